@@ -21,27 +21,6 @@ interface FeedEvent {
   readonly content: object;
 }
 
-export interface LiveFeed {
-  readonly readers: number;
-  publish(kind: FeedEventKind, content: object): void;
-  /**
-   * What happens from now on, after the kept events behind `lastEventId`; what came behind it and is not
-   * kept any more counts as missed. Ends with `close` of either.
-   */
-  read(lastEventId?: string): FeedReader;
-  close(): void;
-}
-
-export interface FeedReader {
-  /** The next event; undefined at the end. Waits no longer than `wake` says. */
-  next(): Promise<FeedEvent | 'idle' | undefined>;
-  /** Ends a wait with `idle`. */
-  wake(): void;
-  /** Events this reader was too slow for, or away for too long. */
-  readonly missed: number;
-  close(): void;
-}
-
 /** At least; they leave as many at a time. */
 const KEPT_EVENTS = 100;
 /** Of the others only the latest is of any use, or their readers can have them elsewhere. */
@@ -51,10 +30,12 @@ const REPEATED: ReadonlySet<FeedEventKind> = new Set([
 /** Events that wait for one reader. */
 const MOST_WAITING = 200;
 
+export type LiveFeed = ReturnType<typeof createLiveFeed>;
+
 /** @param process a word without dashes that tells this process from its earlier self */
-export function createLiveFeed(process: string): LiveFeed {
+export function createLiveFeed(process: string) {
   const kept: (FeedEvent & { readonly place: number })[] = [];
-  const readers = new Set<Reader>();
+  const readers = new Set<FeedReader>();
   let count = 0;
   /** Of those that were kept. */
   let forgotten = 0;
@@ -65,18 +46,22 @@ export function createLiveFeed(process: string): LiveFeed {
     lastForgotten = gone.at(-1)?.place ?? lastForgotten;
   };
   return {
-    get readers() {
+    get readers(): number {
       return readers.size;
     },
-    publish(kind, content) {
+    publish(kind: FeedEventKind, content: object): void {
       count += 1;
       const event = { id: `${process}-${count}`, place: count, kind, content };
       if (REPEATED.has(kind)) kept.push(event);
       if (kept.length >= 2 * KEPT_EVENTS) forget();
       for (const reader of readers) reader.add(event);
     },
-    read(lastEventId) {
-      const reader = new Reader(() => readers.delete(reader));
+    /**
+     * What happens from now on, after the kept events behind `lastEventId`; what came behind it and is not
+     * kept any more counts as missed. Ends with `close` of either.
+     */
+    read(lastEventId?: string): FeedReader {
+      const reader = new FeedReader(() => readers.delete(reader));
       if (lastEventId !== undefined) {
         const seen = placeOf(lastEventId, process);
         // Some of those between are had elsewhere, and missed by nobody: it is the most there can be.
@@ -86,7 +71,7 @@ export function createLiveFeed(process: string): LiveFeed {
       readers.add(reader);
       return reader;
     },
-    close() {
+    close(): void {
       for (const reader of readers) reader.close();
     },
   };
@@ -98,7 +83,8 @@ function placeOf(id: string, process: string): number {
   return name === process && /^\d{1,15}$/.test(place ?? '') ? Number(place) : 0;
 }
 
-class Reader implements FeedReader {
+export class FeedReader {
+  /** Events this reader was too slow for, or away for too long. */
   missed = 0;
   readonly #waiting: FeedEvent[] = [];
   readonly #onClose: () => void;
@@ -122,6 +108,7 @@ class Reader implements FeedReader {
     this.missed += 1;
   }
 
+  /** The next event; undefined at the end. Waits no longer than `wake` says. */
   next(): Promise<FeedEvent | 'idle' | undefined> {
     const event = this.#waiting.shift();
     if (event !== undefined || this.#isClosed) return Promise.resolve(event);
@@ -130,6 +117,7 @@ class Reader implements FeedReader {
     });
   }
 
+  /** Ends a wait with `idle`. */
   wake(): void {
     const wake = this.#wake;
     this.#wake = undefined;
@@ -149,18 +137,6 @@ class Reader implements FeedReader {
 
 // The figures of the last hour, minute by minute, and what runs right now.
 
-export interface LiveFigures {
-  inFlight: number;
-  /** In the minute in which it ended. */
-  add(row: RequestRow): void;
-  /** Adds what ended before this process; what is too old is left out. */
-  recall(minutes: readonly MinuteSum[]): void;
-  /** The last 60 minutes, oldest first, the running one last; minutes without requests are there too. */
-  series(): readonly MinuteSum[];
-  /** Of the last whole 60 seconds' worth: the running minute and the share of the one before. */
-  perMinute(): Omit<MinuteSum, 'at'>;
-}
-
 const MINUTE_MS = 60_000;
 const MINUTES = 60;
 
@@ -171,7 +147,9 @@ interface Minute {
   tokens: number;
 }
 
-export function createLiveFigures(now: () => number): LiveFigures {
+export type LiveFigures = ReturnType<typeof createLiveFigures>;
+
+export function createLiveFigures(now: () => number) {
   const minutes: Minute[] = Array.from({ length: MINUTES }, () => emptyMinute(0));
   const startOf = (at: number): number => at - (at % MINUTE_MS);
   const minuteAt = (at: number): Minute => {
@@ -188,13 +166,15 @@ export function createLiveFigures(now: () => number): LiveFigures {
   };
   return {
     inFlight: 0,
-    add({ at, totalMs, outcome, inputTokens = 0, outputTokens = 0 }) {
+    /** In the minute in which it ended. */
+    add({ at, totalMs, outcome, inputTokens = 0, outputTokens = 0 }: RequestRow): void {
       const minute = minuteAt(startOf(at + totalMs));
       minute.requests += 1;
       if (outcome === 'error') minute.errors += 1;
       minute.tokens += inputTokens + outputTokens;
     },
-    recall(earlier) {
+    /** Adds what ended before this process; what is too old is left out. */
+    recall(earlier: readonly MinuteSum[]): void {
       const oldest = startOf(now()) - (MINUTES - 1) * MINUTE_MS;
       for (const { at, requests, errors, tokens } of earlier) {
         if (at < oldest) continue;
@@ -204,13 +184,15 @@ export function createLiveFigures(now: () => number): LiveFigures {
         minute.tokens += tokens;
       }
     },
-    series() {
+    /** The last 60 minutes, oldest first, the running one last; minutes without requests are there too. */
+    series(): readonly MinuteSum[] {
       const last = startOf(now());
       return Array.from({ length: MINUTES }, (_, index) => ({
         ...read(last - (MINUTES - 1 - index) * MINUTE_MS),
       }));
     },
-    perMinute() {
+    /** Of the last whole 60 seconds' worth: the running minute and the share of the one before. */
+    perMinute(): Omit<MinuteSum, 'at'> {
       const at = now();
       const running = read(startOf(at));
       const before = read(startOf(at) - MINUTE_MS);

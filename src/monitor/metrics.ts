@@ -2,11 +2,6 @@
 
 import { type RequestRow, usageModel } from './record.ts';
 
-export interface MonitorMetrics {
-  add(row: RequestRow): void;
-  write(): { readonly text: string; readonly contentType: string };
-}
-
 export interface MetricsSources {
   readonly inFlight: () => number;
   /** By what was given up, such as `request-records`. */
@@ -22,7 +17,9 @@ const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 /** Models beyond these are counted together: each makes a dozen series. */
 const MOST_MODELS = 200;
 
-export function createMetrics(sources: MetricsSources): MonitorMetrics {
+export type MonitorMetrics = ReturnType<typeof createMetrics>;
+
+export function createMetrics(sources: MetricsSources) {
   const text = createMetricsText();
   const requests = text.counter('isthmus_requests_total', 'Model requests that ended.');
   const tokens = text.counter(
@@ -81,7 +78,7 @@ export function createMetrics(sources: MetricsSources): MonitorMetrics {
     return found;
   };
   return {
-    add(row) {
+    add(row: RequestRow): void {
       const model = modelLabel(row);
       const series = seriesOf(row.protocol, model, row.outcome);
       series.requests.add(1);
@@ -102,22 +99,13 @@ export function createMetrics(sources: MetricsSources): MonitorMetrics {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One series of a family; whoever counts often keeps it, as looking it up writes its labels. */
-interface Counter {
-  add(amount: number): void;
-}
-
-interface Histogram {
-  observe(value: number): void;
-}
-
 type ReadSeries = () => readonly (readonly [Labels, number])[];
 
 /** Written by hand: the usual library takes a tenth of a second to load, and each count ten times as long. */
 export interface MetricsText {
-  counter(name: string, help: string): (labels: Labels) => Counter;
+  counter(name: string, help: string): (labels: Labels) => Count;
   /** @param bounds upper ends of the buckets, rising */
-  histogram(name: string, help: string, bounds: readonly number[]): (labels: Labels) => Histogram;
+  histogram(name: string, help: string, bounds: readonly number[]): (labels: Labels) => Series;
   /** Read when it is asked for. */
   gauge(name: string, help: string, read: ReadSeries): void;
   /** As `gauge`, of what only rises and is counted elsewhere. */
@@ -158,7 +146,8 @@ export function createMetricsText(): MetricsText {
   };
 }
 
-class Count implements Counter {
+/** One series of a family; whoever counts often keeps it, as looking it up writes its labels. */
+class Count {
   value = 0;
 
   add(amount: number): void {
@@ -166,7 +155,7 @@ class Count implements Counter {
   }
 }
 
-class Series implements Histogram {
+class Series {
   readonly bounds: readonly number[];
   /** By bucket, each without those below it. */
   readonly counts: number[];

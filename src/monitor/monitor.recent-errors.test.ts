@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { recordOf } from '../../test/support/request-records.ts';
-import { createRecentErrors } from './monitor.ts';
+import { RecentErrors } from './monitor.ts';
 
 test('the latest failed requests are kept, a hundred at most, until they are removed', () => {
-  const errors = createRecentErrors();
+  const errors = new RecentErrors();
   errors.add(recordOf({ id: 'good', at: 5000, outcome: 'ok' }).row);
   for (let at = 1; at <= 150; at += 1) {
     errors.add(recordOf({ id: `bad-${at}`, at, outcome: 'error' }).row);

@@ -61,14 +61,13 @@ export interface Monitor {
 
 export function createMonitor(options: MonitorOptions): Monitor {
   const { store, clock, settings, log } = options;
-  const errors = createRecentErrors();
+  const errors = new RecentErrors();
   const redactorFor = createRedactors(options.secrets, options.accountSecrets);
   const queue = createWriteQueue({ store, clock, log });
   const retention = createRetention({ store, clock, settings, log });
   const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8));
   const figures = createLiveFigures(() => clock.now());
   const recalled = recallBefore({ store, figures, clock, log });
-  const faults = createFaultCounter(log);
   const keep = (ended: EndedRequest): void => {
     const { enabled, keepsBodies } = settings();
     const record = writeRecord(ended, { ...options, keepsBodies, redactorFor });
@@ -80,8 +79,8 @@ export function createMonitor(options: MonitorOptions): Monitor {
     queue.add(record);
     feed.publish('request', record.row);
   };
-  const ended = new EndedRequests((one) => faults.guard(() => keep(one)));
-  const dropped = (): number => queue.dropped + faults.count;
+  const ended = new EndedRequests(keep, log);
+  const dropped = (): number => queue.dropped + ended.faults;
   const metrics = createMetrics({
     inFlight: () => figures.inFlight,
     dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
@@ -178,59 +177,40 @@ export function createMonitor(options: MonitorOptions): Monitor {
 }
 
 /**
- * Requests that ended and are not looked at yet: so many at a time, after the sockets of a turn had
+ * Requests that ended and are not looked at yet: all of a turn together, after its sockets had
  * theirs. Whoever asks the monitor something has them looked at before.
  */
 class EndedRequests {
+  /** Those that could not be looked at: a fault of the monitor is none of the request. */
+  faults = 0;
   readonly #keep: (ended: EndedRequest) => void;
+  readonly #log: MonitorOptions['log'];
   #waiting: EndedRequest[] = [];
-  #isPlanned = false;
 
-  constructor(keep: (ended: EndedRequest) => void) {
+  constructor(keep: (ended: EndedRequest) => void, log: MonitorOptions['log']) {
     this.#keep = keep;
+    this.#log = log;
   }
 
   add(ended: EndedRequest): void {
-    this.#waiting.push(ended);
-    if (this.#isPlanned) return;
-    this.#isPlanned = true;
-    setImmediate(this.#takeTurn);
+    if (this.#waiting.push(ended) === 1) setImmediate(this.#take);
   }
 
   look(): void {
-    while (this.#waiting.length > 0) this.#take(this.#waiting.splice(0));
+    if (this.#waiting.length > 0) this.#take();
   }
 
-  readonly #takeTurn = (): void => {
-    this.#isPlanned = false;
-    this.look();
-  };
-
-  #take(batch: readonly EndedRequest[]): void {
-    for (const ended of batch) this.#keep(ended);
-  }
-}
-
-interface FaultCounter {
-  readonly count: number;
-  /** A fault of the monitor is no fault of the request it looks at. */
-  guard(work: () => void): void;
-}
-
-function createFaultCounter(log: MonitorOptions['log']): FaultCounter {
-  let count = 0;
-  return {
-    get count() {
-      return count;
-    },
-    guard(work) {
+  readonly #take = (): void => {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    for (const ended of batch) {
       try {
-        work();
+        this.#keep(ended);
       } catch (error) {
-        count += 1;
-        if (count === 1) log.warn({ error }, 'A request could not be recorded.');
+        this.faults += 1;
+        if (this.faults === 1) this.#log.warn({ error }, 'A request could not be recorded.');
       }
-    },
+    }
   };
 }
 
@@ -243,15 +223,6 @@ export interface RecallOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-export interface Recalled {
-  /** The latest first; empty until they are read. */
-  errors(): readonly RequestRow[];
-  /** Forgets those that began before a time. */
-  removeBefore(at: number): void;
-  /** What is still being read counts no more. */
-  close(): void;
-}
-
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Of the last hour, read at a time. */
@@ -259,7 +230,7 @@ const SPAN_MS = HOUR_MS / 6;
 const ERRORS = 10;
 
 /** Reads in the background, once. Only what began before: everything later is counted as it ends. */
-export function recallBefore({ store, figures, clock, log }: RecallOptions): Recalled {
+export function recallBefore({ store, figures, clock, log }: RecallOptions) {
   const startedAt = clock.now();
   let errors: readonly RequestRow[] = [];
   let isClosed = false;
@@ -276,11 +247,14 @@ export function recallBefore({ store, figures, clock, log }: RecallOptions): Rec
     if (!isClosed) log.warn({ error }, 'Earlier requests could not be read for the overview.');
   });
   return {
+    /** The latest first; empty until they are read. */
     errors: () => errors,
-    removeBefore(at) {
+    /** Forgets those that began before a time. */
+    removeBefore(at: number): void {
       errors = errors.filter((row) => row.at >= at);
     },
-    close() {
+    /** What is still being read counts no more. */
+    close(): void {
       isClosed = true;
     },
   };
@@ -351,26 +325,23 @@ export function createRetention(options: RetentionOptions): { close(): Promise<v
 
 // The rows of the latest requests that failed, for whoever looks at the overview.
 
-export interface RecentErrors {
+const MOST_ERRORS = 100;
+
+export class RecentErrors {
+  #rows: readonly RequestRow[] = [];
+
   /** Keeps the row if its request failed. */
-  add(row: RequestRow): void;
+  add(row: RequestRow): void {
+    if (row.outcome === 'error') this.#rows = [...this.#rows, row].slice(-MOST_ERRORS);
+  }
+
   /** The latest first. */
-  latest(): readonly RequestRow[];
+  latest(): readonly RequestRow[] {
+    return this.#rows.toReversed().sort((left, right) => right.at - left.at);
+  }
+
   /** Forgets those that began before a time. */
-  removeBefore(at: number): void;
-}
-
-const MOST = 100;
-
-export function createRecentErrors(): RecentErrors {
-  let rows: readonly RequestRow[] = [];
-  return {
-    add(row) {
-      if (row.outcome === 'error') rows = [...rows, row].slice(-MOST);
-    },
-    latest: () => rows.toReversed().sort((left, right) => right.at - left.at),
-    removeBefore(at) {
-      rows = rows.filter((row) => row.at >= at);
-    },
-  };
+  removeBefore(at: number): void {
+    this.#rows = this.#rows.filter((row) => row.at >= at);
+  }
 }

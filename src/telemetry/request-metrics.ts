@@ -4,10 +4,6 @@ import type { Attributes, Meter } from '@opentelemetry/api';
 import type { RequestRecord } from '../monitor/record.ts';
 import type { ModelOperation } from './request-spans.ts';
 
-export interface RequestMetrics {
-  add(record: RequestRecord, operation: ModelOperation, totalMs: number): void;
-}
-
 /** The boundaries the conventions ask for. */
 const SECONDS = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
@@ -17,7 +13,7 @@ const TOKENS = [
   67_108_864,
 ];
 
-export function createRequestMetrics(meter: Meter): RequestMetrics {
+export function createRequestMetrics(meter: Meter) {
   const duration = meter.createHistogram('gen_ai.client.operation.duration', {
     description: 'GenAI operation duration.',
     unit: 's',
@@ -34,7 +30,7 @@ export function createRequestMetrics(meter: Meter): RequestMetrics {
     advice: { explicitBucketBoundaries: TOKENS },
   });
   return {
-    add({ row, details }, operation, totalMs) {
+    add({ row, details }: RequestRecord, operation: ModelOperation, totalMs: number): void {
       const attributes = metricAttributes(operation);
       const { errorType, firstChunkSeconds } = operation;
       duration.record(totalMs / 1000, {
