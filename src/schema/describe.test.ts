@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { createReceipt } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { cleanToolSchema } from './tool-schema.ts';
+import { toToolInput } from './tool-schema.ts';
 
 const DEFINITIONS: JsonObject = {
   Server: {
@@ -30,7 +30,7 @@ const DEFINITIONS: JsonObject = {
 
 /** What the description of the property `x` says beside its own words. */
 function wordsOf(schema: JsonValue): JsonValue | undefined {
-  const { parameters } = cleanToolSchema(
+  const { parameters } = toToolInput(
     {
       type: 'object',
       properties: { x: schema, other: { type: 'string' } },
@@ -138,7 +138,7 @@ test('words stay within bounds where definitions refer to each other without end
   const properties = Object.fromEntries(
     Array.from({ length: 40 }, (_, at) => [`m${at}`, mapOf({ $ref: `#/$defs/D${at}` })]),
   );
-  const { parameters } = cleanToolSchema(
+  const { parameters } = toToolInput(
     { type: 'object', properties, $defs: definitions },
     { receipt: createReceipt(), path: 'input_schema' },
   );

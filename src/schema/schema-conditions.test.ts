@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
 import { violations } from './subset.test-support.ts';
-import { cleanResponseSchema, cleanToolSchema } from './tool-schema.ts';
+import { toResponseSchema, toToolInput } from './tool-schema.ts';
 import { canWrite, isDeclaredInstance } from './validate.test-support.ts';
 
 const NAMES = ['kind', 'a', 'b', 'c'];
@@ -69,11 +69,11 @@ const member = fc.constantFrom<JsonValue>('x', 1, 2.5, true, null, ['x'], { z: '
 const instance = fc.dictionary(name, member, { minKeys: 1, maxKeys: 3 });
 
 function cleanTool(schema: JsonObject) {
-  return cleanToolSchema(schema, { receipt: createReceipt(), path: 's' });
+  return toToolInput(schema, { receipt: createReceipt(), path: 's' });
 }
 
 function cleanResponse(schema: JsonObject): JsonObject | undefined {
-  return cleanResponseSchema(schema, { receipt: createReceipt(), path: 's' });
+  return toResponseSchema(schema, { receipt: createReceipt(), path: 's' }).responseSchema;
 }
 
 test('whatever is allowed in some case can be written under the cleaned schema', () => {
@@ -112,7 +112,7 @@ function cleaned(more: JsonObject, own: JsonObject = {}) {
   };
   const receipt = createReceipt();
   const schema = { type: 'object', properties, ...more };
-  const { parameters: node = {} } = cleanToolSchema(schema, { receipt, path: 's' });
+  const { parameters: node = {} } = toToolInput(schema, { receipt, path: 's' });
   const { properties: declared, required } = node;
   return { node, properties: declared, required, entries: receipt.entries };
 }

@@ -6,12 +6,7 @@ import { createReceipt } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { jsonViolations } from './json-subset.test-support.ts';
 import { violations } from './subset.test-support.ts';
-import {
-  cleanResponseSchema,
-  cleanToolSchema,
-  cleanTypedResponseSchema,
-  cleanTypedToolSchema,
-} from './tool-schema.ts';
+import { toResponseSchema, toToolInput } from './tool-schema.ts';
 
 const NAMES = ['a', 'b', 'pattern', '__proto__', 'constructor', '$ref', 'type', 'items'];
 const name = fc.constantFrom(...NAMES);
@@ -83,11 +78,11 @@ const { wild } = fc.letrec<{ wild: JsonValue; map: JsonValue }>((tie) => ({
 }));
 
 function cleanTool(schema: JsonObject): JsonObject | undefined {
-  return cleanToolSchema(schema, { receipt: createReceipt(), path: 's' }).parameters;
+  return toToolInput(schema, { receipt: createReceipt(), path: 's' }).parameters;
 }
 
 function cleanResponse(schema: JsonObject): JsonObject | undefined {
-  return cleanResponseSchema(schema, { receipt: createReceipt(), path: 's' });
+  return toResponseSchema(schema, { receipt: createReceipt(), path: 's' }).responseSchema;
 }
 
 test('whatever the client sends, the upstream takes the result', () => {
@@ -112,8 +107,11 @@ function cleanTyped(schema: JsonObject): {
   readonly json: readonly JsonValue[];
 } {
   const options = { receipt: createReceipt(), path: 's' };
-  const { form, parameters } = cleanTypedToolSchema(schema, options);
-  const { responseSchema, responseJsonSchema } = cleanTypedResponseSchema(schema, options);
+  const { form, parameters } = toToolInput(schema, { ...options, takesJsonSchema: true });
+  const { responseSchema, responseJsonSchema } = toResponseSchema(schema, {
+    ...options,
+    takesJsonSchema: true,
+  });
   const inJson = form === 'json-schema' ? [parameters] : [];
   return {
     own: form === 'schema' ? [parameters, responseSchema] : [responseSchema],
@@ -130,9 +128,10 @@ test('whatever the client sends, JSON Schema is written in the documented keywor
       const { own, json } = cleanTyped(schema);
       for (const node of own) if (node !== undefined) expect(violations(node)).toEqual([]);
       for (const node of json) expect(jsonViolations(node)).toEqual([]);
-      const { form, parameters } = cleanTypedToolSchema(schema, {
+      const { form, parameters } = toToolInput(schema, {
         receipt: createReceipt(),
         path: 's',
+        takesJsonSchema: true,
       });
       if (form === 'json-schema') expect(parameters?.type).toBe('object');
       expect(JSON.stringify(schema)).toBe(before);
@@ -148,7 +147,7 @@ test('JSON Schema never speaks of values that are sent as texts', () => {
     fc.property(wild, (schema) => {
       if (!isJsonObject(schema)) return;
       const receipt = createReceipt();
-      const { form } = cleanTypedToolSchema(schema, { receipt, path: 's' });
+      const { form } = toToolInput(schema, { receipt, path: 's', takesJsonSchema: true });
       if (form === 'schema') return;
       const said = receipt.entries.map(({ reason }) => reason);
       expect(said).not.toContain('an object is sent as text');
@@ -164,9 +163,9 @@ test('a schema that one form says without texts is in that form for all upstream
     fc.property(wild, (schema) => {
       if (!isJsonObject(schema)) return;
       const receipt = createReceipt();
-      const own = cleanToolSchema(schema, { receipt, path: 's' });
+      const own = toToolInput(schema, { receipt, path: 's' });
       if (receipt.entries.some(({ reason }) => / text|positions|said/.test(reason))) return;
-      expect(cleanTypedToolSchema(schema, { receipt, path: 's' })).toEqual(own);
+      expect(toToolInput(schema, { receipt, path: 's', takesJsonSchema: true })).toEqual(own);
     }),
     { numRuns: 300 },
   );

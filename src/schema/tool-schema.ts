@@ -1,4 +1,4 @@
-// Turns the JSON Schema of a tool's input into the subset the upstream takes as `parameters`.
+// Converts the JSON Schema of a tool's input or of a structured answer into what the upstream takes; remembers each.
 
 import type { Receipt, ReceiptAction } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
@@ -27,7 +27,71 @@ import {
   type SchemaForm,
 } from './summary.ts';
 
-// Remembers cleaned schemas by content: clients declare the same tools with every request.
+export interface SchemaOptions {
+  readonly receipt: Receipt;
+  /** Path of the schema in the client's request, such as `tools[2].input_schema`. */
+  readonly path: string;
+  /** True for an upstream that takes JSON Schema as well: in that form goes what `Schema` has only as texts. */
+  readonly takesJsonSchema?: boolean;
+  /** True for a client that is shown calls and answers as the upstream writes them. */
+  readonly isRelayed?: boolean;
+}
+
+export interface ToolInput {
+  readonly form: SchemaForm;
+  /** An object with at least one property; undefined for a function declared without parameters. */
+  readonly parameters: JsonObject | undefined;
+  /** What belongs into the description of the function itself, as no parameter can say it. */
+  readonly said: string | undefined;
+  /** True where all arguments go as the JSON text of one (canonical/map-argument.ts). */
+  readonly isMap: boolean;
+}
+
+const NO_INPUT: ToolInput = {
+  form: 'schema',
+  parameters: undefined,
+  said: undefined,
+  isMap: false,
+};
+/**
+ * The input of a function declaration (generate-content `Schema`). It has no parameters for no schema,
+ * `true`, `{}`, an object without properties, or no object at all. A legal schema comes back as it is;
+ * what cannot be carried stands in descriptions and in the receipt. Never throws, never changes its
+ * input; the result is frozen and shared.
+ */
+export function toToolInput(
+  schema: JsonObject | boolean | undefined,
+  options: SchemaOptions,
+): ToolInput {
+  if (schema === undefined || schema === true) return NO_INPUT;
+  if (isJsonObject(schema)) return toolInputs(schema, options);
+  options.receipt.add('repaired', options.path, told`not a schema`);
+  return NO_INPUT;
+}
+
+/** One of the two fields, by the form the schema is written in. */
+export interface ResponseSchema {
+  readonly responseSchema?: JsonObject | undefined;
+  readonly responseJsonSchema?: JsonValue | undefined;
+}
+
+/**
+ * The schema of a structured answer (generate-content `Schema`), with `propertyOrdering` so that
+ * the answer keeps the client's order. None means that no schema can be sent because any JSON
+ * is allowed (`true`, `{}`, an object without declared properties): send the JSON media type alone.
+ * Never throws, never changes its input; the result is frozen and shared.
+ */
+export function toResponseSchema(
+  schema: JsonObject | boolean,
+  options: SchemaOptions,
+): ResponseSchema {
+  if (schema === true) return {};
+  if (isJsonObject(schema)) return responseSchemas(schema, options);
+  options.receipt.add('repaired', options.path, told`not a schema`);
+  return {};
+}
+
+// Remembers converted schemas by content: clients declare the same tools with every request.
 
 const MAX_ENTRIES = 500;
 /** Characters of schema text kept in all. */
@@ -47,12 +111,6 @@ const MAX_VALUES = 100_000;
  */
 const MAX_ITEMS = 900;
 
-export interface CleanOptions {
-  readonly receipt: Receipt;
-  /** Path of the schema in the client's request, such as `tools[2].input_schema`. */
-  readonly path: string;
-}
-
 interface Cleaned<Node> {
   readonly node: Node;
   readonly notes: readonly Note[];
@@ -68,6 +126,26 @@ interface MemoOptions<Node> extends Pick<Cleaning, 'ordered' | 'restored'> {
   /** True to write as JSON Schema what the other form can only send as texts. */
   readonly takesJsonSchema: boolean;
   readonly clean: (cleaning: Cleaning, schema: JsonObject) => Node;
+}
+
+const toolInputs = createSchemaMemos({ ordered: false, clean: cleanRoot });
+const responseSchemas = createSchemaMemos<ResponseSchema>({
+  ordered: true,
+  clean: cleanResponseInForm,
+});
+
+/** A memo for each kind of upstream and client. */
+function createSchemaMemos<Node>(options: Pick<MemoOptions<Node>, 'ordered' | 'clean'>) {
+  const create = (takesJsonSchema: boolean) => ({
+    restored: createSchemaMemo({ ...options, takesJsonSchema, restored: true }),
+    relayed: createSchemaMemo({ ...options, takesJsonSchema, restored: false }),
+  });
+  const typed = create(true);
+  const plain = create(false);
+  return (schema: JsonObject, given: SchemaOptions): Node => {
+    const { restored, relayed } = given.takesJsonSchema === true ? typed : plain;
+    return (given.isRelayed === true ? relayed : restored)(schema, given);
+  };
 }
 
 /**
@@ -93,7 +171,7 @@ function createSchemaMemo<Node>(options: MemoOptions<Node>) {
     return cleaned;
   };
 
-  return (schema: JsonObject, { receipt, path }: CleanOptions): Node => {
+  return (schema: JsonObject, { receipt, path }: SchemaOptions): Node => {
     let cleaned = byIdentity.get(schema);
     if (cleaned === undefined) {
       cleaned = recall(JSON.stringify(schema), schema);
@@ -135,97 +213,6 @@ function cleanInForm<Node>(
   };
   const node = clean(cleaning, schema);
   return { node, notes, losses: cleaning.losses };
-}
-
-// The one argument that holds all arguments of a tool whose argument names are free.
-
-/** Where the upstream takes objects of declared members alone, a map goes as the JSON text of this argument. */
-const MAP_ARGUMENT = 'entries';
-
-export function wrapMapArguments(input: JsonObject, budget: JsonBudget): JsonObject {
-  const isWrapped = unwrapMapArguments(input, budget) !== undefined;
-  return isWrapped ? input : { [MAP_ARGUMENT]: JSON.stringify(input) };
-}
-
-/** The arguments inside; undefined when they did not come as that one argument. */
-export function unwrapMapArguments(input: JsonObject, budget?: JsonBudget): JsonObject | undefined {
-  const { [MAP_ARGUMENT]: held, ...others } = input;
-  if (held === undefined || Object.keys(others).length > 0) return undefined;
-  const value = typeof held === 'string' ? tryParse(held, budget) : held;
-  return isJsonObject(value) ? value : undefined;
-}
-
-function tryParse(text: string, budget: JsonBudget | undefined): JsonValue | undefined {
-  try {
-    return parseJson(text, budget);
-  } catch {
-    return undefined;
-  }
-}
-
-export interface ToolInput {
-  readonly form: SchemaForm;
-  /** An object with at least one property; undefined for a function declared without parameters. */
-  readonly parameters: JsonObject | undefined;
-  /** What belongs into the description of the function itself, as no parameter can say it. */
-  readonly said: string | undefined;
-  /** True where all arguments go as the JSON text of one (canonical/map-argument.ts). */
-  readonly isMap: boolean;
-}
-
-const NO_INPUT: ToolInput = {
-  form: 'schema',
-  parameters: undefined,
-  said: undefined,
-  isMap: false,
-};
-const SHARED = { ordered: false, takesJsonSchema: false, clean: cleanRoot };
-
-const cleanRestored = createSchemaMemo<ToolInput>({ ...SHARED, restored: true });
-const cleanRelayed = createSchemaMemo<ToolInput>({ ...SHARED, restored: false });
-const TYPED = { ...SHARED, takesJsonSchema: true };
-const cleanTyped = createSchemaMemo<ToolInput>({ ...TYPED, restored: true });
-const cleanRelayedTyped = createSchemaMemo<ToolInput>({ ...TYPED, restored: false });
-
-/**
- * The input of a function declaration (generate-content `Schema`). It has no parameters for no schema,
- * `true`, `{}`, an object without properties, or no object at all. A legal schema comes back as it is;
- * what cannot be carried stands in descriptions and in the receipt. Never throws, never changes its
- * input; the result is frozen and shared.
- */
-export function cleanToolSchema(
-  schema: JsonObject | boolean | undefined,
-  options: CleanOptions,
-): ToolInput {
-  return cleanWith(cleanRestored, schema, options);
-}
-
-/** The same for an upstream that takes JSON Schema as well: in that form where `Schema` has only texts. */
-export function cleanTypedToolSchema(
-  schema: JsonObject | boolean | undefined,
-  options: CleanOptions,
-): ToolInput {
-  return cleanWith(cleanTyped, schema, options);
-}
-
-/** The same two for a client that is shown the calls as the upstream writes them. */
-export function cleanRelayedToolSchema(schema: JsonObject, options: CleanOptions): ToolInput {
-  return cleanWith(cleanRelayed, schema, options);
-}
-
-export function cleanRelayedTypedToolSchema(schema: JsonObject, options: CleanOptions): ToolInput {
-  return cleanWith(cleanRelayedTyped, schema, options);
-}
-
-function cleanWith(
-  clean: typeof cleanRestored,
-  schema: JsonObject | boolean | undefined,
-  options: CleanOptions,
-): ToolInput {
-  if (schema === undefined || schema === true) return NO_INPUT;
-  if (isJsonObject(schema)) return clean(schema, options);
-  options.receipt.add('repaired', options.path, told`not a schema`);
-  return NO_INPUT;
 }
 
 function cleanRoot(cleaning: Cleaning, schema: JsonObject): ToolInput {
@@ -279,61 +266,6 @@ function sayRoot({ descriptions, hints }: Facets): ToolInput {
   return words === '' ? NO_INPUT : { ...NO_INPUT, said: `Arguments: ${words}` };
 }
 
-// Turns the JSON Schema of a structured answer into the subset the upstream takes as `responseSchema`.
-
-/** One of the two fields, by the form the schema is written in. */
-export interface ResponseSchema {
-  readonly responseSchema?: JsonObject | undefined;
-  readonly responseJsonSchema?: JsonValue | undefined;
-}
-
-const RESPONSE_SHARED = { ordered: true, takesJsonSchema: false, clean: cleanResponseRoot };
-
-const cleanRestoredResponse = createSchemaMemo({ ...RESPONSE_SHARED, restored: true });
-const cleanRelayedResponse = createSchemaMemo({ ...RESPONSE_SHARED, restored: false });
-const RESPONSE_TYPED = { ...RESPONSE_SHARED, takesJsonSchema: true, clean: cleanResponseInForm };
-const cleanTypedResponse = createSchemaMemo({ ...RESPONSE_TYPED, restored: true });
-const cleanRelayedTypedResponse = createSchemaMemo({ ...RESPONSE_TYPED, restored: false });
-
-/**
- * The `responseSchema` of a request (generate-content `Schema`), with `propertyOrdering` so that
- * the answer keeps the client's order. Undefined means that no schema can be sent because any JSON
- * is allowed (`true`, `{}`, an object without declared properties): send the JSON media type alone.
- * Never throws, never changes its input; the result is frozen and shared.
- */
-export function cleanResponseSchema(
-  schema: JsonObject | boolean,
-  options: CleanOptions,
-): JsonObject | undefined {
-  if (schema === true) return undefined;
-  if (isJsonObject(schema)) return cleanRestoredResponse(schema, options);
-  options.receipt.add('repaired', options.path, told`not a schema`);
-  return undefined;
-}
-
-/** The same for an upstream that takes JSON Schema as well: in that form where `Schema` has only texts. */
-export function cleanTypedResponseSchema(
-  schema: JsonObject,
-  options: CleanOptions,
-): ResponseSchema {
-  return cleanTypedResponse(schema, options);
-}
-
-/** The same two for a client that is shown the answer as the upstream writes it. */
-export function cleanRelayedResponseSchema(
-  schema: JsonObject,
-  options: CleanOptions,
-): JsonObject | undefined {
-  return cleanRelayedResponse(schema, options);
-}
-
-export function cleanRelayedTypedResponseSchema(
-  schema: JsonObject,
-  options: CleanOptions,
-): ResponseSchema {
-  return cleanRelayedTypedResponse(schema, options);
-}
-
 function cleanResponseInForm(cleaning: Cleaning, schema: JsonObject): ResponseSchema {
   const node = cleanResponseRoot(cleaning, schema);
   return cleaning.form === 'schema' ? { responseSchema: node } : { responseJsonSchema: node };
@@ -356,4 +288,30 @@ function cleanResponseRoot(cleaning: Cleaning, schema: JsonObject): JsonObject |
 
 function isAnyValue({ form }: Cleaning, { sentAsText }: Facets, node: JsonObject): boolean {
   return form === 'schema' ? sentAsText : node.type === undefined && node.anyOf === undefined;
+}
+
+// The one argument that holds all arguments of a tool whose argument names are free.
+
+/** Where the upstream takes objects of declared members alone, a map goes as the JSON text of this argument. */
+const MAP_ARGUMENT = 'entries';
+
+export function wrapMapArguments(input: JsonObject, budget: JsonBudget): JsonObject {
+  const isWrapped = unwrapMapArguments(input, budget) !== undefined;
+  return isWrapped ? input : { [MAP_ARGUMENT]: JSON.stringify(input) };
+}
+
+/** The arguments inside; undefined when they did not come as that one argument. */
+export function unwrapMapArguments(input: JsonObject, budget?: JsonBudget): JsonObject | undefined {
+  const { [MAP_ARGUMENT]: held, ...others } = input;
+  if (held === undefined || Object.keys(others).length > 0) return undefined;
+  const value = typeof held === 'string' ? tryParse(held, budget) : held;
+  return isJsonObject(value) ? value : undefined;
+}
+
+function tryParse(text: string, budget: JsonBudget | undefined): JsonValue | undefined {
+  try {
+    return parseJson(text, budget);
+  } catch {
+    return undefined;
+  }
 }

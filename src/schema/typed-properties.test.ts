@@ -5,7 +5,7 @@ import Schema from 'typebox/schema';
 import { expect, test } from 'vitest';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
-import { cleanTypedResponseSchema } from './tool-schema.ts';
+import { toResponseSchema } from './tool-schema.ts';
 
 /** A schema and a value it allows. */
 interface Sample {
@@ -86,9 +86,10 @@ test('every value the client allows is allowed by what the upstream is given', (
   fc.assert(
     fc.property(sample, ({ schema, value }) => {
       const root = { type: 'object', properties: { x: schema, m: { type: 'object' } } };
-      const { responseJsonSchema } = cleanTypedResponseSchema(root, {
+      const { responseJsonSchema } = toResponseSchema(root, {
         receipt: createReceipt(),
         path: 's',
+        takesJsonSchema: true,
       });
       if (responseJsonSchema === undefined) return;
       written += 1;

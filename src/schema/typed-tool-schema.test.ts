@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createReceipt, type ReceiptEntry } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { jsonViolations } from './json-subset.test-support.ts';
-import { cleanToolSchema, cleanTypedResponseSchema, cleanTypedToolSchema } from './tool-schema.ts';
+import { toResponseSchema, toToolInput } from './tool-schema.ts';
 
 const PATH = 's';
 
@@ -14,7 +14,11 @@ function clean(schema: JsonObject): {
   readonly entries: readonly ReceiptEntry[];
 } {
   const receipt = createReceipt();
-  const { form, parameters: node } = cleanTypedToolSchema(schema, { receipt, path: PATH });
+  const { form, parameters: node } = toToolInput(schema, {
+    receipt,
+    path: PATH,
+    takesJsonSchema: true,
+  });
   if (form === 'json-schema') expect(jsonViolations(node)).toEqual([]);
   return { form, node, entries: receipt.entries };
 }
@@ -96,7 +100,9 @@ test.each<[JsonObject]>([
 ])('a schema the other form has words for stays in it: %j', (schema) => {
   const whole = { type: 'object', properties: { x: schema } };
   const options = { receipt: createReceipt(), path: PATH };
-  expect(cleanTypedToolSchema(whole, options)).toEqual(cleanToolSchema(whole, options));
+  expect(toToolInput(whole, { ...options, takesJsonSchema: true })).toEqual(
+    toToolInput(whole, options),
+  );
 });
 
 test('beside a map, listed numbers are numbers and null is a type', () => {
@@ -139,7 +145,10 @@ test('names that are listed are all there are', () => {
   expect(beside(schema)).toEqual({ type: 'object', properties, additionalProperties: false });
   const receipt = createReceipt();
   const options = { receipt, path: PATH };
-  expect(cleanTypedToolSchema(schema, options).parameters).toEqual({ type: 'object', properties });
+  expect(toToolInput(schema, { ...options, takesJsonSchema: true }).parameters).toEqual({
+    type: 'object',
+    properties,
+  });
   expect(receipt.entries).toEqual([]);
 });
 
@@ -185,7 +194,7 @@ test('the same schema gives the same object again', () => {
 
 test('an answer of any JSON is asked for without a schema', () => {
   const clean = (schema: JsonObject) =>
-    cleanTypedResponseSchema(schema, { receipt: createReceipt(), path: PATH });
+    toResponseSchema(schema, { receipt: createReceipt(), path: PATH, takesJsonSchema: true });
   for (const schema of [{}, { description: 'd' }]) {
     const { responseSchema, responseJsonSchema } = clean(schema);
     expect([responseSchema, responseJsonSchema]).toEqual([undefined, undefined]);

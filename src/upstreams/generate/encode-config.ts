@@ -21,7 +21,7 @@ import {
   readNumber,
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { cleanResponseSchema, cleanTypedResponseSchema } from '../../schema/tool-schema.ts';
+import { toResponseSchema } from '../../schema/tool-schema.ts';
 import type {
   WireBlob,
   WireGenerationConfig,
@@ -171,15 +171,13 @@ function formatFields(
       const { schema } = outputFormat;
       const responseMimeType = 'application/json';
       if (typeof schema === 'boolean') return { responseMimeType };
-      if (capabilities.takesJsonSchema) {
-        return { responseMimeType, ...cleanTypedResponseSchema(schema, { receipt, path }) };
-      }
-      return { responseMimeType, responseSchema: cleanResponseSchema(schema, { receipt, path }) };
+      const { takesJsonSchema } = capabilities;
+      return { responseMimeType, ...toResponseSchema(schema, { receipt, path, takesJsonSchema }) };
     }
     case 'enum':
       return {
         responseMimeType: 'text/x.enum',
-        responseSchema: cleanResponseSchema(outputFormat.schema, { receipt, path }),
+        ...toResponseSchema(outputFormat.schema, { receipt, path }),
       };
     default:
       return outputFormat satisfies never;

@@ -13,7 +13,7 @@ import {
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
-import { cleanToolSchema, cleanTypedToolSchema } from '../../schema/tool-schema.ts';
+import { toToolInput } from '../../schema/tool-schema.ts';
 import type {
   WireFunctionCallingConfig,
   WireFunctionDeclaration,
@@ -144,9 +144,12 @@ function encodeFunction(
   path: string,
   { target: { receipt, capabilities } }: EncodeContext,
 ): Declared {
-  const options = { receipt, path: parametersPath ?? `${path}.parameters` };
-  const clean = capabilities.takesJsonSchema ? cleanTypedToolSchema : cleanToolSchema;
-  const { form, parameters, said, isMap } = clean(schema, options);
+  const { takesJsonSchema } = capabilities;
+  const { form, parameters, said, isMap } = toToolInput(schema, {
+    receipt,
+    path: parametersPath ?? `${path}.parameters`,
+    takesJsonSchema,
+  });
   const key = form === 'schema' ? 'parameters' : 'parametersJsonSchema';
   const words = describeFunction(description, said);
   const declaration = {

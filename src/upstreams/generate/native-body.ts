@@ -29,12 +29,7 @@ import { type Sentence, told } from '../../lib/localized-message.ts';
 import { once } from '../../lib/once.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import { isTooDeep } from '../../schema/document.ts';
-import {
-  cleanRelayedResponseSchema,
-  cleanRelayedToolSchema,
-  cleanRelayedTypedResponseSchema,
-  cleanRelayedTypedToolSchema,
-} from '../../schema/tool-schema.ts';
+import { toResponseSchema, toToolInput } from '../../schema/tool-schema.ts';
 import { PART_DATA_FIELDS } from '../../wire/generate-request.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
 import type { EncodeTarget, PatchTarget } from '../upstream.ts';
@@ -262,10 +257,9 @@ function responseSchema(config: JsonObject, { receipt, capabilities }: EncodeTar
   const schema = config[key];
   if (!isJsonObject(schema)) return {};
   const options = { receipt, path: `generationConfig.${key}` };
-  if (capabilities.takesJsonSchema && config.responseMimeType !== ENUM_TYPE) {
-    return { [key]: undefined, ...cleanRelayedTypedResponseSchema(schema, options) };
-  }
-  return { [key]: undefined, responseSchema: cleanRelayedResponseSchema(schema, options) };
+  const takesJsonSchema = capabilities.takesJsonSchema && config.responseMimeType !== ENUM_TYPE;
+  const converted = toResponseSchema(schema, { ...options, takesJsonSchema, isRelayed: true });
+  return { [key]: undefined, ...converted };
 }
 
 // Tells a native output format in words where the upstream takes none: by its model, beside tools, or of free member names.
@@ -312,7 +306,10 @@ function formatOf(config: JsonObject): OutputFormat | undefined {
 function isFree(schema: JsonValue | undefined): boolean {
   if (!isJsonObject(schema) || Object.keys(schema).length === 0) return false;
   const path = 'responseSchema';
-  return cleanRelayedResponseSchema(schema, { receipt: createReceipt(), path }) === undefined;
+  return (
+    toResponseSchema(schema, { receipt: createReceipt(), path, isRelayed: true }).responseSchema ===
+    undefined
+  );
 }
 
 function withConfig(body: JsonObject, config: JsonObject): JsonObject {
@@ -1019,10 +1016,10 @@ function patchDeclaration(
   const key = isTooDeep(parametersJsonSchema) ? 'parametersJsonSchema' : 'parameters';
   const schema = declaration[key];
   if (!isJsonObject(schema)) return declaration;
-  const options = { receipt: target.receipt, path: `${path}.${key}` };
-  const { takesJsonSchema } = target.capabilities;
-  const clean = takesJsonSchema ? cleanRelayedTypedToolSchema : cleanRelayedToolSchema;
-  const { form, parameters, said } = clean(schema, options);
+  const { receipt, capabilities } = target;
+  const { takesJsonSchema } = capabilities;
+  const options = { receipt, path: `${path}.${key}`, takesJsonSchema, isRelayed: true };
+  const { form, parameters, said } = toToolInput(schema, options);
   const written = form === 'schema' ? 'parameters' : 'parametersJsonSchema';
   const edits: FieldEdits = { [key]: undefined, [written]: parameters };
   if (said === undefined) return editFields(declaration, edits);

@@ -5,7 +5,7 @@ import { threadMs } from '../../test/security/measure.ts';
 import { createReceipt, type ReceiptEntry } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { violations } from './subset.test-support.ts';
-import { cleanRelayedToolSchema, cleanToolSchema } from './tool-schema.ts';
+import { toToolInput } from './tool-schema.ts';
 
 const PATH = 'tools[0].input_schema';
 
@@ -14,7 +14,7 @@ function clean(schema: JsonObject | boolean | undefined): {
   readonly entries: readonly ReceiptEntry[];
 } {
   const receipt = createReceipt();
-  const { parameters: node } = cleanToolSchema(schema, { receipt, path: PATH });
+  const { parameters: node } = toToolInput(schema, { receipt, path: PATH });
   if (node !== undefined) expect(violations(node)).toEqual([]);
   return { node, entries: receipt.entries };
 }
@@ -116,7 +116,7 @@ test('a client that sees calls as they come is told of free names in the descrip
     additionalProperties: { type: 'string' },
     minProperties: 1,
   };
-  expect(cleanRelayedToolSchema(schema, { receipt, path: PATH })).toEqual({
+  expect(toToolInput(schema, { receipt, path: PATH, isRelayed: true })).toEqual({
     form: 'schema',
     parameters: undefined,
     said: 'Arguments: Name to value. (an object, values: string; minProperties 1)',
@@ -561,7 +561,7 @@ test('maps and empty objects travel as JSON text without invented properties (P0
 
 test('a client that sees calls as they come is not promised that quotes go', () => {
   const options = { receipt: createReceipt(), path: PATH };
-  const { parameters } = cleanRelayedToolSchema({ properties: { x: {} } }, options);
+  const { parameters } = toToolInput({ properties: { x: {} } }, { ...options, isRelayed: true });
   expect(parameters?.properties).toEqual({
     x: { type: 'string', description: '(any value, as plain or JSON text)' },
   });
@@ -676,8 +676,8 @@ test('the same content gives the same result and the same receipt at another pat
   const schema = (): JsonObject => ({ properties: { a: { type: 'number', multipleOf: 2 } } });
   const first = createReceipt();
   const second = createReceipt();
-  const one = cleanToolSchema(schema(), { receipt: first, path: 'a' });
-  const two = cleanToolSchema(schema(), { receipt: second, path: 'b' });
+  const one = toToolInput(schema(), { receipt: first, path: 'a' });
+  const two = toToolInput(schema(), { receipt: second, path: 'b' });
   expect(two).toBe(one);
   expect(Object.isFrozen(two.parameters)).toBe(true);
   expect(first.entries.map((entry) => entry.path)).toEqual(['a.properties.a.multipleOf']);

@@ -4,10 +4,13 @@ import { expect, test } from 'vitest';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { violations } from './subset.test-support.ts';
-import { cleanResponseSchema } from './tool-schema.ts';
+import { toResponseSchema } from './tool-schema.ts';
 
 function clean(schema: JsonObject | boolean): JsonObject | undefined {
-  const node = cleanResponseSchema(schema, { receipt: createReceipt(), path: 'schema' });
+  const node = toResponseSchema(schema, {
+    receipt: createReceipt(),
+    path: 'schema',
+  }).responseSchema;
   if (node !== undefined) expect(violations(node)).toEqual([]);
   return node;
 }
@@ -56,7 +59,7 @@ test('a schema that allows any JSON cannot be sent', () => {
 test('a schema that is not sent leaves one note, and none of a text that is not sent either', () => {
   const receipt = createReceipt();
   const schema = { type: 'object', additionalProperties: { type: 'number' }, minProperties: 1 };
-  expect(cleanResponseSchema(schema, { receipt, path: 'schema' })).toBeUndefined();
+  expect(toResponseSchema(schema, { receipt, path: 'schema' }).responseSchema).toBeUndefined();
   expect(receipt.entries).toEqual([
     { action: 'dropped', path: 'schema', reason: 'any JSON is allowed' },
   ]);
@@ -72,7 +75,7 @@ test('null is said by the keyword, with nothing lost', () => {
       c: { type: ['string', 'null'], enum: ['x', null] },
     },
   };
-  const node = cleanResponseSchema(schema, { receipt, path: 'schema' });
+  const node = toResponseSchema(schema, { receipt, path: 'schema' }).responseSchema;
   expect(node?.properties).toEqual({
     a: { type: 'string', description: 'n', nullable: true },
     b: { type: 'integer', nullable: true },
@@ -88,7 +91,7 @@ test('null beside alternatives is said in each of them', () => {
     type: 'object',
     properties: { a: { anyOf: [...either, { type: 'null' }], default: null, title: 'A' } },
   };
-  expect(cleanResponseSchema(schema, { receipt, path: 'schema' })?.properties).toEqual({
+  expect(toResponseSchema(schema, { receipt, path: 'schema' }).responseSchema?.properties).toEqual({
     a: {
       anyOf: [
         { type: 'string', title: 'A', nullable: true, default: null },
@@ -103,6 +106,6 @@ test('a closed object is no loss: the model writes only what it is told of', () 
   const receipt = createReceipt();
   const properties = { a: { type: 'string' } };
   const schema = { type: 'object', properties, additionalProperties: false };
-  cleanResponseSchema(schema, { receipt, path: 'schema' });
+  toResponseSchema(schema, { receipt, path: 'schema' }).responseSchema;
   expect(receipt.entries).toEqual([]);
 });
