@@ -1,21 +1,21 @@
-// Writes gathered facets as the upstream's schema: every node has one type or alternatives.
+// Writes the summary of a schema in the form the upstream takes: every node has one type or alternatives.
 
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import {
   ANY_SHAPE,
+  addCase,
   allWords,
   composeDescription,
+  describeJson,
+  describeLimit,
+  describeList,
+  describeMembers,
+  describeOutline,
+  describeShape,
+  describeValue,
+  describeValues,
   objectWords,
-  sayCase,
-  sayJson,
-  sayLimit,
-  sayList,
-  sayMembers,
-  sayOutline,
-  sayShape,
-  sayValue,
-  sayValues,
 } from './describe.ts';
 import {
   isKnownFormat,
@@ -39,13 +39,13 @@ import {
   addProperty,
   type CaseSource,
   type ChoiceGroup,
-  type Cleaning,
   copyConstraints,
-  createFacets,
-  type Facets,
+  createSummary,
   joinSources,
   type LimitName,
   type NodeSource,
+  type SchemaConversion,
+  type SchemaSummary,
   sourceOf,
   sourceOfCases,
   unionOfCases,
@@ -61,227 +61,249 @@ const CLOSED: JsonObject = { additionalProperties: false };
 
 /** The node for a schema; undefined when the schema allows no value at all. */
 function writeSource(
-  cleaning: Cleaning,
+  conversion: SchemaConversion,
   source: NodeSource,
   level: number,
 ): JsonObject | undefined {
-  const facets = createFacets(pathOf(source), level);
-  gatherSource(cleaning, facets, source);
-  return writeNode(cleaning, facets);
+  const summary = createSummary(pathOf(source), level);
+  gatherSource(conversion, summary, source);
+  return writeNode(conversion, summary);
 }
 
 function pathOf({ all, any }: NodeSource): string {
   return all[0]?.path ?? any[0]?.path ?? '';
 }
 
-/** As `writeSource`, for facets already gathered. */
-export function writeNode(cleaning: Cleaning, facets: Facets): JsonObject | undefined {
-  const alternatives = settleChoices(cleaning, facets, false);
-  if (facets.never) return undefined;
-  if (facets.level > MAX_LEVEL && (alternatives.length > 0 || holdsOthers(facets))) {
-    return writeDeep(cleaning, facets);
+/** As `writeSource`, for a summary that is gathered already. */
+export function writeNode(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+): JsonObject | undefined {
+  const alternatives = settleChoices(conversion, summary, false);
+  if (summary.isUnsatisfiable) return undefined;
+  if (summary.level > MAX_LEVEL && (alternatives.length > 0 || holdsOthers(summary))) {
+    return writeDeep(conversion, summary);
   }
-  if (alternatives.length > 0) return writeAlternatives(cleaning, facets, alternatives);
-  const listed = writeEnumeration(cleaning, facets);
+  if (alternatives.length > 0) return writeAlternatives(conversion, summary, alternatives);
+  const listed = writeEnumeration(conversion, summary);
   if (listed !== undefined) {
-    if (listed.type === undefined) return annotate(cleaning, facets, listed.fields);
-    facets.types = [listed.type];
-    return finishNode(cleaning, facets, {
-      ...typeField(cleaning, facets, listed.type),
+    if (listed.type === undefined) return annotate(conversion, summary, listed.fields);
+    summary.types = [listed.type];
+    return finishNode(conversion, summary, {
+      ...typeField(conversion, summary, listed.type),
       ...listed.fields,
     });
   }
-  return writeTyped(cleaning, facets);
+  return writeTyped(conversion, summary);
 }
 
-function holdsOthers({ types, impliedType }: Facets): boolean {
+function holdsOthers({ types, impliedType }: SchemaSummary): boolean {
   const [type = impliedType, ...others] = types?.filter((name) => name !== 'null') ?? [];
   return others.length > 0 || type === 'object' || type === 'array';
 }
 
 /** A value that would stand too deep in the upstream's schema: JSON text, described in words. */
-function writeDeep(cleaning: Cleaning, facets: Facets): JsonObject {
-  const { properties, items } = facets;
-  if (properties.size > 0) facets.unexpanded ??= sayMembers([...properties.keys()]);
+function writeDeep(conversion: SchemaConversion, summary: SchemaSummary): JsonObject {
+  const { properties, items } = summary;
+  if (properties.size > 0) summary.recursionNote ??= describeMembers([...properties.keys()]);
   else if (items !== undefined)
-    facets.unexpanded ??= `array of ${sayOutline(items.all[0]?.schema)}`;
-  cleaning.note('approximated', facets.path, told`deeper than the upstream takes`);
-  cleaning.losses.add('depth');
-  return writeAnyValue(cleaning, facets);
+    summary.recursionNote ??= `array of ${describeOutline(items.all[0]?.schema)}`;
+  conversion.note('approximated', summary.path, told`deeper than the upstream takes`);
+  conversion.losses.add('depth');
+  return writeAnyValue(conversion, summary);
 }
 
-function writeTyped(cleaning: Cleaning, facets: Facets): JsonObject | undefined {
-  const types = facets.types ?? (facets.impliedType === undefined ? [] : [facets.impliedType]);
+function writeTyped(conversion: SchemaConversion, summary: SchemaSummary): JsonObject | undefined {
+  const types = summary.types ?? (summary.impliedType === undefined ? [] : [summary.impliedType]);
   const real = types.filter((type) => type !== 'null');
-  if (real.length < types.length && real.length > 0) facets.nullable = true;
+  if (real.length < types.length && real.length > 0) summary.nullable = true;
   const [type] = types.length === 1 ? types : real;
-  if (type === undefined) return writeAnyValue(cleaning, facets);
+  if (type === undefined) return writeAnyValue(conversion, summary);
   if (real.length > 1) {
-    const alternatives = real.map((each) => copyForType(facets, each));
-    return writeAlternatives(cleaning, facets, alternatives);
+    const alternatives = real.map((each) => copyForType(summary, each));
+    return writeAlternatives(conversion, summary, alternatives);
   }
   switch (type) {
     case 'object':
-      return writeObject(cleaning, facets);
+      return writeObject(conversion, summary);
     case 'array':
-      return writeArray(cleaning, facets);
+      return writeArray(conversion, summary);
     case 'number':
     case 'integer':
     case 'string':
     case 'boolean':
     case 'null':
-      return finishNode(cleaning, facets, typeField(cleaning, facets, type));
+      return finishNode(conversion, summary, typeField(conversion, summary, type));
     default:
       return type satisfies never;
   }
 }
 
-function copyForType(facets: Facets, type: TypeName): Facets {
+function copyForType(summary: SchemaSummary, type: TypeName): SchemaSummary {
   const names = LIMITS_BY_TYPE[type] ?? [];
-  const takesFormat = facets.format !== undefined && isKnownFormat(type, facets.format.name);
+  const takesFormat = summary.format !== undefined && isKnownFormat(type, summary.format.name);
   return {
-    ...copyConstraints(facets),
-    level: facets.level + CHOICE_LEVELS,
+    ...copyConstraints(summary),
+    level: summary.level + CHOICE_LEVELS,
     types: [type],
     writtenType: undefined,
-    format: takesFormat || type === 'string' ? facets.format : undefined,
-    limits: new Map([...facets.limits].filter(([name]) => names.includes(name))),
+    format: takesFormat || type === 'string' ? summary.format : undefined,
+    limits: new Map([...summary.limits].filter(([name]) => names.includes(name))),
   };
 }
 
 /** What is declared, and behind it what conditions ask about beside it. */
-function declaredProperties({ properties, asked, isClosed }: Facets): [string, NodeSource][] {
-  const others = isClosed ? [] : [...asked].filter(([name]) => !properties.has(name));
+function declaredProperties({
+  properties,
+  testedProperties,
+  isClosed,
+}: SchemaSummary): [string, NodeSource][] {
+  const others = isClosed ? [] : [...testedProperties].filter(([name]) => !properties.has(name));
   return [...properties, ...others];
 }
 
 /** The fields of an object; undefined when it has no property that can have a value. */
-export function writeObjectFields(cleaning: Cleaning, facets: Facets): JsonObject | undefined {
+export function writeObjectFields(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+): JsonObject | undefined {
   const written: [string, JsonObject][] = [];
-  for (const [name, source] of declaredProperties(facets)) {
-    const node = writeSource(cleaning, source, facets.level + PROPERTY_LEVELS);
+  for (const [name, source] of declaredProperties(summary)) {
+    const node = writeSource(conversion, source, summary.level + PROPERTY_LEVELS);
     if (node !== undefined) written.push([name, node]);
-    else cleaning.note('dropped', source.all[0]?.path ?? facets.path, told`no value is allowed`);
+    else conversion.note('dropped', source.all[0]?.path ?? summary.path, told`no value is allowed`);
   }
   if (written.length === 0) return undefined;
   const properties = Object.fromEntries(written);
   return {
-    ...typeField(cleaning, facets, 'object'),
+    ...typeField(conversion, summary, 'object'),
     properties,
-    ...requiredField(cleaning, facets, properties),
-    ...orderingField(cleaning, facets, properties),
-    ...otherFields(cleaning, facets),
+    ...requiredField(conversion, summary, properties),
+    ...orderingField(conversion, summary, properties),
+    ...otherFields(conversion, summary),
   };
 }
 
 /** What is said of members that are not declared, beside those that are. */
-function otherFields(cleaning: Cleaning, facets: Facets): JsonObject {
-  const { otherProperties, isClosed, takesOthers, hasListedNames } = facets;
-  if (hasListedNames) return cleaning.form === 'json-schema' ? CLOSED : {};
-  if (cleaning.form === 'json-schema') {
-    if (takesOthers) return { additionalProperties: otherNode(cleaning, facets) };
+function otherFields(conversion: SchemaConversion, summary: SchemaSummary): JsonObject {
+  const { otherProperties, isClosed, allowsAdditional, hasListedNames } = summary;
+  if (hasListedNames) return conversion.form === 'json-schema' ? CLOSED : {};
+  if (conversion.form === 'json-schema') {
+    if (allowsAdditional) return { additionalProperties: otherNode(conversion, summary) };
     return isClosed ? CLOSED : {};
   }
   if (otherProperties === undefined) return {};
-  const shape = sayShape(cleaning, otherProperties);
-  addHint(facets, `other properties: ${shape}`);
-  cleaning.note('approximated', otherProperties.path, told`said in the description`);
-  if (shape !== ANY_SHAPE) cleaning.losses.add('value');
+  const shape = describeShape(conversion, otherProperties);
+  addHint(summary, `other properties: ${shape}`);
+  conversion.note('approximated', otherProperties.path, told`said in the description`);
+  if (shape !== ANY_SHAPE) conversion.losses.add('value');
   return {};
 }
 
 /** The schema of members that are not declared, in JSON Schema. */
-function otherNode(cleaning: Cleaning, { otherProperties, level }: Facets): JsonObject | boolean {
+function otherNode(
+  conversion: SchemaConversion,
+  { otherProperties, level }: SchemaSummary,
+): JsonObject | boolean {
   if (otherProperties === undefined) return true;
-  const node = writeSource(cleaning, sourceOf(otherProperties), level + OTHER_LEVELS);
+  const node = writeSource(conversion, sourceOf(otherProperties), level + OTHER_LEVELS);
   if (node === undefined) return false;
   return Object.keys(node).length === 0 || node;
 }
 
-function writeObject(cleaning: Cleaning, facets: Facets): JsonObject {
-  const fields = writeObjectFields(cleaning, facets) ?? writeMapFields(cleaning, facets);
-  if (fields !== undefined) return finishNode(cleaning, facets, fields);
-  return writeText(cleaning, facets, 'an object');
+function writeObject(conversion: SchemaConversion, summary: SchemaSummary): JsonObject {
+  const fields = writeObjectFields(conversion, summary) ?? writeMapFields(conversion, summary);
+  if (fields !== undefined) return finishNode(conversion, summary, fields);
+  return writeText(conversion, summary, 'an object');
 }
 
 /** The fields of an object of free member names; undefined where the form has none for it. */
-export function writeMapFields(cleaning: Cleaning, facets: Facets): JsonObject | undefined {
-  if (cleaning.form !== 'json-schema') return undefined;
-  const { takesOthers, isClosed } = facets;
-  const additionalProperties = takesOthers || !isClosed ? otherNode(cleaning, facets) : false;
-  return { ...typeField(cleaning, facets, 'object'), additionalProperties };
+export function writeMapFields(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+): JsonObject | undefined {
+  if (conversion.form !== 'json-schema') return undefined;
+  const { allowsAdditional, isClosed } = summary;
+  const additionalProperties =
+    allowsAdditional || !isClosed ? otherNode(conversion, summary) : false;
+  return { ...typeField(conversion, summary, 'object'), additionalProperties };
 }
 
-function writeArray(cleaning: Cleaning, facets: Facets): JsonObject {
-  const isClosed = facets.items?.all.some(({ schema }) => schema === false) ?? false;
-  if (isClosed) closeAt(facets, facets.tuple?.length ?? 0);
-  const positions = positionFields(cleaning, facets);
-  const source = itemSource(cleaning, facets, isClosed || positions.isCut);
-  const items = source && writeSource(cleaning, source, facets.level + ITEM_LEVELS);
-  const fields = { ...typeField(cleaning, facets, 'array'), ...positions.fields };
-  if (items !== undefined) return finishNode(cleaning, facets, { ...fields, items });
-  if (positions.fields.prefixItems !== undefined) return finishNode(cleaning, facets, fields);
-  cleaning.note('approximated', facets.path, told`items are sent as texts`);
-  const text = typeField(cleaning, createFacets(facets.path, facets.level), 'string');
-  return finishNode(cleaning, facets, { ...fields, items: Object.freeze(text) });
+function writeArray(conversion: SchemaConversion, summary: SchemaSummary): JsonObject {
+  const isClosed = summary.items?.all.some(({ schema }) => schema === false) ?? false;
+  if (isClosed) closeAt(summary, summary.tuple?.length ?? 0);
+  const positions = positionFields(conversion, summary);
+  const source = itemSource(conversion, summary, isClosed || positions.isCut);
+  const items = source && writeSource(conversion, source, summary.level + ITEM_LEVELS);
+  const fields = { ...typeField(conversion, summary, 'array'), ...positions.fields };
+  if (items !== undefined) return finishNode(conversion, summary, { ...fields, items });
+  if (positions.fields.prefixItems !== undefined) return finishNode(conversion, summary, fields);
+  conversion.note('approximated', summary.path, told`items are sent as texts`);
+  const text = typeField(conversion, createSummary(summary.path, summary.level), 'string');
+  return finishNode(conversion, summary, { ...fields, items: Object.freeze(text) });
 }
 
 /** The positions of a tuple in JSON Schema; `isCut` when none may follow, as one of them takes no value. */
 function positionFields(
-  cleaning: Cleaning,
-  facets: Facets,
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
 ): { readonly fields: JsonObject; readonly isCut: boolean } {
-  const { tuple = [], level } = facets;
-  if (cleaning.form !== 'json-schema' || tuple.length === 0) return { fields: {}, isCut: false };
+  const { tuple = [], level } = summary;
+  if (conversion.form !== 'json-schema' || tuple.length === 0) return { fields: {}, isCut: false };
   const prefixItems: JsonObject[] = [];
   for (const at of tuple) {
-    const node = writeSource(cleaning, sourceOf(at), level + POSITION_LEVELS);
+    const node = writeSource(conversion, sourceOf(at), level + POSITION_LEVELS);
     if (node === undefined) break;
     prefixItems.push(node);
   }
   const isCut = prefixItems.length < tuple.length;
-  if (isCut) closeAt(facets, prefixItems.length);
+  if (isCut) closeAt(summary, prefixItems.length);
   return { fields: prefixItems.length === 0 ? {} : { prefixItems }, isCut };
 }
 
 /** What an item may be: any of the positions, or one of the items after them. */
-function itemSource(cleaning: Cleaning, facets: Facets, isClosed: boolean): NodeSource | undefined {
-  const { tuple, items, path } = facets;
+function itemSource(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  isClosed: boolean,
+): NodeSource | undefined {
+  const { tuple, items, path } = summary;
   const further = isClosed ? undefined : items;
-  if (tuple === undefined || tuple.length === 0 || cleaning.form === 'json-schema') return further;
-  cleaning.losses.add('value');
-  addHint(facets, `in order: ${tuple.map((at) => sayShape(cleaning, at)).join(', ')}`);
-  cleaning.note('approximated', path, told`the positions are said in the description`);
+  if (tuple === undefined || tuple.length === 0 || conversion.form === 'json-schema')
+    return further;
+  conversion.losses.add('value');
+  addHint(summary, `in order: ${tuple.map((at) => describeShape(conversion, at)).join(', ')}`);
+  conversion.note('approximated', path, told`the positions are said in the description`);
   const branches = tuple.map(sourceOf);
   if (further !== undefined) branches.push(further);
   return { all: [], any: [{ branches, keyword: 'anyOf', path }] };
 }
 
 /** No items after the first `length` ones. */
-function closeAt(facets: Facets, length: number): void {
-  const known = facets.limits.get('maxItems');
+function closeAt(summary: SchemaSummary, length: number): void {
+  const known = summary.limits.get('maxItems');
   if (known !== undefined && toNumber(known.value) <= length) return;
-  facets.limits.set('maxItems', { value: length, path: facets.path });
+  summary.limits.set('maxItems', { value: length, path: summary.path });
 }
 
 function writeAlternatives(
-  cleaning: Cleaning,
-  facets: Facets,
-  alternatives: readonly Facets[],
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  alternatives: readonly SchemaSummary[],
 ): JsonObject | undefined {
   const nodes: JsonObject[] = [];
   for (const alternative of alternatives) {
-    const node = writeNode(cleaning, alternative);
+    const node = writeNode(conversion, alternative);
     if (node !== undefined) nodes.push(node);
   }
   const values = nodes.filter((node) => !isNullNode(node));
-  if (values.length > 0 && values.length < nodes.length) facets.nullable = true;
+  if (values.length > 0 && values.length < nodes.length) summary.nullable = true;
   const merged = alternativesOf(values.length > 0 ? values : nodes.slice(0, 1));
   if (merged === undefined) return undefined;
-  if (facets.unexpanded !== undefined) addHint(facets, facets.unexpanded);
-  if (typeof merged.description === 'string') facets.descriptions.add(merged.description);
+  if (summary.recursionNote !== undefined) addHint(summary, summary.recursionNote);
+  if (typeof merged.description === 'string') summary.descriptions.add(merged.description);
   const { description: _joined, ...fields } = merged;
-  return soleAlternatives(annotate(cleaning, facets, fields));
+  return soleAlternatives(annotate(conversion, summary, fields));
 }
 
 /** One node for several: the same ones once, lists of values as one list, the rest as `anyOf`. */
@@ -308,36 +330,52 @@ function plainValues(node: JsonObject): readonly JsonValue[] | undefined {
 
 // Writes the single fields of a node: type, required, order, format, limits.
 
-export function typeField(cleaning: Cleaning, facets: Facets, type: TypeName): { type: string } {
-  if (cleaning.form === 'json-schema') return { type };
-  if (facets.writtenType !== undefined && readTypeName(facets.writtenType) === type) {
-    return { type: facets.writtenType };
+export function typeField(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  type: TypeName,
+): { type: string } {
+  if (conversion.form === 'json-schema') return { type };
+  if (summary.writtenType !== undefined && readTypeName(summary.writtenType) === type) {
+    return { type: summary.writtenType };
   }
-  return { type: cleaning.upperCase ? type.toUpperCase() : type };
+  return { type: conversion.upperCase ? type.toUpperCase() : type };
 }
 
-function requiredField(cleaning: Cleaning, facets: Facets, properties: JsonObject): JsonObject {
+function requiredField(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  properties: JsonObject,
+): JsonObject {
   const required: string[] = [];
-  for (const [name, path] of facets.required) {
+  for (const [name, path] of summary.required) {
     if (Object.hasOwn(properties, name)) required.push(name);
-    else cleaning.note('dropped', path, told`no such property`);
+    else conversion.note('dropped', path, told`no such property`);
   }
   return required.length === 0 ? {} : { required };
 }
 
-function orderingField(cleaning: Cleaning, facets: Facets, properties: JsonObject): JsonObject {
+function orderingField(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  properties: JsonObject,
+): JsonObject {
   const names = Object.keys(properties);
-  const given = facets.ordering?.filter((name) => Object.hasOwn(properties, name));
+  const given = summary.ordering?.filter((name) => Object.hasOwn(properties, name));
   if (given !== undefined && given.length > 0) return { propertyOrdering: given };
-  return cleaning.ordered && names.length > 1 ? { propertyOrdering: names } : {};
+  return conversion.ordered && names.length > 1 ? { propertyOrdering: names } : {};
 }
 
-function formatField(cleaning: Cleaning, facets: Facets, type: TypeName): JsonObject {
-  const { format } = facets;
+function formatField(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  type: TypeName,
+): JsonObject {
+  const { format } = summary;
   if (format === undefined) return {};
   if (isKnownFormat(type, format.name)) return { format: format.name };
-  addHint(facets, `format ${sayValue(format.name)}`);
-  cleaning.note('approximated', format.path, told`said in the description`);
+  addHint(summary, `format ${describeValue(format.name)}`);
+  conversion.note('approximated', format.path, told`said in the description`);
   return {};
 }
 
@@ -359,26 +397,30 @@ const NO_JSON_KEYWORD: ReadonlySet<LimitName> = new Set<LimitName>([
   'pattern',
 ]);
 
-function limitFields(cleaning: Cleaning, facets: Facets, type: TypeName): JsonObject {
-  if (type === 'integer' || type === 'number') settleExclusive(cleaning, facets, type);
+function limitFields(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  type: TypeName,
+): JsonObject {
+  if (type === 'integer' || type === 'number') settleExclusive(conversion, summary, type);
   const names = LIMITS_BY_TYPE[type] ?? [];
   const fields: [string, JsonValue][] = [];
-  for (const [name, { value, path }] of facets.limits) {
-    if (!names.includes(name)) cleaning.note('dropped', path, told`has no effect on ${type}`);
-    else if (!takesLimit(cleaning, name, value)) {
-      addHint(facets, sayLimit(name, value));
-      cleaning.note('approximated', path, told`said in the description`);
-    } else if (cleaning.form === 'schema') fields.push([name, value]);
+  for (const [name, { value, path }] of summary.limits) {
+    if (!names.includes(name)) conversion.note('dropped', path, told`has no effect on ${type}`);
+    else if (!takesLimit(conversion, name, value)) {
+      addHint(summary, describeLimit(name, value));
+      conversion.note('approximated', path, told`said in the description`);
+    } else if (conversion.form === 'schema') fields.push([name, value]);
     else fields.push([name, typeof value === 'string' ? Number(value) : value]);
   }
   return Object.fromEntries(fields);
 }
 
 /** False for what the form has no keyword for, and where `maxItems` would add up to too much. */
-function takesLimit(cleaning: Cleaning, name: LimitName, value: JsonValue): boolean {
-  if (name === 'maxItems') return takesItems(cleaning, toNumber(value));
+function takesLimit(conversion: SchemaConversion, name: LimitName, value: JsonValue): boolean {
+  if (name === 'maxItems') return takesItems(conversion, toNumber(value));
   if (name === 'pattern' && !isPlainPattern(String(value))) return false;
-  return cleaning.form === 'schema' || !NO_JSON_KEYWORD.has(name);
+  return conversion.form === 'schema' || !NO_JSON_KEYWORD.has(name);
 }
 
 /** What looks around or back: engines that match in linear time have none of it, and refuse the whole request. */
@@ -395,42 +437,46 @@ function isPlainPattern(pattern: string): boolean {
   }
 }
 
-function takesItems(cleaning: Cleaning, most: number): boolean {
-  if (most > cleaning.itemsLeft) return false;
-  cleaning.itemsLeft -= most;
+function takesItems(conversion: SchemaConversion, most: number): boolean {
+  if (most > conversion.itemsLeft) return false;
+  conversion.itemsLeft -= most;
   return true;
 }
 
-function settleExclusive(cleaning: Cleaning, facets: Facets, type: 'integer' | 'number'): void {
-  const { exclusiveMinimum: above, exclusiveMaximum: below } = facets;
+function settleExclusive(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  type: 'integer' | 'number',
+): void {
+  const { exclusiveMinimum: above, exclusiveMaximum: below } = summary;
   const isWhole = type === 'integer';
   if (above !== undefined) {
     const least = isWhole ? Math.floor(above.value) + 1 : above.value;
-    const known = facets.limits.get('minimum');
+    const known = summary.limits.get('minimum');
     if (known === undefined || toNumber(known.value) < least) {
-      facets.limits.set('minimum', { value: least, path: above.path });
+      summary.limits.set('minimum', { value: least, path: above.path });
     }
     if (!isWhole)
-      sayBound(cleaning, facets, { words: `more than ${above.value}`, path: above.path });
+      describeBound(conversion, summary, { words: `more than ${above.value}`, path: above.path });
   }
   if (below !== undefined) {
     const most = isWhole ? Math.ceil(below.value) - 1 : below.value;
-    const known = facets.limits.get('maximum');
+    const known = summary.limits.get('maximum');
     if (known === undefined || toNumber(known.value) > most) {
-      facets.limits.set('maximum', { value: most, path: below.path });
+      summary.limits.set('maximum', { value: most, path: below.path });
     }
     if (!isWhole)
-      sayBound(cleaning, facets, { words: `less than ${below.value}`, path: below.path });
+      describeBound(conversion, summary, { words: `less than ${below.value}`, path: below.path });
   }
 }
 
-function sayBound(
-  cleaning: Cleaning,
-  facets: Facets,
+function describeBound(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
   bound: { readonly words: string; readonly path: string },
 ): void {
-  addHint(facets, bound.words);
-  cleaning.note('approximated', bound.path, told`the bound itself is allowed upstream`);
+  addHint(summary, bound.words);
+  conversion.note('approximated', bound.path, told`the bound itself is allowed upstream`);
 }
 
 // Completes a written node: format, limits, null and annotations, in the client's own order of keywords.
@@ -450,20 +496,32 @@ const HOLDERS = [
 const NULL_NODE: JsonObject = Object.freeze({ type: 'null' });
 
 /** Adds format, limits and annotations to a node of one type. */
-export function finishNode(cleaning: Cleaning, facets: Facets, fields: JsonObject): JsonObject {
+export function finishNode(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  fields: JsonObject,
+): JsonObject {
   const type = readTypeName(fields.type ?? null);
-  if (type === undefined || type === 'any') return annotate(cleaning, facets, fields);
-  if (facets.unexpanded !== undefined && !facets.sentAsText) addHint(facets, facets.unexpanded);
-  const added = { ...formatField(cleaning, facets, type), ...limitFields(cleaning, facets, type) };
-  return annotate(cleaning, facets, { ...fields, ...added });
+  if (type === undefined || type === 'any') return annotate(conversion, summary, fields);
+  if (summary.recursionNote !== undefined && !summary.sentAsText)
+    addHint(summary, summary.recursionNote);
+  const added = {
+    ...formatField(conversion, summary, type),
+    ...limitFields(conversion, summary, type),
+  };
+  return annotate(conversion, summary, { ...fields, ...added });
 }
 
 /** Adds what is said of a value beside its type. */
-function annotate(cleaning: Cleaning, facets: Facets, fields: JsonObject): JsonObject {
-  if (cleaning.form === 'json-schema') return annotateJson(cleaning, facets, fields);
-  const { title, declaredNullable, samples } = facets;
-  const nullable = facets.nullable ? true : declaredNullable;
-  const description = composeDescription(facets.descriptions, facets.hints);
+function annotate(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  fields: JsonObject,
+): JsonObject {
+  if (conversion.form === 'json-schema') return annotateJson(conversion, summary, fields);
+  const { title, declaredNullable, samples } = summary;
+  const nullable = summary.nullable ? true : declaredNullable;
+  const description = composeDescription(summary.descriptions, summary.hints);
   const node: JsonObject = {
     ...fields,
     ...(title === undefined ? {} : { title }),
@@ -471,22 +529,26 @@ function annotate(cleaning: Cleaning, facets: Facets, fields: JsonObject): JsonO
     ...(nullable === undefined ? {} : { nullable }),
     ...Object.fromEntries(samples),
   };
-  return inOrder(node, facets.keyOrder);
+  return inOrder(node, summary.keyOrder);
 }
 
-function annotateJson(cleaning: Cleaning, facets: Facets, fields: JsonObject): JsonObject {
-  const { title, declaredNullable, samples, path } = facets;
+function annotateJson(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  fields: JsonObject,
+): JsonObject {
+  const { title, declaredNullable, samples, path } = summary;
   for (const [name, value] of samples) {
-    addHint(facets, `${name} ${sayJson(value)}`);
-    cleaning.note('approximated', memberPath(path, name), told`said in the description`);
+    addHint(summary, `${name} ${describeJson(value)}`);
+    conversion.note('approximated', memberPath(path, name), told`said in the description`);
   }
-  const description = composeDescription(facets.descriptions, facets.hints);
+  const description = composeDescription(summary.descriptions, summary.hints);
   const node: JsonObject = {
-    ...(facets.nullable || declaredNullable === true ? withNull(fields) : fields),
+    ...(summary.nullable || declaredNullable === true ? withNull(fields) : fields),
     ...(title === undefined ? {} : { title }),
     ...(description === '' ? {} : { description }),
   };
-  return inOrder(node, facets.keyOrder);
+  return inOrder(node, summary.keyOrder);
 }
 
 /** A value that may be null as well: in the list of types, or as one more alternative. */
@@ -519,26 +581,30 @@ export function freezeNode(node: JsonObject): JsonObject {
 // Settles `anyOf`, `oneOf` and conditions: collapsed, folded into the object, or kept as alternatives.
 
 /**
- * Resolves the choices of `facets`. Afterwards `facets` holds everything that is certain and the
+ * Resolves the choices of a summary. Afterwards it holds everything that is certain and the
  * answer lists the alternatives left, each complete in itself; none when there is no real choice.
  * `fold` puts the properties of all branches into one object, as the upstream's tool roots need.
  */
-export function settleChoices(cleaning: Cleaning, facets: Facets, fold: boolean): Facets[] {
-  const open = openChoices(cleaning, facets);
+export function settleChoices(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  fold: boolean,
+): SchemaSummary[] {
+  const open = openChoices(conversion, summary);
   if (open.length === 0) return [];
-  if (fold || mustFold(facets, open)) {
-    foldChoices(cleaning, facets, open);
+  if (fold || mustFold(summary, open)) {
+    foldChoices(conversion, summary, open);
     return [];
   }
   const conditions = open.filter(isCondition);
   const [first, ...others] = open.filter((each) => !isCondition(each));
   for (const { group } of others) {
-    cleaning.note('dropped', group.path, told`only one choice can be carried beside another`);
+    conversion.note('dropped', group.path, told`only one choice can be carried beside another`);
   }
   if (first !== undefined) {
-    return first.branches.map((branch) => join(cleaning, facets, { branch, conditions }));
+    return first.branches.map((branch) => join(conversion, summary, { branch, conditions }));
   }
-  return settleConditions(cleaning, facets, conditions);
+  return settleConditions(conversion, summary, conditions);
 }
 
 function isCondition({ group }: OpenGroup): boolean {
@@ -546,28 +612,28 @@ function isCondition({ group }: OpenGroup): boolean {
 }
 
 /** Objects with properties of their own or asked about, and several choices of objects, become one object. */
-function mustFold(facets: Facets, open: readonly OpenGroup[]): boolean {
-  if (facets.properties.size > 0 || facets.asked.size > 0) return true;
+function mustFold(summary: SchemaSummary, open: readonly OpenGroup[]): boolean {
+  if (summary.properties.size > 0 || summary.testedProperties.size > 0) return true;
   const conditions = open.filter(isCondition);
-  if (conditions.length > 0 && isUnknown(facets)) return false;
+  if (conditions.length > 0 && isUnknown(summary)) return false;
   const everyIsObject = open.every(({ branches }) =>
-    branches.every((branch) => isOfType(branch.facets, 'object') || isUnknown(branch.facets)),
+    branches.every((branch) => isOfType(branch.summary, 'object') || isUnknown(branch.summary)),
   );
   const several = open.length > 1 || conditions.length > 0;
   return several && everyIsObject && open.some(({ branches }) => branches.some(declaresProperties));
 }
 
-function isOfType(facets: Facets, type: 'object' | 'array'): boolean {
-  const types = facets.types ?? (facets.impliedType === undefined ? [] : [facets.impliedType]);
+function isOfType(summary: SchemaSummary, type: 'object' | 'array'): boolean {
+  const types = summary.types ?? (summary.impliedType === undefined ? [] : [summary.impliedType]);
   return types.includes(type);
 }
 
-function isUnknown(facets: Facets): boolean {
-  return facets.types === undefined && facets.impliedType === undefined;
+function isUnknown(summary: SchemaSummary): boolean {
+  return summary.types === undefined && summary.impliedType === undefined;
 }
 
-function declaresProperties({ facets }: Branch): boolean {
-  return facets.properties.size > 0;
+function declaresProperties({ summary }: Branch): boolean {
+  return summary.properties.size > 0;
 }
 
 /**
@@ -575,58 +641,58 @@ function declaresProperties({ facets }: Branch): boolean {
  * objects and lists: that is an alternative to a value nothing else is known of.
  */
 function settleConditions(
-  cleaning: Cleaning,
-  facets: Facets,
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
   conditions: readonly OpenGroup[],
-): Facets[] {
-  const isFree = isUnknown(facets) && facets.enumeration === undefined;
+): SchemaSummary[] {
+  const isFree = isUnknown(summary) && summary.enumeration === undefined;
   const shaped = isFree ? conditions.find(({ branches }) => branches.some(hasShape)) : undefined;
   for (const each of conditions) {
-    if (isOfType(facets, 'array')) addItems(facets, each);
+    if (isOfType(summary, 'array')) addItems(summary, each);
     for (const branch of each.branches) {
       if (each === shaped && hasShape(branch)) continue;
-      sayCase(facets, branch.when, allWords(facets, branch.facets));
+      addCase(summary, branch.when, allWords(summary, branch.summary));
     }
   }
   if (shaped === undefined) return [];
   const others = conditions.filter((each) => each !== shaped);
   const alternatives = shaped.branches
     .filter(hasShape)
-    .map((branch) => join(cleaning, facets, { branch, conditions: others }));
+    .map((branch) => join(conversion, summary, { branch, conditions: others }));
   if (alternatives.length < shaped.branches.length) {
     // Of what else there may be nothing is known, whatever the other conditions say.
-    alternatives.push({ ...copyConstraints(facets), level: facets.level + CHOICE_LEVELS });
+    alternatives.push({ ...copyConstraints(summary), level: summary.level + CHOICE_LEVELS });
   }
   return alternatives;
 }
 
-function hasShape({ facets }: Branch): boolean {
-  return isOfType(facets, 'object') || isOfType(facets, 'array');
+function hasShape({ summary }: Branch): boolean {
+  return isOfType(summary, 'object') || isOfType(summary, 'array');
 }
 
 /** Items that are declared in some cases only; what always holds of items is not narrowed. */
-function addItems(facets: Facets, { group, branches }: OpenGroup): void {
-  const declared = branches.flatMap(({ facets: { items: source }, when }) =>
+function addItems(summary: SchemaSummary, { group, branches }: OpenGroup): void {
+  const declared = branches.flatMap(({ summary: { items: source }, when }) =>
     source === undefined ? [] : [{ source, when }],
   );
   if (declared.length === 0) return;
   const isSure = declared.length === branches.length;
   const source = isSure ? unionOfCases(declared, group.path) : sourceOfCases(declared, group.path);
-  facets.items = joinSources(facets.items ?? ANYTHING, source);
+  summary.items = joinSources(summary.items ?? ANYTHING, source);
 }
 
 /** The branch together with everything the schema around it says. */
 function join(
-  cleaning: Cleaning,
-  facets: Facets,
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
   { branch, conditions }: { readonly branch: Branch; readonly conditions: readonly OpenGroup[] },
-): Facets {
-  const joined = copyConstraints(facets);
-  joined.path = branch.facets.path;
-  joined.level = branch.facets.level;
-  joined.keyOrder = branch.facets.keyOrder;
+): SchemaSummary {
+  const joined = copyConstraints(summary);
+  joined.path = branch.summary.path;
+  joined.level = branch.summary.level;
+  joined.keyOrder = branch.summary.keyOrder;
   joined.choices = conditions.map(({ group }) => group);
-  gatherSource(cleaning, joined, branch.source);
+  gatherSource(conversion, joined, branch.source);
   if (branch.when !== undefined) addHint(joined, branch.when);
   return joined;
 }
@@ -634,44 +700,58 @@ function join(
 // Folds choices between objects into one object that takes what any of them takes.
 
 /** One object with the properties of every branch; required is what all branches require. */
-function foldChoices(cleaning: Cleaning, facets: Facets, open: readonly OpenGroup[]): void {
-  foldGroups(cleaning, facets, open);
-  placeSometimes(facets);
+function foldChoices(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  open: readonly OpenGroup[],
+): void {
+  foldGroups(conversion, summary, open);
+  placeSometimes(summary);
 }
 
 /** Leaves aside what is declared in some cases only, so that it can be seen together. */
-function foldGroups(cleaning: Cleaning, facets: Facets, open: readonly OpenGroup[]): void {
-  for (const each of open) foldGroup(cleaning, facets, each);
+function foldGroups(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  open: readonly OpenGroup[],
+): void {
+  for (const each of open) foldGroup(conversion, summary, each);
 }
 
-function foldGroup(cleaning: Cleaning, facets: Facets, { group, branches }: OpenGroup): void {
-  const couldBe = branches.filter(({ facets: branch }) => couldBeObject(branch));
-  for (const { facets: branch } of couldBe) {
-    foldGroups(cleaning, branch, openChoices(cleaning, branch));
+function foldGroup(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  { group, branches }: OpenGroup,
+): void {
+  const couldBe = branches.filter(({ summary: branch }) => couldBeObject(branch));
+  for (const { summary: branch } of couldBe) {
+    foldGroups(conversion, branch, openChoices(conversion, branch));
   }
-  const objects = couldBe.filter(({ facets: branch }) => !branch.never);
+  const objects = couldBe.filter(({ summary: branch }) => !branch.isUnsatisfiable);
   if (objects.length < branches.length && group.keyword !== 'conditional') {
-    cleaning.note('dropped', group.path, told`branches that are no objects`);
+    conversion.note('dropped', group.path, told`branches that are no objects`);
   }
   for (const [name, told] of readProperties(objects)) {
-    foldProperty(facets, told, {
+    foldProperty(summary, told, {
       name,
       path: group.path,
       isSure: told.declared.length === objects.length,
     });
   }
-  foldRequired(facets, group, objects);
-  for (const branch of objects) foldRest(facets, branch);
+  foldRequired(summary, group, objects);
+  for (const branch of objects) foldRest(summary, branch);
   if (group.keyword === 'conditional') return;
-  cleaning.note('approximated', group.path, told`the branches share one object`);
+  conversion.note('approximated', group.path, told`the branches share one object`);
 }
 
-function couldBeObject(facets: Facets): boolean {
-  return facets.types === undefined ? !isOtherThanObject(facets) : facets.types.includes('object');
+function couldBeObject(summary: SchemaSummary): boolean {
+  return summary.types === undefined
+    ? !isOtherThanObject(summary)
+    : summary.types.includes('object');
 }
 
-function isOtherThanObject(facets: Facets): boolean {
-  return facets.impliedType !== undefined && facets.impliedType !== 'object';
+function isOtherThanObject(summary: SchemaSummary): boolean {
+  return summary.impliedType !== undefined && summary.impliedType !== 'object';
 }
 
 /** What the branches of a group tell of one property. */
@@ -688,10 +768,10 @@ function readProperties(branches: readonly Branch[]): ReadonlyMap<string, ToldPr
     properties.set(name, told);
     return told;
   };
-  for (const { facets: branch, when } of branches) {
+  for (const { summary: branch, when } of branches) {
     for (const [name, source] of branch.properties)
       propertyAt(name).declared.push({ source, when });
-    for (const [name, inner] of branch.sometimes) {
+    for (const [name, inner] of branch.conditionalProperties) {
       const { partly } = propertyAt(name);
       for (const one of inner) {
         partly.push({ source: one.source, when: bothWords(when, one.when) });
@@ -703,7 +783,7 @@ function readProperties(branches: readonly Branch[]): ReadonlyMap<string, ToldPr
 
 /** What every branch declares holds; a branch that says nothing of a property lets it be anything. */
 function foldProperty(
-  facets: Facets,
+  summary: SchemaSummary,
   { declared, partly }: ToldProperty,
   {
     name,
@@ -711,11 +791,15 @@ function foldProperty(
     isSure,
   }: { readonly name: string; readonly path: string; readonly isSure: boolean },
 ): void {
-  const known = facets.sometimes.get(name);
-  if (known !== undefined || !facets.properties.has(name) || !isSure || partly.length > 0) {
-    facets.sometimes.set(name, [...(known ?? []), ...(isSure ? [] : declared), ...partly]);
+  const known = summary.conditionalProperties.get(name);
+  if (known !== undefined || !summary.properties.has(name) || !isSure || partly.length > 0) {
+    summary.conditionalProperties.set(name, [
+      ...(known ?? []),
+      ...(isSure ? [] : declared),
+      ...partly,
+    ]);
   }
-  if (isSure) addProperty(facets, name, unionOfCases(declared, path));
+  if (isSure) addProperty(summary, name, unionOfCases(declared, path));
 }
 
 function bothWords(outer: string | undefined, inner: string | undefined): string | undefined {
@@ -723,41 +807,45 @@ function bothWords(outer: string | undefined, inner: string | undefined): string
 }
 
 /** Declares what was left aside, in the order the names came. */
-function placeSometimes(facets: Facets): void {
-  for (const [name, some] of facets.sometimes) {
-    const known = facets.properties.get(name);
+function placeSometimes(summary: SchemaSummary): void {
+  for (const [name, some] of summary.conditionalProperties) {
+    const known = summary.properties.get(name);
     if (some.length === 0 && known !== undefined) {
-      facets.properties.delete(name);
-      facets.properties.set(name, known);
+      summary.properties.delete(name);
+      summary.properties.set(name, known);
     } else {
       const source = known === undefined ? unionOfCases : sourceOfCases;
-      addProperty(facets, name, source(some, facets.path));
+      addProperty(summary, name, source(some, summary.path));
     }
   }
-  facets.sometimes.clear();
+  summary.conditionalProperties.clear();
 }
 
-function foldRequired(facets: Facets, group: ChoiceGroup, branches: readonly Branch[]): void {
-  const lists = branches.map(({ facets: branch }) => [...branch.required.keys()]);
+function foldRequired(
+  summary: SchemaSummary,
+  group: ChoiceGroup,
+  branches: readonly Branch[],
+): void {
+  const lists = branches.map(({ summary: branch }) => [...branch.required.keys()]);
   const [first, ...others] = lists;
   if (first === undefined) return;
   for (const name of first) {
-    if (others.every((list) => list.includes(name))) facets.required.set(name, group.path);
+    if (others.every((list) => list.includes(name))) summary.required.set(name, group.path);
   }
   if (group.cases !== undefined) return;
-  const needs = lists.map((list) => list.filter((name) => !facets.required.has(name)).join(' + '));
+  const needs = lists.map((list) => list.filter((name) => !summary.required.has(name)).join(' + '));
   if (needs.every((words) => words === '')) return;
   const words = new Set(needs.map((each) => (each === '' ? 'nothing more' : each)));
-  addHint(facets, `needs ${[...words].join(' or ')}`);
+  addHint(summary, `needs ${[...words].join(' or ')}`);
 }
 
-function foldRest(facets: Facets, { facets: branch, when }: Branch): void {
-  facets.otherProperties ??= branch.otherProperties;
-  facets.takesOthers ||= branch.takesOthers;
-  for (const [name, source] of branch.asked) facets.asked.set(name, source);
-  facets.unexpanded ??= branch.unexpanded;
-  if (when !== undefined) sayCase(facets, when, objectWords(facets, branch));
-  else for (const text of [...branch.descriptions, ...branch.hints]) addHint(facets, text);
+function foldRest(summary: SchemaSummary, { summary: branch, when }: Branch): void {
+  summary.otherProperties ??= branch.otherProperties;
+  summary.allowsAdditional ||= branch.allowsAdditional;
+  for (const [name, source] of branch.testedProperties) summary.testedProperties.set(name, source);
+  summary.recursionNote ??= branch.recursionNote;
+  if (when !== undefined) addCase(summary, when, objectWords(summary, branch));
+  else for (const text of [...branch.descriptions, ...branch.hints]) addHint(summary, text);
 }
 
 // Puts what stands beside alternatives into them: some upstreams take `anyOf` only where it is the only field.
@@ -834,46 +922,53 @@ const SENT_AS_TEXT = {
 const ANY_VALUE = 'any value, as JSON text: texts in quotes';
 
 /** A value of any type: left open in JSON Schema, else a JSON text. */
-function writeAnyValue(cleaning: Cleaning, facets: Facets): JsonObject {
-  if (cleaning.form !== 'json-schema') return writeText(cleaning, facets, 'any value');
-  if (facets.unexpanded !== undefined) addHint(facets, facets.unexpanded);
-  sayLimits(cleaning, facets);
-  return annotate(cleaning, facets, {});
+function writeAnyValue(conversion: SchemaConversion, summary: SchemaSummary): JsonObject {
+  if (conversion.form !== 'json-schema') return writeText(conversion, summary, 'any value');
+  if (summary.recursionNote !== undefined) addHint(summary, summary.recursionNote);
+  describeLimits(conversion, summary);
+  return annotate(conversion, summary, {});
 }
 
 /** A value as the JSON text of it: the upstream refuses objects without properties, and nodes without a type. */
-export function writeText(cleaning: Cleaning, facets: Facets, what: Undeclared): JsonObject {
-  cleaning.losses.add('value');
-  addHint(facets, textWords(cleaning, facets, what));
-  for (const [name, value] of facets.samples) addHint(facets, `${name} ${sayJson(value)}`);
-  facets.samples.clear();
-  sayLimits(cleaning, facets);
-  cleaning.note('approximated', facets.path, SENT_AS_TEXT[what]);
-  facets.writtenType = undefined;
-  facets.sentAsText = true;
-  return finishNode(cleaning, facets, typeField(cleaning, facets, 'string'));
+export function writeText(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  what: Undeclared,
+): JsonObject {
+  conversion.losses.add('value');
+  addHint(summary, textWords(conversion, summary, what));
+  for (const [name, value] of summary.samples) addHint(summary, `${name} ${describeJson(value)}`);
+  summary.samples.clear();
+  describeLimits(conversion, summary);
+  conversion.note('approximated', summary.path, SENT_AS_TEXT[what]);
+  summary.writtenType = undefined;
+  summary.sentAsText = true;
+  return finishNode(conversion, summary, typeField(conversion, summary, 'string'));
 }
 
-function sayLimits(cleaning: Cleaning, facets: Facets): void {
-  for (const [name, { value, path }] of facets.limits) {
-    addHint(facets, sayLimit(name, value));
-    cleaning.note('approximated', path, told`said in the description`);
+function describeLimits(conversion: SchemaConversion, summary: SchemaSummary): void {
+  for (const [name, { value, path }] of summary.limits) {
+    addHint(summary, describeLimit(name, value));
+    conversion.note('approximated', path, told`said in the description`);
   }
-  facets.limits.clear();
+  summary.limits.clear();
 }
 
-function textWords(cleaning: Cleaning, facets: Facets, what: Undeclared): string {
-  const { unexpanded } = facets;
-  if (unexpanded !== undefined) return `JSON text of ${unexpanded}`;
+function textWords(conversion: SchemaConversion, summary: SchemaSummary, what: Undeclared): string {
+  const { recursionNote } = summary;
+  if (recursionNote !== undefined) return `JSON text of ${recursionNote}`;
   if (what === 'any value')
-    return cleaning.restored ? ANY_VALUE : 'any value, as plain or JSON text';
-  return `JSON text of ${otherNames(cleaning, facets)}`;
+    return conversion.restored ? ANY_VALUE : 'any value, as plain or JSON text';
+  return `JSON text of ${otherNames(conversion, summary)}`;
 }
 
 /** An object of members nobody named. */
-export function otherNames(cleaning: Cleaning, { otherProperties }: Facets): string {
+export function otherNames(
+  conversion: SchemaConversion,
+  { otherProperties }: SchemaSummary,
+): string {
   if (otherProperties === undefined) return 'an object';
-  return `an object, values: ${sayShape(cleaning, otherProperties)}`;
+  return `an object, values: ${describeShape(conversion, otherProperties)}`;
 }
 
 // Writes listed values: the upstream takes lists of non-empty texts only.
@@ -885,40 +980,43 @@ const MAX_VALUES = 1000;
  * The type and values of a schema with `enum` or `const`; undefined when the values cannot be
  * listed (they are described then and the rest of the schema decides).
  */
-function writeEnumeration(cleaning: Cleaning, facets: Facets): EnumerationNode | undefined {
-  const { enumeration } = facets;
+function writeEnumeration(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+): EnumerationNode | undefined {
+  const { enumeration } = summary;
   if (enumeration === undefined) return undefined;
   const values = enumeration.values.filter((value) => value !== null);
-  if (values.length < enumeration.values.length && allowsNull(facets)) facets.nullable = true;
+  if (values.length < enumeration.values.length && allowsNull(summary)) summary.nullable = true;
   if (values.length === 0) {
-    facets.nullable = false;
+    summary.nullable = false;
     return { type: 'null', fields: {} };
   }
   if (values.every((value) => typeof value === 'boolean')) {
-    return writeBooleans(cleaning, facets, values);
+    return writeBooleans(conversion, summary, values);
   }
-  if (!mayList(cleaning, values)) {
-    addHint(facets, `one of ${sayInFull(cleaning, values)}`);
-    cleaning.note('approximated', enumeration.path, told`these values cannot be listed`);
-    facets.impliedType ??= typeOfValues(values);
+  if (!mayList(conversion, values)) {
+    addHint(summary, `one of ${describeInFull(conversion, values)}`);
+    conversion.note('approximated', enumeration.path, told`these values cannot be listed`);
+    summary.impliedType ??= typeOfValues(values);
     return undefined;
   }
-  if (cleaning.form === 'json-schema' && values.some((value) => typeof value !== 'string')) {
-    return writeKinds(cleaning, facets, values);
+  if (conversion.form === 'json-schema' && values.some((value) => typeof value !== 'string')) {
+    return writeKinds(conversion, summary, values);
   }
-  return writeTexts(cleaning, facets, values);
+  return writeTexts(conversion, summary, values);
 }
 
-function mayList(cleaning: Cleaning, values: readonly JsonValue[]): boolean {
-  if (values.length > Math.min(MAX_VALUES, cleaning.valuesLeft)) return false;
-  cleaning.valuesLeft -= values.length;
+function mayList(conversion: SchemaConversion, values: readonly JsonValue[]): boolean {
+  if (values.length > Math.min(MAX_VALUES, conversion.valuesLeft)) return false;
+  conversion.valuesLeft -= values.length;
   return !values.some(isComposite);
 }
 
-function sayInFull(cleaning: Cleaning, values: readonly JsonValue[]): string {
-  if (cleaning.listedLeft <= 0) return sayList(values);
-  const words = sayValues(values);
-  cleaning.listedLeft -= words.length;
+function describeInFull(conversion: SchemaConversion, values: readonly JsonValue[]): string {
+  if (conversion.listedLeft <= 0) return describeList(values);
+  const words = describeValues(values);
+  conversion.listedLeft -= words.length;
   return words;
 }
 
@@ -930,15 +1028,15 @@ interface EnumerationNode {
 
 /** Values that are not all texts, in JSON Schema: a list for each type. */
 function writeKinds(
-  cleaning: Cleaning,
-  facets: Facets,
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
   values: readonly JsonValue[],
 ): EnumerationNode {
   const texts = values.filter((value) => typeof value === 'string');
   const numbers = values.filter((value) => readNumber(value) !== undefined);
   const kinds = [
-    ...(texts.length === 0 ? [] : [writeTexts(cleaning, facets, texts)]),
-    ...(numbers.length === 0 ? [] : [numberKind(facets, numbers)]),
+    ...(texts.length === 0 ? [] : [writeTexts(conversion, summary, texts)]),
+    ...(numbers.length === 0 ? [] : [numberKind(summary, numbers)]),
     ...(values.some((value) => typeof value === 'boolean') ? [BOOLEAN_KIND] : []),
   ];
   const [first, ...others] = kinds;
@@ -949,44 +1047,44 @@ function writeKinds(
 
 const BOOLEAN_KIND: EnumerationNode = { type: 'boolean', fields: {} };
 
-function numberKind(facets: Facets, numbers: readonly JsonValue[]): EnumerationNode {
-  const declared = facets.types?.find((type) => type === 'integer' || type === 'number');
+function numberKind(summary: SchemaSummary, numbers: readonly JsonValue[]): EnumerationNode {
+  const declared = summary.types?.find((type) => type === 'integer' || type === 'number');
   const areWhole = numbers.every((value) => Number.isInteger(readNumber(value)));
   return { type: declared ?? (areWhole ? 'integer' : 'number'), fields: { enum: [...numbers] } };
 }
 
-function allowsNull(facets: Facets): boolean {
-  return facets.types === undefined || facets.types.includes('null');
+function allowsNull(summary: SchemaSummary): boolean {
+  return summary.types === undefined || summary.types.includes('null');
 }
 
 function writeBooleans(
-  cleaning: Cleaning,
-  facets: Facets,
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
   values: readonly JsonValue[],
 ): EnumerationNode {
   if (new Set(values).size === 1) {
-    addHint(facets, `always ${sayJson(values[0] ?? null)}`);
-    cleaning.note('approximated', facets.enumeration?.path ?? '', told`said in the description`);
+    addHint(summary, `always ${describeJson(values[0] ?? null)}`);
+    conversion.note('approximated', summary.enumeration?.path ?? '', told`said in the description`);
   }
   return { type: 'boolean', fields: {} };
 }
 
 function writeTexts(
-  cleaning: Cleaning,
-  facets: Facets,
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
   values: readonly JsonValue[],
 ): EnumerationNode {
-  const path = facets.enumeration?.path ?? '';
+  const path = summary.enumeration?.path ?? '';
   if (values.some((value) => typeof value !== 'string')) {
-    cleaning.note('approximated', path, told`the values are sent as texts`);
-    const declared = facets.types?.find((type) => type === 'integer' || type === 'number');
-    if (declared !== undefined) addHint(facets, `${declared} as text`);
+    conversion.note('approximated', path, told`the values are sent as texts`);
+    const declared = summary.types?.find((type) => type === 'integer' || type === 'number');
+    if (declared !== undefined) addHint(summary, `${declared} as text`);
   }
   const texts = [...new Set(values.map(asText))];
   const filled = texts.filter((text) => text !== '');
   if (filled.length < texts.length) {
-    addHint(facets, filled.length === 0 ? 'always ""' : 'or ""');
-    cleaning.note('approximated', path, told`the empty text cannot be listed`);
+    addHint(summary, filled.length === 0 ? 'always ""' : 'or ""');
+    conversion.note('approximated', path, told`the empty text cannot be listed`);
   }
   return { type: 'string', fields: filled.length === 0 ? {} : { enum: filled } };
 }

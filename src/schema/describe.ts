@@ -2,7 +2,7 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { isResolving, type Located, locateInside } from './document.ts';
-import { addHint, type Cleaning, type Facets } from './summary.ts';
+import { addHint, type SchemaConversion, type SchemaSummary } from './summary.ts';
 
 const MAX_VALUE_LENGTH = 200;
 const MAX_LISTED = 20;
@@ -10,26 +10,26 @@ const MAX_LISTED = 20;
 const MAX_LIST_LENGTH = 50_000;
 
 /** A value as JSON text, cut to a readable length. */
-export function sayValue(value: JsonValue): string {
+export function describeValue(value: JsonValue): string {
   return cut(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-export function sayJson(value: JsonValue): string {
+export function describeJson(value: JsonValue): string {
   return cut(JSON.stringify(value));
 }
 
 /** A limit in words. A pattern stands whole: half of it would say something else. */
-export function sayLimit(name: string, value: JsonValue): string {
-  return `${name} ${name === 'pattern' && typeof value === 'string' ? value : sayJson(value)}`;
+export function describeLimit(name: string, value: JsonValue): string {
+  return `${name} ${name === 'pattern' && typeof value === 'string' ? value : describeJson(value)}`;
 }
 
-export function sayList(values: readonly JsonValue[]): string {
-  const shown = values.slice(0, MAX_LISTED).map(sayJson).join(', ');
+export function describeList(values: readonly JsonValue[]): string {
+  const shown = values.slice(0, MAX_LISTED).map(describeJson).join(', ');
   return values.length > MAX_LISTED ? `${shown} and ${values.length - MAX_LISTED} more` : shown;
 }
 
 /** The values one may choose from, each in full: where no keyword can list them, words have to. */
-export function sayValues(values: readonly JsonValue[]): string {
+export function describeValues(values: readonly JsonValue[]): string {
   const texts = values.map((value) => JSON.stringify(value));
   let length = 0;
   const end = texts.findIndex((text) => {
@@ -45,50 +45,53 @@ export function sayValues(values: readonly JsonValue[]): string {
 export const ANY_SHAPE = 'any value';
 
 /** What kind of value a schema allows, one level deep: `string`, `array of integer`, `object {a, b}`. */
-export function sayOutline(schema: JsonValue | undefined): string {
+export function describeOutline(schema: JsonValue | undefined): string {
   if (!isJsonObject(schema)) return ANY_SHAPE;
   const { type, properties, items, enum: values, const: constant, $ref: reference } = schema;
   if (typeof reference === 'string') return cut(reference.split('/').at(-1) || 'the same again');
-  if (constant !== undefined) return sayJson(constant);
-  if (Array.isArray(values)) return `one of ${sayList(values)}`;
-  if (isJsonObject(properties)) return sayMembersOf(properties);
-  if (isJsonObject(items)) return `array of ${sayItemType(items)}`;
+  if (constant !== undefined) return describeJson(constant);
+  if (Array.isArray(values)) return `one of ${describeList(values)}`;
+  if (isJsonObject(properties)) return describeMembersOf(properties);
+  if (isJsonObject(items)) return `array of ${describeItemType(items)}`;
   if (typeof type === 'string') return cut(type.toLowerCase());
-  if (Array.isArray(type)) return cut(type.map(sayValue).join(' or '));
+  if (Array.isArray(type)) return cut(type.map(describeValue).join(' or '));
   return ANY_SHAPE;
 }
 
 /** A schema may refer to itself from each of its members. */
 const saidMembers = new WeakMap<JsonObject, string>();
 
-function sayMembersOf(properties: JsonObject): string {
-  const said = saidMembers.get(properties) ?? sayMembers(Object.keys(properties));
+function describeMembersOf(properties: JsonObject): string {
+  const said = saidMembers.get(properties) ?? describeMembers(Object.keys(properties));
   saidMembers.set(properties, said);
   return said;
 }
 
-export function sayMembers(names: readonly string[]): string {
+export function describeMembers(names: readonly string[]): string {
   return `object {${cut(names.join(', '))}}`;
 }
 
 const SHORT_KEYS = new Set(['const', 'enum', 'type', 'title', 'description', '$ref', '$comment']);
 
 /** When a condition holds: `kind is "a" and size is given`; its own text where that is no simple one. */
-export function sayCondition(schema: JsonValue): string {
-  if (!isJsonObject(schema)) return sayWhat(schema);
+export function describeCondition(schema: JsonValue): string {
+  if (!isJsonObject(schema)) return describeOperand(schema);
   const { type, properties = {}, required = [], ...others } = schema;
   const isPlain = isJsonObject(properties) && Array.isArray(required);
   const isOfObjects = type === undefined || type === 'object';
-  if (!isPlain || !isOfObjects || Object.keys(others).length > 0) return `it is ${sayWhat(schema)}`;
-  const parts = Object.entries(properties).map(([name, what]) => `${name} is ${sayWhat(what)}`);
+  if (!isPlain || !isOfObjects || Object.keys(others).length > 0)
+    return `it is ${describeOperand(schema)}`;
+  const parts = Object.entries(properties).map(
+    ([name, what]) => `${name} is ${describeOperand(what)}`,
+  );
   const given = required.filter((name) => !Object.hasOwn(properties, String(name)));
-  const words = [...parts, ...given.map((name) => `${sayValue(name)} is given`)].join(' and ');
+  const words = [...parts, ...given.map((name) => `${describeValue(name)} is given`)].join(' and ');
   return words === '' ? 'it is an object' : cut(words);
 }
 
 /** A value, a list of values or a type in words, anything else as it is written. */
-function sayWhat(schema: JsonValue): string {
-  return isShort(schema) ? sayOutline(schema) : sayJson(schema);
+function describeOperand(schema: JsonValue): string {
+  return isShort(schema) ? describeOutline(schema) : describeJson(schema);
 }
 
 function isShort(schema: JsonValue): schema is JsonObject {
@@ -96,8 +99,10 @@ function isShort(schema: JsonValue): schema is JsonObject {
 }
 
 /** What must not be: `not null`, `never if a is given and b is given`. */
-export function sayForbidden(schema: JsonValue): string {
-  return isShort(schema) ? `not ${sayOutline(schema)}` : `never if ${sayCondition(schema)}`;
+export function describeForbidden(schema: JsonValue): string {
+  return isShort(schema)
+    ? `not ${describeOutline(schema)}`
+    : `never if ${describeCondition(schema)}`;
 }
 
 /** The description followed by the hints: `text (hint; hint)`. */
@@ -111,7 +116,7 @@ export function composeDescription(
   return text === '' ? added : `${text} ${added}`;
 }
 
-function sayItemType(items: { readonly type?: JsonValue }): string {
+function describeItemType(items: { readonly type?: JsonValue }): string {
   return typeof items.type === 'string' ? cut(items.type.toLowerCase()) : 'values';
 }
 
@@ -129,17 +134,17 @@ const MAX_LENGTH = 2000;
  * What a schema allows, its members and what they refer to included: `object {at: string, size?: integer}`,
  * `array of (string or null)`. A recursion is said by its name.
  */
-export function sayShape(cleaning: Cleaning, located: Located): string {
-  return cut(shapeOf(cleaning, located, MAX_DEPTH), MAX_LENGTH);
+export function describeShape(conversion: SchemaConversion, located: Located): string {
+  return cut(shapeOf(conversion, located, MAX_DEPTH), MAX_LENGTH);
 }
 
-function shapeOf(cleaning: Cleaning, located: Located, depth: number): string {
-  cleaning.wordsLeft -= 1;
-  if (depth === 0 || cleaning.wordsLeft < 0) return sayOutline(located.schema);
-  const fragments = fragmentsOf(cleaning, located);
+function shapeOf(conversion: SchemaConversion, located: Located, depth: number): string {
+  conversion.wordsLeft -= 1;
+  if (depth === 0 || conversion.wordsLeft < 0) return describeOutline(located.schema);
+  const fragments = fragmentsOf(conversion, located);
   const whole = fragments.map(({ schema }) => valueWords(schema)).find((words) => words !== '');
   if (whole !== undefined) return whole;
-  const say = (inner: Located): string => shapeOf(cleaning, inner, depth - 1);
+  const say = (inner: Located): string => shapeOf(conversion, inner, depth - 1);
   const own = shapeWords(fragments, say) || arrayWords(fragments, say) || typeWords(fragments);
   const groups = fragments.flatMap((fragment) => choiceWords(fragment, say));
   const words = [...(own === '' ? [] : [own]), ...groups];
@@ -152,42 +157,42 @@ function shapeOf(cleaning: Cleaning, located: Located, depth: number): string {
 }
 
 /** The schema and all that holds together with it; what it refers to stands before it. */
-function fragmentsOf(cleaning: Cleaning, located: Located): readonly Located[] {
+function fragmentsOf(conversion: SchemaConversion, located: Located): readonly Located[] {
   const { schema } = located;
-  if (!isJsonObject(schema) || cleaning.wordsLeft < 0) return [located];
+  if (!isJsonObject(schema) || conversion.wordsLeft < 0) return [located];
   const { $ref: reference, allOf, ...rest } = schema;
   const parts = Array.isArray(allOf) ? allOf : [];
   return [
-    ...(typeof reference === 'string' ? targetsOf(cleaning, reference, located) : []),
+    ...(typeof reference === 'string' ? targetsOf(conversion, reference, located) : []),
     ...parts.flatMap((part, index) => {
-      cleaning.wordsLeft -= 1;
-      return fragmentsOf(cleaning, locateInside(located, part, ['allOf', index]));
+      conversion.wordsLeft -= 1;
+      return fragmentsOf(conversion, locateInside(located, part, ['allOf', index]));
     }),
     { ...located, schema: rest },
   ];
 }
 
 function targetsOf(
-  cleaning: Cleaning,
+  conversion: SchemaConversion,
   reference: string,
   { refs, depth }: Located,
 ): readonly Located[] {
-  const target = cleaning.document.resolve(reference);
+  const target = conversion.document.resolve(reference);
   if (target === undefined || isResolving(refs, target.pointer)) {
     return [{ schema: { $ref: reference }, path: '', refs, depth }];
   }
-  cleaning.wordsLeft -= 1;
+  conversion.wordsLeft -= 1;
   const { schema, path, pointer } = target;
-  return fragmentsOf(cleaning, { schema, path, refs: { pointer, outer: refs }, depth });
+  return fragmentsOf(conversion, { schema, path, refs: { pointer, outer: refs }, depth });
 }
 
 /** A value, a list of values, or the name of what recurs. */
 function valueWords(schema: JsonValue): string {
   if (!isJsonObject(schema)) return '';
   const { const: constant, enum: values, $ref: reference } = schema;
-  if (constant !== undefined) return sayJson(constant);
-  if (Array.isArray(values)) return `one of ${sayList(values)}`;
-  return reference === undefined ? '' : sayOutline(schema);
+  if (constant !== undefined) return describeJson(constant);
+  if (Array.isArray(values)) return `one of ${describeList(values)}`;
+  return reference === undefined ? '' : describeOutline(schema);
 }
 
 type Say = (located: Located) => string;
@@ -199,10 +204,10 @@ function shapeWords(fragments: readonly Located[], say: Say): string {
   for (const fragment of fragments) {
     for (const [name, schema] of schemasIn(fragment, 'properties')) {
       const mark = required.has(name) ? '' : '?';
-      members.push(`${sayValue(name)}${mark}: ${say(schema)}`);
+      members.push(`${describeValue(name)}${mark}: ${say(schema)}`);
     }
     for (const [pattern, schema] of schemasIn(fragment, 'patternProperties')) {
-      others.push(`matching ${sayValue(pattern)}: ${say(schema)}`);
+      others.push(`matching ${describeValue(pattern)}: ${say(schema)}`);
     }
     const { additionalProperties } = isJsonObject(fragment.schema) ? fragment.schema : {};
     if (!isJsonObject(additionalProperties)) continue;
@@ -244,7 +249,7 @@ function arrayWords(fragments: readonly Located[], say: Say): string {
 function typeWords(fragments: readonly Located[]): string {
   for (const { schema } of fragments) {
     const shape =
-      isJsonObject(schema) && schema.type !== undefined ? sayOutline(typeOf(schema)) : '';
+      isJsonObject(schema) && schema.type !== undefined ? describeOutline(typeOf(schema)) : '';
     if (shape !== '' && shape !== ANY_SHAPE) return shape;
   }
   return '';
@@ -279,17 +284,21 @@ function inParentheses(words: string): string {
 // Says in words what holds in one of several cases, where the upstream's schema has no place for it.
 
 /** Adds what a case demands beyond the rest, such as `if kind is "a": needs path`. */
-export function sayCase(facets: Facets, when: string | undefined, words: readonly string[]): void {
-  if (words.length > 0) addHint(facets, `${when ?? 'in some cases'}: ${words.join(', ')}`);
+export function addCase(
+  summary: SchemaSummary,
+  when: string | undefined,
+  words: readonly string[],
+): void {
+  if (words.length > 0) addHint(summary, `${when ?? 'in some cases'}: ${words.join(', ')}`);
 }
 
 /** A case that must not be. */
-export function sayNever(facets: Facets, when: string | undefined): void {
-  if (when !== undefined) addHint(facets, `never ${when}`);
+export function addImpossibleCase(summary: SchemaSummary, when: string | undefined): void {
+  if (when !== undefined) addHint(summary, `never ${when}`);
 }
 
 /** What a case says of the object as a whole; its properties are declared. */
-export function objectWords(outer: Facets, branch: Facets): string[] {
+export function objectWords(outer: SchemaSummary, branch: SchemaSummary): string[] {
   const needed = [...branch.required.keys()].filter((name) => !outer.required.has(name));
   const { descriptions, hints } = branch;
   return [
@@ -302,27 +311,27 @@ export function objectWords(outer: Facets, branch: Facets): string[] {
 }
 
 /** What a case says of a value that is declared without it. */
-export function allWords(outer: Facets, branch: Facets): string[] {
-  const { types, properties, unexpanded, format } = branch;
+export function allWords(outer: SchemaSummary, branch: SchemaSummary): string[] {
+  const { types, properties, recursionNote, format } = branch;
   const isNarrower = types !== undefined && types.join() !== outer.types?.join();
   return [
     ...(isNarrower && branch.enumeration === undefined ? [types.join(' or ')] : []),
-    ...(properties.size > 0 ? [sayMembers([...properties.keys()])] : []),
-    ...(unexpanded === undefined ? [] : [unexpanded]),
+    ...(properties.size > 0 ? [describeMembers([...properties.keys()])] : []),
+    ...(recursionNote === undefined ? [] : [recursionNote]),
     ...(format === undefined ? [] : [`format ${format.name}`]),
     ...objectWords(outer, branch),
   ];
 }
 
-function caseValueWords({ enumeration }: Facets): string[] {
+function caseValueWords({ enumeration }: SchemaSummary): string[] {
   if (enumeration === undefined) return [];
   const [value] = enumeration.values;
   const isSingle = enumeration.values.length === 1 && value !== undefined;
-  return [isSingle ? sayList([value]) : `one of ${sayList(enumeration.values)}`];
+  return [isSingle ? describeList([value]) : `one of ${describeList(enumeration.values)}`];
 }
 
-function limitWords({ limits, exclusiveMinimum, exclusiveMaximum }: Facets): string[] {
-  const words = [...limits].map(([name, { value }]) => sayLimit(name, value));
+function limitWords({ limits, exclusiveMinimum, exclusiveMaximum }: SchemaSummary): string[] {
+  const words = [...limits].map(([name, { value }]) => describeLimit(name, value));
   if (exclusiveMinimum !== undefined) words.push(`more than ${exclusiveMinimum.value}`);
   if (exclusiveMaximum !== undefined) words.push(`less than ${exclusiveMaximum.value}`);
   return words;

@@ -1,16 +1,16 @@
-// Gathers all fragments of one schema (siblings, `$ref`, `allOf`) into facets.
+// Gathers all fragments of one schema (siblings, `$ref`, `allOf`) into a summary.
 
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import {
-  sayCase,
-  sayCondition,
-  sayForbidden,
-  sayList,
-  sayNever,
-  sayOutline,
-  sayShape,
-  sayValue,
+  addCase,
+  addImpossibleCase,
+  describeCondition,
+  describeForbidden,
+  describeList,
+  describeOutline,
+  describeShape,
+  describeValue,
 } from './describe.ts';
 import {
   intersectTypes,
@@ -29,12 +29,12 @@ import {
   addHint,
   addProperty,
   type ChoiceGroup,
-  type Cleaning,
-  createFacets,
-  type Facets,
+  createSummary,
   joinSources,
   type LimitName,
   type NodeSource,
+  type SchemaConversion,
+  type SchemaSummary,
   sourceOf,
 } from './summary.ts';
 
@@ -42,8 +42,8 @@ import {
 
 /** One keyword met while a fragment is gathered. */
 interface KeywordInput {
-  readonly cleaning: Cleaning;
-  readonly facets: Facets;
+  readonly conversion: SchemaConversion;
+  readonly summary: SchemaSummary;
   readonly keyword: string;
   readonly value: JsonValue;
   /** Path of the keyword itself. */
@@ -61,8 +61,8 @@ const MAX_SAID_LENGTH = 1000;
 const CONSTRAINT_READERS: readonly (readonly [string, KeywordReader])[] = [
   ['type', readType],
   ['nullable', readNullable],
-  ['title', (input) => readText(input, (text) => (input.facets.title ??= text))],
-  ['description', (input) => readText(input, (text) => addDescription(input.facets, text))],
+  ['title', (input) => readText(input, (text) => (input.summary.title ??= text))],
+  ['description', (input) => readText(input, (text) => addDescription(input.summary, text))],
   ['default', readSample],
   ['example', readSample],
   ['examples', readExamples],
@@ -80,55 +80,55 @@ const CONSTRAINT_READERS: readonly (readonly [string, KeywordReader])[] = [
   ['minLength', (input) => readLimit(input, 'minLength', 'string')],
   ['maxLength', (input) => readLimit(input, 'maxLength', 'string')],
   ['pattern', readPattern],
-  ['contentEncoding', (input) => sayKeyword(input, 'encoding', 'string')],
-  ['contentMediaType', (input) => sayKeyword(input, 'media type', 'string')],
-  ['multipleOf', (input) => sayKeyword(input, 'multiple of', 'number')],
-  ['divisibleBy', (input) => sayKeyword(input, 'multiple of', 'number')],
-  ['minContains', (input) => sayKeyword(input, 'contains at least', 'array')],
-  ['maxContains', (input) => sayKeyword(input, 'contains at most', 'array')],
-  ['uniqueItems', (input) => sayFlag(input, 'unique items')],
-  ['deprecated', (input) => sayFlag(input, 'deprecated')],
-  ['readOnly', (input) => sayFlag(input, 'read only')],
-  ['writeOnly', (input) => sayFlag(input, 'write only')],
+  ['contentEncoding', (input) => describeKeyword(input, 'encoding', 'string')],
+  ['contentMediaType', (input) => describeKeyword(input, 'media type', 'string')],
+  ['multipleOf', (input) => describeKeyword(input, 'multiple of', 'number')],
+  ['divisibleBy', (input) => describeKeyword(input, 'multiple of', 'number')],
+  ['minContains', (input) => describeKeyword(input, 'contains at least', 'array')],
+  ['maxContains', (input) => describeKeyword(input, 'contains at most', 'array')],
+  ['uniqueItems', (input) => describeFlag(input, 'unique items')],
+  ['deprecated', (input) => describeFlag(input, 'deprecated')],
+  ['readOnly', (input) => describeFlag(input, 'read only')],
+  ['writeOnly', (input) => describeFlag(input, 'write only')],
   ['propertyOrdering', readOrdering],
 ];
 
 /** Adds plain words for a keyword the upstream does not take. */
-function sayInstead(input: KeywordInput, hint: string): void {
-  addHint(input.facets, hint);
-  input.cleaning.note('approximated', input.path, SAID);
+function describeInstead(input: KeywordInput, hint: string): void {
+  addHint(input.summary, hint);
+  input.conversion.note('approximated', input.path, SAID);
 }
 
 function noteRepaired(input: KeywordInput, reason: Sentence): void {
-  input.cleaning.note('repaired', input.path, reason);
+  input.conversion.note('repaired', input.path, reason);
 }
 
 function readType(input: KeywordInput): void {
-  const { facets, value } = input;
+  const { summary, value } = input;
   const words = Array.isArray(value) ? value : [value];
   const types = words.map(readTypeName);
   if (types.includes(undefined)) noteRepaired(input, told`unknown type`);
   if (types.includes('any')) return;
   const known = types.filter((type): type is TypeName => type !== undefined && type !== 'any');
   if (known.length === 0) return;
-  if (facets.types === undefined) {
-    facets.types = [...new Set(known)];
-    facets.writtenType = isOfficialTypeWord(value) ? value : undefined;
+  if (summary.types === undefined) {
+    summary.types = [...new Set(known)];
+    summary.writtenType = isOfficialTypeWord(value) ? value : undefined;
     return;
   }
-  const both = intersectTypes(facets.types, known);
+  const both = intersectTypes(summary.types, known);
   if (both.length === 0) {
-    input.cleaning.note('dropped', input.path, told`no value has both types`);
+    input.conversion.note('dropped', input.path, told`no value has both types`);
     return;
   }
-  facets.types = both;
-  if (both.length > 1 || readTypeName(facets.writtenType ?? null) !== both[0]) {
-    facets.writtenType = undefined;
+  summary.types = both;
+  if (both.length > 1 || readTypeName(summary.writtenType ?? null) !== both[0]) {
+    summary.writtenType = undefined;
   }
 }
 
 function readNullable(input: KeywordInput): void {
-  if (typeof input.value === 'boolean') input.facets.declaredNullable ??= input.value;
+  if (typeof input.value === 'boolean') input.summary.declaredNullable ??= input.value;
   else noteRepaired(input, told`not true or false`);
 }
 
@@ -137,13 +137,13 @@ function readText(input: KeywordInput, use: (text: string) => void): void {
   else noteRepaired(input, told`not a text`);
 }
 
-function addDescription(facets: Facets, text: string): void {
-  if (text !== '') facets.descriptions.add(text);
+function addDescription(summary: SchemaSummary, text: string): void {
+  if (text !== '') summary.descriptions.add(text);
 }
 
 function readSample(input: KeywordInput): void {
   const name = input.keyword === 'default' ? 'default' : 'example';
-  if (!input.facets.samples.has(name)) input.facets.samples.set(name, input.value);
+  if (!input.summary.samples.has(name)) input.summary.samples.set(name, input.value);
 }
 
 function readExamples(input: KeywordInput): void {
@@ -153,7 +153,7 @@ function readExamples(input: KeywordInput): void {
     noteRepaired(input, told`not a list`);
     return;
   }
-  if (values.length > 0) sayInstead(input, `e.g. ${sayList(values)}`);
+  if (values.length > 0) describeInstead(input, `e.g. ${describeList(values)}`);
 }
 
 function readEnum(input: KeywordInput): void {
@@ -170,55 +170,55 @@ function readEnum(input: KeywordInput): void {
 
 /** Values allowed by several fragments are those allowed by all of them. */
 function addValues(input: KeywordInput, values: readonly JsonValue[]): void {
-  const { facets, path } = input;
-  if (facets.enumeration === undefined) {
-    facets.enumeration = { values, path };
+  const { summary, path } = input;
+  if (summary.enumeration === undefined) {
+    summary.enumeration = { values, path };
     return;
   }
   const allowed = new Set(values.map((value) => JSON.stringify(value)));
-  const both = facets.enumeration.values.filter((value) => allowed.has(JSON.stringify(value)));
-  if (both.length > 0) facets.enumeration = { values: both, path: facets.enumeration.path };
-  else input.cleaning.note('dropped', path, told`no value stands in both lists`);
+  const both = summary.enumeration.values.filter((value) => allowed.has(JSON.stringify(value)));
+  if (both.length > 0) summary.enumeration = { values: both, path: summary.enumeration.path };
+  else input.conversion.note('dropped', path, told`no value stands in both lists`);
 }
 
 function readFormat(input: KeywordInput): void {
-  const { facets, value, path } = input;
+  const { summary, value, path } = input;
   if (typeof value !== 'string' || value === '') {
     noteRepaired(input, told`not a text`);
     return;
   }
-  facets.impliedType ??= value.startsWith('int') ? 'integer' : 'string';
-  if (facets.format === undefined) facets.format = { name: value, path };
-  else if (facets.format.name !== value) sayInstead(input, `format ${sayValue(value)}`);
+  summary.impliedType ??= value.startsWith('int') ? 'integer' : 'string';
+  if (summary.format === undefined) summary.format = { name: value, path };
+  else if (summary.format.name !== value) describeInstead(input, `format ${describeValue(value)}`);
 }
 
 function readLimit(input: KeywordInput, name: LimitName, implied: TypeName): void {
-  const { facets, value, path, fragment } = input;
+  const { summary, value, path, fragment } = input;
   const limit = limitNumber(value, implied !== 'number');
   if (limit === undefined) {
     noteRepaired(input, told`not a usable number`);
     return;
   }
-  facets.impliedType ??= implied;
+  summary.impliedType ??= implied;
   if (isExclusiveFlag(fragment, name)) return;
-  const known = facets.limits.get(name);
+  const known = summary.limits.get(name);
   const tighter =
     known === undefined ||
     (name.startsWith('min') ? limit > toNumber(known.value) : limit < toNumber(known.value));
-  if (tighter) facets.limits.set(name, { value, path });
+  if (tighter) summary.limits.set(name, { value, path });
 }
 
 /** One keyword holds one pattern; of several all hold. */
 function readPattern(input: KeywordInput): void {
-  const { facets, value, path } = input;
+  const { summary, value, path } = input;
   if (typeof value !== 'string') {
     noteRepaired(input, told`not a text`);
     return;
   }
-  facets.impliedType ??= 'string';
-  const known = facets.limits.get('pattern');
-  if (known === undefined) facets.limits.set('pattern', { value, path });
-  else if (known.value !== value) sayKeyword(input, 'pattern', 'string');
+  summary.impliedType ??= 'string';
+  const known = summary.limits.get('pattern');
+  if (known === undefined) summary.limits.set('pattern', { value, path });
+  else if (known.value !== value) describeKeyword(input, 'pattern', 'string');
 }
 
 /** Draft 4 writes `exclusiveMinimum: true` beside `minimum`. */
@@ -229,7 +229,7 @@ function isExclusiveFlag(fragment: Located, name: LimitName): boolean {
 }
 
 function readExclusive(input: KeywordInput): void {
-  const { facets, keyword, value, path, fragment } = input;
+  const { summary, keyword, value, path, fragment } = input;
   if (value === false || !isJsonObject(fragment.schema)) return;
   const isLower = keyword === 'exclusiveMinimum';
   const written = isLower ? fragment.schema.minimum : fragment.schema.maximum;
@@ -238,30 +238,30 @@ function readExclusive(input: KeywordInput): void {
     noteRepaired(input, told`not a usable number`);
     return;
   }
-  facets.impliedType ??= 'number';
+  summary.impliedType ??= 'number';
   if (isLower) {
-    if (limit > (facets.exclusiveMinimum?.value ?? Number.NEGATIVE_INFINITY)) {
-      facets.exclusiveMinimum = { value: limit, path };
+    if (limit > (summary.exclusiveMinimum?.value ?? Number.NEGATIVE_INFINITY)) {
+      summary.exclusiveMinimum = { value: limit, path };
     }
-  } else if (limit < (facets.exclusiveMaximum?.value ?? Number.POSITIVE_INFINITY)) {
-    facets.exclusiveMaximum = { value: limit, path };
+  } else if (limit < (summary.exclusiveMaximum?.value ?? Number.POSITIVE_INFINITY)) {
+    summary.exclusiveMaximum = { value: limit, path };
   }
 }
 
-function sayKeyword(input: KeywordInput, label: string, implied: TypeName): void {
-  const { value, facets } = input;
+function describeKeyword(input: KeywordInput, label: string, implied: TypeName): void {
+  const { value, summary } = input;
   if (typeof value !== 'string' && readNumber(value) === undefined) {
     noteRepaired(input, told`not a usable value`);
     return;
   }
-  facets.impliedType ??= implied;
+  summary.impliedType ??= implied;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (text.length <= MAX_SAID_LENGTH) sayInstead(input, `${label} ${text}`);
-  else input.cleaning.note('dropped', input.path, told`too long to be said`);
+  if (text.length <= MAX_SAID_LENGTH) describeInstead(input, `${label} ${text}`);
+  else input.conversion.note('dropped', input.path, told`too long to be said`);
 }
 
-function sayFlag(input: KeywordInput, hint: string): void {
-  if (input.value === true) sayInstead(input, hint);
+function describeFlag(input: KeywordInput, hint: string): void {
+  if (input.value === true) describeInstead(input, hint);
   else if (input.value !== false) noteRepaired(input, told`not true or false`);
 }
 
@@ -270,7 +270,7 @@ function readOrdering(input: KeywordInput): void {
     noteRepaired(input, told`not a list`);
     return;
   }
-  input.facets.ordering ??= input.value.filter((name) => typeof name === 'string');
+  input.summary.ordering ??= input.value.filter((name) => typeof name === 'string');
 }
 
 /** A finite number, also one written as text (proto JSON); whole and not negative when it counts. */
@@ -314,53 +314,53 @@ const STRUCTURE_READERS: readonly (readonly [string, KeywordReader])[] = [
 ];
 
 function readProperties(input: KeywordInput): void {
-  const { facets, value, fragment } = input;
+  const { summary, value, fragment } = input;
   if (!isJsonObject(value)) {
     noteRepaired(input, told`not an object`);
     return;
   }
-  facets.impliedType ??= 'object';
+  summary.impliedType ??= 'object';
   for (const [name, schema] of Object.entries(value)) {
-    addProperty(facets, name, sourceOf(locateInside(fragment, schema, ['properties', name])));
+    addProperty(summary, name, sourceOf(locateInside(fragment, schema, ['properties', name])));
     // Draft 3 marks the property itself.
-    if (isJsonObject(schema) && schema.required === true) facets.required.set(name, input.path);
+    if (isJsonObject(schema) && schema.required === true) summary.required.set(name, input.path);
   }
 }
 
 function readRequired(input: KeywordInput): void {
-  const { facets, value, path } = input;
+  const { summary, value, path } = input;
   if (typeof value === 'boolean') return;
   if (!Array.isArray(value)) {
     noteRepaired(input, told`not a list`);
     return;
   }
-  facets.impliedType ??= 'object';
+  summary.impliedType ??= 'object';
   for (const [index, name] of value.entries()) {
-    if (typeof name === 'string') facets.required.set(name, `${path}[${index}]`);
-    else input.cleaning.note('repaired', `${path}[${index}]`, told`not a name`);
+    if (typeof name === 'string') summary.required.set(name, `${path}[${index}]`);
+    else input.conversion.note('repaired', `${path}[${index}]`, told`not a name`);
   }
 }
 
 function readOtherProperties(input: KeywordInput): void {
-  const { facets, keyword, value, fragment } = input;
+  const { summary, keyword, value, fragment } = input;
   if (value === true) {
     // Beside a list of properties it only says that more of them are no error.
-    facets.takesOthers ||=
+    summary.allowsAdditional ||=
       isJsonObject(fragment.schema) && fragment.schema.properties === undefined;
     return;
   }
-  facets.impliedType ??= 'object';
+  summary.impliedType ??= 'object';
   // No loss, so no note: the model writes only what it is told of, and is told of nothing more.
   if (value === false) {
-    facets.isClosed = true;
+    summary.isClosed = true;
     return;
   }
   if (!isJsonObject(value)) {
     noteRepaired(input, told`not a schema`);
     return;
   }
-  facets.otherProperties ??= locateInside(fragment, value, [keyword]);
-  facets.takesOthers = true;
+  summary.otherProperties ??= locateInside(fragment, value, [keyword]);
+  summary.allowsAdditional = true;
 }
 
 function readPatternProperties(input: KeywordInput): void {
@@ -368,47 +368,55 @@ function readPatternProperties(input: KeywordInput): void {
     noteRepaired(input, told`not an object`);
     return;
   }
-  const { facets, fragment, keyword } = input;
-  facets.impliedType ??= 'object';
+  const { summary, fragment, keyword } = input;
+  summary.impliedType ??= 'object';
   const patterns = Object.entries(input.value);
   for (const [pattern, schema] of patterns) {
-    facets.takesOthers = true;
+    summary.allowsAdditional = true;
     if (patterns.length === 1 && isWholeMap(input)) {
-      facets.otherProperties ??= locateInside(fragment, schema, [keyword, pattern]);
+      summary.otherProperties ??= locateInside(fragment, schema, [keyword, pattern]);
     }
-    const shape = sayShape(input.cleaning, locateInside(fragment, schema, [keyword, pattern]));
-    sayInstead(input, `properties matching ${sayValue(pattern)}: ${shape}`);
+    const shape = describeShape(
+      input.conversion,
+      locateInside(fragment, schema, [keyword, pattern]),
+    );
+    describeInstead(input, `properties matching ${describeValue(pattern)}: ${shape}`);
   }
 }
 
 /** True where the members of one name pattern are all that JSON Schema has to tell of. */
-function isWholeMap({ cleaning, fragment: { schema } }: KeywordInput): boolean {
-  if (cleaning.form !== 'json-schema' || !isJsonObject(schema)) return false;
+function isWholeMap({ conversion, fragment: { schema } }: KeywordInput): boolean {
+  if (conversion.form !== 'json-schema' || !isJsonObject(schema)) return false;
   return (schema.additionalProperties ?? false) === false;
 }
 
 /** A short list of allowed names declares them; anything else is said. */
 function readPropertyNames(input: KeywordInput): void {
-  const { facets, value, fragment } = input;
-  facets.impliedType ??= 'object';
+  const { summary, value, fragment } = input;
+  summary.impliedType ??= 'object';
   if (!isJsonObject(value) || !isJsonObject(fragment.schema)) return;
   const names = Array.isArray(value.enum) ? value.enum : [];
   const declared = isJsonObject(fragment.schema.properties) ? fragment.schema.properties : {};
   const others = fragment.schema.additionalProperties ?? true;
   if (names.length > 0 && names.length <= MAX_NAMED_KEYS && others !== false) {
-    facets.hasListedNames = true;
+    summary.hasListedNames = true;
     for (const name of names) {
       if (typeof name !== 'string' || Object.hasOwn(declared, name)) continue;
-      addProperty(facets, name, sourceOf(locateInside(fragment, others, ['additionalProperties'])));
+      addProperty(
+        summary,
+        name,
+        sourceOf(locateInside(fragment, others, ['additionalProperties'])),
+      );
     }
     return;
   }
-  facets.takesOthers ||= others !== false;
+  summary.allowsAdditional ||= others !== false;
   // Names are texts, so this says nothing.
   if (value.type === 'string' && Object.keys(value).length === 1) return;
-  const words = typeof value.pattern === 'string' ? `match ${sayValue(value.pattern)}` : undefined;
-  const shape = sayShape(input.cleaning, locateInside(fragment, value, [input.keyword]));
-  sayInstead(input, `property names: ${words ?? shape}`);
+  const words =
+    typeof value.pattern === 'string' ? `match ${describeValue(value.pattern)}` : undefined;
+  const shape = describeShape(input.conversion, locateInside(fragment, value, [input.keyword]));
+  describeInstead(input, `property names: ${words ?? shape}`);
 }
 
 function readItems(input: KeywordInput): void {
@@ -416,53 +424,53 @@ function readItems(input: KeywordInput): void {
     readTuple(input);
     return;
   }
-  const { facets, fragment, keyword, value } = input;
-  facets.impliedType ??= 'array';
-  facets.items = joinSources(facets.items, sourceOf(locateInside(fragment, value, [keyword])));
+  const { summary, fragment, keyword, value } = input;
+  summary.impliedType ??= 'array';
+  summary.items = joinSources(summary.items, sourceOf(locateInside(fragment, value, [keyword])));
 }
 
 function readTuple(input: KeywordInput): void {
-  const { facets, fragment, keyword, value, path } = input;
+  const { summary, fragment, keyword, value, path } = input;
   if (!Array.isArray(value)) {
     noteRepaired(input, told`not a list`);
     return;
   }
-  facets.impliedType ??= 'array';
-  if (facets.tuple !== undefined) {
-    input.cleaning.note('dropped', path, told`a second list of positions`);
+  summary.impliedType ??= 'array';
+  if (summary.tuple !== undefined) {
+    input.conversion.note('dropped', path, told`a second list of positions`);
     return;
   }
-  facets.tuple = value.map((schema, index) => locateInside(fragment, schema, [keyword, index]));
+  summary.tuple = value.map((schema, index) => locateInside(fragment, schema, [keyword, index]));
 }
 
 /** Items after the listed positions; without such positions the keyword has no effect. */
 function readFurtherItems(input: KeywordInput): void {
-  const { facets, fragment, keyword, value } = input;
+  const { summary, fragment, keyword, value } = input;
   if (!isJsonObject(fragment.schema)) return;
   const { items, prefixItems } = fragment.schema;
   const applies = Array.isArray(items) || (Array.isArray(prefixItems) && items === undefined);
   if (applies && typeof value !== 'string') {
-    facets.items = joinSources(facets.items, sourceOf(locateInside(fragment, value, [keyword])));
+    summary.items = joinSources(summary.items, sourceOf(locateInside(fragment, value, [keyword])));
   }
 }
 
 function readContained(input: KeywordInput): void {
-  const { cleaning, fragment, keyword, value } = input;
-  const shape = sayShape(cleaning, locateInside(fragment, value, [keyword]));
-  sayInstead(input, `contains ${shape}`);
+  const { conversion, fragment, keyword, value } = input;
+  const shape = describeShape(conversion, locateInside(fragment, value, [keyword]));
+  describeInstead(input, `contains ${shape}`);
 }
 
 /** `not: {}` is how some libraries write that there is no value at all. */
 function readForbidden(input: KeywordInput): void {
-  const { facets, value } = input;
+  const { summary, value } = input;
   if (value === false) return;
   if (value === true || (isJsonObject(value) && Object.keys(value).length === 0)) {
-    facets.never = true;
-  } else sayInstead(input, sayForbidden(value));
+    summary.isUnsatisfiable = true;
+  } else describeInstead(input, describeForbidden(value));
 }
 
 function readChoice(input: KeywordInput): void {
-  const { facets, fragment, keyword, value, path } = input;
+  const { summary, fragment, keyword, value, path } = input;
   if (!Array.isArray(value)) {
     noteRepaired(input, told`not a list`);
     return;
@@ -471,7 +479,7 @@ function readChoice(input: KeywordInput): void {
     noteRepaired(input, told`an empty list allows nothing`);
     return;
   }
-  facets.choices.push({
+  summary.choices.push({
     branches: value.map((schema, index) =>
       sourceOf(locateInside(fragment, schema, [keyword, index])),
     ),
@@ -496,37 +504,40 @@ interface Case {
 }
 
 function readDependencies(input: KeywordInput): void {
-  const { facets, keyword, value, fragment } = input;
+  const { summary, keyword, value, fragment } = input;
   if (!isJsonObject(value)) {
     noteRepaired(input, told`not an object`);
     return;
   }
-  facets.impliedType ??= 'object';
+  summary.impliedType ??= 'object';
   for (const [name, needed] of Object.entries(value)) {
     if (Array.isArray(needed)) {
-      sayInstead(input, `${sayValue(name)} needs ${needed.map(sayValue).join(', ')}`);
+      describeInstead(
+        input,
+        `${describeValue(name)} needs ${needed.map(describeValue).join(', ')}`,
+      );
       continue;
     }
     const source = sourceOf(locateInside(fragment, needed, [keyword, name]));
     addCases(input, [
-      { when: `if ${sayValue(name)} is given`, source },
-      { when: `unless ${sayValue(name)} is given`, source: ANYTHING },
+      { when: `if ${describeValue(name)} is given`, source },
+      { when: `unless ${describeValue(name)} is given`, source: ANYTHING },
     ]);
   }
 }
 
 function readCondition(input: KeywordInput): void {
-  const { facets, value, fragment } = input;
+  const { summary, value, fragment } = input;
   if (!isJsonObject(fragment.schema)) return;
   if (isJsonObject(value) && ('properties' in value || 'required' in value)) {
-    facets.impliedType ??= 'object';
+    summary.impliedType ??= 'object';
   }
   const side = (keyword: 'then' | 'else', schema: JsonValue | undefined): NodeSource =>
     schema === undefined ? ANYTHING : sourceOf(locateInside(fragment, schema, [keyword]));
   const { then: thenSchema, else: elseSchema } = fragment.schema;
   if (thenSchema === undefined && elseSchema === undefined) return;
   askAbout(input);
-  const words = sayCondition(value);
+  const words = describeCondition(value);
   const cases: Case[] = [];
   if (value !== false) cases.push({ when: `if ${words}`, source: side('then', thenSchema) });
   if (!isAlways(value)) cases.push({ when: `unless ${words}`, source: side('else', elseSchema) });
@@ -534,11 +545,11 @@ function readCondition(input: KeywordInput): void {
 }
 
 /** What a condition asks about can be given, though nothing else may declare it. */
-function askAbout({ facets, value, fragment }: KeywordInput): void {
+function askAbout({ summary, value, fragment }: KeywordInput): void {
   const properties = isJsonObject(value) ? value.properties : undefined;
   for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {})) {
-    const asked = locateInside(fragment, typeAlone(schema), ['if', 'properties', name]);
-    facets.asked.set(name, sourceOf(asked));
+    const tested = locateInside(fragment, typeAlone(schema), ['if', 'properties', name]);
+    summary.testedProperties.set(name, sourceOf(tested));
   }
 }
 
@@ -556,14 +567,14 @@ function isAlways(schema: JsonValue): boolean {
 }
 
 function addCases(input: KeywordInput, cases: readonly Case[]): void {
-  input.facets.choices.push({
+  input.summary.choices.push({
     branches: cases.map(({ source }) => source),
     cases: cases.map(({ when }) => when),
     keyword: 'conditional',
     path: input.path,
   });
   if (cases.length > 1)
-    input.cleaning.note('approximated', input.path, told`said in the description`);
+    input.conversion.note('approximated', input.path, told`said in the description`);
 }
 
 /** Deeper schemas are described, not declared. */
@@ -602,30 +613,34 @@ const READERS: ReadonlyMap<string, KeywordReader> = new Map<string, KeywordReade
 ]);
 
 /** Adds everything a source says. */
-export function gatherSource(cleaning: Cleaning, facets: Facets, source: NodeSource): void {
-  for (const located of source.all) gather(cleaning, facets, located);
-  for (const choice of source.any) facets.choices.push(choice);
+export function gatherSource(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  source: NodeSource,
+): void {
+  for (const located of source.all) gather(conversion, summary, located);
+  for (const choice of source.any) summary.choices.push(choice);
 }
 
-function gather(cleaning: Cleaning, facets: Facets, located: Located): void {
+function gather(conversion: SchemaConversion, summary: SchemaSummary, located: Located): void {
   const { schema, path } = located;
   if (schema === true) return;
   if (schema === false) {
-    facets.never = true;
+    summary.isUnsatisfiable = true;
     return;
   }
   if (!isJsonObject(schema)) {
-    cleaning.note('repaired', path, told`not a schema`);
+    conversion.note('repaired', path, told`not a schema`);
     return;
   }
-  if (!mayGather(cleaning, facets, located, schema)) return;
-  if (facets.keyOrder.length === 0) facets.keyOrder = Object.keys(schema);
+  if (!mayGather(conversion, summary, located, schema)) return;
+  if (summary.keyOrder.length === 0) summary.keyOrder = Object.keys(schema);
   const entries = Object.entries(schema);
   const last = entries.filter(([keyword]) => LAST.has(keyword));
   for (const [keyword, value] of [...entries.filter(([keyword]) => !LAST.has(keyword)), ...last]) {
     readKeyword({
-      cleaning,
-      facets,
+      conversion,
+      summary,
       keyword,
       value,
       path: keywordPath(located, keyword),
@@ -663,20 +678,20 @@ function manyWeight(count: number): number {
 const SAMPLES = new Set(['default', 'example', 'examples', 'const']);
 
 function mayGather(
-  cleaning: Cleaning,
-  facets: Facets,
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
   { path, depth }: Located,
   schema: JsonObject,
 ): boolean {
-  cleaning.fragmentsLeft -= 1;
-  const weight = cleaning.weights.get(schema);
-  if (weight === undefined) cleaning.weights.set(schema, weightOf(schema));
-  else cleaning.repeatedLeft -= weight;
-  const isBounded = cleaning.fragmentsLeft >= 0 && cleaning.repeatedLeft >= 0;
+  conversion.fragmentsLeft -= 1;
+  const weight = conversion.weights.get(schema);
+  if (weight === undefined) conversion.weights.set(schema, weightOf(schema));
+  else conversion.repeatedLeft -= weight;
+  const isBounded = conversion.fragmentsLeft >= 0 && conversion.repeatedLeft >= 0;
   if (depth <= MAX_DEPTH && isBounded) return true;
-  cleaning.losses.add('depth');
-  facets.unexpanded ??= 'a value too deep to describe';
-  cleaning.note(
+  conversion.losses.add('depth');
+  summary.recursionNote ??= 'a value too deep to describe';
+  conversion.note(
     'approximated',
     path,
     depth > MAX_DEPTH ? told`deeper than ${MAX_DEPTH} levels` : told`the schema unfolds too far`,
@@ -688,7 +703,7 @@ function readKeyword(input: KeywordInput): void {
   const { keyword, value } = input;
   const reader = READERS.get(keyword);
   if (reader === undefined) {
-    if (!SILENT.has(keyword)) input.cleaning.note('dropped', input.path, told`unknown keyword`);
+    if (!SILENT.has(keyword)) input.conversion.note('dropped', input.path, told`unknown keyword`);
   } else if (value === null && keyword !== 'const' && keyword !== 'default') {
     noteRepaired(input, told`null is no value here`);
   } else {
@@ -697,33 +712,33 @@ function readKeyword(input: KeywordInput): void {
 }
 
 function readAll(input: KeywordInput): void {
-  const { cleaning, facets, fragment, keyword, value } = input;
+  const { conversion, summary, fragment, keyword, value } = input;
   const parts = Array.isArray(value) ? value : [value];
   for (const [index, schema] of parts.entries()) {
-    gather(cleaning, facets, locateInside(fragment, schema, [keyword, index]));
+    gather(conversion, summary, locateInside(fragment, schema, [keyword, index]));
   }
 }
 
 function readReference(input: KeywordInput): void {
-  const { cleaning, facets, fragment, value, path } = input;
+  const { conversion, summary, fragment, value, path } = input;
   if (typeof value !== 'string') {
     noteRepaired(input, told`not a text`);
     return;
   }
-  const target = cleaning.document.resolve(value);
+  const target = conversion.document.resolve(value);
   if (target === undefined) {
-    facets.unexpanded ??= `what ${sayValue(value)} defines`;
-    cleaning.note('approximated', path, told`the reference leads out of the schema`);
+    summary.recursionNote ??= `what ${describeValue(value)} defines`;
+    conversion.note('approximated', path, told`the reference leads out of the schema`);
     return;
   }
   if (isResolving(fragment.refs, target.pointer)) {
-    facets.unexpanded ??= recursionWords(target.pointer, target.schema);
-    if (cleaning.form === 'json-schema' && isObjectSchema(target.schema))
-      facets.types ??= ['object'];
-    cleaning.note('approximated', path, told`the recursion is not unfolded`);
+    summary.recursionNote ??= recursionWords(target.pointer, target.schema);
+    if (conversion.form === 'json-schema' && isObjectSchema(target.schema))
+      summary.types ??= ['object'];
+    conversion.note('approximated', path, told`the recursion is not unfolded`);
     return;
   }
-  gather(cleaning, facets, {
+  gather(conversion, summary, {
     schema: target.schema,
     path: target.path,
     refs: { pointer: target.pointer, outer: fragment.refs },
@@ -737,10 +752,10 @@ function isObjectSchema(schema: JsonValue): boolean {
 
 function recursionWords(pointer: string, schema: JsonValue): string {
   const name = pointer.split('/').at(-1);
-  const shape = sayOutline(isJsonObject(schema) ? withoutReference(schema) : schema);
+  const shape = describeOutline(isJsonObject(schema) ? withoutReference(schema) : schema);
   return name === undefined || name === ''
     ? 'the whole again'
-    : `one more ${sayValue(name)}: ${shape}`;
+    : `one more ${describeValue(name)}: ${shape}`;
 }
 
 function withoutReference(schema: JsonObject): JsonObject {
@@ -756,7 +771,7 @@ export const CHOICE_LEVELS = 2;
 export interface Branch {
   readonly source: NodeSource;
   /** What the branch says by itself. */
-  readonly facets: Facets;
+  readonly summary: SchemaSummary;
   /** When it holds, where that is known. */
   readonly when: string | undefined;
 }
@@ -766,64 +781,76 @@ export interface OpenGroup {
   readonly branches: readonly Branch[];
 }
 
-/** Takes branches that are no choice (null, never, a single one) into the facets; answers the rest. */
-export function openChoices(cleaning: Cleaning, facets: Facets): OpenGroup[] {
+/** Takes branches that are no choice (null, never, a single one) into the summary; answers the rest. */
+export function openChoices(conversion: SchemaConversion, summary: SchemaSummary): OpenGroup[] {
   const open: OpenGroup[] = [];
-  for (let group = facets.choices.shift(); group !== undefined; group = facets.choices.shift()) {
-    const branches = branchesLeft(facets, group, readBranches(cleaning, facets, group));
+  for (let group = summary.choices.shift(); group !== undefined; group = summary.choices.shift()) {
+    const branches = branchesLeft(summary, group, readBranches(conversion, summary, group));
     const [single] = branches;
     if (branches.length > 1) open.push({ group, branches });
-    else if (single !== undefined) takeSingle(cleaning, facets, { group, single });
+    else if (single !== undefined) takeSingle(conversion, summary, { group, single });
   }
   return open;
 }
 
 function takeSingle(
-  cleaning: Cleaning,
-  facets: Facets,
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
   { group, single }: { readonly group: ChoiceGroup; readonly single: Branch },
 ): void {
-  gatherSource(cleaning, facets, single.source);
+  gatherSource(conversion, summary, single.source);
   if (group.keyword === 'conditional' || single.when === undefined) return;
-  addHint(facets, single.when);
+  addHint(summary, single.when);
 }
 
-function readBranches(cleaning: Cleaning, outer: Facets, group: ChoiceGroup): Branch[] {
+function readBranches(
+  conversion: SchemaConversion,
+  outer: SchemaSummary,
+  group: ChoiceGroup,
+): Branch[] {
   return group.branches.map((source, index) => {
-    const facets = createFacets(source.all[0]?.path ?? outer.path, outer.level + CHOICE_LEVELS);
-    gatherSource(cleaning, facets, source);
-    return { source, facets, when: group.cases?.[index] };
+    const summary = createSummary(source.all[0]?.path ?? outer.path, outer.level + CHOICE_LEVELS);
+    gatherSource(conversion, summary, source);
+    return { source, summary, when: group.cases?.[index] };
   });
 }
 
 /** The branches that have a value other than null. */
-function branchesLeft(facets: Facets, group: ChoiceGroup, all: readonly Branch[]): Branch[] {
+function branchesLeft(
+  summary: SchemaSummary,
+  group: ChoiceGroup,
+  all: readonly Branch[],
+): Branch[] {
   const isCondition = group.keyword === 'conditional';
-  const possible = all.filter((branch) => !branch.facets.never);
-  const branches = possible.filter((branch) => !isNullOnly(branch.facets));
-  if (isCondition) sayWithout(facets, all, branches);
-  if (possible.length === 0) facets.never = true;
-  else if (branches.length === 0) facets.types = ['null'];
-  else if (branches.length < possible.length && !(isCondition && isNeverNull(facets))) {
-    facets.nullable = true;
+  const possible = all.filter((branch) => !branch.summary.isUnsatisfiable);
+  const branches = possible.filter((branch) => !isNullOnly(branch.summary));
+  if (isCondition) describeExcluded(summary, all, branches);
+  if (possible.length === 0) summary.isUnsatisfiable = true;
+  else if (branches.length === 0) summary.types = ['null'];
+  else if (branches.length < possible.length && !(isCondition && isNeverNull(summary))) {
+    summary.nullable = true;
   }
   return branches;
 }
 
-function sayWithout(facets: Facets, all: readonly Branch[], left: readonly Branch[]): void {
+function describeExcluded(
+  summary: SchemaSummary,
+  all: readonly Branch[],
+  left: readonly Branch[],
+): void {
   for (const branch of all) {
-    if (branch.facets.never) sayNever(facets, branch.when);
-    else if (!left.includes(branch)) sayCase(facets, branch.when, ['null']);
+    if (branch.summary.isUnsatisfiable) addImpossibleCase(summary, branch.when);
+    else if (!left.includes(branch)) addCase(summary, branch.when, ['null']);
   }
 }
 
-function isNeverNull({ types }: Facets): boolean {
+function isNeverNull({ types }: SchemaSummary): boolean {
   return types !== undefined && !types.includes('null');
 }
 
-function isNullOnly(facets: Facets): boolean {
-  if (facets.types?.length === 1 && facets.types[0] === 'null') return true;
-  const values = facets.enumeration?.values;
+function isNullOnly(summary: SchemaSummary): boolean {
+  if (summary.types?.length === 1 && summary.types[0] === 'null') return true;
+  const values = summary.enumeration?.values;
   return values?.every((value) => value === null) ?? false;
 }
 

@@ -37,7 +37,7 @@ export type LimitName =
   | 'maxLength'
   | 'pattern';
 
-export interface Facets {
+export interface SchemaSummary {
   /** Place of the first fragment, for the receipt. */
   path: string;
   /** How deep it is written: objects and lists of the upstream's schema around it. */
@@ -45,9 +45,9 @@ export interface Facets {
   /** The keywords of the first fragment, in the client's order. */
   keyOrder: readonly string[];
   /** A `false` schema is among the fragments: nothing is allowed. */
-  never: boolean;
+  isUnsatisfiable: boolean;
   /** What stands here but is not expanded (a recursion, an outside reference), in plain words. */
-  unexpanded: string | undefined;
+  recursionNote: string | undefined;
   types: readonly TypeName[] | undefined;
   /** The type word as the client wrote it, where the upstream takes it so. */
   writtenType: string | undefined;
@@ -68,9 +68,9 @@ export interface Facets {
   exclusiveMaximum: { readonly value: number; readonly path: string } | undefined;
   properties: Map<string, NodeSource>;
   /** What is declared of properties in some cases only; in the others they may be anything. */
-  sometimes: Map<string, readonly CaseSource[]>;
+  conditionalProperties: Map<string, readonly CaseSource[]>;
   /** What conditions ask about, by its type alone: declared where nothing else declares it. */
-  asked: Map<string, NodeSource>;
+  testedProperties: Map<string, NodeSource>;
   required: Map<string, string>;
   ordering: readonly string[] | undefined;
   items: NodeSource | undefined;
@@ -78,7 +78,7 @@ export interface Facets {
   /** Schema of properties that are not declared by name. */
   otherProperties: Located | undefined;
   /** True where members of names that are not declared are meant. */
-  takesOthers: boolean;
+  allowsAdditional: boolean;
   /** True where no other members than the declared ones are allowed. */
   isClosed: boolean;
   /** True where the names that are allowed were listed, and thereby declared. */
@@ -94,8 +94,8 @@ export type SchemaForm = 'schema' | 'json-schema';
 /** What a form could not say: a `value` JSON Schema has words for, or a `depth` (or sheer size) no form has. */
 export type Loss = 'value' | 'depth';
 
-/** What one cleaning shares: the document, the receipt and the work left. */
-export interface Cleaning {
+/** What one conversion shares: the document, the receipt and the work left. */
+export interface SchemaConversion {
   readonly document: SchemaDocument;
   readonly form: SchemaForm;
   readonly losses: Set<Loss>;
@@ -122,13 +122,13 @@ export interface Cleaning {
   note(action: ReceiptAction, path: string, reason: Sentence): void;
 }
 
-export function createFacets(path: string, level: number): Facets {
+export function createSummary(path: string, level: number): SchemaSummary {
   return {
     path,
     level,
     keyOrder: [],
-    never: false,
-    unexpanded: undefined,
+    isUnsatisfiable: false,
+    recursionNote: undefined,
     types: undefined,
     writtenType: undefined,
     impliedType: undefined,
@@ -144,14 +144,14 @@ export function createFacets(path: string, level: number): Facets {
     exclusiveMinimum: undefined,
     exclusiveMaximum: undefined,
     properties: new Map(),
-    sometimes: new Map(),
-    asked: new Map(),
+    conditionalProperties: new Map(),
+    testedProperties: new Map(),
     required: new Map(),
     ordering: undefined,
     items: undefined,
     tuple: undefined,
     otherProperties: undefined,
-    takesOthers: false,
+    allowsAdditional: false,
     isClosed: false,
     hasListedNames: false,
     choices: [],
@@ -160,27 +160,27 @@ export function createFacets(path: string, level: number): Facets {
 }
 
 /** A copy without what describes the whole: the ground on which one of several branches is built. */
-export function copyConstraints(facets: Facets): Facets {
+export function copyConstraints(summary: SchemaSummary): SchemaSummary {
   return {
-    ...createFacets(facets.path, facets.level),
-    types: facets.types,
-    writtenType: facets.writtenType,
-    impliedType: facets.impliedType,
-    enumeration: facets.enumeration,
-    format: facets.format,
-    limits: new Map(facets.limits),
-    exclusiveMinimum: facets.exclusiveMinimum,
-    exclusiveMaximum: facets.exclusiveMaximum,
-    properties: new Map(facets.properties),
-    asked: new Map(facets.asked),
-    required: new Map(facets.required),
-    ordering: facets.ordering,
-    items: facets.items,
-    tuple: facets.tuple,
-    otherProperties: facets.otherProperties,
-    takesOthers: facets.takesOthers,
-    isClosed: facets.isClosed,
-    hasListedNames: facets.hasListedNames,
+    ...createSummary(summary.path, summary.level),
+    types: summary.types,
+    writtenType: summary.writtenType,
+    impliedType: summary.impliedType,
+    enumeration: summary.enumeration,
+    format: summary.format,
+    limits: new Map(summary.limits),
+    exclusiveMinimum: summary.exclusiveMinimum,
+    exclusiveMaximum: summary.exclusiveMaximum,
+    properties: new Map(summary.properties),
+    testedProperties: new Map(summary.testedProperties),
+    required: new Map(summary.required),
+    ordering: summary.ordering,
+    items: summary.items,
+    tuple: summary.tuple,
+    otherProperties: summary.otherProperties,
+    allowsAdditional: summary.allowsAdditional,
+    isClosed: summary.isClosed,
+    hasListedNames: summary.hasListedNames,
   };
 }
 
@@ -204,8 +204,8 @@ export function unionOfCases(declared: readonly CaseSource[], path: string): Nod
 }
 
 /** Adds one more demand on a property; several demands all hold. */
-export function addProperty(facets: Facets, name: string, source: NodeSource): void {
-  facets.properties.set(name, joinSources(facets.properties.get(name), source));
+export function addProperty(summary: SchemaSummary, name: string, source: NodeSource): void {
+  summary.properties.set(name, joinSources(summary.properties.get(name), source));
 }
 
 /** Both sources hold. */
@@ -214,8 +214,8 @@ export function joinSources(known: NodeSource | undefined, source: NodeSource): 
   return { all: [...known.all, ...source.all], any: [...known.any, ...source.any] };
 }
 
-export function addHint(facets: Facets, hint: string): void {
-  facets.hints.add(hint);
+export function addHint(summary: SchemaSummary, hint: string): void {
+  summary.hints.add(hint);
 }
 
 export function sourceOf(located: Located): NodeSource {

@@ -19,7 +19,7 @@ function clean(schema: JsonObject | boolean | undefined): {
   return { node, entries: receipt.entries };
 }
 
-/** Cleans a schema as the only property of a tool. */
+/** Converts a schema as the only property of a tool. */
 function cleanProperty(schema: JsonValue, definitions: JsonObject = {}): JsonValue | undefined {
   const { node } = clean({ type: 'object', properties: { x: schema }, $defs: definitions });
   return isJsonObject(node?.properties) ? node.properties.x : undefined;

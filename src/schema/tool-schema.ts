@@ -15,16 +15,16 @@ import {
   writeObjectFields,
   writeText,
 } from './convert.ts';
-import { composeDescription, sayJson, sayLimit } from './describe.ts';
+import { composeDescription, describeJson, describeLimit } from './describe.ts';
 import { createSchemaDocument } from './document.ts';
 import { gatherSource } from './gather.ts';
 import {
   addHint,
-  type Cleaning,
-  createFacets,
-  type Facets,
+  createSummary,
   type Loss,
+  type SchemaConversion,
   type SchemaForm,
+  type SchemaSummary,
 } from './summary.ts';
 
 export interface SchemaOptions {
@@ -111,7 +111,7 @@ const MAX_VALUES = 100_000;
  */
 const MAX_ITEMS = 900;
 
-interface Cleaned<Node> {
+interface Converted<Node> {
   readonly node: Node;
   readonly notes: readonly Note[];
 }
@@ -122,20 +122,20 @@ interface Note {
   readonly reason: Sentence;
 }
 
-interface MemoOptions<Node> extends Pick<Cleaning, 'ordered' | 'restored'> {
+interface MemoOptions<Node> extends Pick<SchemaConversion, 'ordered' | 'restored'> {
   /** True to write as JSON Schema what the other form can only send as texts. */
   readonly takesJsonSchema: boolean;
-  readonly clean: (cleaning: Cleaning, schema: JsonObject) => Node;
+  readonly convert: (conversion: SchemaConversion, schema: JsonObject) => Node;
 }
 
-const toolInputs = createSchemaMemos({ ordered: false, clean: cleanRoot });
+const toolInputs = createSchemaMemos({ ordered: false, convert: convertToolInput });
 const responseSchemas = createSchemaMemos<ResponseSchema>({
   ordered: true,
-  clean: cleanResponseInForm,
+  convert: convertResponseInForm,
 });
 
 /** A memo for each kind of upstream and client. */
-function createSchemaMemos<Node>(options: Pick<MemoOptions<Node>, 'ordered' | 'clean'>) {
+function createSchemaMemos<Node>(options: Pick<MemoOptions<Node>, 'ordered' | 'convert'>) {
   const create = (takesJsonSchema: boolean) => ({
     restored: createSchemaMemo({ ...options, takesJsonSchema, restored: true }),
     relayed: createSchemaMemo({ ...options, takesJsonSchema, restored: false }),
@@ -149,53 +149,53 @@ function createSchemaMemos<Node>(options: Pick<MemoOptions<Node>, 'ordered' | 'c
 }
 
 /**
- * Cleans through a memo. The same content gives the same frozen object and the same receipt
+ * Converts through a memo. The same content gives the same frozen object and the same receipt
  * entries, so prompts stay byte-equal between requests. Holds at most 500 schemas or 4 M characters.
  */
 function createSchemaMemo<Node>(options: MemoOptions<Node>) {
-  const byIdentity = new WeakMap<JsonObject, Cleaned<Node>>();
-  const byText = new Map<string, Cleaned<Node>>();
+  const byIdentity = new WeakMap<JsonObject, Converted<Node>>();
+  const byText = new Map<string, Converted<Node>>();
   let textKept = 0;
 
-  const recall = (text: string, schema: JsonObject): Cleaned<Node> => {
+  const recall = (text: string, schema: JsonObject): Converted<Node> => {
     const known = byText.get(text);
-    const cleaned = known ?? cleanOnce(schema, options);
+    const converted = known ?? convertOnce(schema, options);
     if (known !== undefined) byText.delete(text);
     else textKept += text.length;
-    byText.set(text, cleaned);
+    byText.set(text, converted);
     for (const [oldest] of byText) {
       if (byText.size <= MAX_ENTRIES && textKept <= MAX_TEXT) break;
       byText.delete(oldest);
       textKept -= oldest.length;
     }
-    return cleaned;
+    return converted;
   };
 
   return (schema: JsonObject, { receipt, path }: SchemaOptions): Node => {
-    let cleaned = byIdentity.get(schema);
-    if (cleaned === undefined) {
-      cleaned = recall(JSON.stringify(schema), schema);
-      byIdentity.set(schema, cleaned);
+    let converted = byIdentity.get(schema);
+    if (converted === undefined) {
+      converted = recall(JSON.stringify(schema), schema);
+      byIdentity.set(schema, converted);
     }
-    for (const note of cleaned.notes) receipt.add(note.action, path + note.path, note.reason);
-    return cleaned.node;
+    for (const note of converted.notes) receipt.add(note.action, path + note.path, note.reason);
+    return converted.node;
   };
 }
 
-function cleanOnce<Node>(schema: JsonObject, options: MemoOptions<Node>): Cleaned<Node> {
-  const { losses, ...cleaned } = cleanInForm(schema, 'schema', options);
+function convertOnce<Node>(schema: JsonObject, options: MemoOptions<Node>): Converted<Node> {
+  const { losses, ...converted } = convertInForm(schema, 'schema', options);
   const gains = options.takesJsonSchema && losses.has('value') && !losses.has('depth');
-  return gains ? cleanInForm(schema, 'json-schema', options) : cleaned;
+  return gains ? convertInForm(schema, 'json-schema', options) : converted;
 }
 
-function cleanInForm<Node>(
+function convertInForm<Node>(
   schema: JsonObject,
   form: SchemaForm,
-  { ordered, restored, clean }: MemoOptions<Node>,
-): Cleaned<Node> & { readonly losses: ReadonlySet<Loss> } {
+  { ordered, restored, convert }: MemoOptions<Node>,
+): Converted<Node> & { readonly losses: ReadonlySet<Loss> } {
   const notes: Note[] = [];
   const isUpper = typeof schema.type === 'string' && /^[A-Z]+$/.test(schema.type);
-  const cleaning: Cleaning = {
+  const conversion: SchemaConversion = {
     document: createSchemaDocument(schema),
     form,
     losses: new Set(),
@@ -211,82 +211,86 @@ function cleanInForm<Node>(
     itemsLeft: MAX_ITEMS,
     note: (action, path, reason) => notes.push({ action, path, reason }),
   };
-  const node = clean(cleaning, schema);
-  return { node, notes, losses: cleaning.losses };
+  const node = convert(conversion, schema);
+  return { node, notes, losses: conversion.losses };
 }
 
-function cleanRoot(cleaning: Cleaning, schema: JsonObject): ToolInput {
-  const facets = createFacets('', 0);
+function convertToolInput(conversion: SchemaConversion, schema: JsonObject): ToolInput {
+  const summary = createSummary('', 0);
   const refs = { pointer: '', outer: undefined };
-  gatherSource(cleaning, facets, { all: [{ schema, path: '', refs, depth: 0 }], any: [] });
-  settleChoices(cleaning, facets, true);
-  const mayBeObject = facets.types?.includes('object') ?? true;
-  if (facets.never || !mayBeObject) {
-    cleaning.note('dropped', '', told`the input of a function is an object`);
+  gatherSource(conversion, summary, { all: [{ schema, path: '', refs, depth: 0 }], any: [] });
+  settleChoices(conversion, summary, true);
+  const mayBeObject = summary.types?.includes('object') ?? true;
+  if (summary.isUnsatisfiable || !mayBeObject) {
+    conversion.note('dropped', '', told`the input of a function is an object`);
     return NO_INPUT;
   }
-  facets.nullable = false;
-  if (cleaning.form === 'json-schema') facets.declaredNullable = undefined;
+  summary.nullable = false;
+  if (conversion.form === 'json-schema') summary.declaredNullable = undefined;
   const fields =
-    writeObjectFields(cleaning, facets) ??
-    (isMap(facets) ? writeMapFields(cleaning, facets) : undefined);
+    writeObjectFields(conversion, summary) ??
+    (isMap(summary) ? writeMapFields(conversion, summary) : undefined);
   if (fields !== undefined) {
-    const parameters = finishNode(cleaning, facets, fields);
-    return { ...NO_INPUT, form: cleaning.form, parameters };
+    const parameters = finishNode(conversion, summary, fields);
+    return { ...NO_INPUT, form: conversion.form, parameters };
   }
-  if (!isMap(facets)) return sayRoot(facets);
-  return cleaning.restored ? writeMap(cleaning, facets) : sayMap(cleaning, facets);
+  if (!isMap(summary)) return describeRoot(summary);
+  return conversion.restored ? writeMap(conversion, summary) : describeMap(conversion, summary);
 }
 
 /** True for an object that means something though it declares no property. */
-function isMap({ takesOthers, unexpanded, limits }: Facets): boolean {
+function isMap({ allowsAdditional, recursionNote, limits }: SchemaSummary): boolean {
   const least = limits.get('minProperties')?.value;
-  return takesOthers || unexpanded !== undefined || Number(least ?? 0) > 0;
+  return allowsAdditional || recursionNote !== undefined || Number(least ?? 0) > 0;
 }
 
-function writeMap(cleaning: Cleaning, facets: Facets): ToolInput {
-  const { type } = typeField(cleaning, facets, 'object');
-  const properties = { [MAP_ARGUMENT]: writeText(cleaning, facets, 'an object') };
+function writeMap(conversion: SchemaConversion, summary: SchemaSummary): ToolInput {
+  const { type } = typeField(conversion, summary, 'object');
+  const properties = { [MAP_ARGUMENT]: writeText(conversion, summary, 'an object') };
   const parameters = freezeNode({ type, properties, required: [MAP_ARGUMENT] });
   return { ...NO_INPUT, parameters, isMap: true };
 }
 
-function sayMap(cleaning: Cleaning, facets: Facets): ToolInput {
-  cleaning.losses.add('value');
-  addHint(facets, facets.unexpanded ?? otherNames(cleaning, facets));
-  for (const [name, { value }] of facets.limits) addHint(facets, sayLimit(name, value));
-  for (const [name, value] of facets.samples) addHint(facets, `${name} ${sayJson(value)}`);
-  cleaning.note('approximated', '', told`said in the description of the function`);
-  return sayRoot(facets);
+function describeMap(conversion: SchemaConversion, summary: SchemaSummary): ToolInput {
+  conversion.losses.add('value');
+  addHint(summary, summary.recursionNote ?? otherNames(conversion, summary));
+  for (const [name, { value }] of summary.limits) addHint(summary, describeLimit(name, value));
+  for (const [name, value] of summary.samples) addHint(summary, `${name} ${describeJson(value)}`);
+  conversion.note('approximated', '', told`said in the description of the function`);
+  return describeRoot(summary);
 }
 
 /** Words about the arguments as a whole, where there is no schema they could stand in. */
-function sayRoot({ descriptions, hints }: Facets): ToolInput {
+function describeRoot({ descriptions, hints }: SchemaSummary): ToolInput {
   const words = composeDescription(descriptions, hints);
   return words === '' ? NO_INPUT : { ...NO_INPUT, said: `Arguments: ${words}` };
 }
 
-function cleanResponseInForm(cleaning: Cleaning, schema: JsonObject): ResponseSchema {
-  const node = cleanResponseRoot(cleaning, schema);
-  return cleaning.form === 'schema' ? { responseSchema: node } : { responseJsonSchema: node };
+function convertResponseInForm(conversion: SchemaConversion, schema: JsonObject): ResponseSchema {
+  const node = convertResponse(conversion, schema);
+  return conversion.form === 'schema' ? { responseSchema: node } : { responseJsonSchema: node };
 }
 
-function cleanResponseRoot(cleaning: Cleaning, schema: JsonObject): JsonObject | undefined {
-  const facets = createFacets('', 0);
+function convertResponse(conversion: SchemaConversion, schema: JsonObject): JsonObject | undefined {
+  const summary = createSummary('', 0);
   const refs = { pointer: '', outer: undefined };
-  gatherSource(cleaning, facets, { all: [{ schema, path: '', refs, depth: 0 }], any: [] });
-  const notes: Parameters<Cleaning['note']>[] = [];
-  const node = writeNode({ ...cleaning, note: (...note) => notes.push(note) }, facets);
-  if (node !== undefined && !isAnyValue(cleaning, facets, node)) {
-    for (const note of notes) cleaning.note(...note);
+  gatherSource(conversion, summary, { all: [{ schema, path: '', refs, depth: 0 }], any: [] });
+  const notes: Parameters<SchemaConversion['note']>[] = [];
+  const node = writeNode({ ...conversion, note: (...note) => notes.push(note) }, summary);
+  if (node !== undefined && !isAnyValue(conversion, summary, node)) {
+    for (const note of notes) conversion.note(...note);
     return node;
   }
   // What was noted of a text is not true of one that is not sent.
-  if (Object.keys(schema).length > 0) cleaning.note('dropped', '', told`any JSON is allowed`);
+  if (Object.keys(schema).length > 0) conversion.note('dropped', '', told`any JSON is allowed`);
   return undefined;
 }
 
-function isAnyValue({ form }: Cleaning, { sentAsText }: Facets, node: JsonObject): boolean {
+function isAnyValue(
+  { form }: SchemaConversion,
+  { sentAsText }: SchemaSummary,
+  node: JsonObject,
+): boolean {
   return form === 'schema' ? sentAsText : node.type === undefined && node.anyOf === undefined;
 }
 

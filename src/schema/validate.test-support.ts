@@ -1,4 +1,4 @@
-// Two small validators: the client's JSON Schema, and what the upstream lets the model write under a cleaned one.
+// Two small validators: the client's JSON Schema, and what the upstream lets the model write under a converted one.
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 
@@ -101,7 +101,7 @@ function parts(list: JsonValue | undefined): readonly JsonValue[] {
 }
 
 /**
- * True where a model could give a value under a cleaned schema, in the form the upstream has for it. Members that
+ * True where a model could give a value under a converted schema, in the form the upstream has for it. Members that
  * only another alternative declares are no matter: alternatives are open, as the client's were.
  */
 export function canWrite(
