@@ -15,6 +15,25 @@ import {
   type ValueType,
 } from './gather.ts';
 
+/** Where a value stands: the path for the receipt and the property it was given for. */
+export interface Place {
+  readonly path: string;
+  readonly name: string;
+}
+
+export interface RepairNote {
+  readonly action: 'repaired' | 'dropped';
+  readonly path: string;
+  readonly reason: Sentence;
+}
+
+interface ValueRepairer {
+  readonly work: SchemaWork;
+  /** The value as its schema wants it; the same value when it fits or when nothing is clearly meant. */
+  repair(node: SchemaNode, value: JsonValue, place: Place): JsonValue;
+  note(note: RepairNote): void;
+}
+
 interface Attempt {
   readonly value: JsonValue;
   readonly notes: readonly RepairNote[];
@@ -498,7 +517,7 @@ function wordsOf(name: string): readonly string[] {
 
 /** Values and branches looked at for one call; schemas that unfold without end stop here. */
 const MAX_STEPS = 200_000;
-const MAX_DEPTH = 100;
+const MAX_VALUE_DEPTH = 100;
 
 /**
  * The reading of one call's arguments. It is lenient: every valid value fits, and some invalid ones
@@ -518,7 +537,7 @@ export class SchemaWork {
   /** Pays for a look at one value; false at the limits. Every `enter` that gave true needs its `leave`. */
   enter(node: SchemaNode): boolean {
     this.#stepsLeft -= node.cost;
-    if (this.#stepsLeft < 0 || this.#depth >= MAX_DEPTH) this.gaveUp = true;
+    if (this.#stepsLeft < 0 || this.#depth >= MAX_VALUE_DEPTH) this.gaveUp = true;
     if (this.gaveUp) return false;
     this.#depth += 1;
     return true;
@@ -602,27 +621,6 @@ function hasRequired({ objects }: SchemaNode, value: JsonObject): boolean {
   return objects.every(({ required }) =>
     required.values().every((name) => Object.hasOwn(value, name)),
   );
-}
-
-// What the repairs of texts, objects and arrays share: the way down into values, and the notes taken.
-
-/** Where a value stands: the path for the receipt and the property it was given for. */
-export interface Place {
-  readonly path: string;
-  readonly name: string;
-}
-
-export interface RepairNote {
-  readonly action: 'repaired' | 'dropped';
-  readonly path: string;
-  readonly reason: Sentence;
-}
-
-interface ValueRepairer {
-  readonly work: SchemaWork;
-  /** The value as its schema wants it; the same value when it fits or when nothing is clearly meant. */
-  repair(node: SchemaNode, value: JsonValue, place: Place): JsonValue;
-  note(note: RepairNote): void;
 }
 
 // Tells schemas with values that an upstream may write as texts although they are none.

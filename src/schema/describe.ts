@@ -127,7 +127,7 @@ function cut(text: string, most = MAX_VALUE_LENGTH): string {
 // What values a schema allows, in words, for places where nothing declares them to the model.
 
 /** Members of members; what is deeper is said in outline. */
-const MAX_DEPTH = 5;
+const MAX_DESCRIBED_DEPTH = 5;
 const MAX_LENGTH = 2000;
 
 /**
@@ -135,7 +135,7 @@ const MAX_LENGTH = 2000;
  * `array of (string or null)`. A recursion is said by its name.
  */
 export function describeShape(conversion: SchemaConversion, located: Located): string {
-  return cut(shapeOf(conversion, located, MAX_DEPTH), MAX_LENGTH);
+  return cut(shapeOf(conversion, located, MAX_DESCRIBED_DEPTH), MAX_LENGTH);
 }
 
 function shapeOf(conversion: SchemaConversion, located: Located, depth: number): string {

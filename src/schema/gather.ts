@@ -38,8 +38,6 @@ import {
   sourceOf,
 } from './summary.ts';
 
-// Reads the keywords that need no look into sub-schemas: type, values, limits, annotations.
-
 /** One keyword met while a fragment is gathered. */
 interface KeywordInput {
   readonly conversion: SchemaConversion;
@@ -53,6 +51,112 @@ interface KeywordInput {
 }
 
 type KeywordReader = (input: KeywordInput) => void;
+
+/** Deeper schemas are described, not declared. */
+const MAX_SCHEMA_DEPTH = 64;
+
+/** Adds everything a source says. */
+export function gatherSource(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  source: NodeSource,
+): void {
+  for (const located of source.all) gather(conversion, summary, located);
+  for (const choice of source.any) summary.choices.push(choice);
+}
+
+function gather(conversion: SchemaConversion, summary: SchemaSummary, located: Located): void {
+  const { schema, path } = located;
+  if (schema === true) return;
+  if (schema === false) {
+    summary.isUnsatisfiable = true;
+    return;
+  }
+  if (!isJsonObject(schema)) {
+    conversion.note('repaired', path, told`not a schema`);
+    return;
+  }
+  if (!mayGather(conversion, summary, located, schema)) return;
+  if (summary.keyOrder.length === 0) summary.keyOrder = Object.keys(schema);
+  const entries = Object.entries(schema);
+  const last = entries.filter(([keyword]) => LAST.has(keyword));
+  for (const [keyword, value] of [...entries.filter(([keyword]) => !LAST.has(keyword)), ...last]) {
+    readKeyword({
+      conversion,
+      summary,
+      keyword,
+      value,
+      path: keywordPath(located, keyword),
+      fragment: located,
+    });
+  }
+}
+
+/** Reading so many characters costs as much as reading one more keyword, name or item. */
+const ENTRY_WEIGHT = 50;
+/** More of them than an honest schema has in one place. */
+const MANY = 100;
+
+/** What a schema says itself, in characters: keywords, names of members, texts and listed values. */
+function weightOf(schema: JsonObject): number {
+  const entries = Object.entries(schema);
+  let weight = manyWeight(entries.length);
+  for (const [keyword, value] of entries) {
+    // Bounded by itself.
+    if (keyword === 'enum') continue;
+    if (SAMPLES.has(keyword) || typeof value !== 'object') weight += JSON.stringify(value).length;
+    else if (value !== null) {
+      const { length } = Array.isArray(value) ? value : Object.keys(value);
+      weight += length + manyWeight(length);
+    }
+  }
+  return weight;
+}
+
+function manyWeight(count: number): number {
+  return count > MANY ? count * ENTRY_WEIGHT : 0;
+}
+
+/** Keywords with values of any form. */
+const SAMPLES = new Set(['default', 'example', 'examples', 'const']);
+
+function mayGather(
+  conversion: SchemaConversion,
+  summary: SchemaSummary,
+  { path, depth }: Located,
+  schema: JsonObject,
+): boolean {
+  conversion.fragmentsLeft -= 1;
+  const weight = conversion.weights.get(schema);
+  if (weight === undefined) conversion.weights.set(schema, weightOf(schema));
+  else conversion.repeatedLeft -= weight;
+  const isBounded = conversion.fragmentsLeft >= 0 && conversion.repeatedLeft >= 0;
+  if (depth <= MAX_SCHEMA_DEPTH && isBounded) return true;
+  conversion.losses.add('depth');
+  summary.recursionNote ??= 'a value too deep to describe';
+  conversion.note(
+    'approximated',
+    path,
+    depth > MAX_SCHEMA_DEPTH
+      ? told`deeper than ${MAX_SCHEMA_DEPTH} levels`
+      : told`the schema unfolds too far`,
+  );
+  return false;
+}
+
+function readKeyword(input: KeywordInput): void {
+  const { keyword, value } = input;
+  const reader = READERS.get(keyword);
+  if (reader === undefined) {
+    if (!SILENT.has(keyword)) input.conversion.note('dropped', input.path, told`unknown keyword`);
+  } else if (value === null && keyword !== 'const' && keyword !== 'default') {
+    noteRepaired(input, told`null is no value here`);
+  } else {
+    reader(input);
+  }
+}
+
+// Reads the keywords that need no look into sub-schemas: type, values, limits, annotations.
 
 const SAID = told`said in the description`;
 /** Of a text such as a pattern: half of it would say something else. */
@@ -577,8 +681,7 @@ function addCases(input: KeywordInput, cases: readonly Case[]): void {
     input.conversion.note('approximated', input.path, told`said in the description`);
 }
 
-/** Deeper schemas are described, not declared. */
-const MAX_DEPTH = 64;
+// Reads the keywords that bring in other schemas, and lists the readers of all.
 
 /** Keywords that say nothing about values; leaving them out loses nothing. */
 const SILENT = new Set([
@@ -611,105 +714,6 @@ const READERS: ReadonlyMap<string, KeywordReader> = new Map<string, KeywordReade
   ['$dynamicRef', readReference],
   ['$recursiveRef', readReference],
 ]);
-
-/** Adds everything a source says. */
-export function gatherSource(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  source: NodeSource,
-): void {
-  for (const located of source.all) gather(conversion, summary, located);
-  for (const choice of source.any) summary.choices.push(choice);
-}
-
-function gather(conversion: SchemaConversion, summary: SchemaSummary, located: Located): void {
-  const { schema, path } = located;
-  if (schema === true) return;
-  if (schema === false) {
-    summary.isUnsatisfiable = true;
-    return;
-  }
-  if (!isJsonObject(schema)) {
-    conversion.note('repaired', path, told`not a schema`);
-    return;
-  }
-  if (!mayGather(conversion, summary, located, schema)) return;
-  if (summary.keyOrder.length === 0) summary.keyOrder = Object.keys(schema);
-  const entries = Object.entries(schema);
-  const last = entries.filter(([keyword]) => LAST.has(keyword));
-  for (const [keyword, value] of [...entries.filter(([keyword]) => !LAST.has(keyword)), ...last]) {
-    readKeyword({
-      conversion,
-      summary,
-      keyword,
-      value,
-      path: keywordPath(located, keyword),
-      fragment: located,
-    });
-  }
-}
-
-/** Reading so many characters costs as much as reading one more keyword, name or item. */
-const ENTRY_WEIGHT = 50;
-/** More of them than an honest schema has in one place. */
-const MANY = 100;
-
-/** What a schema says itself, in characters: keywords, names of members, texts and listed values. */
-function weightOf(schema: JsonObject): number {
-  const entries = Object.entries(schema);
-  let weight = manyWeight(entries.length);
-  for (const [keyword, value] of entries) {
-    // Bounded by itself.
-    if (keyword === 'enum') continue;
-    if (SAMPLES.has(keyword) || typeof value !== 'object') weight += JSON.stringify(value).length;
-    else if (value !== null) {
-      const { length } = Array.isArray(value) ? value : Object.keys(value);
-      weight += length + manyWeight(length);
-    }
-  }
-  return weight;
-}
-
-function manyWeight(count: number): number {
-  return count > MANY ? count * ENTRY_WEIGHT : 0;
-}
-
-/** Keywords with values of any form. */
-const SAMPLES = new Set(['default', 'example', 'examples', 'const']);
-
-function mayGather(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  { path, depth }: Located,
-  schema: JsonObject,
-): boolean {
-  conversion.fragmentsLeft -= 1;
-  const weight = conversion.weights.get(schema);
-  if (weight === undefined) conversion.weights.set(schema, weightOf(schema));
-  else conversion.repeatedLeft -= weight;
-  const isBounded = conversion.fragmentsLeft >= 0 && conversion.repeatedLeft >= 0;
-  if (depth <= MAX_DEPTH && isBounded) return true;
-  conversion.losses.add('depth');
-  summary.recursionNote ??= 'a value too deep to describe';
-  conversion.note(
-    'approximated',
-    path,
-    depth > MAX_DEPTH ? told`deeper than ${MAX_DEPTH} levels` : told`the schema unfolds too far`,
-  );
-  return false;
-}
-
-function readKeyword(input: KeywordInput): void {
-  const { keyword, value } = input;
-  const reader = READERS.get(keyword);
-  if (reader === undefined) {
-    if (!SILENT.has(keyword)) input.conversion.note('dropped', input.path, told`unknown keyword`);
-  } else if (value === null && keyword !== 'const' && keyword !== 'default') {
-    noteRepaired(input, told`null is no value here`);
-  } else {
-    reader(input);
-  }
-}
 
 function readAll(input: KeywordInput): void {
   const { conversion, summary, fragment, keyword, value } = input;
