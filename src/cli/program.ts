@@ -5,10 +5,12 @@ import { VERSION } from '../app.ts';
 import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from '../config/values.ts';
 import { type Clock, createSystemClock } from '../lib/clock.ts';
+import type { RemoveFlags } from './accounts.ts';
 import type { AddFlags } from './add-account.ts';
 import type { Connect, ConnectFlags } from './connect.ts';
 import { type RunningServer, serve } from './serve.ts';
 import { type CommandContext, createTerminal, type Terminal } from './terminal.ts';
+import type { ExportFlags, ImportFlags } from './transfer-accounts.ts';
 
 export interface ProgramOptions {
   /** Given the server as soon as it can be stopped, before it listens. */
@@ -78,141 +80,148 @@ interface SharedFlags extends ConnectFlags {
   readonly json?: boolean | undefined;
 }
 
-/** What each command does is loaded when it is called: `serve` needs none of it. */
+/** What a command takes, as commander hands it over: flags by their names. */
+type Flags = SharedFlags & AddFlags & RemoveFlags & ImportFlags & ExportFlags;
+
+/** A command that works on a gateway through its admin API. */
+interface AdminCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly isDefault?: boolean;
+  readonly argument?: readonly [name: string, description: string];
+  readonly options?: readonly Option[];
+  /** `name` is the argument. What the command does is loaded here: `serve` needs none of it. */
+  run(context: CommandContext, name: string, flags: Flags): Promise<void>;
+}
+
+const ACCOUNT = ['<account>', 'id or label of the account'] as const;
+const GENERATE = new Option('--generate', 'also ask for a one-token answer, which costs that');
+const FORMATS = ['export', 'refresh-tokens', 'service-accounts'] as const;
+
+const ACCOUNT_COMMANDS: readonly AdminCommand[] = [
+  {
+    name: 'list',
+    description: 'list the accounts with their state',
+    isDefault: true,
+    run: async (context) => (await import('./accounts.ts')).listAccounts(context),
+  },
+  {
+    name: 'add',
+    description: 'add an account; asks for an API key unless another way is named',
+    options: [
+      new Option('--upstream <id>', 'the upstream; may be left out when there is one'),
+      new Option('--key-file <file>', 'file of the API key; - is the standard input'),
+      GENERATE,
+      new Option('--add-anyway', 'store a key also when the upstream refuses it'),
+      new Option('--oauth', 'sign in in a browser'),
+      new Option('--manual', 'with --oauth: paste the answer, wait for no callback'),
+      new Option('--account <name>', 'with --oauth: sign this account in again'),
+      new Option('--service-account <file>', 'key file of a service account'),
+      new Option('--refresh-token-file <file>', 'file of a refresh token; - is the standard input'),
+      new Option('--label <text>', 'name of the account'),
+      new Option('--project <id>', 'project of the account'),
+      new Option('--tier <tier>').choices(['ultra', 'pro', 'free']),
+      new Option('--priority <number>', 'higher goes first').argParser(readWholeNumber),
+      new Option('--notes <text>', 'for people'),
+      new Option('--proxy-file <file>', 'file of the proxy address of the account'),
+    ],
+    run: async (context, _, flags) => (await import('./add-account.ts')).addAccount(context, flags),
+  },
+  {
+    name: 'test',
+    description: 'try credential, model list and quota of an account',
+    argument: ACCOUNT,
+    options: [GENERATE],
+    run: async (context, name, flags) =>
+      (await import('./accounts.ts')).testAccount(context, name, flags),
+  },
+  {
+    name: 'enable',
+    description: 'let an account serve again',
+    argument: ACCOUNT,
+    run: async (context, name) =>
+      (await import('./accounts.ts')).switchAccount(context, name, 'enable'),
+  },
+  {
+    name: 'disable',
+    description: 'take an account out',
+    argument: ACCOUNT,
+    run: async (context, name) =>
+      (await import('./accounts.ts')).switchAccount(context, name, 'disable'),
+  },
+  {
+    name: 'remove',
+    description: 'remove an account and its credential',
+    argument: ACCOUNT,
+    options: [
+      new Option('--revoke', 'also take its grant back at the provider'),
+      new Option('-y, --yes', 'do not ask'),
+    ],
+    run: async (context, name, flags) =>
+      (await import('./accounts.ts')).removeAccount(context, name, flags),
+  },
+  {
+    name: 'import',
+    description: 'add many accounts at once',
+    argument: ['<file>', 'the file; - is the standard input'],
+    options: [
+      new Option('--format <format>').choices(FORMATS).default('export'),
+      new Option('--upstream <id>', 'where they belong; an export knows it itself'),
+      new Option('--passphrase-file <file>', 'file of the passphrase of a sealed export'),
+    ],
+    run: async (context, file, flags) =>
+      (await import('./transfer-accounts.ts')).importAccounts(context, file, flags),
+  },
+  {
+    name: 'export',
+    description: 'write the stored accounts, sealed with a passphrase',
+    argument: ['<file>', 'a new file; - is the standard output'],
+    options: [
+      new Option('--passphrase-file <file>', 'file of the passphrase'),
+      new Option('--force', 'replace the file when it is there'),
+    ],
+    run: async (context, file, flags) =>
+      (await import('./transfer-accounts.ts')).exportAccounts(context, file, flags),
+  },
+];
+
+const ROOT_COMMANDS: readonly AdminCommand[] = [
+  {
+    name: 'models',
+    description: 'list the models clients may ask for',
+    run: async (context) => (await import('./models.ts')).listModels(context),
+  },
+  {
+    name: 'route',
+    description: 'explain where a model name goes',
+    argument: ['<name>', 'a model name as a client would send it'],
+    run: async (context, name) => (await import('./models.ts')).explainRoute(context, name),
+  },
+];
+
 export function addAdminCommands(program: Command, options: AdminCommandOptions): void {
   const accounts = program
     .command('accounts')
     .description('list, add, test and remove accounts of upstreams');
-  addAccountCommands(accounts, options);
-  addTransferCommands(accounts, options);
-  onGateway(program.command('models').description('list the models clients may ask for')).action(
-    (flags: SharedFlags) =>
-      run(options, flags, async (context) => (await import('./models.ts')).listModels(context)),
-  );
-  onGateway(
-    program
-      .command('route')
-      .argument('<name>', 'a model name as a client would send it')
-      .description('explain where a model name goes'),
-  ).action((name: string, flags: SharedFlags) =>
-    run(options, flags, async (context) =>
-      (await import('./models.ts')).explainRoute(context, name),
-    ),
-  );
+  for (const row of ACCOUNT_COMMANDS) addCommand(accounts, row, options);
+  for (const row of ROOT_COMMANDS) addCommand(program, row, options);
 }
 
-function addAccountCommands(accounts: Command, options: AdminCommandOptions): void {
-  onGateway(
-    accounts.command('list', { isDefault: true }).description('list the accounts with their state'),
-  ).action((flags: SharedFlags) =>
-    run(options, flags, async (context) => (await import('./accounts.ts')).listAccounts(context)),
-  );
-  addAddCommand(accounts, options);
-  onAccount(accounts, 'test', 'try credential, model list and quota of an account')
-    .option('--generate', 'also ask for a one-token answer, which costs that')
-    .action((name: string, flags: SharedFlags & { generate?: boolean }) =>
-      run(options, flags, async (context) =>
-        (await import('./accounts.ts')).testAccount(context, name, flags),
-      ),
-    );
-  for (const action of ['enable', 'disable'] as const) {
-    const what = action === 'enable' ? 'let an account serve again' : 'take an account out';
-    onAccount(accounts, action, what).action((name: string, flags: SharedFlags) =>
-      run(options, flags, async (context) =>
-        (await import('./accounts.ts')).switchAccount(context, name, action),
-      ),
-    );
-  }
-  onAccount(accounts, 'remove', 'remove an account and its credential')
-    .option('--revoke', 'also take its grant back at the provider')
-    .option('-y, --yes', 'do not ask')
-    .action((name: string, flags: SharedFlags & { revoke?: boolean; yes?: boolean }) =>
-      run(options, flags, async (context) =>
-        (await import('./accounts.ts')).removeAccount(context, name, flags),
-      ),
-    );
-}
-
-function addAddCommand(accounts: Command, options: AdminCommandOptions): void {
-  onGateway(
-    accounts
-      .command('add')
-      .description('add an account; asks for an API key unless another way is named')
-      .option('--upstream <id>', 'the upstream; may be left out when there is one')
-      .option('--key-file <file>', 'file of the API key; - is the standard input')
-      .option('--generate', 'also ask for a one-token answer, which costs that')
-      .option('--add-anyway', 'store a key also when the upstream refuses it')
-      .option('--oauth', 'sign in in a browser')
-      .option('--manual', 'with --oauth: paste the answer, wait for no callback')
-      .option('--account <name>', 'with --oauth: sign this account in again')
-      .option('--service-account <file>', 'key file of a service account')
-      .option('--refresh-token-file <file>', 'file of a refresh token; - is the standard input')
-      .option('--label <text>', 'name of the account')
-      .option('--project <id>', 'project of the account')
-      .addOption(new Option('--tier <tier>').choices(['ultra', 'pro', 'free']))
-      .option('--priority <number>', 'higher goes first', readWholeNumber)
-      .option('--notes <text>', 'for people')
-      .option('--proxy-file <file>', 'file of the proxy address of the account'),
-  ).action((flags: SharedFlags & AddFlags) =>
-    run(options, flags, async (context) =>
-      (await import('./add-account.ts')).addAccount(context, flags),
-    ),
-  );
-}
-
-function addTransferCommands(accounts: Command, options: AdminCommandOptions): void {
-  const formats = ['export', 'refresh-tokens', 'service-accounts'] as const;
-  onGateway(
-    accounts
-      .command('import')
-      .argument('<file>', 'the file; - is the standard input')
-      .description('add many accounts at once')
-      .addOption(new Option('--format <format>').choices(formats).default('export'))
-      .option('--upstream <id>', 'where they belong; an export knows it itself')
-      .option('--passphrase-file <file>', 'file of the passphrase of a sealed export'),
-  ).action(
-    (
-      file: string,
-      flags: SharedFlags & {
-        format: (typeof formats)[number];
-        upstream?: string;
-        passphraseFile?: string;
-      },
-    ) =>
-      run(options, flags, async (context) =>
-        (await import('./transfer-accounts.ts')).importAccounts(context, file, flags),
-      ),
-  );
-  onGateway(
-    accounts
-      .command('export')
-      .argument('<file>', 'a new file; - is the standard output')
-      .description('write the stored accounts, sealed with a passphrase')
-      .option('--passphrase-file <file>', 'file of the passphrase')
-      .option('--force', 'replace the file when it is there'),
-  ).action((file: string, flags: SharedFlags & { passphraseFile?: string; force?: boolean }) =>
-    run(options, flags, async (context) =>
-      (await import('./transfer-accounts.ts')).exportAccounts(context, file, flags),
-    ),
-  );
-}
-
-function onAccount(accounts: Command, name: string, description: string): Command {
-  return onGateway(
-    accounts
-      .command(name)
-      .argument('<account>', 'id or label of the account')
-      .description(description),
-  );
-}
-
-function onGateway(command: Command): Command {
-  return command
+function addCommand(parent: Command, row: AdminCommand, options: AdminCommandOptions): void {
+  const { name, description, isDefault = false, argument } = row;
+  const command = parent.command(name, { isDefault }).description(description);
+  if (argument !== undefined) command.argument(...argument);
+  for (const option of row.options ?? []) command.addOption(option);
+  command
     .option('--json', 'answer as JSON')
     .option('--url <address>', 'address of the gateway')
     .option('--password-file <file>', 'file of the console password')
     .option('--data-dir <folder>', 'folder whose settings name the gateway')
     .option('--local', 'work on the data folder without a running gateway');
+  command.action(() => {
+    const flags = command.opts<Flags>();
+    return run(options, flags, (context) => row.run(context, command.args[0] ?? '', flags));
+  });
 }
 
 async function run(
