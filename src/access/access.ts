@@ -2,44 +2,31 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
-import type { DoorLog } from './access-log.ts';
 import {
-  type AccessLog,
   type AccessLogStore,
   createAccessLog,
+  type DoorLog,
   type RedactorFor,
 } from './access-log.ts';
 import type { ClientKeyStore, StoredKey } from './api-key.ts';
-import { type ApiKeyLimits, ApiKeys, createApiKeyLimits } from './api-keys.ts';
+import { ApiKeys, createApiKeyLimits } from './api-keys.ts';
 import {
-  type ConsoleLogin,
   type ConsoleSession,
   type ConsoleSessionStore,
   ConsoleSessions,
   createConsoleLogin,
   createSignInLinks,
 } from './console-sign-in.ts';
-import { createGuessLimit, type GuessLimit } from './guess-limit.ts';
+import { createGuessLimit } from './guess-limit.ts';
 import {
-  type AddressFilter,
   type AddressFilterSettings,
   type AddressRule,
   type AddressRuleStore,
   createAddressFilter,
 } from './ip-rules.ts';
-import { createPasswordHasher, type PasswordHasher } from './password-hash.ts';
+import { createPasswordHasher } from './password-hash.ts';
 
-export interface AccessControl {
-  readonly addresses: AddressFilter;
-  readonly keys: ApiKeys;
-  readonly keyLimits: ApiKeyLimits;
-  readonly guesses: GuessLimit;
-  readonly login: ConsoleLogin;
-  readonly accessLog: AccessLog;
-  readonly hasher: PasswordHasher;
-  /** Saves what has gathered; the stores can be closed then. */
-  close(): Promise<void>;
-}
+export type AccessControl = ReturnType<typeof createAccessControl>;
 
 export interface AccessStores {
   readonly clientKeys: ClientKeyStore;
@@ -90,10 +77,7 @@ interface StoredAccess {
 }
 
 /** Without stores everything is kept in memory and ends with the process. */
-export function createAccessControl(
-  options: AccessControlOptions,
-  content: StoredAccess = {},
-): AccessControl {
+export function createAccessControl(options: AccessControlOptions, content: StoredAccess = {}) {
   const { stores, settings, clock, createId, log, derive = () => randomBytes(32) } = options;
   const hasher = createPasswordHasher();
   const idleMs = () => settings().sessionIdleMs;
@@ -131,7 +115,8 @@ export function createAccessControl(
     login,
     accessLog,
     hasher,
-    async close() {
+    /** Saves what has gathered; the stores can be closed then. */
+    async close(): Promise<void> {
       await Promise.all([sessions.close(), addresses.close(), keys.close(), accessLog.close()]);
     },
   };

@@ -116,16 +116,14 @@ export function blockedHoursProblem({ from, to, timeZone }: BlockedHours): strin
   return undefined;
 }
 
-export interface BlockedHoursCheck {
-  /** Whether the wall time at `now` is blocked; the last minute is the one before `to`. */
-  isOn(now: number): boolean;
-}
+export type BlockedHoursCheck = ReturnType<typeof createBlockedHoursCheck>;
 
 /** A time zone that this system does not know keeps the key out: nobody can say when it is night there. */
-export function createBlockedHoursCheck({ from, to, timeZone }: BlockedHours): BlockedHoursCheck {
+export function createBlockedHoursCheck({ from, to, timeZone }: BlockedHours) {
   const wallClock = createWallClock(timeZone);
   return {
-    isOn(now) {
+    /** Whether the wall time at `now` is blocked; the last minute is the one before `to`. */
+    isOn(now: number): boolean {
       if (wallClock === undefined) return true;
       const time = wallClock.format(now);
       return from < to ? from <= time && time < to : from <= time || time < to;

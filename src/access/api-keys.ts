@@ -249,44 +249,38 @@ function withoutNulls<Fields extends object>(fields: Fields): Partial<WithoutNul
   return Object.fromEntries(kept) as Partial<WithoutNulls<Fields>>;
 }
 
-export interface ApiKeyLimits {
-  readonly isEmpty: boolean;
-  /** The id of the key that one of the credentials is. */
-  identify(credentials: readonly string[]): string | undefined;
-  /** @throws GatewayError forbidden naming the rule: disabled, expired, blocked hours or too many addresses */
-  enter(keyId: string, address: string): void;
-  /** True for ids that are no person's key: those have no limits. */
-  allows(keyId: string, model: string): boolean;
-  /** Whether images of this key are counted against a budget. */
-  countsImages(keyId: string): boolean;
-  /**
-   * Counts a call before it runs.
-   * @throws GatewayError forbidden for a model that is not allowed; rate-limited or quota-exhausted,
-   * with the wait, when a limit is reached
-   */
-  admit(keyId: string, call: CallCost & { readonly model: string }): Reservation | undefined;
-}
-
 /** Characters of a model name that an error repeats. */
 const MAX_SHOWN = 100;
 
-export function createApiKeyLimits(keys: ApiKeys, clock: Pick<Clock, 'now'>): ApiKeyLimits {
+export function createApiKeyLimits(keys: ApiKeys, clock: Pick<Clock, 'now'>) {
   return {
     get isEmpty() {
       return keys.isEmpty;
     },
-    identify(credentials) {
+    /** The id of the key that one of the credentials is. */
+    identify(credentials: readonly string[]): string | undefined {
       let found: string | undefined;
       for (const credential of credentials) found ??= keys.identify(credential)?.key.id;
       return found;
     },
-    enter(keyId, address) {
+    /** @throws GatewayError forbidden naming the rule: disabled, expired, blocked hours or too many addresses */
+    enter(keyId: string, address: string): void {
       const entry = keys.find(keyId);
       if (entry !== undefined) checkEntry(entry, address, clock.now());
     },
-    allows: (keyId, model) => keys.find(keyId)?.allows(model) ?? true,
-    countsImages: (keyId) => keys.find(keyId)?.key.dailyImages !== undefined,
-    admit(keyId, { model, ...cost }) {
+    /** True for ids that are no person's key: those have no limits. */
+    allows: (keyId: string, model: string): boolean => keys.find(keyId)?.allows(model) ?? true,
+    /** Whether images of this key are counted against a budget. */
+    countsImages: (keyId: string): boolean => keys.find(keyId)?.key.dailyImages !== undefined,
+    /**
+     * Counts a call before it runs.
+     * @throws GatewayError forbidden for a model that is not allowed; rate-limited or quota-exhausted,
+     * with the wait, when a limit is reached
+     */
+    admit(
+      keyId: string,
+      { model, ...cost }: CallCost & { readonly model: string },
+    ): Reservation | undefined {
       const entry = keys.find(keyId);
       if (entry === undefined) return undefined;
       if (!entry.allows(model)) {

@@ -10,30 +10,9 @@ import { createWriteBehind, UNBOUNDED, type WriteBehind } from '../lib/write-beh
 import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
 import { isSameText, type PasswordHasher } from './password-hash.ts';
 
-export interface ConsoleLogin {
-  /** False while neither a console password nor an API key is configured. */
-  readonly needsPassword: boolean;
-  /**
-   * Checks a password; every wrong one counts, wherever it was shown.
-   * @throws GatewayError rate-limited after too many
-   */
-  isPassword(given: string, address: string): Promise<boolean>;
-  /** @throws GatewayError unauthenticated, or as `isPassword` */
-  signIn(given: string, by: Browser): Promise<BegunSession>;
-  /** A session for a browser that was let in before the password became another. */
-  goOn(by: Browser): Promise<BegunSession>;
-  /** Undefined for a secret that is used up, too old or none. Whether the browser is here is for the caller to know. */
-  redeemLink(secret: string, by: Browser): Promise<BegunSession | undefined>;
-  createLink(): string;
-  findSession(secret: string): { readonly expiresAt: number } | undefined;
-  /** As `findSession`, but asking does not keep it alive. */
-  hasSession(secret: string): boolean;
-  /** Another one for every other password. */
-  readonly passwordTag: string;
-  /** Of the name of the cookie: this gateway's own, and the same on all of its replicas. */
-  readonly cookieTag: string;
-  endAllSessions(): Promise<void>;
-}
+export type ConsoleLogin = ReturnType<typeof createConsoleLogin>;
+
+type PasswordCheck = (given: string, address: string) => Promise<boolean>;
 
 interface Browser {
   readonly address: string;
@@ -60,7 +39,7 @@ export interface ConsoleLoginOptions {
 const MAX_PASSWORD_CHARACTERS = 1_024;
 const COOKIE_TAG_CHARACTERS = 8;
 
-export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
+export function createConsoleLogin(options: ConsoleLoginOptions) {
   const { password, machineToken, hasher, sessions, links, clock, tagKey } = options;
   const settled = options.passwordSettled ?? (async () => {});
   const throttle = createSignInThrottle(clock);
@@ -84,11 +63,17 @@ export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
     return true;
   });
   return {
+    /** False while neither a console password nor an API key is configured. */
     get needsPassword() {
       return password() !== undefined;
     },
+    /**
+     * Checks a password; every wrong one counts, wherever it was shown.
+     * @throws GatewayError rate-limited after too many
+     */
     isPassword,
-    async signIn(given, { address, cookie }) {
+    /** @throws GatewayError unauthenticated, or as `isPassword` */
+    async signIn(given: string, { address, cookie }: Browser): Promise<BegunSession> {
       await settled();
       // Of the password that is looked at: when it becomes another meanwhile, the session is none.
       const checked = tag();
@@ -100,25 +85,31 @@ export function createConsoleLogin(options: ConsoleLoginOptions): ConsoleLogin {
         message: told`The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.`,
       });
     },
-    goOn: ({ cookie }) => sessions.begin(tag(), cookie),
-    async redeemLink(secret, { cookie }) {
+    /** A session for a browser that was let in before the password became another. */
+    goOn: ({ cookie }: Browser): Promise<BegunSession> => sessions.begin(tag(), cookie),
+    /** Undefined for a secret that is used up, too old or none. Whether the browser is here is for the caller to know. */
+    async redeemLink(secret: string, { cookie }: Browser): Promise<BegunSession | undefined> {
       if (!links.redeem(secret)) return undefined;
       await settled();
       return sessions.begin(tag(), cookie);
     },
-    createLink: () => links.create(),
-    findSession: (secret) => sessions.find(secret, tag()),
-    hasSession: (secret) => sessions.has(secret, tag()),
+    createLink: (): string => links.create(),
+    findSession: (secret: string): { readonly expiresAt: number } | undefined =>
+      sessions.find(secret, tag()),
+    /** As `findSession`, but asking does not keep it alive. */
+    hasSession: (secret: string): boolean => sessions.has(secret, tag()),
+    /** Another one for every other password. */
     get passwordTag() {
       return tag();
     },
+    /** Of the name of the cookie: this gateway's own, and the same on all of its replicas. */
     cookieTag,
-    endAllSessions: () => sessions.endAll(),
+    endAllSessions: (): Promise<void> => sessions.endAll(),
   };
 }
 
 /** The same password from the same address at the same moment is one try, not several. */
-function shareTries(check: ConsoleLogin['isPassword']): ConsoleLogin['isPassword'] {
+function shareTries(check: PasswordCheck): PasswordCheck {
   const running = new Map<string, Promise<boolean>>();
   return (given, address) => {
     const key = `${address} ${given}`;
@@ -303,17 +294,6 @@ export interface ConsoleSessionStore {
   remove(hashes: readonly string[]): Promise<void>;
 }
 
-/** Rate limit against guessing passwords: per address with growing waits, and for all addresses together. */
-interface SignInThrottle {
-  /**
-   * Counts a try before it is looked at, so that many at once are counted too.
-   * @throws GatewayError rate-limited with the wait
-   */
-  begin(address: string): void;
-  /** The try was right: the address is trusted for a day and its tries are forgotten. */
-  succeed(address: string): void;
-}
-
 /** Tries that an address has within one minute before it has to wait. */
 const FREE_TRIES = 5;
 const MINUTE_MS = 60_000;
@@ -337,8 +317,11 @@ interface Tries {
   lastAt: number;
 }
 
-/** In monotonic time: a clock that is set back must keep nobody out, and one set forward let nobody guess. */
-function createSignInThrottle(clock: Pick<Clock, 'monotonic'>): SignInThrottle {
+/**
+ * Rate limit against guessing passwords: per address with growing waits, and for all addresses together.
+ * In monotonic time, so that changes of the system clock neither lock out nor allow more tries.
+ */
+function createSignInThrottle(clock: Pick<Clock, 'monotonic'>) {
   const byVisitor = new Map<string, Tries>();
   const trusted = new Map<string, number>();
   let recent: number[] = [];
@@ -365,7 +348,11 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>): SignInThrottle {
   };
 
   return {
-    begin(address) {
+    /**
+     * Counts a try before it is looked at, so that many at once are counted too.
+     * @throws GatewayError rate-limited with the wait
+     */
+    begin(address: string): void {
       const now = clock.monotonic();
       const visitor = visitorOf(address);
       const tries = triesOf(visitor, now);
@@ -382,7 +369,8 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>): SignInThrottle {
       tries.blockedUntil = now + Math.min(MINUTE_MS * 2 ** tries.beyond, MAX_WAIT_MS);
       tries.beyond += 1;
     },
-    succeed(address) {
+    /** The try was right: the address is trusted for a day and its tries are forgotten. */
+    succeed(address: string): void {
       const visitor = visitorOf(address);
       byVisitor.delete(visitor);
       setLast(trusted, [visitor, clock.monotonic()], MAX_TRUSTED);
@@ -401,28 +389,25 @@ function tooMany(waitMs: number): GatewayError {
 }
 
 /** One-time links that sign in a browser on this machine without a password. */
-export interface SignInLinks {
-  /** The secret of a new link; the links before it go on working. */
-  create(): string;
-  /** True once for each secret, while it is fresh. */
-  redeem(secret: string): boolean;
-}
+type SignInLinks = ReturnType<typeof createSignInLinks>;
 
 const LIFETIME_MS = 600_000;
 const MAX_LINKS = 20;
 
-export function createSignInLinks(clock: Pick<Clock, 'monotonic'>): SignInLinks {
+export function createSignInLinks(clock: Pick<Clock, 'monotonic'>) {
   /** Hash → monotonic end. */
   const waiting = new Map<string, number>();
   return {
-    create() {
+    /** The secret of a new link; the links before it go on working. */
+    create(): string {
       const secret = randomBytes(32).toString('base64url');
       waiting.set(hash('sha256', secret), clock.monotonic() + LIFETIME_MS);
       const [oldest] = waiting.keys();
       if (waiting.size > MAX_LINKS && oldest !== undefined) waiting.delete(oldest);
       return secret;
     },
-    redeem(secret) {
+    /** True once for each secret, while it is fresh. */
+    redeem(secret: string): boolean {
       const key = hash('sha256', secret);
       const expiresAt = waiting.get(key);
       waiting.delete(key);

@@ -8,14 +8,7 @@ import { told } from '../lib/localized-message.ts';
 import { setLast } from '../lib/lru.ts';
 import { visitorOf } from '../lib/net.ts';
 
-export interface GuessLimit {
-  /**
-   * Asked of every request that shows a key, where one is needed. Past the limit only a key goes on
-   * that was right from this address within a day; nothing else is told apart.
-   * @throws GatewayError rate-limited with the wait
-   */
-  check(shown: ShownKeys): void;
-}
+export type GuessLimit = ReturnType<typeof createGuessLimit>;
 
 export interface ShownKeys {
   readonly address: string;
@@ -44,7 +37,7 @@ const MAX_KEYS_PER_VISITOR = 1_000;
 /** Digest of a wrong key, or id of a right one → when it came, in monotonic time; the oldest first. */
 type Times = Map<string, number>;
 
-export function createGuessLimit(clock: Pick<Clock, 'monotonic'>): GuessLimit {
+export function createGuessLimit(clock: Pick<Clock, 'monotonic'>) {
   const wrongBy = new Map<string, Times>();
   // Apart, so that guesses from many addresses push nobody out.
   const rightBy = new Map<string, Times>();
@@ -57,13 +50,21 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>): GuessLimit {
     setLast(times, [keyId, now], MAX_KEYS_PER_VISITOR);
   };
   return {
-    check({ address, credentials, keyId, isOfPage }) {
+    /**
+     * Asked of every request that shows a key, where one is needed. Past the limit only a key goes on
+     * that was right from this address within a day; nothing else is told apart.
+     * @throws GatewayError rate-limited with the wait
+     */
+    check({ address, credentials, keyId, isOfPage }: ShownKeys): void {
       const now = clock.monotonic();
       const visitor = isOfPage ? `page at ${readVisitor(address)}` : readVisitor(address);
       if (keyId !== undefined) {
         const agoMs = now - (rightBy.get(visitor)?.get(keyId) ?? Number.NEGATIVE_INFINITY);
         if (agoMs < RIGHT_STEP_MS) return;
-        if (agoMs < RIGHT_KEY_MS) return rememberRightKey(visitor, keyId, now);
+        if (agoMs < RIGHT_KEY_MS) {
+          rememberRightKey(visitor, keyId, now);
+          return;
+        }
       }
       const wrong = currentOf(wrongBy.get(visitor), now);
       const guesses = new Set(
@@ -72,8 +73,8 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>): GuessLimit {
       const fresh = [...guesses].filter((digest) => !wrong.has(digest));
       const surplus = wrong.size + fresh.length - MAX_WRONG_KEYS;
       if (surplus > 0) throw tooMany(waitFor(wrong, surplus, now));
-      if (keyId !== undefined) return rememberRightKey(visitor, keyId, now);
-      if (fresh.length === 0) return;
+      if (keyId !== undefined) rememberRightKey(visitor, keyId, now);
+      if (keyId !== undefined || fresh.length === 0) return;
       const known = touchTimes(wrongBy, visitor, MAX_GUESSING_VISITORS);
       for (const digest of fresh) setLast(known, [digest, now], MAX_WRONG_KEYS);
     },

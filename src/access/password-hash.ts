@@ -4,15 +4,7 @@ import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createConcurrencyLimit } from '../lib/concurrency.ts';
 import type { DoorLog } from './access-log.ts';
 
-export interface PasswordHasher {
-  /** A hash with a salt of its own. */
-  hash(password: string): Promise<string>;
-  /**
-   * True for the password of a hash, and for a stored password in plain that equals it. Without a
-   * stored one, or with a damaged hash, it takes as long as ever and is false.
-   */
-  verify(stored: string | undefined, password: string): Promise<boolean>;
-}
+export type PasswordHasher = ReturnType<typeof createPasswordHasher>;
 
 /** RFC 9106 and the OWASP password cheat sheet: 19 MiB, two passes, one lane. */
 const MEMORY_KIB = 19_456;
@@ -45,7 +37,7 @@ export function isUsableHash(text: string): boolean {
   return readHash(text) !== undefined;
 }
 
-export function createPasswordHasher(): PasswordHasher {
+export function createPasswordHasher() {
   const inTurn = createConcurrencyLimit(MAX_CONCURRENT_HASHES);
   const dummy: StoredHash = {
     memory: MEMORY_KIB,
@@ -58,13 +50,18 @@ export function createPasswordHasher(): PasswordHasher {
     return tag.length === stored.tag.length && timingSafeEqual(tag, stored.tag);
   };
   return {
-    async hash(password) {
+    /** A hash with a salt of its own. */
+    async hash(password: string): Promise<string> {
       const salt = randomBytes(SALT_BYTES);
       const settings = { ...dummy, salt };
       const tag = await inTurn(() => derive(password, settings));
       return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${write(salt)}$${write(tag)}`;
     },
-    async verify(stored, password) {
+    /**
+     * True for the password of a hash, and for a stored password in plain that equals it. Without a
+     * stored one, or with a damaged hash, it takes as long as ever and is false.
+     */
+    async verify(stored: string | undefined, password: string): Promise<boolean> {
       if (stored !== undefined && !isPasswordHash(stored)) return isSameText(stored, password);
       const read = stored === undefined ? undefined : readHash(stored);
       const isMatch = await matches(read ?? dummy, password);

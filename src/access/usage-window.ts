@@ -146,17 +146,10 @@ function emptyDay(now: number): DayUse {
   return { day: dayOf(now), requests: 0, tokens: 0, images: 0 };
 }
 
-/** Counts within the last minute, second by second. */
-export interface MinuteWindow {
-  add(now: number, amount: number): void;
-  total(now: number): number;
-  /** Milliseconds until at most `most` of what is counted now still counts. */
-  waitUntil(now: number, most: number): number;
-}
-
 const SECONDS = 60;
 
-function createMinuteWindow(): MinuteWindow {
+/** Counts within the last minute, second by second. */
+function createMinuteWindow() {
   /** Second since the epoch → amount, in order. */
   const amounts = new Map<number, number>();
   const forget = (now: number): void => {
@@ -167,16 +160,17 @@ function createMinuteWindow(): MinuteWindow {
     }
   };
   return {
-    add(now, amount) {
+    add(now: number, amount: number): void {
       forget(now);
       const second = secondOf(now);
       amounts.set(second, (amounts.get(second) ?? 0) + amount);
     },
-    total(now) {
+    total(now: number): number {
       forget(now);
       return sum(amounts);
     },
-    waitUntil(now, most) {
+    /** Milliseconds until at most `most` of what is counted now still counts. */
+    waitUntil(now: number, most: number): number {
       forget(now);
       let left = sum(amounts);
       for (const [second, amount] of amounts) {

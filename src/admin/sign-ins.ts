@@ -205,19 +205,7 @@ function writeSignIn(view: SignInProgress, options: SignInOptions): XStatic<type
 }
 
 /** The state of each sign-in, until some time after its end. */
-export interface SignInTracker {
-  /** @throws GatewayError */
-  start(request: StartRequest): ReturnType<AdminOptions['signIns']['start']>;
-  /**
-   * Ends a sign-in with what the provider put into the redirect: an address or query, or a code with
-   * its state. @throws GatewayError, with the field `state` when no such sign-in is waiting
-   */
-  complete(answer: { readonly state?: string; readonly response: string }): Promise<Account>;
-  /** Undefined for a state never given out or forgotten by now. */
-  find(state: string): SignInProgress | undefined;
-  /** False when there was none waiting. */
-  cancel(state: string): boolean;
-}
+type SignInTracker = ReturnType<typeof createSignInTracker>;
 
 interface StartRequest {
   readonly upstreamId: string;
@@ -243,7 +231,7 @@ const OWNER = 'console';
 const KEPT_AFTER_END_MS = 600_000;
 const MAX_KEPT = 512;
 
-export function createSignInTracker(options: TrackerOptions): SignInTracker {
+export function createSignInTracker(options: TrackerOptions) {
   const { clock, signIns, callbackUrl } = options;
   const tracked = new Map<string, Tracked>();
   // A state counts once, also while its answer is on the way.
@@ -261,14 +249,26 @@ export function createSignInTracker(options: TrackerOptions): SignInTracker {
   const end = (state: string, progress: SignInProgress): void =>
     keep(state, progress, clock.now() + KEPT_AFTER_END_MS);
   return {
+    /** Undefined for a state never given out or forgotten by now. */
     find,
-    async start(request) {
+    /** @throws GatewayError */
+    async start(request: StartRequest): ReturnType<AdminOptions['signIns']['start']> {
       const started = await signIns.start({ ...request, owner: OWNER, redirectUri: callbackUrl() });
       const { state, expiresAt } = started;
       keep(state, { kind: 'pending', expiresAt }, expiresAt);
       return started;
     },
-    async complete({ state: given, response }) {
+    /**
+     * Ends a sign-in with what the provider put into the redirect: an address or query, or a code with
+     * its state. @throws GatewayError, with the field `state` when no such sign-in is waiting
+     */
+    async complete({
+      state: given,
+      response,
+    }: {
+      readonly state?: string;
+      readonly response: string;
+    }): Promise<Account> {
       const state = given ?? readState(response);
       if (state === undefined) return (await signIns.complete({ owner: OWNER, response })).account;
       if (find(state)?.kind !== 'pending' || underWay.has(state)) throw notWaiting();
@@ -284,7 +284,8 @@ export function createSignInTracker(options: TrackerOptions): SignInTracker {
         underWay.delete(state);
       }
     },
-    cancel: (state) => find(state)?.kind === 'pending' && tracked.delete(state),
+    /** False when there was none waiting. */
+    cancel: (state: string): boolean => find(state)?.kind === 'pending' && tracked.delete(state),
   };
 }
 

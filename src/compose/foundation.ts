@@ -52,17 +52,7 @@ export async function openFoundation({ config, clock, log }: GatewayContext): Pr
 }
 
 /** Seals the secrets of the config file, and opens them where they are used. */
-export interface ConfigSecrets {
-  /**
-   * Puts a sealed text in place of each plain credential for others, now and after each change of the
-   * file; one that cannot be written keeps them, and that is logged.
-   */
-  keepSealed(): Promise<void>;
-  /** The client secret of an upstream, sealed or plain. @throws SealError */
-  open(text: string, upstreamId: string): string;
-  /** The configuration whose updates seal and hash before anything is written. */
-  guard(hasher: Pick<PasswordHasher, 'hash'>): GuardedConfig;
-}
+type ConfigSecrets = ReturnType<typeof createConfigSecrets>;
 
 type GuardedConfig = Pick<LiveConfig, 'raw' | 'reload' | 'preview'> & {
   update(patch: JsonObject): Promise<Settings>;
@@ -75,7 +65,7 @@ export interface ConfigSecretsOptions {
   readonly log: ConfigLog;
 }
 
-export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions): ConfigSecrets {
+export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions) {
   const sealFile = async (): Promise<void> => {
     if (sealCredentials(config.raw(), vault) === undefined) return;
     try {
@@ -85,16 +75,22 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
     }
   };
   return {
-    async keepSealed() {
+    /**
+     * Puts a sealed text in place of each plain credential for others, now and after each change of the
+     * file; one that cannot be written keeps them, and that is logged.
+     */
+    async keepSealed(): Promise<void> {
       config.subscribe(() => void sealFile());
       await sealFile();
     },
-    open(text, upstreamId) {
+    /** The client secret of an upstream, sealed or plain. @throws SealError */
+    open(text: string, upstreamId: string): string {
       if (!isSealed(text)) return text;
       if (vault === undefined) throw new Error('The key that it was sealed with is missing.');
       return vault.open(text, contextOf(upstreamId));
     },
-    guard: (hasher) => ({
+    /** The configuration whose updates seal and hash before anything is written. */
+    guard: (hasher: Pick<PasswordHasher, 'hash'>): GuardedConfig => ({
       raw: () => config.raw(),
       reload: () => config.reload(),
       preview: (patch) => config.preview(patch),

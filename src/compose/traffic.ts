@@ -161,11 +161,7 @@ function cleanedBy(redactorFor: ReturnType<typeof createRedactors>): (model: str
 /**
  * The models a client may request, with limits from the upstream or, without those, built-in ones.
  */
-export interface ModelDirectory {
-  list(): Promise<readonly ListedModel[]>;
-  /** Undefined for a name that no enabled account serves. */
-  get(name: string): Promise<ListedModel | undefined>;
-}
+type ModelDirectory = ReturnType<typeof createModelDirectory>;
 
 export interface ModelDirectoryOptions {
   readonly router: Pick<Router, 'list' | 'explain'>;
@@ -178,7 +174,7 @@ const UNKNOWN_LIMITS = { inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 };
 /** Lists that say nothing about methods are lists of models that answer. */
 const UNKNOWN_TASKS: readonly ModelTask[] = ['generate'];
 
-export function createModelDirectory({ router, pool }: ModelDirectoryOptions): ModelDirectory {
+export function createModelDirectory({ router, pool }: ModelDirectoryOptions) {
   const describe = (id: string): ListedModel | undefined => {
     const { route, servedAs } = router.explain(id);
     const target = route?.target;
@@ -201,14 +197,15 @@ export function createModelDirectory({ router, pool }: ModelDirectoryOptions): M
     };
   };
   return {
-    async list() {
+    async list(): Promise<readonly ListedModel[]> {
       await pool.ensureModels();
       return router
         .list()
         .map(describe)
         .filter((model) => model !== undefined);
     },
-    async get(name) {
+    /** Undefined for a name that no enabled account serves. */
+    async get(name: string): Promise<ListedModel | undefined> {
       await pool.ensureModels();
       return describe(name);
     },

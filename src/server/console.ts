@@ -46,14 +46,7 @@ export interface ConsoleFile {
 
 type Coding = 'br' | 'gzip' | 'identity';
 
-export interface ConsoleFiles {
-  /** @param path percent-decoded, looked up as it is */
-  find(path: string): ConsoleFile | undefined;
-  /** While no console is built, the one that says how. */
-  page(): ConsolePage;
-  /** Resolves when every file worth it is compressed; until then files go out as they are. */
-  compress(): Promise<void>;
-}
+export type ConsoleFiles = ReturnType<typeof createConsoleFiles>;
 
 export interface ConsoleFilesOptions {
   /** The folder of the built console. */
@@ -83,16 +76,19 @@ const TYPES = new Map([
 ]);
 const COMPRESSIBLE = /^text\/|json|svg/;
 
-export function createConsoleFiles({ distPath, log }: ConsoleFilesOptions): ConsoleFiles {
+export function createConsoleFiles({ distPath, log }: ConsoleFilesOptions) {
   const files = new Map<string, ConsoleFile>();
   const read = readFolder(distPath, log);
   for (const [path, content] of read) files.set(path, toFile(path, content));
   const index = read.get(`/${INDEX}`)?.toString('utf8');
   files.delete(`/${INDEX}`);
   return {
-    find: (path) => files.get(path),
-    page: () => (index === undefined ? PLACEHOLDER_PAGE : writePage(index)),
-    compress: () => compressAll(files),
+    /** @param path percent-decoded, looked up as it is */
+    find: (path: string): ConsoleFile | undefined => files.get(path),
+    /** While no console is built, the one that says how. */
+    page: (): ConsolePage => (index === undefined ? PLACEHOLDER_PAGE : writePage(index)),
+    /** Resolves when every file worth it is compressed; until then files go out as they are. */
+    compress: (): Promise<void> => compressAll(files),
   };
 }
 

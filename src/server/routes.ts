@@ -38,11 +38,7 @@ export type RouteMatch =
   /** `meant` is the path the client probably wanted. */
   | { readonly kind: 'unknown'; readonly meant: string | undefined };
 
-export interface RouteTable {
-  /** @param path canonical and percent-decoded. A trailing slash is tolerated; HEAD stands for GET. */
-  match(method: string, path: string): RouteMatch;
-  readonly routes: readonly EdgeRoute[];
-}
+export type RouteTable = ReturnType<typeof createRouteTable>;
 
 /** The routes of one path. */
 type PathRoutes = Map<string, EdgeRoute>;
@@ -55,7 +51,7 @@ interface PatternRoutes {
 export function createRouteTable(
   protocols: readonly ClientProtocol[],
   adminRoutes: readonly AdminRoute[] = [],
-): RouteTable {
+) {
   const routes = [...mergeRoutes(protocols), ...adminRoutes.map(adminRoute)];
   const literals = new Map<string, PathRoutes>();
   const patterns = new Map<string, PatternRoutes>();
@@ -85,7 +81,8 @@ export function createRouteTable(
   };
   return {
     routes,
-    match(method, givenPath) {
+    /** @param path canonical and percent-decoded. A trailing slash is tolerated; HEAD stands for GET. */
+    match(method: string, givenPath: string): RouteMatch {
       const path =
         givenPath.length > 1 && givenPath.endsWith('/') ? givenPath.slice(0, -1) : givenPath;
       const wanted = method === 'HEAD' ? 'GET' : method;

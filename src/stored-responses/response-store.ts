@@ -63,16 +63,14 @@ export interface ResponseStoresOptions {
   readonly lifetimeMs?: number | undefined;
 }
 
-export interface ResponseStores {
-  of(clientKeyId: string): ResponseStore;
-}
+export type ResponseStores = ReturnType<typeof createResponseStores>;
 
 const MONTH_MS = 30 * 86_400_000;
 const MEMORY_UNITS = 64 * 1024 * 1024;
 const ANSWER_UNITS = 32 * 1024 * 1024;
 
 /** Least recently used answers leave the memory first; the store keeps them for `lifetimeMs` (30 days). */
-export function createResponseStores(options: ResponseStoresOptions): ResponseStores {
+export function createResponseStores(options: ResponseStoresOptions) {
   const { clock, store, onFailure, lifetimeMs = MONTH_MS, maxAnswer = ANSWER_UNITS } = options;
   const memory = createResponseMemory({
     maxEntries: options.maxEntries ?? 2000,
@@ -106,7 +104,7 @@ export function createResponseStores(options: ResponseStoresOptions): ResponseSt
     return readAnswer(held ?? (await store?.find(clientKeyId, id)));
   };
   return {
-    of: (clientKeyId) => ({
+    of: (clientKeyId: string): ResponseStore => ({
       put: (answer) => put(clientKeyId, answer),
       async find(id) {
         await changing.get(`${clientKeyId} ${id}`);
@@ -166,14 +164,6 @@ export interface StoredResponseRow {
   readonly expiresAt: number;
 }
 
-interface ResponseMemory {
-  put(row: StoredResponseRow): void;
-  /** The JSON text of an answer; keys are `<client key> <id>`. */
-  find(key: string, now: number): string | undefined;
-  findByItem(itemKey: string, now: number): string | undefined;
-  remove(key: string): boolean;
-}
-
 interface ResponseMemoryLimits {
   readonly maxEntries: number;
   /** UTF-16 units of JSON text. */
@@ -181,7 +171,7 @@ interface ResponseMemoryLimits {
 }
 
 /** Least recently used answers go first; one that is larger than the whole memory is not held. */
-function createResponseMemory({ maxEntries, maxUnits }: ResponseMemoryLimits): ResponseMemory {
+function createResponseMemory({ maxEntries, maxUnits }: ResponseMemoryLimits) {
   const rows = new Map<string, StoredResponseRow>();
   const owners = new Map<string, string>();
   let units = 0;
@@ -208,7 +198,7 @@ function createResponseMemory({ maxEntries, maxUnits }: ResponseMemoryLimits): R
     return row.json;
   };
   return {
-    put(row) {
+    put(row: StoredResponseRow): void {
       const key = `${row.clientKeyId} ${row.id}`;
       drop(key);
       rows.set(key, row);
@@ -219,8 +209,9 @@ function createResponseMemory({ maxEntries, maxUnits }: ResponseMemoryLimits): R
         drop(oldest);
       }
     },
+    /** The JSON text of an answer; keys are `<client key> <id>`. */
     find,
-    findByItem(itemKey, now) {
+    findByItem(itemKey: string, now: number): string | undefined {
       const key = owners.get(itemKey);
       return key === undefined ? undefined : find(key, now);
     },

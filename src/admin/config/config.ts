@@ -77,26 +77,20 @@ function unwritable(cause: unknown): GatewayError {
 }
 
 /** Earlier contents of the config file: restoring one of them is no new change. */
-interface EarlierFiles {
-  /** Of a change that was made: the file as it stood before it. */
-  note(file: JsonObject): void;
-  /** The latest first. */
-  list(): readonly JsonObject[];
-  /** What stood there last. */
-  find(path: readonly string[]): JsonValue | undefined;
-}
-
 /** Ways back are short: the console shows each for some seconds. */
 const MAX_FILES = 20;
 
-function createEarlierFiles(): EarlierFiles {
+function createEarlierFiles() {
   let files: readonly JsonObject[] = [];
   return {
-    note(file) {
+    /** Of a change that was made: the file as it stood before it. */
+    note(file: JsonObject): void {
       files = [file, ...files].slice(0, MAX_FILES);
     },
-    list: () => files,
-    find(path) {
+    /** The latest first. */
+    list: (): readonly JsonObject[] => files,
+    /** What stood there last. */
+    find(path: readonly string[]): JsonValue | undefined {
       const holder = files.find((file) => valueAt(file, path) !== undefined);
       return holder === undefined ? undefined : valueAt(holder, path);
     },

@@ -121,20 +121,17 @@ export function readCredentials(headers: HeaderMap, query: URLSearchParams): rea
 }
 
 /** Compares keys in a time that does not tell how alike they are, always against all of them. */
-export interface KeyRing {
-  readonly isEmpty: boolean;
-  /** The id of a key one of the credentials is; undefined when none is. */
-  find(credentials: readonly string[]): string | undefined;
-}
+export type KeyRing = ReturnType<typeof createKeyRing>;
 
-export function createKeyRing(keys: readonly ClientKey[]): KeyRing {
+export function createKeyRing(keys: readonly ClientKey[]) {
   const entries = keys
     .filter(({ key }) => key !== '')
     .map(({ id, key }) => ({ id, image: imageOf(key, Buffer.alloc(IMAGE_BYTES)) }));
   const shown = Buffer.alloc(IMAGE_BYTES);
   return {
     isEmpty: entries.length === 0,
-    find(credentials) {
+    /** The id of a key one of the credentials is; undefined when none is. */
+    find(credentials: readonly string[]): string | undefined {
       let found: string | undefined;
       for (const credential of credentials) {
         imageOf(credential, shown);

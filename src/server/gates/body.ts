@@ -349,25 +349,7 @@ function tooSlow(): GatewayError {
 }
 
 /** Caps the total memory of large request bodies. */
-export interface BodyBudget {
-  /**
-   * Looks whether a body of this size could be had now; takes nothing.
-   * @throws GatewayError too-large when the memory is not enough for it alone, overloaded when it has to wait
-   */
-  check(holder: BodyHolder, size: BodySize): void;
-  /** Takes the room for what has come of a body so far. @throws as `check` */
-  take(holder: BodyHolder, size: BodySize): void;
-  /** Counts bytes that the gateway has for the request anyway, such as its answer. */
-  add(holder: BodyHolder, bytes: number): void;
-  /** Call once the request has ended. */
-  release(holder: BodyHolder): void;
-  /** The same memory for the large answers of upstreams. */
-  readonly answers: {
-    /** @throws GatewayError overloaded when there is not enough of it now */
-    take(holder: Pick<BodyHolder, 'heldBytes'>, bytes: number): void;
-    release(holder: Pick<BodyHolder, 'heldBytes'>): void;
-  };
-}
+export type BodyBudget = ReturnType<typeof createBodyBudget>;
 
 /** One request, as far as the budget knows it. */
 export interface BodyHolder {
@@ -418,10 +400,7 @@ const OWNER_SHARE = 0.75;
 const WANTED_MS = 10_000;
 const RETRY_AFTER_MS = 1_000;
 
-export function createBodyBudget(
-  clock: Pick<Clock, 'monotonic'>,
-  memory: Memory = readMemory(),
-): BodyBudget {
+export function createBodyBudget(clock: Pick<Clock, 'monotonic'>, memory: Memory = readMemory()) {
   const room = roomOf(memory);
   const reserve = memory.limit * RESERVE_SHARE;
   const owners = new Map<string, number>();
@@ -469,8 +448,13 @@ export function createBodyBudget(
   };
 
   return {
-    check: (holder, size) => void costNow(holder, size),
-    take(holder, size) {
+    /**
+     * Looks whether a body of this size could be had now; takes nothing.
+     * @throws GatewayError too-large when the memory is not enough for it alone, overloaded when it has to wait
+     */
+    check: (holder: BodyHolder, size: BodySize): void => void costNow(holder, size),
+    /** Takes the room for what has come of a body so far. @throws as `check` */
+    take(holder: BodyHolder, size: BodySize): void {
       let more: number;
       try {
         more = costNow(holder, size);
@@ -483,20 +467,24 @@ export function createBodyBudget(
       relieveMemory();
       change(holder, more);
     },
+    /** Counts bytes that the gateway has for the request anyway, such as its answer. */
     add: change,
-    release(holder) {
+    /** Call once the request has ended. */
+    release(holder: BodyHolder): void {
       if (holder.heldBytes > MODEST_BYTES) setImmediate(relieveMemory);
       change(holder, -holder.heldBytes);
     },
+    /** The same memory for the large answers of upstreams. */
     answers: {
-      take(holder, bytes) {
+      /** @throws GatewayError overloaded when there is not enough of it now */
+      take(holder: Pick<BodyHolder, 'heldBytes'>, bytes: number): void {
         const more = Math.max(0, bytes * ASCII_FACTOR - holder.heldBytes);
         if (held + more > room + reserve / 2) throw fullOfAnswers();
         relieveMemory();
         held += more;
         holder.heldBytes += more;
       },
-      release(holder) {
+      release(holder: Pick<BodyHolder, 'heldBytes'>): void {
         held -= holder.heldBytes;
         holder.heldBytes = 0;
       },
