@@ -54,13 +54,12 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
   const foundation = await openFoundation(context);
   const traffic = await openTraffic(context, foundation);
   const settings = createEdgeSettings(() => config.current());
-  const entrance = await openAccessControl({
+  const access = await openAccessControl({
     ...{ config, settings, clock, createId, log },
     stores: foundation.stores.access,
     derive: (purpose) => foundation.secretKey.derive(purpose),
     redactorFor: createRedactors(createSecretList(config), traffic.accountSecrets),
   });
-  const { access } = entrance;
   let { port } = config.current();
   const parts = { ...foundation, ...traffic, access, logFiles, port: () => port };
   const observation = await openObservation(context, parts);
@@ -103,7 +102,7 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
       void consoleFiles.compress();
     },
     async close() {
-      const inReverse = [server, observation, entrance, traffic, foundation.stores, config];
+      const inReverse = [server, observation, access, traffic, foundation.stores, config];
       for (const part of inReverse) await part.close();
     },
   };

@@ -175,16 +175,7 @@ interface SandboxRestOptions {
   readonly subscribe: (listener: () => void) => unknown;
 }
 
-interface SandboxRest {
-  /**
-   * What keeps requests from an answer: an upstream is named, and has no account or no address. Who asks
-   * for an account that stands by is answered by that.
-   */
-  missing(account?: string): Sentence | undefined;
-  close(): void;
-}
-
-function restSandboxAccounts(options: SandboxRestOptions): SandboxRest {
+function restSandboxAccounts(options: SandboxRestOptions) {
   const { book, isBuiltIn, namedUpstreams, unaddressed } = options;
   const isMadeUp = ({ record }: Account): boolean => isBuiltIn(record.upstreamId);
   const isReal = (): boolean =>
@@ -224,7 +215,11 @@ function restSandboxAccounts(options: SandboxRestOptions): SandboxRest {
       .list()
       .some((account) => isStandingBy(account) && account.record.label.toLowerCase() === name);
   return {
-    missing: (account) =>
+    /**
+     * What keeps requests from an answer: an upstream is named, and has no account or no address. Who asks
+     * for an account that stands by is answered by that.
+     */
+    missing: (account?: string): Sentence | undefined =>
       account !== undefined && isOnCall(account.toLowerCase()) ? undefined : missing,
     close: unsubscribe,
   };

@@ -46,21 +46,19 @@ export interface OpenAccessControlOptions
   readonly log: DoorLog;
 }
 
-export interface OpenedAccess {
-  readonly access: AccessControl;
-  /** Saves what has gathered; before the stores and the configuration are closed. */
-  close(): Promise<void>;
-}
-
-/** @throws StoreError */
+/**
+ * Access control over its stores; keeps the console password of the config file hashed. Close it before the
+ * stores and the configuration.
+ * @throws StoreError
+ */
 export async function openAccessControl({
   config,
   ...options
-}: OpenAccessControlOptions): Promise<OpenedAccess> {
+}: OpenAccessControlOptions): Promise<AccessControl> {
   const access = await loadAccessControl({ ...options, passwordSettled: () => keeper.settled() });
   const keeper = keepPasswordHashed({ config, hasher: access.hasher, log: options.log });
   return {
-    access,
+    ...access,
     async close() {
       await keeper.close();
       await access.close();

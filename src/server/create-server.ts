@@ -23,18 +23,11 @@ import { createKeyRing } from './gates/authenticate.ts';
 import { createBodyBudget } from './gates/body.ts';
 import { createAddressReader, readTrustedProxies } from './gates/locality.ts';
 import { checkSingleHeaders, checkTransferCoding, readTarget } from './gates/target.ts';
-import { createRouteTable, type RouteTable } from './routes.ts';
+import { createRouteTable } from './routes.ts';
 
-export interface EdgeServer {
-  readonly http: Server;
-  readonly routes: RouteTable;
-  /** The address is one that this machine reaches. @throws Error when it is taken or not ours. */
-  listen(): Promise<{ readonly url: string; readonly port: number }>;
-  /** Stops accepting, lets running answers finish within the grace of the settings, then ends them with an error. */
-  close(): Promise<void>;
-}
+export type EdgeServer = ReturnType<typeof createServer>;
 
-export function createServer(options: EdgeOptions): EdgeServer {
+export function createServer(options: EdgeOptions) {
   const keyRing = memoize(createKeyRing);
   const trustedProxies = memoize(readTrustedProxies);
   const { settings, clock, log } = options;
@@ -55,7 +48,8 @@ export function createServer(options: EdgeOptions): EdgeServer {
   return {
     http,
     routes: edge.routes,
-    async listen() {
+    /** The address is one that this machine reaches. @throws Error when it is taken or not ours. */
+    async listen(): Promise<{ readonly url: string; readonly port: number }> {
       const { host, port } = edge.settings();
       http.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
       await once(http, 'listening');
@@ -64,7 +58,8 @@ export function createServer(options: EdgeOptions): EdgeServer {
       if (host === 'localhost') await listenAlso(onIpv6, taken);
       return { url: ownAddress(host, taken), port: taken };
     },
-    close() {
+    /** Stops accepting, lets running answers finish within the grace of the settings, then ends them with an error. */
+    close(): Promise<void> {
       closing ??= close(edge, [http, onIpv6]);
       return closing;
     },

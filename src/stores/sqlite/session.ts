@@ -24,16 +24,6 @@ export interface Queries {
  */
 type Survives = 'power-cut' | 'crash';
 
-interface Session {
-  read<Result>(work: (queries: Queries) => Result): Result;
-  write<Result>(survives: Survives, work: (queries: Queries) => Result): Result;
-  /** Brings the log into the database file and empties it, unless another process reads from it. */
-  emptyLog(): void;
-  /** Lets a file nothing was written to yet become smaller again later. */
-  makeShrinkable(): void;
-  end(): void;
-}
-
 interface OpenFile {
   readonly handle: SqliteHandle;
   readonly statements: Map<string, SqliteStatement>;
@@ -44,7 +34,7 @@ interface OpenFile {
 }
 
 /** Opens on first use, and anew after an error that the open file may not have survived. */
-function createSession(path: string, open: OpenHandle): Session {
+function createSession(path: string, open: OpenHandle) {
   let file: OpenFile | undefined;
 
   const end = (): void => {
@@ -85,10 +75,13 @@ function createSession(path: string, open: OpenHandle): Session {
 
   return {
     end,
-    read: (work) => guard(() => transact(current(), 'begin', work)),
-    emptyLog: () => guard(() => void emptyLog(current().handle)),
-    makeShrinkable: () => guard(() => makeShrinkable(current().handle)),
-    write: (survives, work) =>
+    read: <Result>(work: (queries: Queries) => Result): Result =>
+      guard(() => transact(current(), 'begin', work)),
+    /** Brings the log into the database file and empties it, unless another process reads from it. */
+    emptyLog: (): void => guard(() => void emptyLog(current().handle)),
+    /** Lets a file nothing was written to yet become smaller again later. */
+    makeShrinkable: (): void => guard(() => makeShrinkable(current().handle)),
+    write: <Result>(survives: Survives, work: (queries: Queries) => Result): Result =>
       guard(() => {
         const opened = current();
         if (opened.isDoubtful) settleLog(opened, path);
@@ -190,18 +183,7 @@ function createQueries(handle: SqliteHandle, statements: Map<string, SqliteState
 /**
  * The only connection to a database file: transactions run one after another and wait for locks without blocking.
  */
-export interface SqliteConnection {
-  /** One consistent state. @throws StoreError */
-  read<Result>(work: (queries: Queries) => Result): Promise<Result>;
-  /** All of it or nothing, in the order of the calls; `work` may run again. @throws StoreError */
-  write<Result>(survives: Survives, work: (queries: Queries) => Result): Promise<Result>;
-  /** Brings the log into the database file and empties it, unless another process reads from it. @throws StoreError */
-  emptyLog(): Promise<void>;
-  /** Lets a file nothing was written to yet become smaller again later. @throws StoreError */
-  makeShrinkable(): Promise<void>;
-  /** After the writes under way; those that wait for a lock wait their time. */
-  close(): Promise<void>;
-}
+export type SqliteConnection = ReturnType<typeof createConnection>;
 
 export interface ConnectionOptions {
   readonly path: string;
@@ -214,7 +196,7 @@ export interface ConnectionOptions {
 const BUSY_WAIT_MS = 5000;
 const BUSY_STEP_MS = 20;
 
-export function createConnection(options: ConnectionOptions): SqliteConnection {
+export function createConnection(options: ConnectionOptions) {
   const { path, name = path, clock, open } = options;
   const ended = new AbortController();
   const session = createSession(path, open);
@@ -242,11 +224,18 @@ export function createConnection(options: ConnectionOptions): SqliteConnection {
   };
 
   return {
-    read: (work) => attempt(clock.monotonic() + BUSY_WAIT_MS, () => session.read(work)),
-    write: (survives, work) => inTurn(() => session.write(survives, work)),
-    emptyLog: () => inTurn(() => session.emptyLog()),
-    makeShrinkable: () => inTurn(() => session.makeShrinkable()),
-    async close() {
+    /** One consistent state. @throws StoreError */
+    read: <Result>(work: (queries: Queries) => Result): Promise<Result> =>
+      attempt(clock.monotonic() + BUSY_WAIT_MS, () => session.read(work)),
+    /** All of it or nothing, in the order of the calls; `work` may run again. @throws StoreError */
+    write: <Result>(survives: Survives, work: (queries: Queries) => Result): Promise<Result> =>
+      inTurn(() => session.write(survives, work)),
+    /** Brings the log into the database file and empties it, unless another process reads from it. @throws StoreError */
+    emptyLog: (): Promise<void> => inTurn(() => session.emptyLog()),
+    /** Lets a file nothing was written to yet become smaller again later. @throws StoreError */
+    makeShrinkable: (): Promise<void> => inTurn(() => session.makeShrinkable()),
+    /** After the writes under way; those that wait for a lock wait their time. */
+    async close(): Promise<void> {
       await lastWrite;
       ended.abort();
       session.end();
