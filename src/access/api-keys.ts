@@ -307,7 +307,7 @@ function checkEntry({ key, blockedHours, meter }: KeyEntry, address: string, now
   }
   if (!meter.takeAddress(visitorOf(address), key.maxAddresses)) {
     throw rejected(
-      told`This key is in use from ${sayCount(key.maxAddresses, 'address')} already, the most it may within a day.`,
+      told`This key is in use from ${formatCount(key.maxAddresses, 'address')} already, the most it may within a day.`,
     );
   }
 }
@@ -320,7 +320,7 @@ function checkSize({ key }: KeyEntry, { images }: CallCost): void {
   throw rejected(
     dailyImages === 0
       ? told`This key may draw no images.`
-      : told`This key may draw ${sayCount(dailyImages, 'image')} a day, and this request asks for ${images}.`,
+      : told`This key may draw ${formatCount(dailyImages, 'image')} a day, and this request asks for ${images}.`,
   );
 }
 
@@ -350,12 +350,12 @@ function limitReached(
     kind: isBudget ? 'quota-exhausted' : 'rate-limited',
     source: 'client',
     retryAfterMs,
-    message: told`${state} It can go on in ${sayWait(retryAfterMs)}.`,
+    message: told`${state} It can go on in ${formatWait(retryAfterMs)}.`,
   });
 }
 
 /** What a person waits a day for is no matter of seconds. */
-function sayWait(ms: number): Sentence {
+function formatWait(ms: number): Sentence {
   const seconds = Math.ceil(ms / 1000);
   if (seconds <= 120) return told`${seconds} s`;
   const minutes = Math.ceil(seconds / 60);
@@ -363,7 +363,7 @@ function sayWait(ms: number): Sentence {
   return told`${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function sayCount(count = 0, noun: 'address' | 'image' | 'request' | 'token'): Sentence {
+function formatCount(count = 0, noun: 'address' | 'image' | 'request' | 'token'): Sentence {
   switch (noun) {
     case 'address':
       return count === 1 ? told`1 other address` : told`${count} other addresses`;
@@ -385,15 +385,15 @@ function describeLimit(
   switch (kind) {
     case 'requests-per-minute':
       return {
-        what: told`${sayCount(key.requestsPerMinute, 'request')} a minute`,
+        what: told`${formatCount(key.requestsPerMinute, 'request')} a minute`,
         isBudget: false,
       };
     case 'tokens-per-minute':
-      return { what: told`${sayCount(key.tokensPerMinute, 'token')} a minute`, isBudget: false };
+      return { what: told`${formatCount(key.tokensPerMinute, 'token')} a minute`, isBudget: false };
     case 'daily-tokens':
-      return { what: told`${sayCount(key.dailyTokens, 'token')} a day (UTC)`, isBudget: true };
+      return { what: told`${formatCount(key.dailyTokens, 'token')} a day (UTC)`, isBudget: true };
     case 'daily-images':
-      return { what: told`${sayCount(key.dailyImages, 'image')} a day (UTC)`, isBudget: true };
+      return { what: told`${formatCount(key.dailyImages, 'image')} a day (UTC)`, isBudget: true };
     default:
       kind satisfies never;
       return { what: told`limit`, isBudget: true };

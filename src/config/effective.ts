@@ -92,21 +92,21 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
     warnings: [
       ...(environment.strays ?? []),
       ...refusedSeeds(environment, ownKeys),
-      ...sayUnaddressed(upstreams),
-      ...sayUnused(environment, file),
+      ...missingAddressWarnings(upstreams),
+      ...unusedWarnings(environment, file),
     ],
   };
 }
 
 /** Requests are answered with what is missing, so that the console can be opened all the same. */
-function sayUnaddressed(upstreams: Settings['upstreams']): Sentence[] {
+function missingAddressWarnings(upstreams: Settings['upstreams']): Sentence[] {
   const isMute = upstreams.some(({ profile, baseUrl }) => profile === 'generic' && !baseUrl);
   if (!isMute) return [];
   return [told`UPSTREAM_PROFILE=generic needs an address: set UPSTREAM_BASE_URL.`];
 }
 
 /** Settings of later parts: whoever sets one should know that it does nothing yet. */
-function sayUnused({ databaseUrl, redisUrl }: Environment, { proxy }: ConfigFile): Sentence[] {
+function unusedWarnings({ databaseUrl, redisUrl }: Environment, { proxy }: ConfigFile): Sentence[] {
   const unused = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
   const sentences = Object.entries(unused).flatMap(([name, value]) =>
     value === undefined ? [] : [told`${name} is set, but nothing uses it yet.`],

@@ -235,7 +235,7 @@ export async function runAdminRoute(
 ): Promise<void> {
   const { request, headers, settings, query, requestId, abort } = exchange;
   const stranger = readCaller(edge, exchange, peer);
-  const { isStillIn, hasShownPassword } = await letIn(edge, exchange, {
+  const { isStillIn, hasShownPassword } = await authorize(edge, exchange, {
     route,
     peer,
     caller: stranger,
@@ -259,8 +259,8 @@ export async function runAdminRoute(
     });
     if (answer.kind === 'events') {
       deadline.cancel();
-      const isWelcome = (): boolean => isStillIn() && !isBlocked(edge, exchange);
-      await sendEvents(edge, exchange, answer.frames, isWelcome);
+      const isAuthorized = (): boolean => isStillIn() && !isBlocked(edge, exchange);
+      await sendEvents(edge, exchange, answer.frames, isAuthorized);
     } else await sendAnswer(edge, exchange, answer);
   } finally {
     deadline.cancel();
@@ -286,7 +286,7 @@ interface AdminVisit {
 /**
  * @throws GatewayError unauthenticated, forbidden or rate-limited
  */
-async function letIn(
+async function authorize(
   edge: Edge,
   exchange: Exchange,
   { route, peer, caller }: AdminVisit,

@@ -366,7 +366,7 @@ function toStoredAccount(
   return {
     record,
     proxyUrl,
-    health: damages.length === 0 ? health : keepOut(health, damages),
+    health: damages.length === 0 ? health : damagedHealth(health, damages),
     quotas: new Map(quotas.flatMap(toReading)),
   };
 }
@@ -426,7 +426,7 @@ function parseHealth(text: string | undefined, damages: string[]): AccountHealth
 }
 
 /** A state that already keeps the account out stays as it is. */
-function keepOut(health: AccountHealth, damages: readonly string[]): AccountHealth {
+function damagedHealth(health: AccountHealth, damages: readonly string[]): AccountHealth {
   if (health.status.kind === 'disabled') return health;
   const detail = told`The stored account is damaged: ${damages.join('; ')}.`;
   return { ...health, status: { kind: 'disabled', reason: 'manual', since: 0, detail } };
