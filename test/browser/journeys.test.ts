@@ -80,7 +80,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     ]);
     await consent.getByRole('radio', { name: /Katherine/ }).check();
     await consent.getByRole('button', { name: 'Allow' }).click();
-    await dialog.getByText(`${email} is signed in`).waitFor();
+    await dialog.getByText(`${email} signed in`).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await page.goto(`${console.url}/`);
     await page.locator('main#content h1').waitFor();
@@ -181,7 +181,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await page.getByText('Choose the model it maps to.').waitFor();
     await target.fill('alpha-3-flash');
     await target.press('Enter');
-    const changed = page.getByRole('alert').filter({ hasText: 'now goes to alpha-3-flash' });
+    const changed = page.getByRole('alert').filter({ hasText: 'now maps to alpha-3-flash' });
     await changed.waitFor();
     expect(await targetOf('house-model')).toBe('alpha-3-flash');
     // An entry of another name is no reason not to.
@@ -250,7 +250,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     const warning = page.getByRole('alert').filter({ hasText: 'Did you mean "alpha-3-flash"?' });
     await warning.waitFor();
-    expect(await page.getByText('my-* now goes to').count()).toBe(0);
+    expect(await page.getByText('my-* now maps to').count()).toBe(0);
     await warning.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Undone').waitFor();
     const { values } = await console.api('GET', '/api/config/mapping');

@@ -394,7 +394,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     const page = await console.open('/settings?section=upstreams');
     await page.getByRole('button', { name: 'Add upstream' }).click();
     const form = page.getByRole('dialog');
-    await form.getByLabel('Id', { exact: true }).fill('new-one');
+    await form.getByLabel('ID', { exact: true }).fill('new-one');
     await form.getByLabel('Base URL').fill('models.example');
     await form.getByLabel('Client ID').fill('me');
     await form.getByRole('button', { name: 'Save' }).click();
@@ -413,7 +413,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     await form.getByRole('button', { name: 'Save' }).click();
     await form.getByText('Must be >= 1').waitFor();
     expect(await page.evaluate(focused)).toBe('limits');
-    await form.getByLabel('Id', { exact: true }).fill('not an id');
+    await form.getByLabel('ID', { exact: true }).fill('not an id');
     await form.getByRole('button', { name: 'Save' }).click();
     await expect.poll(() => page.evaluate(focused)).toBe('id');
     expect(await console.api('GET', '/api/config/upstreams')).not.toHaveProperty('values.new-one');
@@ -423,7 +423,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     const page = await console.open('/settings?section=upstreams');
     await page.getByRole('button', { name: 'Add upstream' }).click();
     const drawer = page.getByRole('dialog');
-    await drawer.getByLabel('Id', { exact: true }).fill('work');
+    await drawer.getByLabel('ID', { exact: true }).fill('work');
     await drawer.getByRole('combobox', { name: 'Profile' }).click();
     await page.getByRole('option', { name: 'generic' }).click();
     await drawer.getByLabel('Base URL').fill('http://127.0.0.1:9/models');
@@ -481,7 +481,7 @@ describe.skipIf(isWithoutBrowser)('the console password', () => {
       await page.goto(`${console.url}/settings`);
       await page.getByLabel('Console password').fill('seven77');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('At least 8 characters').waitFor();
+      await page.getByText('At least 8 characters', { exact: true }).waitFor();
       await page.getByLabel('Console password').fill('correct horse battery');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Saved: Console password').waitFor();
