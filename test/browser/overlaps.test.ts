@@ -32,9 +32,9 @@ describe.skipIf(isWithoutBrowser)('acts of the console that meet each other', ()
     await held.waiting(2);
     await held.release();
     const undone = Promise.all(
-      [RUTH, MARY].map((name) => page.getByText(`${name} is enabled`).waitFor()),
+      [RUTH, MARY].map((name) => page.getByText(`${name} enabled`).waitFor()),
     );
-    for (const name of [RUTH, MARY]) await undo(page, `${name} is disabled`);
+    for (const name of [RUTH, MARY]) await undo(page, `${name} disabled`);
     await undone;
   });
 
@@ -174,7 +174,7 @@ describe.skipIf(isWithoutBrowser)('acts of the console that meet each other', ()
     await held.waiting(1);
     await control.fill('32');
     await held.release();
-    await page.getByText('Saved: Longest wait').waitFor();
+    await page.getByText('Saved: Max wait').waitFor();
     expect(await control.inputValue()).toBe('32');
     await control.press('Enter');
     await expect.poll(() => console.settings().pool.maxWaitMs).toBe(32_000);

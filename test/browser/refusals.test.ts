@@ -91,7 +91,7 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
     await page.getByText('No keys yet').waitFor();
     await held.waiting(1);
     await held.release();
-    const notice = page.getByRole('alert').filter({ hasText: 'Saved: Longest wait' });
+    const notice = page.getByRole('alert').filter({ hasText: 'Saved: Max wait' });
     await notice.waitFor();
     const allow = await refuse(page, ['PATCH', /config\/pool$/]);
     await notice.getByRole('button', { name: 'Undo' }).click();

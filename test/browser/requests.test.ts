@@ -190,7 +190,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await ask('UPSTREAM-CUT please, in a sentence that is somewhat longer than most of them');
     await ask('UPSTREAM-SLOW 300 UPSTREAM-WORDS 300');
     await page.getByText('499 cancelled').waitFor();
-    await page.getByText('200 broke off').waitFor();
+    await page.getByText('200 interrupted').waitFor();
     for (const width of [1000, 1024, 1280, 1440, 1600, 1920]) {
       await page.setViewportSize({ width, height: 860 });
       expect([width, await page.evaluate(OVERLAPS)]).toEqual([width, []]);

@@ -99,7 +99,9 @@ export const PAGE_VIEWS: readonly View[] = [
   rich('playground', '/playground'),
   rich('playground-talk', '/playground', (page) => talk(page, STREAM, 'Text stays text')),
   rich('playground-held-back', '/playground', (page) => talk(page, HELD_BACK, 'held this answer')),
-  rich('playground-cut-short', '/playground', (page) => talk(page, CUT_SHORT, 'limit of tokens')),
+  rich('playground-cut-short', '/playground', (page) =>
+    talk(page, CUT_SHORT, 'reached max tokens'),
+  ),
   rich('clients', '/clients'),
   chinese('clients-chinese', '/clients?client=gemini-cli'),
   rich('clients-codex', '/clients?client=codex&with=powershell'),
