@@ -206,7 +206,7 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
     const message = page.getByRole('textbox', { name: 'Message' });
     for (const [trouble, told] of [
       [refuse, REFUSAL],
-      [lose, 'The gateway does not answer'],
+      [lose, 'The gateway does not respond'],
     ] as const) {
       const allow = await trouble(page, ['POST', /chat\/completions$/]);
       await message.fill('Name a river.');
