@@ -7,7 +7,7 @@ import type { Trial } from '../accounts/health.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import { refusedKey } from '../config/upstreams.ts';
 import { told } from '../lib/localized-message.ts';
-import type { ImportResult } from '../oauth/account-file.ts';
+import type { ImportResult } from '../oauth/imports.ts';
 import type { AdminOptions, UpstreamDirectory } from './options.ts';
 import {
   ACCOUNT_KINDS,

@@ -3,7 +3,7 @@
 import type { XStatic } from 'typebox/schema';
 import { invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
-import type { ImportResult } from '../oauth/account-file.ts';
+import type { ImportResult } from '../oauth/imports.ts';
 import { requireReauthentication } from './access/session.ts';
 import { readProxyUrl, readUpstream } from './account-input.ts';
 import { findAccount } from './accounts.ts';

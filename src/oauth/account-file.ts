@@ -7,8 +7,7 @@ import type {
   Tier,
   VersionedCredential,
 } from '../accounts/account.ts';
-import { StoreError } from '../accounts/account-store.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { invalidRequest } from '../canonical/error.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -16,17 +15,15 @@ import {
   parseJson,
   readNumber,
 } from '../lib/json.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { told } from '../lib/localized-message.ts';
 import { isSafeEndpoint } from '../lib/net.ts';
-import { OAuthFault } from './oauth-client.ts';
-import type { Placed } from './place-account.ts';
 
 const FORMAT = 'isthmus-accounts';
 const VERSION = 1;
 const MAX_ACCOUNTS = 10_000;
 const TIERS: readonly Tier[] = ['ultra', 'pro', 'free'];
 
-export interface FiledAccount {
+interface FiledAccount {
   /** Where the export came from; the credential there, to tell which of two is newer. */
   readonly id: string | undefined;
   readonly credentialVersion: number | undefined;
@@ -202,34 +199,7 @@ function withoutAbsent(fields: Readonly<Record<string, JsonValue | undefined>>):
   return present;
 }
 
-export interface ImportResult {
-  /** Place in the input, from 1. */
-  readonly index: number;
-  /** The account's label once it is known; never a token. */
-  readonly label: string | undefined;
-  readonly outcome: 'added' | 'updated' | 'failed';
-  readonly accountId?: string | undefined;
-  /** Why it failed, or what is worth knowing although it went well. */
-  readonly reason?: string | undefined;
-}
-
-interface Item {
-  readonly index: number;
-  readonly label: string | undefined;
-}
-
 const MAX_CHARACTERS = 4 * 1024 * 1024;
-
-/** What became of each item of an import. */
-export function succeeded({ index }: Item, placed: Placed, reason?: string): ImportResult {
-  const { id, label } = placed.account.record;
-  const outcome = placed.kind === 'added' ? 'added' : 'updated';
-  return { index, label, outcome, accountId: id, ...(reason === undefined ? {} : { reason }) };
-}
-
-export function failed({ index, label }: Item, error: unknown): ImportResult {
-  return { index, label, outcome: 'failed', reason: reasonOf(error) };
-}
 
 /** @throws GatewayError `invalid-request` naming the field; the text is never in it */
 export function readImportJson(text: string, field: string): JsonValue {
@@ -247,18 +217,3 @@ export function requireObject(value: JsonValue | undefined, field: string): Json
   if (isJsonObject(value)) return value;
   throw invalidRequest(field, told`"${field}" must be an object.`, 'invalid-type');
 }
-
-function reasonOf(error: unknown): string {
-  if (error instanceof OAuthFault) return error.message;
-  if (error instanceof GatewayError) return error.failure?.detail ?? error.message;
-  if (error instanceof StoreError) return STORE_WORDS[error.fault];
-  return told`an unexpected fault of the gateway`;
-}
-
-const STORE_WORDS: Readonly<Record<StoreError['fault'], Sentence>> = {
-  conflict: told`another account has this label`,
-  stale: told`the account was changed at the same moment; try again`,
-  missing: told`the account was removed meanwhile; try again`,
-  unreadable: told`the stored account cannot be read with this secret key`,
-  unavailable: told`the account could not be stored; look at the disk, then try again`,
-};
