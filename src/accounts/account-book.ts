@@ -78,7 +78,6 @@ interface LoadedAccount {
   readonly credential: Credential | undefined;
 }
 
-/** The account book itself: immutable accounts in memory, storage behind them, listeners in front. */
 class Book {
   readonly #options: BookOptions;
   #accounts = new Map<string, Account>();
@@ -435,7 +434,6 @@ function restoreAccount(
   return ordered;
 }
 
-/** What the account book refuses, in words that name the way out. */
 function readOnly(origin: Exclude<AccountOrigin, 'stored'>): GatewayError {
   const message =
     origin === 'environment'

@@ -52,7 +52,7 @@ export interface QuotaReading {
   readonly fetchedAt: number;
 }
 
-/** What an account proves itself with. Never logged, never answered; sealed wherever it is stored. */
+/** The credential of an account. Never logged, never answered; sealed wherever it is stored. */
 export type Credential = ApiKeyCredential | OAuthCredential | ServiceAccountCredential;
 
 interface ApiKeyCredential {
@@ -96,7 +96,7 @@ export function isSameLabel(one: string, other: string): boolean {
   return labelKey(one) === labelKey(other);
 }
 
-/** What the pool asks for before each call: the credential an account uses now. */
+/** Gives the credential an account uses now; the pool asks before each call. */
 export interface TokenSource {
   /**
    * The access to use now. A valid one is given at once; an OAuth or service-account token that has

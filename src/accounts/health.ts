@@ -257,7 +257,6 @@ export interface HealthMoment {
   readonly jitter: number;
 }
 
-/** The health of one model of an account: how long it cools, and what raises or ends that. */
 export const HEALTHY: AccountHealth = {
   status: { kind: 'active' },
   outUntil: 0,
@@ -328,6 +327,9 @@ function afterSuccess(
   { model, startedAt = Number.POSITIVE_INFINITY }: Extract<HealthEvent, { kind: 'success' }>,
   { now }: HealthMoment,
 ): AccountHealth {
+  const isClear = health.status.kind === 'active' && health.refusals + health.revocations === 0;
+  const isKnown = Math.abs(now - health.servedAt) < SERVED_STEP_MS;
+  if (isClear && isKnown && !health.models.has(model)) return health;
   const cleared = withModel(health, model, (current) =>
     current !== undefined && isEndedBySuccess(current, { startedAt, now }) ? undefined : current,
   );

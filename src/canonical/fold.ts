@@ -125,7 +125,7 @@ function closeBlock(block: OpenBlock): ReplyBlock {
   }
 }
 
-/** The events of a folded answer. What is known of the whole answer comes first; `fold(unfold(reply))` is the reply again. */
+/** The events of a folded answer, those about the whole answer first; `fold(unfold(reply))` is the reply again. */
 export function* unfold(reply: Reply): Generator<CanonicalEvent> {
   const { upstreamId, modelVersion, usage, choices } = reply;
   yield { kind: 'start', upstreamId, modelVersion, usage };

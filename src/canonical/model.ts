@@ -110,7 +110,7 @@ const METHODS: Readonly<Record<ModelTask, readonly string[]>> = {
   embed: ['embedContent', 'batchEmbedContents', 'countTokens'],
 };
 
-/** Models as the listing endpoints show them. Three protocols share a path, so some keys are in all lists. */
+/** Three protocols share a path, so some keys are in all lists. */
 export function writeListElement(model: ListedModel): ListElement {
   return {
     id: model.id,

@@ -323,7 +323,7 @@ export interface TraceRecall {
   trace(id: string, name: string): ServerToolHistory | undefined;
 }
 
-/** Where it says no, values the upstream has no schema for come as texts. */
+/** Which outputs were requested by JSON Schema; the other values come as texts. */
 export interface TypedValues {
   /** The structured answer. */
   readonly answer: boolean;
@@ -331,7 +331,6 @@ export interface TypedValues {
   readonly functions: ReadonlySet<string>;
 }
 
-/** Which values of an answer come in their own types, as they were asked for in JSON Schema. */
 export const NOTHING_TYPED: TypedValues = Object.freeze({
   answer: false,
   functions: new Set<string>(),

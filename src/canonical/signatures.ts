@@ -143,8 +143,8 @@ function isAsIssued({ value, call }: PlacedSignature, recall: SignatureRecall): 
 const MAX_CHARACTERS = 4096;
 
 /**
- * The user text and tool results of the nearest user turn before `index` (signature cache key); the turn that is still to be answered stands before
- * `turns.length`. The same for every request of a conversation, and rarely for another's.
+ * The user text and tool results of the nearest user turn before `index` (signature cache key); an answer
+ * still to come has the index `turns.length`. The same for every request of a conversation, and rarely for another's.
  */
 export function precedingUserContent(turns: readonly Turn[], index: number): string {
   for (let place = index - 1; place >= 0; place -= 1) {
@@ -177,8 +177,8 @@ export interface ArgumentSchema {
 export type ArgumentSchemas = ReadonlyMap<string, ArgumentSchema>;
 
 /**
- * What clients change of a call's arguments without saying anything else by it: defaults that its schema
- * declares stand where the model left members out, and blanks at line ends are gone.
+ * Undoes changes of a call's arguments that mean nothing: clients fill in defaults of the schema for
+ * absent members, and trim line ends.
  */
 export function argumentSchemas(
   functions: Iterable<readonly [name: string, schema: JsonValue | undefined]>,

@@ -382,7 +382,7 @@ export interface AttemptPlan extends SignaturePlan {
   readonly freshConnection: boolean;
 }
 
-/** What one attempt does otherwise than the first one on its account. */
+/** How an attempt differs from the first one on its account. */
 export function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
   return {
     signatures: signaturesOf(changes),

@@ -1,4 +1,4 @@
-// What every operation of dispatch begins with: a route, a lease request and a way to prepare bodies.
+// Sets up a call of dispatch: its route, its lease request and the preparation of its bodies.
 
 import { createHash, hash as digest } from 'node:crypto';
 import type { ThinkingMode } from '../canonical/effort.ts';
@@ -207,7 +207,7 @@ const MAX_NODES = 4_000;
 const MAX_ENDS = 20;
 const MAX_TEXT = 200;
 
-/** A short name for what a body asks, so that the same request is known again; never a promise that two are equal. */
+/** A digest that recognizes a repeated request; two requests may share one. */
 export function fingerprintOf(body: JsonObject): string {
   const hash = createHash('sha256');
   let nodes = 0;

@@ -141,7 +141,7 @@ export interface AnswerChunks extends Pumpable<string> {
   breakOff?(error: GatewayError): string;
 }
 
-/** What dispatch asks of routing: where a requested model name goes. */
+/** Where a requested model name goes. */
 export interface RoutedModel extends ModelVariant {
   /** The name the pool is asked for. */
   readonly target: string;

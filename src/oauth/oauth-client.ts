@@ -284,7 +284,7 @@ const USUAL_LIFETIME_SECONDS = 3600;
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TOKEN = /^[\x21-\x7e]{1,16384}$/;
 
-/** What is asked of a provider: tokens for a code, a refresh token or a signed assertion; and revocation. */
+/** Calls of a provider: tokens for a code, a refresh token or a signed assertion; and revocation. */
 export function createTokenEndpoint(options: {
   readonly fetch: OAuthFetch;
   readonly clock: Clock;

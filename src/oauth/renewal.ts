@@ -78,7 +78,6 @@ function storageFault(error: unknown): RenewalFault {
   return new RenewalFault('storage', words);
 }
 
-/** Why an account has no access token now, as the retry table reads it. */
 export function isRevoked(error: unknown): boolean {
   return error instanceof OAuthFault && error.kind === 'revoked';
 }

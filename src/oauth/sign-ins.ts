@@ -356,7 +356,6 @@ interface Parts {
 
 const NEVER = new AbortController().signal;
 
-/** What goes wrong with a sign-in, in words for the person who signs in. */
 export function createSignIns(options: SignInsOptions): SignIns {
   const endpoint = createTokenEndpoint(options);
   const identities = createIdentityReader({ endpoint, clock: options.clock });

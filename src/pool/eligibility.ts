@@ -1,4 +1,4 @@
-// Whether one account may serve a model now, and the words for why not.
+// Whether an account can serve a model now, and why not.
 
 import type { Account } from '../accounts/account.ts';
 import { type CoolingCause, MAX_COOLDOWN_MS, type ModelHealth } from '../accounts/health.ts';
@@ -166,7 +166,7 @@ export interface KnownQuota {
   readonly until: number;
 }
 
-/** What is known now of an account's quota for one model: a figure whose window is over says nothing. */
+/** The quota reading of one model, unless its window is over. */
 export function knownQuota(
   { quotas }: Account,
   modelId: string,
@@ -203,7 +203,7 @@ export interface OwnIdsOptions {
   readonly families?: (() => FamilyModels) | undefined;
 }
 
-/** Under which id an account knows a routed model. */
+/** Finds the id by which an account knows a routed model. */
 export function createOwnIds({ upstreams, families }: OwnIdsOptions): OwnId {
   // A list is the same object until it is read anew, and every model asks for it.
   const known = new WeakMap<ModelList, ReadonlyMap<string, string>>();

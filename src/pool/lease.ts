@@ -107,15 +107,17 @@ class Leasing {
 
   run(nextUse: () => number): LeaseResult {
     if (this.#index.size === 0) return { kind: 'none', reason: 'no-accounts', selectionLog: [] };
-    const bound = this.#findBound();
-    const choice = this.#chooseTrial() ?? this.#choose(bound);
+    const { session, isDryRun } = this.#request;
+    const bound = session === undefined ? undefined : this.#findBound(session);
+    const hasLowered = this.#options.shares.loweredCount > 0;
+    const choice = (hasLowered ? this.#chooseTrial() : undefined) ?? this.#choose(bound);
     const isOnCall = choice?.candidate.eligibility.kind === 'unusable';
-    const waitMs = this.#patienceFor(bound, choice);
+    const waitMs = bound && this.#patienceFor(bound, choice);
     if (waitMs !== undefined)
       return { kind: 'wait', waitMs, selectionLog: this.#selectionLog(undefined) };
     if (choice === undefined) return this.#tryRefused(nextUse) ?? this.#noneLeft();
-    // What was made up once is no place for a session.
-    if (!this.#request.isDryRun && !isOnCall) this.#bind(bound, choice);
+    // A session is not bound to a stand-by account.
+    if (session !== undefined && !isDryRun && !isOnCall) this.#bind(session, bound, choice);
     return this.#lend(choice, nextUse);
   }
 
@@ -146,8 +148,7 @@ class Leasing {
   #chooseTrial(): Choice | undefined {
     const { shares, trials } = this.#options;
     const { exclude, onlyAccount, isDryRun, model } = this.#request;
-    if (shares.loweredCount === 0 || exclude.size > 0) return undefined;
-    if (onlyAccount !== undefined || isDryRun === true) return undefined;
+    if (exclude.size > 0 || onlyAccount !== undefined || isDryRun === true) return undefined;
     const lowered = Array.from(shares.lowered(), (id) => this.#usable.byId(id));
     const candidates = lowered.filter(
       (candidate) => candidate !== undefined && this.#usable.bandOf(candidate) > 0,
@@ -210,10 +211,9 @@ class Leasing {
     return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
-  #findBound(): BoundSession | undefined {
-    const { clientKeyId, session, model } = this.#request;
-    if (session === undefined || this.#settings.mode === 'performance-first') return undefined;
-    if (this.#request.onlyAccount !== undefined) return undefined;
+  #findBound(session: string): BoundSession | undefined {
+    const { clientKeyId, model, onlyAccount } = this.#request;
+    if (this.#settings.mode === 'performance-first' || onlyAccount !== undefined) return undefined;
     const binding = this.#options.sessions.find({ clientKeyId, session });
     return binding && { binding, accountIds: boundAccounts(binding, model) };
   }
@@ -227,20 +227,20 @@ class Leasing {
   }
 
   /** How long to wait for the session's own account; undefined to go on with the choice. */
-  #patienceFor(bound: BoundSession | undefined, choice: Choice | undefined): number | undefined {
-    if (bound === undefined || this.#settings.mode !== 'cache-first') return undefined;
-    const isTold = choice?.by === 'fixed-account' || choice?.by === 'preferred-account';
-    if (isTold) return undefined;
+  #patienceFor(bound: BoundSession, choice: Choice | undefined): number | undefined {
+    if (this.#settings.mode !== 'cache-first') return undefined;
+    const isNamed = choice?.by === 'fixed-account' || choice?.by === 'preferred-account';
+    if (isNamed) return undefined;
     const { state: fate, waitMs: restMs } = this.#stateOf(bound);
     if (fate !== 'resting' || restMs === undefined) return undefined;
     const leftMs = this.#settings.maxWaitMs - (this.#request.waitedMs ?? 0);
     return restMs <= leftMs ? restMs : undefined;
   }
 
-  /** The fixed account is the operator's word; where sessions belong is left as it was. */
-  #bind(bound: BoundSession | undefined, { candidate, by }: Choice): void {
-    const { clientKeyId, session, model } = this.#request;
-    if (session === undefined || this.#settings.mode === 'performance-first') return;
+  /** A choice of the fixed account leaves the bindings of sessions as they were. */
+  #bind(session: string, bound: BoundSession | undefined, { candidate, by }: Choice): void {
+    const { clientKeyId, model } = this.#request;
+    if (this.#settings.mode === 'performance-first') return;
     if (by === 'fixed-account' || by === 'trial') return;
     if (this.#request.onlyAccount !== undefined) return;
     const chosen = candidate.account.record.id;
@@ -440,7 +440,6 @@ function overloadOutcome(outcome: LeaseOutcome): OverloadOutcome {
   return isOverload ? 'overloaded' : 'answered';
 }
 
-/** A lease: one account lent to one attempt, and what the attempt's end means for the account. */
 export function viewOf({ record, models }: Account): AccountView {
   const { id, label, tier, upstreamId } = record;
   return { id, label, tier, upstreamId, models };
@@ -498,12 +497,12 @@ function restLowered(
   }
 }
 
-/** A 404 tells that the account has no such model only where neither its list nor an answer says otherwise. */
-/** Whoever stands by was asked for by name. */
+/** A stand-by account was asked for by name. */
 function mayServe({ health: { status } }: Account): boolean {
   return status.kind !== 'disabled' || status.reason === 'standing-by';
 }
 
+/** A 404 means that the account has no such model only where neither its list nor an answer says otherwise. */
 function isMissing({ account, modelId }: LeasedAccount, { shares, clock }: LeaseSources): boolean {
   const servedAt = shares.servedAt(account.record.id, modelId) ?? Number.NEGATIVE_INFINITY;
   const isListed = account.models?.has(modelId) ?? true;

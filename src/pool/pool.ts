@@ -1,4 +1,4 @@
-// What dispatch asks of the account pool; kept small so that stores and policies can change behind it.
+// The account pool as dispatch sees it, and the types its parts share.
 
 import type { Account, Tier } from '../accounts/account.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
@@ -150,7 +150,7 @@ export interface AccountView {
   readonly models: ReadonlyMap<string, UpstreamModel> | undefined;
 }
 
-/** The settings of the pool, as the operator changes them while it runs. */
+/** Settings the operator may change at run time. */
 export interface PoolSettings {
   /**
    * `balance` keeps a session on its account while that is free; `cache-first` waits for it;

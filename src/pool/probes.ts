@@ -177,7 +177,7 @@ const ONE_TOKEN = {
 /** The keys and accounts that were let through last; of more, the oldest may pass a little early. */
 const MAX_PASSES = 1_000;
 
-/** Lets a request through, once in a while, where every account is out of use only because it was refused before. */
+/** Limits trials: where every account was refused before, a request is let through once in a while. */
 export class TrialPasses {
   readonly #passes = new Map<string, number>();
   readonly #counts = new Map<string, number>();

@@ -60,7 +60,7 @@ function rememberNames(
   };
 }
 
-/** What the operator decides about quotas. */
+/** The operator's settings for quotas. */
 export interface QuotaSettings {
   /** How often each account's figures are read again, in milliseconds. */
   readonly refreshIntervalMs: number;

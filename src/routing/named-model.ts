@@ -158,7 +158,7 @@ export interface RouteStep {
   readonly detail?: string;
 }
 
-/** The steps by which a model name becomes its target: what each was, and its words. */
+/** One step from a model name to its target, in words. */
 export function sayRouteStep({ kind, name, target, detail = '' }: RouteStep): string {
   switch (kind) {
     case 'mapping-exact':

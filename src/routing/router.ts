@@ -99,7 +99,7 @@ function endsWith(name: string, suffix: string): boolean {
   return name.length > suffix.length && name.toLowerCase().endsWith(suffix);
 }
 
-/** As LiteLLM, OpenRouter and the clients of both write them, and resource paths of the vendor's own. */
+/** Provider prefixes such as `openai/` of LiteLLM, OpenRouter and their clients, and the vendor's resource paths. */
 const PROVIDER =
   /^(?:anthropic|azure|gemini|google|litellm_proxy|openai|openrouter|vendora|vendorb|vertex_ai|publishers\/google\/models)\/(?=.)/i;
 
@@ -170,7 +170,6 @@ const MAX_REMEMBERED = 1_000;
 
 const BUILT_IN_FAMILIES = createFamilies();
 
-/** Names of providers that routing clients put before the name of a model: `openai/gpt-4o`. */
 export function createRouter({ mapping, offered, families }: RouterOptions): Router {
   const currentMapping = memoizeMapping(mapping);
   const routeWith = (name: unknown, search: Pick<Search, 'mapping' | 'steps'>): Route => {
