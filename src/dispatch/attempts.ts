@@ -408,16 +408,7 @@ export function abortError(signal: AbortSignal): GatewayError {
   });
 }
 
-export interface RetryBudget {
-  /** Counts a request that starts. */
-  noteRequest(): void;
-  /** True when another path retry is allowed now. */
-  hasRoom(): boolean;
-  /** Counts a retry that is made, also one there was room for when it was decided and no more. */
-  take(): void;
-  /** A retry that succeeded is no part of an outage, and makes room for another. */
-  giveBack(): void;
-}
+export type RetryBudget = ReturnType<typeof createRetryBudget>;
 
 const WINDOW_MS = 10_000;
 const SHARE = 0.2;
@@ -427,7 +418,7 @@ const FLOOR = 10;
  * Retries that did not help, and those under way, may be 20 % of the requests of the last ten to twenty
  * seconds, and at least ten.
  */
-export function createRetryBudget(clock: Pick<Clock, 'monotonic'>): RetryBudget {
+export function createRetryBudget(clock: Pick<Clock, 'monotonic'>) {
   let current = { start: clock.monotonic(), requests: 0, retries: 0 };
   let previous = { requests: 0, retries: 0 };
   const roll = (): void => {
@@ -442,16 +433,20 @@ export function createRetryBudget(clock: Pick<Clock, 'monotonic'>): RetryBudget 
     return current.retries + previous.retries < Math.max(FLOOR, requests * SHARE);
   };
   return {
-    noteRequest() {
+    /** Counts a request that starts. */
+    noteRequest(): void {
       roll();
       current.requests += 1;
     },
+    /** True when another path retry is allowed now. */
     hasRoom,
-    take() {
+    /** Counts a retry that is made, also one there was room for when it was decided and no more. */
+    take(): void {
       roll();
       current.retries += 1;
     },
-    giveBack() {
+    /** A retry that succeeded is no part of an outage, and makes room for another. */
+    giveBack(): void {
       roll();
       if (current.retries > 0) current.retries -= 1;
       else if (previous.retries > 0) previous.retries -= 1;

@@ -169,16 +169,6 @@ function hash(text: string): string {
   return digest('sha256', text, 'base64url');
 }
 
-export interface CallMedia {
-  /** As the upstream last given to `load` is to get it. */
-  canonical(): CanonicalRequest;
-  /**
-   * Fetches what this upstream does not read itself, when the operator allows it; a relayed body
-   * goes through as it is. @throws GatewayError (invalid-request); or the signal's reason
-   */
-  load(upstream: Pick<Upstream, 'wire' | 'readsUri'>): Promise<void>;
-}
-
 export interface CallMediaOptions {
   readonly fetcher: MediaFetcher | undefined;
   readonly signal: AbortSignal;
@@ -188,12 +178,17 @@ export interface CallMediaOptions {
 export function createCallMedia(
   call: { readonly relay?: RelayBody | undefined; canonical(): CanonicalRequest },
   { fetcher, signal }: CallMediaOptions,
-): CallMedia {
+) {
   const fetched = new Map<string, FetchedMedia>();
   let loaded: CanonicalRequest | undefined;
   return {
-    canonical: () => loaded ?? call.canonical(),
-    async load(upstream) {
+    /** As the upstream last given to `load` is to get it. */
+    canonical: (): CanonicalRequest => loaded ?? call.canonical(),
+    /**
+     * Fetches what this upstream does not read itself, when the operator allows it; a relayed body
+     * goes through as it is. @throws GatewayError (invalid-request); or the signal's reason
+     */
+    async load(upstream: Pick<Upstream, 'wire' | 'readsUri'>): Promise<void> {
       if (fetcher?.isEnabled() !== true || call.relay?.wire === upstream.wire) return;
       const isReadable = (uri: string): boolean => upstream.readsUri(uri);
       loaded = await loadMedia(call.canonical(), { fetcher, isReadable, signal, fetched });

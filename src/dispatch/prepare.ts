@@ -50,14 +50,9 @@ interface NotedBody extends PreparedBody {
 }
 
 /** The bodies of one call's attempts. */
-export interface Preparer {
-  /** Bodies are kept, so that moving to another account of the same upstream encodes nothing twice. */
-  prepare(lease: Lease, plan: SignaturePlan): PreparedBody;
-  /** Whether the plan gives what `prepare` gave for the same lease. */
-  repeats(lease: Lease, plan: SignaturePlan): boolean;
-}
+export type Preparer = ReturnType<typeof createPreparer>;
 
-export function createPreparer(preparation: Preparation): Preparer {
+export function createPreparer(preparation: Preparation) {
   const { receipt, strict } = preparation;
   const prepared = new Map<string, NotedBody>();
   const sent: { readonly lease: Lease; readonly body: JsonObject }[] = [];
@@ -69,7 +64,8 @@ export function createPreparer(preparation: Preparation): Preparer {
     return known;
   };
   return {
-    prepare(lease, plan) {
+    /** Bodies are kept, so that moving to another account of the same upstream encodes nothing twice. */
+    prepare(lease: Lease, plan: SignaturePlan): PreparedBody {
       const found = find(lease, plan);
       receipt.withdraw(noted);
       noted = found.noted;
@@ -79,7 +75,8 @@ export function createPreparer(preparation: Preparation): Preparer {
       sent.push({ lease, body: found.body });
       return found;
     },
-    repeats(lease, plan) {
+    /** Whether the plan gives what `prepare` gave for the same lease. */
+    repeats(lease: Lease, plan: SignaturePlan): boolean {
       const { body } = find(lease, plan);
       return sent.some((one) => one.lease === lease && isDeepStrictEqual(one.body, body));
     },

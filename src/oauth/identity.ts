@@ -25,10 +25,7 @@ interface IdentityQuestion {
   readonly reach: Reach;
 }
 
-export interface IdentityReader {
-  /** @throws OAuthFault when the UserInfo endpoint gives no answer; or the signal's reason */
-  read(question: IdentityQuestion): Promise<Identity>;
-}
+export type IdentityReader = ReturnType<typeof createIdentityReader>;
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -42,9 +39,10 @@ export function createIdentityReader({
 }: {
   readonly endpoint: Pick<TokenEndpoint, 'readUserInfo'>;
   readonly clock: Pick<Clock, 'now'>;
-}): IdentityReader {
+}) {
   return {
-    async read({ settings, reply, nonce, reach }) {
+    /** @throws OAuthFault when the UserInfo endpoint gives no answer; or the signal's reason */
+    async read({ settings, reply, nonce, reach }: IdentityQuestion): Promise<Identity> {
       const claims = reply.idToken === undefined ? undefined : claimsOf(reply.idToken);
       const reason = claims && refuseClaims(claims, { settings, nonce, now: clock.now() });
       if (reason !== undefined) return { kind: 'rejected', reason };

@@ -258,20 +258,7 @@ export interface TokenReply {
 }
 
 /** Every method throws OAuthFault, or the signal's reason when it aborts. */
-export interface TokenEndpoint {
-  exchangeCode(settings: OAuthSettings, grant: CodeGrant, reach: Reach): Promise<TokenReply>;
-  refresh(settings: OAuthSettings, refreshToken: string, reach: Reach): Promise<TokenReply>;
-  /** RFC 7523 §2.1. `settings` fills in what the key does not say. */
-  tradeAssertion(
-    settings: OAuthSettings | undefined,
-    key: ServiceAccountCredential,
-    reach: Reach,
-  ): Promise<TokenReply>;
-  /** RFC 7009. */
-  revoke(settings: OAuthSettings, refreshToken: string, reach: Reach): Promise<void>;
-  /** The claims of the OpenID Connect UserInfo endpoint. */
-  readUserInfo(url: string, accessToken: string, reach: Reach): Promise<JsonObject>;
-}
+export type TokenEndpoint = ReturnType<typeof createTokenEndpoint>;
 
 interface CodeGrant {
   readonly code: string;
@@ -289,14 +276,18 @@ export function createTokenEndpoint(options: {
   readonly fetch: OAuthFetch;
   readonly clock: Clock;
   readonly log: OAuthLog;
-}): TokenEndpoint {
+}) {
   const endpoint = createEndpoint(options);
   const ask: AskForToken = async (url, fields, reach) => {
     const form = new URLSearchParams(fields);
     return readTokenReply(await endpoint.call({ url, form, reach }), Object.values(fields));
   };
   return {
-    exchangeCode: (settings, { code, codeVerifier, redirectUri }, reach) =>
+    exchangeCode: (
+      settings: OAuthSettings,
+      { code, codeVerifier, redirectUri }: CodeGrant,
+      reach: Reach,
+    ): Promise<TokenReply> =>
       ask(
         settings.tokenUrl,
         {
@@ -308,13 +299,18 @@ export function createTokenEndpoint(options: {
         },
         reach,
       ),
-    refresh: (settings, refreshToken, reach) =>
+    refresh: (settings: OAuthSettings, refreshToken: string, reach: Reach): Promise<TokenReply> =>
       ask(
         settings.tokenUrl,
         { grant_type: 'refresh_token', refresh_token: refreshToken, ...clientFields(settings) },
         reach,
       ),
-    async tradeAssertion(settings, key, reach) {
+    /** RFC 7523 §2.1. `settings` fills in what the key does not say. */
+    async tradeAssertion(
+      settings: OAuthSettings | undefined,
+      key: ServiceAccountCredential,
+      reach: Reach,
+    ): Promise<TokenReply> {
       const tokenUrl = key.tokenUrl ?? settings?.tokenUrl;
       if (tokenUrl === undefined) throw new OAuthFault('unconfigured');
       const issuedAt = options.clock.now() + endpoint.clockOffsetMs(tokenUrl);
@@ -322,8 +318,11 @@ export function createTokenEndpoint(options: {
       const assertion = await signAssertion(key, { tokenUrl, scopes, issuedAt });
       return ask(tokenUrl, { grant_type: JWT_BEARER, assertion }, reach);
     },
-    revoke: (settings, refreshToken, reach) => revoke(endpoint, settings, { refreshToken, reach }),
-    async readUserInfo(url, accessToken, reach) {
+    /** RFC 7009. */
+    revoke: (settings: OAuthSettings, refreshToken: string, reach: Reach): Promise<void> =>
+      revoke(endpoint, settings, { refreshToken, reach }),
+    /** The claims of the OpenID Connect UserInfo endpoint. */
+    async readUserInfo(url: string, accessToken: string, reach: Reach): Promise<JsonObject> {
       const headers = { authorization: `Bearer ${accessToken}` };
       const reply = await endpoint.call({ url, headers, reach });
       if (reply.status !== 200 || reply.body === undefined) throw faultOf(reply, [accessToken]);

@@ -12,16 +12,7 @@ export interface Placed {
   readonly account: Account;
 }
 
-export interface AccountPlacer {
-  find(upstreamId: string, label: string): Account | undefined;
-  /**
-   * Adds the account; one of the same label in its upstream gets the credential instead.
-   * @throws GatewayError `invalid-request` when that one cannot take it; StoreError
-   */
-  place(account: NewAccount): Promise<Placed>;
-  /** @throws as `place` */
-  reauthenticate(account: Account, credential: Credential): Promise<Account>;
-}
+export type AccountPlacer = ReturnType<typeof createAccountPlacer>;
 
 export interface AccountPlacerOptions {
   readonly book: Pick<
@@ -32,7 +23,7 @@ export interface AccountPlacerOptions {
   readonly onCredentialReplaced: (accountId: string) => void;
 }
 
-export function createAccountPlacer(options: AccountPlacerOptions): AccountPlacer {
+export function createAccountPlacer(options: AccountPlacerOptions) {
   const { book, onCredentialReplaced } = options;
 
   const find = (upstreamId: string, label: string): Account | undefined =>
@@ -54,8 +45,13 @@ export function createAccountPlacer(options: AccountPlacerOptions): AccountPlace
 
   return {
     find,
+    /** @throws as `place` */
     reauthenticate,
-    async place(account) {
+    /**
+     * Adds the account; one of the same label in its upstream gets the credential instead.
+     * @throws GatewayError `invalid-request` when that one cannot take it; StoreError
+     */
+    async place(account: NewAccount): Promise<Placed> {
       const existing = find(account.upstreamId, account.label);
       if (existing === undefined) {
         const added = await book.add(account).catch((error: unknown) => {

@@ -18,10 +18,7 @@ type Revocation =
   | { readonly kind: 'not-possible'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export interface Revoker {
-  /** @throws StoreError when the account could not be removed; nothing was revoked then */
-  removeAndRevoke(accountId: string): Promise<Revocation>;
-}
+export type Revoker = ReturnType<typeof createRevoker>;
 
 export interface RevokerOptions {
   readonly book: Pick<AccountBook, 'find' | 'readCredential' | 'remove' | 'proxyUrl'>;
@@ -33,11 +30,12 @@ export interface RevokerOptions {
 
 const NEVER = new AbortController().signal;
 
-export function createRevoker(options: RevokerOptions): Revoker {
+export function createRevoker(options: RevokerOptions) {
   const { book, oauth, log } = options;
   const endpoint = createTokenEndpoint(options);
   return {
-    async removeAndRevoke(accountId) {
+    /** @throws StoreError when the account could not be removed; nothing was revoked then */
+    async removeAndRevoke(accountId: string): Promise<Revocation> {
       const upstreamId = book.find(accountId)?.record.upstreamId;
       const proxyUrl = book.proxyUrl(accountId);
       const credential = await readToken(book, accountId);

@@ -212,19 +212,12 @@ interface PendingSignIn {
   readonly expiresAt: number;
 }
 
-interface PendingSignIns {
-  /** Undefined when too many are pending; the oldest of the same owner gives way first. */
-  add(state: string, signIn: Omit<PendingSignIn, 'expiresAt'>): PendingSignIn | undefined;
-  /** Undefined for unknown, used, expired and foreign ones alike. Whoever presents a state ends it. */
-  take(state: string, owner: string): PendingSignIn | undefined;
-}
-
 const LIFETIME_MS = 600_000;
 const MAX_PER_OWNER = 16;
 const MAX_TOTAL = 256;
 
 /** Sign-ins that were started and not yet completed: each can be taken once, by who started it, in time. */
-function createPendingSignIns(clock: Pick<Clock, 'now' | 'monotonic'>): PendingSignIns {
+function createPendingSignIns(clock: Pick<Clock, 'now' | 'monotonic'>) {
   const pending = new Map<string, { readonly signIn: PendingSignIn; readonly endsAt: number }>();
 
   const dropExpired = (): void => {
@@ -234,7 +227,8 @@ function createPendingSignIns(clock: Pick<Clock, 'now' | 'monotonic'>): PendingS
   };
 
   return {
-    add(state, signIn) {
+    /** Undefined when too many are pending; the oldest of the same owner gives way first. */
+    add(state: string, signIn: Omit<PendingSignIn, 'expiresAt'>): PendingSignIn | undefined {
       dropExpired();
       const own = [...pending].filter(([, entry]) => entry.signIn.owner === signIn.owner);
       const [oldest] = own;
@@ -244,7 +238,8 @@ function createPendingSignIns(clock: Pick<Clock, 'now' | 'monotonic'>): PendingS
       pending.set(state, { signIn: complete, endsAt: clock.monotonic() + LIFETIME_MS });
       return complete;
     },
-    take(state, owner) {
+    /** Undefined for unknown, used, expired and foreign ones alike. Whoever presents a state ends it. */
+    take(state: string, owner: string): PendingSignIn | undefined {
       dropExpired();
       const entry = pending.get(state);
       pending.delete(state);

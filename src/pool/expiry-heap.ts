@@ -1,25 +1,19 @@
 // When which account has to be looked at again: a heap of moments, soonest first.
 
-export interface ExpiryHeap {
-  add(at: number, accountId: string): void;
-  /** Takes the soonest one out when its moment has come. */
-  takeDue(now: number): string | undefined;
-  readonly size: number;
-}
-
 interface Wake {
   readonly at: number;
   readonly accountId: string;
 }
 
-export function createExpiryHeap(): ExpiryHeap {
+export function createExpiryHeap() {
   const heap: Wake[] = [];
   return {
-    add(at, accountId) {
+    add(at: number, accountId: string): void {
       heap.push({ at, accountId });
       rise(heap, heap.length - 1);
     },
-    takeDue(now) {
+    /** Takes the soonest one out when its moment has come. */
+    takeDue(now: number): string | undefined {
       const first = heap[0];
       if (first === undefined || first.at > now) return undefined;
       const last = heap.pop();

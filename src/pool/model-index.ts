@@ -194,19 +194,13 @@ export interface ModelIndexesOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export interface ModelIndexes {
-  /** The accounts as a routed model sees them now. */
-  of(model: string): ModelIndex;
-  take(change: BookChange): void;
-  /** Milliseconds since the epoch; undefined when the account was not used since the start. */
-  lastUsedAt(accountId: string): number | undefined;
-}
+export type ModelIndexes = ReturnType<typeof createModelIndexes>;
 
 /** Clients may name any model; the indexes of those not asked for lately are dropped. */
 const MAX_INDEXES = 32;
 
 /** The indexes of the models asked for lately: built on first use, kept current with the account book. */
-export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
+export function createModelIndexes(options: ModelIndexesOptions) {
   const { book, clock, rulesVersion } = options;
   const indexes = new Map<string, ModelIndex>();
   const loads = new Map<string, AccountLoad>();
@@ -239,14 +233,15 @@ export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
     setLast(indexes, [model, index], MAX_INDEXES);
   };
   return {
-    of(model) {
+    /** The accounts as a routed model sees them now. */
+    of(model: string): ModelIndex {
       dropOutdated();
       const index = indexes.get(model) ?? build(model);
       moveToEnd(model, index);
       index.wake(clock.now());
       return index;
     },
-    take({ kind, account }) {
+    take({ kind, account }: BookChange): void {
       const { id } = account.record;
       const now = clock.now();
       for (const index of indexes.values()) {
@@ -255,7 +250,8 @@ export function createModelIndexes(options: ModelIndexesOptions): ModelIndexes {
       }
       if (kind === 'removed') loads.delete(id);
     },
-    lastUsedAt: (accountId) => loads.get(accountId)?.lastUsedAt,
+    /** Milliseconds since the epoch; undefined when the account was not used since the start. */
+    lastUsedAt: (accountId: string): number | undefined => loads.get(accountId)?.lastUsedAt,
   };
 }
 

@@ -168,12 +168,6 @@ function isReadable({ health }: Account): boolean {
 
 type ModelList = ReadonlyMap<string, UpstreamModel> | undefined;
 
-export interface OfferedCount {
-  put(account: Account): void;
-  remove(accountId: string): void;
-  readonly offered: OfferedModels;
-}
-
 export interface OfferedCountOptions {
   readonly accounts: Iterable<Account>;
   readonly ownIdOf: OwnId;
@@ -183,7 +177,7 @@ export interface OfferedCountOptions {
 }
 
 /** The names the accounts' model lists hold, counted as the lists come and go, and what is served of them. */
-export function createOfferedCount(options: OfferedCountOptions): OfferedCount {
+export function createOfferedCount(options: OfferedCountOptions) {
   const known = new Map<string, Account>();
   const counts = new Map<string, number>();
   let unknownLists = 0;
@@ -288,15 +282,10 @@ function listOf({ models, health: { status } }: Account): ModelList {
   return models ?? (isStandingBy ? NOTHING : undefined);
 }
 
-export interface AccountLabels {
-  put(account: Account): void;
-  remove(accountId: string): void;
-  /** Several when upstreams have accounts of the same label. */
-  idsOf(label: string): Iterable<string>;
-}
+export type AccountLabels = ReturnType<typeof createAccountLabels>;
 
 /** Finds accounts by their label, whatever its case. */
-export function createAccountLabels(accounts: Iterable<Account>): AccountLabels {
+export function createAccountLabels(accounts: Iterable<Account>) {
   const labels = new Map<string, string>();
   const ids = new Map<string, Set<string>>();
   const remove = (accountId: string): void => {
@@ -316,5 +305,9 @@ export function createAccountLabels(accounts: Iterable<Account>): AccountLabels 
     else sharing.add(record.id);
   };
   for (const account of accounts) put(account);
-  return { put, remove, idsOf: (label) => ids.get(label.toLowerCase()) ?? [] };
+  return {
+    put,
+    remove /** Several when upstreams have accounts of the same label. */,
+    idsOf: (label: string): Iterable<string> => ids.get(label.toLowerCase()) ?? [],
+  };
 }

@@ -7,13 +7,7 @@ import { isExhausted, knownQuota } from './eligibility.ts';
 /** Calls that one window of an account's quota allows. */
 export type CallLimit = (account: Account, modelId: string) => number | undefined;
 
-export interface QuotaReservations {
-  /** False when calls under way have reserved all that is left. True where nobody knows how much that is. */
-  hasRoom(account: Account, modelId: string, now: number): boolean;
-  /** Undefined for models whose calls are not reserved. */
-  reserve(account: Account, modelId: string, now: number): Reservation | undefined;
-  forget(accountId: string): void;
-}
+export type QuotaReservations = ReturnType<typeof createQuotaReservations>;
 
 export interface Reservation extends Claim {
   /** True while nothing is left beside what is reserved. */
@@ -33,7 +27,7 @@ const MAX_MODELS = 1000;
  * alone: what was under way when the process ended is under way no more, and the figures that are
  * read again show what it used.
  */
-export function createQuotaReservations(options: QuotaReservationsOptions): QuotaReservations {
+export function createQuotaReservations(options: QuotaReservationsOptions) {
   const { limitOf } = options;
   const draws = rememberDrawing(options.upstreams);
   const ledgers = new Map<string, Map<string, AccountLedger>>();
@@ -48,12 +42,14 @@ export function createQuotaReservations(options: QuotaReservationsOptions): Quot
     return ledger;
   };
   return {
-    hasRoom(account, modelId, now) {
+    /** False when calls under way have reserved all that is left. True where nobody knows how much that is. */
+    hasRoom(account: Account, modelId: string, now: number): boolean {
       // Before the first call nothing is reserved.
       const ledger = ledgers.get(account.record.id)?.get(modelId);
       return ledger === undefined || ledger.at(account, now).room !== 0;
     },
-    reserve(account, modelId, now) {
+    /** Undefined for models whose calls are not reserved. */
+    reserve(account: Account, modelId: string, now: number): Reservation | undefined {
       if (!draws(account, modelId)) return undefined;
       const ledger = ledgerOf(account, modelId).at(account, now);
       const claim = ledger.reserve(now);
@@ -65,7 +61,7 @@ export function createQuotaReservations(options: QuotaReservationsOptions): Quot
         },
       };
     },
-    forget: (accountId) => void ledgers.delete(accountId),
+    forget: (accountId: string): void => void ledgers.delete(accountId),
   };
 }
 

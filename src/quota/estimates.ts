@@ -18,19 +18,12 @@ export interface QuotaEstimatesOptions {
   readonly now: () => number;
 }
 
-export interface QuotaEstimates {
-  /** Counts calls that the upstream answered. */
-  noteUse(accountId: string, modelId: string, calls: number): void;
-  /** Keeps what a refusal tells of the limit and of its end. */
-  noteRefusal(accountId: string, modelId: string, failure: UpstreamFailure): void;
-  /** Calls that one window allows: the operator's own figure, else what refusals told. */
-  callLimitOf(account: Account, modelId: string): number | undefined;
-}
+export type QuotaEstimates = ReturnType<typeof createQuotaEstimates>;
 
 const MAX_LEARNED = 10_000;
 
 /** Figures the upstream reports itself are never overwritten. */
-export function createQuotaEstimates(options: QuotaEstimatesOptions): QuotaEstimates {
+export function createQuotaEstimates(options: QuotaEstimatesOptions) {
   const { book, limitOf, now } = options;
   const learned = new Map<string, QuotaLimit>();
   const write = (account: Account, modelId: string, reading: QuotaReading): void =>
@@ -42,14 +35,16 @@ export function createQuotaEstimates(options: QuotaEstimatesOptions): QuotaEstim
     return account?.quotas.get(modelId)?.source === 'upstream' ? undefined : account;
   };
   return {
-    noteUse(accountId, modelId, calls) {
+    /** Counts calls that the upstream answered. */
+    noteUse(accountId: string, modelId: string, calls: number): void {
       const account = estimated(accountId, modelId);
       if (account === undefined) return;
       const limit = findLimit(account, modelId);
       if (limit === undefined) return;
       write(account, modelId, afterUse(account.quotas.get(modelId), { limit, calls, now: now() }));
     },
-    noteRefusal(accountId, modelId, failure) {
+    /** Keeps what a refusal tells of the limit and of its end. */
+    noteRefusal(accountId: string, modelId: string, failure: UpstreamFailure): void {
       if (failure.kind !== 'quota-exhausted') return;
       const limit = limitIn(failure);
       if (limit !== undefined) setLast(learned, [`${accountId} ${modelId}`, limit], MAX_LEARNED);
@@ -64,7 +59,9 @@ export function createQuotaEstimates(options: QuotaEstimatesOptions): QuotaEstim
         fetchedAt: now(),
       });
     },
-    callLimitOf: (account, modelId) => findLimit(account, modelId)?.requests,
+    /** Calls that one window allows: the operator's own figure, else what refusals told. */
+    callLimitOf: (account: Account, modelId: string): number | undefined =>
+      findLimit(account, modelId)?.requests,
   };
 }
 

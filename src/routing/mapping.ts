@@ -19,19 +19,9 @@ export interface MappingHit {
   readonly kind: 'exact' | 'pattern';
 }
 
-export interface ModelMapping {
-  /** The entry of exactly this name: as written, without regard to case, else in the other vocabulary. */
-  findExact(name: string): MappingHit | undefined;
-  /**
-   * The best pattern: most literal characters, then fewer `*`, then code-point order. The name's
-   * spelling in the other vocabulary matches as well; of equal patterns the name's own goes first.
-   */
-  findPattern(name: string): MappingHit | undefined;
-  /** The keys without `*`. */
-  exactNames(): readonly string[];
-}
+export type ModelMapping = ReturnType<typeof createMapping>;
 
-export function createMapping(entries: Readonly<Record<string, string>>): ModelMapping {
+export function createMapping(entries: Readonly<Record<string, string>>) {
   const all = readEntries(entries);
   const exact = new Map(all.filter(([key]) => !isWildcard(key)));
   const folded = new Map(
@@ -46,13 +36,18 @@ export function createMapping(entries: Readonly<Record<string, string>>): ModelM
     return key === undefined || target === undefined ? undefined : { target, key, kind: 'exact' };
   };
   return {
-    findExact(name) {
+    /** The entry of exactly this name: as written, without regard to case, else in the other vocabulary. */
+    findExact(name: string): MappingHit | undefined {
       const foldedName = foldCase(name);
       return (
         hitOf(name) ?? hitOf(folded.get(foldedName)) ?? hitOf(folded.get(otherName(foldedName)))
       );
     },
-    findPattern(name) {
+    /**
+     * The best pattern: most literal characters, then fewer `*`, then code-point order. The name's
+     * spelling in the other vocabulary matches as well; of equal patterns the name's own goes first.
+     */
+    findPattern(name: string): MappingHit | undefined {
       const foldedName = foldCase(name);
       const find = (spelling: string): CompiledEntry | undefined =>
         patterns.find(({ wildcard }) => wildcard.matches(spelling));
@@ -61,7 +56,8 @@ export function createMapping(entries: Readonly<Record<string, string>>): ModelM
       const hit = otherSpelling === foldedName ? own : better(own, find(otherSpelling));
       return hit && { target: hit.target, key: hit.wildcard.pattern, kind: 'pattern' };
     },
-    exactNames: () => [...exact.keys()],
+    /** The keys without `*`. */
+    exactNames: (): readonly string[] => [...exact.keys()],
   };
 }
 

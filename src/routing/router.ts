@@ -127,24 +127,7 @@ export interface Explanation {
   readonly error?: string | undefined;
 }
 
-export interface Router {
-  /**
-   * @throws GatewayError invalid-request for a malformed name or image suffix; not-found
-   * (`model-not-found`) for a name nobody knows.
-   */
-  route(name: string): Route;
-  /** As `route`, for people: never throws. */
-  explain(name: string): Explanation;
-  /** Where a target of the mapping leads, which is not mapped again. */
-  explainTarget(target: string): Explanation;
-  /** The listed name that a misspelt one was meant to be. */
-  meant(name: string): string | undefined;
-  /**
-   * The names a client may list, sorted: offers, catalogue, exact mapping keys and exact aliases that an
-   * enabled account serves now.
-   */
-  list(): readonly string[];
-}
+export type Router = ReturnType<typeof createRouter>;
 
 export interface RouterOptions {
   /** `custom_mapping`; a changed mapping is a new object and counts from the next request on. */
@@ -170,7 +153,7 @@ const MAX_REMEMBERED = 1_000;
 
 const BUILT_IN_FAMILIES = createFamilies();
 
-export function createRouter({ mapping, offered, families }: RouterOptions): Router {
+export function createRouter({ mapping, offered, families }: RouterOptions) {
   const currentMapping = memoizeMapping(mapping);
   const routeWith = (name: unknown, search: Pick<Search, 'mapping' | 'steps'>): Route => {
     const sources = { offered: offered(), families: families?.() ?? BUILT_IN_FAMILIES };
@@ -215,10 +198,21 @@ export function createRouter({ mapping, offered, families }: RouterOptions): Rou
     return [...names].filter(isServed).sort(compareCodePoints);
   };
   return {
+    /**
+     * @throws GatewayError invalid-request for a malformed name or image suffix; not-found
+     * (`model-not-found`) for a name nobody knows.
+     */
     route,
-    explain: (name) => explainWith(name, currentMapping()),
-    explainTarget: (target) => explainWith(target, undefined),
-    meant: (name) => nearestName(name, list()),
+    /** As `route`, for people: never throws. */
+    explain: (name: string): Explanation => explainWith(name, currentMapping()),
+    /** Where a target of the mapping leads, which is not mapped again. */
+    explainTarget: (target: string): Explanation => explainWith(target, undefined),
+    /** The listed name that a misspelt one was meant to be. */
+    meant: (name: string): string | undefined => nearestName(name, list()),
+    /**
+     * The names a client may list, sorted: offers, catalogue, exact mapping keys and exact aliases that an
+     * enabled account serves now.
+     */
     list,
   };
 }

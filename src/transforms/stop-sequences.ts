@@ -261,14 +261,7 @@ interface StopMatch {
   readonly end: number;
 }
 
-export interface StopMatcher {
-  /** Units at the end of the text so far that may be the beginning of a stop. */
-  readonly pending: number;
-  /** The stop completed first; of several completed by the same unit, the longest. Ends the search. */
-  push(piece: string): StopMatch | undefined;
-  /** Forgets the text so far. */
-  reset(): void;
-}
+type StopMatcher = ReturnType<typeof createStopMatcher>;
 
 interface Pattern {
   readonly stop: string;
@@ -281,15 +274,17 @@ interface Pattern {
  * Finds the first of several texts to be complete in a stream of text, one unit at a time. Knuth, Morris and
  * Pratt's search for each stop, side by side: linear in the text, whatever it is.
  */
-export function createStopMatcher(stops: readonly string[]): StopMatcher {
+export function createStopMatcher(stops: readonly string[]) {
   const patterns = stops
     .toSorted((left, right) => right.length - left.length)
     .map((stop): Pattern => ({ stop, fallbacks: fallbacksOf(stop), matched: 0 }));
   return {
+    /** Units at the end of the text so far that may be the beginning of a stop. */
     get pending() {
       return patterns.reduce((most, { matched }) => Math.max(most, matched), 0);
     },
-    push(piece) {
+    /** The stop completed first; of several completed by the same unit, the longest. Ends the search. */
+    push(piece: string): StopMatch | undefined {
       for (let at = 0; at < piece.length; at += 1) {
         const unit = piece.charCodeAt(at);
         const complete = advanceAll(patterns, unit);
@@ -297,7 +292,8 @@ export function createStopMatcher(stops: readonly string[]): StopMatcher {
       }
       return undefined;
     },
-    reset() {
+    /** Forgets the text so far. */
+    reset(): void {
       for (const pattern of patterns) pattern.matched = 0;
     },
   };

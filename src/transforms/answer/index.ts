@@ -164,11 +164,7 @@ function noteRecited(pages: ReadonlySet<string>, receipt: Receipt): void {
   );
 }
 
-export interface AnswerRules {
-  readonly transform: AnswerTransform;
-  /** True when the client needs nothing more of the upstream's answer. */
-  isComplete(): boolean;
-}
+export type AnswerRules = ReturnType<typeof createAnswerRules>;
 
 /** The tools whose answers name sources (ai.google.dev, "Grounding with Google Search", "URL context"). */
 const CITING: ReadonlySet<Tool['kind']> = new Set(['web-search', 'url-context']);
@@ -184,7 +180,7 @@ export interface AnswerRulesOptions extends AnswerTransformOptions {
  * What is done to the events of one translated answer between the decoder and the client's writer. One for each
  * answer, as the rules keep state. Never throws.
  */
-export function createAnswerRules(options: AnswerRulesOptions): AnswerRules {
+export function createAnswerRules(options: AnswerRulesOptions) {
   const { request, isSearchNamed = false, textLimit } = options;
   const { choices } = request;
   const receipt = receiptInClientNames(request.clientNames, options.receipt);
@@ -197,7 +193,7 @@ export function createAnswerRules(options: AnswerRulesOptions): AnswerRules {
   // What a text cites is told at the end of the answer, behind any cut.
   const citesLate = isSearchNamed || request.tools.some(({ kind }) => CITING.has(kind));
   return {
-    transform: (events) => {
+    transform(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
       const within = limit?.cut(events) ?? events;
       const kept = stops?.cut(within) ?? within;
       if (!isPlain) {
@@ -207,6 +203,7 @@ export function createAnswerRules(options: AnswerRulesOptions): AnswerRules {
       recordUnsupportedParts(kept, receipt);
       return transform(kept);
     },
-    isComplete: () => !citesLate && (stops?.isDone === true || limit?.isDone === true),
+    /** True when the client needs nothing more of the upstream's answer. */
+    isComplete: (): boolean => !citesLate && (stops?.isDone === true || limit?.isDone === true),
   };
 }
