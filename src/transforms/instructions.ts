@@ -1,4 +1,4 @@
-// Drops the billing pseudo header some coding CLIs put first into the system prompt.
+// Instructions: the billing line, their place, and prompts for formats and domains.
 
 import type { TextPart, Tool, UserLocation } from '../canonical/request.ts';
 import { formatInWords } from '../canonical/text-forms.ts';
@@ -95,7 +95,7 @@ type SearchTool = Extract<Tool, { kind: 'web-search' }>;
 
 /**
  * Tells the model what upstream searches take no setting for: their domains, and where the user is.
- * `answer/filter-sources.ts` keeps sources of other domains out of the answer.
+ * `answer/sources.ts` keeps sources of other domains out of the answer.
  */
 export const promptForDomains: Transform = (request, context) => {
   const texts = request.tools.flatMap((tool) =>
