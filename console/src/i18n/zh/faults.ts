@@ -111,7 +111,6 @@ export const faults: SentenceTexts = {
     '请求正文不是有效的 JSON：位置 {2} 处{1}。',
   'The request body must be a JSON object.': '请求正文必须是 JSON 对象。',
   'The request does not fit.': '请求不符合要求。',
-  'The request target holds a malformed percent escape.': '请求目标中的百分号编码有误。',
   'The request target is not canonical: send an absolute path without empty or dot segments, backslashes, or encoded slashes and control characters.':
     '请求目标不规范：请发送绝对路径，不含空段、点段、反斜杠、编码的斜杠和控制字符。',
   'The upstream closed the connection without an answer.': '上游没有回答就关闭了连接。',
