@@ -24,7 +24,7 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
   afterAll(() => console?.close());
 
   const failed = (page: Page) =>
-    page.getByRole('alert').filter({ hasText: 'The gateway failed' }).getByText(REFUSAL);
+    page.getByRole('alert').filter({ hasText: 'Internal error' }).getByText(REFUSAL);
 
   test('an order that is refused is told, and the accounts stand where they stood', async () => {
     const page = await console.open('/accounts');

@@ -127,14 +127,14 @@ describe.skipIf(isWithoutBrowser)('texts of clients and upstreams in the console
     await expect.poll(left).toBe(0);
     await page.locator('.entry-name', { hasText: '<svg onload=alert(1)>' }).first().waitFor();
     await expectNothingRan('all of /routing');
-    await look(`/routing?name=${encodeURIComponent('<svg onload=alert(1)>')}`, 'goes to');
+    await look(`/routing?name=${encodeURIComponent('<svg onload=alert(1)>')}`, 'maps to');
     await look('/routing?tab=catalogue', 'Name');
-    await look('/playground', 'Nothing said yet');
+    await look('/playground', 'Send a message');
   });
 
   test('notes of address rules, refused paths, and lines of the log', async () => {
     await look('/security?tab=addresses', '<svg onload=alert(1)>');
-    await look('/security?tab=log', 'Wrong or no key');
+    await look('/security?tab=log', 'Invalid or missing key');
     await look('/logs', 'request');
     const line = page.getByRole('button', { name: /request/ }).first();
     await line.click();
