@@ -1,8 +1,8 @@
-// Members that come and go with every request, each of which knows its own place.
+// A list whose items come and go with every request and know their own index.
 
-export interface RosterMember {
-  /** Its place in the one roster it is in, which alone writes it; -1 while it is in none. */
-  rosterPlace: number;
+export interface IndexedListItem {
+  /** Its index in the list it is in, which alone writes it; -1 while it is in none. */
+  listIndex: number;
 }
 
 /**
@@ -10,31 +10,31 @@ export interface RosterMember {
  * behind points to the next one: everything that was ever in it stays until the next full garbage
  * collection, and is copied by the small ones before.
  */
-export class Roster<Member extends RosterMember> {
-  readonly #members: Member[] = [];
+export class IndexedList<Item extends IndexedListItem> {
+  readonly #items: Item[] = [];
 
   get size(): number {
-    return this.#members.length;
+    return this.#items.length;
   }
 
-  add(member: Member): void {
-    if (member.rosterPlace !== -1) return;
-    member.rosterPlace = this.#members.length;
-    this.#members.push(member);
+  add(item: Item): void {
+    if (item.listIndex !== -1) return;
+    item.listIndex = this.#items.length;
+    this.#items.push(item);
   }
 
-  delete(member: Member): void {
-    const place = member.rosterPlace;
-    if (place === -1) return;
-    member.rosterPlace = -1;
-    const last = this.#members.pop();
-    if (last === undefined || last === member) return;
-    last.rosterPlace = place;
-    this.#members[place] = last;
+  delete(item: Item): void {
+    const index = item.listIndex;
+    if (index === -1) return;
+    item.listIndex = -1;
+    const last = this.#items.pop();
+    if (last === undefined || last === item) return;
+    last.listIndex = index;
+    this.#items[index] = last;
   }
 
   /** Those of this moment, in no order. */
-  list(): readonly Member[] {
-    return [...this.#members];
+  list(): readonly Item[] {
+    return [...this.#items];
   }
 }

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { Roster, type RosterMember } from '../lib/indexed-list.ts';
+import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
 import { told } from '../lib/localized-message.ts';
 
 export interface Activity {
@@ -18,7 +18,7 @@ export interface Activity {
   drain(graceMs: number): Promise<void>;
 }
 
-interface Running extends RosterMember {
+interface Running extends IndexedListItem {
   readonly request: { readonly socket: Socket };
   readonly abort: AbortController;
 }
@@ -27,7 +27,7 @@ interface Running extends RosterMember {
 const LAST_WORDS_MS = 2_000;
 
 export function createActivity(clock: Clock): Activity {
-  const running = new Roster<Running>();
+  const running = new IndexedList<Running>();
   let draining = false;
   const ending = new AbortController();
   let onIdle: (() => void) | undefined;

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import type { Clock, Timer } from '../lib/clock.ts';
-import { Roster, type RosterMember } from '../lib/indexed-list.ts';
+import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
 import { type AddressRange, isInRange, isLoopback, readAddress, visitorOf } from '../lib/net.ts';
 import type { Log } from './settings.ts';
 
@@ -105,7 +105,7 @@ async function readTables(): Promise<ReadonlyMap<string, number>> {
 
 type SocketEvent = 'close' | 'drain' | 'end';
 
-interface Waiting extends RosterMember {
+interface Waiting extends IndexedListItem {
   readonly listener: () => void;
 }
 
@@ -113,7 +113,7 @@ interface Waiting extends RosterMember {
  * A client may send any number of requests at once on a connection; node warns of many listeners. These live as long as
  * their socket.
  */
-const rosters: Readonly<Record<SocketEvent, WeakMap<Socket, Roster<Waiting>>>> = {
+const listenerLists: Readonly<Record<SocketEvent, WeakMap<Socket, IndexedList<Waiting>>>> = {
   close: new WeakMap(),
   drain: new WeakMap(),
   end: new WeakMap(),
@@ -121,24 +121,24 @@ const rosters: Readonly<Record<SocketEvent, WeakMap<Socket, Roster<Waiting>>>> =
 
 /** Calls `listener` at every such event; the answer ends that. */
 export function onSocket(socket: Socket, event: SocketEvent, listener: () => void): () => void {
-  const waiting: Waiting = { listener, rosterPlace: -1 };
-  const roster = rosterOf(socket, event);
-  roster.add(waiting);
-  return () => roster.delete(waiting);
+  const waiting: Waiting = { listener, listIndex: -1 };
+  const list = listOf(socket, event);
+  list.add(waiting);
+  return () => list.delete(waiting);
 }
 
-function rosterOf(socket: Socket, event: SocketEvent): Roster<Waiting> {
-  const known = rosters[event].get(socket);
+function listOf(socket: Socket, event: SocketEvent): IndexedList<Waiting> {
+  const known = listenerLists[event].get(socket);
   if (known !== undefined) return known;
-  const roster = new Roster<Waiting>();
-  rosters[event].set(socket, roster);
+  const list = new IndexedList<Waiting>();
+  listenerLists[event].set(socket, list);
   socket.on(event, () => {
-    for (const waiting of roster.list()) {
+    for (const waiting of list.list()) {
       // One that was told before may have ended its wait.
-      if (waiting.rosterPlace !== -1) waiting.listener();
+      if (waiting.listIndex !== -1) waiting.listener();
     }
   });
-  return roster;
+  return list;
 }
 
 const MAX_CONNECTIONS = 16_384;

@@ -6,7 +6,7 @@ import type { ListedModel } from '../canonical/model.ts';
 import type { RequestReceipt } from '../canonical/receipt.ts';
 import type { CallRecord, Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { RosterMember } from '../lib/indexed-list.ts';
+import type { IndexedListItem } from '../lib/indexed-list.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { AddressRange } from '../lib/net.ts';
 import type { EndedRequest, RequestObserver } from '../monitor/record.ts';
@@ -68,7 +68,7 @@ export interface Edge extends EdgeOptions {
 }
 
 /** One request on its way; everything known of it and nothing of any other. */
-export interface Exchange extends BodyHolder, RosterMember {
+export interface Exchange extends BodyHolder, IndexedListItem {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly settings: EdgeSettings;

@@ -104,7 +104,7 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
     protocol: edge.protocols.protocolForPath(path, headers, parameters),
     clientKeyId: '',
     heldBytes: 0,
-    rosterPlace: -1,
+    listIndex: -1,
     isAnswered: false,
   };
 }
