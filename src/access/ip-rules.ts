@@ -3,7 +3,7 @@
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createJobQueue } from '../lib/concurrency.ts';
+import { createMutex } from '../lib/concurrency.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { told } from '../lib/localized-message.ts';
 import { type IpAddress, type IpRange, readIpAddress, readIpRange, widthOf } from '../lib/net.ts';
@@ -77,7 +77,7 @@ class Filter implements AddressFilter {
   readonly #hits: WriteBehind<RuleHits> | undefined;
   readonly #listeners: Listeners<string>;
   /** One change after the other: what it was checked against is what it changes. */
-  readonly #inTurn = createJobQueue();
+  readonly #inTurn = createMutex();
   #entries = new Map<string, Entry>();
   #index: RuleIndex<Entry>;
 

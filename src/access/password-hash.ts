@@ -1,7 +1,7 @@
 // Password hashing: argon2id in PHC form, two at a time; replaces a plain console password in the config file.
 
 import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { createConcurrencyLimit } from '../lib/concurrency.ts';
+import { limit } from '../lib/concurrency.ts';
 import type { DoorLog } from './access-log.ts';
 
 export type PasswordHasher = ReturnType<typeof createPasswordHasher>;
@@ -38,7 +38,7 @@ export function isUsableHash(text: string): boolean {
 }
 
 export function createPasswordHasher() {
-  const inTurn = createConcurrencyLimit(MAX_CONCURRENT_HASHES);
+  const inTurn = limit(MAX_CONCURRENT_HASHES);
   const dummy: StoredHash = {
     memory: MEMORY_KIB,
     passes: PASSES,

@@ -1,7 +1,7 @@
 // The settings in force: loaded once, then updated as the config file changes; and the secrets among them.
 
 import type { Clock } from '../lib/clock.ts';
-import { createJobQueue } from '../lib/concurrency.ts';
+import { createMutex } from '../lib/concurrency.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { type Flags, resolveSettings, type Settings } from './effective.ts';
@@ -87,7 +87,7 @@ export async function createLiveConfig(options: LiveConfigOptions): Promise<Live
   const state = createState(options, loaded);
   const sources = { flags: options.flags ?? {}, environment: options.environment };
   const overrides = listOverrides(sources);
-  const inTurn = createJobQueue();
+  const inTurn = createMutex();
   if (loaded.origin === 'last-good-copy') {
     const { problems } = loaded;
     log.warn({ path, problems }, 'The config file cannot be used; its last good copy is in force.');

@@ -1,15 +1,16 @@
-// Lets only so many jobs run at the same time; the others wait in the order they came.
+// Bounds on what runs at the same time: a limit, a mutex, and a gate that also bounds the starts of a second.
 
 import type { Clock, Timer } from './clock.ts';
 
-export function createConcurrencyLimit(
-  most: number,
-): <Result>(job: () => Promise<Result>) => Promise<Result> {
+export type Limit = <Result>(job: () => Promise<Result>) => Promise<Result>;
+
+/** Runs at most `max` jobs at the same time; the others wait in the order they came. */
+export function limit(max: number): Limit {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (job) => {
-    // Whoever ends hands its place over, so that nobody slips in between.
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    // A job that ends hands its place over, so that no other takes it in between.
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
     else running += 1;
     try {
       return await job();
@@ -21,52 +22,37 @@ export function createConcurrencyLimit(
   };
 }
 
-// Jobs that must not overlap.
-
-/** Runs jobs one after the other, each with its own result; one that fails does not keep back the next. */
-export function createJobQueue(): <Result>(job: () => Promise<Result>) => Promise<Result> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (job) => {
-    const result = last.then(job);
-    last = result.catch(() => undefined);
-    return result;
-  };
+/** Runs jobs one after the other, each with its own result; one that fails does not hold back the next. */
+export function createMutex(): Limit {
+  return limit(1);
 }
 
-// Runs a piece of work for each item of a list, a bounded number at a time.
-
-/** The results in the order of the items. `work` has to turn its own failures into results. */
-export async function inParallel<Item, Result>(
+/** The results of `work` in the order of the items, at most `max` of which are worked on at the same time. */
+export function mapLimit<Item, Result>(
   items: readonly Item[],
-  limit: number,
+  max: number,
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  const results = new Map<number, Result>();
-  const waiting = items.entries();
-  const runner = async (): Promise<void> => {
-    for (const [index, item] of waiting) results.set(index, await work(item));
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, runner));
-  return [...results].sort(([one], [other]) => one - other).map(([, result]) => result);
+  const run = limit(max);
+  return Promise.all(items.map((item) => run(() => work(item))));
 }
 
-// Runs jobs one after the other start: a few at once, and never many starts within a second.
-
-export interface WorkQueue {
+/** Runs a few jobs at the same time, and never starts many within a second. */
+export interface RateGate {
   /** Urgent jobs go before those that wait already. A job must not throw. */
   add(job: () => Promise<void>, options: { readonly isUrgent: boolean }): void;
   /** Forgets what has not begun. */
   close(): void;
 }
 
-export interface WorkQueueOptions {
+export interface RateGateOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'startTimer'>;
   readonly maxConcurrent: number;
   /** Least time between two starts, in milliseconds. */
   readonly spacingMs: number;
 }
 
-export function createWorkQueue({ clock, maxConcurrent, spacingMs }: WorkQueueOptions): WorkQueue {
+export function createRateGate({ clock, maxConcurrent, spacingMs }: RateGateOptions): RateGate {
   const waiting: (() => Promise<void>)[] = [];
   let running = 0;
   let lastStartAt = Number.NEGATIVE_INFINITY;

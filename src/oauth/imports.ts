@@ -5,7 +5,7 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { inParallel } from '../lib/concurrency.ts';
+import { mapLimit } from '../lib/concurrency.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import {
@@ -131,7 +131,7 @@ function importEach<Value>(
   const items = values.map((value, at): ImportItem<Value> => {
     return { index: at + 1, value, label: undefined };
   });
-  return inParallel(items, limit, async (item) => {
+  return mapLimit(items, limit, async (item) => {
     const { index } = item;
     try {
       const { kind, account, reason } = await prove(item);

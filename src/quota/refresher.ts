@@ -5,7 +5,7 @@ import type { Account, QuotaReading, TokenSource } from '../accounts/account.ts'
 import type { AccountBook } from '../accounts/account-book.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
-import { createWorkQueue, type WorkQueue } from '../lib/concurrency.ts';
+import { createRateGate, type RateGate } from '../lib/concurrency.ts';
 import type { Upstream, UpstreamQuota } from '../upstreams/upstream.ts';
 import type { QuotaSettings } from './protection.ts';
 
@@ -38,7 +38,7 @@ const READ_LIMIT_MS = 10_000;
 
 export class QuotaRefresher {
   readonly #options: QuotaRefresherOptions;
-  readonly #queue: WorkQueue;
+  readonly #queue: RateGate;
   readonly #turns = new Map<string, Timer>();
   readonly #underWay = new Map<string, Promise<RefreshOutcome>>();
   readonly #changedMeanwhile = new Set<string>();
@@ -47,7 +47,7 @@ export class QuotaRefresher {
 
   constructor(options: QuotaRefresherOptions) {
     this.#options = options;
-    this.#queue = createWorkQueue({
+    this.#queue = createRateGate({
       clock: options.clock,
       maxConcurrent: MAX_CONCURRENT,
       spacingMs: SPACING_MS,

@@ -5,7 +5,7 @@ import { StoreError } from '../../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { mergePatch } from '../../config/file.ts';
 import { ConfigError, UnusableFileError, UnwritableFileError } from '../../config/values.ts';
-import { createJobQueue } from '../../lib/concurrency.ts';
+import { createMutex } from '../../lib/concurrency.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { isOutOfRoom } from '../../lib/private-file.ts';
@@ -118,7 +118,7 @@ const SECTION_PARAMETER = CONFIG_SECTIONS.map(({ name }) => `\`${name}\``).join(
 
 export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] {
   const { config, origins, revisionKey, access } = options;
-  const inTurn = createJobQueue();
+  const inTurn = createMutex();
   const earlier = createEarlierFiles();
   const facts: UpstreamFacts = {
     hasAccounts: (id) => options.book.list().some(({ record }) => record.upstreamId === id),
