@@ -1,8 +1,8 @@
 // An API key with its limits, its secret, its blocked hours, and the store it needs.
 
 import { createHmac, randomBytes } from 'node:crypto';
-import { checksumOf } from '../lib/key-shape.ts';
 import { told } from '../lib/localized-message.ts';
+import { checksumOf } from '../lib/redact.ts';
 
 /** What a key may do; absent limits do not limit. */
 export interface KeyLimits {

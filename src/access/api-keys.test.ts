@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccessStores } from '../../test/support/memory-door-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
-import { looksLikeKeySecret } from '../lib/key-shape.ts';
+import { looksLikeKeySecret } from '../lib/redact.ts';
 import { createBlockedHoursCheck, createKeySecret } from './api-key.ts';
 import { ApiKeys, createApiKeyLimits, type KeyInput } from './api-keys.ts';
 

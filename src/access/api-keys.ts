@@ -3,11 +3,11 @@
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { looksLikeKeySecret } from '../lib/key-shape.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { createWildcard, foldCase } from '../lib/names.ts';
 import { visitorOf } from '../lib/net.ts';
+import { looksLikeKeySecret } from '../lib/redact.ts';
 import { createWriteBehind, UNBOUNDED, type WriteBehind } from '../lib/write-behind.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
 import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';

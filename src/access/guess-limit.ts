@@ -3,10 +3,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { looksLikeKeySecret } from '../lib/key-shape.ts';
 import { told } from '../lib/localized-message.ts';
 import { setLast } from '../lib/lru.ts';
 import { visitorOf } from '../lib/net.ts';
+import { looksLikeKeySecret } from '../lib/redact.ts';
 
 export type GuessLimit = ReturnType<typeof createGuessLimit>;
 

@@ -1,7 +1,7 @@
 // The upstreams of config file and environment with their defaults, and the checks of their values.
 
-import { looksLikeKeySecret } from '../lib/key-shape.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import { looksLikeKeySecret } from '../lib/redact.ts';
 import type { Environment } from './env.ts';
 import type { ConfigFile } from './settings.ts';
 import {

@@ -1,5 +1,6 @@
-// Takes credentials out of what is kept of requests, and shortens media.
+// Removes credentials from texts: of records and logs, of upstream errors, and of what a provider says of a sign-in.
 
+import { crc32 } from 'node:zlib';
 import { copyBeginning } from './flatten-string.ts';
 import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from './json.ts';
 
@@ -15,6 +16,12 @@ export interface Redactor {
 }
 
 const HIDDEN = '[redacted]';
+
+/** Credentials whose beginning gives them away. */
+const API_KEY = /\bAIza[\w-]{20,}/g;
+const ACCESS_TOKEN = /\bya29\.[\w.-]+/g;
+const AUTHORIZATION = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
+
 const MOST_SPELLED = 256;
 /** What is looked at behind the end of a beginning: longer than any credential. */
 const BEHIND_CHARACTERS = 8_192;
@@ -24,12 +31,12 @@ const BEHIND_CHARACTERS = 8_192;
  * through may be JSON, and stays it: none reaches over a quote, or takes an escape apart.
  */
 const SHAPES: readonly (readonly [pattern: RegExp, stand: string])[] = [
-  [/\bAIza[\w-]{20,}/g, HIDDEN],
-  [/\bya29\.[\w.-]+/g, HIDDEN],
+  [API_KEY, HIDDEN],
+  [ACCESS_TOKEN, HIDDEN],
   [/\b1\/\/[\w-]{20,}/g, HIDDEN],
   [/\b(?:sk|pk|rk|pat|ghp|gho|xox[abp])[-_][\w-]{12,}/g, HIDDEN],
   [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, HIDDEN],
-  [/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
+  [AUTHORIZATION, `$1 ${HIDDEN}`],
   [
     /([?&;](?:key|api_?key|access_token|refresh_token|id_token|token|code|client_secret|password|sig(?:nature)?)=)(?:[^&;\s"'#\\]|\\[^"])+/gi,
     `$1${HIDDEN}`,
@@ -187,8 +194,6 @@ function shorten(text: string): string {
   );
 }
 
-// Redactors of requests: one for each set of credentials, which remembers the short texts that come often.
-
 /** Of the credentials that clients show, and of short texts for each. */
 const MOST_REDACTORS = 64;
 const MOST_TEXTS = 256;
@@ -237,8 +242,6 @@ function remembering(redactor: Redactor): Redactor {
     },
   };
 }
-
-// Finds a secret in a text in every spelling that software usually gives it.
 
 /** Shorter secrets are found in too much that is none. */
 const SHORTEST_SECRET = 6;
@@ -416,8 +419,6 @@ function takeOne<Key>(counts: Map<Key, number>, key: Key): void {
   else counts.delete(key);
 }
 
-// Takes secrets out of what a provider says before a person or the log may read it.
-
 const MAX_CHARACTERS = 200;
 /** Longer words are no prose: they may be a token, whole or in part. */
 const MAX_WORD = 20;
@@ -445,18 +446,16 @@ function spellings(secret: string): string[] {
   return [secret, ...spellSecret(secret)].map((spelling) => spelling.slice(0, SECRET_CHARACTERS));
 }
 
-// Takes secrets and identities of the pool's accounts out of upstream texts before anyone reads them.
-
 const MAX_MESSAGE_LENGTH = 1000;
 const SCRUBBED = '<hidden>';
 
 /** What each kind of secret looks like, and what stands in its place. */
 const SECRETS: readonly (readonly [pattern: RegExp, stand: string])[] = [
-  [/\bAIza[\w-]{20,}/g, '<key>'],
-  [/\bya29\.[\w.-]+/g, '<key>'],
+  [API_KEY, '<key>'],
+  [ACCESS_TOKEN, '<key>'],
   [/\bsk-[\w-]{8,}/g, '<key>'],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '<key>'],
-  [/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, '$1 <key>'],
+  [AUTHORIZATION, '$1 <key>'],
   [/([?&](?:key|access_token)=)[^&\s"']+/gi, '$1<key>'],
   [/\bapi_key:[\w-]+/gi, 'api_key:<key>'],
   [/[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+/g, '<email>'],
@@ -476,4 +475,18 @@ export function scrubText(text: string, known: readonly string[] = []): string {
   }
   for (const [pattern, stand] of SECRETS) clean = clean.replace(pattern, stand);
   return clean.length > MAX_MESSAGE_LENGTH ? `${clean.slice(0, MAX_MESSAGE_LENGTH)}…` : clean;
+}
+
+const OWN_KEY = /^sk-[0-9a-z]{38}$/;
+const CHECK_CHARACTERS = 7;
+
+/** True for keys that this gateway issues to persons: known without a lookup, and false for misspelt ones. */
+export function looksLikeKeySecret(text: string): boolean {
+  if (!OWN_KEY.test(text)) return false;
+  const body = text.slice(0, -CHECK_CHARACTERS);
+  return checksumOf(body) === text.slice(-CHECK_CHARACTERS);
+}
+
+export function checksumOf(body: string): string {
+  return crc32(body).toString(36).padStart(CHECK_CHARACTERS, '0');
 }
