@@ -7,7 +7,7 @@ import { endianness } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
-import { type AddressRange, isInRange, isLoopback, readAddress, visitorOf } from '../lib/net.ts';
+import { type IpRange, isInRange, isLoopback, readAddress, visitorOf } from '../lib/net.ts';
 import type { Log } from './settings.ts';
 
 /** A client that takes nothing for this long is cut off. */
@@ -161,7 +161,7 @@ const NODES_MARGIN = 16;
 
 export interface ConnectionLimitOptions {
   /** Asked for every connection: these speak for many clients, and so does this machine itself. */
-  readonly trustedProxies: () => readonly AddressRange[];
+  readonly trustedProxies: () => readonly IpRange[];
   readonly log: Pick<Log, 'warn'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** What the system lets this process have open; undefined where it does not say. */
@@ -279,7 +279,7 @@ function mostConnections(openFiles = Number.POSITIVE_INFINITY): number {
 
 function visitorAt(
   peer = '',
-  trustedProxies: readonly AddressRange[],
+  trustedProxies: readonly IpRange[],
 ): { readonly name: string; readonly isMany: boolean } {
   const address = readAddress(peer);
   const isMany =

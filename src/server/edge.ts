@@ -8,7 +8,7 @@ import type { CallRecord, Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { IndexedListItem } from '../lib/indexed-list.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { AddressRange } from '../lib/net.ts';
+import type { IpRange } from '../lib/net.ts';
 import type { EndedRequest, RequestObserver } from '../monitor/record.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { ClientProtocol } from '../protocols/protocol.ts';
@@ -63,7 +63,7 @@ export interface Edge extends EdgeOptions {
   readonly bodies: BodyBudget;
   /** Derived from settings, once for each change of them. */
   keyRing(settings: EdgeSettings): KeyRing;
-  trustedProxies(settings: EdgeSettings): readonly AddressRange[];
+  trustedProxies(settings: EdgeSettings): readonly IpRange[];
   readonly readClientAddress: (input: AddressInput) => string;
 }
 

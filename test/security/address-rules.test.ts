@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { type AddressRule, createAddressFilter } from '../../src/access/ip-rules.ts';
 
-import { writeIpAddress } from '../../src/lib/net.ts';
+import { formatIpAddress } from '../../src/lib/net.ts';
 import { createRandom, type Random } from '../fuzz/random.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { threadMs } from './measure.ts';
@@ -49,7 +49,7 @@ function createRules(random: Random): AddressRule[] {
     const bits = least + random.below(widest - least + 1);
     const hostBits = BigInt(widest - bits);
     const value = (randomValue(random, family) >> hostBits) << hostBits;
-    ranges.add(`${writeIpAddress({ family, value })}/${bits}`);
+    ranges.add(`${formatIpAddress({ family, value })}/${bits}`);
   }
   return [...ranges].map(createRule);
 }
@@ -69,7 +69,7 @@ function createRule(range: string, index: number): AddressRule {
 }
 
 function randomAddress(random: Random, family: 4 | 6): string {
-  return writeIpAddress({ family, value: randomValue(random, family) });
+  return formatIpAddress({ family, value: randomValue(random, family) });
 }
 
 /** IPv6 addresses of one /16, so that some rule fits now and then. */

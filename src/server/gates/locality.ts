@@ -1,6 +1,13 @@
 // Decides whether a request comes from a program on this machine, and the client address it counts for.
 
-import { type AddressRange, isInRange, isLoopback, readAddress, readRange } from '../../lib/net.ts';
+import {
+  formatIpAddress,
+  type IpRange,
+  isInRange,
+  isLoopback,
+  readAddress,
+  readRange,
+} from '../../lib/net.ts';
 import type { HeaderMap } from '../settings.ts';
 
 export type Locality = 'local' | 'remote';
@@ -99,11 +106,11 @@ export interface AddressInput {
   readonly peer: string | undefined;
   /** `X-Forwarded-For`, repeated lines joined with ", ". */
   readonly forwardedFor: string | undefined;
-  readonly trustedProxies: readonly AddressRange[];
+  readonly trustedProxies: readonly IpRange[];
 }
 
 /** Ranges of the readable entries; an unreadable one trusts nobody. */
-export function readTrustedProxies(entries: readonly string[]): readonly AddressRange[] {
+export function readTrustedProxies(entries: readonly string[]): readonly IpRange[] {
   return entries.map(readRange).filter((range) => range !== undefined);
 }
 
@@ -118,15 +125,15 @@ export function readClientAddress(input: AddressInput): string {
   const { forwardedFor, trustedProxies } = input;
   const isTrusted = (address: typeof peer): boolean =>
     trustedProxies.some((range) => isInRange(address, range));
-  if (forwardedFor === undefined || !isTrusted(peer)) return peer.toString();
+  if (forwardedFor === undefined || !isTrusted(peer)) return formatIpAddress(peer);
   let client = peer;
   for (const token of forwardedFor.split(',').reverse()) {
     const address = readAddress(withoutPort(token.trim()));
-    if (address === undefined) return peer.toString();
+    if (address === undefined) return formatIpAddress(peer);
     client = address;
     if (!isTrusted(address)) break;
   }
-  return client.toString();
+  return formatIpAddress(client);
 }
 
 /** As `readClientAddress`; remembers peers, which send many requests each. */
