@@ -215,7 +215,7 @@ export const PROOFS: readonly Proof[] = [
   {
     promise: 'Addresses in requests lead to public hosts only.',
     tried: '100 spellings, redirects, rebinding',
-    file: 'src/lib/net.address-policy.test.ts',
+    file: 'src/lib/net.test.ts',
     test: 'https://%s is neither asked for nor connected to',
   },
   {
