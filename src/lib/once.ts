@@ -21,3 +21,19 @@ export function memoize<Argument extends object, Result>(
     return latest.result;
   };
 }
+
+/** Remembers results by text, for what a few texts are asked for again and again; all are forgotten at `most`. */
+export function remember<Result>(
+  most: number,
+  derive: (text: string) => Result,
+): (text: string) => Result {
+  const known = new Map<string, { readonly result: Result }>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found.result;
+    if (known.size === most) known.clear();
+    const result = derive(text);
+    known.set(text, { result });
+    return result;
+  };
+}

@@ -8,6 +8,8 @@ import ipaddr from 'ipaddr.js';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
 import { type IpRange, isInRange, isLoopback, readAddress, visitorOf } from '../lib/net.ts';
+import { memoize, remember } from '../lib/once.ts';
+import { MAX_PEERS } from './gates/locality.ts';
 import type { Log } from './settings.ts';
 
 /** A client that takes nothing for this long is cut off. */
@@ -236,8 +238,11 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
     if (idle !== undefined) close(idle);
     return idle !== undefined;
   };
+  const visitorFor = memoize((proxies: readonly IpRange[]) =>
+    remember(MAX_PEERS, (peer) => visitorAt(peer, proxies)),
+  );
   const enter = (socket: Connection): void => {
-    const { name, isMany } = visitorAt(socket.remoteAddress, trustedProxies());
+    const { name, isMany } = visitorFor(trustedProxies())(socket.remoteAddress ?? '');
     const visitor = visitors.get(name) ?? { name, connections: 0, isTold: false };
     const mostOfVisitor = Math.floor(most * (isMany ? SHARE_OF_PROXY : SHARE_OF_ADDRESS));
     if (!makeRoom(visitor, mostOfVisitor)) {
@@ -278,7 +283,7 @@ function mostConnections(openFiles = Number.POSITIVE_INFINITY): number {
 }
 
 function visitorAt(
-  peer = '',
+  peer: string,
   trustedProxies: readonly IpRange[],
 ): { readonly name: string; readonly isMany: boolean } {
   const address = readAddress(peer);

@@ -8,6 +8,7 @@ import {
   readAddress,
   readRange,
 } from '../../lib/net.ts';
+import { remember } from '../../lib/once.ts';
 import type { HeaderMap } from '../settings.ts';
 
 export type Locality = 'local' | 'remote';
@@ -138,20 +139,18 @@ export function readClientAddress(input: AddressInput): string {
 
 /** As `readClientAddress`; remembers peers, which send many requests each. */
 export function createAddressReader(): typeof readClientAddress {
-  const known = new Map<string, string>();
+  const addressOf = remember(MAX_PEERS, (peer) =>
+    readClientAddress({ peer, forwardedFor: undefined, trustedProxies: [] }),
+  );
   return (input) => {
     const { peer, forwardedFor } = input;
     if (peer === undefined || forwardedFor !== undefined) return readClientAddress(input);
-    const found = known.get(peer);
-    if (found !== undefined) return found;
-    if (known.size === MAX_PEERS) known.clear();
-    const address = readClientAddress(input);
-    known.set(peer, address);
-    return address;
+    return addressOf(peer);
   };
 }
 
-const MAX_PEERS = 1024;
+/** So many peers are remembered. */
+export const MAX_PEERS = 1024;
 
 /** Some proxies write `192.0.2.1:1234` or `[2001:db8::1]:1234`. */
 function withoutPort(token: string): string {
