@@ -4,7 +4,7 @@ import { createHmac, hash, randomBytes } from 'node:crypto';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
-import { setLast } from '../lib/lru.ts';
+import { touchLru } from '../lib/lru.ts';
 import { visitorOf } from '../lib/net.ts';
 import { createWriteBehind, UNBOUNDED, type WriteBehind } from '../lib/write-behind.ts';
 import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
@@ -332,7 +332,7 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>) {
     const tries = isFresh
       ? known
       : { count: 0, since: now, beyond: 0, blockedUntil: 0, lastAt: now };
-    setLast(byVisitor, [visitor, tries], MAX_ADDRESSES);
+    touchLru(byVisitor, [visitor, tries], MAX_ADDRESSES);
     return tries;
   };
   const checkEverybody = (visitor: string, now: number): void => {
@@ -373,7 +373,7 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>) {
     succeed(address: string): void {
       const visitor = visitorOf(address);
       byVisitor.delete(visitor);
-      setLast(trusted, [visitor, clock.monotonic()], MAX_TRUSTED);
+      touchLru(trusted, [visitor, clock.monotonic()], MAX_TRUSTED);
     },
   };
 }

@@ -4,7 +4,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
-import { setLast } from '../lib/lru.ts';
+import { touchLru } from '../lib/lru.ts';
 import { visitorOf } from '../lib/net.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 
@@ -47,7 +47,7 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>) {
     createHmac('sha256', digestKey).update(text).digest('base64url').slice(0, 16);
   const rememberRightKey = (visitor: string, keyId: string, now: number): void => {
     const times = touchTimes(rightBy, visitor, MAX_KNOWN_VISITORS);
-    setLast(times, [keyId, now], MAX_KEYS_PER_VISITOR);
+    touchLru(times, [keyId, now], MAX_KEYS_PER_VISITOR);
   };
   return {
     /**
@@ -76,7 +76,7 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>) {
       if (keyId !== undefined) rememberRightKey(visitor, keyId, now);
       if (keyId !== undefined || fresh.length === 0) return;
       const known = touchTimes(wrongBy, visitor, MAX_GUESSING_VISITORS);
-      for (const digest of fresh) setLast(known, [digest, now], MAX_WRONG_KEYS);
+      for (const digest of fresh) touchLru(known, [digest, now], MAX_WRONG_KEYS);
     },
   };
 }
@@ -112,7 +112,7 @@ function waitFor(wrong: Times, surplus: number, now: number): number {
 /** The times of a visitor, who is the last to be forgotten now. */
 function touchTimes(visitors: Map<string, Times>, visitor: string, most: number): Times {
   const times = visitors.get(visitor) ?? new Map<string, number>();
-  setLast(visitors, [visitor, times], most);
+  touchLru(visitors, [visitor, times], most);
   return times;
 }
 

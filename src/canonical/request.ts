@@ -318,11 +318,6 @@ export interface TracedCall {
   readonly trace?: ServerToolHistory | undefined;
 }
 
-/** Traces remembered from earlier answers to the same client key. */
-export interface TraceRecall {
-  trace(id: string, name: string): ServerToolHistory | undefined;
-}
-
 /** Which outputs were requested by JSON Schema; the other values come as texts. */
 export interface TypedValues {
   /** The structured answer. */

@@ -1,10 +1,12 @@
 // How a signature travels through a client: one opaque text that names its family and its part.
 
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import type { TextDigest } from '../lib/long-text.ts';
 import { once } from '../lib/once.ts';
-import type { Part, Signature, Tool, TraceRecall, Turn } from './request.ts';
+import { readCallInput } from './event.ts';
+import type { Part, ServerToolHistory, Signature, Tool, Turn } from './request.ts';
 
 const PREFIX = 'gw1';
 const PARTS = ['thinking', 'text', 'tool-call', 'media'] as const;
@@ -50,29 +52,71 @@ export function readCarrier(text: string | undefined | null): Signature | undefi
   };
 }
 
-/** Signatures remembered from earlier answers to the same client key. */
-export interface SignatureRecall extends TraceRecall {
-  call(id: string, name: string): Signature | undefined;
-  /** The arguments its signature vouches for, of a call that `returned` as it was shown, or changed in nothing it says. */
-  input(
-    call: { readonly id: string; readonly name: string; readonly schema?: JsonValue | undefined },
-    returned: JsonObject,
-  ): JsonObject | undefined;
-  /** Those arguments, whatever the call `returned`; undefined where it returned them. */
-  issuedInput(
-    call: { readonly id: string; readonly name: string },
-    returned: JsonObject,
-  ): JsonObject | undefined;
-  thought(text: string): Signature | undefined;
-  /** Of a text or a medium's base64, in the answer to what was `asked`. */
-  content(content: string, asked: string): Signature | undefined;
-  /** Of a call whose id says nothing, in the answer to what was `asked`. */
-  answeredCall(
-    call: { readonly name: string; readonly input: JsonObject },
-    asked: () => string,
-  ): Signature | undefined;
-  /** A bare value as it was issued through this gateway, however its base64 is spelt now; undefined when it was not. */
-  issued(value: string): Signature | undefined;
+/** What a signature is remembered by. */
+export type SignatureKey =
+  | { readonly kind: 'call'; readonly id: string; readonly name: string }
+  | { readonly kind: 'thought'; readonly text: string | TextDigest }
+  /** A text or a medium's base64, in the answer to what was `asked`. */
+  | {
+      readonly kind: 'content';
+      readonly content: string | TextDigest;
+      readonly asked: () => string;
+    }
+  /** A call whose id says nothing, by its arguments in JSON, in the answer to what was `asked`. */
+  | {
+      readonly kind: 'answered-call';
+      readonly name: string;
+      readonly json: () => string;
+      readonly asked: () => string;
+    }
+  /** A bare value, in either alphabet of base64 (RFC 4648, 5): some SDKs read it as bytes and write it anew. */
+  | { readonly kind: 'value'; readonly value: string };
+
+export interface SignatureEntry {
+  /** As it was issued. */
+  readonly signature?: Signature | undefined;
+  /** The arguments of a signed call. */
+  readonly input?: IssuedInput | undefined;
+  /** What the upstream did by itself before a call. */
+  readonly history?: ServerToolHistory | undefined;
+}
+
+/** JSON of the arguments of a signed call. */
+interface IssuedInput {
+  /** As the upstream wrote and signed them; '' stands for none. */
+  readonly issued: string;
+  /** As the client was shown them, where that is something else. */
+  readonly shown?: string;
+}
+
+/** What is remembered of earlier answers to the same client key. */
+export interface SignatureRecall {
+  lookup(key: SignatureKey): SignatureEntry | undefined;
+}
+
+/** The issued arguments of a call that `returned` as it was shown, or changed in nothing it says. */
+export function inputBehindShown(
+  input: IssuedInput | undefined,
+  returned: JsonObject,
+  schema: JsonValue | undefined,
+): JsonObject | undefined {
+  if (input?.shown === undefined) return undefined;
+  const text = JSON.stringify(returned);
+  if (text === input.issued) return undefined;
+  if (text !== input.shown && !meansTheSame(returned, parseJson(input.shown), schema)) {
+    return undefined;
+  }
+  const issued = parseJson(input.issued);
+  return isJsonObject(issued) ? issued : undefined;
+}
+
+/** The issued arguments, whatever the call `returned`; undefined where it returned them. */
+export function inputAsIssued(
+  input: IssuedInput | undefined,
+  returned: JsonObject,
+): JsonObject | undefined {
+  const issued = input === undefined ? undefined : readCallInput(input.issued);
+  return issued === undefined || isDeepStrictEqual(issued, returned) ? undefined : issued;
 }
 
 /**
@@ -136,8 +180,9 @@ function trustAfterRefusal(
 }
 
 function isAsIssued({ value, call }: PlacedSignature, recall: SignatureRecall): boolean {
-  const own = call && recall.call(call.id, call.name);
-  return own === undefined ? recall.issued(value) !== undefined : own.value === value;
+  const own = call && recall.lookup({ kind: 'call', id: call.id, name: call.name })?.signature;
+  if (own !== undefined) return own.value === value;
+  return recall.lookup({ kind: 'value', value }) !== undefined;
 }
 
 const MAX_CHARACTERS = 4096;

@@ -13,7 +13,7 @@ import { CATALOG_CREATED_AT, findCatalogModel } from '../routing/catalog.ts';
 import { familyOf } from '../routing/families.ts';
 import { createRouter, type Router } from '../routing/router.ts';
 import { type BodyBudget, createBodyBudget } from '../server/gates/body.ts';
-import { createSignatureKeeper, type DurableSignatureKeeper } from '../signatures/cache.ts';
+import { SignatureCache } from '../signatures/cache.ts';
 import { createResponseStores, type ResponseStores } from '../stored-responses/response-store.ts';
 import { type Accounts, openAccounts } from './accounts.ts';
 import { type Backend, openBackend } from './backend.ts';
@@ -40,7 +40,7 @@ export interface Traffic {
   readonly responseStores: ResponseStores;
   /** The memory that requests and answers share. */
   readonly bodies: BodyBudget;
-  readonly signatures: Pick<DurableSignatureKeeper, 'droppedWrites'>;
+  readonly signatures: Pick<SignatureCache, 'droppedWrites'>;
   /** In reverse order of opening; the stores stay open. */
   close(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export async function openTraffic(
     offered: () => pool.offered(),
     families: accounts.families,
   });
-  const keeper = createSignatureKeeper({
+  const keeper = new SignatureCache({
     ...{ clock, log, store: stores.signatures, traceStore: stores.callTraces },
   });
   await keeper.load();

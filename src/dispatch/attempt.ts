@@ -12,7 +12,7 @@ import { told } from '../lib/localized-message.ts';
 import { once } from '../lib/once.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
-import type { SignatureKeeper } from '../signatures/cache.ts';
+import type { SignatureCache } from '../signatures/cache.ts';
 import { createNameMatcher } from '../transforms/answer/calls.ts';
 import {
   type AnswerRules,
@@ -43,7 +43,7 @@ import {
 } from './stream-observer.ts';
 
 interface GenerateAttemptOptions {
-  readonly keeper: SignatureKeeper;
+  readonly keeper: SignatureCache;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
   readonly estimator: TokenEstimator;

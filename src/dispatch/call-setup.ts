@@ -12,7 +12,7 @@ import { loadMedia } from '../media/load-media.ts';
 import type { Lease, LeaseRequest, Pool } from '../pool/pool.ts';
 import type { GenerateCall, RelayBody } from '../protocols/protocol.ts';
 import { findCatalogModel } from '../routing/catalog.ts';
-import type { SignatureKeeper } from '../signatures/cache.ts';
+import type { SignatureCache } from '../signatures/cache.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import type { AttemptDependencies } from './attempts.ts';
 import type { CallContext, ModelRouter, RoutedModel } from './dispatcher.ts';
@@ -22,7 +22,7 @@ import type { TokenEstimator } from './stream-observer.ts';
 export interface SetupOptions {
   readonly router: ModelRouter;
   readonly pool: Pool;
-  readonly keeper: SignatureKeeper;
+  readonly keeper: SignatureCache;
   readonly estimator: TokenEstimator;
   /** Absent where nothing is ever fetched. */
   readonly media: MediaFetcher | undefined;

@@ -12,7 +12,7 @@ import { createReceipt } from '../canonical/receipt.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { LeaseOutcome, LeaseRequest, LeaseResult } from '../pool/pool.ts';
 import type { CountTokensCall, GenerateCall } from '../protocols/protocol.ts';
-import { createSignatureKeeper } from '../signatures/cache.ts';
+import { SignatureCache } from '../signatures/cache.ts';
 import { createDispatcher } from './dispatch.ts';
 import type { CallContext, CallExplanation, GenerateAnswer } from './dispatcher.ts';
 
@@ -48,7 +48,7 @@ export function benchOf(
   const dispatcher = createDispatcher({
     router: { route: (name) => ({ target: name, webSearch: false }) },
     pool: { ...seeded.pool, lease: watched.lease },
-    keeper: createSignatureKeeper({ clock }),
+    keeper: new SignatureCache({ clock }),
     clock,
     random: () => 0,
     createId: (prefix) => `${prefix}1`,

@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
-import type { SignatureKeeper } from '../signatures/cache.ts';
+import type { SignatureCache } from '../signatures/cache.ts';
 import { GenerateAttempt } from './attempt.ts';
 import { createRetryBudget, runAttempts } from './attempts.ts';
 import {
@@ -38,7 +38,7 @@ import { createTokenEstimator } from './stream-observer.ts';
 export interface DispatchOptions {
   readonly router: ModelRouter;
   readonly pool: Pool;
-  readonly keeper: SignatureKeeper;
+  readonly keeper: SignatureCache;
   readonly clock: Clock;
   readonly random: () => number;
   readonly createId: (prefix: string) => string;

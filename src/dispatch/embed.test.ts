@@ -6,7 +6,7 @@ import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { UpstreamFailureKind } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { EmbedCall, GenerateCall } from '../protocols/protocol.ts';
-import { createSignatureKeeper } from '../signatures/cache.ts';
+import { SignatureCache } from '../signatures/cache.ts';
 import type { Upstream, UpstreamCall } from '../upstreams/upstream.ts';
 import { contextOf } from './dispatch.test-support.ts';
 import { createDispatcher } from './dispatch.ts';
@@ -33,7 +33,7 @@ function benchOf({ script, upstream: change, route }: BenchOptions) {
   const dispatcher = createDispatcher({
     router: { route: (name) => ({ target: name, webSearch: false, ...route }) },
     pool,
-    keeper: createSignatureKeeper({ clock }),
+    keeper: new SignatureCache({ clock }),
     clock,
     random: () => 0,
     createId: (prefix) => `${prefix}1`,

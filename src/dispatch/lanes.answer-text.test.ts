@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
-import { createSignatureKeeper } from '../signatures/cache.ts';
+import { SignatureCache } from '../signatures/cache.ts';
 import type { Frame } from '../upstreams/upstream.ts';
 import { type AnswerLane, AnswerText } from './lanes.ts';
 import { createAnswerWatch } from './stream-observer.ts';
@@ -36,7 +36,7 @@ class Words implements AsyncIterableIterator<readonly Frame[], undefined> {
 
 /** Repeats the words; `silence` shows nothing, `enough` wants no more, `break` is a fault of its own. */
 function textOf(words: readonly string[]) {
-  const keeper = createSignatureKeeper({ clock: createFakeClock() });
+  const keeper = new SignatureCache({ clock: createFakeClock() });
   const frames = new Words(words);
   let hasEnough = false;
   const lane: AnswerLane = {

@@ -5,7 +5,7 @@ import type { CanonicalEvent } from '../canonical/event.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { FunctionTool } from '../canonical/request.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
-import { createSignatureKeeper } from '../signatures/cache.ts';
+import { SignatureCache } from '../signatures/cache.ts';
 import { createAnswerTransform } from '../transforms/answer/index.ts';
 import { type TranslateInput, translateReply, translateStream } from './lanes.ts';
 import { createAnswerWatch } from './stream-observer.ts';
@@ -35,7 +35,7 @@ const ENDING: readonly CanonicalEvent[] = [
 ];
 
 function inputOf() {
-  const keeper = createSignatureKeeper({ clock: createFakeClock() });
+  const keeper = new SignatureCache({ clock: createFakeClock() });
   const receipt = createReceipt();
   const input: TranslateInput = {
     frames: oneFrame(),
@@ -61,8 +61,10 @@ test('a reply holds the repaired call, and what was remembered is what the clien
   expect(reply.choices[0]?.blocks).toMatchObject([
     { kind: 'tool-call', id: 'call_1', name: 'Count', input: { to: 3 } },
   ]);
-  expect(keeper.findCall('key', 'call_1', 'Count')).toEqual(SIGNATURE);
-  expect(keeper.findCall('key', 'odd id', 'count')).toBeUndefined();
+  expect(keeper.lookup('key', { kind: 'call', id: 'call_1', name: 'Count' })).toMatchObject({
+    signature: SIGNATURE,
+  });
+  expect(keeper.lookup('key', { kind: 'call', id: 'odd id', name: 'count' })).toBeUndefined();
   expect(receipt.entries.map(({ path }) => path)).toEqual([
     'tool_calls.Count',
     'tool_calls.Count.to',
@@ -91,5 +93,7 @@ test('a stream writes the repaired call, and its opening is the commit point', a
     'usage',
     'finish',
   ]);
-  expect(keeper.findCall('key', 'call_1', 'Count')).toEqual(SIGNATURE);
+  expect(keeper.lookup('key', { kind: 'call', id: 'call_1', name: 'Count' })).toMatchObject({
+    signature: SIGNATURE,
+  });
 });

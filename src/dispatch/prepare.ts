@@ -12,13 +12,12 @@ import {
   withinField,
 } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import type { SignatureRecall } from '../canonical/signatures.ts';
 import { mendText } from '../canonical/text-forms.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { RelayBody } from '../protocols/protocol.ts';
-import type { SignatureKeeper } from '../signatures/cache.ts';
+import type { SignatureCache } from '../signatures/cache.ts';
 import { applyTransforms } from '../transforms/index.ts';
 import type { PatchTarget, SignaturePlan, Upstream } from '../upstreams/upstream.ts';
 import type { RoutedModel } from './dispatcher.ts';
@@ -27,7 +26,7 @@ export interface Preparation {
   readonly canonical: () => CanonicalRequest;
   readonly relay: RelayBody | undefined;
   readonly route: RoutedModel;
-  readonly keeper: SignatureKeeper;
+  readonly keeper: SignatureCache;
   readonly clientKeyId: string;
   readonly receipt: RequestReceipt;
   readonly strict: boolean;
@@ -88,7 +87,7 @@ function prepare(
   lease: Lease,
   { signatures, usesPlaceholders }: SignaturePlan,
 ): NotedBody {
-  const { relay, route, thinkingMode, mayBePiece } = preparation;
+  const { relay, route, keeper, clientKeyId, thinkingMode, mayBePiece } = preparation;
   const receipt = createReceipt();
   const { upstream, modelId } = lease;
   const capabilities = upstream.capabilities(modelId, lease.listedModel);
@@ -100,7 +99,7 @@ function prepare(
     signatures,
     usesPlaceholders,
     receipt,
-    recall: createRecall(preparation),
+    recall: { lookup: (key) => keeper.lookup(clientKeyId, key) },
     variant: route,
     thinkingMode,
     mayBePiece,
@@ -125,19 +124,6 @@ export function translateRequest(
     const named = { ...target, receipt };
     return upstream.encode(applyTransforms(asked, named), named);
   });
-}
-
-function createRecall({ keeper, clientKeyId }: Preparation): SignatureRecall {
-  return {
-    call: (id, name) => keeper.findCall(clientKeyId, id, name),
-    input: (call, returned) => keeper.findInput(clientKeyId, call, returned),
-    issuedInput: (call, returned) => keeper.findIssuedInput(clientKeyId, call, returned),
-    trace: (id, name) => keeper.findTrace(clientKeyId, { id, name }),
-    thought: (text) => keeper.findThought(clientKeyId, text),
-    content: (content, asked) => keeper.findContent(clientKeyId, { content, asked }),
-    answeredCall: (call, asked) => keeper.findAnsweredCall(clientKeyId, call, asked),
-    issued: (value) => keeper.issued(clientKeyId, value),
-  };
 }
 
 /** @throws GatewayError (invalid-request) when anything was noted, or will be once the bodies are sent. */

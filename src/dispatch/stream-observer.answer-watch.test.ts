@@ -3,13 +3,13 @@ import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
-import { createSignatureKeeper } from '../signatures/cache.ts';
+import { SignatureCache } from '../signatures/cache.ts';
 import { createAnswerWatch } from './stream-observer.ts';
 
 const signature = { value: 'S', family: 'alpha' };
 
 function watch(events: readonly CanonicalEvent[], asked: (() => string) | undefined = () => 'why') {
-  const keeper = createSignatureKeeper({ clock: createFakeClock() });
+  const keeper = new SignatureCache({ clock: createFakeClock() });
   const seen = createAnswerWatch({ keeper, scope: 'k', asked });
   for (const event of events) seen.see(event);
   return { seen, keeper };
@@ -29,9 +29,9 @@ test('a thought is remembered by all of its text, with the family that signed it
     { kind: 'block-end', index: 0, signature },
     { kind: 'block-end', index: 1 },
   ]);
-  expect(keeper.findThought('k', 'one two')).toEqual(signature);
-  expect(keeper.findThought('k', 'other')).toBeUndefined();
-  expect(keeper.issued('k', 'S')).toMatchObject({ family: 'alpha' });
+  expect(keeper.lookup('k', { kind: 'thought', text: 'one two' })?.signature).toEqual(signature);
+  expect(keeper.lookup('k', { kind: 'thought', text: 'other' })).toBeUndefined();
+  expect(keeper.lookup('k', { kind: 'value', value: 'S' })).toMatchObject({ signature });
 });
 
 test('a signed call is remembered with what was issued in place of what its client is shown', () => {
@@ -41,11 +41,12 @@ test('a signed call is remembered with what was issued in place of what its clie
     { kind: 'block-delta', index: 0, delta: { kind: 'arguments', json: ':1}' } },
     { kind: 'block-end', index: 0, issuedArguments: '{"a":"1"}' },
   ]);
-  expect(keeper.findCall('k', 'c', 'n')).toEqual(signature);
-  expect(keeper.findInput('k', { id: 'c', name: 'n' }, { a: 1 })).toEqual({ a: '1' });
+  const input = { shown: '{"a":1}', issued: '{"a":"1"}' };
+  const call = { kind: 'call', id: 'c', name: 'n' } as const;
+  expect(keeper.lookup('k', call)).toMatchObject({ signature, input });
   // Nor is it known without its id: the signature does not vouch for what is shown.
-  const shown = { name: 'n', input: { a: 1 } };
-  expect(keeper.findAnsweredCall('k', shown, () => 'why')).toBeUndefined();
+  const shown = { kind: 'answered-call', name: 'n', json: () => input.shown } as const;
+  expect(keeper.lookup('k', { ...shown, asked: () => 'why' })).toBeUndefined();
 });
 
 test('a signed text is remembered by its words and by what it answers, where the client carries none', () => {
@@ -53,10 +54,10 @@ test('a signed text is remembered by its words and by what it answers, where the
     opened({ kind: 'text' }),
     { kind: 'block-end', index: 0, signature, signedContent: 'words' },
   ];
-  const answer = { content: 'words', asked: 'why' };
-  expect(watch(events).keeper.findContent('k', answer)).toEqual(signature);
+  const answer = { kind: 'content', content: 'words', asked: () => 'why' } as const;
+  expect(watch(events).keeper.lookup('k', answer)).toMatchObject({ signature });
   const carried = watch(events, undefined).keeper;
-  expect(carried.issued('k', 'S')).toMatchObject({ family: 'alpha' });
+  expect(carried.lookup('k', { kind: 'value', value: 'S' })).toMatchObject({ signature });
 });
 
 test('pictures are counted, unfinished ones and other media are not', () => {
@@ -87,7 +88,7 @@ test('of an answer that failed its usage is what is told of it in the end, of a 
   const estimate = { ...prompt, answerTokens: 5, isEstimate: true } as const;
   const watchOf = (...events: readonly CanonicalEvent[]) => {
     const watch = createAnswerWatch({
-      keeper: createSignatureKeeper({ clock: createFakeClock() }),
+      keeper: new SignatureCache({ clock: createFakeClock() }),
       scope: 'k',
       toldUsage: () => estimate,
     });

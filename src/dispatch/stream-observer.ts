@@ -4,11 +4,12 @@ import type { GatewayError } from '../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, FinishReason, UsageEvent } from '../canonical/event.ts';
 import { type Countable, promptSize, textTokens } from '../canonical/prompt-size.ts';
 import type { Signature } from '../canonical/request.ts';
+import type { SignatureEntry, SignatureKey } from '../canonical/signatures.ts';
 import { blockMessage } from '../canonical/text-forms.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../canonical/usage.ts';
 import { TextDigest } from '../lib/long-text.ts';
-import type { SignatureKeeper } from '../signatures/cache.ts';
+import type { SignatureCache } from '../signatures/cache.ts';
 import type { Decoder } from '../upstreams/upstream.ts';
 import type { AnswerFigures, CallRecord } from './dispatcher.ts';
 
@@ -32,7 +33,7 @@ export interface AnswerWatch {
 }
 
 export interface WatchOptions {
-  readonly keeper: SignatureKeeper;
+  readonly keeper: SignatureCache;
   /** The client key whose signatures these are. */
   readonly scope: string;
   /** What is answered, asked when a text, medium or call is signed; absent where the client carries signatures. */
@@ -65,7 +66,7 @@ class Watch implements AnswerWatch {
   withheld: string | undefined;
   imageCount = 0;
   readonly transcript: AnswerTranscript | undefined;
-  readonly #keeper: SignatureKeeper;
+  readonly #keeper: SignatureCache;
   readonly #scope: string;
   readonly #asked: (() => string) | undefined;
   readonly #toldUsage: (() => Usage | undefined) | undefined;
@@ -133,21 +134,20 @@ class Watch implements AnswerWatch {
 
   #beginCall(index: number, block: CallOpening): void {
     const { id, name, signature, trace } = block;
-    if (trace !== undefined) this.#keeper.rememberTrace(this.#scope, { id, name }, trace);
+    if (trace === undefined && signature === undefined) return;
+    this.#remember({ kind: 'call', id, name }, { signature, history: trace });
     if (signature === undefined) return;
-    this.#keeper.rememberCall(this.#scope, { id, name, signature });
     this.#calls ??= new Map();
     this.#calls.set(index, { id, name, signature, shown: '' });
   }
 
   /** Some clients give calls ids of their own: one that is as it was issued is known without its id. */
-  #endCall(call: OpenCall, issued: string | undefined): void {
-    const { name, shown, signature } = call;
-    this.#keeper.rememberIssuedInput(this.#scope, call, issued ?? shown);
-    if (issued !== undefined) this.#keeper.rememberInput(this.#scope, call, { shown, issued });
-    if (this.#asked === undefined || (issued ?? shown) !== shown) return;
-    const answer = { content: shown, callee: name, asked: this.#asked() };
-    this.#keeper.rememberContent(this.#scope, answer, signature);
+  #endCall({ id, name, shown, signature }: OpenCall, issued: string | undefined): void {
+    const input = issued === undefined ? { issued: shown } : { issued, shown };
+    this.#remember({ kind: 'call', id, name }, { input });
+    if (this.#asked === undefined || input.issued !== shown) return;
+    const key = { kind: 'answered-call', name, json: () => shown, asked: this.#asked } as const;
+    this.#remember(key, { signature });
   }
 
   #endBlock(event: Extract<CanonicalEvent, { kind: 'block-end' }>): void {
@@ -158,11 +158,23 @@ class Watch implements AnswerWatch {
     this.#calls?.delete(event.index);
     if (call !== undefined) this.#endCall(call, issued);
     if (signature === undefined) return;
-    if (thought !== undefined) this.#keeper.rememberThought(this.#scope, thought, signature);
-    else if (signedContent !== undefined && this.#asked !== undefined) {
-      const answer = { content: signedContent, asked: this.#asked() };
-      this.#keeper.rememberContent(this.#scope, answer, signature);
-    } else this.#keeper.rememberValue(this.#scope, signature);
+    this.#remember(
+      this.#keyOf(thought, signedContent) ?? { kind: 'value', value: signature.value },
+      { signature },
+    );
+  }
+
+  #keyOf(
+    thought: TextDigest | undefined,
+    content: string | TextDigest | undefined,
+  ): SignatureKey | undefined {
+    if (thought !== undefined) return { kind: 'thought', text: thought };
+    if (content === undefined || this.#asked === undefined) return undefined;
+    return { kind: 'content', content, asked: this.#asked };
+  }
+
+  #remember(key: SignatureKey, entry: SignatureEntry): void {
+    this.#keeper.remember(this.#scope, key, entry);
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { setLast } from './lru.ts';
+import { touchLru } from './lru.ts';
 
 test('an entry that is put anew is the last one, and the first goes where there are too many', () => {
   const map = new Map<string, number>();
@@ -9,7 +9,7 @@ test('an entry that is put anew is the last one, and the first goes where there 
     ['a', 3],
     ['c', 4],
   ] as const)
-    setLast(map, entry, 2);
+    touchLru(map, entry, 2);
   expect([...map]).toEqual([
     ['a', 3],
     ['c', 4],

@@ -1,65 +1,71 @@
-// Keeps a map in the order in which its entries were put there last, and within a number of them.
+// Least recently used entries leave first: a bounded Map, and a cache bounded by size as well.
 
-/** Puts an entry behind all others; the first one goes where there are more than `most`. */
-export function setLast<Key, Value>(
+/** Sets an entry as the most recently used; the least recently used one is deleted where there are more than `max`. */
+export function touchLru<Key, Value>(
   map: Map<Key, Value>,
   [key, value]: readonly [Key, Value],
-  most: number,
+  max: number,
 ): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size <= most) return;
+  if (map.size <= max) return;
   for (const first of map.keys()) {
     map.delete(first);
     return;
   }
 }
 
-// Entries that were used last, bounded by count and by size.
-
-export interface RecentEntries<Entry> {
-  set(key: string, entry: Entry): void;
-  /** The entry, taken out. */
-  take(key: string): Entry | undefined;
-}
-
-export interface RecentOptions<Entry> {
+export interface LruOptions<Value> {
   readonly maxEntries: number;
-  /** Of all entries together, in what `sizeOf` gives. */
+  /** Of all values together, in the unit of `sizeOf`. */
   readonly maxSize: number;
-  sizeOf(entry: Entry): number;
+  sizeOf(value: Value): number;
 }
 
-/** The share of the entries that leaves when there is no room for another. */
+/** The share of the entries that is evicted when there is no room for another. */
 const EVICTED_SHARE = 0.02;
 
-/** A map keeps the order of use. */
-export function createRecentEntries<Entry>(options: RecentOptions<Entry>): RecentEntries<Entry> {
-  const { maxEntries, maxSize, sizeOf } = options;
-  const entries = new Map<string, Entry>();
-  let size = 0;
-  const take = (key: string): Entry | undefined => {
-    const entry = entries.get(key);
-    if (entry === undefined) return undefined;
-    entries.delete(key);
-    size -= sizeOf(entry);
-    return entry;
-  };
-  const spare = Math.floor(maxEntries * EVICTED_SHARE);
-  // Some at once: each look for the oldest passes over all places that are empty already.
-  const evict = (): void => {
-    for (const oldest of entries.keys()) {
-      if (entries.size <= maxEntries - spare && size <= maxSize) return;
-      take(oldest);
+/** A Map has its entries in order of use. */
+export class LruCache<Value> {
+  readonly #options: LruOptions<Value>;
+  readonly #entries = new Map<string, Value>();
+  #size = 0;
+
+  constructor(options: LruOptions<Value>) {
+    this.#options = options;
+  }
+
+  /** The value, which becomes the most recently used. */
+  get(key: string): Value | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  set(key: string, value: Value): void {
+    this.#delete(key);
+    this.#entries.set(key, value);
+    this.#size += this.#options.sizeOf(value);
+    const { maxEntries, maxSize } = this.#options;
+    if (this.#entries.size > maxEntries || this.#size > maxSize) this.#evict();
+  }
+
+  /** Several entries at once: each search for the oldest passes over all places that are empty already. */
+  #evict(): void {
+    const { maxEntries, maxSize } = this.#options;
+    const spare = Math.floor(maxEntries * EVICTED_SHARE);
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= maxEntries - spare && this.#size <= maxSize) return;
+      this.#delete(oldest);
     }
-  };
-  return {
-    take,
-    set(key, entry) {
-      take(key);
-      entries.set(key, entry);
-      size += sizeOf(entry);
-      if (entries.size > maxEntries || size > maxSize) evict();
-    },
-  };
+  }
+
+  #delete(key: string): void {
+    const value = this.#entries.get(key);
+    if (value === undefined) return;
+    this.#entries.delete(key);
+    this.#size -= this.#options.sizeOf(value);
+  }
 }

@@ -3,7 +3,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { AccountBook, BookChange } from '../accounts/account-book.ts';
 import type { Clock } from '../lib/clock.ts';
-import { setLast } from '../lib/lru.ts';
+import { touchLru } from '../lib/lru.ts';
 import {
   checkEligibility,
   type Eligibility,
@@ -230,7 +230,7 @@ export function createModelIndexes(options: ModelIndexesOptions) {
   const moveToEnd = (model: string, index: ModelIndex): void => {
     if (index === newest) return;
     newest = index;
-    setLast(indexes, [model, index], MAX_INDEXES);
+    touchLru(indexes, [model, index], MAX_INDEXES);
   };
   return {
     /** The accounts as a routed model sees them now. */

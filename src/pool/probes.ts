@@ -7,7 +7,7 @@ import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import { setLast } from '../lib/lru.ts';
+import { touchLru } from '../lib/lru.ts';
 import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { SuccessShares } from './success-shares.ts';
 
@@ -195,12 +195,12 @@ export class TrialPasses {
   /** True for one in five of them. */
   countTurn(name: string): boolean {
     const count = (this.#counts.get(name) ?? 0) + 1;
-    setLast(this.#counts, [name, count % 5], MAX_PASSES);
+    touchLru(this.#counts, [name, count % 5], MAX_PASSES);
     return count === 5;
   }
 
   note(name: string, now: number): void {
-    setLast(this.#passes, [name, now], MAX_PASSES);
+    touchLru(this.#passes, [name, now], MAX_PASSES);
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Account, QuotaReading } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
-import { setLast } from '../lib/lru.ts';
+import { touchLru } from '../lib/lru.ts';
 
 export interface QuotaLimit {
   /** Calls that one window allows. */
@@ -47,7 +47,7 @@ export function createQuotaEstimates(options: QuotaEstimatesOptions) {
     noteRefusal(accountId: string, modelId: string, failure: UpstreamFailure): void {
       if (failure.kind !== 'quota-exhausted') return;
       const limit = limitIn(failure);
-      if (limit !== undefined) setLast(learned, [`${accountId} ${modelId}`, limit], MAX_LEARNED);
+      if (limit !== undefined) touchLru(learned, [`${accountId} ${modelId}`, limit], MAX_LEARNED);
       const account = estimated(accountId, modelId);
       if (account === undefined) return;
       const resetsAt = resetOf(failure, now());

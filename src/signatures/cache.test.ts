@@ -1,165 +1,256 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemorySignatureStore } from '../../test/support/memory-signature-store.ts';
-import { createSignatureKeeper } from './cache.ts';
+import { createMemoryTraceStore } from '../../test/support/memory-trace-store.ts';
+import type { SignatureKey } from '../canonical/signatures.ts';
+import { SignatureCache, type SignatureCacheOptions } from './cache.ts';
+import type { SignatureStore, StoredSignature, TraceStore } from './signature-store.ts';
 
 const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
 
+const call = (id: string, name: string): SignatureKey => ({ kind: 'call', id, name });
+const thought = (text: string): SignatureKey => ({ kind: 'thought', text });
+const value = (text: string): SignatureKey => ({ kind: 'value', value: text });
+const content = (text: string, asked = 'why'): SignatureKey => {
+  return { kind: 'content', content: text, asked: () => asked };
+};
+const answeredCall = (name: string, json: string, asked = 'why'): SignatureKey => {
+  return { kind: 'answered-call', name, json: () => json, asked: () => asked };
+};
+
+function openCache(options: Partial<SignatureCacheOptions> = {}) {
+  const clock = createFakeClock();
+  const cache = new SignatureCache({ clock, ...options });
+  const find = (scope: string, key: SignatureKey) => cache.lookup(scope, key)?.signature;
+  return { clock, cache, find };
+}
+
+/** A cache over the same stores, as after a restart. */
+async function reopen(options: SignatureCacheOptions): Promise<SignatureCache> {
+  const cache = new SignatureCache(options);
+  await cache.load();
+  return cache;
+}
+
 test('a call’s signature comes back to the same key, by id and name only', () => {
-  const keeper = createSignatureKeeper({ clock: createFakeClock() });
-  keeper.rememberCall('ann', { id: 'c1', name: 'read', signature });
-  expect(keeper.findCall('ann', 'c1', 'read')).toEqual(signature);
-  expect(keeper.findCall('ann', 'c1', 'write')).toBeUndefined();
-  expect(keeper.findCall('bob', 'c1', 'read')).toBeUndefined();
-  expect(keeper.issued('ann', 'S')).toMatchObject({ family: 'alpha' });
-  expect(keeper.issued('bob', 'S')).toBeUndefined();
+  const { cache, find } = openCache();
+  cache.remember('ann', call('c1', 'read'), { signature });
+  expect(find('ann', call('c1', 'read'))).toEqual(signature);
+  expect(find('ann', call('c1', 'write'))).toBeUndefined();
+  expect(find('bob', call('c1', 'read'))).toBeUndefined();
+  expect(find('ann', value('S'))).toEqual(signature);
+  expect(find('bob', value('S'))).toBeUndefined();
 });
 
 test('a value is found however its base64 is spelt, as it was issued', () => {
-  const keeper = createSignatureKeeper({ clock: createFakeClock() });
-  for (const value of ['a+b/cQ==', 'd-e_fQ']) keeper.rememberValue('ann', { value });
+  const { cache, find } = openCache();
+  for (const one of ['a+b/cQ==', 'd-e_fQ']) {
+    cache.remember('ann', value(one), { signature: { value: one } });
+  }
   for (const spelt of ['a+b/cQ==', 'a-b_cQ==', 'a-b_cQ', 'a+b/cQ']) {
-    expect(keeper.issued('ann', spelt)?.value).toBe('a+b/cQ==');
+    expect(find('ann', value(spelt))?.value).toBe('a+b/cQ==');
   }
   for (const spelt of ['d-e_fQ', 'd+e/fQ==']) {
-    expect(keeper.issued('ann', spelt)?.value).toBe('d-e_fQ');
+    expect(find('ann', value(spelt))?.value).toBe('d-e_fQ');
   }
 });
 
 test('keys never share signatures, however names are put together', () => {
-  const keeper = createSignatureKeeper({ clock: createFakeClock() });
-  keeper.rememberThought('ann thought', 'x', signature);
-  expect(keeper.findThought('ann', 'thought x')).toBeUndefined();
-  keeper.rememberCall('ann', { id: 'a b', name: 'c', signature });
-  expect(keeper.findCall('ann', 'a', 'b c')).toBeUndefined();
+  const { cache, find } = openCache();
+  cache.remember('ann thought', thought('x'), { signature });
+  expect(find('ann', thought('thought x'))).toBeUndefined();
+  cache.remember('ann', call('a b', 'c'), { signature });
+  expect(find('ann', call('a', 'b c'))).toBeUndefined();
 });
 
-test('the arguments a call was signed with come back for those its client was shown, and no others', async () => {
-  const clock = createFakeClock();
-  const keeper = createSignatureKeeper({ clock, lifetimeMs: 1000 });
-  const call = { id: 'c1', name: 'read' };
-  expect(keeper.findInput('ann', call, { n: 1 })).toBeUndefined();
-  keeper.rememberInput('ann', call, { shown: '{"n":1}', issued: '{"n":"1"}' });
-  expect(keeper.findInput('ann', call, { n: 1 })).toEqual({ n: '1' });
-  expect(keeper.findInput('ann', call, { n: 2 })).toBeUndefined();
-  const wide = { id: 'c3', name: 'read' };
-  keeper.rememberInput('ann', wide, { shown: '{"a":1,"b":{"c":2,"d":3}}', issued: '{"a":"1"}' });
-  expect(keeper.findInput('ann', wide, { b: { d: 3, c: 2 }, a: 1 })).toEqual({ a: '1' });
-  expect(keeper.findInput('bob', call, { n: 1 })).toBeUndefined();
-  expect(keeper.findInput('ann', { id: 'c1', name: 'write' }, { n: 1 })).toBeUndefined();
-  const huge = JSON.stringify({ text: 'x'.repeat(300_000) });
-  keeper.rememberInput('ann', { id: 'c2', name: 'read' }, { shown: huge, issued: '{}' });
-  expect(keeper.findInput('ann', { id: 'c2', name: 'read' }, JSON.parse(huge))).toBeUndefined();
-  await clock.advance(1000);
-  expect(keeper.findInput('ann', call, { n: 1 })).toBeUndefined();
+test('what is remembered of a call one after the other comes back together', () => {
+  const { cache } = openCache();
+  const history = { family: 'alpha', parts: [{ toolCall: { id: 's1' } }] };
+  const input = { issued: '{"n":"1"}', shown: '{"n":1}' };
+  cache.remember('ann', call('c1', 'read'), { signature, history });
+  cache.remember('ann', call('c1', 'read'), { input });
+  expect(cache.lookup('ann', call('c1', 'read'))).toMatchObject({ signature, input, history });
+  cache.remember('ann', call('c1', 'read'), { input: { issued: '{}' } });
+  expect(cache.lookup('ann', call('c1', 'read'))?.input).toEqual({ issued: '{}' });
 });
 
-test('the arguments a call was signed with come back for those its client filled in or trimmed', () => {
-  const keeper = createSignatureKeeper({ clock: createFakeClock() });
-  const schema = { type: 'object', properties: { all: { type: 'boolean', default: false } } };
-  const call = { id: 'c1', name: 'edit', schema };
-  keeper.rememberInput('ann', call, { shown: '{"path":"a"}', issued: '{"path":"a"}' });
-  expect(keeper.findInput('ann', call, { all: false, path: 'a' })).toEqual({ path: 'a' });
-  expect(keeper.findInput('ann', call, { all: true, path: 'a' })).toBeUndefined();
-  keeper.rememberInput('ann', call, { shown: '{"path":"a "}', issued: '{"path":"a "}' });
-  expect(keeper.findInput('ann', call, { path: 'a' })).toEqual({ path: 'a ' });
-  // As it was issued: nothing is to be put in its place, and nothing parsed.
-  expect(keeper.findInput('ann', call, { path: 'a ' })).toBeUndefined();
-});
-
-test('the arguments a call was issued with come back for any others, not for themselves', () => {
-  const keeper = createSignatureKeeper({ clock: createFakeClock() });
-  const call = { id: 'c1', name: 'read' };
-  expect(keeper.findIssuedInput('ann', call, { n: 2 })).toBeUndefined();
-  keeper.rememberIssuedInput('ann', call, '{"n":1}');
-  expect(keeper.findIssuedInput('ann', call, { n: 2 })).toEqual({ n: 1 });
-  expect(keeper.findIssuedInput('ann', call, { n: 1 })).toBeUndefined();
-  expect(keeper.findIssuedInput('bob', call, { n: 2 })).toBeUndefined();
-  keeper.rememberIssuedInput('ann', call, '');
-  expect(keeper.findIssuedInput('ann', call, { n: 2 })).toEqual({});
+test('large arguments and histories are not remembered, and cost their call no signature', () => {
+  const { cache } = openCache();
+  const large = JSON.stringify({ text: 'x'.repeat(300_000) });
+  const history = { family: 'alpha', parts: [{ text: large }] };
+  cache.remember('ann', call('c1', 'n'), { signature, history, input: { issued: large } });
+  const found = cache.lookup('ann', call('c1', 'n'));
+  expect([found?.signature, found?.input, found?.history]).toEqual([
+    signature,
+    undefined,
+    undefined,
+  ]);
+  cache.remember('ann', call('c2', 'n'), { input: { issued: '{}', shown: large } });
+  expect(cache.lookup('ann', call('c2', 'n'))?.input).toEqual({ issued: '{}' });
 });
 
 test('the arguments of calls are not written down before any call was signed', () => {
-  const keeper = createSignatureKeeper({ clock: createFakeClock() });
-  keeper.rememberContent('ann', { content: 'words', asked: 'why' }, signature);
+  const { cache, find } = openCache();
+  cache.remember('ann', content('words'), { signature });
   const written: string[] = [];
-  const call = { name: 'read', input: { toJSON: () => written.push('input') } as never };
-  const find = () => keeper.findAnsweredCall('ann', call, () => `${written.push('asked')}`);
-  expect(find()).toBeUndefined();
+  const key: SignatureKey = {
+    kind: 'answered-call',
+    name: 'read',
+    json: () => `${written.push('input')}`,
+    asked: () => `${written.push('asked')}`,
+  };
+  expect(find('ann', key)).toBeUndefined();
   expect(written).toEqual([]);
-  keeper.rememberContent('ann', { content: '{}', callee: 'read', asked: 'why' }, signature);
-  expect(find()).toBeUndefined();
+  cache.remember('ann', answeredCall('read', '{}'), { signature });
+  expect(find('ann', key)).toBeUndefined();
   expect(written).toEqual(['input', 'asked']);
 });
 
 test('entries expire after their lifetime', async () => {
-  const clock = createFakeClock();
-  const keeper = createSignatureKeeper({ clock, lifetimeMs: 1000 });
-  keeper.rememberThought('ann', 'a long thought', signature);
+  const { clock, cache, find } = openCache({ lifetimeMs: 1000 });
+  cache.remember('ann', thought('a long thought'), { signature });
   await clock.advance(999);
-  expect(keeper.findThought('ann', 'a long thought')).toEqual(signature);
+  expect(find('ann', thought('a long thought'))).toEqual(signature);
   await clock.advance(1);
-  expect(keeper.findThought('ann', 'a long thought')).toBeUndefined();
+  expect(find('ann', thought('a long thought'))).toBeUndefined();
 });
 
 test('the least recently used entry leaves first', () => {
-  const keeper = createSignatureKeeper({ clock: createFakeClock(), maxEntries: 4 });
-  keeper.rememberCall('k', { id: '1', name: 'n', signature: { value: 'A' } });
-  keeper.rememberCall('k', { id: '2', name: 'n', signature: { value: 'B' } });
-  keeper.findCall('k', '1', 'n');
-  keeper.rememberCall('k', { id: '3', name: 'n', signature: { value: 'C' } });
-  expect(keeper.findCall('k', '1', 'n')).toEqual({ value: 'A' });
-  expect(keeper.findCall('k', '2', 'n')).toBeUndefined();
+  const { cache, find } = openCache({ maxEntries: 4 });
+  cache.remember('k', call('1', 'n'), { signature: { value: 'A' } });
+  cache.remember('k', call('2', 'n'), { signature: { value: 'B' } });
+  find('k', call('1', 'n'));
+  cache.remember('k', call('3', 'n'), { signature: { value: 'C' } });
+  expect(find('k', call('1', 'n'))).toEqual({ value: 'A' });
+  expect(find('k', call('2', 'n'))).toBeUndefined();
+});
+
+test('all entries together stay within their size', () => {
+  const { cache, find } = openCache({ maxSize: 1000 });
+  const values = Array.from({ length: 10 }, (_, turn) => `${turn}`.repeat(300));
+  for (const one of values) cache.remember('k', value(one), { signature: { value: one } });
+  expect(values.filter((one) => find('k', value(one)) !== undefined)).toHaveLength(3);
 });
 
 test('a signed text comes back by its words, whatever blanks stand around them', () => {
-  const keeper = createSignatureKeeper({ clock: createFakeClock() });
-  const asked = 'And the weather?';
-  keeper.rememberContent('ann', { content: 'It rains.\n', asked }, signature);
-  expect(keeper.findContent('ann', { content: 'It rains.', asked })).toEqual(signature);
-  expect(keeper.findContent('bob', { content: 'It rains.', asked })).toBeUndefined();
-  expect(keeper.findContent('ann', { content: 'It snows.', asked })).toBeUndefined();
-  expect(keeper.findContent('ann', { content: 'It rains.', asked: 'Why?' })).toBeUndefined();
+  const { cache, find } = openCache();
+  cache.remember('ann', content('It rains.\n'), { signature });
+  expect(find('ann', content('It rains.'))).toEqual(signature);
+  expect(find('bob', content('It rains.'))).toBeUndefined();
+  expect(find('ann', content('It snows.'))).toBeUndefined();
+  expect(find('ann', content('It rains.', 'who?'))).toBeUndefined();
 });
 
 test('of words that were signed twice neither signature comes back', () => {
-  const keeper = createSignatureKeeper({ clock: createFakeClock() });
-  const answer = { content: 'Done.', asked: 'Go on.' };
-  keeper.rememberContent('ann', answer, signature);
-  keeper.rememberContent('ann', answer, signature);
-  expect(keeper.findContent('ann', answer)).toEqual(signature);
-  keeper.rememberContent('ann', answer, { ...signature, value: 'T' });
-  expect(keeper.findContent('ann', answer)).toBeUndefined();
-  keeper.rememberContent('ann', answer, signature);
-  expect(keeper.findContent('ann', answer)).toBeUndefined();
+  const { cache, find } = openCache();
+  const key = content('Done.');
+  cache.remember('ann', key, { signature });
+  cache.remember('ann', key, { signature });
+  expect(find('ann', key)).toEqual(signature);
+  cache.remember('ann', key, { signature: { ...signature, value: 'T' } });
+  expect(find('ann', key)).toBeUndefined();
+  cache.remember('ann', key, { signature });
+  expect(find('ann', key)).toBeUndefined();
 });
 
-test('a signed text comes back after a restart', async () => {
+test('what was remembered is there after a restart, for its own key and lifetime only', async () => {
+  const stores = { store: createMemorySignatureStore(), traceStore: createMemoryTraceStore() };
+  const { clock, cache } = openCache({ ...stores, lifetimeMs: 10_000 });
+  const history = { family: 'alpha', parts: [{ toolCall: { id: 's1' }, thoughtSignature: 'S' }] };
+  cache.remember('ann', call('c1', 'read'), { signature, history });
+  cache.remember('ann', thought('a thought'), { signature });
+  cache.remember('ann', content('Done.'), { signature });
+  cache.remember('ann', answeredCall('read', '{"a":1}'), { signature });
+  await clock.advance(1000);
+  const restarted = await reopen({ clock, ...stores, lifetimeMs: 10_000 });
+  const find = (scope: string, key: SignatureKey) => restarted.lookup(scope, key)?.signature;
+  expect(restarted.lookup('ann', call('c1', 'read'))).toMatchObject({ signature, history });
+  for (const key of [thought('a thought'), content('Done.'), value('S')]) {
+    expect(find('ann', key)).toEqual(signature);
+  }
+  expect(find('ann', answeredCall('read', '{"a":1}'))).toEqual(signature);
+  expect(find('ann', answeredCall('write', '{"a":1}'))).toBeUndefined();
+  expect(find('ann', content('{"a":1}'))).toBeUndefined();
+  expect(restarted.lookup('bob', call('c1', 'read'))).toBeUndefined();
+  await clock.advance(9000);
+  expect(restarted.lookup('ann', call('c1', 'read'))).toBeUndefined();
+});
+
+test('histories that cannot be read cost no signature, and the other way round', async () => {
   const clock = createFakeClock();
   const store = createMemorySignatureStore();
-  const before = createSignatureKeeper({ clock, store });
-  const answer = { content: 'Done.', asked: 'Go on.' };
-  before.rememberContent('ann', answer, signature);
-  await before.close();
-  const after = createSignatureKeeper({ clock, store });
-  await after.load();
-  expect(after.findContent('ann', answer)).toEqual(signature);
-  await after.close();
+  const traceStore = createMemoryTraceStore();
+  const first = new SignatureCache({ clock, store, traceStore });
+  const history = { family: 'alpha', parts: [{ toolCall: {} }] };
+  first.remember('k', call('c', 'n'), { signature, history });
+  await first.close();
+  const load = () => Promise.reject(new Error('gone'));
+  const warnings: string[] = [];
+  const log = { warn: (_: object, message: string) => void warnings.push(message) };
+  const withoutHistories = { clock, store, traceStore: { ...traceStore, load }, log };
+  const signed = (await reopen(withoutHistories)).lookup('k', call('c', 'n'));
+  expect([signed?.signature, signed?.history]).toEqual([signature, undefined]);
+  const withoutSignatures = { clock, store: { ...store, load }, traceStore, log };
+  const searched = (await reopen(withoutSignatures)).lookup('k', call('c', 'n'));
+  expect([searched?.signature, searched?.history]).toEqual([undefined, history]);
+  expect(warnings).toHaveLength(2);
 });
 
-test('what an upstream did before a call is found by key, id and name, for a day', async () => {
-  const clock = createFakeClock();
-  const keeper = createSignatureKeeper({ clock });
-  const call = { id: 'c1', name: 'read' };
-  const trace = { family: 'alpha', parts: [{ toolCall: { id: 's1' } }] };
-  expect(keeper.findTrace('ann', call)).toBeUndefined();
-  keeper.rememberTrace('ann', call, trace);
-  expect(keeper.findTrace('ann', call)).toEqual(trace);
-  expect(keeper.findTrace('bob', call)).toBeUndefined();
-  expect(keeper.findTrace('ann', { id: 'c1', name: 'write' })).toBeUndefined();
-  const huge = { family: 'alpha', parts: [{ text: 'x'.repeat(300_000) }] };
-  keeper.rememberTrace('ann', { id: 'c2', name: 'read' }, huge);
-  expect(keeper.findTrace('ann', { id: 'c2', name: 'read' })).toBeUndefined();
-  await clock.advance(86_400_000);
-  expect(keeper.findTrace('ann', call)).toBeUndefined();
+test('what waits to be saved is counted once, however often it is remembered anew', async () => {
+  const traceStore: TraceStore = {
+    load: async () => [],
+    save: () => Promise.reject(new Error('no room')),
+  };
+  const { cache } = openCache({ traceStore });
+  const history = { family: 'f', parts: [{ text: 'x'.repeat(200_000) }] };
+  for (let turn = 0; turn < 200; turn += 1) cache.remember('k', call('c', 'n'), { history });
+  expect(cache.droppedWrites).toBe(0);
+  await cache.close();
+  expect(cache.droppedWrites).toBe(1);
+});
+
+test('a history too large to be remembered is not saved, and many are saved a few at a time', async () => {
+  const batches: number[] = [];
+  const traceStore: TraceStore = {
+    load: async () => [],
+    save: async (traces) => void batches.push(traces.length),
+  };
+  const { cache } = openCache({ traceStore });
+  const history = (length: number) => ({ family: 'f', parts: [{ text: 'x'.repeat(length) }] });
+  cache.remember('k', call('huge', 'n'), { history: history(300_000) });
+  for (let turn = 0; turn < 10; turn += 1) {
+    cache.remember('k', call(`c${turn}`, 'n'), { history: history(100_000) });
+  }
+  await cache.close();
+  expect(batches).toEqual([2, 2, 2, 2, 2]);
+});
+
+test('storage sees neither keys, calls nor texts', async () => {
+  const saved: StoredSignature[] = [];
+  const store: SignatureStore = {
+    load: async () => [],
+    save: async (entries) => void saved.push(...entries),
+  };
+  const { cache } = openCache({ store });
+  cache.remember('client-key', call('call-1', 'delete_all'), { signature });
+  cache.remember('client-key', thought('a private thought'), { signature });
+  await cache.close();
+  expect(saved).toHaveLength(3);
+  expect(JSON.stringify(saved)).not.toMatch(/client-key|call-1|delete_all|private/);
+});
+
+test('signatures are flushed on close, and remembered all the same when the store fails', async () => {
+  const store = createMemorySignatureStore();
+  const { clock, cache } = openCache({ store });
+  for (let turn = 0; turn < 500; turn += 1) {
+    cache.remember('k', value(`v${turn}`), { signature: { value: `v${turn}` } });
+  }
+  await cache.close();
+  expect(await store.load({ now: clock.now(), maxEntries: 1000 })).toHaveLength(500);
+  const fail = () => Promise.reject(new Error('gone'));
+  const broken = await reopen({ clock, store: { load: fail, save: fail } });
+  broken.remember('k', value('S'), { signature });
+  await broken.close();
+  expect(broken.droppedWrites).toBe(1);
+  expect(broken.lookup('k', value('S'))).toMatchObject({ signature });
 });

@@ -1,4 +1,4 @@
-// What the signature keeper asks of durable storage; every store fulfils the contract suite in test/contracts.
+// The durable storage of the signature cache; every store fulfils the contract suites in test/contracts.
 
 import type { Signature } from '../canonical/request.ts';
 
@@ -22,8 +22,6 @@ export interface StoredSignature extends Signature {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
-
-// What the signature keeper asks of durable storage for traces; every store fulfils the contract suite in test/contracts.
 
 /** Best effort: a trace that is lost costs a turn what the upstream found before it, never more. */
 export interface TraceStore {

@@ -8,19 +8,21 @@ import {
   result,
   user,
 } from '../../test/support/canonical.ts';
+import { type Remembered, recallOf } from '../../test/support/signature-recall.ts';
 import type { Part, Signature, ToolCallPart, Turn } from '../canonical/request.ts';
 import { applyTransforms } from './index.ts';
 
 const signed = (value: string): Signature => ({ value, family: 'alpha', on: 'tool-call' });
 
 /** Signatures that were issued for the calls `a` and `b`, and one for the text `said`. */
-const recall = {
-  ...contextOf().recall,
-  call: (id: string) => (id === 'a' || id === 'b' ? signed(`of-${id}`) : undefined),
-  content: (content: string) =>
-    content === 'said' ? ({ ...signed('of-said'), on: 'text' } as const) : undefined,
-  issued: (value: string) => (value.startsWith('of-') ? { value, family: 'alpha' } : undefined),
+const remembered: Remembered = {
+  call: ({ id }) => (id === 'a' || id === 'b' ? { signature: signed(`of-${id}`) } : undefined),
+  content: ({ content }) =>
+    content === 'said' ? { signature: { ...signed('of-said'), on: 'text' } } : undefined,
+  value: ({ value }) =>
+    value.startsWith('of-') ? { signature: { value, family: 'alpha' } } : undefined,
 };
+const recall = recallOf(remembered);
 
 /** What goes upstream of a conversation one of whose signatures was refused. */
 const afterRefusal = (
@@ -67,8 +69,11 @@ test('P013 a second refusal leaves no signature, whatever is remembered', () => 
 });
 
 test('calls as issued go with genuine signatures, those they carry as well as those remembered', () => {
-  const issuedInput = () => ({ as: 'issued' });
-  const context = contextOf({ recall: { ...recall, issuedInput }, signatures: 'reissued' });
+  const recall = recallOf({
+    ...remembered,
+    call: (key) => ({ ...remembered.call?.(key), input: { issued: '{"as":"issued"}' } }),
+  });
+  const context = contextOf({ recall, signatures: 'reissued' });
   const calls = [call('a', signed('dam')), call('c', signed('of-c'))];
   const { turns } = applyTransforms(requestOf({ turns: conversation(...calls) }), context);
   expect(turns.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'tool-call'))).toEqual([
@@ -102,7 +107,7 @@ test.each([
   'what a model of the family %s did before a call goes back to one of alpha: %s',
   (family, goes) => {
     const trace = { family, parts: [{ toolCall: {} }] };
-    const context = contextOf({ recall: { ...recall, trace: () => trace } });
+    const context = contextOf({ recall: recallOf({ call: () => ({ history: trace }) }) });
     const { turns } = applyTransforms(requestOf({ turns: conversation(call('a')) }), context);
     const [part] = turns[1]?.parts ?? [];
     expect(part).toMatchObject({ kind: 'tool-call', id: 'a' });

@@ -12,8 +12,11 @@ import type {
 import {
   type ArgumentSchemas,
   declaredArguments,
+  inputAsIssued,
+  inputBehindShown,
   type PlacedSignature,
   precedingUserContent,
+  type SignatureEntry,
   type SignatureTrust,
   tellReissued,
   trustOf,
@@ -110,44 +113,49 @@ interface Surroundings {
 
 function restore(part: Part, surroundings: Surroundings, context: TransformContext): Part {
   if (part.kind !== 'tool-call') return restoreSignature(part, surroundings, context);
-  const input =
-    context.signatures === 'reissued'
-      ? reissuedInput(part, context)
-      : sameInput(part, surroundings.schemas, context);
+  const entry = lookUpCall(part, context);
+  const input = issuedInput(part, entry, { schemas: surroundings.schemas, context });
   const issued = input === undefined ? part : { ...part, input };
   return restoreSignature(
-    withServerToolHistory(issued, surroundings, context),
+    withServerToolHistory(issued, entry, { surroundings, context }),
     surroundings,
     context,
   );
 }
 
-function sameInput(
-  { id, name, input }: ToolCallPart,
-  schemas: ArgumentSchemas,
+function lookUpCall(
+  { id, name }: ToolCallPart,
   { recall }: TransformContext,
-): JsonObject | undefined {
-  return recall.input({ id, name, schema: schemas.get(name)?.schema }, input);
+): SignatureEntry | undefined {
+  return recall.lookup({ kind: 'call', id, name });
 }
 
-function reissuedInput(
-  { id, name, input }: ToolCallPart,
-  { recall, receipt }: TransformContext,
+/** In place of the arguments the client returned; undefined where those go up. */
+function issuedInput(
+  { name, input }: ToolCallPart,
+  entry: SignatureEntry | undefined,
+  { schemas, context }: { readonly schemas: ArgumentSchemas; readonly context: TransformContext },
 ): JsonObject | undefined {
-  const issued = recall.issuedInput({ id, name }, input);
-  if (issued !== undefined) receipt.add('approximated', 'messages', tellReissued(name));
+  if (context.signatures !== 'reissued') {
+    return inputBehindShown(entry?.input, input, schemas.get(name)?.schema);
+  }
+  const issued = inputAsIssued(entry?.input, input);
+  if (issued !== undefined) context.receipt.add('approximated', 'messages', tellReissued(name));
   return issued;
 }
 
 /** The call with what the model did by itself before it, which no client carries; its parts are signed as well. */
 function withServerToolHistory(
   part: ToolCallPart,
-  { trust }: Surroundings,
-  { recall, capabilities }: TransformContext,
+  entry: SignatureEntry | undefined,
+  {
+    surroundings: { trust },
+    context,
+  }: { readonly surroundings: Surroundings; readonly context: TransformContext },
 ): ToolCallPart {
   if (trust?.recalls === false) return part;
-  const trace = recall.trace(part.id, part.name);
-  return trace?.family === capabilities.signatureFamily ? { ...part, trace } : part;
+  const trace = entry?.history;
+  return trace?.family === context.capabilities.signatureFamily ? { ...part, trace } : part;
 }
 
 function restoreSignature(
@@ -161,7 +169,12 @@ function restoreSignature(
     recallOf(part, asked, context) ??
     // Frameworks may give calls ids of their own, in the fashion of the vendor they talk to.
     (isFirstCall && part.kind === 'tool-call'
-      ? context.recall.answeredCall(part, asked)
+      ? context.recall.lookup({
+          kind: 'answered-call',
+          name: part.name,
+          json: () => JSON.stringify(part.input),
+          asked,
+        })?.signature
       : undefined);
   if (found === undefined || found.family !== context.capabilities.signatureFamily) return part;
   if (part.kind === 'thinking' && !isOfNextCall(found, nextCall, context)) return part;
@@ -180,25 +193,28 @@ function recallOf(
   asked: () => string,
   context: TransformContext,
 ): Signature | undefined {
-  const { recall } = context;
   switch (part.kind) {
     case 'tool-call':
-      return recallCall(part, context);
+      return lookUpCall(part, context)?.signature;
     case 'thinking':
-      return recall.thought(part.text);
+      return context.recall.lookup({ kind: 'thought', text: part.text })?.signature;
     case 'text':
-      return part.text === '' ? undefined : recall.content(part.text, asked());
+      return part.text === '' ? undefined : contentSignature(part.text, asked, context);
     case 'media':
       return part.source.kind === 'base64'
-        ? recall.content(part.source.base64, asked())
+        ? contentSignature(part.source.base64, asked, context)
         : undefined;
     default:
       return part satisfies never;
   }
 }
 
-function recallCall({ id, name }: ToolCallPart, { recall }: TransformContext) {
-  return recall.call(id, name);
+function contentSignature(
+  content: string,
+  asked: () => string,
+  { recall }: TransformContext,
+): Signature | undefined {
+  return recall.lookup({ kind: 'content', content, asked })?.signature;
 }
 
 /**
@@ -211,7 +227,8 @@ function isOfNextCall(
   context: TransformContext,
 ): boolean {
   if (signature.on !== 'tool-call') return true;
-  const own = call === undefined ? undefined : (call.signature ?? recallCall(call, context));
+  const own =
+    call === undefined ? undefined : (call.signature ?? lookUpCall(call, context)?.signature);
   return own === undefined || own.value === signature.value;
 }
 
@@ -237,7 +254,9 @@ function withoutForeignSignature(part: Part, context: TransformContext): Part {
   if (!('signature' in part) || part.signature === undefined) return part;
   const { signature } = part;
   const issued =
-    signature.family === undefined ? context.recall.issued(signature.value) : undefined;
+    signature.family === undefined
+      ? context.recall.lookup({ kind: 'value', value: signature.value })?.signature
+      : undefined;
   const verdict = judge(signature.family ?? issued?.family, { part, context });
   if (verdict !== undefined) {
     context.receipt.add('dropped', 'messages', verdict);

@@ -10,6 +10,7 @@ import {
   text,
   user,
 } from '../../test/support/canonical.ts';
+import { recallOf } from '../../test/support/signature-recall.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { ModelCapabilities } from '../canonical/model.ts';
 import type { Part, Signature, Turn } from '../canonical/request.ts';
@@ -123,16 +124,9 @@ const thought = (value: string, signature?: { value: string; family?: string }):
 test('a thought with a known bare signature is kept, with an unknown one dropped (V022)', () => {
   const turns = [user('a'), assistant(thought('hm', { value: 'S' }), 'x'), user('b')];
   const known = contextOf({
-    recall: {
-      call: () => undefined,
-      thought: () => undefined,
-      input: () => undefined,
-      issuedInput: () => undefined,
-      content: () => undefined,
-      answeredCall: () => undefined,
-      issued: (value) => (value === 'S' ? { value, family: 'alpha' } : undefined),
-      trace: () => undefined,
-    },
+    recall: recallOf({
+      value: ({ value }) => (value === 'S' ? { signature: { value, family: 'alpha' } } : undefined),
+    }),
   });
   expect(turnsAfter(turns, known)[1]?.parts[0]).toMatchObject({ kind: 'thinking', text: 'hm' });
   expect(turnsAfter(turns)[1]).toEqual(assistant('x'));
@@ -140,10 +134,12 @@ test('a thought with a known bare signature is kept, with an unknown one dropped
 
 test('a bare signature goes up in the spelling it was issued in', () => {
   const context = contextOf();
-  const issued = (value: string) =>
-    value === 'a-b_' ? { value: 'a+b/', family: 'alpha' } : undefined;
+  const signature = { value: 'a+b/', family: 'alpha' };
+  const recall = recallOf({
+    value: ({ value }) => (value === 'a-b_' ? { signature } : undefined),
+  });
   const turns = [user('a'), assistant(call('t', { value: 'a-b_' })), user(result('t'))];
-  const spelt = { ...context, recall: { ...context.recall, issued } };
+  const spelt = { ...context, recall };
   expect(turnsAfter(turns, spelt)[1]?.parts[0]).toMatchObject({ signature: { value: 'a+b/' } });
   expect(context.receipt.entries).toEqual([]);
 });
@@ -160,16 +156,9 @@ test('a signature of another family is dropped knowingly (P009)', () => {
 
 test('a call without signature gets the remembered one back', () => {
   const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
-  const recall = {
-    call: (id: string, name: string) => (id === 't' && name === 'tool_t' ? signature : undefined),
-    thought: () => undefined,
-    input: () => undefined,
-    issuedInput: () => undefined,
-    content: () => undefined,
-    answeredCall: () => undefined,
-    issued: () => undefined,
-    trace: () => undefined,
-  };
+  const recall = recallOf({
+    call: ({ id, name }) => (id === 't' && name === 'tool_t' ? { signature } : undefined),
+  });
   const turns = turnsAfter(
     [user('a'), assistant(call('t')), user(result('t'))],
     contextOf({ recall }),
@@ -178,15 +167,14 @@ test('a call without signature gets the remembered one back', () => {
 });
 
 test('a call goes back with the arguments its signature vouches for', () => {
-  const { recall } = contextOf();
   const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
   const turns = turnsAfter(
     [user('a'), assistant({ ...call('t'), input: { n: 1 }, signature }), user(result('t'))],
     contextOf({
-      recall: {
-        ...recall,
-        input: ({ id }, returned) => (id === 't' && returned.n === 1 ? { n: '1' } : undefined),
-      },
+      recall: recallOf({
+        call: ({ id }) =>
+          id === 't' ? { input: { shown: '{"n":1}', issued: '{"n":"1"}' } } : undefined,
+      }),
     }),
   );
   expect(turns[1]?.parts).toMatchObject([{ input: { n: '1' }, signature }]);
@@ -409,16 +397,11 @@ test('P003 words thought before two calls do not give one the signature of the o
     turnsAfter(
       [user('a'), assistant(thought('hm'), call('t')), user(result('t'))],
       contextOf({
-        recall: {
-          call: () => known,
-          thought: () => thoughtOfOther,
-          input: () => undefined,
-          issuedInput: () => undefined,
-          content: () => undefined,
-          answeredCall: () => undefined,
-          issued: (value) => ({ value, family: 'alpha' }),
-          trace: () => undefined,
-        },
+        recall: recallOf({
+          call: () => ({ signature: known }),
+          thought: () => ({ signature: thoughtOfOther }),
+          value: ({ value }) => ({ signature: { value, family: 'alpha' } }),
+        }),
       }),
     );
   expect(turnsKnowing({ value: 'S', family: 'beta' })[1]?.parts).toEqual([call('t')]);

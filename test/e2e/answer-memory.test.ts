@@ -9,7 +9,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { createChatWriter } from '../../src/protocols/chat/write-events.ts';
 import { createEventWriter } from '../../src/protocols/generate/write-events.ts';
 import { createMessagesWriter } from '../../src/protocols/messages/write-events.ts';
-import { createSignatureKeeper } from '../../src/signatures/cache.ts';
+import { SignatureCache } from '../../src/signatures/cache.ts';
 import { createDecoder } from '../../src/upstreams/generate/decode.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
@@ -24,7 +24,7 @@ const collectGarbage: () => void = runInNewContext('gc');
 const context = { model: 'm', createdAt: 0, createId: (prefix: string) => `${prefix}1` };
 const TAKERS = {
   'the watch': () => {
-    const keeper = createSignatureKeeper({ clock: createFakeClock() });
+    const keeper = new SignatureCache({ clock: createFakeClock() });
     const watch = createAnswerWatch({ keeper, scope: 'k', asked: () => 'why' });
     return (event: CanonicalEvent): unknown => watch.see(event);
   },

@@ -38,16 +38,7 @@ type ModelCall = GenerateCall | CountTokensCall;
 
 const signatures = createSignatures('fuzz');
 const { upstream, router, modelIdOf } = targets.sandbox;
-const NOTHING_REMEMBERED = {
-  call: () => undefined,
-  thought: () => undefined,
-  content: () => undefined,
-  answeredCall: () => undefined,
-  input: () => undefined,
-  issuedInput: () => undefined,
-  issued: () => undefined,
-  trace: () => undefined,
-};
+const NOTHING_REMEMBERED = { lookup: () => undefined };
 
 /** `request` as it comes off the socket: its body went through JSON text. */
 export function judge(request: RequestCase, lane: Lane): Verdict {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { asGatewayError, type GatewayError } from '../../src/canonical/error.ts';
 import { createReceipt, type Receipt } from '../../src/canonical/receipt.ts';
 import type { Signature } from '../../src/canonical/request.ts';
+import type { SignatureKey } from '../../src/canonical/signatures.ts';
 import { translateRequest } from '../../src/dispatch/prepare.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { createProtocols, protocolNameForPath } from '../../src/protocols/index.ts';
@@ -17,7 +18,7 @@ import type {
   RouteInput,
 } from '../../src/protocols/protocol.ts';
 import { matchPathPattern, readPathPattern } from '../../src/server/routes.ts';
-import { type CallName, createSignatureKeeper } from '../../src/signatures/cache.ts';
+import { SignatureCache } from '../../src/signatures/cache.ts';
 import type { PatchTarget } from '../../src/upstreams/upstream.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { type TargetName, targets } from './targets.ts';
@@ -173,22 +174,15 @@ function earlierOf({ kept }: RequestCase): EarlierItems | undefined {
 }
 
 function recallOf({ remembered }: RequestCase) {
-  const keeper = createSignatureKeeper({ clock: createFakeClock(0) });
-  for (const call of remembered?.calls ?? []) keeper.rememberCall(SCOPE, call);
+  const keeper = new SignatureCache({ clock: createFakeClock(0) });
+  for (const { id, name, signature } of remembered?.calls ?? []) {
+    keeper.remember(SCOPE, { kind: 'call', id, name }, { signature });
+  }
   for (const { text, signature } of remembered?.thoughts ?? []) {
-    keeper.rememberThought(SCOPE, text, signature);
+    keeper.remember(SCOPE, { kind: 'thought', text }, { signature });
   }
   for (const { content, asked, signature } of remembered?.contents ?? []) {
-    keeper.rememberContent(SCOPE, { content, asked }, signature);
+    keeper.remember(SCOPE, { kind: 'content', content, asked: () => asked }, { signature });
   }
-  return {
-    call: (id: string, name: string) => keeper.findCall(SCOPE, id, name),
-    thought: (text: string) => keeper.findThought(SCOPE, text),
-    content: (content: string, asked: string) => keeper.findContent(SCOPE, { content, asked }),
-    answeredCall: () => undefined,
-    input: (call: CallName, returned: JsonObject) => keeper.findInput(SCOPE, call, returned),
-    issuedInput: () => undefined,
-    issued: (value: string) => keeper.issued(SCOPE, value),
-    trace: () => undefined,
-  };
+  return { lookup: (key: SignatureKey) => keeper.lookup(SCOPE, key) };
 }

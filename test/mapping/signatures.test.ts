@@ -8,7 +8,7 @@ import { SIGNATURE_SENTINEL, type SignatureRecall } from '../../src/canonical/si
 import { translateRequest } from '../../src/dispatch/prepare.ts';
 import { createAnswerWatch } from '../../src/dispatch/stream-observer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts';
-import { createSignatureKeeper } from '../../src/signatures/cache.ts';
+import { SignatureCache } from '../../src/signatures/cache.ts';
 import { readCall } from '../golden/request-case.ts';
 import { targets } from '../golden/targets.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -202,16 +202,12 @@ function partsBut(sent: JsonValue, kind: string): JsonObject[] {
 
 /** One client key's gateway: what it answers, and what it sends upstream for a history. */
 function createGateway(client: Client, words: Words, offered: JsonObject = {}) {
-  const keeper = createSignatureKeeper({ clock: createFakeClock(0) });
+  const keeper = new SignatureCache({ clock: createFakeClock(0) });
   const recall: SignatureRecall = {
-    call: (id, name) => keeper.findCall('k', id, name),
-    thought: (text) => keeper.findThought('k', text),
-    content: (content, asked) => keeper.findContent('k', { content, asked }),
-    answeredCall: (call, asked) => keeper.findAnsweredCall('k', call, asked),
-    input: () => undefined,
-    issuedInput: () => undefined,
-    issued: (value) => keeper.issued('k', value),
-    trace: (id, name) => keeper.findTrace('k', { id, name }),
+    lookup(key) {
+      const entry = keeper.lookup('k', key);
+      return entry && { ...entry, input: undefined };
+    },
   };
   const { upstream, router, modelIdOf } = targets[words.target];
   const modelId = modelIdOf(router.route(words.model));

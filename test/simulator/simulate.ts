@@ -5,7 +5,7 @@ import { createReceipt } from '../../src/canonical/receipt.ts';
 import { createDispatcher } from '../../src/dispatch/dispatch.ts';
 import type { CallContext, CallRecord, Dispatcher } from '../../src/dispatch/dispatcher.ts';
 import type { GenerateCall } from '../../src/protocols/protocol.ts';
-import { createSignatureKeeper } from '../../src/signatures/cache.ts';
+import { SignatureCache } from '../../src/signatures/cache.ts';
 import { classifyErrorFrame, classifyFailure } from '../../src/upstreams/generate/errors.ts';
 import type { Upstream, UpstreamCall } from '../../src/upstreams/upstream.ts';
 import { requestOf, user } from '../support/canonical.ts';
@@ -109,7 +109,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
   const dispatcher = createDispatcher({
     router: { route: (name) => ({ target: name, webSearch: false }) },
     pool,
-    keeper: createSignatureKeeper({ clock }),
+    keeper: new SignatureCache({ clock }),
     clock,
     random,
     createId: (prefix) => `${prefix}${ids++}`,

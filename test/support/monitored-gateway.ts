@@ -23,7 +23,7 @@ import { createRouter, findTarget } from '../../src/routing/router.ts';
 
 import { createServer } from '../../src/server/create-server.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../../src/server/settings.ts';
-import { createSignatureKeeper } from '../../src/signatures/cache.ts';
+import { SignatureCache } from '../../src/signatures/cache.ts';
 import { createResponseStores } from '../../src/stored-responses/response-store.ts';
 import { createUpstream } from '../../src/upstreams/index.ts';
 import { createMemoryRequestStore } from './memory-request-store.ts';
@@ -110,7 +110,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
   const dispatcher = createDispatcher({
     router,
     pool,
-    keeper: createSignatureKeeper({ clock }),
+    keeper: new SignatureCache({ clock }),
     clock,
     random: Math.random,
     createId,

@@ -8,7 +8,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts';
 import { translateReply, translateStream } from '../../dispatch/lanes.ts';
 import { createAnswerWatch } from '../../dispatch/stream-observer.ts';
 import type { StreamWriter } from '../../protocols/protocol.ts';
-import { createSignatureKeeper } from '../../signatures/cache.ts';
+import { SignatureCache } from '../../signatures/cache.ts';
 import { createAnswerRules } from './index.ts';
 
 const SIX = ['1', '2', '3', '4', '5', 'END'];
@@ -30,7 +30,7 @@ function answerOf(
     }
   }
   const watch = createAnswerWatch({
-    keeper: createSignatureKeeper({ clock: createFakeClock() }),
+    keeper: new SignatureCache({ clock: createFakeClock() }),
     scope: 'k',
   });
   const request = requestOf(change);

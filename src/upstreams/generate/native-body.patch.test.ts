@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { recallOf } from '../../../test/support/signature-recall.ts';
 import type { ImageOptions } from '../../canonical/request.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
@@ -333,16 +334,9 @@ test('big integers and reserved keys survive to the last byte', () => {
 
 test('a call whose signature the client dropped gets the remembered one back', () => {
   const signature = { value: 'REMEMBERED', family: 'alpha', on: 'tool-call' } as const;
-  const recall = {
-    call: (id: string, name: string) => (id === 'c1' && name === 'w' ? signature : undefined),
-    input: () => undefined,
-    issuedInput: () => undefined,
-    thought: () => undefined,
-    content: () => undefined,
-    answeredCall: () => undefined,
-    issued: () => undefined,
-    trace: () => undefined,
-  };
+  const recall = recallOf({
+    call: ({ id, name }) => (id === 'c1' && name === 'w' ? { signature } : undefined),
+  });
   const functionCall = { id: 'c1', name: 'w', args: {} };
   const functionResponse = { id: 'c1', name: 'w', response: {} };
   const answered = { role: 'user', parts: [{ functionResponse }] };
@@ -359,12 +353,8 @@ test('a call another protocol showed with repaired arguments goes back as its si
   const shown = { id: 'c1', name: 'w', args: { size: '2' } };
   const issued = { size: 2 };
   const target = targetOf('alpha-3-flash');
-  const recall = {
-    ...target.recall,
-    call: () => signature,
-    input: (_call: unknown, returned: JsonObject) =>
-      JSON.stringify(returned) === JSON.stringify(shown.args) ? issued : undefined,
-  };
+  const input = { shown: JSON.stringify(shown.args), issued: JSON.stringify(issued) };
+  const recall = recallOf({ call: () => ({ signature, input }) });
   const answered = {
     role: 'user',
     parts: [{ functionResponse: { id: 'c1', name: 'w', response: {} } }],
@@ -514,7 +504,8 @@ test("a stored signature is better than the client's own stand-in", () => {
     { role: 'user', parts: [{ functionResponse: { id: 'c1', name: 'w', response: {} } }] },
   ];
   const known = targetOf('alpha-3-flash');
-  const recall = { ...known.recall, call: () => ({ value: 'U0lH', family: 'alpha' }) };
+  const signature = { value: 'U0lH', family: 'alpha' };
+  const recall = recallOf({ call: () => ({ signature }) });
   const body = { contents: history(call) };
   expect(patch(body, { ...known, recall }, sandbox).contents).toEqual(
     history({ ...call, thoughtSignature: 'U0lH' }),
@@ -546,7 +537,8 @@ test('a stand-in stays on the first call of a step alone, for no other is asked 
 test('a native call filled in with defaults of its schema goes back as the model wrote it', () => {
   const written = { q: 'x' };
   const known = targetOf('alpha-3-flash');
-  const recall = { ...known.recall, issuedInput: () => written };
+  const input = { issued: JSON.stringify(written) };
+  const recall = recallOf({ call: () => ({ input }) });
   const call = (args: JsonObject): JsonObject => ({
     functionCall: { id: 'c1', name: 'w', args },
     thoughtSignature: 'U0lH',
@@ -589,7 +581,7 @@ test('P009 a bare signature known to be of another family stays out', () => {
   const target = targetOf('alpha-3-flash');
   const issuedBy = (family: string) => ({
     ...target,
-    recall: { ...target.recall, issued: (value: string) => ({ value, family }) },
+    recall: recallOf({ value: ({ value }) => ({ signature: { value, family } }) }),
   });
   const body = {
     contents: [
@@ -604,8 +596,10 @@ test('P009 a bare signature known to be of another family stays out', () => {
 
 test('a signature that its client spelt in the other alphabet goes up as it was issued', () => {
   const target = targetOf('alpha-3-flash');
-  const issued = (value: string) =>
-    value === 'a-b_cQ==' ? { value: 'a+b/cQ==', family: 'alpha' } : undefined;
+  const signature = { value: 'a+b/cQ==', family: 'alpha' };
+  const recall = recallOf({
+    value: ({ value }) => (value === 'a-b_cQ==' ? { signature } : undefined),
+  });
   const call = { functionCall: { name: 'w', args: {} }, thoughtSignature: 'a-b_cQ==' };
   const patched = patch(
     {
@@ -615,7 +609,7 @@ test('a signature that its client spelt in the other alphabet goes up as it was 
         { role: 'user', parts: [{ functionResponse: { name: 'w', response: {} } }] },
       ],
     },
-    { ...target, recall: { ...target.recall, issued } },
+    { ...target, recall },
     sandbox,
   );
   expect(JSON.stringify(patched)).toContain('"thoughtSignature":"a+b/cQ=="');
@@ -657,7 +651,7 @@ test('P013 a remembered signature of another family, or one the upstream refused
     { role: 'user', parts: [{ functionResponse: { id: 'c1', name: 'w', response: {} } }] },
   ];
   const sent = (family: string, signatures: 'carried' | 'stripped') => {
-    const recall = { ...targetOf('gemini-2.5-pro').recall, call: () => ({ value: 'OWN', family }) };
+    const recall = recallOf({ call: () => ({ signature: { value: 'OWN', family } }) });
     const target = targetOf('gemini-2.5-pro', { recall, signatures });
     return JSON.stringify(patch({ contents }, target, gemini).contents);
   };
@@ -668,7 +662,7 @@ test('P013 a remembered signature of another family, or one the upstream refused
 });
 
 test('P014 after a refusal native calls get what was remembered for them, and keep what was issued', () => {
-  const { recall, capabilities } = targetOf('gemini-2.5-pro');
+  const { capabilities } = targetOf('gemini-2.5-pro');
   const family = capabilities.signatureFamily;
   const model = (id: string, thoughtSignature: string) => ({
     role: 'model',
@@ -681,11 +675,11 @@ test('P014 after a refusal native calls get what was remembered for them, and ke
   const sent = (first: string, second: string) => {
     const target = targetOf('gemini-2.5-pro', {
       signatures: 'remembered',
-      recall: {
-        ...recall,
-        call: (id) => ({ value: `OF${id}`, family }),
-        issued: (value: string) => (value.startsWith('OF') ? { value, family } : undefined),
-      },
+      recall: recallOf({
+        call: ({ id }) => ({ signature: { value: `OF${id}`, family } }),
+        value: ({ value }) =>
+          value.startsWith('OF') ? { signature: { value, family } } : undefined,
+      }),
     });
     const body = {
       contents: [...contents, model('a', first), answer('a'), model('b', second), answer('b')],

@@ -14,10 +14,13 @@ import {
   type ArgumentSchema,
   type ArgumentSchemas,
   argumentSchemas,
+  inputAsIssued,
+  inputBehindShown,
   meansTheSame,
   type PlacedSignature,
   readCarrier,
   SIGNATURE_SENTINEL,
+  type SignatureEntry,
   type SignatureTrust,
   tellReissued,
   trustOf,
@@ -648,7 +651,7 @@ function readSignature(
   const signature = readCarrier(carried);
   if (signature === undefined || signature.family !== undefined) return signature;
   const { value, family = capabilities.signatureFamily } =
-    recall.issued(signature.value) ?? signature;
+    recall.lookup({ kind: 'value', value: signature.value })?.signature ?? signature;
   return { ...signature, value, family };
 }
 
@@ -684,11 +687,12 @@ function hasOwnSignature({ thoughtSignature }: JsonObject): boolean {
 function recalled(part: JsonObject, { target, schemas, trust }: Fitting): JsonObject {
   const named = callName(part);
   if (named === undefined || !isJsonObject(part.functionCall)) return part;
-  const input = issuedInput(named, part.functionCall, { schemas, target });
+  const entry = target.recall.lookup({ kind: 'call', ...named });
+  const input = issuedInput({ ...named, entry }, part.functionCall, { schemas, target });
   const issued =
     input === undefined ? part : { ...part, functionCall: { ...part.functionCall, args: input } };
   if (trust?.recalls === false || hasOwnSignature(part)) return issued;
-  const found = target.recall.call(named.id, named.name);
+  const found = entry?.signature;
   if (found === undefined || found.family !== target.capabilities.signatureFamily) return issued;
   return { ...issued, thoughtSignature: found.value };
 }
@@ -1311,6 +1315,10 @@ function isResponses(parts: readonly JsonValue[]): boolean {
 /** What calls are remembered by. */
 type CallName = NonNullable<PlacedSignature['call']>;
 
+interface RememberedCall extends CallName {
+  readonly entry: SignatureEntry | undefined;
+}
+
 interface Declared {
   /** Of the functions as the client declared them. */
   readonly schemas: () => ArgumentSchemas;
@@ -1319,33 +1327,29 @@ interface Declared {
 
 /** In place of the arguments the client returned; undefined where those go up. */
 function issuedInput(
-  named: CallName,
+  { name, entry }: RememberedCall,
   { args }: JsonObject,
-  { schemas, target }: Declared,
+  { schemas, target: { signatures, receipt } }: Declared,
 ): JsonObject | undefined {
-  const { recall, signatures, receipt } = target;
   const returned = isJsonObject(args) ? args : {};
   if (signatures !== 'reissued') {
-    const declared = schemas().get(named.name);
-    const shown = recall.input({ ...named, schema: declared?.schema }, returned);
-    return shown ?? withoutDefaults(named, returned, { declared, target });
+    const declared = schemas().get(name);
+    const shown = inputBehindShown(entry?.input, returned, declared?.schema);
+    return shown ?? withoutDefaults(entry, returned, declared);
   }
-  const issued = recall.issuedInput(named, returned);
-  if (issued !== undefined) receipt.add('approximated', 'contents', tellReissued(named.name));
+  const issued = inputAsIssued(entry?.input, returned);
+  if (issued !== undefined) receipt.add('approximated', 'contents', tellReissued(name));
   return issued;
 }
 
 /** What the model wrote, where the client filled in nothing but defaults: native answers go out as they come. */
 function withoutDefaults(
-  named: CallName,
+  entry: SignatureEntry | undefined,
   returned: JsonObject,
-  {
-    declared,
-    target,
-  }: { readonly declared: ArgumentSchema | undefined; readonly target: PatchTarget },
+  declared: ArgumentSchema | undefined,
 ): JsonObject | undefined {
   if (declared?.hasDefaults() !== true) return undefined;
-  const issued = target.recall.issuedInput(named, returned);
+  const issued = inputAsIssued(entry?.input, returned);
   return issued !== undefined && meansTheSame(returned, issued, declared.schema)
     ? issued
     : undefined;

@@ -43,7 +43,7 @@ export function targetOf(modelId: string, fields: Partial<PatchTarget> = {}): Pa
     usesPlaceholders: false,
     variant: { webSearch: false },
     thinkingMode: { kind: 'auto' },
-    recall: { call: () => undefined, input: () => undefined, issuedInput: () => undefined, thought: () => undefined, content: () => undefined, answeredCall: () => undefined, issued: () => undefined, trace: () => undefined },
+    recall: { lookup: () => undefined },
     receipt: createReceipt(),
     ...fields,
   };
