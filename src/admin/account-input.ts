@@ -65,7 +65,7 @@ export type NewAccountJson = XStatic<typeof NEW_ACCOUNT_SCHEMA>;
 
 export type AddOptions = Pick<
   AdminOptions,
-  'book' | 'clock' | 'gatewayKey' | 'transfer' | 'trials' | 'upstreams'
+  'book' | 'clock' | 'ownKeys' | 'transfer' | 'trials' | 'upstreams'
 >;
 
 export interface AddedAccount {
@@ -228,13 +228,11 @@ export function readProxyUrl(text: string | undefined): string | undefined {
 /** @throws GatewayError for what is plainly no key of an upstream; the key is never repeated. */
 export function readUpstreamKey(
   text: string | undefined,
-  { gatewayKey }: Pick<AdminOptions, 'gatewayKey'>,
+  { ownKeys }: Pick<AdminOptions, 'ownKeys'>,
 ): string {
   const key = readSecret(text, 'key');
-  const own = gatewayKey();
-  const ownKeys = own === undefined ? [] : [own];
   // Placeholders need no list here: the upstream is asked before the key is stored.
-  const reason = refusedKey(key, { ownKeys, isPublic: false });
+  const reason = refusedKey(key, { ownKeys: ownKeys(), isPublic: false });
   if (reason !== undefined) throw invalidRequest('key', `key: ${reason}.`);
   return key;
 }

@@ -30,7 +30,7 @@ import {
 } from './schemas.ts';
 
 export type AccountOptions = AccountFacts &
-  Pick<AdminOptions, 'clock' | 'access' | 'gatewayKey' | 'revoker' | 'transfer' | 'upstreams'>;
+  Pick<AdminOptions, 'clock' | 'access' | 'ownKeys' | 'revoker' | 'transfer' | 'upstreams'>;
 
 export const CHANGE_SCHEMA = {
   title: 'AccountChange',

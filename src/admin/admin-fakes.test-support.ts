@@ -120,7 +120,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
       },
     },
     isProtected: (_account, { modelId }) => modelId === 'guarded',
-    gatewayKey: () => undefined,
+    ownKeys: () => [],
     trials: new AccountTrials(),
     signIns: createFakeSignIns(book, fakes),
     callbackUrl: () => 'http://127.0.0.1:8045/oauth/callback',

@@ -31,8 +31,8 @@ export interface AdminOptions {
   readonly trials: Pick<AccountTrials, 'note' | 'last' | 'forget'>;
   readonly quota: Pick<QuotaRefresher, 'refreshNow'>;
   readonly isProtected: IsProtected;
-  /** The key that clients send with model requests, in force now. */
-  readonly gatewayKey: () => string | undefined;
+  /** The key of model requests and the password of the console, in force now: neither is a key of an upstream. */
+  readonly ownKeys: () => readonly (string | undefined)[];
   readonly signIns: SignIns;
   /** Where this gateway takes the browser back: `http://127.0.0.1:<port>/oauth/callback`. */
   readonly callbackUrl: () => string;

@@ -42,7 +42,7 @@ export function createAdministration(
       callbackUrl: () => `http://127.0.0.1:${parts.port()}/oauth/callback`,
       config: secrets.guard(access.hasher),
       origins: config,
-      gatewayKey: () => config.current().apiKey,
+      ownKeys: () => [config.current().apiKey, config.current().consolePassword],
     },
     more,
   );

@@ -66,7 +66,10 @@ const NO_FAMILIES: FamiliesSettings = {};
 export function resolveSettings({ flags = {}, environment, file }: SettingsSources): Settings {
   const { proxy = {} } = file;
   const apiKey = environment.apiKey ?? file.api_key;
-  const ownKeys = [environment.apiKey, file.api_key].filter((key) => key !== undefined);
+  const { webPassword } = environment;
+  const ownKeys = [environment.apiKey, file.api_key, webPassword, file.admin_password].filter(
+    (key) => key !== undefined,
+  );
   const upstreamSeeds = readUpstreamSeeds(environment, ownKeys);
   const upstreams = readUpstreams(file.upstreams ?? {}, upstreamSeeds);
   const values = readProxySettings(proxy);
@@ -80,7 +83,7 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
   return {
     ...override(override(fromFile, environment), flags),
     apiKey,
-    consolePassword: environment.webPassword ?? file.admin_password ?? apiKey,
+    consolePassword: webPassword ?? file.admin_password ?? apiKey,
     distPath: environment.distPath ?? DEFAULT_DIST_PATH,
     dataDir: resolveDataDir(flags, environment),
     upstreams,

@@ -48,10 +48,10 @@ test.each([
 
 test('B5: keys of the gateway itself are none of an upstream', () => {
   expect(refusedKey('my own words', { ownKeys: ['my own words'], isPublic: false })).toContain(
-    'is a key of this gateway',
+    'is a key or the password of this gateway',
   );
   expect(refusedKey(createKeySecret(), { ownKeys: [], isPublic: false })).toContain(
-    'is a key of this gateway',
+    'is a key or the password of this gateway',
   );
 });
 

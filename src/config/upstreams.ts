@@ -384,7 +384,10 @@ const UNFILLED = /^(?:\$\{?\w+\}?|%\w+%|<.*>|\{\{.*\}\})$|\.{3}|…|\*{3}|x{6}/i
  */
 export function refusedKey(
   key: string,
-  { ownKeys, isPublic }: { readonly ownKeys: readonly string[]; readonly isPublic: boolean },
+  {
+    ownKeys,
+    isPublic,
+  }: { readonly ownKeys: readonly (string | undefined)[]; readonly isPublic: boolean },
 ): Sentence | undefined {
   const plain = key
     .trim()
@@ -396,7 +399,7 @@ export function refusedKey(
     return told`is a placeholder, not a key: put the key that the upstream gave you`;
   }
   if (ownKeys.includes(key) || looksLikeKeySecret(key)) {
-    return told`is a key of this gateway, not of an upstream: put the key that the upstream gave you`;
+    return told`is a key or the password of this gateway, not a key of an upstream: put the key that the upstream gave you`;
   }
   return undefined;
 }

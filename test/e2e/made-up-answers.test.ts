@@ -67,16 +67,19 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
     },
   );
 
-  test('B5: a placeholder or a key of the gateway makes no account', async () => {
-    const { url, config } = await start({ GEMINI_API_KEY: KEY, API_KEY: KEY, AUTH_MODE: 'auto' });
-    expect(config.current().upstreams).toEqual([]);
-    expect(config.current().warnings).toEqual([
-      expect.stringContaining(
-        'A key of GEMINI_API_KEY makes no account: it is a key of this gateway',
-      ),
-    ]);
-    expect((await send(url, call)).headers.get('x-isthmus-sandbox')).toBe('1');
-  });
+  test.each(['API_KEY', 'WEB_PASSWORD'])(
+    'B5: the %s of the gateway makes no account',
+    async (name) => {
+      const { url, config } = await start({ GEMINI_API_KEY: KEY, [name]: KEY, AUTH_MODE: 'auto' });
+      expect(config.current().upstreams).toEqual([]);
+      expect(config.current().warnings).toEqual([
+        expect.stringContaining(
+          'A key of GEMINI_API_KEY makes no account: it is a key or the password of this gateway',
+        ),
+      ]);
+      expect((await send(url, call)).headers.get('x-isthmus-sandbox')).toBe('1');
+    },
+  );
 });
 
 test('B4: accounts that signed in to the sandbox rest as soon as a real account is added, and come back', async () => {

@@ -173,8 +173,8 @@ export const clauses: SentenceTexts = {
     'upstream: 没有上游“{1}”。{2}。其他上游在配置文件的“upstreams”中添加。',
   'is a placeholder, not a key: put the key that the upstream gave you':
     '是占位符而不是密钥：请填写上游给您的密钥',
-  'is a key of this gateway, not of an upstream: put the key that the upstream gave you':
-    '是本网关的密钥，不是上游的密钥：请填写上游给您的密钥',
+  'is a key or the password of this gateway, not a key of an upstream: put the key that the upstream gave you':
+    '是本网关的密钥或密码，不是上游的密钥：请填写上游给您的密钥',
   'must stay false: the external provider does not work yet':
     '必须保持为 false：外部提供方尚不可用',
 };
