@@ -99,7 +99,6 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
     start() {
       void pool.ensureModels();
       quota.start();
-      void consoleFiles.compress();
     },
     async close() {
       const inReverse = [server, observation, access, traffic, foundation.stores, config];

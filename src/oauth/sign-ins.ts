@@ -195,7 +195,7 @@ function chooseRedirectUri(settings: OAuthSettings, own: string): string {
   if (isSafeEndpoint(redirectUri)) return redirectUri;
   throw invalidRequest(
     'redirectUri',
-    told`The redirect address must be https, or http on this machine (http://127.0.0.1:<port>/…). Set redirect_url of this upstream, or use the loopback address and paste what the browser ends on.`,
+    told`The redirect address must be https, or http on this machine (http://127.0.0.1:<port>/\u2026). Set redirect_url of this upstream, or use the loopback address and paste what the browser ends on.`,
   );
 }
 

@@ -32,7 +32,7 @@ async function answerMatched(edge: Edge, exchange: Exchange): Promise<void> {
   }
   if (method === 'OPTIONS') return sendPreflight(edge, exchange);
   if (match.kind !== 'route') {
-    if (answerConsoleFile(edge, exchange, match)) return;
+    if (await answerConsoleFile(edge, exchange, match)) return;
     return refuseRoute(edge, exchange, match);
   }
   const { route, parameter } = match;
@@ -205,7 +205,6 @@ function verdictOf(error: GatewayError, isStranger: boolean): AccessVerdict | un
   }
 }
 
-const CODINGS = ['br', 'gzip'] as const;
 /** One year, the longest that means anything (RFC 9111). */
 const FOREVER = 'public, max-age=31536000, immutable';
 
@@ -216,17 +215,17 @@ const GUARDS = [
 ] as const;
 
 /** False when the request is not for the console. */
-function answerConsoleFile(
+async function answerConsoleFile(
   edge: Edge,
   exchange: Exchange,
   match: Exclude<RouteMatch, { kind: 'route' }>,
-): boolean {
+): Promise<boolean> {
   const { request, path } = exchange;
   const files = edge.consoleFiles;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (files === undefined || match.kind !== 'unknown' || !isRead) return false;
   const file = files.find(path);
-  if (file !== undefined) sendFile(edge, exchange, file);
+  if (file !== undefined) await sendFile(edge, exchange, file);
   else if (path === '/' || isPageRequest(edge, exchange)) sendPage(edge, exchange);
   else return false;
   return true;
@@ -253,12 +252,10 @@ function sendPage(edge: Edge, exchange: Exchange): void {
   });
 }
 
-function sendFile(edge: Edge, exchange: Exchange, file: ConsoleFile): void {
+async function sendFile(edge: Edge, exchange: Exchange, file: ConsoleFile): Promise<void> {
   const { headers } = exchange;
   const accepted = headers['accept-encoding'] ?? '';
-  const coding = CODINGS.find(
-    (one) => file.bodies[one] !== undefined && acceptsCoding(accepted, one),
-  );
+  const coding = file.codings.find(({ name }) => acceptsCoding(accepted, name));
   const list = ['content-type', file.type, 'etag', file.etag, 'vary', 'accept-encoding'];
   list.push('cache-control', file.isHashed ? FOREVER : 'no-cache');
   // An image opened by itself is a page too.
@@ -267,8 +264,8 @@ function sendFile(edge: Edge, exchange: Exchange, file: ConsoleFile): void {
     write(edge, exchange, { headers: list });
     return;
   }
-  if (coding !== undefined) list.push('content-encoding', coding);
-  write(edge, exchange, { body: file.bodies[coding ?? 'identity'], headers: list });
+  if (coding !== undefined) list.push('content-encoding', coding.name);
+  write(edge, exchange, { body: (await coding?.body()) ?? file.content, headers: list });
 }
 
 interface FileAnswer {

@@ -5,6 +5,7 @@ import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { once } from '../lib/once.ts';
 import type { Log } from './settings.ts';
 
 /** A page as it is sent this once. */
@@ -36,15 +37,14 @@ const PLACEHOLDER_PAGE: ConsolePage = {
 
 export interface ConsoleFile {
   readonly type: string;
-  /** By content coding, best first; `identity` is always there. */
-  readonly bodies: Readonly<Partial<Record<Coding, Buffer>>> & { readonly identity: Buffer };
+  readonly content: Buffer;
+  /** Compressed when it is first asked for: most gateways never show their console. */
+  readonly codings: readonly { readonly name: 'br' | 'gzip'; body(): Promise<Buffer> }[];
   /** A strong entity tag with its quotes. */
   readonly etag: string;
   /** True when its name changes with its content. */
   readonly isHashed: boolean;
 }
-
-type Coding = 'br' | 'gzip' | 'identity';
 
 export type ConsoleFiles = ReturnType<typeof createConsoleFiles>;
 
@@ -87,8 +87,6 @@ export function createConsoleFiles({ distPath, log }: ConsoleFilesOptions) {
     find: (path: string): ConsoleFile | undefined => files.get(path),
     /** While no console is built, the one that says how. */
     page: (): ConsolePage => (index === undefined ? PLACEHOLDER_PAGE : writePage(index)),
-    /** Resolves when every file worth it is compressed; until then files go out as they are. */
-    compress: (): Promise<void> => compressAll(files),
   };
 }
 
@@ -155,22 +153,22 @@ function listEntries(folder: string): readonly Dirent[] {
 }
 
 function toFile(path: string, content: Buffer): ConsoleFile {
+  const type = TYPES.get(extname(path).toLowerCase()) ?? 'application/octet-stream';
+  const isWorth = COMPRESSIBLE.test(type) && content.length >= MIN_WORTH_COMPRESSING;
   return {
-    type: TYPES.get(extname(path).toLowerCase()) ?? 'application/octet-stream',
-    bodies: { identity: content },
+    type,
+    content,
+    codings: isWorth ? codingsOf(content) : [],
     etag: `"${hash('sha256', content, 'base64url').slice(0, 22)}"`,
     isHashed: path.startsWith('/assets/') && HASHED_NAME.test(path),
   };
 }
 
-async function compressAll(files: Map<string, ConsoleFile>): Promise<void> {
-  for (const [path, file] of [...files]) {
-    const { identity } = file.bodies;
-    const isWorth = COMPRESSIBLE.test(file.type) && identity.length >= MIN_WORTH_COMPRESSING;
-    if (!isWorth) continue;
-    const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
-    const br = await promisify(brotliCompress)(identity, quality);
-    const zipped = await promisify(gzip)(identity, { level: 9 });
-    files.set(path, { ...file, bodies: { br, gzip: zipped, identity } });
-  }
+/** Best first. */
+function codingsOf(content: Buffer): ConsoleFile['codings'] {
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+  return [
+    { name: 'br', body: once(() => promisify(brotliCompress)(content, quality)) },
+    { name: 'gzip', body: once(() => promisify(gzip)(content, { level: 9 })) },
+  ];
 }

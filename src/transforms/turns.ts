@@ -94,8 +94,8 @@ export const startWithUser: Transform = (request, { receipt }) => {
   }
   const reason =
     first === undefined
-      ? told`A user turn "…" stands for the empty conversation.`
-      : told`A user turn "…" was put before the first answer.`;
+      ? told`A user turn "\u2026" stands for the empty conversation.`
+      : told`A user turn "\u2026" was put before the first answer.`;
   receipt.add('approximated', 'messages', reason);
   return {
     ...request,
@@ -115,7 +115,11 @@ export function endWithUser(
 ): CanonicalRequest {
   const isPrefill = asked.turns.at(-1)?.role === 'assistant';
   if (isPrefill || request.turns.at(-1)?.role !== 'assistant') return request;
-  receipt.add('approximated', 'messages', told`A user turn "…" stands for the empty last one.`);
+  receipt.add(
+    'approximated',
+    'messages',
+    told`A user turn "\u2026" stands for the empty last one.`,
+  );
   return {
     ...request,
     turns: [...request.turns, { role: 'user', parts: [{ kind: 'text', text: '…' }] }],

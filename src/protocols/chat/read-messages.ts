@@ -622,7 +622,7 @@ export function readArguments(
   context.receipt.add(
     'repaired',
     path,
-    told`Arguments that are no object are sent as {"value": …}.`,
+    told`Arguments that are no object are sent as {"value": \u2026}.`,
   );
   return { value: parsed };
 }

@@ -203,7 +203,7 @@ function standIn(before: JsonObject | undefined, place: Place): JsonObject[] {
   place.receipt.add(
     'approximated',
     place.path,
-    told`A user turn "…" stands for the empty last one.`,
+    told`A user turn "\u2026" stands for the empty last one.`,
   );
   return [{ role: 'user', parts: [{ text: '…' }] }];
 }

@@ -503,7 +503,11 @@ function endWithUser(
   receipt: Receipt,
 ): JsonValue[] {
   if (isModel(asked.at(-1)) || !isModel(patched.at(-1))) return patched;
-  receipt.add('approximated', 'contents', told`A user turn "…" stands for the empty last one.`);
+  receipt.add(
+    'approximated',
+    'contents',
+    told`A user turn "\u2026" stands for the empty last one.`,
+  );
   return [...patched, { role: 'user', parts: [{ text: '…' }] }];
 }
 
@@ -1052,7 +1056,11 @@ function startContents(contents: JsonValue[], receipt: Receipt): JsonValue[] {
     throw invalidRequest('contents', 'contents: there is nothing to answer; send some content.');
   }
   if (!isJsonObject(first) || first.role !== 'model') return contents;
-  receipt.add('approximated', 'contents', told`A user turn "…" was put before the first answer.`);
+  receipt.add(
+    'approximated',
+    'contents',
+    told`A user turn "\u2026" was put before the first answer.`,
+  );
   return [{ role: 'user', parts: [{ text: '…' }] }, ...contents];
 }
 
