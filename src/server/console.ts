@@ -76,17 +76,22 @@ const TYPES = new Map([
 ]);
 const COMPRESSIBLE = /^text\/|json|svg/;
 
+/** They are read when a browser first asks for one. */
 export function createConsoleFiles({ distPath, log }: ConsoleFilesOptions) {
-  const files = new Map<string, ConsoleFile>();
-  const read = readFolder(distPath, log);
-  for (const [path, content] of read) files.set(path, toFile(path, content));
-  const index = read.get(`/${INDEX}`)?.toString('utf8');
-  files.delete(`/${INDEX}`);
+  const load = once(() => {
+    const read = readFolder(distPath, log);
+    const index = read.get(`/${INDEX}`)?.toString('utf8');
+    read.delete(`/${INDEX}`);
+    return { index, files: new Map([...read].map(([path, file]) => [path, toFile(path, file)])) };
+  });
   return {
     /** @param path percent-decoded, looked up as it is */
-    find: (path: string): ConsoleFile | undefined => files.get(path),
+    find: (path: string): ConsoleFile | undefined => load().files.get(path),
     /** While no console is built, the one that says how. */
-    page: (): ConsolePage => (index === undefined ? PLACEHOLDER_PAGE : writePage(index)),
+    page(): ConsolePage {
+      const { index } = load();
+      return index === undefined ? PLACEHOLDER_PAGE : writePage(index);
+    },
   };
 }
 
