@@ -34,6 +34,20 @@ test('A3: a body in single bytes is looked at by the thousand, not by the byte',
   expect(found.taken.at(-1)).toBe(text.length);
 });
 
+test('A2: a body in millions of chunks of a few bytes is refused before it costs seconds', async () => {
+  const send = (count: number): Promise<Buffer> => {
+    const request = new IncomingMessage(new Socket());
+    const body = readBytes(request, { maxBytes: 1e9, clock: createFakeClock() });
+    const chunk = Buffer.from('a');
+    for (let sent = 0; sent < count; sent += 1) request.emit('data', chunk);
+    request.emit('end');
+    return body;
+  };
+  const most = 4 * 1024 * 1024;
+  expect((await send(most)).length).toBe(most);
+  await expect(send(most + 1)).rejects.toMatchObject({ kind: 'invalid-request', field: 'body' });
+});
+
 test('small pieces stay in their order among large ones', async () => {
   const large = Buffer.alloc(5_000, 'l');
   const found = await read([Buffer.from('a'), Buffer.from('b'), large, Buffer.from('c')]);

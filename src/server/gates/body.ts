@@ -175,13 +175,17 @@ interface BodyRoom {
 const GRACE_MS = 10_000;
 const LOOK_MS = 5_000;
 const MIN_BYTES_PER_SECOND = 50_000;
+/** Each piece costs a microsecond, however small. No body needs more of them, unless they are this large on average. */
+const MAX_PIECES = 4 * 1024 * 1024;
+const MIN_AVERAGE_BYTES = 64;
 
 /**
  * The whole body.
  * @param inspect called with each piece as it comes, small ones together; gives the tokens of JSON so far; what it
  * throws ends the reading there
  * @throws GatewayError too-large as soon as the limit is passed (at once from `content-length`),
- * overloaded when there is no room for a large body, timeout when the sender is slower than 50 kB/s
+ * overloaded when there is no room for a large body, invalid-request when it comes in millions of pieces of a few
+ * bytes, timeout when the sender is slower than 50 kB/s
  * after 10 s, client-gone when it left.
  */
 export function readBytes(
@@ -202,6 +206,7 @@ export function readBytes(
   return new Promise((resolve, reject) => {
     const collected = collect(Number(declared ?? 0));
     let received = 0;
+    let count = 0;
     let isPlain = true;
     const startedAt = limits.clock.monotonic();
     const settle = (): void => {
@@ -222,7 +227,9 @@ export function readBytes(
     });
     const onChunk = (chunk: Buffer): void => {
       received += chunk.length;
+      count += 1;
       try {
+        if (count > MAX_PIECES && received < count * MIN_AVERAGE_BYTES) throw tooManyPieces();
         if (received > limits.maxBytes) throw tooLarge(limits);
         pieces.add(chunk);
       } catch (error) {
@@ -338,6 +345,13 @@ function tooLarge({ maxBytes, limitOf = GATEWAY_LIMIT }: ByteLimits): GatewayErr
     source: 'client',
     message: told`The request body is larger than ${maxBytes} bytes, the limit of ${limitOf}.`,
   });
+}
+
+function tooManyPieces(): GatewayError {
+  return invalidRequest(
+    'body',
+    told`The request body comes in millions of chunks of a few bytes. Send it in larger chunks.`,
+  );
 }
 
 function tooSlow(): GatewayError {

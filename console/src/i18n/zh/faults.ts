@@ -98,6 +98,8 @@ export const faults: SentenceTexts = {
   'The model gave an answer that cannot be used.': '模型给出的回答无法使用。',
   'The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.':
     '密码不正确。密码依次取自 WEB_PASSWORD、配置文件中的 admin_password、API 密钥。',
+  'The request body comes in millions of chunks of a few bytes. Send it in larger chunks.':
+    '请求正文由数百万个只有几个字节的分块组成。请以更大的分块发送。',
   'The request body came too slowly. Send it again over a faster connection.':
     '请求正文到达得太慢。请用更快的连接重新发送。',
   'The request body has an object key longer than {} bytes.': '请求正文中有对象的键超过 {1} 字节。',
