@@ -175,6 +175,14 @@ test('only main.ts ends the process', () => {
   );
 });
 
+test('sentences are spelt so that the bundle is one byte a character (decision 009)', () => {
+  const wide = sourceFiles(SOURCE).flatMap((file) => {
+    const sentences = readFileSync(file, 'utf8').match(/\btold`[^`]*`/g) ?? [];
+    return sentences.filter((sentence) => /[\u0100-\uffff]/.test(sentence));
+  });
+  expect(wide).toEqual([]);
+});
+
 /** Read what this program wrote itself; all other JSON goes through `lib/json.ts`, which bounds what it costs. */
 const OWN_JSON = ['app.ts', 'stored-responses/response-store.ts', 'stores/sqlite/'];
 
