@@ -12,7 +12,7 @@ import { openTraffic } from './compose/traffic.ts';
 import { createId } from './lib/ids.ts';
 import { createRedactors } from './lib/redact.ts';
 import type { LogFiles } from './monitor/log-files.ts';
-import type { Pool } from './pool/pool.ts';
+import type { Pool } from './pool/create-pool.ts';
 import type { Router } from './routing/router.ts';
 import { createConsoleFiles } from './server/console.ts';
 import { createServer, type EdgeServer } from './server/create-server.ts';

@@ -82,6 +82,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'media/',
     'transforms/',
     'signatures/',
+    'pool/create-pool.ts',
     'pool/pool.ts',
     'routing/',
     'protocols/protocol.ts',

@@ -21,14 +21,7 @@ export interface StateSaverOptions {
 
 export type SavedPart = 'health' | 'quotas';
 
-export interface StateSaver {
-  /** Many marks of one account before it is saved are one write. */
-  mark(id: string, part: SavedPart): void;
-  /** Saves all that is marked now. @throws StoreError `unavailable` when some of it could not be. */
-  flush(): Promise<void>;
-  /** Saves what is left; what still cannot be saved is logged. Never rejects. */
-  close(): Promise<void>;
-}
+export type StateSaver = ReturnType<typeof createStateSaver>;
 
 interface Mark {
   readonly id: string;
@@ -40,7 +33,7 @@ const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 const CLOSING_TRIES = 3;
 
-export function createStateSaver(options: StateSaverOptions): StateSaver {
+export function createStateSaver(options: StateSaverOptions) {
   const { clock, random, log } = options;
   const queue = createWriteBehind<Mark>({
     clock,
@@ -59,7 +52,9 @@ export function createStateSaver(options: StateSaverOptions): StateSaver {
     onRecovery: () => log.info({}, 'The state of the accounts is saved again.'),
   });
   return {
-    mark: (id, part) => void queue.add({ id, parts: new Set([part]) }),
+    /** Many marks of one account before it is saved are one write. */
+    mark: (id: string, part: SavedPart) => void queue.add({ id, parts: new Set([part]) }),
+    /** Saves all that is marked now. @throws StoreError `unavailable` when some of it could not be. */
     async flush() {
       try {
         await queue.flush();
@@ -67,6 +62,7 @@ export function createStateSaver(options: StateSaverOptions): StateSaver {
         throw new StoreError('unavailable', told`The state of the accounts could not be saved.`);
       }
     },
+    /** Saves what is left; what still cannot be saved is logged. Never rejects. */
     async close() {
       for (let tries = 1; tries < CLOSING_TRIES; tries += 1) {
         await queue.flush().catch(() => undefined);

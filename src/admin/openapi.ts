@@ -197,13 +197,10 @@ function operationId(method: string, path: string): string {
   return `${method.toLowerCase()}${rest.join('')}`;
 }
 
-/** Schemas with a title are written once and referred to by it. */
-interface Components {
-  refer(schema: XSchema): JsonValue;
-  written(): JsonObject;
-}
+type Components = ReturnType<typeof createComponents>;
 
-function createComponents(): Components {
+/** Schemas with a title are written once and referred to by it. */
+function createComponents() {
   const sources = new Map<string, unknown>();
   const schemas: JsonObject = {};
   const refer = (schema: JsonValue): JsonValue => {
@@ -220,7 +217,7 @@ function createComponents(): Components {
     }
     return { $ref: `#/components/schemas/${title}` };
   };
-  return { refer: (schema) => refer(toJsonObject(schema)), written: () => schemas };
+  return { refer: (schema: XSchema) => refer(toJsonObject(schema)), written: () => schemas };
 }
 
 function mapValues(object: JsonObject, map: (value: JsonValue) => JsonValue): JsonObject {

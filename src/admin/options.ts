@@ -12,7 +12,7 @@ import type { JsonObject } from '../lib/json.ts';
 import type { AccountTransfer } from '../oauth/imports.ts';
 import type { Revoker } from '../oauth/revoker.ts';
 import type { SignIns } from '../oauth/sign-ins.ts';
-import type { AccountPool } from '../pool/create-pool.ts';
+import type { Pool } from '../pool/create-pool.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { IsProtected } from '../quota/protection.ts';
 import type { QuotaRefresher } from '../quota/refresher.ts';
@@ -27,7 +27,9 @@ export interface AdminOptions {
   readonly book: AccountBook;
   readonly upstreams: UpstreamDirectory;
   readonly tokens: TokenSource;
-  readonly pool: Pick<AccountPool, 'sessions' | 'rests' | 'lastUsedAt' | 'conditionOf'>;
+  readonly pool: Pick<Pool, 'rests' | 'lastUsedAt' | 'conditionOf'> & {
+    readonly sessions: Pick<Pool['sessions'], 'sessions' | 'forget' | 'forgetAll'>;
+  };
   readonly trials: Pick<AccountTrials, 'note' | 'last' | 'forget'>;
   readonly quota: Pick<QuotaRefresher, 'refreshNow'>;
   readonly isProtected: IsProtected;

@@ -13,10 +13,10 @@ import { createId } from '../lib/ids.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { createTokenSource, type OAuthTokenSource } from '../oauth/account-tokens.ts';
 import { createOAuthOutbound, type OAuthFetch } from '../oauth/oauth-client.ts';
-import { type AccountPool, createPool } from '../pool/create-pool.ts';
+import { createPool, type Pool } from '../pool/create-pool.ts';
 import type { LeaseOutcome } from '../pool/pool.ts';
 import type { SessionStore } from '../pool/sessions.ts';
-import { createQuotaEstimates, type QuotaEstimates } from '../quota/estimates.ts';
+import { createQuotaEstimates } from '../quota/estimates.ts';
 import { createProtection, type IsProtected } from '../quota/protection.ts';
 import { QuotaRefresher } from '../quota/refresher.ts';
 import { createFamilies, type Families } from '../routing/families.ts';
@@ -48,7 +48,7 @@ export interface Accounts {
   readonly fetch: OAuthFetch;
   readonly isProtected: IsProtected;
   readonly quota: QuotaRefresher;
-  readonly pool: AccountPool;
+  readonly pool: Pool;
   /** As the settings are now. */
   readonly families: () => Families;
   readonly trials: AccountTrials;
@@ -250,13 +250,7 @@ interface QuotaWatchOptions {
   readonly now: () => number;
 }
 
-interface QuotaWatch {
-  noteOutcome(accountId: string, modelId: string, outcome: LeaseOutcome): void;
-  /** Calls that one window of the account's quota allows, where that is configured or was learned. */
-  readonly callLimitOf: QuotaEstimates['callLimitOf'];
-}
-
-function createQuotaWatch(options: QuotaWatchOptions): QuotaWatch {
+function createQuotaWatch(options: QuotaWatchOptions) {
   const { book, upstreams, settings, normalizeName, refresher, now } = options;
   const estimates = createQuotaEstimates({
     book,
@@ -274,7 +268,7 @@ function createQuotaWatch(options: QuotaWatchOptions): QuotaWatch {
     const upstream = upstreams.get(book.find(accountId)?.record.upstreamId ?? '');
     return upstream?.capabilities(modelId, undefined).drawsImages ?? false;
   };
-  const noteOutcome: QuotaWatch['noteOutcome'] = (accountId, modelId, outcome) => {
+  const noteOutcome = (accountId: string, modelId: string, outcome: LeaseOutcome): void => {
     if (outcome.kind === 'success') estimates.noteUse(accountId, modelId, 1);
     if (outcome.kind === 'failure') {
       estimates.noteRefusal(accountId, modelId, outcome.failure);

@@ -7,7 +7,7 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import { createId } from '../lib/ids.ts';
 import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import { createMediaFetcher } from '../media/fetch-media.ts';
-import type { Pool } from '../pool/pool.ts';
+import type { Pool } from '../pool/create-pool.ts';
 import { createProtocols, type Protocols } from '../protocols/index.ts';
 import { CATALOG_CREATED_AT, findCatalogModel } from '../routing/catalog.ts';
 import { familyOf } from '../routing/families.ts';

@@ -8,7 +8,8 @@ import {
 } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
-import type { Lease, LeaseRequest, LeaseResult, Pool } from '../pool/pool.ts';
+import type { Pool } from '../pool/create-pool.ts';
+import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
 import type { SignaturePlan } from '../upstreams/upstream.ts';
 import type { AttemptRecord, CallRecord } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';

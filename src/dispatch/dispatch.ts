@@ -7,7 +7,7 @@ import { mendText } from '../canonical/text-forms.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
-import type { Pool } from '../pool/pool.ts';
+import type { Pool } from '../pool/create-pool.ts';
 import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { GenerateAttempt } from './attempt.ts';

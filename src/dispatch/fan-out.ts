@@ -5,7 +5,7 @@ import { type Reply, type ReplyChoice, unfold } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { told } from '../lib/localized-message.ts';
-import type { Pool } from '../pool/pool.ts';
+import type { Pool } from '../pool/create-pool.ts';
 import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import { Handover } from '../stream/queue.ts';
 import { abortError } from './attempts.ts';

@@ -37,13 +37,7 @@ export function mapLimit<Item, Result>(
   return Promise.all(items.map((item) => run(() => work(item))));
 }
 
-/** Runs a few jobs at the same time, and never starts many within a second. */
-export interface RateGate {
-  /** Urgent jobs go before those that wait already. A job must not throw. */
-  add(job: () => Promise<void>, options: { readonly isUrgent: boolean }): void;
-  /** Forgets what has not begun. */
-  close(): void;
-}
+export type RateGate = ReturnType<typeof createRateGate>;
 
 export interface RateGateOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'startTimer'>;
@@ -52,7 +46,8 @@ export interface RateGateOptions {
   readonly spacingMs: number;
 }
 
-export function createRateGate({ clock, maxConcurrent, spacingMs }: RateGateOptions): RateGate {
+/** Runs a few jobs at the same time, and never starts many within a second. */
+export function createRateGate({ clock, maxConcurrent, spacingMs }: RateGateOptions) {
   const waiting: (() => Promise<void>)[] = [];
   let running = 0;
   let lastStartAt = Number.NEGATIVE_INFINITY;
@@ -81,12 +76,14 @@ export function createRateGate({ clock, maxConcurrent, spacingMs }: RateGateOpti
   };
 
   return {
-    add(job, { isUrgent }) {
+    /** Urgent jobs go before those that wait already. A job must not throw. */
+    add(job: () => Promise<void>, { isUrgent }: { readonly isUrgent: boolean }): void {
       if (isUrgent) waiting.unshift(job);
       else waiting.push(job);
       wake();
     },
-    close() {
+    /** Forgets what has not begun. */
+    close(): void {
       timer?.cancel();
       timer = undefined;
       waiting.length = 0;

@@ -75,7 +75,7 @@ class Files implements LogFiles {
   dropped = 0;
   readonly #options: LogFilesOptions;
   readonly #limits: LogLimits;
-  readonly #writer: LineWriter;
+  readonly #writer: ReturnType<typeof createLineWriter>;
   readonly #listeners = new Set<(line: string) => void>();
   readonly #holders: (() => void)[] = [];
   #day = '';
@@ -393,14 +393,6 @@ function codeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-export interface LineWriter {
-  /** False when there is no room for it. */
-  write(path: string, line: string): boolean;
-  /** Resolves when everything so far is in its file or could not be written. */
-  flush(): Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface LineWriterOptions {
   readonly clock: Pick<Clock, 'startTimer'>;
   readonly onFault: (error: unknown) => void;
@@ -418,7 +410,7 @@ const BATCH_CHARACTERS = 65_536;
 const MAX_CHARACTERS = 4_194_304;
 
 /** Appends lines to files in order. */
-export function createLineWriter({ clock, onFault, onSuccess }: LineWriterOptions): LineWriter {
+export function createLineWriter({ clock, onFault, onSuccess }: LineWriterOptions) {
   const queue = createWriteBehind<Lines>({
     clock,
     sizeOf: ({ text }) => text.length,
@@ -443,7 +435,9 @@ export function createLineWriter({ clock, onFault, onSuccess }: LineWriterOption
     },
   });
   return {
-    write: (path, text) => queue.add({ path, text }),
+    /** False when there is no room for it. */
+    write: (path: string, text: string) => queue.add({ path, text }),
+    /** Resolves when everything so far is in its file or could not be written. */
     flush: () => queue.flush().catch(() => undefined),
     close: async () => void (await queue.close()),
   };

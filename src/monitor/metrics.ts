@@ -17,8 +17,6 @@ const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 /** Models beyond these are counted together: each makes a dozen series. */
 const MOST_MODELS = 200;
 
-export type MonitorMetrics = ReturnType<typeof createMetrics>;
-
 export function createMetrics(sources: MetricsSources) {
   const text = createMetricsText();
   const requests = text.counter('isthmus_requests_total', 'Model requests that ended.');
@@ -95,27 +93,17 @@ export function createMetrics(sources: MetricsSources) {
   };
 }
 
-// Figures in the Prometheus text format (https://prometheus.io/docs/instrumenting/exposition_formats/).
-
 type Labels = Readonly<Record<string, string>>;
 
 type ReadSeries = () => readonly (readonly [Labels, number])[];
 
-/** Written by hand: the usual library takes a tenth of a second to load, and each count ten times as long. */
-export interface MetricsText {
-  counter(name: string, help: string): (labels: Labels) => Count;
-  /** @param bounds upper ends of the buckets, rising */
-  histogram(name: string, help: string, bounds: readonly number[]): (labels: Labels) => Series;
-  /** Read when it is asked for. */
-  gauge(name: string, help: string, read: ReadSeries): void;
-  /** As `gauge`, of what only rises and is counted elsewhere. */
-  total(name: string, help: string, read: ReadSeries): void;
-  write(): string;
-}
-
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-export function createMetricsText(): MetricsText {
+/**
+ * The Prometheus text format (https://prometheus.io/docs/instrumenting/exposition_formats/), by hand: the
+ * usual library takes a tenth of a second to load, and each count ten times as long.
+ */
+export function createMetricsText() {
   const families: (() => string)[] = [];
   const family = (name: string, parts: { help: string; type: string }, lines: () => string[]) => {
     const head = `# HELP ${name} ${parts.help}\n# TYPE ${name} ${parts.type}\n`;
@@ -126,22 +114,27 @@ export function createMetricsText(): MetricsText {
       read().map(([labels, value]) => lineOf(name, writeLabels(labels), value)),
     );
   return {
-    counter(name, help) {
+    counter(name: string, help: string) {
       const counts = new Map<string, Count>();
       family(name, { help, type: 'counter' }, () =>
         Array.from(counts, ([labels, { value }]) => lineOf(name, labels, value)),
       );
-      return (labels) => findOrMake(counts, writeLabels(labels), () => new Count());
+      return (labels: Labels) => findOrMake(counts, writeLabels(labels), () => new Count());
     },
-    histogram(name, help, bounds) {
+    /** @param bounds upper ends of the buckets, rising */
+    histogram(name: string, help: string, bounds: readonly number[]) {
       const all = new Map<string, Series>();
       family(name, { help, type: 'histogram' }, () =>
         Array.from(all, ([labels, series]) => writeSeries(name, labels, series)),
       );
-      return (labels) => findOrMake(all, writeLabels(labels), () => new Series(bounds));
+      return (labels: Labels) => findOrMake(all, writeLabels(labels), () => new Series(bounds));
     },
-    gauge: (name, help, read) => readFamily(name, { help, type: 'gauge' }, read),
-    total: (name, help, read) => readFamily(name, { help, type: 'counter' }, read),
+    /** Read when the metrics are written. */
+    gauge: (name: string, help: string, read: ReadSeries) =>
+      readFamily(name, { help, type: 'gauge' }, read),
+    /** As `gauge`, for a count that is kept elsewhere and only rises. */
+    total: (name: string, help: string, read: ReadSeries) =>
+      readFamily(name, { help, type: 'counter' }, read),
     write: () => families.map((write) => write()).join(''),
   };
 }

@@ -3,7 +3,7 @@
 import type { Clock, Timer } from '../lib/clock.ts';
 import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import { createLiveFeed, createLiveFigures, type LiveFeed, type LiveFigures } from './live.ts';
-import { createMetrics, type MonitorMetrics } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
 import type { EndedRequest, RequestObserver, RequestRecord, RequestRow } from './record.ts';
 import type { RequestStore } from './request-store.ts';
 import { createWriteQueue } from './write-queue.ts';
@@ -38,28 +38,9 @@ export interface MonitorOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-export interface Monitor {
-  readonly observer: RequestObserver;
-  readonly feed: Omit<LiveFeed, 'close'>;
-  readonly figures: Readonly<Pick<LiveFigures, 'inFlight' | 'series' | 'perMinute'>>;
-  readonly metrics: Pick<MonitorMetrics, 'write'>;
-  /** What is kept; a request just ended is among it after a moment. */
-  readonly store: Pick<RequestStore, 'list' | 'usage' | 'removeBefore'>;
-  /** Also a request that ended this very moment. */
-  find(id: string): Promise<RequestRecord | undefined>;
-  /** The latest first; a few from before the process began are among them after a moment. */
-  recentErrors(limit: number): readonly RequestRow[];
-  /** Records that wait for a store which takes none. */
-  readonly unsaved: number;
-  /** Records that could not be kept. */
-  readonly dropped: number;
-  /** Looks at what ended, and resolves when it was given to the store. */
-  flush(): Promise<void>;
-  /** Saves what waits as far as the store takes it. */
-  close(): Promise<void>;
-}
+export type Monitor = ReturnType<typeof createMonitor>;
 
-export function createMonitor(options: MonitorOptions): Monitor {
+export function createMonitor(options: MonitorOptions) {
   const { store, clock, settings, log } = options;
   const errors = new RecentErrors();
   const redactorFor = createRedactors(options.secrets, options.accountSecrets);
@@ -98,11 +79,11 @@ export function createMonitor(options: MonitorOptions): Monitor {
       onBegin() {
         figures.inFlight += 1;
       },
-      onEnd(request) {
+      onEnd(request: EndedRequest) {
         figures.inFlight -= 1;
         ended.add(request);
       },
-    },
+    } satisfies RequestObserver,
     feed: {
       get readers() {
         return feed.readers;
@@ -112,11 +93,11 @@ export function createMonitor(options: MonitorOptions): Monitor {
         ended.look();
         feed.publish(kind, content);
       },
-      read(lastEventId) {
+      read(lastEventId?: string) {
         ended.look();
         return feed.read(lastEventId);
       },
-    },
+    } satisfies Omit<LiveFeed, 'close'>,
     figures: {
       get inFlight() {
         return figures.inFlight;
@@ -136,6 +117,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
         return metrics.write();
       },
     },
+    /** The saved records; a request that just ended is among them after a moment. */
     store: {
       list: (filter, page) => store.list(filter, page),
       usage: (spans, by) => store.usage(spans, by),
@@ -147,25 +129,31 @@ export function createMonitor(options: MonitorOptions): Monitor {
         await queue.flush();
         return store.removeBefore(at);
       },
-    },
-    async find(id) {
+    } satisfies Pick<RequestStore, 'list' | 'usage' | 'removeBefore'>,
+    /** Also finds a request that ended this very moment. */
+    async find(id: string): Promise<RequestRecord | undefined> {
       ended.look();
       return queue.find(id) ?? store.find(id);
     },
-    recentErrors(limit) {
+    /** The latest first; a few from before the process began are among them after a moment. */
+    recentErrors(limit: number): readonly RequestRow[] {
       ended.look();
       return [...errors.latest(), ...recalled.errors()].slice(0, limit);
     },
+    /** Records every ended request, and resolves when the store was given them. */
     flush() {
       ended.look();
       return queue.flush();
     },
+    /** Records that wait because the store fails. */
     get unsaved() {
       return queue.unsaved;
     },
+    /** Records that were lost. */
     get dropped() {
       return dropped();
     },
+    /** Saves what waits as far as the store takes it. */
     async close() {
       ended.look();
       feed.close();

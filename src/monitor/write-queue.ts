@@ -5,20 +5,6 @@ import { createWriteBehind } from '../lib/write-behind.ts';
 import { bodySize, type RequestRecord } from './record.ts';
 import type { RequestStore } from './request-store.ts';
 
-export interface WriteQueue {
-  add(record: RequestRecord): void;
-  /** The record that is not saved yet, by its own id or else the latest with that request id. */
-  find(id: string): RequestRecord | undefined;
-  /** Resolves when the store was given everything that waits, even where it fails. */
-  flush(): Promise<void>;
-  /** Records that wait because the store failed when it was last asked. */
-  readonly unsaved: number;
-  /** Records that were dropped because the store failed or was too slow. */
-  readonly dropped: number;
-  /** Saves what waits as far as the store takes it within a second. */
-  close(): Promise<void>;
-}
-
 export interface WriteQueueOptions {
   readonly store: Pick<RequestStore, 'save'>;
   readonly clock: Pick<Clock, 'startTimer'>;
@@ -32,7 +18,7 @@ const BATCH = { count: 50, size: 4_194_304 };
 const LIMIT = { count: 10_000, size: 67_108_864 };
 const CLOSE_MS = 1000;
 
-export function createWriteQueue({ store, clock, log }: WriteQueueOptions): WriteQueue {
+export function createWriteQueue({ store, clock, log }: WriteQueueOptions) {
   let isOverflowLogged = false;
   const queue = createWriteBehind<RequestRecord>({
     clock,
@@ -49,14 +35,15 @@ export function createWriteQueue({ store, clock, log }: WriteQueueOptions): Writ
   });
   return {
     // The oldest are dropped: the latest help most to find the reason of trouble.
-    add(record) {
+    add(record: RequestRecord): void {
       const before = queue.dropped;
       queue.add(record);
       if (queue.dropped === before || isOverflowLogged) return;
       isOverflowLogged = true;
       log.warn({}, 'Request records are dropped: their store is too slow or stopped.');
     },
-    find(id) {
+    /** The record that is not saved yet, by its own id or else the latest with that request id. */
+    find(id: string): RequestRecord | undefined {
       const records = queue.entries();
       const byId = records.findLast(({ row }) => row.id === id);
       return byId ?? records.findLast(({ row }) => row.requestId === id);

@@ -1,6 +1,6 @@
 // The access token of one account: given while it is good, renewed once for all who need a newer one.
 
-import type { TokenSource } from '../accounts/account.ts';
+import type { AccessOptions, Account } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -189,12 +189,7 @@ function credentialsOf(access: Access): Credentials {
     : { credential: access.token.accessToken, credentialKind: 'access-token' };
 }
 
-export interface OAuthTokenSource extends TokenSource {
-  /** To be called after an account's credential was replaced: by a sign-in, an import, a person. */
-  forget(accountId: string): void;
-  /** Waits for renewals under way: their answers may hold the only copy of a rotated token. */
-  close(): Promise<void>;
-}
+export type OAuthTokenSource = ReturnType<typeof createTokenSource>;
 
 export interface TokenSourceOptions {
   readonly book: Pick<
@@ -213,7 +208,7 @@ export interface TokenSourceOptions {
  * Lifetimes count from `expires_in` on the monotonic clock: within 5 min ± 1 min of the end a token
  * in use is renewed in the background, within 90 s before it is given. Nothing is renewed unused.
  */
-export function createTokenSource(options: TokenSourceOptions): OAuthTokenSource {
+export function createTokenSource(options: TokenSourceOptions) {
   const { book, oauth, clock, random, log } = options;
   const endpoint = createTokenEndpoint(options);
   const closing = new AbortController();
@@ -234,7 +229,7 @@ export function createTokenSource(options: TokenSourceOptions): OAuthTokenSource
   };
 
   return {
-    async accessFor({ record }, { refresh, refused, signal }) {
+    async accessFor({ record }: Account, { refresh, refused, signal }: AccessOptions) {
       signal.throwIfAborted();
       const given = tokensOf(record.id, record.upstreamId).access({ refresh, refused });
       const credentials: Credentials =
@@ -246,7 +241,9 @@ export function createTokenSource(options: TokenSourceOptions): OAuthTokenSource
         proxyUrl: book.proxyUrl(record.id),
       };
     },
-    forget: (accountId) => accounts.get(accountId)?.forget(),
+    /** To be called after an account's credential was replaced: by a sign-in, an import, a person. */
+    forget: (accountId: string) => accounts.get(accountId)?.forget(),
+    /** Waits for renewals under way: their answers may hold the only copy of a rotated token. */
     async close() {
       unsubscribe();
       closing.abort(new Error('the gateway is closing'));

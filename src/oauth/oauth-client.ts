@@ -29,13 +29,6 @@ interface EndpointReply {
   readonly retryAfterMs: number | undefined;
 }
 
-export interface Endpoint {
-  /** @throws OAuthFault when there is no answer; or the signal's reason when it aborts */
-  call(call: EndpointCall): Promise<EndpointReply>;
-  /** How far the provider's clock is ahead of ours, by its last `Date`; 0 when within a minute. */
-  clockOffsetMs(url: string): number;
-}
-
 export interface EndpointOptions {
   readonly fetch: OAuthFetch;
   readonly clock: Clock;
@@ -47,7 +40,7 @@ const MAX_BYTES = 64 * 1024;
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 const MAX_ORIGINS = 256;
 
-export function createEndpoint({ fetch, clock, log }: EndpointOptions): Endpoint {
+export function createEndpoint({ fetch, clock, log }: EndpointOptions) {
   const offsets = new Map<string, number>();
 
   const noteDate = (url: string, date: string | null): void => {
@@ -82,7 +75,8 @@ export function createEndpoint({ fetch, clock, log }: EndpointOptions): Endpoint
   };
 
   return {
-    async call(call) {
+    /** @throws OAuthFault when there is no answer; or the signal's reason when it aborts */
+    async call(call: EndpointCall): Promise<EndpointReply> {
       const { signal } = call.reach;
       signal.throwIfAborted();
       const limit = new AbortController();
@@ -98,7 +92,8 @@ export function createEndpoint({ fetch, clock, log }: EndpointOptions): Endpoint
         limit.abort();
       }
     },
-    clockOffsetMs: (url) => offsets.get(new URL(url).origin) ?? 0,
+    /** How far the provider's clock is ahead of ours, by its last `Date`; 0 when within a minute. */
+    clockOffsetMs: (url: string) => offsets.get(new URL(url).origin) ?? 0,
   };
 }
 
@@ -176,15 +171,10 @@ export interface OAuthFetchReply {
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-export interface OAuthOutbound {
-  readonly fetch: OAuthFetch;
-  /** Ends every connection at once. */
-  close(): Promise<void>;
-}
 const MAX_PROXIES = 32;
 
 /** How OAuth calls leave the process: one request, no redirects, through the account's own proxy. */
-export function createOAuthOutbound({ userAgent }: { readonly userAgent: string }): OAuthOutbound {
+export function createOAuthOutbound({ userAgent }: { readonly userAgent: string }) {
   const direct = new Agent(agentOptions());
   const proxies = new Map<string, Dispatcher>();
 
@@ -198,21 +188,24 @@ export function createOAuthOutbound({ userAgent }: { readonly userAgent: string 
     return dispatcher;
   };
 
+  const fetch: OAuthFetch = async (url, { proxyUrl, headers, method, body, signal }) => {
+    const reply = await request(url, {
+      dispatcher: dispatcherFor(proxyUrl),
+      method,
+      headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
+      body: body ?? null,
+      signal,
+    });
+    return {
+      status: reply.statusCode,
+      headers: { get: (name) => firstOf(reply.headers[name.toLowerCase()]) },
+      body: reply.body,
+    };
+  };
+
   return {
-    fetch: async (url, { proxyUrl, headers, method, body, signal }) => {
-      const reply = await request(url, {
-        dispatcher: dispatcherFor(proxyUrl),
-        method,
-        headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
-        body: body ?? null,
-        signal,
-      });
-      return {
-        status: reply.statusCode,
-        headers: { get: (name) => firstOf(reply.headers[name.toLowerCase()]) },
-        body: reply.body,
-      };
-    },
+    fetch,
+    /** Ends every connection at once. */
     close: async () => {
       await Promise.all([direct, ...proxies.values()].map((dispatcher) => dispatcher.destroy()));
     },
@@ -345,7 +338,7 @@ function clientFields({ clientId, clientSecret }: OAuthSettings): Record<string,
 }
 
 async function revoke(
-  endpoint: Endpoint,
+  endpoint: ReturnType<typeof createEndpoint>,
   settings: OAuthSettings,
   { refreshToken, reach }: { readonly refreshToken: string; readonly reach: Reach },
 ): Promise<void> {

@@ -297,15 +297,7 @@ function failedAtProvider(fault: OAuthFault): GatewayError {
   });
 }
 
-export interface SignIns {
-  /** @throws GatewayError */
-  start(request: StartSignIn): Promise<StartedSignIn>;
-  /**
-   * Ends a sign-in, whatever comes of it: a code is good for one try.
-   * @throws GatewayError in words for the person who signs in; StoreError
-   */
-  complete(request: CompleteSignIn): Promise<Placed>;
-}
+export type SignIns = ReturnType<typeof createSignIns>;
 
 interface StartSignIn {
   readonly upstreamId: string;
@@ -351,13 +343,15 @@ interface Parts {
 
 const NEVER = new AbortController().signal;
 
-export function createSignIns(options: SignInsOptions): SignIns {
+export function createSignIns(options: SignInsOptions) {
   const endpoint = createTokenEndpoint(options);
   const identities = createIdentityReader({ endpoint, clock: options.clock });
   const parts = { options, endpoint, identities, placer: createAccountPlacer(options) };
   const pending = createPendingSignIns(options.clock);
   return {
-    async start({ upstreamId, redirectUri: own, owner, reauthenticate, label }) {
+    /** @throws GatewayError */
+    async start(request: StartSignIn): Promise<StartedSignIn> {
+      const { upstreamId, redirectUri: own, owner, reauthenticate, label } = request;
       const settings = requireSettings(options.oauth, upstreamId);
       const account = reauthenticate && requireAccount(options, { upstreamId, reauthenticate });
       const redirectUri = chooseRedirectUri(settings, own);
@@ -375,11 +369,15 @@ export function createSignIns(options: SignInsOptions): SignIns {
       });
       if (added === undefined) throw tooManyPending();
       const loginHint = account ? emailIn(account.record.label) : undefined;
-      const request = { settings, redirectUri, state, codeVerifier, nonce, loginHint };
-      const authorizationUrl = await writeAuthorizationUrl(request);
+      const parameters = { settings, redirectUri, state, codeVerifier, nonce, loginHint };
+      const authorizationUrl = await writeAuthorizationUrl(parameters);
       return { authorizationUrl, state, redirectUri, expiresAt: added.expiresAt };
     },
-    async complete({ owner, state: known, response }) {
+    /**
+     * Ends a sign-in, whatever comes of it: a code is good for one try.
+     * @throws GatewayError in words for the person who signs in; StoreError
+     */
+    async complete({ owner, state: known, response }: CompleteSignIn): Promise<Placed> {
       const pasted = readPasted(response);
       const states = new Set([...pasted.parameters.getAll('state'), ...(known ? [known] : [])]);
       const [state] = states;

@@ -4,17 +4,17 @@ import type { Account, TokenSource } from '../accounts/account.ts';
 import type { AccountBook, BookChange } from '../accounts/account-book.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WriteBehindLog } from '../lib/write-behind.ts';
-import type { Upstream } from '../upstreams/upstream.ts';
+import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import { createOwnIds, type OwnIdsOptions } from './eligibility.ts';
 import { createLeasing, type LeaseSources, viewOf } from './lease.ts';
 import { createModelIndexes, type ProtectionRule } from './model-index.ts';
 import { createAccountLabels, createOfferedCount, ModelLists } from './model-lists.ts';
-import { createOverloads, type UpstreamRests } from './overload.ts';
-import type { Pool, PoolSettings } from './pool.ts';
+import { createOverloads, type Overloads } from './overload.ts';
+import type { LeaseRequest, LeaseResult, PoolSettings } from './pool.ts';
 import { probeAccounts } from './probes.ts';
 import { type CallLimit, createQuotaReservations } from './quota-reservations.ts';
-import { type SessionBindings, type SessionStore, SessionTable } from './sessions.ts';
-import { type AccountCondition, SuccessShares } from './success-shares.ts';
+import { type SessionStore, SessionTable } from './sessions.ts';
+import { SuccessShares } from './success-shares.ts';
 
 export interface PoolOptions {
   readonly book: AccountBook;
@@ -43,21 +43,10 @@ export interface PoolOptions {
   readonly onModelListFailure: (label: string, error: unknown, accountId: string) => void;
 }
 
-export interface AccountPool extends Pool {
-  readonly sessions: SessionBindings;
-  /** Takes up the sessions of the last run; before the first lease. Never rejects. */
-  loadSessions(): Promise<void>;
-  /** The models that rest because their upstream is overloaded. */
-  readonly rests: UpstreamRests;
-  /** How the last attempts on an account went. */
-  conditionOf(accountId: string): AccountCondition;
-  /** Milliseconds since the epoch; undefined when the account was not used since the start. */
-  lastUsedAt(accountId: string): number | undefined;
-}
+export type Pool = ReturnType<typeof createPool>;
 
-export function createPool(options: PoolOptions): AccountPool {
+export function createPool(options: PoolOptions) {
   const { book, upstreams, tokens, settings, clock } = options;
-  const onFailure = options.onModelListFailure;
   const limitOf = options.callLimitOf ?? (() => undefined);
   const reservations = createQuotaReservations({ upstreams, limitOf });
   const ownIdOf = createOwnIds(options);
@@ -84,7 +73,7 @@ export function createPool(options: PoolOptions): AccountPool {
     // What an unknown list means depends on whether the account stands by.
     if (change.kind === 'health') offered.put(change.account);
   });
-  const lists = new ModelLists({ book, upstreams, tokens, clock, onFailure });
+  const lists = new ModelLists({ ...options, onFailure: options.onModelListFailure });
   const overloads = createOverloads(clock);
   const probes = probeAccounts({ book, upstreams, tokens, shares, clock });
   const lease = createLeasing({
@@ -97,31 +86,33 @@ export function createPool(options: PoolOptions): AccountPool {
     reservations,
     onDoubt: (accountId, model) => probes.doubt(accountId, model),
   });
-  const checkClock = createClockSkewWatch({
-    book,
-    clock,
-    endRestsSince: (moment) => overloads.endSince(moment),
-  });
+  const checkClock = createClockSkewWatch({ book, clock, overloads });
   return {
-    lease(request) {
+    /** Picks an account that can serve the request now, or says why none can. Never waits. */
+    lease(request: LeaseRequest): LeaseResult {
       checkClock();
       return lease(request);
     },
     sessions,
+    /** Restores the sessions of the last run; to be called before the first lease. Never rejects. */
     loadSessions: () => sessions.load((accountId) => book.find(accountId) !== undefined),
+    /** The throttled models of overloaded upstreams. */
     rests: overloads,
-    conditionOf: (accountId) => shares.conditionOf(accountId, clock.now()),
-    lastUsedAt: (accountId) => indexes.lastUsedAt(accountId),
+    /** How the last attempts on an account went. */
+    conditionOf: (accountId: string) => shares.conditionOf(accountId, clock.now()),
+    /** Milliseconds since the epoch; undefined when the account was not used since the start. */
+    lastUsedAt: (accountId: string) => indexes.lastUsedAt(accountId),
+    /** Accounts as the banner and the model lists see them. */
     accounts: () => book.list().map(viewOf),
-    describe(model) {
-      for (const account of book.list()) {
-        const id = ownIdOf(account, model);
-        const listed = id === undefined ? undefined : account.models?.get(id);
-        if (listed !== undefined) return listed;
-      }
-      return undefined;
-    },
+    /** The entry of a routed model in the accounts' own lists; undefined when none offers or lists it. */
+    describe: (model: string) => describeModel(model, book.list(), ownIdOf),
+    /** The names in the accounts' model lists. */
     offered: () => offered.offered,
+    /**
+     * Refreshes the accounts' model lists: a promise while a list was never read, undefined when all
+     * are known well enough (stale ones are read again in the background). Never rejects: an account
+     * whose list cannot be read may offer anything.
+     */
     ensureModels: () => lists.ensure(),
     async close() {
       unsubscribe();
@@ -130,6 +121,19 @@ export function createPool(options: PoolOptions): AccountPool {
       await sessions.close();
     },
   };
+}
+
+function describeModel(
+  model: string,
+  accounts: readonly Account[],
+  ownIdOf: ReturnType<typeof createOwnIds>,
+): UpstreamModel | undefined {
+  for (const account of accounts) {
+    const id = ownIdOf(account, model);
+    const listed = id === undefined ? undefined : account.models?.get(id);
+    if (listed !== undefined) return listed;
+  }
+  return undefined;
 }
 
 interface AccountFollower {
@@ -150,8 +154,7 @@ const MAX_REFUSAL_MS = 60_000;
 interface ClockSkewOptions {
   readonly book: Pick<AccountBook, 'list' | 'apply' | 'setQuotas'>;
   readonly clock: Pick<Clock, 'now'>;
-  /** Ends what rests beside the accounts and began after this moment. */
-  readonly endRestsSince: (moment: number) => void;
+  readonly overloads: Pick<Overloads, 'endSince'>;
 }
 
 /**
@@ -169,9 +172,9 @@ function createClockSkewWatch(options: ClockSkewOptions): () => void {
   };
 }
 
-function endFutureWaits({ book, endRestsSince }: ClockSkewOptions, now: number): void {
+function endFutureWaits({ book, overloads }: ClockSkewOptions, now: number): void {
   const future = now + TOLERANCE_MS;
-  endRestsSince(future);
+  overloads.endSince(future);
   for (const { record, health, quotas } of book.list()) {
     const { status } = health;
     if (status.kind === 'blocked' && status.since > future) {

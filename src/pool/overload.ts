@@ -2,19 +2,7 @@
 
 import type { Clock } from '../lib/clock.ts';
 
-export interface Overloads extends UpstreamRests {
-  /**
-   * Milliseconds until the model of the upstream is surely asked again; 0 when this request may ask now.
-   * Decides by chance: call once a request and model. A refusal counts, unless it is only a look.
-   */
-  refusalMs(upstreamId: string, model: string, look: OverloadLook): number;
-  /** An attempt begins. */
-  noteStart(upstreamId: string, model: string, now: number): void;
-  /** It ended, or its answer began; call once. */
-  noteEnd(upstreamId: string, model: string, end: { now: number; outcome: OverloadOutcome }): void;
-  /** Forgets what was counted after this moment. */
-  endSince(moment: number): void;
-}
+export type Overloads = ReturnType<typeof createOverloads>;
 
 /** `answered`: the upstream was well enough to fail or refuse it in another way. */
 export type OverloadOutcome = 'overloaded' | 'answered' | 'success' | 'unknown';
@@ -23,16 +11,6 @@ interface OverloadLook {
   readonly now: number;
   readonly random: () => number;
   readonly isDryRun: boolean;
-}
-
-/** What people see of overloads, and end. */
-export interface UpstreamRests {
-  /** The models of the upstream that are throttled, by id: when each is surely asked again, in ms since the epoch. */
-  of(upstreamId: string): ReadonlyMap<string, number>;
-  /** Ends the throttling of one model; of all models of the upstream when absent. */
-  end(upstreamId: string, model?: string): void;
-  /** Calls back when throttling begins or ends. */
-  subscribe(listener: (upstreamId: string) => void): () => void;
 }
 
 /** Requests up to so many times what the upstream accepts are passed on. */
@@ -45,10 +23,10 @@ const SURE_PASS_MS = 1_000;
 /** Clients may name any model. */
 const MAX_MODELS = 256;
 
-export function createOverloads({ now: readNow }: Pick<Clock, 'now'>): Overloads {
+export function createOverloads({ now: readNow }: Pick<Clock, 'now'>) {
   const windows = new Map<string, Map<string, OverloadWindow>>();
   const listeners = new Set<(upstreamId: string) => void>();
-  const tell = (upstreamId: string): void => {
+  const notify = (upstreamId: string): void => {
     for (const listener of listeners) listener(upstreamId);
   };
   const find = (upstreamId: string, model: string) => windows.get(upstreamId)?.get(model);
@@ -61,24 +39,37 @@ export function createOverloads({ now: readNow }: Pick<Clock, 'now'>): Overloads
     return window;
   };
   return {
-    refusalMs(upstreamId, model, look) {
+    /**
+     * Milliseconds until the model of the upstream is surely asked again; 0 when this request may ask now.
+     * Decides by chance: call once a request and model. A refusal counts, unless it is a dry run.
+     */
+    refusalMs(upstreamId: string, model: string, look: OverloadLook): number {
       return find(upstreamId, model)?.refusalMs(look) ?? 0;
     },
-    noteStart(upstreamId, model, now) {
+    /** An attempt begins. */
+    noteStart(upstreamId: string, model: string, now: number): void {
       const window = find(upstreamId, model) ?? open(upstreamId, model, now);
       window.inFlight += 1;
       window.lastPassAt = now;
     },
-    noteEnd(upstreamId, model, { now, outcome }) {
+    /** An attempt ended, or its answer began; call once. */
+    noteEnd(
+      upstreamId: string,
+      model: string,
+      end: { now: number; outcome: OverloadOutcome },
+    ): void {
+      const { now, outcome } = end;
       const window = find(upstreamId, model);
-      if (window?.noteEnd(outcome, now)) tell(upstreamId);
+      if (window?.noteEnd(outcome, now)) notify(upstreamId);
     },
-    endSince(moment) {
+    /** Forgets what was counted after this moment. */
+    endSince(moment: number): void {
       for (const models of windows.values()) {
         for (const window of models.values()) if (window.latest > moment) window.empty();
       }
     },
-    of(upstreamId) {
+    /** The throttled models of the upstream, by id: when each is surely asked again, in ms since the epoch. */
+    of(upstreamId: string): ReadonlyMap<string, number> {
       const now = readNow();
       const throttled = [...(windows.get(upstreamId) ?? [])].filter(([, window]) =>
         window.isThrottled(now),
@@ -87,13 +78,15 @@ export function createOverloads({ now: readNow }: Pick<Clock, 'now'>): Overloads
         throttled.map(([model, { lastPassAt }]) => [model, lastPassAt + SURE_PASS_MS]),
       );
     },
-    end(upstreamId, model) {
+    /** Ends the throttling of one model; of all models of the upstream when absent. */
+    end(upstreamId: string, model?: string): void {
       const models = windows.get(upstreamId);
       for (const [id, window] of models ?? [])
         if (model === undefined || id === model) window.empty();
-      tell(upstreamId);
+      notify(upstreamId);
     },
-    subscribe(listener) {
+    /** Calls back when throttling begins or ends. */
+    subscribe(listener: (upstreamId: string) => void): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

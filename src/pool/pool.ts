@@ -1,27 +1,9 @@
-// The account pool as dispatch sees it, and the types its parts share.
+// The types that the parts of the pool share with dispatch: requests for a lease, leases, candidates.
 
 import type { Account, Tier } from '../accounts/account.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
 import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { Eligibility } from './eligibility.ts';
-
-export interface Pool {
-  /** Picks an account that can serve the request now, or says why none can. Never waits. */
-  lease(request: LeaseRequest): LeaseResult;
-  /** Accounts as the banner and the model lists see them. */
-  accounts(): readonly AccountView[];
-  /** What the accounts' own lists say of a routed model; undefined when none offers or lists it. */
-  describe(model: string): UpstreamModel | undefined;
-  /** The names the accounts' model lists hold. */
-  offered(): OfferedModels;
-  /**
-   * Keeps the accounts' model lists fresh: a promise while a list was never asked for, undefined
-   * when all are known well enough (stale ones are read again behind the caller's back). Never
-   * rejects: an account whose list cannot be read counts as one that may offer anything.
-   */
-  ensureModels(): Promise<void> | undefined;
-  close(): Promise<void>;
-}
 
 export interface OfferedModels extends Iterable<string> {
   has(name: string): boolean;

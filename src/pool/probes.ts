@@ -24,18 +24,13 @@ const REFUSALS_BEFORE_PROBE = 3;
 const PROBE_LIMIT_MS = 30_000;
 const BETWEEN_DOUBTS_MS = 60_000;
 
-export interface AccountProbes {
-  /** Asks the account for one token of another model than the refused one; once a minute at most. */
-  doubt(accountId: string, model: string): void;
-  close(): void;
-}
-
-export function probeAccounts(options: ProbesOptions): AccountProbes {
+export function probeAccounts(options: ProbesOptions) {
   const probes = new Probes(options);
   const unsubscribe = options.book.subscribe((change) => probes.take(change));
   for (const account of options.book.list()) probes.take({ kind: 'added', account });
   return {
-    doubt: (accountId, model) => probes.doubt(accountId, model),
+    /** Asks the account for one token of another model than the refused one; once a minute at most. */
+    doubt: (accountId: string, model: string) => probes.doubt(accountId, model),
     close() {
       unsubscribe();
       probes.close();

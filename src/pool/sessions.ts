@@ -99,16 +99,6 @@ interface SessionName {
   readonly session: string;
 }
 
-/** What an operator sees of the sessions, and may do. */
-export interface SessionBindings {
-  /** The longest unused first. */
-  sessions(): readonly BoundSession[];
-  /** True when there was such a session; its next request is placed anew. */
-  forget(id: string): boolean;
-  /** How many there were. */
-  forgetAll(): number;
-}
-
 export interface BoundSession {
   /** Stands for the client key and the session; gives neither away. */
   readonly id: string;
@@ -215,11 +205,13 @@ export class SessionTable {
     for (const [key, { binding }] of this.#entries) if (binding.home === accountId) this.#end(key);
   }
 
+  /** The longest unused first. */
   sessions(): readonly BoundSession[] {
     this.#dropExpired();
     return [...this.#entries].map(([key, entry]) => describe(key, entry));
   }
 
+  /** True when there was such a session; its next request is placed anew. */
   forget(id: string): boolean {
     for (const key of this.#entries.keys()) {
       if (hash(key) !== id) continue;
@@ -229,6 +221,7 @@ export class SessionTable {
     return false;
   }
 
+  /** How many there were. */
   forgetAll(): number {
     this.#dropExpired();
     const { size } = this.#entries;

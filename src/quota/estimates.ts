@@ -18,8 +18,6 @@ export interface QuotaEstimatesOptions {
   readonly now: () => number;
 }
 
-export type QuotaEstimates = ReturnType<typeof createQuotaEstimates>;
-
 const MAX_LEARNED = 10_000;
 
 /** Figures the upstream reports itself are never overwritten. */

@@ -10,18 +10,7 @@ import {
 } from '../lib/names.ts';
 import { neutralModelName, realModelName } from '../wire/vocabulary.ts';
 
-export interface Families {
-  /** The model of the list that the operator prefers for a catalogue name. */
-  preferred(name: string, listed: ListedIds): string | undefined;
-  /** The id that the operator prefers for a catalogue name, for an account whose list is unknown. */
-  unlisted(name: string): string | undefined;
-  /** The best model of the list for a catalogue name; undefined for other names. */
-  newest(name: string, listed: ListedIds): string | undefined;
-  /** The best model of a family. */
-  newestOf(family: ModelFamily, ids: Iterable<string>): string | undefined;
-  /** The model that the operator prefers in a family. */
-  preferredOf(family: ModelFamily, ids: Iterable<string>): string | undefined;
-}
+export type Families = ReturnType<typeof createFamilies>;
 
 /** A model list: unchanged while it is the same object. */
 type ListedIds = ReadonlyMap<string, unknown>;
@@ -112,7 +101,7 @@ interface Release {
 
 const AGES: readonly Release['age'][] = ['current', 'unnumbered', 'older'];
 
-export function createFamilies(settings: FamiliesSettings = {}): Families {
+export function createFamilies(settings: FamiliesSettings = {}) {
   const lists = new WeakMap<ListedIds, Map<string, string | undefined>>();
   const wishes = compileWishes(settings);
   const releaseOf = createReleaseReader();
@@ -126,7 +115,8 @@ export function createFamilies(settings: FamiliesSettings = {}): Families {
     return undefined;
   };
   return {
-    preferred(name, listed) {
+    /** The model of the list that the operator prefers for a catalogue name. */
+    preferred(name: string, listed: ListedIds): string | undefined {
       if (wishes.size === 0) return undefined;
       const ids = [...listed.keys()];
       // A vendor's own name, such as `gemini-3-flash`, is that model where an account has it.
@@ -136,12 +126,14 @@ export function createFamilies(settings: FamiliesSettings = {}): Families {
       }
       return undefined;
     },
-    unlisted(name) {
+    /** The id that the operator prefers for a catalogue name, for an account whose list is unknown. */
+    unlisted(name: string): string | undefined {
       const [line] = choiceOf(name)?.[0] ?? [];
       const ids = line && settings[FAMILY_OF_LINE[line]];
       return ids?.find((id) => !isWildcard(id));
     },
-    newest(name, listed) {
+    /** The best model of the list for a catalogue name; undefined for other names. */
+    newest(name: string, listed: ListedIds): string | undefined {
       const choice = choiceOf(name);
       if (choice === undefined) return undefined;
       const known = lists.get(listed) ?? new Map<string, string | undefined>();
@@ -149,8 +141,10 @@ export function createFamilies(settings: FamiliesSettings = {}): Families {
       if (!known.has(name)) known.set(name, find(choice, [...listed.keys()]));
       return known.get(name);
     },
-    newestOf: (family, offered) => find([[family]], [...offered]),
-    preferredOf: (family, offered) => wished([family], [...offered]),
+    /** The best model of a family. */
+    newestOf: (family: ModelFamily, offered: Iterable<string>) => find([[family]], [...offered]),
+    /** The model that the operator prefers in a family. */
+    preferredOf: (family: ModelFamily, offered: Iterable<string>) => wished([family], [...offered]),
   };
 }
 

@@ -46,13 +46,7 @@ export interface TelemetryOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-export interface Telemetry {
-  /** Call once for each request. Never throws; what cannot be exported is dropped and counted. */
-  observe(record: RequestRecord, ended: EndedRequest): void;
-  readonly droppedSpans: number;
-  /** Sends what waits, for two seconds at most. */
-  close(): Promise<void>;
-}
+export type Telemetry = ReturnType<typeof createTelemetry>;
 
 const EXPORT_TIMEOUT_MS = 10_000;
 const METRIC_INTERVAL_MS = 60_000;
@@ -61,7 +55,7 @@ const HASH_CHARACTERS = 16;
 /** `ExportResultCode.SUCCESS` of the library. */
 const SUCCESS = 0;
 
-export function createTelemetry(options: TelemetryOptions): Telemetry {
+export function createTelemetry(options: TelemetryOptions) {
   const { clock, version, log, destinationOf, accountKey } = options;
   const delivery = createDelivery({ collector: new URL(options.endpoint).origin, log });
   const resource = describeService(options);
@@ -89,7 +83,8 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
       createHmac('sha256', accountKey).update(accountId).digest('hex').slice(0, HASH_CHARACTERS),
   };
   return {
-    observe(record, ended) {
+    /** Call once for each request. Never throws; what cannot be exported is dropped and counted. */
+    observe(record: RequestRecord, ended: EndedRequest): void {
       try {
         const operation = describeOperation(record, ended, destinationOf);
         metrics.add(record, operation, ended.totalMs);
@@ -101,6 +96,7 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
     get droppedSpans() {
       return delivery.droppedSpans;
     },
+    /** Sends what waits, for two seconds at most. */
     async close() {
       const work = Promise.allSettled([tracing.shutdown(), metering.shutdown()]);
       if (await isLate(work, clock)) delivery.dropped(queue.waiting, 'The gateway ended before.');
@@ -240,11 +236,6 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
   }
 }
 
-export interface SpanQueue extends SpanProcessor {
-  /** Spans that are not delivered yet. */
-  readonly waiting: number;
-}
-
 export interface SpanQueueOptions {
   readonly exporter: SpanExporter;
   readonly delivery: Delivery;
@@ -257,7 +248,7 @@ const DELAY_MS = 5000;
 const SAMPLED = 1;
 
 /** Unlike the library's own batch processor it counts what it drops and takes its time from the clock. */
-export function createSpanQueue({ exporter, delivery, clock }: SpanQueueOptions): SpanQueue {
+export function createSpanQueue({ exporter, delivery, clock }: SpanQueueOptions) {
   const queue = createWriteBehind<ReadableSpan>({
     clock,
     save: (spans) => exportSpans(spans, { exporter, delivery }),
@@ -269,13 +260,14 @@ export function createSpanQueue({ exporter, delivery, clock }: SpanQueueOptions)
     drops: 'newest',
   });
   return {
+    /** Spans that are not delivered yet. */
     get waiting() {
       return queue.size;
     },
     onStart() {
       // Spans are complete only at their end.
     },
-    onEnd(span) {
+    onEnd(span: ReadableSpan) {
       if ((span.spanContext().traceFlags & SAMPLED) === 0) return;
       if (!queue.add(span)) delivery.dropped(1, 'Too many spans wait.');
     },
@@ -284,7 +276,7 @@ export function createSpanQueue({ exporter, delivery, clock }: SpanQueueOptions)
       await queue.close();
       await exporter.shutdown();
     },
-  };
+  } satisfies SpanProcessor & { waiting: number };
 }
 
 /** Never rejects: spans of a failed export are lost. */

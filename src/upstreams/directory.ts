@@ -6,19 +6,7 @@ import type { GenerateUpstream } from './generate/index.ts';
 import { createUpstream, type UpstreamSettings } from './index.ts';
 import type { Upstream } from './upstream.ts';
 
-export interface UpstreamDirectory {
-  get(id: string): Upstream | undefined;
-  /** In the order of the settings. */
-  list(): readonly Upstream[];
-  /**
-   * Puts other settings in force. An upstream whose settings stayed the same keeps its connections;
-   * one that is gone or changed ends the calls it has and is closed after them.
-   * @throws Error when two have one id or an address is none; nothing is changed then.
-   */
-  replace(settings: readonly UpstreamSettings[]): void;
-  /** Closes everything at once. */
-  close(): Promise<void>;
-}
+export type UpstreamDirectory = ReturnType<typeof createUpstreamDirectory>;
 
 export interface UpstreamDirectoryOptions {
   readonly clock: Clock;
@@ -38,7 +26,7 @@ const CHECK_MS = 5_000;
 /** No call lasts longer. */
 const LONGEST_MS = 60 * 60_000;
 
-export function createUpstreamDirectory(options: UpstreamDirectoryOptions): UpstreamDirectory {
+export function createUpstreamDirectory(options: UpstreamDirectoryOptions) {
   const { clock, version, answerRoom } = options;
   let entries: ReadonlyMap<string, Entry> = new Map();
   let upstreams: readonly Upstream[] = [];
@@ -58,9 +46,15 @@ export function createUpstreamDirectory(options: UpstreamDirectoryOptions): Upst
   };
 
   return {
-    get: (id) => entries.get(id)?.upstream,
+    get: (id: string): Upstream | undefined => entries.get(id)?.upstream,
+    /** In the order of the settings. */
     list: () => upstreams,
-    replace(settings) {
+    /**
+     * Puts other settings in force. An upstream whose settings stayed the same keeps its connections;
+     * one that is gone or changed ends the calls it has and is closed after them.
+     * @throws Error when two have one id or an address is none; nothing is changed then.
+     */
+    replace(settings: readonly UpstreamSettings[]): void {
       const next = buildEntries(
         settings.map((one) => ({ ...one, version })),
         { entries, clock, answerRoom },
@@ -71,6 +65,7 @@ export function createUpstreamDirectory(options: UpstreamDirectoryOptions): Upst
       upstreams = [...kept];
       for (const { upstream } of gone) retire(upstream, clock.monotonic(), GRACE_MS);
     },
+    /** Closes everything at once. */
     async close() {
       const open = [...[...entries.values()].map(({ upstream }) => upstream), ...retired.keys()];
       for (const timer of retired.values()) timer.cancel();

@@ -3,11 +3,7 @@
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import {
-  createEndpoint,
-  createOAuthOutbound,
-  type OAuthOutbound,
-} from '../../src/oauth/oauth-client.ts';
+import { createEndpoint, createOAuthOutbound } from '../../src/oauth/oauth-client.ts';
 
 import { createFakeClock } from '../support/fake-clock.ts';
 
@@ -18,7 +14,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-function outbound(): OAuthOutbound {
+function outbound() {
   const created = createOAuthOutbound({ userAgent: 'isthmus/test' });
   opened.push(() => created.close());
   return created;

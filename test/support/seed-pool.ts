@@ -9,7 +9,7 @@ import {
 import type { AccountStore } from '../../src/accounts/account-store.ts';
 
 import type { Clock } from '../../src/lib/clock.ts';
-import { type AccountPool, createPool, type PoolOptions } from '../../src/pool/create-pool.ts';
+import { createPool, type Pool, type PoolOptions } from '../../src/pool/create-pool.ts';
 import type { PoolSettings } from '../../src/pool/pool.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { createApiKeySource } from './api-key-source.ts';
@@ -45,7 +45,7 @@ export interface SeedPoolOptions {
 }
 
 export interface SeedPool {
-  readonly pool: AccountPool;
+  readonly pool: Pool;
   readonly book: AccountBook;
 }
 

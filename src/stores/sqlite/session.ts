@@ -10,13 +10,7 @@ import { type Sentence, told } from '../../lib/localized-message.ts';
 import { isOutOfRoom } from '../../lib/private-file.ts';
 import type { QueryBuilder } from './schema.ts';
 
-/** Inside a transaction. Synchronous, so that nothing else gets between its statements. */
-export interface Queries {
-  rows<Row>(query: Compilable<Row>): Row[];
-  /** @returns how many rows it changed */
-  run(query: Compilable): number;
-  exec(sql: string): void;
-}
+export type Queries = ReturnType<typeof createQueries>;
 
 /**
  * `power-cut` is on the disk when it is acknowledged; `crash` survives the end of this process, however
@@ -158,7 +152,8 @@ function emptyLog(handle: SqliteHandle): boolean {
   return typeof row === 'object' && row !== null && 'busy' in row && row.busy === 0;
 }
 
-function createQueries(handle: SqliteHandle, statements: Map<string, SqliteStatement>): Queries {
+/** The statements of a transaction: synchronous, so that nothing else runs between them. */
+function createQueries(handle: SqliteHandle, statements: Map<string, SqliteStatement>) {
   const prepare = (sql: string): SqliteStatement => {
     const known = statements.get(sql);
     if (known !== undefined) return known;
@@ -172,11 +167,12 @@ function createQueries(handle: SqliteHandle, statements: Map<string, SqliteState
       // The one narrowing of this folder: kysely derived the row's type from the tables' types.
       return prepare(sql).all(...parameters.map(toInputValue)) as Row[];
     },
-    run(query) {
+    /** @returns how many rows it changed */
+    run(query: Compilable): number {
       const { sql, parameters } = query.compile();
       return Number(prepare(sql).run(...parameters.map(toInputValue)).changes);
     },
-    exec: (sql) => handle.exec(sql),
+    exec: (sql: string) => handle.exec(sql),
   };
 }
 
