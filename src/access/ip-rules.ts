@@ -285,8 +285,6 @@ function readRange(text: string): { readonly text: string; readonly range: IpRan
   throw invalidRequest('range', `range: ${reading.problem}.`);
 }
 
-// A rule of the address filter, and what it asks of durable storage.
-
 type RuleList = 'allow' | 'deny';
 
 /** Times are milliseconds since the epoch. */
@@ -324,8 +322,6 @@ export interface AddressRuleStore {
   /** Adds to the counts; of a rule that is gone there is nothing to add. */
   addHits(hits: readonly RuleHits[]): Promise<void>;
 }
-
-// What the rules that cover an address make of it, now and for how long.
 
 export interface VerdictSettings {
   /** What becomes of an address that no rule covers. */
@@ -393,8 +389,7 @@ function endOf({ expiresAt = Number.POSITIVE_INFINITY }: AddressRule): number {
   return expiresAt;
 }
 
-// Finds the rules that cover an address, among many, with one look-up for each prefix length in use.
-
+/** Finds the rules that cover an address with one look-up for each prefix length in use. */
 export interface RuleIndex<Rule> {
   /** The covering rules, the narrowest range first. */
   find(address: IpAddress): readonly Rule[];
@@ -441,8 +436,6 @@ function buildLevels<Rule extends { readonly range: IpRange }>(
       return { hostBits, rules: Map.groupBy(ofBits, ({ range }) => range.value >> hostBits) };
     });
 }
-
-// What is said to whoever is about to lock their own address out.
 
 /** Where whoever makes a change comes from. */
 interface Author {

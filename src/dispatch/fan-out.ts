@@ -219,8 +219,6 @@ function addMedia(sum: Usage['media'], media: Usage['media']): Pick<Usage, 'medi
   return { media: { image: sum.image + media.image, audio: sum.audio + media.audio } };
 }
 
-// Makes a request for several answers a request for each of them, where the model gives one at a time.
-
 /** As many as the models give that give several; more are refused where the request is encoded. */
 const MOST_ANSWERS = 8;
 

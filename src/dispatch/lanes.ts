@@ -150,8 +150,6 @@ class RelayLane implements AnswerLane {
   }
 }
 
-// The translate lane: upstream frames → canonical events → the client protocol's text.
-
 export interface TranslateInput {
   readonly frames: UpstreamStream;
   readonly decoder: Decoder;
@@ -247,8 +245,6 @@ class TranslateLane implements AnswerLane {
     this.text += this.#writer.write(event);
   }
 }
-
-// The text of one streamed answer as the client gets it, read from the upstream as fast as it is taken.
 
 /** What a lane makes of the frames. Synchronous: waiting is the business of `AnswerText` alone. */
 export interface AnswerLane {

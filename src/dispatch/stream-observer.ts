@@ -183,8 +183,7 @@ function isPicture(block: BlockOpening): boolean {
   return block.kind === 'media' && block.isDraft !== true && block.mediaType.startsWith('image/');
 }
 
-// What an answer used, estimated where the upstream did not tell.
-
+/** Estimates the usage that the upstream did not report. */
 export interface MissingUsage {
   /** Call with every event of the decoder in order: what is kept from the client was paid for too. */
   see(event: CanonicalEvent): void;
@@ -258,8 +257,7 @@ function openingSize(block: BlockOpening): number {
   }
 }
 
-// Estimates the tokens of a prompt where the upstream cannot count them, and learns from those it did.
-
+/** Estimates token counts where the upstream cannot count, calibrated by those it reported. */
 export interface TokenEstimator {
   /** Whole tokens, at least 1. */
   estimate(request: Countable): number;
@@ -294,10 +292,8 @@ export function createTokenEstimator(): TokenEstimator {
   };
 }
 
-// The commit point: the first event that shows the upstream is really answering.
-
 /**
- * True for events that carry content or end the answer. A start, usage figures, or a text block
+ * The commit point: true for events that carry content or end the answer. A start, usage figures, or a text block
  * that has no text yet could still be followed by nothing, and then another account is tried.
  */
 export function isCommitting(event: CanonicalEvent): boolean {
@@ -311,8 +307,6 @@ export function isCommitting(event: CanonicalEvent): boolean {
       return false;
   }
 }
-
-// Writes an answer that has begun for certain into the record of its request.
 
 /** `figures` may still change while the answer comes; `committedAt` is in monotonic milliseconds. */
 export function noteCommit(record: CallRecord, figures: AnswerFigures, committedAt: number): void {

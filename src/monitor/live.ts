@@ -135,8 +135,6 @@ export class FeedReader {
   }
 }
 
-// The figures of the last hour, minute by minute, and what runs right now.
-
 const MINUTE_MS = 60_000;
 const MINUTES = 60;
 

@@ -219,8 +219,6 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-// Reads the log files from their end, a bounded piece at a time.
-
 interface LogQuery {
   readonly limit: number;
   /** Of an earlier page. */
@@ -369,8 +367,6 @@ function splitLines(bytes: Buffer, at: number): Piece['lines'] {
   }
   return lines;
 }
-
-// What can be wrong with the files of the log, and what the operator is told of it.
 
 /** True for what the operating system says of a file or folder that is not there. */
 function isMissing(error: unknown): boolean {

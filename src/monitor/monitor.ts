@@ -202,8 +202,7 @@ class EndedRequests {
   };
 }
 
-// What the store knows of the time before this process, so that the overview is not blank after a start.
-
+/** For reading back the time before this process, so that the overview is not empty after a start. */
 export interface RecallOptions {
   readonly store: Pick<RequestStore, 'minutes' | 'list'>;
   readonly figures: Pick<LiveFigures, 'recall'>;
@@ -247,8 +246,6 @@ export function recallBefore({ store, figures, clock, log }: RecallOptions) {
     },
   };
 }
-
-// Lets old records go, a little at a time, so that nothing ever waits for it.
 
 interface RetentionSettings {
   readonly retentionMs: number;
@@ -311,10 +308,9 @@ export function createRetention(options: RetentionOptions): { close(): Promise<v
   };
 }
 
-// The rows of the latest requests that failed, for whoever looks at the overview.
-
 const MOST_ERRORS = 100;
 
+/** The rows of the latest failed requests, for the overview. */
 export class RecentErrors {
   #rows: readonly RequestRow[] = [];
 

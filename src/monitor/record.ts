@@ -9,8 +9,7 @@ import type { AnswerTranscript, TranscriptBlock } from '../canonical/transcript.
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
 
-// What is kept, said once: the admin API shows it as it stands here, and what the store holds is checked against it.
-
+/** The schemas of records: the admin API describes its answers by them, and what the store returns is checked by them. */
 const TEXT = { type: 'string' } as const;
 const COUNT = { type: 'integer', minimum: 0 } as const;
 const TIME = { type: 'number' } as const;
@@ -277,8 +276,6 @@ export function blockSize(block: TranscriptBlock): number {
       return block satisfies never;
   }
 }
-
-// What the edge tells the monitor: that a request begins, and everything known of it when it ended.
 
 /** Called on the way of requests: neither method throws or waits. */
 export interface RequestObserver {

@@ -108,8 +108,7 @@ export interface RequestStore {
   removeBefore(at: number): Promise<number>;
 }
 
-// The place in a list of records, latest first, from which its next page goes on.
-
+/** Where the next page of a list of records begins; the latest records are first. */
 export interface PagePosition {
   readonly at: number;
   /** Tells records of one millisecond apart; rises in the order in which they were kept. */

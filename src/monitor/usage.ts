@@ -123,8 +123,6 @@ function onQuarter(at: number): number {
   return Math.round(at / QUARTER_MS) * QUARTER_MS;
 }
 
-// Sums of usage by quarter hour: the smallest piece in which days of all time zones can be told.
-
 /** Time zones differ from UTC by whole quarters of an hour. */
 export const QUARTER_MS = 900_000;
 

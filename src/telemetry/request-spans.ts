@@ -141,9 +141,7 @@ function present(attributes: MaybeAttributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
 
-// What a request asked for besides its words, as attributes of the GenAI semantic conventions.
-
-/** Absent fields are undefined; stop sequences are words of the client, and not among them. */
+/** The parameters of a request as GenAI attributes; undefined where absent. Stop sequences hold client text: left out. */
 function requestParameters(
   asked: AskedFor | undefined,
 ): Readonly<Record<string, Attributes[string] | undefined>> {
@@ -183,14 +181,12 @@ function outputType(request: CanonicalRequest): string | undefined {
   return outputModalities.includes('text') ? 'text' : undefined;
 }
 
-// Reads the W3C `traceparent` header: the trace a client's request belongs to.
-
 const HEADER = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 const NO_TRACE = '0'.repeat(32);
 const NO_SPAN = '0'.repeat(16);
 const SAMPLED = 1;
 
-/** Undefined for what is none: a trace then begins here. Source: w3.org/TR/trace-context */
+/** Reads the W3C `traceparent` header (w3.org/TR/trace-context); undefined when invalid. */
 export function readTraceparent(header: string | undefined): SpanContext | undefined {
   if (header === undefined || header.length > 512) return undefined;
   const [, version, traceId = NO_TRACE, spanId = NO_SPAN, flags = '00', rest] =
@@ -202,8 +198,6 @@ export function readTraceparent(header: string | undefined): SpanContext | undef
   if (traceId === NO_TRACE || spanId === NO_SPAN) return undefined;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED, isRemote: true };
 }
-
-// What an ended model request is in the words of the GenAI semantic conventions.
 
 /** Where an account's requests go. */
 export interface Destination {

@@ -148,10 +148,9 @@ function isLate(work: Promise<unknown>, clock: Clock): Promise<boolean> {
   });
 }
 
-// Keeps the books of what reaches the collector: spans that were dropped, and one log line an outage.
-
 type Signal = 'traces' | 'metrics';
 
+/** Counts the spans that were dropped, and logs each outage of the collector once. */
 export interface Delivery {
   /** Spans that never reached the collector. */
   readonly droppedSpans: number;
@@ -210,8 +209,6 @@ function reasonOf(error: unknown): string {
   const code = 'code' in error ? String(error.code) : 'unknown';
   return (error.message || code).slice(0, MOST_REASON);
 }
-
-// Chooses the sampler of the operator: which traces are exported and which are not.
 
 /** The names that `OTEL_TRACES_SAMPLER` knows for them. */
 type SamplerName = `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`;
