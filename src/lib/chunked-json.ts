@@ -208,8 +208,6 @@ function mayHoldText(item: JsonValue): boolean {
   return typeof item === 'string' || typeof item === 'object';
 }
 
-// Long work in steps: between two of them all others get their turn, and garbage goes where memory is scarce.
-
 /** Bodies from this size on are read and written in steps. */
 export const STEPWISE_FROM_BYTES = 4_194_304;
 

@@ -51,8 +51,6 @@ export function sleepWith(
   });
 }
 
-// Tells that nothing happened for a while; being told of each thing that happens costs next to nothing.
-
 /**
  * A timer of node put off for every event of a stream is moved within its list each time. This one
  * only notes the moment, and starts again for the rest when it runs out too early.

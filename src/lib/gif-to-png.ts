@@ -211,8 +211,6 @@ function inOrder(pixels: Uint8Array, width: number, height: number): Uint8Array 
   return ordered;
 }
 
-// Writes a picture of at most 256 colours as PNG (W3C, Portable Network Graphics).
-
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const DEPTH = 8;
 const INDEXED = 3;

@@ -94,8 +94,6 @@ function holdsOnlyIntegers(value: JsonValue, depth: number): boolean {
   return true;
 }
 
-// Builds wire objects from fields that may be absent.
-
 /** A wire type whose fields may also be given as undefined. */
 export type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 

@@ -58,8 +58,6 @@ export class KeptText {
   }
 }
 
-// Tells whether two long texts are the same without keeping either.
-
 /** So much waits to be digested together: short texts, most of which nobody asks about, never are. */
 const MOST_WAITING = 8_192;
 

@@ -68,8 +68,6 @@ export function compareCodePoints(left: string, right: string): number {
   return lefts.length - rights.length;
 }
 
-// Finds the name that a misspelt one was meant to be.
-
 /** The nearest of the names; undefined when none is within a slip or two of the keyboard. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;

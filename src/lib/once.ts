@@ -9,9 +9,7 @@ export function once<Value>(build: () => Value): () => Value {
   };
 }
 
-// Remembers what the latest argument gave, for values derived from settings that seldom change.
-
-/** Compares by identity: settings are replaced as a whole, never changed in place. */
+/** Remembers the last result, for values derived from settings. Compares by identity: settings are replaced as a whole, never changed in place. */
 export function memoize<Argument extends object, Result>(
   derive: (argument: Argument) => Result,
 ): (argument: Argument) => Result {

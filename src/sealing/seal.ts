@@ -40,8 +40,7 @@ function decrypt(sealed: string, { key, context }: CipherContext): string | unde
   }
 }
 
-// Seals texts with the secret key, each bound to the place it stands in.
-
+/** Seals texts with the secret key, each bound to its place. */
 export interface Vault {
   readonly keyId: string;
   /** `context` names the place, such as table, row and column: sealed text opens in no other. */
@@ -93,8 +92,6 @@ export function createVault(key: SecretKey): Vault {
     },
   };
 }
-
-// Seals an export with a passphrase, so that it can be opened elsewhere.
 
 /** What scrypt costs (RFC 7914); N is 2 to the power of `logN`. */
 interface ScryptCost {

@@ -69,8 +69,6 @@ function readTier(headers: HeaderMap): Tier | undefined {
   throw invalidRequest('x-model-tier', 'The header x-model-tier must be ultra, pro or free.');
 }
 
-// The time limit of a whole answer, or of a stream's first event.
-
 /** Aborts with a `timeout` error after `limitMs`. Cancel the timer when the answer is there. */
 export function startDeadline(clock: Clock, abort: AbortController, limitMs: number): Timer {
   return clock.startTimer(limitMs, () => {
@@ -78,8 +76,6 @@ export function startDeadline(clock: Clock, abort: AbortController, limitMs: num
     abort.abort(new GatewayError({ kind: 'timeout', source: 'gateway', message }));
   });
 }
-
-// What the readers of a body are told of the exchange it comes with.
 
 export function bodyInput(edge: Edge, exchange: Exchange): BodyInput {
   const { request, response, settings } = exchange;
@@ -94,8 +90,6 @@ export function bodyInput(edge: Edge, exchange: Exchange): BodyInput {
     },
   };
 }
-
-// Tells the monitor of each model request: what it asked for and how it ended.
 
 /** Model lists and kept answers ask no model anything. */
 const OPERATIONS: readonly ProtocolRoute['operation'][] = ['generate', 'count-tokens', 'embed'];
@@ -197,8 +191,6 @@ function tellEnd(edge: Edge, exchange: Exchange, { observed, status }: End): voi
     firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
   });
 }
-
-// Holds a call to the limits of its key: reserved before it runs, settled with what it really used.
 
 export type MeteredCall =
   | { readonly operation: 'generate'; readonly call: GenerateCall }

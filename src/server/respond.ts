@@ -128,8 +128,6 @@ function endLater(
   request.resume();
 }
 
-// The headers every answer carries, as the flat list node writes fastest.
-
 /** Wait told to clients when nobody knows how long it takes. */
 const DEFAULT_RETRY_AFTER_MS = 1_000;
 /** Clients do not wait longer than this by themselves. */
@@ -183,8 +181,6 @@ function writeTimings(exchange: Exchange, now: number): string {
   return text;
 }
 
-// Ends a whole answer, so that a wind-down does not cut what is still on its way, nor a client keep it for ever.
-
 /** What the kernel takes of any answer at once. */
 const SMALL_LENGTH = 8_192;
 /** Of a large answer progress is seen by the piece. */
@@ -223,9 +219,7 @@ function sendInPieces(response: ServerResponse, body: Buffer, clock: StallClock)
   sendNext();
 }
 
-// The one error shape of the admin API: `{error: {code, message, field?}}`.
-
-/** Whether errors of a path have this shape, also of paths that do not exist. */
+/** True for paths whose errors are `{error: {code, message, field?}}`, also where nothing exists. */
 export function isAdminPath(path: string): boolean {
   return (
     path === '/metrics' || path === '/api' || path.startsWith('/api/') || path.startsWith('/oauth/')

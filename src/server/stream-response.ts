@@ -146,8 +146,6 @@ class OpenStream {
   }
 }
 
-// Writes one stream to the client's socket at the pace the client reads.
-
 /** Larger texts go out in pieces of so many bytes, so that progress within one is seen. */
 const PIECE_LENGTH = 65_536;
 /** RFC 9112, "Chunked Transfer Coding". */

@@ -29,9 +29,10 @@ function allowedBy(choice: ToolChoice): (tool: Tool) => boolean {
       : serverTools?.includes(kind) === true;
 }
 
-// Leaves functions out for models that call none: they draw or speak, and refuse declarations.
-
-/** @throws GatewayError (invalid-request) when a call is demanded. */
+/**
+ * Drops functions for models that cannot call any: those that draw or speak refuse declarations.
+ * @throws GatewayError (invalid-request) when a call is demanded.
+ */
 export const dropFunctions: Transform = (request, { capabilities, receipt }) => {
   const { tools, toolChoice } = request;
   if (capabilities.callsFunctions || !tools.some(isCallable)) return request;
@@ -53,8 +54,7 @@ function isCallable({ kind }: Tool): boolean {
   return kind === 'function' || kind === 'freeform';
 }
 
-// Keeps only the combinations of tools and output formats the model takes together.
-
+/** Keeps only the combinations of tools and output formats that the model accepts. */
 export const limitTools: Transform = (request, context) => {
   const isSerial = request.parallelToolCalls === false && request.tools.some(isCallableTool);
   if (isSerial) {
@@ -112,8 +112,6 @@ function keepBesideFunctions(tool: Tool, { receipt }: TransformContext): boolean
   receipt.add('dropped', tool.path ?? 'tools', reason);
   return false;
 }
-
-// Gives tools with names that upstreams refuse an accepted one, wherever the request names them.
 
 /** Longer names are cut where they are quoted in a description. */
 const MAX_QUOTED_LENGTH = 200;
