@@ -57,7 +57,7 @@ export interface AddressFilterOptions {
 }
 
 /** More would be a block list, which belongs into a firewall. */
-const MOST_RULES = 20_000;
+const MAX_RULES = 20_000;
 
 /** `rules` are those of the store. */
 export function createAddressFilter(
@@ -152,10 +152,10 @@ class Filter implements AddressFilter {
   }
 
   async #add(input: RuleInput, byAddress: string): Promise<AddressRule> {
-    if (this.#entries.size >= MOST_RULES) {
+    if (this.#entries.size >= MAX_RULES) {
       throw invalidRequest(
         'range',
-        told`range: there are ${MOST_RULES} rules already; remove some.`,
+        told`range: there are ${MAX_RULES} rules already; remove some.`,
       );
     }
     const { clock, createId } = this.#options;

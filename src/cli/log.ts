@@ -26,7 +26,7 @@ export type GatewayLog = Logger & Pick<Log, 'request'>;
 const ENOUGH_CHARACTERS = 65_536;
 const GATHER_MS = 250;
 /** Of an error: each may have another. */
-const MOST_CAUSES = 3;
+const MAX_CAUSES = 3;
 
 export function createLog(options: LogOptions): GatewayLog {
   const { files, clock, secrets = () => NO_SECRETS, isTerminal } = options;
@@ -62,7 +62,7 @@ function writeRequestLine(level: 'debug' | 'info', sender: string, line: Request
 }
 
 /** Why something went wrong that is not worth a stack; what else hangs at an error may be anything. */
-function sayError(error: unknown, causes = MOST_CAUSES): unknown {
+function sayError(error: unknown, causes = MAX_CAUSES): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, cause } = error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -220,7 +220,7 @@ function addMedia(sum: Usage['media'], media: Usage['media']): Pick<Usage, 'medi
 }
 
 /** As many as the models give that give several; more are refused where the request is encoded. */
-const MOST_ANSWERS = 8;
+const MAX_ANSWERS = 8;
 
 interface Routing {
   readonly router: ModelRouter;
@@ -231,7 +231,7 @@ interface Routing {
 export function asksForSeveral({ relay, canonical }: GenerateCall): boolean {
   if (relay !== undefined) return false;
   const { choices } = canonical();
-  return choices > 1 && choices <= MOST_ANSWERS;
+  return choices > 1 && choices <= MAX_ANSWERS;
 }
 
 /**

@@ -269,8 +269,8 @@ export interface TokenEstimator {
 
 /** Each observation moves the factor this far; outliers are held within the bounds. */
 const LEARNING_RATE = 0.1;
-const LEAST_FACTOR = 0.25;
-const MOST_FACTOR = 4;
+const MIN_FACTOR = 0.25;
+const MAX_FACTOR = 4;
 /** Going through a long conversation costs more than it teaches: of later ones a few are enough. */
 const ALL_OBSERVED = 64;
 const OBSERVED_LATER = 16;
@@ -286,7 +286,7 @@ export function createTokenEstimator(): TokenEstimator {
       if (offered > ALL_OBSERVED && offered % OBSERVED_LATER !== 0) return;
       const raw = promptSize(request);
       if (raw <= 0 || promptTokens <= 0) return;
-      const seen = Math.min(Math.max(promptTokens / raw, LEAST_FACTOR), MOST_FACTOR);
+      const seen = Math.min(Math.max(promptTokens / raw, MIN_FACTOR), MAX_FACTOR);
       factor += (seen - factor) * LEARNING_RATE;
     },
   };

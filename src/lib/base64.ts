@@ -2,7 +2,7 @@
 
 const STANDARD = /^[A-Za-z0-9+/]+={0,2}$/;
 /** Longer texts are checked by decoding them, which node does thirty times as fast as a pattern. */
-const LONGEST_FOR_PATTERN = 4_096;
+const MAX_FOR_PATTERN = 4_096;
 /** Characters decoded at a time: what comes out is overwritten at once and stays in the cache. */
 const SLICE_CHARACTERS = 65_536;
 const scratch = Buffer.allocUnsafeSlow((SLICE_CHARACTERS / 4) * 3);
@@ -34,7 +34,7 @@ export function isDenseBase64(text: string): boolean {
 
 function isTidy(text: string): boolean {
   if (text.length % 4 !== 0) return false;
-  if (text.length <= LONGEST_FOR_PATTERN) return STANDARD.test(text);
+  if (text.length <= MAX_FOR_PATTERN) return STANDARD.test(text);
   return !text.includes('-') && !text.includes('_') && isDenseBase64(text);
 }
 

@@ -160,14 +160,14 @@ function decode(bytes: Buffer, start: number, end: number): string {
 
 const BACKSLASH = 0x5c;
 /** Of `\uFFFF`. */
-const LONGEST_ESCAPE = 6;
+const MAX_ESCAPE = 6;
 
 /** The last place before `to` that is in no character and in no escape; `from` is such a place. */
 function placeOfCut(bytes: Buffer, from: number, to: number): number {
   for (let at = to; at > from; at -= 1) {
     if (bytes[at] === BACKSLASH && !isEscaped(bytes, at, from)) return at;
     const isWithin = ((bytes[at] ?? 0) & 0xc0) === 0x80;
-    const near = bytes.subarray(Math.max(from, at - LONGEST_ESCAPE + 1), at);
+    const near = bytes.subarray(Math.max(from, at - MAX_ESCAPE + 1), at);
     if (!isWithin && !near.includes(BACKSLASH)) return at;
   }
   return to;

@@ -18,7 +18,7 @@ const EXTENSION = 0x21;
 const IMAGE = 0x2c;
 const GRAPHIC_CONTROL = 0xf9;
 const HEADER_BYTES = 13;
-const MOST_CODES = 4096;
+const MAX_CODES = 4096;
 /** First row and step of each pass of an interlaced picture. */
 const PASSES = [
   [0, 8],
@@ -154,9 +154,9 @@ function codeReader(data: Buffer): (width: number) => number | undefined {
 
 /** What each code stands for: another string and one pixel more. */
 class StringTable {
-  readonly #prefixes = new Uint16Array(MOST_CODES);
-  readonly #lastPixels = new Uint8Array(MOST_CODES);
-  readonly #lengths = new Uint16Array(MOST_CODES);
+  readonly #prefixes = new Uint16Array(MAX_CODES);
+  readonly #lastPixels = new Uint8Array(MAX_CODES);
+  readonly #lengths = new Uint16Array(MAX_CODES);
   readonly #clear: number;
   next = 0;
   codeWidth = 0;
@@ -178,12 +178,12 @@ class StringTable {
   }
 
   add(prefix: number, pixel: number): void {
-    if (this.next === MOST_CODES) return;
+    if (this.next === MAX_CODES) return;
     this.#prefixes[this.next] = prefix;
     this.#lastPixels[this.next] = pixel;
     this.#lengths[this.next] = this.lengthOf(prefix) + 1;
     this.next += 1;
-    if (this.next === 1 << this.codeWidth && this.next < MOST_CODES) this.codeWidth += 1;
+    if (this.next === 1 << this.codeWidth && this.next < MAX_CODES) this.codeWidth += 1;
   }
 
   /** Writes a string backwards from `end`; what lies behind the picture is let fall. Returns its first pixel. */

@@ -59,7 +59,7 @@ export class KeptText {
 }
 
 /** So much waits to be digested together: short texts, most of which nobody asks about, never are. */
-const MOST_WAITING = 8_192;
+const MAX_WAITING = 8_192;
 
 /**
  * The digest of a text that comes piece by piece, however it was cut; white space around the whole does
@@ -81,7 +81,7 @@ export class TextDigest {
 
   add(piece: string): void {
     this.#waiting += piece;
-    if (this.#waiting.length >= MOST_WAITING) this.#digestWaiting();
+    if (this.#waiting.length >= MAX_WAITING) this.#digestWaiting();
   }
 
   /** True while there is nothing but white space. */
@@ -105,7 +105,7 @@ export class TextDigest {
       this.#trimmed = undefined;
     }
     const hash = this.#hash;
-    if (hash === undefined || this.#waiting.length < MOST_WAITING) return;
+    if (hash === undefined || this.#waiting.length < MAX_WAITING) return;
     this.#trimmed ??= hash.copy();
     hash.update(this.#waiting, 'utf16le');
     this.#waiting = '';

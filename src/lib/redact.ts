@@ -22,7 +22,7 @@ const API_KEY = /\bAIza[\w-]{20,}/g;
 const ACCESS_TOKEN = /\bya29\.[\w.-]+/g;
 const AUTHORIZATION = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
 
-const MOST_SPELLED = 256;
+const MAX_SPELLED = 256;
 /** What is looked at behind the end of a beginning: longer than any credential. */
 const BEHIND_CHARACTERS = 8_192;
 
@@ -100,7 +100,7 @@ export function createSpeller(): (secret: string) => readonly string[] {
   return (secret) => {
     const found = known.get(secret);
     if (found !== undefined) return found;
-    if (known.size >= MOST_SPELLED) known.clear();
+    if (known.size >= MAX_SPELLED) known.clear();
     const spelled = spellSecret(secret);
     known.set(secret, spelled);
     return spelled;
@@ -195,9 +195,9 @@ function shorten(text: string): string {
 }
 
 /** Of the credentials that clients show, and of short texts for each. */
-const MOST_REDACTORS = 64;
-const MOST_TEXTS = 256;
-const LONGEST_TEXT = 256;
+const MAX_REDACTORS = 64;
+const MAX_TEXTS = 256;
+const MAX_TEXT = 256;
 
 /**
  * @param secrets credentials of the gateway; with another list, all is built anew
@@ -214,7 +214,7 @@ export function createRedactors(
   return (credentials) => {
     const current = secrets();
     const isOther = current !== source || stored?.version !== version;
-    if (isOther || known.size > MOST_REDACTORS) known.clear();
+    if (isOther || known.size > MAX_REDACTORS) known.clear();
     source = current;
     version = stored?.version;
     const key = credentials.length === 1 ? (credentials[0] ?? '') : JSON.stringify(credentials);
@@ -232,10 +232,10 @@ function remembering(redactor: Redactor): Redactor {
   return {
     ...redactor,
     text(text) {
-      if (text.length > LONGEST_TEXT) return redactor.text(text);
+      if (text.length > MAX_TEXT) return redactor.text(text);
       const found = known.get(text);
       if (found !== undefined) return found;
-      if (known.size === MOST_TEXTS) known.clear();
+      if (known.size === MAX_TEXTS) known.clear();
       const clean = redactor.text(text);
       known.set(text, clean);
       return clean;

@@ -28,7 +28,7 @@ const REPEATED: ReadonlySet<FeedEventKind> = new Set([
   ...(['request', 'account', 'quota', 'config', 'key', 'address-rule'] as const),
 ]);
 /** Events that wait for one reader. */
-const MOST_WAITING = 200;
+const MAX_WAITING = 200;
 
 export type LiveFeed = ReturnType<typeof createLiveFeed>;
 
@@ -103,7 +103,7 @@ export class FeedReader {
       return;
     }
     this.#waiting.push(event);
-    if (this.#waiting.length <= MOST_WAITING) return;
+    if (this.#waiting.length <= MAX_WAITING) return;
     this.#waiting.shift();
     this.missed += 1;
   }

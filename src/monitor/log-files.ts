@@ -46,7 +46,7 @@ const LIMITS: LogLimits = {
   reducedBytes: 536_870_912,
 };
 const CLEAN_MS = 600_000;
-const MOST_A_DAY = 9999;
+const MAX_A_DAY = 9999;
 const FILE_NAME = /^isthmus-\d{4}-\d\d-\d\d-\d{4}\.log$/;
 
 /** @throws Error when the folder cannot be made */
@@ -153,7 +153,7 @@ class Files implements LogFiles {
     const { folder, clock } = this.#options;
     const day = new Date(clock.now()).toISOString().slice(0, 10);
     if (day !== this.#day) this.#startDay(day);
-    else if (this.#bytes >= this.#limits.maxFileBytes && this.#number < MOST_A_DAY) {
+    else if (this.#bytes >= this.#limits.maxFileBytes && this.#number < MAX_A_DAY) {
       this.#number += 1;
       this.#bytes = 0;
     }
@@ -245,7 +245,7 @@ export interface LogPlace {
 
 const PIECE_BYTES = 262_144;
 /** One page looks through so much at most. */
-const MOST_READ = 8_388_608;
+const MAX_READ = 8_388_608;
 const LINE_END = 0x0a;
 
 /** @throws GatewayError invalid-request for a cursor that is none */
@@ -283,7 +283,7 @@ class OpenPage {
   async fill(file: BackwardFile, name: string): Promise<void> {
     for (let piece = await file.previous(); piece !== undefined; piece = await file.previous()) {
       this.#read += piece.bytes;
-      const stoppedAt = this.#take(piece) ?? (this.#read >= MOST_READ ? piece.start : undefined);
+      const stoppedAt = this.#take(piece) ?? (this.#read >= MAX_READ ? piece.start : undefined);
       if (stoppedAt === undefined) continue;
       this.nextCursor = `${name}:${stoppedAt}`;
       return;

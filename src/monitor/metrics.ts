@@ -15,7 +15,7 @@ export interface MetricsSources {
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 /** Models beyond these are counted together: each makes a dozen series. */
-const MOST_MODELS = 200;
+const MAX_MODELS = 200;
 
 export function createMetrics(sources: MetricsSources) {
   const text = createMetricsText();
@@ -54,7 +54,7 @@ export function createMetrics(sources: MetricsSources) {
   const modelLabel = (row: RequestRow): string => {
     const model = usageModel(row);
     if (models.has(model)) return model;
-    if (models.size >= MOST_MODELS) return 'other';
+    if (models.size >= MAX_MODELS) return 'other';
     models.add(model);
     return model;
   };

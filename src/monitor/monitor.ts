@@ -308,7 +308,7 @@ export function createRetention(options: RetentionOptions): { close(): Promise<v
   };
 }
 
-const MOST_ERRORS = 100;
+const MAX_ERRORS = 100;
 
 /** The rows of the latest failed requests, for the overview. */
 export class RecentErrors {
@@ -316,7 +316,7 @@ export class RecentErrors {
 
   /** Keeps the row if its request failed. */
   add(row: RequestRow): void {
-    if (row.outcome === 'error') this.#rows = [...this.#rows, row].slice(-MOST_ERRORS);
+    if (row.outcome === 'error') this.#rows = [...this.#rows, row].slice(-MAX_ERRORS);
   }
 
   /** The latest first. */

@@ -14,7 +14,7 @@ export interface SpanRequest extends TimeSpan {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-const MOST_SPANS = 1000;
+const MAX_SPANS = 1000;
 /** 1 January 1970 was a Thursday; weeks begin on Monday. */
 const FIRST_MONDAY_MS = 4 * DAY_MS;
 
@@ -28,10 +28,10 @@ export function cutSpans({ from, to, step, timeZone }: SpanRequest): readonly Ti
   const spans: TimeSpan[] = [];
   let start = startOf(from, step, zone);
   while (start < to) {
-    if (spans.length === MOST_SPANS) {
+    if (spans.length === MAX_SPANS) {
       throw invalidRequest(
         'step',
-        `step: that would be more than ${MOST_SPANS} pieces. Take a longer step or less time.`,
+        `step: that would be more than ${MAX_SPANS} pieces. Take a longer step or less time.`,
       );
     }
     const end = endOf(start, step, zone);

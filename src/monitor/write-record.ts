@@ -29,10 +29,10 @@ export interface RecordContext {
   targetOf(model: string): string | undefined;
 }
 
-const MOST_BODY_CHARACTERS = 262_144;
-const MOST_NAME = 256;
-const MOST_TEXT = 1024;
-const MOST_LISTED = 100;
+const MAX_BODY_CHARACTERS = 262_144;
+const MAX_NAME = 256;
+const MAX_TEXT = 1024;
+const MAX_LISTED = 100;
 const CLIENT_LEFT = 499;
 
 export function writeRecord(ended: EndedRequest, context: RecordContext): RequestRecord {
@@ -49,11 +49,11 @@ export function writeRecord(ended: EndedRequest, context: RecordContext): Reques
       finishReasons: finishReasonsOf(facts),
       isEstimate: isEstimate(facts) || undefined,
       attemptsList: facts.attempts
-        .slice(0, MOST_LISTED)
+        .slice(0, MAX_LISTED)
         .map((attempt) => writeAttempt(attempt, redactor)),
       upstreamCalls: facts.upstreamCalls,
       passedOver: facts.passedOver,
-      receiptEntries: receipt.slice(0, MOST_LISTED).map((entry) => cleanEntry(entry, redactor)),
+      receiptEntries: receipt.slice(0, MAX_LISTED).map((entry) => cleanEntry(entry, redactor)),
       session: optional(ended.session, redactor),
       userAgent: optional(ended.userAgent, redactor),
       timings: { upstreamMs: round(facts.timings.upstreamMs) },
@@ -96,7 +96,7 @@ function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redacto
     protocol: ended.protocol,
     surface: surfaceOf(ended.route),
     method: ended.method,
-    path: clean(ended.path, redactor, MOST_TEXT),
+    path: clean(ended.path, redactor, MAX_TEXT),
     stream: call?.stream ?? false,
     status,
     outcome: outcomeOf(ended),
@@ -114,7 +114,7 @@ function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redacto
     totalMs: Math.round(ended.totalMs),
     ...sumAnswers(facts),
     receipt: countReceipt(ended.receipt),
-    error: optional(facts.error?.message ?? withheldOf(facts), redactor, MOST_TEXT),
+    error: optional(facts.error?.message ?? withheldOf(facts), redactor, MAX_TEXT),
   };
 }
 
@@ -184,19 +184,19 @@ function writeAttempt(attempt: CallFacts['attempts'][number], redactor: Redactor
     upstreamCall,
     outcome,
     status,
-    detail: detail === undefined ? undefined : clean(detail, redactor, MOST_TEXT),
-    considered: considered.slice(0, MOST_LISTED),
+    detail: detail === undefined ? undefined : clean(detail, redactor, MAX_TEXT),
+    considered: considered.slice(0, MAX_LISTED),
     ms: round(attempt.durationMs),
   };
 }
 
 function writeBodies({ body, facts, isForm }: EndedRequest, redactor: Redactor): RequestBodies {
   const { upstreamBody } = facts;
-  const client = body && redactor.json(body, MOST_BODY_CHARACTERS);
+  const client = body && redactor.json(body, MAX_BODY_CHARACTERS);
   return {
     // Files of a form are not kept, so that one is never whole.
     clientRequest: client && { ...client, isWhole: client.isWhole && isForm !== true },
-    upstreamRequest: upstreamBody && redactor.json(upstreamBody, MOST_BODY_CHARACTERS),
+    upstreamRequest: upstreamBody && redactor.json(upstreamBody, MAX_BODY_CHARACTERS),
     response: writeResponse(facts, redactor),
   };
 }
@@ -208,7 +208,7 @@ function writeResponse({ answers = [] }: CallFacts, redactor: Redactor): BodyBlo
   if (transcripts.length === 0) return undefined;
   const blocks = transcripts.flatMap((transcript) => transcript.blocks);
   const kept: TranscriptBlock[] = [];
-  let room = MOST_BODY_CHARACTERS;
+  let room = MAX_BODY_CHARACTERS;
   for (const block of blocks) {
     if (room <= 0) break;
     kept.push(cleanBlock(block, redactor));
@@ -240,19 +240,19 @@ function cleanEntry({ path, action, reason }: ReceiptEntry, redactor: Redactor):
   return {
     action,
     path: clean(path, redactor),
-    reason: clean(reason, redactor, MOST_TEXT) as Sentence,
+    reason: clean(reason, redactor, MAX_TEXT) as Sentence,
   };
 }
 
 function optional(
   text: string | undefined,
   redactor: Redactor,
-  maxCharacters = MOST_NAME,
+  maxCharacters = MAX_NAME,
 ): string | undefined {
   return text === undefined ? undefined : clean(text, redactor, maxCharacters);
 }
 
-function clean(text: string, redactor: Redactor, maxCharacters = MOST_NAME): string {
+function clean(text: string, redactor: Redactor, maxCharacters = MAX_NAME): string {
   if (text.length <= maxCharacters) return redactor.text(text);
   return `${redactor.beginning(text, maxCharacters)}…`;
 }

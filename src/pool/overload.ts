@@ -17,7 +17,7 @@ interface OverloadLook {
 const K = 2;
 const WINDOW_MS = 30_000;
 const SLOT_MS = 1_000;
-const LEAST_ATTEMPTS = 20;
+const MIN_ATTEMPTS = 20;
 /** One attempt in this time always passes. */
 const SURE_PASS_MS = 1_000;
 /** Clients may name any model. */
@@ -161,7 +161,7 @@ class OverloadWindow {
     if (this.#slots.length === 0) return 0;
     this.#slots = this.#slots.filter(({ from }) => from > now - WINDOW_MS && from <= now);
     const requests = this.#slots.reduce((sum, slot) => sum + slot.requests, 0);
-    if (requests < LEAST_ATTEMPTS) return 0;
+    if (requests < MIN_ATTEMPTS) return 0;
     const accepts = this.#slots.reduce((sum, slot) => sum + slot.accepts, 0);
     // An overload is said at once and an answer takes a while: those under way may yet be answered.
     const hopes = now - this.#wellAt < WINDOW_MS ? this.inFlight : 0;

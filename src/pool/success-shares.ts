@@ -34,7 +34,7 @@ export interface AccountCondition {
 }
 
 const WINDOW_MS = 30_000;
-const LEAST_ATTEMPTS = 5;
+const MIN_ATTEMPTS = 5;
 const GOOD_SHARE = 0.95;
 const FAIR_SHARE = 0.5;
 /** Bounds the memory of a window; the newest count. */
@@ -246,7 +246,7 @@ class ShareWindow {
   share(now: number): number | undefined {
     this.#prune(now);
     const count = this.#failures === 0 ? this.#entries.length - this.#first : this.#count;
-    if (count < LEAST_ATTEMPTS) return undefined;
+    if (count < MIN_ATTEMPTS) return undefined;
     if (this.#failures === 0) return 1;
     return this.#byClient.size === 1 ? this.#bySession.mean : this.#byClient.mean;
   }

@@ -296,7 +296,7 @@ function renamePlurals(
 }
 
 /** More unknown names than a model adds by mistake: they are meant, and the client says what it makes of them. */
-const MOST_FORBIDDEN = 10;
+const MAX_FORBIDDEN = 10;
 
 /**
  * Members a closed schema does not have, beside all it demands: clients refuse the whole call for
@@ -312,7 +312,7 @@ function dropForbidden(
   const { properties, required } = rule;
   const unknown = members.filter(([name]) => !isKnown(node, name));
   const hasDeclared = unknown.length < members.length;
-  if (unknown.length === 0 || unknown.length > MOST_FORBIDDEN || !hasDeclared) return members;
+  if (unknown.length === 0 || unknown.length > MAX_FORBIDDEN || !hasDeclared) return members;
   const given = new Set(members.map(([name]) => name));
   if ([...required].some((name) => !given.has(name))) return members;
   const declared = [...properties.keys()];

@@ -140,11 +140,11 @@ function members(value: JsonValue): Iterable<[string | number, JsonValue]> {
  */
 export const MAX_LEVEL = 84;
 /** Of a schema that goes as it came. */
-const MOST_LEVELS = 90;
+const MAX_LEVELS = 90;
 
 /** True for a schema that cannot go upstream as it is. */
 export function isTooDeep(schema: JsonValue | undefined): boolean {
-  return schema !== undefined && isDeeperThan(schema, MOST_LEVELS);
+  return schema !== undefined && isDeeperThan(schema, MAX_LEVELS);
 }
 
 function isDeeperThan(value: JsonValue, levels: number): boolean {

@@ -105,9 +105,9 @@ const COST: ScryptCost = { logN: 15, r: 8, p: 3 };
 /** An export comes from anywhere: what it asks of us is bounded (128 MiB at most). */
 const MOST: ScryptCost = { logN: 17, r: 8, p: 4 };
 const LEAST: ScryptCost = { logN: 14, r: 8, p: 1 };
-const LEAST_PASSPHRASE = 12;
-const MOST_PASSPHRASE = 1024;
-const MOST_SEALED = 64 * 1024 * 1024;
+const MIN_PASSPHRASE = 12;
+const MAX_PASSPHRASE = 1024;
+const MAX_SEALED = 64 * 1024 * 1024;
 const SALT_BYTES = 16;
 
 /** `sealed-export:v1:<log N>,<r>,<p>:<salt>:<nonce, text and tag>`, the last two in base64url. */
@@ -116,9 +116,9 @@ const SEALED_WITH_PASSPHRASE =
 
 /** @throws RangeError when the passphrase is shorter than 12 or longer than 1024 characters */
 export async function sealWithPassphrase(plain: string, passphrase: string): Promise<string> {
-  if (passphrase.length < LEAST_PASSPHRASE || passphrase.length > MOST_PASSPHRASE) {
+  if (passphrase.length < MIN_PASSPHRASE || passphrase.length > MAX_PASSPHRASE) {
     throw new RangeError(
-      told`The passphrase must have ${LEAST_PASSPHRASE} to ${MOST_PASSPHRASE} characters.`,
+      told`The passphrase must have ${MIN_PASSPHRASE} to ${MAX_PASSPHRASE} characters.`,
     );
   }
   const salt = randomBytes(SALT_BYTES).toString('base64url');
@@ -129,14 +129,13 @@ export async function sealWithPassphrase(plain: string, passphrase: string): Pro
 
 /** @throws SealError `damaged` also for a wrong passphrase: the two cannot be told apart */
 export async function openWithPassphrase(sealed: string, passphrase: string): Promise<string> {
-  const match =
-    sealed.length > MOST_SEALED ? undefined : SEALED_WITH_PASSPHRASE.exec(sealed.trim());
+  const match = sealed.length > MAX_SEALED ? undefined : SEALED_WITH_PASSPHRASE.exec(sealed.trim());
   const [, header, logN, r, p, salt, body] = match ?? [];
   const cost = { logN: Number(logN), r: Number(r), p: Number(p) };
   if (header === undefined || salt === undefined || body === undefined || !isBounded(cost)) {
     throw new SealError('malformed', told`This is not a sealed export of a known version.`);
   }
-  const isPossible = passphrase.length <= MOST_PASSPHRASE;
+  const isPossible = passphrase.length <= MAX_PASSPHRASE;
   const key = isPossible ? await deriveKey(passphrase, salt, cost) : undefined;
   const plain = key === undefined ? undefined : decrypt(body, { key, context: header });
   if (plain !== undefined) return plain;

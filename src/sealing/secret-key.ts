@@ -41,8 +41,8 @@ const NO_LASTING_KEY =
   'The disk of the data folder has no room left, so no secret key can be kept: accounts and keys that are added are in memory only and are lost at the end. Free some room and start again.';
 
 const KEY_FILE = 'secret.key';
-const LEAST_LENGTH = 16;
-const MOST_BYTES = 4096;
+const MIN_LENGTH = 16;
+const MAX_BYTES = 4096;
 
 /**
  * The key of a data folder. Without one, a new key is made only while there is no database: another
@@ -71,9 +71,9 @@ export function loadSecretKey(source: SecretKeySource): SecretKey {
  * @throws SecretKeyError when it is shorter
  */
 export function createSecretKey(text: string, origin: string, isLasting = true): SecretKey {
-  if (text.length < LEAST_LENGTH) {
+  if (text.length < MIN_LENGTH) {
     throw new SecretKeyError(
-      `${origin} holds ${text.length} characters; a secret key has at least ${LEAST_LENGTH}. Give back the key that was in use; only for a new data folder make one with "openssl rand -base64 32".`,
+      `${origin} holds ${text.length} characters; a secret key has at least ${MIN_LENGTH}. Give back the key that was in use; only for a new data folder make one with "openssl rand -base64 32".`,
     );
   }
   // Kept behind a closure: an object's fields end up in logs and dumps.
@@ -88,7 +88,7 @@ function readKeyFile(path: string, log: SecretKeySource['log']): string | undefi
     const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = fstatSync(file);
-      if (!stats.isFile() || stats.size > MOST_BYTES) {
+      if (!stats.isFile() || stats.size > MAX_BYTES) {
         throw new SecretKeyError(
           `${path} is not a key file: it must be a file of one line. Put the key that was in use back, or set ISTHMUS_SECRET_KEY.`,
         );

@@ -199,7 +199,7 @@ export type MeteredCall =
 
 /** Text is about this many bytes a token; media in it would make a reservation absurd, so it has a cap. */
 const BYTES_PER_TOKEN = 4;
-const MOST_INPUT_TOKENS = 4_000;
+const MAX_INPUT_TOKENS = 4_000;
 /** What an answer is taken for until it is there. */
 const ANSWER_TOKENS = 500;
 
@@ -231,7 +231,7 @@ export async function metered(
 function estimateTokens({ headers }: Exchange, { operation }: MeteredCall): number {
   if (operation === 'count-tokens') return 0;
   const bytes = Number(headers['content-length'] ?? 0);
-  const input = Math.min(Math.ceil(bytes / BYTES_PER_TOKEN), MOST_INPUT_TOKENS);
+  const input = Math.min(Math.ceil(bytes / BYTES_PER_TOKEN), MAX_INPUT_TOKENS);
   return operation === 'embed' ? input : input + ANSWER_TOKENS;
 }
 

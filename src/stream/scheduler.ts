@@ -1,7 +1,7 @@
 // Does in a row what many requests need alike: each kind of work waits for its stage in a turn of the event loop.
 
 /** So many requests at once would keep all sockets waiting; the rest comes with the next turn. */
-const MOST_IN_A_ROW = 64;
+const MAX_IN_A_ROW = 64;
 
 class Stage {
   readonly #following: Stage | undefined;
@@ -30,7 +30,7 @@ class Stage {
   readonly #run = (): void => {
     this.#isDue = false;
     const due = this.#waiting;
-    this.#waiting = due.splice(MOST_IN_A_ROW);
+    this.#waiting = due.splice(MAX_IN_A_ROW);
     if (this.#waiting.length > 0) this.#announce();
     for (const work of due) {
       try {

@@ -28,7 +28,7 @@ export interface RequestSpanInput {
   readonly operation: ModelOperation;
 }
 
-const MOST_ATTEMPTS = 100;
+const MAX_ATTEMPTS = 100;
 
 /** All times are counted back from the end. */
 export function writeSpans(input: RequestSpanInput, options: SpanContextOptions): void {
@@ -45,12 +45,12 @@ export function writeSpans(input: RequestSpanInput, options: SpanContextOptions)
   );
   setOutcome(span, operation.errorType, operation.isFault);
   const { attempts } = ended.facts;
-  for (const [index, attempt] of attempts.slice(0, MOST_ATTEMPTS).entries()) {
+  for (const [index, attempt] of attempts.slice(0, MAX_ATTEMPTS).entries()) {
     // As the record has it: a name that the client wrote may hold a credential.
     const { model = '' } = record.details.attemptsList[index] ?? {};
     writeAttempt(attempt, { ...input, options, span, startAt, model });
   }
-  if (attempts.length > MOST_ATTEMPTS) span.setAttribute('isthmus.attempts', record.row.attempts);
+  if (attempts.length > MAX_ATTEMPTS) span.setAttribute('isthmus.attempts', record.row.attempts);
   span.end(endedAt);
 }
 
@@ -228,7 +228,7 @@ export interface ModelOperation {
   readonly firstChunkSeconds: number | undefined;
 }
 
-const MOST_NAME = 256;
+const MAX_NAME = 256;
 /** The provider of what never reached one. */
 const OURSELVES: Destination = { provider: 'isthmus', address: undefined, port: undefined };
 
@@ -252,7 +252,7 @@ export function describeOperation(
     responseModel:
       answers.length === 0
         ? undefined
-        : (details.modelVersion ?? row.upstreamModel)?.slice(0, MOST_NAME),
+        : (details.modelVersion ?? row.upstreamModel)?.slice(0, MAX_NAME),
     finishReasons: answers.flatMap(({ finishReasons = [] }) => finishReasons.map(finishWord)),
     errorType: isError ? errorType(ended) : undefined,
     isFault: isError && (facts.error?.source ?? faultSource(row.status)) !== 'client',

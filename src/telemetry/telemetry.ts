@@ -167,7 +167,7 @@ export interface DeliveryOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-const MOST_REASON = 200;
+const MAX_REASON = 200;
 
 export function createDelivery({ collector, log }: DeliveryOptions): Delivery {
   let droppedSpans = 0;
@@ -207,7 +207,7 @@ export function createDelivery({ collector, log }: DeliveryOptions): Delivery {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const code = 'code' in error ? String(error.code) : 'unknown';
-  return (error.message || code).slice(0, MOST_REASON);
+  return (error.message || code).slice(0, MAX_REASON);
 }
 
 /** The names that `OTEL_TRACES_SAMPLER` knows for them. */

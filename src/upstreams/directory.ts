@@ -24,7 +24,7 @@ interface Entry {
 const GRACE_MS = 60_000;
 const CHECK_MS = 5_000;
 /** No call lasts longer. */
-const LONGEST_MS = 60 * 60_000;
+const MAX_MS = 60 * 60_000;
 
 export function createUpstreamDirectory(options: UpstreamDirectoryOptions) {
   const { clock, version, answerRoom } = options;
@@ -34,7 +34,7 @@ export function createUpstreamDirectory(options: UpstreamDirectoryOptions) {
 
   const retire = (upstream: GenerateUpstream, since: number, delayMs: number): void => {
     const check = (): void => {
-      const isLate = clock.monotonic() - since >= LONGEST_MS;
+      const isLate = clock.monotonic() - since >= MAX_MS;
       if (upstream.callsUnderWay() > 0 && !isLate) {
         retire(upstream, since, CHECK_MS);
         return;

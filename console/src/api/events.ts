@@ -31,7 +31,7 @@ export interface FeedOptions {
 /** Under load hundreds of events come in a second; the page follows at a pace that can be read. */
 const GATHER_MS = 1000;
 const FIRST_RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 15_000;
+const MAX_RETRY_MS = 15_000;
 
 /**
  * Opens `/api/events` and opens it again whenever it breaks. A page that nobody sees gives its connection
@@ -74,7 +74,7 @@ export function openFeed(options: FeedOptions): Feed {
       hasMissed = true;
       failures += 1;
       options.onState('lost');
-      const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
+      const waitMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
       retryTimer = setTimeout(connect, waitMs);
     });
   };

@@ -1,7 +1,7 @@
 // Finds a text in a longer one, for showing the places.
 
 /** More marks than this nobody steps through, and they make the page slow. */
-const MOST_MATCHES = 1000;
+const MAX_MATCHES = 1000;
 
 /** Where the text stands, in UTF-16 units; upper and lower case are the same. */
 export function findMatches(text: string, search: string): readonly number[] {
@@ -17,7 +17,7 @@ export function findMatches(text: string, search: string): readonly number[] {
     at = within.indexOf(sought, at + sought.length)
   ) {
     places.push(at);
-    if (places.length === MOST_MATCHES) break;
+    if (places.length === MAX_MATCHES) break;
   }
   return places;
 }

@@ -24,7 +24,7 @@ export interface Toasts {
 }
 
 const NEWS = 'accent';
-const MOST_NEWS = 2;
+const MAX_NEWS = 2;
 const SHORT_MS = 4000;
 const UNDO_MS = 10_000;
 const FAILED_MS = 12_000;
@@ -84,7 +84,7 @@ export function useToasts(): Toasts {
 function showNews(notice: NotificationData): string {
   const { notifications, queue } = notificationsStore.getState();
   const news = [...notifications, ...queue].filter(({ color }) => color === NEWS);
-  for (const { id } of news.slice(0, Math.max(0, news.length - MOST_NEWS + 1))) {
+  for (const { id } of news.slice(0, Math.max(0, news.length - MAX_NEWS + 1))) {
     if (id !== undefined) hideNotification(id);
   }
   return showNotification({ ...notice, color: NEWS });

@@ -11,7 +11,7 @@ export interface FrameReader {
 }
 
 /** What one event may hold before it is given up: a picture in an answer is a few megabytes. */
-const MOST_CHARACTERS = 64 * 1024 * 1024;
+const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 export function createFrameReader(): FrameReader {
   let rest = '';
@@ -45,7 +45,7 @@ export function createFrameReader(): FrameReader {
         start = end + 1;
       }
       rest = rest.slice(start);
-      if (rest.length > MOST_CHARACTERS) rest = '';
+      if (rest.length > MAX_CHARACTERS) rest = '';
       return frames;
     },
   };

@@ -28,7 +28,7 @@ const STEP = 20_000;
 /** The same where bodies, which may be long, are looked through. */
 const BODY_STEP = 100;
 /** Ids that hold what is searched for are found first; with more, each record is asked for its own. */
-const MOST_IDS = 1000;
+const MAX_IDS = 1000;
 
 interface Search {
   /** Records one step looks at. */
@@ -67,15 +67,15 @@ function matchIds(queries: Queries, builder: QueryBuilder, search: string): IdMa
     .selectFrom('requests')
     .select('sequence')
     .where(({ fn, val }) => fn<SqlBool>('like', [val(pattern), 'request_id', val('\\')]))
-    .limit(MOST_IDS + 1);
+    .limit(MAX_IDS + 1);
   const own = builder
     .selectFrom('requests')
     .select('sequence')
     .where('id', '<>', ({ ref }) => ref('request_id'))
     .where(({ fn, val }) => fn<SqlBool>('like', [val(pattern), 'id', val('\\')]))
-    .limit(MOST_IDS + 1);
+    .limit(MAX_IDS + 1);
   const found = [...queries.rows(given), ...queries.rows(own)];
-  return found.length > MOST_IDS ? undefined : JSON.stringify(found.map((row) => row.sequence));
+  return found.length > MAX_IDS ? undefined : JSON.stringify(found.map((row) => row.sequence));
 }
 
 type Place = ExpressionBuilder<Tables, 'requests'>;

@@ -32,7 +32,7 @@ export function ExportDialog({ chosen, onClose }: ExportDialogProps) {
   );
 }
 
-const LEAST_LENGTH = 12;
+const MIN_LENGTH = 12;
 
 interface ExportFormProps {
   readonly chosen: readonly string[] | 'all';
@@ -48,7 +48,7 @@ function ExportForm({ chosen, onClose }: ExportFormProps) {
   const [password, setPassword] = useState('');
   const needsPassword = useQuery(sessionQuery).data?.needsPassword === true;
   const isWrong = readFieldError(seal.error, 'password') !== undefined;
-  const isShort = passphrase.length < LEAST_LENGTH;
+  const isShort = passphrase.length < MIN_LENGTH;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     seal.mutate(

@@ -1,6 +1,6 @@
 // The fields of a line of the log in one line.
 
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
 /** What happened before the id of the request, which is long and says nothing to a person. */
 export function sumUpFields(fields: object): string {
@@ -10,7 +10,7 @@ export function sumUpFields(fields: object): string {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     return ` ${name}=${text}`;
   });
-  return parts.join('').slice(0, MOST_CHARACTERS);
+  return parts.join('').slice(0, MAX_CHARACTERS);
 }
 
 export function findRequestId(fields: object): string | undefined {

@@ -9,17 +9,17 @@ export type AmountField = 'maxTokens' | 'temperature' | 'count';
 /** What was typed since the page was opened. */
 export type TypedAmounts = Readonly<Partial<Record<AmountField, string>>>;
 
-const MOST_TOKENS = 100_000_000;
-const MOST_IMAGES = 10;
+const MAX_TOKENS = 100_000_000;
+const MAX_IMAGES = 10;
 
 export function rangeOf(field: AmountField, protocol: WireProtocol): AmountRange {
   switch (field) {
     case 'maxTokens':
-      return { least: 1, most: MOST_TOKENS, isWhole: true };
+      return { least: 1, most: MAX_TOKENS, isWhole: true };
     case 'temperature':
       return { least: 0, most: protocol === 'messages' ? 1 : 2, isWhole: false };
     case 'count':
-      return { least: 1, most: MOST_IMAGES, isWhole: true, isNeeded: true };
+      return { least: 1, most: MAX_IMAGES, isWhole: true, isNeeded: true };
     default:
       return field satisfies never;
   }

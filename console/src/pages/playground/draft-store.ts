@@ -3,7 +3,7 @@
 import type { Draft, Turn } from '../../wire/write-request.ts';
 
 const STORED_AS = 'isthmus-playground';
-const MOST_CHARACTERS = 500_000;
+const MAX_CHARACTERS = 500_000;
 
 export interface KeptDraft {
   readonly draft: Partial<Draft>;
@@ -23,7 +23,7 @@ export function readKept(): KeptDraft | undefined {
 export function keepDraft(kept: KeptDraft): void {
   const text = JSON.stringify(kept);
   try {
-    if (text.length <= MOST_CHARACTERS) localStorage.setItem(STORED_AS, text);
+    if (text.length <= MAX_CHARACTERS) localStorage.setItem(STORED_AS, text);
   } catch {
     // A browser that stores nothing keeps it until the page is left.
   }

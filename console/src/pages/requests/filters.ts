@@ -21,7 +21,7 @@ const TEXT_FILTERS = ['status', 'protocol', 'model', 'account', 'key', 'search']
 const STATUS = /^(?:ok|error|cancelled|[1-5]xx|[1-5]\d\d)$/;
 
 /** Longer texts are no search a person typed. */
-const MOST_CHARACTERS = 256;
+const MAX_CHARACTERS = 256;
 
 /** Reads the search part of the page's address; what does not fit there is left out. */
 export function readFilters(search: Readonly<Record<string, unknown>>): RequestFilters {
@@ -32,7 +32,7 @@ export function readFilters(search: Readonly<Record<string, unknown>>): RequestF
     const text = typeof value === 'number' ? String(value) : value;
     if (typeof text !== 'string' || text === '') continue;
     if (name === 'status' && !STATUS.test(text)) continue;
-    filters[name] = text.slice(0, MOST_CHARACTERS);
+    filters[name] = text.slice(0, MAX_CHARACTERS);
   }
   const range = RANGES.find((one) => one === search.range);
   return range === undefined ? filters : { ...filters, range };

@@ -3,7 +3,7 @@
 import type { ConsideredAccount } from '../../../../src/admin/contract.ts';
 
 /** More of one verdict than these are one line. */
-const MOST_ALIKE = 3;
+const MAX_ALIKE = 3;
 
 export interface ConsideredGroup {
   readonly verdict: string;
@@ -17,7 +17,7 @@ export function groupConsidered(entries: readonly ConsideredAccount[]): readonly
   const alike = Map.groupBy(entries, ({ verdict }) => verdict);
   return [...alike].flatMap(([verdict, found]) => {
     const groups = found.map((entry) => groupOf(entry));
-    if (groups.length <= MOST_ALIKE) return groups;
+    if (groups.length <= MAX_ALIKE) return groups;
     return [
       {
         verdict,

@@ -15,7 +15,7 @@ import { useGoesNowhere } from './use-goes-nowhere.ts';
 import { type Entry, type Mapping, useMapping } from './use-mapping.ts';
 
 /** The gateway refuses longer names of models. */
-const LONGEST_NAME = 256;
+const MAX_NAME = 256;
 
 export interface MappingPanelProps {
   readonly decidingKey: string | undefined;
@@ -108,14 +108,14 @@ function NewEntry({ mapping }: { readonly mapping: Mapping }) {
 
 function sayNameProblem(name: string, isTaken: boolean, t: TFunction): string | undefined {
   if (name === '') return t('routing.nameMissing');
-  return isTaken ? t('routing.nameTaken') : sayTooLong(name, LONGEST_NAME, t);
+  return isTaken ? t('routing.nameTaken') : sayTooLong(name, MAX_NAME, t);
 }
 
 /** Undefined for what can be the name of one model. */
 function sayTargetProblem(target: string, t: TFunction): string | undefined {
   if (target.trim() === '') return t('routing.targetMissing');
   if (target.includes('*')) return t('routing.targetPattern');
-  return sayTooLong(target.trim(), LONGEST_NAME, t);
+  return sayTooLong(target.trim(), MAX_NAME, t);
 }
 
 interface EntryRowProps {

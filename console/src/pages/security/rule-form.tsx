@@ -26,7 +26,7 @@ const EXPIRY_HOURS: Readonly<Record<Exclude<Expiry, 'never' | 'keep'>, number>> 
   month: 30 * 24,
 };
 
-const LONGEST_NOTE = 1024;
+const MAX_NOTE = 1024;
 
 interface RuleValues {
   readonly list: AddressRule['list'];
@@ -51,7 +51,7 @@ export function RuleForm({ edited, range = '', onClose }: RuleFormProps) {
     initialValues: read,
     validate: {
       range: (text) => (text.trim() === '' ? t('security.rangeMissing') : null),
-      note: (text) => sayTooLong(text, LONGEST_NOTE, t) ?? null,
+      note: (text) => sayTooLong(text, MAX_NOTE, t) ?? null,
     },
   });
   useFollowed(form, read, edited?.revision);
@@ -86,7 +86,7 @@ export function RuleForm({ edited, range = '', onClose }: RuleFormProps) {
         label={t('security.note')}
         placeholder={t('security.notePlaceholder')}
         {...form.getInputProps('note')}
-        error={sayTooLong(form.values.note, LONGEST_NOTE, t)}
+        error={sayTooLong(form.values.note, MAX_NOTE, t)}
       />
       <Select
         label={t('security.expires')}

@@ -69,7 +69,7 @@ interface Stack extends Series {
 }
 
 /** More colours than these are not told apart. */
-const MOST_GROUPS = 7;
+const MAX_GROUPS = 7;
 
 function useStacks(usage: Usage, { by }: UsageView, measure: Measure): readonly Stack[] {
   const { t } = useTranslation();
@@ -84,7 +84,7 @@ function useStacks(usage: Usage, { by }: UsageView, measure: Measure): readonly 
     }));
   }
   const groups = sumByGroup(usage.buckets).map(({ group }) => group);
-  const own = groups.slice(0, MOST_GROUPS);
+  const own = groups.slice(0, MAX_GROUPS);
   const tokensOf = ({ groups: sums }: StepSum, group: string): number => {
     const sum = sums.get(group);
     return sum === undefined ? 0 : allTokens(sum);
@@ -97,7 +97,7 @@ function useStacks(usage: Usage, { by }: UsageView, measure: Measure): readonly 
       read: (step) => tokensOf(step, group),
     }),
   );
-  const others = groups.slice(MOST_GROUPS);
+  const others = groups.slice(MAX_GROUPS);
   if (others.length === 0) return stacks;
   const read = (step: StepSum): number =>
     others.reduce((sum, group) => sum + tokensOf(step, group), 0);
