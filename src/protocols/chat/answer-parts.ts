@@ -92,8 +92,6 @@ function dataUri({ mediaType, base64 }: Extract<ShownBlock, { kind: 'media' }>):
   return `data:${mediaType};base64,${base64}`;
 }
 
-// Writes search grounding as `url_citation` annotations on the content.
-
 /** Where positions of the model's own text stand in the content that shows it. */
 export interface ContentPlaces {
   /** UTF-16 units of the content. */
@@ -132,8 +130,6 @@ export function writeAnnotations(
   return annotations;
 }
 
-// Builds the one `content` text of an answer and keeps track of where the model's own text went in it.
-
 interface Insertion {
   /** Position in the model's text before which it stands. */
   readonly at: number;
@@ -141,7 +137,10 @@ interface Insertion {
   readonly total: number;
 }
 
-/** Chat has one text and no order of blocks, so that blocks are woven into it as markdown. */
+/**
+ * Builds the one `content` text of an answer and maps positions of the model's own text into it. Chat has one text
+ * and no order of blocks, so that blocks are woven into it as markdown.
+ */
 export class ContentText {
   readonly #insertions: Insertion[] = [];
   #textLength = 0;
@@ -200,8 +199,6 @@ export class ContentText {
   }
 }
 
-// Writes log-probabilities in the shape of chat completions.
-
 /** What stands for bytes that are no text: such a token is part of a character. */
 const REPLACEMENT = '\uFFFD';
 
@@ -223,8 +220,7 @@ function writeToken({ token, logprob }: RatedToken): ChatTopLogprob {
   return { token, bytes, logprob };
 }
 
-// What a request settles about the form of its answer.
-
+/** The settings of a request that shape its answer. */
 export interface AnswerOptions {
   /** True when the stream ends with a usage chunk. */
   readonly includeUsage: boolean;

@@ -178,8 +178,6 @@ function readResultContent(
   );
 }
 
-// Reads assistant messages of the history: thoughts, text, tool calls with their signatures.
-
 interface AssistantContext {
   readonly path: string;
   readonly context: ReadContext;
@@ -314,8 +312,7 @@ function readSignature(
   return readCarrier(readString(extension.value, 'thought_signature', extension.path));
 }
 
-// Reads media a client sends inline or by address: data URIs, bare base64, public http(s) URLs.
-
+/** Media that a client sends inline or by URL: data URI, bare base64, public http(s) URL. */
 export interface ReadMedia {
   /** Absent only for URLs. */
   readonly mediaType?: string | undefined;
@@ -385,8 +382,6 @@ export function readModality(mediaType: string, path: string): Modality {
   throw invalidRequest(path, `${path}: media type "${mediaType}" is not supported.`, 'unsupported');
 }
 
-// Reads `file` parts: documents become media behind their name, text files a text with a title line.
-
 const TEXT_TYPES = new Set([
   'application/json',
   'application/xml',
@@ -447,8 +442,6 @@ function missingContent(file: JsonObject, filePath: string): Error {
     'unsupported',
   );
 }
-
-// Reads message content: a string, or a list of text, picture, audio, file and refusal parts.
 
 export type ContentPart = TextPart | MediaPart;
 
@@ -594,8 +587,6 @@ function readAudioPart(part: JsonObject, path: string): MediaPart {
 function hasCacheHint(part: JsonObject): boolean {
   return isJsonObject(part.cache_control) || isJsonObject(part.prompt_cache_breakpoint);
 }
-
-// Reads the arguments of a tool call in the history: JSON text, as the model wrote it.
 
 /** The arguments are JSON text; '' and `null` mean none. Some clients send the object itself. */
 export function readArguments(

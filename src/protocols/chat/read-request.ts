@@ -42,8 +42,6 @@ import {
   wrongType,
 } from './schema.ts';
 
-// Reads what the answer may be: its format and its modalities.
-
 /** @throws GatewayError 400 */
 function readOutputFormat(body: JsonObject): OutputFormat {
   const format = readObject(body, 'response_format');
@@ -99,8 +97,6 @@ function readModalities(body: JsonObject): readonly OutputModality[] | undefined
   });
   return modalities.includes('image') ? modalities : undefined;
 }
-
-// Reads how tokens are chosen and when the answer stops.
 
 const MAX_STOPS = 4;
 
@@ -173,8 +169,7 @@ function readSafety(body: JsonObject): readonly SafetySetting[] {
   });
 }
 
-// Refuses a conversation whose beginning is kept in a cache of the upstream's: the model would not see it.
-
+/** A conversation that begins in a cache of the upstream is refused: the model would not see its beginning. */
 const CACHE_KEYS = ['cached_content', 'cachedContent'] as const;
 
 /**

@@ -30,9 +30,7 @@ import {
   wrongType,
 } from './schema.ts';
 
-// Reads a search of the web with its options, which both surfaces of this folder call alike.
-// Sources: `openai` resources/responses, `WebSearchTool`; resources/chat/completions, `WebSearchOptions`.
-
+/** Sources: `openai` resources/responses, `WebSearchTool`; resources/chat/completions, `WebSearchOptions`. */
 export type SearchTool = Extract<Tool, { kind: 'web-search' }>;
 
 const NOTHING = objectShape([]);
@@ -279,8 +277,6 @@ function readName(holder: JsonObject, path: string, context: ReadContext): strin
     `${memberPath(path, 'name')} must be 1 to 128 characters without control characters.`,
   );
 }
-
-// Reads `tool_choice` (and the deprecated `function_call`): which tools the answer may or must call.
 
 const WORDS = ['none', 'auto', 'required', 'validated'];
 const OBJECT_TYPES = ['function', 'custom', 'allowed_tools', 'web_search'];

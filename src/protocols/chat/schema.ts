@@ -80,10 +80,7 @@ function describe({ min, max, integer }: NumberRange): string {
   return noun;
 }
 
-// The fields that messages and choices of Chat Completions may hold: what is read, and what no answer changes without.
-// Source: `openai` resources/chat/completions.
-
-/** Hints on caching stand on every part. */
+/** Every part may have cache hints. Source of the shapes: `openai` resources/chat/completions. */
 const PART = ['type', 'cache_control', 'prompt_cache_breakpoint'];
 
 /** `parsed` is what the helpers of SDKs read the text as, and hand back beside it. */
@@ -157,8 +154,7 @@ export const STREAM_OPTIONS_SHAPE: Shape = objectShape(['include_usage', 'includ
 
 export const SAFETY_SHAPE: Shape = objectShape(['category', 'threshold', 'method']);
 
-// What this protocol's clients call the fields that the gateway's rules speak of.
-
+/** Client field names that receipts and errors use. */
 const NAMES: ClientNames = {
   system: 'messages',
   redacted_thinking: 'messages',
@@ -192,8 +188,6 @@ export function clientNamesOf(
   };
 }
 
-// Puts fields that have no effect into the receipt, so that a client learns what was not understood.
-
 export interface NoteOptions {
   /** What is known, at any depth. */
   readonly known: Shape;
@@ -211,8 +205,7 @@ export function noteUnreadFields(object: JsonObject, { known, path, context }: N
   });
 }
 
-// What the readers of one request share: the receipt, and which vendor word the client prefers.
-
+/** Shared by the readers of one request. */
 export interface ReadContext {
   readonly receipt: Receipt;
   /** Of all JSON texts within the request. */

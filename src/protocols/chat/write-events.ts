@@ -30,8 +30,6 @@ import {
 } from './answer-parts.ts';
 import { writeErrorBody } from './errors.ts';
 
-// Writes the tool calls of one choice as deltas: an opening, then pieces of its arguments.
-
 type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
 
 interface OpenCall {

@@ -11,8 +11,6 @@ import type {
 import type { EarlierItems } from '../../protocol.ts';
 import { readString, requireString, wrongType } from '../schema.ts';
 
-// One conversation as it is kept: a head with its facts, and its items in turns that never change.
-
 /** What a conversation shows of itself (`openai` resources/conversations, `Conversation`). */
 export interface ConversationFacts {
   readonly id: string;
@@ -180,8 +178,6 @@ function withId(item: JsonObject, createId: CreateId): JsonObject {
   return { ...item, id: createId(isMessage ? 'msg_' : 'item_') };
 }
 
-// Follows kept answers back to the first of them, within bounds.
-
 /** Longer conversations are sent whole by their clients. */
 const MOST_ANSWERS = 1000;
 /** As large as a request may be, in UTF-16 units of JSON text. */
@@ -228,8 +224,6 @@ function tooLarge(): GatewayError {
       'with the items that still matter.',
   });
 }
-
-// Tells items that stand for one of an earlier answer.
 
 /** The type may be left out: an id alone is one too (`openai` resources/responses, `ItemReference`). */
 export function isReference(item: JsonObject): boolean {

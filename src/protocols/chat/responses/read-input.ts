@@ -219,8 +219,6 @@ export function writeOut(item: JsonObject): JsonObject {
   return { ...item, type, content: parts };
 }
 
-// Reads the content of messages and tool outputs: a string, or parts in the words of this surface.
-
 const OWN_TYPES = [
   'input_text',
   'output_text',
@@ -272,8 +270,6 @@ function isAbsent(value: JsonValue | undefined): boolean {
   return value === undefined || value === null;
 }
 
-// Reads a reasoning item of the history: the thoughts a client was shown and the proof they came with.
-
 /** `encrypted_content` is where answers of this gateway carry the signature. @throws GatewayError 400 */
 function readReasoningItem(item: JsonObject, path: string): Turn {
   const raw = readTexts(item, 'content', path);
@@ -293,13 +289,13 @@ function readTexts(item: JsonObject, key: 'content' | 'summary', path: string): 
     .join('\n\n');
 }
 
-// Reads what one agent of a client tells another one: a turn the upstream knows no role for.
-// Source: `openai` resources/beta/responses, ResponseInputItem.AgentMessage.
-
 /** A token of Fernet, as the vendor encrypts: version 0x80 and a time of 64 bits, in base64 (github.com/fernet/spec). */
 const VENDOR_CIPHERTEXT = /^gAAAAA[\w-]+={0,2}$/;
 
-/** User text, marked with who speaks to whom. @throws GatewayError 400 */
+/**
+ * User text, marked with its author and recipient. @throws GatewayError 400
+ * Source: `openai` resources/beta/responses, ResponseInputItem.AgentMessage.
+ */
 function readAgentMessage(item: JsonObject, path: string, receipt: Receipt): Turn {
   const author = requireString(item, 'author', path);
   const recipient = requireString(item, 'recipient', path);
@@ -332,8 +328,6 @@ function textPart(text: string): TextPart {
   return { kind: 'text', text };
 }
 
-// Puts drawings that are named behind the last question into it.
-
 /**
  * Clients name an earlier drawing behind the words that say how to change it. It is what these words are
  * about, not the beginning of the answer. `asked` are the turns of the request itself.
@@ -348,8 +342,6 @@ function endWithPictures(asked: readonly Turn[], receipt: Receipt): readonly Tur
 function isPictures({ role, parts }: Turn): boolean {
   return role === 'assistant' && parts.length > 0 && parts.every(({ kind }) => kind === 'media');
 }
-
-// Reads items of calls and their outputs: functions, custom tools, shells, searches, drawn pictures.
 
 /** Undefined for an item that is none of them. @throws GatewayError 400 */
 function readCallItem(item: JsonObject, path: string, context: ResponsesContext): Turn | undefined {
@@ -491,14 +483,14 @@ function readBareDrawing(item: JsonObject, path: string, context: ResponsesConte
   return nothing;
 }
 
-// Compaction: an item that asks for a summary of the conversation, and the item that holds one.
-// Source: `openai` resources/responses, CompactionTrigger ("Must be the final input item") and
-// ResponseCompactionItem; Codex takes no other answer to its trigger than exactly one such item.
-
 /** Opaque to clients, as what the vendor encrypts is. */
 const PREFIX = 'gw1-summary:';
 
-/** True when the client wants a summary in place of the next answer. */
+/**
+ * True when the client wants a summary in place of the next answer. Codex accepts exactly one compaction item as
+ * the answer to its trigger. Source: `openai` resources/responses, CompactionTrigger ("Must be the final input
+ * item") and ResponseCompactionItem.
+ */
 export function wantsSummary(input: JsonValue | undefined): boolean {
   return Array.isArray(input) && isTrigger(input.at(-1));
 }

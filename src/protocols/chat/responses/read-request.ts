@@ -40,8 +40,6 @@ import {
 } from './schema.ts';
 import { readOwnTools, readToolChoice } from './tools.ts';
 
-// Reads the tool `image_generation`: a model that draws needs no tool, but takes its settings.
-
 /** Source: `openai` resources/responses, `Tool.ImageGeneration`. */
 const KNOWN = objectShape(['type', 'size', 'quality', 'partial_images', 'action']);
 /** Values of fields without a counterpart that ask for what happens anyway. */
@@ -83,8 +81,7 @@ function readDrawing(
   return { image: image ?? {}, imageDrafts: stream ? asked : 0, ...demand };
 }
 
-// What a request settles about its answer: the fields that are echoed, and what the items may hold.
-
+/** The fields of a response that repeat its request, and what its items may contain. */
 export interface ResponseSettings {
   /** The response object's fields that repeat the request (`openai` resources/responses, `Response`). */
   readonly echo: JsonObject;

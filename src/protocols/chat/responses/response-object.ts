@@ -145,8 +145,6 @@ function withWait({ message, retryAfterMs }: GatewayError): string {
   return `${message} Please try again in ${Math.max(1, Math.ceil(retryAfterMs / 1000))}s.`;
 }
 
-// Completes items for showing: clients leave out what the real service fills in, and typed readers want it.
-
 /** Kinds that have a status wherever they are shown (`openai` resources/responses, `ResponseItem`). */
 const WITH_STATUS = new Set<JsonValue | undefined>([
   'message',
@@ -190,8 +188,6 @@ function showPart(part: JsonValue): JsonValue {
   if (!isJsonObject(part)) return part;
   return { ...PART_DEFAULTS.get(part.type), ...part };
 }
-
-// The items of an answer, whole as they stand in `output` (`openai` resources/responses/responses.d.ts).
 
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
@@ -355,8 +351,6 @@ export function drawingItem(
 ): JsonObject {
   return { id, type: 'image_generation_call', status, result: base64 };
 }
-
-// Numbers and frames the events of one response stream.
 
 /** Every event carries its name twice and a number without gaps (`openai` lib/responses). */
 export interface FrameNumbering {

@@ -49,8 +49,7 @@ export const ITEM_SHAPES: Shape = taggedShape(
   taggedShape('role', { user: MESSAGE, assistant: MESSAGE, system: MESSAGE, developer: MESSAGE }),
 );
 
-// What clients of this surface call the fields that the gateway's rules speak of.
-
+/** Client field names that receipts and errors use. */
 const NAMES: ClientNames = {
   system: 'instructions',
   messages: 'input',
@@ -75,8 +74,6 @@ export function clientNamesOf({
     ...(drawing === undefined ? {} : { size: drawing.path }),
   };
 }
-
-// Reads `metadata`: small notes of the client's own, which come back with what they were put on.
 
 /** Source: `openai` resources/shared, `Metadata`. */
 const MOST_PAIRS = 16;
@@ -107,8 +104,6 @@ export function readMetadata(body: JsonObject): JsonObject | undefined {
   return metadata;
 }
 
-// What the readers of one Responses request share.
-
 interface DrawingTool {
   readonly tool: JsonObject;
   readonly path: string;
@@ -126,8 +121,6 @@ export interface ResponsesContext extends ReadContext {
   findItem(id: string): JsonObject | undefined;
 }
 
-// The tools of one request under two names: the client's, with form and namespace, and the one sent upstream.
-
 /** How the client declared a tool, and so which kind of item a call to it has to be. */
 export type CallForm =
   | 'function'
@@ -144,6 +137,7 @@ export interface ToolIdentity {
 }
 
 /**
+ * The tools of one request under two names: the client's, with form and namespace, and the one sent upstream.
  * Clients refuse a call whose kind or namespace is not the declared one (wire protocols: Codex answers
  * "unsupported call"), so that both are remembered by the flat name that goes upstream.
  */

@@ -25,8 +25,6 @@ import {
   type ToolIdentity,
 } from './schema.ts';
 
-// The tools this surface has by name and clients run themselves: shells and patches, as declarations.
-
 /** Forms whose call is one object on the item, under this key. */
 export const OBJECT_KEYS = {
   local_shell: 'action',
@@ -289,8 +287,6 @@ function readToolSearch(tool: JsonObject, path: string, context: ResponsesContex
     path,
   };
 }
-
-// Reads `tool_choice` of a Responses request: which tools the answer may or must call.
 
 const WORDS = ['none', 'auto', 'required', 'validated'];
 const AUTO: ToolChoice = { kind: 'auto', names: [] };

@@ -139,8 +139,6 @@ class ResponsesWriter implements ResponseStreamWriter {
   }
 }
 
-// Tells the events of the first answer from those of others that an upstream gave unasked.
-
 /** False for events of other answers; call with every event, in order. */
 function createFirstChoice(): (event: CanonicalEvent) => boolean {
   const others = new Set<number>();
@@ -166,8 +164,6 @@ function createFirstChoice(): (event: CanonicalEvent) => boolean {
   };
 }
 
-// What an answer's events have to wait for before they are written, by what its request asked for.
-
 /** Takes one event and gives those that are to be written now, in order. */
 export type Hold = (event: CanonicalEvent) => readonly CanonicalEvent[];
 
@@ -182,8 +178,6 @@ export function createHold(
   if (forCitations === undefined) return forDrawing;
   return (event) => forDrawing(event).flatMap((due) => forCitations(due));
 }
-
-// Holds back what would close a message whose citations are still to come.
 
 /** Takes one event and gives those that are to be written now, in order. */
 type CitationHold = (event: CanonicalEvent) => readonly CanonicalEvent[];
@@ -223,8 +217,6 @@ function closesMessage(event: CanonicalEvent): boolean {
   return kind === 'thinking' || kind === 'tool-call' || kind === 'media';
 }
 
-// Holds back what comes between the unfinished pictures of a drawing and the picture.
-
 /** Takes one event and gives those that are to be written now, in order. */
 type DrawingHold = (event: CanonicalEvent) => readonly CanonicalEvent[];
 
@@ -253,8 +245,7 @@ function createDrawingHold(): DrawingHold {
   };
 }
 
-// Writes one finished answer as a response object, by the same rules as its stream.
-
+/** Writes a finished answer as a response object, by the same rules as its stream. */
 export function writeResponse(
   reply: Reply,
   context: ReplyContext,

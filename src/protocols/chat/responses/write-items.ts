@@ -277,8 +277,6 @@ export class OutputItems implements AnswerItems {
   }
 }
 
-// One call item while it is written: the arguments of functions as they come, of other kinds in one piece.
-
 interface OpenCallOptions {
   readonly tool: ToolIdentity;
   readonly callId: string;
@@ -295,6 +293,7 @@ const ID_PREFIXES: Readonly<Record<CallForm, string>> = {
   tool_search: 'tsc_',
 };
 
+/** A call item in progress: arguments of functions are streamed, those of other kinds are sent whole. */
 class OpenCall {
   readonly #draft: CallDraft;
   readonly #outputIndex: number;
@@ -373,9 +372,10 @@ function isStreamed(form: CallForm): boolean {
   return form === 'function' || form === 'custom';
 }
 
-// One drawing while it is made: unfinished pictures as they come, then the picture.
-
-/** Source: `openai` resources/responses, `ResponseImageGenCallPartialImageEvent`. */
+/**
+ * An image in progress: unfinished images as they arrive, then the final one. Source: `openai`
+ * resources/responses, `ResponseImageGenCallPartialImageEvent`.
+ */
 class OpenDrawing {
   readonly #place: ItemPlace;
   readonly #frames: FrameNumbering;
@@ -424,8 +424,6 @@ class OpenDrawing {
   }
 }
 
-// One message item while it is written: its text, its citations, and the events of both.
-
 interface MessagePlace {
   readonly id: string;
   readonly outputIndex: number;
@@ -441,6 +439,7 @@ interface MessageEnd {
 
 const EMPTY: TextContent = { text: '', annotations: [], logprobs: [] };
 
+/** A message item in progress: its text, its citations, and the events of both. */
 class OpenMessage {
   readonly #place: MessagePlace;
   readonly #frames: FrameNumbering;
@@ -556,13 +555,12 @@ function listLogprobs(logprobs: Logprobs | undefined): readonly JsonObject[] {
   return (written?.content ?? []).map((token) => ({ ...token }));
 }
 
-// One reasoning item while it is written: its summary and, at its end, the proof.
-
 export interface ItemPlace {
   readonly id: string;
   readonly outputIndex: number;
 }
 
+/** A reasoning item in progress: its summary and, at its end, the proof. */
 class OpenReasoning {
   readonly #place: ItemPlace;
   readonly #frames: FrameNumbering;
@@ -627,8 +625,7 @@ class OpenReasoning {
   }
 }
 
-// Writes items that are known whole at once, with the whole life cycle of each: searches, refusals.
-
+/** An item that is known whole at once: a search, a refusal. */
 export interface WholeItem {
   readonly item: JsonObject;
   readonly text: string;
@@ -689,9 +686,10 @@ function writeLife({ place, begun, item, steps }: Life, frames: FrameNumbering):
   );
 }
 
-// Writes an answer that is a summary: one compaction item, whole at its end.
-
-/** Half a summary is none, as the conversation could not go on from it; thoughts about it are of no use. */
+/**
+ * The items of a summary: one compaction item, whole at its end. Half a summary is none, as the conversation could
+ * not go on from it; thoughts about it are of no use.
+ */
 export class SummaryItems implements AnswerItems {
   readonly done: JsonObject[] = [];
   grounding: GroundingEvent | undefined;
