@@ -200,8 +200,6 @@ function announce(
   return { kind: 'text', text };
 }
 
-// Reads the content blocks of user and assistant messages into canonical parts.
-
 interface BlockContext {
   readonly role: 'user' | 'assistant';
   readonly receipt: Receipt;
@@ -377,8 +375,6 @@ function requireRole(block: Scope, { role }: BlockContext, owner: BlockContext['
   if (role === owner) return;
   throw fieldError(block.path, `\`${tagOf(block)}\` blocks can only be in \`${owner}\` messages`);
 }
-
-// Reads image, document and search-result blocks: where the bytes are, and what of them is plain text.
 
 /** What a block of the prompt's own content can become. */
 type ContentPart = TextPart | MediaPart;

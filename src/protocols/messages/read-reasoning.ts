@@ -178,10 +178,10 @@ function noteDisplay(thinking: Scope, receipt: Receipt): void {
   });
 }
 
-// Reads what a client says of summaries: the wish for one, and those that stand for earlier messages.
-// Source: Messages API, "Compaction on demand" and "Compaction at a token threshold".
-
-/** The wish for a summary of the conversation in place of its next answer. */
+/**
+ * A request for a summary of the conversation in place of its next answer.
+ * Source: Messages API, "Compaction on demand" and "Compaction at a token threshold".
+ */
 export interface SummaryWish {
   readonly instructions: string;
 }

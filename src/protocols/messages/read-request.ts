@@ -199,8 +199,6 @@ function isSet(scope: Scope, key: string): boolean {
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }
 
-// Finds the session a Messages body names in `metadata.user_id`, for account affinity.
-
 /**
  * Coding CLIs put JSON text with a `session_id` there, older ones `user_…_session_<id>`. A plain user
  * id names a person, not a conversation, and is not used.

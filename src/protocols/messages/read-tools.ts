@@ -211,8 +211,6 @@ function requireNamed(choice: Scope, { named, tools, receipt }: ChoiceContext): 
   return { tools: [tool], toolChoice: AUTO };
 }
 
-// Reads tools that are declared by a dated type: those of the real service, and those clients run by its schema.
-
 /** What limits fetches of the real service, or shapes what they give. */
 const FETCH_OPTIONS = [
   'max_uses',
@@ -294,13 +292,13 @@ function noteIgnored(
   }
 }
 
-// Schemas of the tools clients run themselves but declare by a dated type instead of a schema.
-// Source: Messages API, "Bash tool", "Text editor tool", "Memory tool".
-
 const TEXT = { type: 'string' };
 const RANGE = { type: 'array', items: { type: 'integer' }, description: 'First and last line' };
 
-/** The tool a dated type such as `bash_20250124` stands for. */
+/**
+ * The tool that a dated type such as `bash_20250124` stands for.
+ * Source: Messages API, "Bash tool", "Text editor tool", "Memory tool".
+ */
 function builtInTool(type: 'bash' | 'text_editor' | 'memory', name: string): FunctionTool {
   switch (type) {
     case 'bash':
@@ -365,8 +363,6 @@ function object(properties: JsonObject, required: string[]): JsonObject {
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
 }
 
-// Reads what a client says of a function beside its name and its schema, and what of that the model can be told.
-
 /** `defer_loading` and delivery hints are silent: every tool is declared from the start. */
 function readToolHints(
   scope: Scope,
@@ -403,8 +399,6 @@ function noteCallers(scope: Scope, receipt: Receipt): void {
   const path = pathOf(scope, 'allowed_callers');
   note(receipt, 'approximated', { path, reason: told`Here the model itself calls all tools.` });
 }
-
-// Reads the changes a conversation makes to its tools: what the model is told of them, and what they leave.
 
 /** A change of the tools of the request itself; those of MCP servers are none of them. */
 export type ToolChange =
@@ -481,8 +475,6 @@ function applyToolChanges<Declared extends { readonly name: string }>(
 function tellChange(kind: 'added' | 'removed', name: string): string {
   return kind === 'added' ? toolAvailable(name) : `Tool ${name} is no longer available.`;
 }
-
-// Renders results of tools the real service ran itself, found in history, as readable text.
 
 const SUFFIX = '_tool_result';
 

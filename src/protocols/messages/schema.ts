@@ -127,8 +127,7 @@ export function toolKindOf(type: string): ToolKind | undefined {
   return TOOL_KINDS.find((kind) => type === kind || type.startsWith(`${kind}_`));
 }
 
-// What this protocol's clients call the fields that the gateway's rules speak of.
-
+/** Client field names that receipts and errors use. */
 const NAMES: ClientNames = {
   redacted_thinking: 'messages',
   stop: 'stop_sequences',
@@ -157,8 +156,6 @@ export function clientNamesOf(
     size: ['size', 'imageSize', 'quality'].find((key) => says(key, body)) ?? 'size',
   };
 }
-
-// Reads single fields of a Messages body and words what is wrong with them as the real service does.
 
 /** An object of the request and where it stands, as a dotted path; '' is the body itself. */
 export interface Scope {

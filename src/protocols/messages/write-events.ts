@@ -31,8 +31,6 @@ import type {
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
 
-// Writes answer blocks that are complete at once: searches and pages, images, code and its output.
-
 type WholeOpening = Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }>;
 
 /** Images are an extension of the protocol; other media have no place in it and are only named. */
@@ -150,8 +148,6 @@ function writeCitations({ citations, sources }: GroundingEvent): MessagesCitatio
 function text(content: string): MessagesTextBlock {
   return { type: 'text', text: content };
 }
-
-// Writes token counts and stop reasons in the Messages protocol's own terms.
 
 interface MessagesStop {
   readonly stop_reason: MessagesStopReason;
@@ -453,8 +449,6 @@ function deltaText(index: number, field: string, text: string): string {
 function stopText(index: number): string {
   return `${STOP}${index}}${FRAME_END}`;
 }
-
-// Writes the pages an upstream opened as the protocol shows its own fetches: a call and a result for each.
 
 /** Upstreams tell that a page was read, and not what it says: its document is empty. */
 function writeFetchedPages(

@@ -92,9 +92,7 @@ function carrierOf(signature: Signature | undefined): string {
   return signature === undefined ? '' : writeCarrier(signature);
 }
 
-// Writes a summary of the conversation: one block in place of an answer, unary and streamed.
-// Source: Messages API, "Compaction on demand"; TypeScript SDK `lib/BetaMessageStream.js`.
-
+/** Source: Messages API, "Compaction on demand"; TypeScript SDK `lib/BetaMessageStream.js`. */
 type Summary = Pick<
   MessagesCompactionReply,
   'content' | 'stop_reason' | 'stop_sequence' | 'stop_details'
