@@ -73,8 +73,6 @@ function findNumberFault(
   return Number.isFinite(number) ? undefined : 'not-a-number';
 }
 
-// Finds what a client's body holds beyond the fields its protocol knows, at any depth, so that nothing is lost silently.
-
 /**
  * What a value may hold. A shape also stands for each item of a list of such values; values that are
  * no objects have no fields and fit every shape.

@@ -94,8 +94,6 @@ function isSameModel(value: JsonValue, model: string): boolean {
   return typeof value === 'string' && plainModelName(value) === model;
 }
 
-// Rules of generationConfig that concern several fields at once.
-
 /**
  * The config with at most one thinking control and one schema form, and `responseFormat` folded
  * into the older fields.
@@ -136,8 +134,6 @@ function normalizeThinking(thinking: JsonObject, place: Place): JsonObject {
   place.receipt.add('dropped', path, told`thinkingBudget is given too and wins.`);
   return rest;
 }
-
-// Rules of a conversation: roles, parts that hold exactly one thing, and what each kind must have.
 
 /** Accepted roles; `function` is the first API's role for results, `tool` that of the Python SDK's examples. */
 const ROLES = new Map([
@@ -320,8 +316,6 @@ function requireMember(datum: JsonObject, member: string, path: string): void {
   throw invalidRequest(field, `${field} is required.`, 'missing-field');
 }
 
-// Rules of the tool list: named functions, one schema form each, no empty elements.
-
 /** The two forms of one schema: the JSON Schema form says more and wins. */
 const SCHEMA_FORMS = [
   ['parameters', 'parametersJsonSchema'],
@@ -415,8 +409,6 @@ function normalizeDeclaration(declaration: JsonObject, place: Place): JsonObject
   return result;
 }
 
-// The newest spelling of output options, `responseFormat`, folded into the fields all models know.
-
 /** Number words of the enum values (`@google/genai` AspectRatio, ImageSize). */
 const NUMBER_WORDS = new Map([
   ['ONE', '1'],
@@ -501,8 +493,6 @@ function spellImageSize(value: string | undefined): string | undefined {
   if (word === 'UNSPECIFIED') return undefined;
   return `${NUMBER_WORDS.get(word) ?? word}${thousands === undefined ? '' : 'K'}`;
 }
-
-// Ids for calls and results that came without one: clients of older models pair them by name.
 
 interface Call {
   readonly id: string;

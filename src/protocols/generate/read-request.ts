@@ -232,8 +232,6 @@ function choiceOf(mode: string | undefined, names: readonly string[]): ToolChoic
   }
 }
 
-// Parts of a normalised body as canonical parts.
-
 const OUTCOMES: ReadonlyMap<string, CodeResultPart['outcome']> = new Map([
   ['OUTCOME_OK', 'ok'],
   ['OUTCOME_FAILED', 'failed'],
@@ -401,8 +399,6 @@ function readServerTool(part: JsonObject, context: PartContext): Part | undefine
   };
 }
 
-// The generationConfig of a normalised body as the canonical request's settings.
-
 type ConfigFields = Pick<
   CanonicalRequest,
   | 'sampling'
@@ -513,8 +509,7 @@ function readImage(image: JsonObject | undefined, receipt: Receipt): ImageOption
   return known === undefined ? { aspectRatio } : { aspectRatio, size: known };
 }
 
-// Signatures that ended a thinking block but stood on the part after it: put back where they stood.
-
+/** A signature that ended a thinking block but came on the part after it: restored to that block. */
 export interface PendingSignature {
   /** The signature to write on a block of this kind, given the one the block came with. */
   sign(kind: string, own: Signature | undefined): Signature | undefined;

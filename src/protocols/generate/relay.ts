@@ -10,8 +10,6 @@ import { readRequest } from './read-request.ts';
 import { numberAt, objectAt, objectsAt, textAt } from './schema.ts';
 import { createFraming, type FramingKind } from './write-events.ts';
 
-// One answer of several: some upstreams send in pieces also what was asked for whole.
-
 interface Joined {
   /** Everything but the parts. */
   candidate: JsonObject;
@@ -57,8 +55,6 @@ function addPart(parts: JsonObject[], part: JsonObject): void {
 function isText({ text, functionCall }: JsonObject): boolean {
   return typeof text === 'string' && functionCall === undefined;
 }
-
-// How a native conversation begins: what stays the same in all its turns names its session.
 
 const SHORTEST_TEXT = 10;
 const LONGEST_TEXT = 4096;

@@ -179,8 +179,6 @@ function checkFreeForm(
   }
 }
 
-// Spells the Schema dialect's own keys officially; names of properties and free values stay.
-
 /** Deeper schemas than this are left as they are; no upstream takes them. */
 const MAX_DEPTH = 64;
 
@@ -256,8 +254,7 @@ function spellProperties(properties: JsonObject, walk: Walk): JsonObject {
   return changed ? Object.fromEntries(entries) : properties;
 }
 
-// Where a value stands in the client's request, for errors and receipts.
-
+/** The location of a value in the client's request, for errors and receipts. */
 export interface Place {
   /** Path in the client's own spelling; '' for the body itself. */
   readonly path: string;
@@ -270,8 +267,7 @@ function wrongType(place: Place, expected: string): GatewayError {
   return invalidRequest(place.path, `${name} must be ${expected}.`, 'invalid-type');
 }
 
-// Typed access to members of a normalised body; a member of another type counts as absent.
-
+/** Typed access to members of a normalised body; a member of another type counts as absent. */
 export function textAt(owner: JsonObject | undefined, key: string): string | undefined {
   const value = owner?.[key];
   return typeof value === 'string' ? value : undefined;
@@ -305,8 +301,7 @@ export function textsAt(owner: JsonObject | undefined, key: string): readonly st
   return listAt(owner, key).filter((value) => typeof value === 'string');
 }
 
-// What this protocol's clients call the fields that the gateway's rules speak of.
-
+/** Client field names that receipts and errors use. */
 const NAMES: ClientNames = {
   system: 'systemInstruction',
   messages: 'contents',
@@ -330,8 +325,6 @@ export function clientNamesOf(config: JsonObject): ClientNames {
   const path = `generationConfig.${key}`;
   return { ...NAMES, response_format: path, response_schema: path };
 }
-
-// Thought signatures on this wire: the service's own values, and carriers wrapped as base64.
 
 const CARRIER_START = 'gw1:';
 /** The base64 of `gw1` and of the first six bits of the colon. */

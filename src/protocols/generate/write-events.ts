@@ -42,8 +42,6 @@ export function createEventWriter(
   };
 }
 
-// Gathers canonical events into the chunks of one streamed answer.
-
 /** The places of citations behind so many UTF-16 units are not counted: answers are not that long. */
 const MOST_CITED = 524_288;
 
@@ -207,8 +205,6 @@ function closeCandidate(state: ChoiceState): JsonObject {
   }
   return candidate;
 }
-
-// The two framings of a streamed answer: Server-Sent Events, or one JSON array.
 
 /** Frames JSON texts; one instance a stream. Nothing may follow `end`. */
 export interface StreamFraming {

@@ -71,8 +71,6 @@ function writeParts(
   return { parts, texts };
 }
 
-// Finished blocks as parts of a candidate's content.
-
 const OUTCOMES = {
   ok: 'OUTCOME_OK',
   failed: 'OUTCOME_FAILED',
@@ -127,8 +125,6 @@ function writeId(id: string | undefined): JsonObject {
   return id === undefined ? {} : { id };
 }
 
-// Log-probabilities in this protocol's shape: the chosen tokens and, beside each, its alternatives.
-
 /**
  * The candidate's `avgLogprobs` and `logprobsResult`; nothing when the upstream gave none.
  * Source: ai.google.dev, "GenerateContent API reference", `LogprobsResult`.
@@ -150,8 +146,6 @@ function writeLogprobs(logprobs: Logprobs | undefined): JsonObject {
 function writeToken({ token, id, logprob }: RatedToken): JsonObject {
   return { token, ...(id === undefined ? {} : { tokenId: id }), logProbability: logprob };
 }
-
-// How an answer ended, in this protocol's words.
 
 /** There is no finish reason for tool calls, nor for stop sequences: both are STOP. */
 const FINISH_REASONS: Readonly<Record<Exclude<FinishReason, 'prompt-blocked'>, string>> = {
@@ -207,8 +201,6 @@ function writeReason(end: ChoiceEnd): string {
   if (Object.hasOwn(EXACT_REASONS, raw) && EXACT_REASONS[raw] === end.reason) return raw;
   return end.reason === 'prompt-blocked' ? 'OTHER' : FINISH_REASONS[end.reason];
 }
-
-// Search results and citations; this protocol counts in UTF-8 bytes inside one part.
 
 /** A text the citations may lie in; the texts of one choice, in order, are its whole text. */
 export interface CitedText {
@@ -268,8 +260,6 @@ function writeSegment(citation: Citation, texts: readonly CitedText[]): JsonObje
   }
   return { text: citation.text };
 }
-
-// Token counts in this protocol's own shape.
 
 /** The prompt count includes cached tokens; the candidates' count excludes thoughts. */
 export function writeUsage(usage: Usage): JsonObject {
