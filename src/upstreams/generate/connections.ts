@@ -7,8 +7,6 @@ import { readProxyUrl } from '../../lib/net.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { pathFault } from './errors.ts';
 
-// The ways to one upstream through the proxies of its accounts, each with its own connections.
-
 export interface ProxyAgents {
   /**
    * The way through a proxy; the caller calls `release` once when its exchange is over.

@@ -324,8 +324,6 @@ function isAboutPart(key: string): boolean {
   return key.startsWith('thought');
 }
 
-// Joins the arguments of a call that come piece by piece, each with its place among them.
-
 /** `.name`, `[0]`, `['name']` or `["name"]`. */
 const STEP = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y;
 
@@ -434,8 +432,6 @@ function setMember(holder: JsonValue, step: Step, value: JsonValue): boolean {
   return true;
 }
 
-// Reads the arguments of a call, whatever a compatible upstream puts in their place.
-
 /** The wire has an object. What compatible upstreams put there instead (its JSON text, a list) is not lost. */
 function readArguments(args: JsonValue | undefined): JsonObject {
   if (args === undefined || args === null || args === '') return {};
@@ -451,8 +447,6 @@ function valueOfText(text: string): JsonValue {
     return text;
   }
 }
-
-// Reads code that the model ran, and what came of it.
 
 function readCode({ language, code, id }: JsonObject): BlockOpening {
   return {
@@ -476,8 +470,6 @@ function readOutcome(outcome: JsonValue | undefined): 'ok' | 'failed' | 'timeout
   if (outcome === 'OUTCOME_DEADLINE_EXCEEDED') return 'timeout';
   return outcome === 'OUTCOME_FAILED' ? 'failed' : 'ok';
 }
-
-// A file that an answer only names by its address, as the words of a link.
 
 /** What would end the address of a Markdown link too early. */
 const ENDS_LINK = /[\s<>()]/g;

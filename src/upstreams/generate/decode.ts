@@ -399,8 +399,6 @@ function readNumberOf({ index }: JsonObject): number {
   return Number.isInteger(number) && number >= 0 && number < MOST_CHOICES ? number : 0;
 }
 
-// Reads the wire's running token counts into the canonical ledger.
-
 /**
  * The usage of a frame's `usageMetadata`; undefined when it has none. Absent counts are zero; the
  * answer's, when only the total is there, is what the others leave of it.
@@ -466,8 +464,6 @@ export function readTokenCount(given: JsonValue | undefined): number | undefined
 function countAt(metadata: JsonObject, key: string): number | undefined {
   return readTokenCount(metadata[key]);
 }
-
-// Reads the wire's finish reasons: what the client is told, or that there is no usable answer.
 
 interface AnswerSoFar {
   /** True when there is anything but thoughts. */
@@ -541,8 +537,6 @@ function readNatural(answer: AnswerSoFar, mayBeEmpty: boolean): Ending {
   if (answer.hasContent || mayBeEmpty) return { kind: 'finished', reason: 'stop' };
   return { kind: 'failed', message: 'The model gave an empty answer.' };
 }
-
-// Reads the log-probabilities of one candidate, frame by frame.
 
 /** Grows with the frames of one candidate. */
 interface GatheredLogprobs extends Logprobs {

@@ -106,8 +106,7 @@ function piecesOf<Item>(items: readonly Item[], size: number): Item[][] {
   return pieces;
 }
 
-// How models take what they embed: the bodies of the calls, and where their answers hold the vectors.
-
+/** How a family of models takes inputs and returns vectors. */
 interface EmbedForm {
   /** How many inputs one call takes. */
   readonly batchSize: number;

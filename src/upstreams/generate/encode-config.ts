@@ -210,8 +210,6 @@ function mediaFields(request: CanonicalRequest, target: EncodeTarget) {
   } satisfies Fields;
 }
 
-// Writes the thinking configuration: a budget or a level, never both, nothing where nothing is asked.
-
 /** Undefined when the model is to do as it does by itself, or does not think at all. */
 function encodeThinking(
   reasoning: Reasoning,
@@ -289,8 +287,6 @@ function levelConfig(
   return { includeThoughts: asked > 0 && (showThoughts ?? true), thinkingLevel };
 }
 
-// The arithmetic of thinking: how levels, efforts and budgets stand for each other.
-
 export type BudgetThinking = Extract<ThinkingCapability, { kind: 'budget' }>;
 export type LevelThinking = Extract<ThinkingCapability, { kind: 'level' }>;
 
@@ -362,8 +358,6 @@ export function fitOutputLimit(
   return capped > budget ? capped : Math.min(budget + capped, outputTokenLimit);
 }
 
-// The size of a picture as the model takes it.
-
 /** What models draw that know no other size. */
 const ONLY_SIZE = '1K';
 
@@ -380,8 +374,7 @@ export function drawnSize(
   return undefined;
 }
 
-// What every piece of the encoder is given.
-
+/** Shared by all parts of the encoder. */
 export interface EncodeContext {
   readonly target: EncodeTarget;
   readonly profile: Pick<
@@ -395,8 +388,6 @@ export interface ContentsContext extends EncodeContext {
   /** True where the upstream wants back what it did by itself before a call. */
   readonly sendsTraces: boolean;
 }
-
-// Writes media: bytes inline, addresses only where the upstream is known to read them.
 
 /** The wire's words for how much detail of a medium the model looks at. */
 const MEDIA_RESOLUTIONS = {

@@ -182,8 +182,6 @@ function note({ target }: EncodeContext, path: string, reason: Sentence): void {
   target.receipt.add('dropped', path, reason);
 }
 
-// The description of a function together with words that have no other place.
-
 /** Undefined when there is nothing to be said. */
 export function describeFunction(
   description: string | undefined,
@@ -192,8 +190,6 @@ export function describeFunction(
   if (said === undefined) return description;
   return description === undefined || description === '' ? said : `${description}\n\n${said}`;
 }
-
-// How many functions one request may declare.
 
 /** Source: Vertex AI and Gemini API, reference of `Tool.functionDeclarations`. */
 const MAX_FUNCTIONS = 512;
@@ -206,8 +202,6 @@ export function checkFunctionCount(count: number): void {
     `tools: ${count} functions are too many; the model takes at most ${MAX_FUNCTIONS} in one request.`,
   );
 }
-
-// Reads from a request body what was declared in JSON Schema.
 
 /** What a translated body asks for in `responseJsonSchema` and `parametersJsonSchema`. */
 export function typedValues({ generationConfig, tools }: JsonObject): TypedValues {
@@ -229,8 +223,6 @@ const NONE: readonly JsonValue[] = [];
 function itemsOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : NONE;
 }
-
-// Writes how tools may be used: the mode of function calling and its names.
 
 /**
  * Undefined when there is no function to call.

@@ -91,8 +91,6 @@ function serviceTier({ serviceTier }: CanonicalRequest, context: EncodeContext) 
   return undefined;
 }
 
-// Writes the conversation: one content a turn, none of them empty.
-
 /** @throws GatewayError (invalid-request) when nothing is left to send. */
 function encodeContents(request: CanonicalRequest, context: ContentsContext): WireContent[] {
   const { turns, reasoning } = request;
@@ -187,8 +185,6 @@ function lastPromptIndex(turns: readonly Turn[]): number {
     (turn) => turn.role === 'user' && !turn.parts.some((part) => part.kind === 'tool-result'),
   );
 }
-
-// Writes one assistant turn and puts every thought signature on the kind of part it was issued for.
 
 interface ModelTurnContext extends ContentsContext {
   /** True in the turn in progress, whose tool calls the upstream wants signed. */
@@ -359,8 +355,6 @@ class ModelTurn {
   }
 }
 
-// Writes the parts that mean the same in both roles: text, media, code and tools the provider ran.
-
 type PlainPart =
   | TextPart
   | MediaPart
@@ -415,8 +409,6 @@ function encodeCodeResult({ outcome, output, id }: CodeResultPart): WireCodeExec
 function withId(id: string | undefined): { id?: string } {
   return id === undefined ? {} : { id };
 }
-
-// Writes tool results: `{"output": …}`, `{"error": …}` or the result object itself, media inside or beside.
 
 interface EncodedToolResult {
   readonly part: WirePart;
@@ -475,8 +467,6 @@ function asResponsePart(
   if (inlineData !== undefined) return [{ inlineData }];
   return fileData === undefined ? [] : [{ fileData }];
 }
-
-// Writes earlier calls of a function the way the function is declared now.
 
 /** Functions whose arguments are declared as one text were called with that text. */
 function wrapMapCalls(request: CanonicalRequest, names: ReadonlySet<string>): CanonicalRequest {

@@ -20,8 +20,6 @@ import {
   readRetryHeaders,
 } from './failure.ts';
 
-// Says which function an upstream means that tells it by its place among the declarations.
-
 /** "GenerateContentRequest.tools[0].function_declarations[3].parameters…: should be non-empty", in either spelling. */
 const PLACE = /\btools\[(\d+)\]\.function_?declarations\[(\d+)\]/gi;
 

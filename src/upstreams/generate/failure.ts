@@ -9,9 +9,10 @@ import {
   readNumber,
 } from '../../lib/json.ts';
 
-// The only place that reads meaning out of an upstream's prose, for faults it has no code for.
-
-/** True for the documented complaints about missing, corrupted or foreign thought signatures. */
+/**
+ * Error prose is only interpreted in this file, for faults without a code. True for the documented complaints
+ * about missing, corrupted or foreign thought signatures.
+ */
 function blamesSignature(message: string): boolean {
   return /thought[_ ]?signature/i.test(message);
 }
@@ -160,8 +161,6 @@ function missingKind({ message }: ErrorBody): UpstreamFailureKind {
   return blamesNamedResource(message) ? 'rejected' : 'model-not-found';
 }
 
-// Reads how long an upstream asks to be left alone, in the many forms it says so.
-
 /** No hint keeps an account away for longer; also far below what timers can hold. */
 export const MAX_RETRY_DELAY_MS = 24 * 60 * 60 * 1000;
 
@@ -260,8 +259,6 @@ function capDelay(milliseconds: number): number {
   return Math.min(Math.round(milliseconds), MAX_RETRY_DELAY_MS);
 }
 
-// Reads what a refusal teaches of the quota behind it: which models, how many calls, for how long.
-
 /** One quota that was exceeded, as a QuotaFailure or an ErrorInfo names it. */
 interface ExceededQuota {
   readonly names: readonly string[];
@@ -358,8 +355,6 @@ function modelIdOf(text: string): string | undefined {
 function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
-
-// Reads the error object of the generate-content wire, tolerantly, into the few facts that decide.
 
 /** Sources: ai.google.dev, "GenerateContent API errors"; google.rpc `Status`, `error_details.proto`. */
 export interface ErrorBody {

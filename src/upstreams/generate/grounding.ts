@@ -133,8 +133,6 @@ function textAt(object: JsonObject | undefined, key: string): string | undefined
   return typeof value === 'string' ? value : undefined;
 }
 
-// Finds places in a text by its UTF-8 bytes, as the wire's citations name them.
-
 interface Mark {
   readonly bytes: number;
   readonly units: number;
@@ -185,8 +183,6 @@ function utf8Length(point: number): number {
   return point < 0x10000 ? 3 : 4;
 }
 
-// Reads which pages the upstream opened for an answer, and what became of each.
-
 /** Source: ai.google.dev, "URL context"; `@google/genai`, `UrlRetrievalStatus`. */
 const OUTCOMES: ReadonlyMap<JsonValue | undefined, FetchedPage['outcome']> = new Map([
   ['URL_RETRIEVAL_STATUS_SUCCESS', 'read'],
@@ -206,8 +202,6 @@ export function addFetchedPages(pages: Map<string, FetchedPage>, metadata: JsonO
   }
 }
 
-// Reads which pages the words come from that the model recites.
-
 /**
  * Adds the addresses of a candidate's `citationMetadata` to those known so far. The public API lists them in
  * `citationSources`, Vertex AI in `citations`.
@@ -222,8 +216,6 @@ export function addRecited(addresses: Set<string>, { citationMetadata }: JsonObj
     }
   }
 }
-
-// Reads which searches an answer tells before its first words.
 
 /** `GOOGLE_SEARCH_WEB` of `@google/genai`, in whichever vocabulary. */
 const WEB_SEARCH = /_SEARCH_WEB$/;

@@ -47,8 +47,7 @@ function bareId(modelId: string): string {
   return modelId.toLowerCase().replace(/^models\//, '');
 }
 
-// What is known of the models beforehand, as data: one row a model generation, the first match counts.
-
+/** One model generation; the first matching row applies. */
 interface ModelRow {
   /** Matched against the model id in lower case. */
   readonly pattern: RegExp;

@@ -92,14 +92,11 @@ function editedTools({ tools, toolConfig }: JsonObject, context: PatchContext) {
   };
 }
 
-// What every piece of the patcher is given.
-
+/** Shared by all parts of the patcher. */
 export interface PatchContext {
   readonly target: EncodeTarget;
   readonly profile: Pick<GenerateProfile, 'vocabulary' | 'extraFields'>;
 }
-
-// Edits of JSON that share whatever stays as it was.
 
 /** New values by key; undefined removes the key. */
 type FieldEdits = Readonly<Record<string, JsonValue | undefined>>;
@@ -134,8 +131,6 @@ function editItems(
   }
   return isChanged ? items : list;
 }
-
-// Removes from a native body what the upstream does not document: it refuses fields it does not know.
 
 /** What is to be removed, by key: the field itself (undefined), or fields within it. */
 type FieldTree = Map<string, FieldTree | undefined>;
@@ -216,11 +211,10 @@ function isHollow(part: JsonValue): boolean {
   return isJsonObject(part) && PART_DATA_FIELDS.every((key) => part[key] === undefined);
 }
 
-// Fits a native generation configuration to the model: its output limit, its thinking, its schemas.
-
 /** Its values are texts whatever the schema. */
 const ENUM_TYPE = 'text/x.enum';
 
+/** Fits the generation configuration to the model: output limit, thinking, schemas. */
 function patchGenerationConfig(config: JsonObject, target: PatchTarget): JsonObject {
   const thinkingConfig = patchThinking(config.thinkingConfig, target);
   return editFields(config, {
@@ -264,8 +258,6 @@ function responseSchema(config: JsonObject, { receipt, capabilities }: EncodeTar
   const converted = toResponseSchema(schema, { ...options, takesJsonSchema, isRelayed: true });
   return { [key]: undefined, ...converted };
 }
-
-// Tells a native output format in words where the upstream takes none: by its model, beside tools, or of free member names.
 
 /** The same body where the format can be sent. `tools` are those that are sent. */
 function patchOutputFormat(
@@ -346,8 +338,6 @@ function wish(format: OutputFormat): JsonObject {
   return { text: formatInWords(format) };
 }
 
-// Takes media out of native function responses for models that only read them beside the responses.
-
 /**
  * A history may have been written for a newer model than the one asked now. Media stand behind the
  * last response of their content then, as those of every other client; the same list when none moves.
@@ -373,8 +363,6 @@ function withMediaBeside(parts: JsonValue[]): JsonValue[] {
   const last = bare.findLastIndex((part) => isJsonObject(part) && 'functionResponse' in part);
   return bare.toSpliced(last + 1, 0, ...media);
 }
-
-// Puts every function response of native contents behind its call: in its content, none missing, none twice.
 
 type ResponseTarget = Pick<PatchTarget, 'receipt' | 'mayBePiece'>;
 
@@ -530,8 +518,6 @@ function orphanError({ id, name }: NativeResponse): Error {
       'no call before it. Send the content with the function call before its response.',
   );
 }
-
-// Fits the thought signatures of native contents to the upstream: its own, none, or the stand-in.
 
 /** What each part is fitted by. */
 interface Fitting {
@@ -736,8 +722,6 @@ function isCall(part: JsonValue): part is JsonObject {
   return isJsonObject(part) && part.functionCall !== undefined;
 }
 
-// Fits a native thinking configuration to the model: its kind of control, its range, never two.
-
 const PATH = 'generationConfig.thinkingConfig';
 const AUTOMATIC = -1;
 
@@ -892,8 +876,6 @@ function orNothing(config: JsonObject): JsonObject | undefined {
   return Object.keys(config).length === 0 ? undefined : config;
 }
 
-// Fits native tools to the upstream: its words for them, its schema dialect, its combinations.
-
 const toolLists = new NotedMemo<JsonValue[] | undefined>();
 
 /** @throws GatewayError (invalid-request) for too many functions. */
@@ -1043,8 +1025,6 @@ function inVocabulary(tool: JsonObject, { profile }: PatchContext): JsonObject {
   return edits.reduce(editFields, tool);
 }
 
-// Makes native contents start with the user, as every upstream demands.
-
 /**
  * The same list when it starts with the user. Clients that cut the oldest turns off a long history
  * may leave the model's words first.
@@ -1063,8 +1043,6 @@ function startContents(contents: JsonValue[], receipt: Receipt): JsonValue[] {
   );
   return [{ role: 'user', parts: [{ text: '…' }] }, ...contents];
 }
-
-// Finds the call each function response of native contents answers.
 
 interface NativeCall {
   readonly id: string | undefined;
@@ -1195,8 +1173,7 @@ function partsOf(content: JsonValue): readonly JsonValue[] {
   return isJsonObject(content) && Array.isArray(content.parts) ? content.parts : [];
 }
 
-// Writes into a native body what the requested model name asked for and the body itself did not say.
-
+/** Applies what the requested model name asked for and the body itself did not set. */
 function applyVariant(body: JsonObject, target: PatchTarget): JsonObject {
   const { variant } = target;
   const asked = withThinking(variant.webSearch ? withSearch(body, target) : body, variant);
@@ -1269,8 +1246,6 @@ function levelOf(effort: Effort): string {
   return effort === 'xhigh' || effort === 'max' ? 'HIGH' : effort.toUpperCase();
 }
 
-// Puts together native contents that are one step: SDK chats store every streamed chunk as its own.
-
 /**
  * Neighbouring model contents become one, and neighbouring contents of function responses: upstreams
  * want all calls of a step in one content and all their responses in the next (ai.google.dev,
@@ -1317,8 +1292,6 @@ function isSameStep(before: MergeStep, after: MergeStep): boolean {
 function isResponses(parts: readonly JsonValue[]): boolean {
   return parts.every((part) => isJsonObject(part) && part.functionResponse !== undefined);
 }
-
-// The arguments a native call goes up with: those its signature vouches for, where its client means the same by others.
 
 /** What calls are remembered by. */
 type CallName = NonNullable<PlacedSignature['call']>;

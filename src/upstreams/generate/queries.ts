@@ -126,8 +126,6 @@ function isRefusal(error: unknown): boolean {
   return kind === 'rejected' && status !== 413;
 }
 
-// Reads the upstream's own model list.
-
 /** Far above any real list; a list that goes on for longer goes round in circles. */
 const MAX_PAGES = 50;
 
@@ -220,8 +218,6 @@ function readLimit(value: JsonValue | undefined): number | undefined {
 function listTextOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
-
-// Reads what an upstream reports of one account's quotas.
 
 export interface QuotaReaderOptions {
   readonly client: UpstreamClient;

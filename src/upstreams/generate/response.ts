@@ -334,8 +334,6 @@ function frameFault(error: unknown): Error {
     : pathFault(told`The upstream sent an answer that could not be read.`, error);
 }
 
-// Says how long a stream may be silent: longer while the model thinks or draws, less when it has finished.
-
 export const IDLE_MS = 90_000;
 const LONG_IDLE_MS = 180_000;
 /** Usage and sources may come behind the finish reason; and some upstreams write it into every frame. */

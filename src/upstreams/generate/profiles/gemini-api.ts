@@ -55,8 +55,7 @@ function authHeaders(access: AccountAccess): Record<string, string> {
   return { authorization, 'x-goog-user-project': access.projectId };
 }
 
-// The type of a file on the web by the ending of its address, of the types the public API fetches itself.
-
+/** By file extension; the types that the public API fetches itself. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],

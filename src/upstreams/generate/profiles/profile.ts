@@ -213,8 +213,6 @@ export function trimBaseUrl(baseUrl: string, versionPath: string): string {
   return url.endsWith(versionPath) ? url.slice(0, -versionPath.length) : url;
 }
 
-// Under which ids an upstream may know a model: the spellings of its name in both vocabularies.
-
 const FLASH = 'gemini-3-flash-preview';
 const PRO = 'gemini-3.1-pro-preview';
 
