@@ -1,15 +1,9 @@
 // Stop sequences: which of them the upstream gets, and cutting the answer at those it does not stop at.
 
-import type {
-  BlockDeltaEvent,
-  BlockEndEvent,
-  BlockStartEvent,
-  CanonicalEvent,
-  ChoiceEnd,
-  GroundingEvent,
-} from '../canonical/event.ts';
+import type { BlockEndEvent, BlockStartEvent, ChoiceEnd } from '../canonical/event.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { told } from '../lib/localized-message.ts';
+import { AnswerCutter, type CutChoice, type TextDelta } from './answer-cutter.ts';
 import type { TransformContext } from './transform.ts';
 
 /** What generate-content takes (ai.google.dev, "GenerateContent API reference", `stopSequences`). */
@@ -43,18 +37,13 @@ function distinctStops({ stopSequences }: CanonicalRequest): readonly string[] {
   return [...new Set(stopSequences)];
 }
 
-type TextDelta = BlockDeltaEvent & { readonly delta: { readonly kind: 'text' } };
 type Held = BlockStartEvent | BlockEndEvent | TextDelta;
 
-interface ChoiceState {
+interface SearchedChoice extends CutChoice {
   readonly matcher: StopMatcher;
   /** Withheld text and the block borders inside it; begins with text. */
   readonly held: Held[];
   heldLength: number;
-  /** UTF-16 units of text given out. */
-  shownLength: number;
-  /** The text block that was opened for the client. */
-  openIndex: number | undefined;
   /** The sequence it was cut at. */
   stop: string | undefined;
 }
@@ -63,95 +52,45 @@ interface ChoiceState {
  * Ends a choice where the first of `stops` is complete in its text, and leaves the sequence out.
  * Only as much text is held back as may be the beginning of one, so the result does not depend on
  * where deltas begin. Thoughts, tool calls and media are never searched; between two runs of text
- * they keep a sequence from matching. Once `isDone`, an error of the upstream ends nothing any more:
- * the answer was whole before it.
+ * they keep a sequence from matching.
  * @param stops none of them empty
  * @param expected how many alternative answers were asked for
  */
-export class StopCutter {
+export class StopCutter extends AnswerCutter<SearchedChoice> {
   readonly #stops: readonly string[];
-  readonly #expected: number;
-  readonly #choices = new Map<number, ChoiceState>();
-  readonly #owners = new Map<number, ChoiceState>();
-  #cutCount = 0;
-  #shown: CanonicalEvent[] = [];
 
   constructor(stops: readonly string[], expected = 1) {
+    super(expected);
     this.#stops = stops;
-    this.#expected = expected;
   }
 
   /** True when every choice has been cut: no more of the upstream's text is needed. */
   get isDone(): boolean {
-    return this.#cutCount >= this.#expected;
+    return this.isCut;
   }
 
-  /** Takes the answer's events batch by batch, in order, and gives what is left of them. */
-  cut(events: readonly CanonicalEvent[]): CanonicalEvent[] {
-    this.#shown = [];
-    for (const event of events) this.#take(event);
-    return this.#shown;
+  protected override createChoice(): SearchedChoice {
+    return {
+      matcher: createStopMatcher(this.#stops),
+      held: [],
+      heldLength: 0,
+      shownLength: 0,
+      openIndex: undefined,
+      isCut: false,
+      stop: undefined,
+    };
   }
 
-  #take(event: CanonicalEvent): void {
-    switch (event.kind) {
-      case 'block-start':
-        this.#start(event);
-        break;
-      case 'block-delta':
-        this.#continue(event);
-        break;
-      case 'block-end':
-        this.#end(event);
-        break;
-      case 'grounding':
-        this.#shown.push(this.#groundShown(event));
-        break;
-      case 'start':
-      case 'usage':
-        this.#shown.push(event);
-        break;
-      case 'finish':
-        this.#flushAll();
-        this.#shown.push({ ...event, choices: event.choices.map((end) => this.#endOf(end)) });
-        break;
-      case 'error':
-        this.#flushAll();
-        this.#shown.push(this.isDone ? { kind: 'finish', choices: this.#ends() } : event);
-        break;
-      default:
-        event satisfies never;
-    }
-  }
-
-  #start(event: BlockStartEvent): void {
-    const choice = this.#choiceAt(event.choice);
-    this.#owners.set(event.index, choice);
-    if (choice.stop !== undefined) return;
+  protected override start(choice: SearchedChoice, event: BlockStartEvent): void {
     if (event.block.kind !== 'text') {
-      this.#flush(choice);
+      this.flush(choice);
       choice.matcher.reset();
-      this.#shown.push(event);
+      this.shown.push(event);
     } else if (choice.held.length > 0) choice.held.push(event);
     else this.#show(choice, event);
   }
 
-  #continue(event: BlockDeltaEvent): void {
-    const choice = this.#owners.get(event.index);
-    if (choice === undefined || choice.stop !== undefined) return;
-    if (isTextDelta(event)) this.#search(choice, event);
-    else this.#shown.push(event);
-  }
-
-  #end(event: BlockEndEvent): void {
-    const choice = this.#owners.get(event.index);
-    this.#owners.delete(event.index);
-    if (choice === undefined || choice.stop !== undefined) return;
-    if (choice.held.length > 0) choice.held.push(event);
-    else this.#show(choice, event);
-  }
-
-  #search(choice: ChoiceState, event: TextDelta): void {
+  protected override text(choice: SearchedChoice, event: TextDelta): void {
     const before = choice.heldLength;
     choice.held.push(event);
     choice.heldLength += event.delta.text.length;
@@ -163,22 +102,24 @@ export class StopCutter {
     this.#release(choice, before + match.end - match.stop.length);
     choice.stop = match.stop;
     choice.held.length = 0;
-    this.#cutCount += 1;
-    if (choice.openIndex !== undefined) {
-      this.#show(choice, { kind: 'block-end', index: choice.openIndex });
-    }
+    this.close(choice);
   }
 
-  #flush(choice: ChoiceState): void {
-    if (choice.stop === undefined) this.#release(choice, choice.heldLength);
+  protected override end(choice: SearchedChoice, event: BlockEndEvent): void {
+    if (choice.held.length > 0) choice.held.push(event);
+    else this.#show(choice, event);
   }
 
-  #flushAll(): void {
-    for (const choice of this.#choices.values()) this.#flush(choice);
+  protected override flush(choice: SearchedChoice): void {
+    this.#release(choice, choice.heldLength);
+  }
+
+  protected override endOfCut(end: Omit<ChoiceEnd, 'reason'>, { stop }: SearchedChoice): ChoiceEnd {
+    return { ...end, reason: 'stop-sequence', stopSequence: stop };
   }
 
   /** Gives out so much of the held text, with the block borders around it. */
-  #release(choice: ChoiceState, length: number): void {
+  #release(choice: SearchedChoice, length: number): void {
     const { held } = choice;
     let left = length;
     let taken = 0;
@@ -202,53 +143,11 @@ export class StopCutter {
     choice.heldLength -= length;
   }
 
-  #show(choice: ChoiceState, event: Held): void {
+  #show(choice: SearchedChoice, event: Held): void {
     if (event.kind === 'block-delta') choice.shownLength += event.delta.text.length;
     else choice.openIndex = event.kind === 'block-start' ? event.index : undefined;
-    this.#shown.push(event);
+    this.shown.push(event);
   }
-
-  /** Citations of text that was cut off go with it. */
-  #groundShown(event: GroundingEvent): GroundingEvent {
-    const choice = this.#choiceAt(event.choice);
-    if (choice.stop === undefined) return event;
-    const { shownLength } = choice;
-    const citations = event.citations.filter(({ endIndex }) => endIndex <= shownLength);
-    return { ...event, citations };
-  }
-
-  /** The log-probabilities of a cut choice cover tokens that are gone, so they go too. */
-  #endOf(end: ChoiceEnd): ChoiceEnd {
-    const stop = this.#choices.get(end.choice)?.stop;
-    if (stop === undefined) return end;
-    const { choice, rawReason } = end;
-    return { choice, reason: 'stop-sequence', rawReason, stopSequence: stop };
-  }
-
-  #ends(): ChoiceEnd[] {
-    return [...this.#choices.keys()]
-      .sort((left, right) => left - right)
-      .map((choice) => this.#endOf({ choice, reason: 'stop-sequence' }));
-  }
-
-  #choiceAt(index: number): ChoiceState {
-    const known = this.#choices.get(index);
-    if (known !== undefined) return known;
-    const choice: ChoiceState = {
-      matcher: createStopMatcher(this.#stops),
-      held: [],
-      heldLength: 0,
-      shownLength: 0,
-      openIndex: undefined,
-      stop: undefined,
-    };
-    this.#choices.set(index, choice);
-    return choice;
-  }
-}
-
-function isTextDelta(event: BlockDeltaEvent): event is TextDelta {
-  return event.delta.kind === 'text';
 }
 
 function withText(event: TextDelta, text: string): TextDelta {
