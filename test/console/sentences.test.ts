@@ -76,7 +76,14 @@ test('a value that turns the direction of texts turns nothing but itself', () =>
 function sentencesIn(name: string): string[] {
   if (!name.endsWith('.ts') || name.includes('.test')) return [];
   const code = readFileSync(join(SOURCE, name), 'utf8');
-  return [...code.matchAll(TOLD)].map(([, text = '']) => text.replace(VALUE, '{}'));
+  return [...code.matchAll(TOLD)].map(([, text = '']) => readSpelt(text.replace(VALUE, '{}')));
+}
+
+/** Characters beyond Latin-1 are spelt by their code (decision 009). */
+function readSpelt(text: string): string {
+  return text.replace(/\\u([\da-f]{4})/g, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }
 
 /** Folders whose errors the admin API answers with: what it says there is made with the tag. */
