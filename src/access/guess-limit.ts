@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { touchLru } from '../lib/lru.ts';
 import { visitorOf } from '../lib/net.ts';
+import { remember } from '../lib/once.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 
 export type GuessLimit = ReturnType<typeof createGuessLimit>;
@@ -41,7 +42,8 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>) {
   const wrongBy = new Map<string, Times>();
   // Apart, so that guesses from many addresses push nobody out.
   const rightBy = new Map<string, Times>();
-  const readVisitor = createVisitorReader();
+  // One address sends many requests.
+  const readVisitor = remember(MAX_KNOWN_VISITORS, visitorOf);
   const digestKey = randomBytes(32);
   const digestOf = (text: string): string =>
     createHmac('sha256', digestKey).update(text).digest('base64url').slice(0, 16);
@@ -78,19 +80,6 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>) {
       const known = touchTimes(wrongBy, visitor, MAX_GUESSING_VISITORS);
       for (const digest of fresh) touchLru(known, [digest, now], MAX_WRONG_KEYS);
     },
-  };
-}
-
-/** As `visitorOf`; remembers the addresses, which send many requests each. */
-function createVisitorReader(): typeof visitorOf {
-  const known = new Map<string, string>();
-  return (address) => {
-    const found = known.get(address);
-    if (found !== undefined) return found;
-    if (known.size === MAX_KNOWN_VISITORS) known.clear();
-    const visitor = visitorOf(address);
-    known.set(address, visitor);
-    return visitor;
   };
 }
 

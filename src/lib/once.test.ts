@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { once } from './once.ts';
+import { once, remember } from './once.ts';
 
 test('the value is built on first use only, also when it is undefined', () => {
   let builds = 0;
@@ -21,4 +21,22 @@ test('a failed build is tried again', () => {
   });
   expect(value).toThrow('not yet');
   expect(value()).toBe(2);
+});
+
+test('a text is worked out once, and again after as many others', () => {
+  const derived: string[] = [];
+  const lengthOf = remember(2, (text) => {
+    derived.push(text);
+    return text === '' ? undefined : text.length;
+  });
+  expect([lengthOf('a'), lengthOf(''), lengthOf('a'), lengthOf('')]).toEqual([
+    1,
+    undefined,
+    1,
+    undefined,
+  ]);
+  expect(derived).toEqual(['a', '']);
+  lengthOf('bb');
+  expect(lengthOf('a')).toBe(1);
+  expect(derived).toEqual(['a', '', 'bb', 'a']);
 });

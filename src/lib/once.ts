@@ -1,4 +1,4 @@
-// Builds a value on first use and keeps it.
+// Values that are worked out when they are first asked for, and kept: one, the latest argument's, or some by text.
 
 /** A failed build is not kept: the next call tries again. */
 export function once<Value>(build: () => Value): () => Value {
@@ -20,7 +20,7 @@ export function memoize<Argument extends object, Result>(
   };
 }
 
-/** Remembers results by text, for what a few texts are asked for again and again; all are forgotten at `most`. */
+/** Keeps results by text. Others choose the texts, so all are forgotten when there are `most`. */
 export function remember<Result>(
   most: number,
   derive: (text: string) => Result,

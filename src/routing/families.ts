@@ -8,6 +8,7 @@ import {
   isWildcard,
   type Wildcard,
 } from '../lib/names.ts';
+import { remember } from '../lib/once.ts';
 import { neutralModelName, realModelName } from '../wire/vocabulary.ts';
 
 export type Families = ReturnType<typeof createFamilies>;
@@ -104,7 +105,7 @@ const AGES: readonly Release['age'][] = ['current', 'unnumbered', 'older'];
 export function createFamilies(settings: FamiliesSettings = {}) {
   const lists = new WeakMap<ListedIds, Map<string, string | undefined>>();
   const wishes = compileWishes(settings);
-  const releaseOf = createReleaseReader();
+  const releaseOf = remember(MAX_REMEMBERED, parseRelease);
   const wished = ([line]: readonly Line[], ids: readonly string[]): string | undefined =>
     line && findWished(wishes.get(FAMILY_OF_LINE[line]), ids, releaseOf);
   const find = (choice: Choice, ids: readonly string[]): string | undefined => {
@@ -236,18 +237,6 @@ function compareNumbers(left: readonly number[], right: readonly number[]): numb
 const MAX_REMEMBERED = 2000;
 
 type ReadRelease = (id: string) => Release;
-
-function createReleaseReader(): ReadRelease {
-  const releases = new Map<string, Release>();
-  return (id) => {
-    const known = releases.get(id);
-    if (known !== undefined) return known;
-    const release = parseRelease(id);
-    if (releases.size >= MAX_REMEMBERED) releases.clear();
-    releases.set(id, release);
-    return release;
-  };
-}
 
 /**
  * Numbers before a stage are the version (`gemini-2.5-pro`, `claude-3-5-haiku`), but for three digits

@@ -37,7 +37,7 @@ export abstract class AnswerCutter<Choice extends CutChoice> {
   protected abstract text(choice: Choice, event: TextDelta): void;
   protected abstract end(choice: Choice, event: BlockEndEvent): void;
   /** Gives out what was held back, at the end of the answer. */
-  protected abstract flush(choice: Choice): void;
+  protected flush?(choice: Choice): void;
   /** Of a choice that was cut. */
   protected abstract endOfCut(end: Omit<ChoiceEnd, 'reason'>, choice: Choice): ChoiceEnd;
 
@@ -103,7 +103,7 @@ export abstract class AnswerCutter<Choice extends CutChoice> {
   }
 
   #flushAll(): void {
-    for (const choice of this.choices.values()) if (!choice.isCut) this.flush(choice);
+    for (const choice of this.choices.values()) if (!choice.isCut) this.flush?.(choice);
   }
 
   /** Citations of text that was cut off go with it. */

@@ -95,10 +95,6 @@ export class TextLimit extends AnswerCutter<LimitedChoice> {
     this.shown.push(event);
   }
 
-  protected override flush(): void {
-    // Nothing is held back but the opening of an empty text.
-  }
-
   protected override endOfCut(end: Omit<ChoiceEnd, 'reason'>): ChoiceEnd {
     return { ...end, reason: 'max-tokens' };
   }

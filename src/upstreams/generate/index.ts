@@ -2,6 +2,7 @@
 
 import type { ModelCapabilities } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { remember } from '../../lib/once.ts';
 import type { Upstream, UpstreamModel } from '../upstream.ts';
 import { type AnswerRoom, type ClientLimits, createUpstreamClient } from './client.ts';
 import { createDecoder } from './decode.ts';
@@ -35,14 +36,14 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Genera
   const { profile, clock, limits, answerRoom } = options;
   const { baseUrl, userAgent } = profile;
   const client = createUpstreamClient({ baseUrl, userAgent, clock, limits, answerRoom });
-  const builtIn = remember((modelId: string) => capabilitiesOf(profile, modelId));
+  const builtIn = remember(MAX_NAMES, (modelId: string) => capabilitiesOf(profile, modelId));
   const listedOnes = new WeakMap<UpstreamModel, ModelCapabilities>();
   return {
     id: profile.id,
     wire: GENERATE_WIRE,
     isSandbox: profile.isSandbox,
     baseUrl,
-    modelIds: remember((name) => profile.modelIds(name)),
+    modelIds: remember(MAX_NAMES, (name) => profile.modelIds(name)),
     unlistedId: (name) => profile.unlistedId?.(name),
     capabilities(modelId, listed) {
       if (listed === undefined) return builtIn(modelId);
@@ -71,16 +72,4 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Genera
 }
 
 /** Clients name models, so what is remembered of their names is bounded. */
-const MOST_REMEMBERED = 1000;
-
-function remember<Value>(find: (name: string) => Value): (name: string) => Value {
-  const known = new Map<string, Value>();
-  return (name) => {
-    const found = known.get(name);
-    if (found !== undefined) return found;
-    const value = find(name);
-    if (known.size >= MOST_REMEMBERED) known.clear();
-    known.set(name, value);
-    return value;
-  };
-}
+const MAX_NAMES = 1000;
