@@ -72,7 +72,7 @@ export function SecretControl({ field, setting, id }: ControlProps<SecretField>)
       <SecretInput
         {...describedBy(id)}
         value={typed}
-        placeholder={t(isSet ? 'settings.secretSet' : 'settings.secretUnset')}
+        placeholder={t(isSet ? 'settings.secretHidden' : 'settings.secretUnset')}
         disabled={!setting.isLoaded}
         autoComplete="new-password"
         error={

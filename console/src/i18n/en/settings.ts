@@ -49,7 +49,6 @@ export const settings = {
   unreadable: 'Must be a number',
   unreadableSize: 'Must be a number of bytes, or a number with KB, MB or GB',
   tooShort: 'At least {{least}} characters',
-  secretSet: 'Set, hidden',
   secretUnset: 'Not set',
   removeSecretTitle: 'Remove: {{name}}?',
   removeSecretHint:

@@ -50,7 +50,6 @@ export const settings: Translated<typeof english> = {
   unreadable: '必须是数字',
   unreadableSize: '必须是字节数，或带 KB、MB、GB 的数字',
   tooShort: '至少 {{least}} 个字符',
-  secretSet: '已设置，已隐藏',
   secretUnset: '未设置',
   removeSecretTitle: '移除{{name}}？',
   removeSecretHint: '它会立即失效。别处没有保存，因此无法恢复。',

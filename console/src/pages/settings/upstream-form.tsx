@@ -244,7 +244,7 @@ function OAuthFields({ form, isSecretSet }: OAuthFieldsProps) {
         />
         <SecretInput
           label={t('settings.upstream.clientSecret')}
-          placeholder={isSecretSet ? t('settings.secretSet') : ''}
+          placeholder={isSecretSet ? t('settings.secretHidden') : ''}
           autoComplete="new-password"
           {...form.getInputProps('client_secret')}
         />
