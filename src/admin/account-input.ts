@@ -1,7 +1,7 @@
 // Reads a new account from a request: upstream, label, credential.
 
 import type { XStatic } from 'typebox/schema';
-import type { Account } from '../accounts/account.ts';
+import { ACCOUNT_KINDS, type Account, TIERS } from '../accounts/account.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import type { Trial } from '../accounts/health.ts';
 import { invalidRequest } from '../canonical/error.ts';
@@ -10,17 +10,7 @@ import { told } from '../lib/localized-message.ts';
 import { named, optionals } from '../lib/object-schema.ts';
 import type { ImportResult } from '../oauth/imports.ts';
 import type { AdminOptions, UpstreamDirectory } from './options.ts';
-import {
-  ACCOUNT_KINDS,
-  ADD_ANYWAY,
-  LABEL,
-  NOTES,
-  PRIORITY,
-  PROJECT,
-  PROXY_URL,
-  SECRET,
-  TIERS,
-} from './schemas.ts';
+import { ADD_ANYWAY, LABEL, NOTES, PRIORITY, PROJECT, PROXY_URL, SECRET } from './schemas.ts';
 import { TRY_SCHEMA, toTrial, tryAccess } from './try-account.ts';
 
 export const NEW_ACCOUNT_SCHEMA = named('NewAccount', {

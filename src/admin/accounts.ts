@@ -1,6 +1,6 @@
 // `/api/accounts`: list, add, show, change, remove and order accounts.
 
-import type { Account } from '../accounts/account.ts';
+import { type Account, TIERS } from '../accounts/account.ts';
 import type { AccountRecordChange } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
@@ -29,7 +29,6 @@ import {
   PROJECT,
   PROXY_URL,
   SECRET,
-  TIERS,
 } from './schemas.ts';
 
 export type AccountOptions = AccountFacts &

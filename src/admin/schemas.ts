@@ -1,5 +1,6 @@
 // Schemas that several routes of the admin API share; a `title` names them in the OpenAPI description.
 
+import { ACCOUNT_KINDS, TIERS } from '../accounts/account.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { named, object, optional } from '../lib/object-schema.ts';
 
@@ -39,9 +40,6 @@ export function patternWords(params: object): Sentence | undefined {
 const ISO_TIME = { type: 'string', format: 'date-time' } as const;
 const OPTIONAL_TIME = { type: ['string', 'null'], format: 'date-time' } as const;
 const OPTIONAL_TEXT = { type: ['string', 'null'] } as const;
-
-export const TIERS = ['ultra', 'pro', 'free'] as const;
-export const ACCOUNT_KINDS = ['oauth', 'api-key', 'service-account'] as const;
 
 export const orNull = <const Schema>(schema: Schema) =>
   ({ anyOf: [schema, { type: 'null' }] }) as const;
