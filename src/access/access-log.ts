@@ -1,6 +1,7 @@
 // Remembers who was turned away at the door, and who signed in: bounded, saved in batches.
 
 import type { Clock } from '../lib/clock.ts';
+import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import { createWriteBehind, UNBOUNDED } from '../lib/write-behind.ts';
 
 export const ACCESS_VERDICTS = [
@@ -17,23 +18,28 @@ export const ACCESS_VERDICTS = [
  */
 export type AccessVerdict = (typeof ACCESS_VERDICTS)[number];
 
-export interface AccessEntry {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly verdict: AccessVerdict;
-  readonly address: string;
-  readonly method: string;
-  readonly path: string;
-  /** Id of the client key, where one was known. */
-  readonly keyId: string | undefined;
-  /** What the client was told. */
-  readonly reason: string;
-}
+/** Up to the last that a date can be. */
+export const TIME = {
+  ...COUNT,
+  maximum: 8_640_000_000_000_000,
+  description: 'Milliseconds since the epoch.',
+} as const;
 
-export interface StoredAccessEntry extends AccessEntry {
+export const ACCESS_ENTRY_SCHEMA = named('AccessEntry', {
   /** Rises with time. */
-  readonly id: number;
-}
+  id: { type: 'integer' },
+  at: TIME,
+  verdict: { enum: ACCESS_VERDICTS },
+  address: TEXT,
+  method: TEXT,
+  path: TEXT,
+  /** Of the client key, where one was known. */
+  keyId: optional(TEXT),
+  reason: { ...TEXT, description: 'What the client was told.' },
+});
+
+export type StoredAccessEntry = ValueOf<typeof ACCESS_ENTRY_SCHEMA>;
+export type AccessEntry = Omit<StoredAccessEntry, 'id'>;
 
 interface AccessPage {
   readonly verdict?: AccessVerdict | undefined;

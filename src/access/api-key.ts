@@ -2,43 +2,80 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { told } from '../lib/localized-message.ts';
+import {
+  COUNT,
+  named,
+  object,
+  optional,
+  optionals,
+  TEXT,
+  type ValueOf,
+} from '../lib/object-schema.ts';
 import { checksumOf } from '../lib/redact.ts';
+import { TIME } from './access-log.ts';
 
-/** What a key may do; absent limits do not limit. */
-export interface KeyLimits {
-  /** Names and patterns with `*`; empty allows every model. */
-  readonly allowedModels: readonly string[];
-  /** Addresses within a day; of IPv6 each /64 is one. */
-  readonly maxAddresses?: number | undefined;
-  readonly requestsPerMinute?: number | undefined;
-  readonly tokensPerMinute?: number | undefined;
-  /** A day is one of UTC. */
-  readonly dailyTokens?: number | undefined;
-  readonly dailyImages?: number | undefined;
-  readonly curfew?: BlockedHours | undefined;
-}
+const LIMIT = { type: 'integer', minimum: 0, maximum: 1_000_000_000_000 } as const;
 
-/** Times are milliseconds since the epoch. */
-export interface ClientKey extends KeyLimits {
-  readonly id: string;
-  readonly name: string;
-  /** The beginning of the secret, to tell keys apart. */
-  readonly prefix: string;
-  readonly enabled: boolean;
-  readonly createdAt: number;
-  readonly expiresAt?: number | undefined;
-  readonly lastUsedAt?: number | undefined;
-  /** Rises with each change by a person. */
-  readonly revision: number;
-}
+/** Daily hours, in a time zone, at which a key is refused; when `to` is before `from`, they last over midnight. */
+export const CURFEW_SCHEMA = named(
+  'Curfew',
+  {
+    from: { type: 'string', maxLength: 5, description: 'Such as `23:00`.' },
+    to: { type: 'string', maxLength: 5, description: 'Such as `06:00`; may be the next day.' },
+    timeZone: { type: 'string', maxLength: 64, description: 'Such as `Europe/Berlin`.' },
+  },
+  { description: 'Hours at which the key is refused.' },
+);
+
+/** Absent ones do not limit. Of IPv6 each /64 is one address. */
+export const KEY_AMOUNTS = {
+  maxAddresses: { ...LIMIT, minimum: 1, description: 'Addresses within a day.' },
+  requestsPerMinute: { ...LIMIT, minimum: 1 },
+  tokensPerMinute: { ...LIMIT, minimum: 1 },
+  dailyTokens: { ...LIMIT, description: 'A day is one of UTC.' },
+  dailyImages: { ...LIMIT, description: 'A day is one of UTC.' },
+} as const;
+
+/** What a key may do. */
+const LIMITS = {
+  allowedModels: {
+    type: 'array',
+    maxItems: 200,
+    items: { type: 'string', minLength: 1, maxLength: 256 },
+    description:
+      'Names as clients send them, or patterns with `*`, whatever model they lead to; empty allows all.',
+  },
+  ...optionals(KEY_AMOUNTS),
+  curfew: optional(CURFEW_SCHEMA),
+} as const;
+
+export const KEY_FIELDS = {
+  id: TEXT,
+  name: TEXT,
+  prefix: { ...TEXT, description: 'The beginning of the secret.' },
+  enabled: { type: 'boolean' },
+  createdAt: TIME,
+  expiresAt: optional({ ...TIME, description: 'Absent when it never expires.' }),
+  ...LIMITS,
+  lastUsedAt: optional(TIME),
+} as const;
+
+/** Rises with each change by a person. */
+export const REVISION = { type: 'integer', description: 'For `If-Match`.' } as const;
+
+const LIMITS_SCHEMA = object(LIMITS);
+const KEY_SCHEMA = object({ ...KEY_FIELDS, revision: REVISION });
+
+export type KeyLimits = ValueOf<typeof LIMITS_SCHEMA>;
+export type BlockedHours = ValueOf<typeof CURFEW_SCHEMA>;
+export type ClientKey = ValueOf<typeof KEY_SCHEMA>;
+
+export const KEY_USE_SCHEMA = object({ requests: COUNT, tokens: COUNT, images: COUNT });
 
 /** What a key used on one day. */
-export interface DayUse {
+export interface DayUse extends ValueOf<typeof KEY_USE_SCHEMA> {
   /** `2026-01-31`, of UTC. */
   readonly day: string;
-  readonly requests: number;
-  readonly tokens: number;
-  readonly images: number;
 }
 
 export interface StoredKey {
@@ -93,22 +130,12 @@ export function digestKeySecret(secret: string, digestKey: Buffer): string {
   return createHmac('sha256', digestKey).update(secret).digest('hex');
 }
 
-/** Daily hours, in a time zone, at which a key is refused. */
-export interface BlockedHours {
-  /** `23:00`. */
-  readonly from: string;
-  /** `06:00`; when it is before `from`, they last over midnight. */
-  readonly to: string;
-  /** IANA name such as `Europe/Berlin`. */
-  readonly timeZone: string;
-}
-
-const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+const HOUR = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
 /** What is wrong with blocked hours, starting with its field; undefined when nothing is. */
 export function blockedHoursProblem({ from, to, timeZone }: BlockedHours): string | undefined {
-  if (!TIME.test(from)) return told`curfew.from: must be a time such as 23:00`;
-  if (!TIME.test(to)) return told`curfew.to: must be a time such as 06:00`;
+  if (!HOUR.test(from)) return told`curfew.from: must be a time such as 23:00`;
+  if (!HOUR.test(to)) return told`curfew.to: must be a time such as 06:00`;
   if (from === to) return told`curfew.to: must be another time than curfew.from`;
   if (createWallClock(timeZone) === undefined) {
     return told`curfew.timeZone: must be the name of a time zone such as Europe/Berlin or UTC`;

@@ -7,16 +7,41 @@ import { createMutex } from '../lib/concurrency.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { told } from '../lib/localized-message.ts';
 import { type IpAddress, type IpRange, readIpAddress, readIpRange, widthOf } from '../lib/net.ts';
+import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import { createWriteBehind, UNBOUNDED, type WriteBehind } from '../lib/write-behind.ts';
-import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
+import { type DoorLog, SAVE_DELAY_MS, TIME } from './access-log.ts';
+
+/** What a person says of a rule. */
+export const RULE_INPUT = {
+  list: { enum: ['allow', 'deny'] },
+  range: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 128,
+    description: 'An address or CIDR range, of IPv4 or IPv6.',
+  },
+  note: { type: 'string', maxLength: 1024 },
+} as const;
+
+export const ADDRESS_RULE_SCHEMA = named('AddressRule', {
+  id: TEXT,
+  /** The range is in its usual spelling. */
+  ...RULE_INPUT,
+  expiresAt: optional({ ...TIME, description: 'Absent when it never expires.' }),
+  hits: COUNT,
+  lastHitAt: optional(TIME),
+  createdAt: TIME,
+  revision: { type: 'integer', description: 'For `If-Match`; hits do not change it.' },
+});
+
+export type AddressRule = ValueOf<typeof ADDRESS_RULE_SCHEMA>;
+type RuleList = AddressRule['list'];
 
 export interface AddressFilterSettings extends VerdictSettings {
   readonly enabled: boolean;
 }
 
-export interface RuleInput {
-  readonly list: RuleList;
-  readonly range: string;
+export interface RuleInput extends Pick<AddressRule, 'list' | 'range'> {
   readonly note?: string | undefined;
   readonly expiresAt?: number | null | undefined;
 }
@@ -283,23 +308,6 @@ function readRange(text: string): { readonly text: string; readonly range: IpRan
   const reading = readIpRange(text);
   if (reading.kind === 'good') return reading;
   throw invalidRequest('range', `range: ${reading.problem}.`);
-}
-
-type RuleList = 'allow' | 'deny';
-
-/** Times are milliseconds since the epoch. */
-export interface AddressRule {
-  readonly id: string;
-  readonly list: RuleList;
-  /** In its usual spelling. */
-  readonly range: string;
-  readonly note: string;
-  readonly expiresAt: number | undefined;
-  readonly hits: number;
-  readonly lastHitAt: number | undefined;
-  readonly createdAt: number;
-  /** Rises by one with each change; hits are none. */
-  readonly revision: number;
 }
 
 interface RuleHits {

@@ -3,9 +3,11 @@
 import type { AccountAccess, UpstreamModel } from '../upstreams/upstream.ts';
 import type { AccountHealth } from './health.ts';
 
-export type Tier = 'ultra' | 'pro' | 'free';
+export const TIERS = ['ultra', 'pro', 'free'] as const;
+export type Tier = (typeof TIERS)[number];
 
-export type AccountKind = 'oauth' | 'api-key' | 'service-account';
+export const ACCOUNT_KINDS = ['oauth', 'api-key', 'service-account'] as const;
+export type AccountKind = (typeof ACCOUNT_KINDS)[number];
 
 /** Only stored accounts can be changed and outlive the process. */
 export type AccountOrigin = 'stored' | 'environment' | 'sandbox';

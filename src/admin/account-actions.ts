@@ -4,6 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import type { HealthEvent } from '../accounts/health.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
+import { partial } from '../lib/object-schema.ts';
 import { type AccountFacts, writeAccount } from './account-view.ts';
 import { ACCOUNT_PARAMETER, findAccount } from './accounts.ts';
 import type { AdminOptions } from './options.ts';
@@ -17,19 +18,13 @@ const ONE_ACCOUNT = {
   200: { description: 'The account as it is now.', schema: ACCOUNT_SCHEMA, hasRevision: true },
 } as const;
 
-const DISABLE_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { detail: { type: 'string', maxLength: 200, description: 'Why, for other people.' } },
-} as const;
+const DISABLE_SCHEMA = partial({
+  detail: { type: 'string', maxLength: 200, description: 'Why, for other people.' },
+});
 
-const CLEAR_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    model: { type: 'string', maxLength: 256, description: 'Only this model; all when absent.' },
-  },
-} as const;
+const CLEAR_SCHEMA = partial({
+  model: { type: 'string', maxLength: 256, description: 'Only this model; all when absent.' },
+});
 
 export function createActionRoutes(options: ActionOptions): readonly ApiRoute[] {
   const { book, pool } = options;

@@ -1,34 +1,22 @@
 // Reads a new account from a request: upstream, label, credential.
 
 import type { XStatic } from 'typebox/schema';
-import type { Account } from '../accounts/account.ts';
+import { ACCOUNT_KINDS, type Account, TIERS } from '../accounts/account.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import type { Trial } from '../accounts/health.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import { refusedKey } from '../config/upstreams.ts';
 import { told } from '../lib/localized-message.ts';
+import { named, optionals } from '../lib/object-schema.ts';
 import type { ImportResult } from '../oauth/imports.ts';
 import type { AdminOptions, UpstreamDirectory } from './options.ts';
-import {
-  ACCOUNT_KINDS,
-  LABEL,
-  NOTES,
-  PRIORITY,
-  PROJECT,
-  PROXY_URL,
-  SECRET,
-  TIERS,
-} from './schemas.ts';
+import { ADD_ANYWAY, LABEL, NOTES, PRIORITY, PROJECT, PROXY_URL, SECRET } from './schemas.ts';
 import { TRY_SCHEMA, toTrial, tryAccess } from './try-account.ts';
 
-export const NEW_ACCOUNT_SCHEMA = {
-  title: 'NewAccount',
-  type: 'object',
-  required: ['upstream', 'kind'],
-  additionalProperties: false,
-  properties: {
-    upstream: { type: 'string', description: 'Id of a configured upstream.' },
-    kind: { enum: ACCOUNT_KINDS },
+export const NEW_ACCOUNT_SCHEMA = named('NewAccount', {
+  upstream: { type: 'string', description: 'Id of a configured upstream.' },
+  kind: { enum: ACCOUNT_KINDS },
+  ...optionals({
     label: {
       ...LABEL,
       description: 'Unique within the upstream; by default the e-mail, or `key-1`, `key-2`, ….',
@@ -40,10 +28,7 @@ export const NEW_ACCOUNT_SCHEMA = {
     proxyUrl: PROXY_URL,
     key: { ...SECRET, description: 'Of the kind `api-key`.' },
     ...TRY_SCHEMA.properties,
-    addAnyway: {
-      type: 'boolean',
-      description: 'Stores the key also when the upstream refuses it.',
-    },
+    addAnyway: ADD_ANYWAY,
     refreshToken: { ...SECRET, description: 'Of the kind `oauth`.' },
     serviceAccount: {
       type: 'object',
@@ -58,8 +43,8 @@ export const NEW_ACCOUNT_SCHEMA = {
         project_id: PROJECT,
       },
     },
-  },
-} as const;
+  }),
+});
 
 export type NewAccountJson = XStatic<typeof NEW_ACCOUNT_SCHEMA>;
 

@@ -3,6 +3,7 @@
 import type { XStatic } from 'typebox/schema';
 import { invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
+import { named, object, optional } from '../lib/object-schema.ts';
 import type { ImportResult } from '../oauth/imports.ts';
 import { requireReauthentication } from './access/session.ts';
 import { readProxyUrl, readUpstream } from './account-input.ts';
@@ -13,102 +14,77 @@ import { PROXY_URL } from './schemas.ts';
 
 export type TransferOptions = Pick<AdminOptions, 'book' | 'access' | 'transfer' | 'upstreams'>;
 
-export const IMPORT_SCHEMA = {
-  title: 'AccountImport',
-  type: 'object',
-  required: ['format', 'text'],
-  additionalProperties: false,
-  properties: {
-    format: {
-      enum: ['export', 'refresh-tokens', 'service-accounts'],
-      description:
-        '`export`: what an export gave. `refresh-tokens`: one a line, with a label before it or not, ' +
-        'or a JSON array. `service-accounts`: a key file or a JSON array of them.',
-    },
-    text: { type: 'string', minLength: 1, description: 'The file as it is.' },
-    passphrase: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 1024,
-      description: 'Of a sealed export.',
-    },
-    upstream: { type: 'string', description: 'Where they belong; an export knows it itself.' },
-    proxyUrl: PROXY_URL,
+export const IMPORT_SCHEMA = named('AccountImport', {
+  format: {
+    enum: ['export', 'refresh-tokens', 'service-accounts'],
+    description:
+      '`export`: what an export gave. `refresh-tokens`: one a line, with a label before it or not, ' +
+      'or a JSON array. `service-accounts`: a key file or a JSON array of them.',
   },
-} as const;
+  text: { type: 'string', minLength: 1, description: 'The file as it is.' },
+  passphrase: optional({
+    type: 'string',
+    minLength: 1,
+    maxLength: 1024,
+    description: 'Of a sealed export.',
+  }),
+  upstream: optional({
+    type: 'string',
+    description: 'Where they belong; an export knows it itself.',
+  }),
+  proxyUrl: optional(PROXY_URL),
+});
 
-export const IMPORTED_SCHEMA = {
-  title: 'ImportedAccounts',
-  type: 'object',
-  required: ['added', 'updated', 'failed', 'results'],
-  additionalProperties: false,
-  properties: {
-    added: { type: 'integer' },
-    updated: { type: 'integer' },
-    failed: { type: 'integer' },
-    results: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['index', 'label', 'outcome', 'accountId', 'reason'],
-        additionalProperties: false,
-        properties: {
-          index: { type: 'integer', description: 'The place in the file, from 1.' },
-          label: { type: ['string', 'null'] },
-          outcome: { enum: ['added', 'updated', 'failed'] },
-          accountId: { type: ['string', 'null'] },
-          reason: {
-            type: ['string', 'null'],
-            description: 'Why it failed, or what is worth knowing.',
-          },
-        },
+export const IMPORTED_SCHEMA = named('ImportedAccounts', {
+  added: { type: 'integer' },
+  updated: { type: 'integer' },
+  failed: { type: 'integer' },
+  results: {
+    type: 'array',
+    items: object({
+      index: { type: 'integer', description: 'The place in the file, from 1.' },
+      label: { type: ['string', 'null'] },
+      outcome: { enum: ['added', 'updated', 'failed'] },
+      accountId: { type: ['string', 'null'] },
+      reason: {
+        type: ['string', 'null'],
+        description: 'Why it failed, or what is worth knowing.',
       },
-    },
+    }),
   },
-} as const;
+});
 
-const EXPORT_SCHEMA = {
-  type: 'object',
-  required: ['passphrase'],
-  additionalProperties: false,
-  properties: {
-    passphrase: {
-      type: 'string',
-      maxLength: 1024,
-      description: 'At least 12 characters; whoever knows it can use the accounts.',
-    },
-    password: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 1024,
-      description:
-        'The console password, needed again from a browser that is signed in; or in `x-isthmus-password`.',
-    },
-    ids: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 100_000,
-      items: { type: 'string' },
-      description: 'Accounts; all stored ones when absent.',
-    },
+const EXPORT_SCHEMA = object({
+  passphrase: {
+    type: 'string',
+    maxLength: 1024,
+    description: 'At least 12 characters; whoever knows it can use the accounts.',
   },
-} as const;
+  password: optional({
+    type: 'string',
+    minLength: 1,
+    maxLength: 1024,
+    description:
+      'The console password, needed again from a browser that is signed in; or in `x-isthmus-password`.',
+  }),
+  ids: optional({
+    type: 'array',
+    minItems: 1,
+    maxItems: 100_000,
+    items: { type: 'string' },
+    description: 'Accounts; all stored ones when absent.',
+  }),
+});
 
-export const EXPORTED_SCHEMA = {
-  title: 'ExportedAccounts',
-  type: 'object',
-  required: ['sealed', 'count', 'left'],
-  additionalProperties: false,
-  properties: {
-    sealed: { type: 'string' },
-    count: { type: 'integer' },
-    left: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'Ids of accounts that come with the process and are not exported.',
-    },
+export const EXPORTED_SCHEMA = named('ExportedAccounts', {
+  sealed: { type: 'string' },
+  count: { type: 'integer' },
+  left: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Ids of accounts that come with the process and are not exported.',
   },
-} as const;
+});
 
 export function createTransferRoutes(options: TransferOptions): readonly ApiRoute[] {
   const { book, access, transfer } = options;

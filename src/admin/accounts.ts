@@ -1,9 +1,10 @@
 // `/api/accounts`: list, add, show, change, remove and order accounts.
 
-import type { Account } from '../accounts/account.ts';
+import { type Account, TIERS } from '../accounts/account.ts';
 import type { AccountRecordChange } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
+import { named, object, optional, partial } from '../lib/object-schema.ts';
 import { requireReauthentication } from './access/session.ts';
 import {
   addAccount,
@@ -19,62 +20,46 @@ import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } fro
 import {
   ACCOUNT_LIST_SCHEMA,
   ACCOUNT_SCHEMA,
+  ADD_ANYWAY,
   ERROR_SCHEMA,
   LABEL,
   NOTES,
+  orNull,
   PRIORITY,
   PROJECT,
   PROXY_URL,
   SECRET,
-  TIERS,
 } from './schemas.ts';
 
 export type AccountOptions = AccountFacts &
   Pick<AdminOptions, 'clock' | 'access' | 'ownKeys' | 'revoker' | 'transfer' | 'upstreams'>;
 
-export const CHANGE_SCHEMA = {
-  title: 'AccountChange',
-  type: 'object',
-  description: 'What is absent stays; null clears.',
-  minProperties: 1,
-  additionalProperties: false,
-  properties: {
+export const CHANGE_SCHEMA = partial(
+  {
     label: LABEL,
     tier: { enum: [...TIERS, null] },
-    project: { anyOf: [PROJECT, { type: 'null' }] },
+    project: orNull(PROJECT),
     priority: PRIORITY,
-    notes: { anyOf: [NOTES, { type: 'null' }] },
-    proxyUrl: { anyOf: [PROXY_URL, { type: 'null' }] },
+    notes: orNull(NOTES),
+    proxyUrl: orNull(PROXY_URL),
     key: { ...SECRET, description: 'A new key, of the kind `api-key`.' },
-    addAnyway: {
-      type: 'boolean',
-      description: 'Stores the key also when the upstream refuses it.',
-    },
+    addAnyway: ADD_ANYWAY,
   },
-} as const;
+  { title: 'AccountChange', description: 'What is absent stays; null clears.', minProperties: 1 },
+);
 
-const REMOVE_QUERY = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    revoke: {
-      enum: ['true', 'false'],
-      default: 'false',
-      description: 'Also takes the grant back at the provider, for whoever else uses it too.',
-    },
+const REMOVE_QUERY = partial({
+  revoke: {
+    enum: ['true', 'false'],
+    default: 'false',
+    description: 'Also takes the grant back at the provider, for whoever else uses it too.',
   },
-} as const;
+});
 
-export const REVOCATION_SCHEMA = {
-  title: 'Revocation',
-  type: 'object',
-  required: ['revocation'],
-  additionalProperties: false,
-  properties: {
-    revocation: { enum: ['revoked', 'not-possible', 'failed'] },
-    reason: { type: 'string' },
-  },
-} as const;
+export const REVOCATION_SCHEMA = named('Revocation', {
+  revocation: { enum: ['revoked', 'not-possible', 'failed'] },
+  reason: optional({ type: 'string' }),
+});
 
 const ONE_ACCOUNT = {
   200: { description: 'The account.', schema: ACCOUNT_SCHEMA, hasRevision: true },
@@ -263,35 +248,24 @@ async function replaceKey(book: AdminOptions['book'], id: string, key: string): 
   await book.flush();
 }
 
-const ORDER_SCHEMA = {
-  type: 'object',
-  required: ['order'],
-  additionalProperties: false,
-  properties: {
-    order: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 100_000,
-      items: { type: 'string', maxLength: 512 },
-      description: 'Ids, the most preferred first; accounts not named follow in their order.',
-    },
+const ORDER_SCHEMA = object({
+  order: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 100_000,
+    items: { type: 'string', maxLength: 512 },
+    description: 'Ids, the most preferred first; accounts not named follow in their order.',
   },
-} as const;
+});
 
-export const ORDERED_SCHEMA = {
-  title: 'OrderedAccounts',
-  type: 'object',
-  required: ['accounts', 'fixed'],
-  additionalProperties: false,
-  properties: {
-    accounts: { type: 'array', items: ACCOUNT_SCHEMA },
-    fixed: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'Named accounts whose place cannot be changed: they come with the process.',
-    },
+export const ORDERED_SCHEMA = named('OrderedAccounts', {
+  accounts: { type: 'array', items: ACCOUNT_SCHEMA },
+  fixed: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Named accounts whose place cannot be changed: they come with the process.',
   },
-} as const;
+});
 
 export function createOrderRoute(options: AccountFacts): ApiRoute {
   const { book } = options;

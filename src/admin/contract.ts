@@ -1,12 +1,12 @@
 // The types of the admin API that the console shares, taken from the schemas of the routes.
 
 import type { XStatic } from 'typebox/schema';
+import type { ADDRESS_RULE_SCHEMA } from '../access/ip-rules.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import type {
   ACCESS_LOG_SCHEMA,
   ADDRESS_CHECK_SCHEMA,
   ADDRESS_RULE_CHANGE_SCHEMA,
-  ADDRESS_RULE_SCHEMA,
   ADDRESS_RULES_SCHEMA,
   CREATED_KEY_SCHEMA,
   KEY_CHANGE_SCHEMA,

@@ -1,6 +1,7 @@
 // `/api/models` and `/api/route`: the model list, and where a model name is routed.
 
 import type { ListedModel } from '../canonical/model.ts';
+import { named, object, optional } from '../lib/object-schema.ts';
 import { ROUTE_STEP_KINDS, sayRouteStep } from '../routing/named-model.ts';
 import { sayUnserved } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
@@ -8,115 +9,75 @@ import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 
 export type ModelOptions = Pick<AdminOptions, 'models' | 'router'>;
 
-export const MODELS_SCHEMA = {
-  title: 'Models',
-  type: 'object',
-  required: ['models'],
-  additionalProperties: false,
-  properties: {
-    models: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: [
-          ...['id', 'target', 'servedAs', 'displayName', 'description', 'inputTokenLimit'],
-          ...['outputTokenLimit', 'supportsThinking', 'drawsImages', 'tasks'],
-        ],
-        additionalProperties: false,
-        properties: {
-          id: { type: 'string' },
-          target: { type: ['string', 'null'], description: 'The model the name stands for.' },
-          servedAs: {
-            type: ['string', 'null'],
-            description:
-              'The id by which the first enabled account that offers it knows it; others may have another version.',
-          },
-          displayName: { type: 'string' },
-          description: { type: 'string' },
-          inputTokenLimit: { type: 'integer' },
-          outputTokenLimit: { type: 'integer' },
-          supportsThinking: { type: 'boolean' },
-          drawsImages: { type: 'boolean' },
-          tasks: { type: 'array', items: { type: 'string' }, description: 'What it is for.' },
-        },
+export const MODELS_SCHEMA = named('Models', {
+  models: {
+    type: 'array',
+    items: object({
+      id: { type: 'string' },
+      target: { type: ['string', 'null'], description: 'The model the name stands for.' },
+      servedAs: {
+        type: ['string', 'null'],
+        description:
+          'The id by which the first enabled account that offers it knows it; others may have another version.',
       },
-    },
+      displayName: { type: 'string' },
+      description: { type: 'string' },
+      inputTokenLimit: { type: 'integer' },
+      outputTokenLimit: { type: 'integer' },
+      supportsThinking: { type: 'boolean' },
+      drawsImages: { type: 'boolean' },
+      tasks: { type: 'array', items: { type: 'string' }, description: 'What it is for.' },
+    }),
   },
-} as const;
+});
 
-const ROUTE_QUERY = {
-  type: 'object',
-  required: ['model'],
-  additionalProperties: false,
-  properties: {
-    model: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 1024,
-      description: 'A name as a client would send it.',
-    },
+const ROUTE_QUERY = object({
+  model: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 1024,
+    description: 'A name as a client would send it.',
   },
-} as const;
+});
 
-export const ROUTE_SCHEMA = {
-  title: 'Route',
-  type: 'object',
-  required: [
-    'asked',
-    'target',
-    'servedAs',
-    'steps',
-    'error',
-    'thinking',
-    'effort',
-    'webSearch',
-    'image',
-  ],
-  additionalProperties: false,
-  properties: {
-    asked: { type: 'string' },
-    target: { type: ['string', 'null'], description: 'Null when the name goes nowhere.' },
-    servedAs: {
-      type: ['string', 'null'],
-      description: 'The id by which an enabled account serves it now; null when none does.',
-    },
-    steps: {
-      type: 'array',
-      description: 'How it got there.',
-      items: {
-        type: 'object',
-        required: ['kind', 'name', 'target', 'text'],
-        additionalProperties: false,
-        properties: {
-          kind: { enum: ROUTE_STEP_KINDS },
-          name: {
-            type: 'string',
-            description: 'What was looked up; of a mapping the name or pattern of the entry.',
-          },
-          target: { type: 'string' },
-          detail: {
-            type: 'string',
-            description: 'Of an alias its pattern, of a variant what else is asked for.',
-          },
-          text: { type: 'string', description: 'The step in words.' },
-        },
+export const ROUTE_SCHEMA = named('Route', {
+  asked: { type: 'string' },
+  target: { type: ['string', 'null'], description: 'Null when the name goes nowhere.' },
+  servedAs: {
+    type: ['string', 'null'],
+    description: 'The id by which an enabled account serves it now; null when none does.',
+  },
+  steps: {
+    type: 'array',
+    description: 'How it got there.',
+    items: object({
+      kind: { enum: ROUTE_STEP_KINDS },
+      name: {
+        type: 'string',
+        description: 'What was looked up; of a mapping the name or pattern of the entry.',
       },
-    },
-    error: {
-      type: ['string', 'null'],
-      description:
-        'Why it goes nowhere or is not served now, with the name that may have been meant.',
-    },
-    thinking: { type: ['string', 'null'] },
-    effort: { type: ['string', 'null'] },
-    webSearch: { type: 'boolean' },
-    image: {
-      type: ['object', 'null'],
-      additionalProperties: false,
-      properties: { aspectRatio: { type: 'string' }, size: { type: 'string' } },
-    },
+      target: { type: 'string' },
+      detail: optional({
+        type: 'string',
+        description: 'Of an alias its pattern, of a variant what else is asked for.',
+      }),
+      text: { type: 'string', description: 'The step in words.' },
+    }),
   },
-} as const;
+  error: {
+    type: ['string', 'null'],
+    description:
+      'Why it goes nowhere or is not served now, with the name that may have been meant.',
+  },
+  thinking: { type: ['string', 'null'] },
+  effort: { type: ['string', 'null'] },
+  webSearch: { type: 'boolean' },
+  image: {
+    type: ['object', 'null'],
+    additionalProperties: false,
+    properties: { aspectRatio: { type: 'string' }, size: { type: 'string' } },
+  },
+});
 
 export function createModelRoutes({ models, router }: ModelOptions): readonly ApiRoute[] {
   return [

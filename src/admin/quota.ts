@@ -2,6 +2,7 @@
 
 import type { XStatic } from 'typebox/schema';
 import { compareCodePoints } from '../lib/names.ts';
+import { named, object, partial } from '../lib/object-schema.ts';
 import { inOrder, type QuotaJson, writeQuotas } from './account-view.ts';
 import { findAccount } from './accounts.ts';
 import type { AdminOptions } from './options.ts';
@@ -10,85 +11,53 @@ import { QUOTA_SCHEMA } from './schemas.ts';
 
 export type QuotaOptions = Pick<AdminOptions, 'book' | 'isProtected' | 'quota'>;
 
-const FAMILY_SCHEMA = {
-  title: 'QuotaFamily',
-  type: 'object',
-  required: ['family', 'kind', 'models', 'accounts', 'accountsWithRoom', 'percent', 'resetsAt'],
-  additionalProperties: false,
-  properties: {
-    family: { type: 'string', description: 'The first word of the model ids.' },
-    kind: { enum: ['text', 'image'] },
-    models: { type: 'array', items: { type: 'string' } },
-    accounts: { type: 'integer', description: 'Accounts with a figure.' },
-    accountsWithRoom: {
-      type: 'integer',
-      description: 'Accounts with something left, unprotected.',
-    },
-    percent: { type: 'number', description: 'The mean of all figures.' },
-    resetsAt: { type: ['string', 'null'], format: 'date-time', description: 'The soonest reset.' },
+const FAMILY_SCHEMA = named('QuotaFamily', {
+  family: { type: 'string', description: 'The first word of the model ids.' },
+  kind: { enum: ['text', 'image'] },
+  models: { type: 'array', items: { type: 'string' } },
+  accounts: { type: 'integer', description: 'Accounts with a figure.' },
+  accountsWithRoom: {
+    type: 'integer',
+    description: 'Accounts with something left, unprotected.',
   },
-} as const;
+  percent: { type: 'number', description: 'The mean of all figures.' },
+  resetsAt: { type: ['string', 'null'], format: 'date-time', description: 'The soonest reset.' },
+});
 
-const QUOTAS_SCHEMA = {
-  title: 'Quotas',
-  type: 'object',
-  required: ['families', 'accounts'],
-  additionalProperties: false,
-  properties: {
-    families: { type: 'array', items: FAMILY_SCHEMA },
-    accounts: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['id', 'label', 'upstream', 'tier', 'quotas'],
-        additionalProperties: false,
-        properties: {
-          id: { type: 'string' },
-          label: { type: 'string' },
-          upstream: { type: 'string' },
-          tier: { type: ['string', 'null'] },
-          quotas: { type: 'array', items: QUOTA_SCHEMA },
-        },
-      },
-    },
+const QUOTAS_SCHEMA = named('Quotas', {
+  families: { type: 'array', items: FAMILY_SCHEMA },
+  accounts: {
+    type: 'array',
+    items: object({
+      id: { type: 'string' },
+      label: { type: 'string' },
+      upstream: { type: 'string' },
+      tier: { type: ['string', 'null'] },
+      quotas: { type: 'array', items: QUOTA_SCHEMA },
+    }),
   },
-} as const;
+});
 
-const REFRESH_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    ids: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 100_000,
-      items: { type: 'string' },
-      description: 'Accounts; all that are not disabled when absent.',
-    },
+const REFRESH_SCHEMA = partial({
+  ids: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 100_000,
+    items: { type: 'string' },
+    description: 'Accounts; all that are not disabled when absent.',
   },
-} as const;
+});
 
-const REFRESHED_SCHEMA = {
-  title: 'QuotaRefresh',
-  type: 'object',
-  required: ['results'],
-  additionalProperties: false,
-  properties: {
-    results: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['id', 'outcome', 'message'],
-        additionalProperties: false,
-        properties: {
-          id: { type: 'string' },
-          outcome: { enum: ['read', 'not-reported', 'failed', 'gone'] },
-          message: { type: ['string', 'null'] },
-        },
-      },
-    },
+const REFRESHED_SCHEMA = named('QuotaRefresh', {
+  results: {
+    type: 'array',
+    items: object({
+      id: { type: 'string' },
+      outcome: { enum: ['read', 'not-reported', 'failed', 'gone'] },
+      message: { type: ['string', 'null'] },
+    }),
   },
-} as const;
+});
 
 type FamilyJson = XStatic<typeof FAMILY_SCHEMA>;
 

@@ -6,6 +6,7 @@ import { type ErrorReason, GatewayError, invalidRequest } from '../canonical/err
 import { type SchemaError, sayKeyword } from '../config/check-config.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import { partial } from '../lib/object-schema.ts';
 import type { AdminAnswer, AdminInput, AdminMethod, AdminRoute } from '../server/admin-route.ts';
 import { patternWords } from './schemas.ts';
 
@@ -48,7 +49,7 @@ export interface ApiInput<Body, Query> extends Omit<AdminInput, 'body' | 'query'
   readonly revision: string | undefined;
 }
 
-const NOTHING = { type: 'object', properties: {}, additionalProperties: false } as const;
+const NOTHING = partial({});
 
 export interface RouteSpec<Body extends ObjectSchema, Query extends ObjectSchema> {
   readonly method: AdminMethod;

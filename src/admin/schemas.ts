@@ -1,6 +1,8 @@
 // Schemas that several routes of the admin API share; a `title` names them in the OpenAPI description.
 
+import { ACCOUNT_KINDS, TIERS } from '../accounts/account.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import { named, object, optional } from '../lib/object-schema.ts';
 
 /** Something of it can be seen. */
 const VISIBLE = '[^\\s\\p{C}]';
@@ -39,169 +41,108 @@ const ISO_TIME = { type: 'string', format: 'date-time' } as const;
 const OPTIONAL_TIME = { type: ['string', 'null'], format: 'date-time' } as const;
 const OPTIONAL_TEXT = { type: ['string', 'null'] } as const;
 
-export const TIERS = ['ultra', 'pro', 'free'] as const;
-export const ACCOUNT_KINDS = ['oauth', 'api-key', 'service-account'] as const;
+export const orNull = <const Schema>(schema: Schema) =>
+  ({ anyOf: [schema, { type: 'null' }] }) as const;
 
-export const ERROR_SCHEMA = {
-  title: 'Error',
-  type: 'object',
-  required: ['error'],
-  additionalProperties: false,
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message'],
-      additionalProperties: false,
-      properties: {
-        code: { type: 'string', description: 'A word for programs.' },
-        message: { type: 'string', description: 'What is wrong and the way out, for people.' },
-        field: { type: 'string', description: 'The field of the request that is wrong.' },
-      },
-    },
+export const ERROR_SCHEMA = named('Error', {
+  error: object({
+    code: { type: 'string', description: 'A word for programs.' },
+    message: { type: 'string', description: 'What is wrong and the way out, for people.' },
+    field: optional({ type: 'string', description: 'The field of the request that is wrong.' }),
+  }),
+});
+
+export const QUOTA_SCHEMA = named('Quota', {
+  model: { type: 'string', description: "The account's own id of the model." },
+  percent: { type: 'number', minimum: 0, maximum: 100 },
+  resetsAt: OPTIONAL_TIME,
+  source: { enum: ['upstream', 'estimated'] },
+  fetchedAt: ISO_TIME,
+  isProtected: { type: 'boolean', description: 'Kept back by quota protection.' },
+});
+
+export const COOLDOWN_SCHEMA = named('Cooldown', {
+  model: { ...OPTIONAL_TEXT, description: 'Null when the whole account rests.' },
+  until: ISO_TIME,
+  cause: {
+    enum: ['quota', 'rate', 'refused', 'missing', 'overloaded', 'credential'],
+    description: '`overloaded`: the model rests for all accounts of the upstream together.',
   },
-} as const;
+});
 
-export const QUOTA_SCHEMA = {
-  title: 'Quota',
-  type: 'object',
-  required: ['model', 'percent', 'resetsAt', 'source', 'fetchedAt', 'isProtected'],
-  additionalProperties: false,
-  properties: {
-    model: { type: 'string', description: "The account's own id of the model." },
-    percent: { type: 'number', minimum: 0, maximum: 100 },
-    resetsAt: OPTIONAL_TIME,
-    source: { enum: ['upstream', 'estimated'] },
-    fetchedAt: ISO_TIME,
-    isProtected: { type: 'boolean', description: 'Kept back by quota protection.' },
+export const STATUS_SCHEMA = named('AccountStatus', {
+  kind: { enum: ['active', 'disabled', 'blocked'] },
+  reason: {
+    ...OPTIONAL_TEXT,
+    description:
+      '`invalid-grant`, `invalid-key`, `forbidden`, `manual`, `standing-by`, `no-upstream` or `verification`; of an active account ' +
+      '`refused-grant` while its sign-in is in doubt.',
   },
-} as const;
+  since: OPTIONAL_TIME,
+  until: OPTIONAL_TIME,
+  detail: { ...OPTIONAL_TEXT, description: 'What the upstream said, or the person who did it.' },
+  wayOut: { ...OPTIONAL_TEXT, description: 'What a person can do about it.' },
+});
 
-export const COOLDOWN_SCHEMA = {
-  title: 'Cooldown',
-  type: 'object',
-  required: ['model', 'until', 'cause'],
-  additionalProperties: false,
-  properties: {
-    model: { ...OPTIONAL_TEXT, description: 'Null when the whole account rests.' },
-    until: ISO_TIME,
-    cause: {
-      enum: ['quota', 'rate', 'refused', 'missing', 'overloaded', 'credential'],
-      description: '`overloaded`: the model rests for all accounts of the upstream together.',
-    },
-  },
-} as const;
-
-export const STATUS_SCHEMA = {
-  title: 'AccountStatus',
-  type: 'object',
-  required: ['kind', 'reason', 'since', 'until', 'detail', 'wayOut'],
-  additionalProperties: false,
-  properties: {
-    kind: { enum: ['active', 'disabled', 'blocked'] },
-    reason: {
-      ...OPTIONAL_TEXT,
-      description:
-        '`invalid-grant`, `invalid-key`, `forbidden`, `manual`, `standing-by`, `no-upstream` or `verification`; of an active account ' +
-        '`refused-grant` while its sign-in is in doubt.',
-    },
-    since: OPTIONAL_TIME,
-    until: OPTIONAL_TIME,
-    detail: { ...OPTIONAL_TEXT, description: 'What the upstream said, or the person who did it.' },
-    wayOut: { ...OPTIONAL_TEXT, description: 'What a person can do about it.' },
-  },
-} as const;
-
-const TRIAL_SCHEMA = {
-  title: 'AccountTrial',
-  type: 'object',
-  description: 'How it did when it was last tried apart from requests.',
-  required: ['what', 'isGood', 'at', 'durationMs', 'message'],
-  additionalProperties: false,
-  properties: {
+const TRIAL_SCHEMA = named(
+  'AccountTrial',
+  {
     what: { enum: ['models', 'answer'] },
     isGood: { type: 'boolean' },
     at: ISO_TIME,
     durationMs: { type: 'integer' },
     message: { type: 'string' },
   },
-} as const;
+  { description: 'How it did when it was last tried apart from requests.' },
+);
 
-const CONDITION_SCHEMA = {
-  title: 'AccountCondition',
-  type: 'object',
-  required: ['state', 'attempts', 'share', 'lastSuccessAt', 'reason', 'trial'],
-  additionalProperties: false,
-  properties: {
-    state: {
-      enum: ['untried', 'healthy', 'degraded', 'cooling-down', 'failing', 'disabled'],
-      description:
-        'By the outcomes of its last requests and trials: `untried` has answered none since the start, `degraded` ' +
-        'answers most, `failing` fewer than half.',
-    },
-    attempts: { type: 'integer', description: 'The last requests that say something of it.' },
-    share: { type: ['number', 'null'], description: 'Of these the part that succeeded, 0 to 1.' },
-    lastSuccessAt: OPTIONAL_TIME,
-    reason: {
-      ...OPTIONAL_TEXT,
-      description: 'Why the last one failed, in the words of the upstream.',
-    },
-    trial: { anyOf: [TRIAL_SCHEMA, { type: 'null' }] },
+const CONDITION_SCHEMA = named('AccountCondition', {
+  state: {
+    enum: ['untried', 'healthy', 'degraded', 'cooling-down', 'failing', 'disabled'],
+    description:
+      'By the outcomes of its last requests and trials: `untried` has answered none since the start, `degraded` ' +
+      'answers most, `failing` fewer than half.',
   },
-} as const;
-
-export const ACCOUNT_SCHEMA = {
-  title: 'Account',
-  type: 'object',
-  required: [
-    ...['id', 'upstream', 'kind', 'label', 'tier', 'project', 'priority', 'notes', 'hasProxy'],
-    ...[
-      'origin',
-      'status',
-      'condition',
-      'cooldowns',
-      'quotas',
-      'models',
-      'createdAt',
-      'lastUsedAt',
-      'revision',
-    ],
-  ],
-  additionalProperties: false,
-  properties: {
-    id: { type: 'string' },
-    upstream: { type: 'string' },
-    kind: { enum: ACCOUNT_KINDS },
-    label: { type: 'string', description: 'E-mail or name, unique within its upstream.' },
-    tier: { enum: [...TIERS, null] },
-    project: OPTIONAL_TEXT,
-    priority: { type: 'integer', description: 'Higher goes first.' },
-    notes: OPTIONAL_TEXT,
-    hasProxy: { type: 'boolean' },
-    origin: {
-      enum: ['stored', 'environment', 'sandbox'],
-      description: 'Only stored accounts can be changed or removed.',
-    },
-    status: STATUS_SCHEMA,
-    condition: CONDITION_SCHEMA,
-    cooldowns: { type: 'array', items: COOLDOWN_SCHEMA },
-    quotas: { type: 'array', items: QUOTA_SCHEMA },
-    models: {
-      type: ['integer', 'null'],
-      description: 'How many models its own list holds; null until it was read.',
-    },
-    createdAt: ISO_TIME,
-    lastUsedAt: { ...OPTIONAL_TIME, description: 'Null: not since the gateway started.' },
-    revision: { type: 'integer', description: 'For `If-Match`.' },
+  attempts: { type: 'integer', description: 'The last requests that say something of it.' },
+  share: { type: ['number', 'null'], description: 'Of these the part that succeeded, 0 to 1.' },
+  lastSuccessAt: OPTIONAL_TIME,
+  reason: {
+    ...OPTIONAL_TEXT,
+    description: 'Why the last one failed, in the words of the upstream.',
   },
-} as const;
+  trial: orNull(TRIAL_SCHEMA),
+});
 
-export const ACCOUNT_LIST_SCHEMA = {
-  title: 'AccountList',
-  type: 'object',
-  required: ['accounts'],
-  additionalProperties: false,
-  properties: { accounts: { type: 'array', items: ACCOUNT_SCHEMA } },
-} as const;
+export const ACCOUNT_SCHEMA = named('Account', {
+  id: { type: 'string' },
+  upstream: { type: 'string' },
+  kind: { enum: ACCOUNT_KINDS },
+  label: { type: 'string', description: 'E-mail or name, unique within its upstream.' },
+  tier: { enum: [...TIERS, null] },
+  project: OPTIONAL_TEXT,
+  priority: { type: 'integer', description: 'Higher goes first.' },
+  notes: OPTIONAL_TEXT,
+  hasProxy: { type: 'boolean' },
+  origin: {
+    enum: ['stored', 'environment', 'sandbox'],
+    description: 'Only stored accounts can be changed or removed.',
+  },
+  status: STATUS_SCHEMA,
+  condition: CONDITION_SCHEMA,
+  cooldowns: { type: 'array', items: COOLDOWN_SCHEMA },
+  quotas: { type: 'array', items: QUOTA_SCHEMA },
+  models: {
+    type: ['integer', 'null'],
+    description: 'How many models its own list holds; null until it was read.',
+  },
+  createdAt: ISO_TIME,
+  lastUsedAt: { ...OPTIONAL_TIME, description: 'Null: not since the gateway started.' },
+  revision: { type: 'integer', description: 'For `If-Match`.' },
+});
+
+export const ACCOUNT_LIST_SCHEMA = named('AccountList', {
+  accounts: { type: 'array', items: ACCOUNT_SCHEMA },
+});
 
 /** Texts a person writes. */
 export const LABEL = {
@@ -219,12 +160,14 @@ export const PROJECT = {
 } as const;
 export const PRIORITY = { type: 'integer', minimum: -1_000_000, maximum: 1_000_000 } as const;
 export const SECRET = { type: 'string', minLength: 1, maxLength: 16_384 } as const;
+export const ADD_ANYWAY = {
+  type: 'boolean',
+  description: 'Stores the key also when the upstream refuses it.',
+} as const;
 export const PROXY_URL = {
   type: 'string',
   maxLength: 2048,
   description: '`http://`, `https://` or `socks5://`, perhaps with user and password. Never shown.',
 } as const;
 
-export const TEXT = { type: 'string' } as const;
-export const COUNT = { type: 'integer', minimum: 0 } as const;
 export const TIME = { type: 'number', description: 'Milliseconds since the epoch.' } as const;

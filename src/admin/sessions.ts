@@ -1,58 +1,37 @@
 // `/api/sessions`: which account each session is bound to, and unbinding.
 
 import { told } from '../lib/localized-message.ts';
+import { named, object } from '../lib/object-schema.ts';
 import { writeTime } from './account-view.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './route.ts';
 
 export type SessionOptions = Pick<AdminOptions, 'book' | 'pool'>;
 
-const SESSIONS_SCHEMA = {
-  title: 'Sessions',
-  type: 'object',
-  required: ['sessions'],
-  additionalProperties: false,
-  properties: {
-    sessions: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['id', 'label', 'clientKeyHash', 'accountId', 'account', 'detours', 'expiresAt'],
-        additionalProperties: false,
-        properties: {
-          id: { type: 'string' },
-          label: { type: 'string', description: "The beginning of the client's name for it." },
-          clientKeyHash: { type: 'string', description: 'The same for sessions of one key.' },
+const SESSIONS_SCHEMA = named('Sessions', {
+  sessions: {
+    type: 'array',
+    items: object({
+      id: { type: 'string' },
+      label: { type: 'string', description: "The beginning of the client's name for it." },
+      clientKeyHash: { type: 'string', description: 'The same for sessions of one key.' },
+      accountId: { type: 'string' },
+      account: { type: ['string', 'null'], description: 'Its label; null when it is gone.' },
+      detours: {
+        type: 'array',
+        description: 'Models that go elsewhere, because the account rests or cannot serve them.',
+        items: object({
+          model: { type: 'string' },
           accountId: { type: 'string' },
-          account: { type: ['string', 'null'], description: 'Its label; null when it is gone.' },
-          detours: {
-            type: 'array',
-            description:
-              'Models that go elsewhere, because the account rests or cannot serve them.',
-            items: {
-              type: 'object',
-              required: ['model', 'accountId', 'returns'],
-              additionalProperties: false,
-              properties: {
-                model: { type: 'string' },
-                accountId: { type: 'string' },
-                returns: { type: 'boolean', description: 'Whether it comes back by itself.' },
-              },
-            },
-          },
-          expiresAt: { type: 'string', format: 'date-time' },
-        },
+          returns: { type: 'boolean', description: 'Whether it comes back by itself.' },
+        }),
       },
-    },
+      expiresAt: { type: 'string', format: 'date-time' },
+    }),
   },
-} as const;
+});
 
-const ENDED_SCHEMA = {
-  type: 'object',
-  required: ['ended'],
-  additionalProperties: false,
-  properties: { ended: { type: 'integer' } },
-} as const;
+const ENDED_SCHEMA = object({ ended: { type: 'integer' } });
 
 export function createSessionRoutes({ book, pool }: SessionOptions): readonly ApiRoute[] {
   const { sessions } = pool;

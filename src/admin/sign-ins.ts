@@ -4,6 +4,7 @@ import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';
 import { asGatewayError, invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
+import { named, object, optional, partial } from '../lib/object-schema.ts';
 import type { AdminInput, AdminRoute, PageLanguage } from '../server/admin-route.ts';
 import { readUpstream } from './account-input.ts';
 import { type AccountFacts, writeAccount, writeTime } from './account-view.ts';
@@ -19,60 +20,41 @@ export interface SignInOptions
   readonly tracker: SignInTracker;
 }
 
-export const START_SCHEMA = {
-  type: 'object',
-  required: ['upstream'],
-  additionalProperties: false,
-  properties: {
-    upstream: { type: 'string', description: 'Id of an upstream with an OAuth client.' },
-    redirect: {
-      enum: ['loopback', 'public', 'manual'],
-      default: 'loopback',
-      description:
-        '`loopback` comes back to this gateway on this machine, unless `redirect_url` is configured; ' +
-        '`public` asks for that; with `manual` a person pastes the address or the code.',
-    },
-    accountId: { type: 'string', description: 'An account that signs in again.' },
-    label: { ...LABEL, description: 'Names the account when the provider does not.' },
-  },
-} as const;
+export const START_SCHEMA = object({
+  upstream: { type: 'string', description: 'Id of an upstream with an OAuth client.' },
+  redirect: optional({
+    enum: ['loopback', 'public', 'manual'],
+    default: 'loopback',
+    description:
+      '`loopback` comes back to this gateway on this machine, unless `redirect_url` is configured; ' +
+      '`public` asks for that; with `manual` a person pastes the address or the code.',
+  }),
+  accountId: optional({ type: 'string', description: 'An account that signs in again.' }),
+  label: optional({ ...LABEL, description: 'Names the account when the provider does not.' }),
+});
 
-export const STARTED_SCHEMA = {
-  title: 'StartedSignIn',
-  type: 'object',
-  required: ['state', 'authorizationUrl', 'redirectUrl', 'expiresAt'],
-  additionalProperties: false,
-  properties: {
-    state: { type: 'string' },
-    authorizationUrl: { type: 'string', description: 'The address a person opens.' },
-    redirectUrl: { type: 'string' },
-    expiresAt: { type: 'string', format: 'date-time' },
-  },
-} as const;
+export const STARTED_SCHEMA = named('StartedSignIn', {
+  state: { type: 'string' },
+  authorizationUrl: { type: 'string', description: 'The address a person opens.' },
+  redirectUrl: { type: 'string' },
+  expiresAt: { type: 'string', format: 'date-time' },
+});
 
-const COMPLETE_SCHEMA = {
-  type: 'object',
-  description: 'Either `url`, the whole address the browser ended on, or `code` with `state`.',
-  additionalProperties: false,
-  properties: {
+const COMPLETE_SCHEMA = partial(
+  {
     state: { type: 'string', minLength: 1, maxLength: 512 },
     code: { type: 'string', minLength: 1, maxLength: 4096 },
     url: { type: 'string', minLength: 1, maxLength: 16_384 },
   },
-} as const;
+  { description: 'Either `url`, the whole address the browser ended on, or `code` with `state`.' },
+);
 
-export const SIGN_IN_SCHEMA = {
-  title: 'SignIn',
-  type: 'object',
-  required: ['status'],
-  additionalProperties: false,
-  properties: {
-    status: { enum: ['pending', 'done', 'failed'] },
-    expiresAt: { type: 'string', format: 'date-time' },
-    account: ACCOUNT_SCHEMA,
-    message: { type: 'string', description: 'Why it failed.' },
-  },
-} as const;
+export const SIGN_IN_SCHEMA = named('SignIn', {
+  status: { enum: ['pending', 'done', 'failed'] },
+  expiresAt: optional({ type: 'string', format: 'date-time' }),
+  account: optional(ACCOUNT_SCHEMA),
+  message: optional({ type: 'string', description: 'Why it failed.' }),
+});
 
 const STATE_PARAMETER = 'The state the sign-in was begun with.';
 

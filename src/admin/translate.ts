@@ -6,6 +6,7 @@ import { createReceipt } from '../canonical/receipt.ts';
 import type { CallExplanation } from '../dispatch/dispatcher.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
+import { named, optional } from '../lib/object-schema.ts';
 import type { ProtocolRoute } from '../protocols/protocol.ts';
 import { sayUnserved } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
@@ -13,52 +14,40 @@ import { type ApiInput, type ApiRoute, answerJson, defineRoute } from './route.t
 
 export type TranslateOptions = Pick<AdminOptions, 'protocols' | 'dispatcher' | 'router'>;
 
-const ASKED_SCHEMA = {
-  title: 'TranslationRequest',
-  type: 'object',
-  required: ['protocol', 'body'],
-  additionalProperties: false,
-  properties: {
-    protocol: { enum: ['chat', 'messages', 'generate'] },
-    path: {
-      type: 'string',
-      description:
-        "The surface, such as `/v1/responses`, or the whole path of a request; the protocol's first when absent.",
-    },
-    body: { type: 'object', description: 'The request as its client would send it.' },
-    model: {
-      type: 'string',
-      description:
-        'The model of the protocol `generate`; that of the path, else of the body, when absent.',
-    },
-    headers: {
-      type: 'object',
-      additionalProperties: { type: ['string', 'number', 'boolean'] },
-      description: 'Headers of the request.',
-    },
-    account: { type: 'string', description: 'An e-mail, as in `X-Preferred-Account`.' },
-  },
-} as const;
+const ASKED_SCHEMA = named('TranslationRequest', {
+  protocol: { enum: ['chat', 'messages', 'generate'] },
+  path: optional({
+    type: 'string',
+    description:
+      "The surface, such as `/v1/responses`, or the whole path of a request; the protocol's first when absent.",
+  }),
+  body: { type: 'object', description: 'The request as its client would send it.' },
+  model: optional({
+    type: 'string',
+    description:
+      'The model of the protocol `generate`; that of the path, else of the body, when absent.',
+  }),
+  headers: optional({
+    type: 'object',
+    additionalProperties: { type: ['string', 'number', 'boolean'] },
+    description: 'Headers of the request.',
+  }),
+  account: optional({ type: 'string', description: 'An e-mail, as in `X-Preferred-Account`.' }),
+});
 
-const TRANSLATION_SCHEMA = {
-  title: 'Translation',
-  type: 'object',
-  required: ['protocol', 'route', 'account', 'upstream', 'canonical', 'body', 'receipt'],
-  additionalProperties: false,
-  properties: {
-    protocol: { enum: ['chat', 'messages', 'generate'] },
-    route: { type: 'object', description: 'Where the model name went, and how.' },
-    account: { type: 'object', description: 'The account, and those passed over with the reason.' },
-    upstream: { type: 'object', description: 'Profile, model and lane.' },
-    canonical: { type: 'object', description: 'The request in the words of the gateway.' },
-    body: { type: 'object', description: 'What would be sent to the upstream.' },
-    receipt: {
-      type: 'array',
-      description: 'What was dropped, approximated, repaired or capped.',
-      items: { type: 'object' },
-    },
+const TRANSLATION_SCHEMA = named('Translation', {
+  protocol: { enum: ['chat', 'messages', 'generate'] },
+  route: { type: 'object', description: 'Where the model name went, and how.' },
+  account: { type: 'object', description: 'The account, and those passed over with the reason.' },
+  upstream: { type: 'object', description: 'Profile, model and lane.' },
+  canonical: { type: 'object', description: 'The request in the words of the gateway.' },
+  body: { type: 'object', description: 'What would be sent to the upstream.' },
+  receipt: {
+    type: 'array',
+    description: 'What was dropped, approximated, repaired or capped.',
+    items: { type: 'object' },
   },
-} as const;
+});
 
 type AskedInput = ApiInput<XStatic<typeof ASKED_SCHEMA>, unknown>;
 

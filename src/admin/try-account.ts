@@ -4,6 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Trial } from '../accounts/health.ts';
 import { asGatewayError, GatewayError, type UpstreamFailureKind } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
+import { named, object, partial } from '../lib/object-schema.ts';
 import type { Access, AdminOptions, ListedByAccount } from './options.ts';
 
 export type TryOptions = Pick<
@@ -11,42 +12,29 @@ export type TryOptions = Pick<
   'book' | 'clock' | 'quota' | 'tokens' | 'trials' | 'upstreams'
 >;
 
-export const TEST_SCHEMA = {
-  title: 'AccountTest',
-  type: 'object',
-  required: ['isUsable', 'steps'],
-  additionalProperties: false,
-  properties: {
-    isUsable: { type: 'boolean' },
-    steps: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['name', 'isGood', 'durationMs', 'message'],
-        additionalProperties: false,
-        properties: {
-          name: { enum: ['credential', 'models', 'quota', 'answer'] },
-          isGood: { type: 'boolean' },
-          durationMs: { type: 'integer' },
-          message: { type: 'string' },
-        },
-      },
-    },
+export const TEST_SCHEMA = named('AccountTest', {
+  isUsable: { type: 'boolean' },
+  steps: {
+    type: 'array',
+    items: object({
+      name: { enum: ['credential', 'models', 'quota', 'answer'] },
+      isGood: { type: 'boolean' },
+      durationMs: { type: 'integer' },
+      message: { type: 'string' },
+    }),
   },
-} as const;
+});
 
 /** The cost of an answer is agreed to first. */
-export const TRY_SCHEMA = {
-  title: 'TryAccount',
-  type: 'object',
-  additionalProperties: false,
-  properties: {
+export const TRY_SCHEMA = partial(
+  {
     generate: {
       type: 'boolean',
       description: 'Also asks a small model for a one-token answer, which costs that.',
     },
   },
-} as const;
+  { title: 'TryAccount' },
+);
 
 const TEST_LIMIT_MS = 20_000;
 

@@ -1,36 +1,26 @@
 // `/api/upstreams`: the upstreams accounts can be added to.
 
+import { named, object } from '../lib/object-schema.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 
 export type UpstreamOptions = Pick<AdminOptions, 'book' | 'upstreams'>;
 
-export const UPSTREAMS_SCHEMA = {
-  title: 'Upstreams',
-  type: 'object',
-  required: ['upstreams'],
-  additionalProperties: false,
-  properties: {
-    upstreams: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['id', 'profile', 'canSignIn', 'redirectUrl', 'accounts'],
-        additionalProperties: false,
-        properties: {
-          id: { type: 'string' },
-          profile: { type: 'string' },
-          canSignIn: { type: 'boolean', description: 'An OAuth client is configured for it.' },
-          redirectUrl: {
-            type: ['string', 'null'],
-            description: 'Where sign-ins come back to; null for the loopback address.',
-          },
-          accounts: { type: 'integer' },
-        },
+export const UPSTREAMS_SCHEMA = named('Upstreams', {
+  upstreams: {
+    type: 'array',
+    items: object({
+      id: { type: 'string' },
+      profile: { type: 'string' },
+      canSignIn: { type: 'boolean', description: 'An OAuth client is configured for it.' },
+      redirectUrl: {
+        type: ['string', 'null'],
+        description: 'Where sign-ins come back to; null for the loopback address.',
       },
-    },
+      accounts: { type: 'integer' },
+    }),
   },
-} as const;
+});
 
 export function createUpstreamRoutes({ book, upstreams }: UpstreamOptions): readonly ApiRoute[] {
   return [

@@ -1,6 +1,5 @@
 // One model request as the monitor keeps it.
 
-import type { XStatic } from 'typebox/schema';
 import type { GatewayError } from '../canonical/error.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
@@ -8,25 +7,29 @@ import type { CanonicalRequest, Wanting } from '../canonical/request.ts';
 import type { AnswerTranscript, TranscriptBlock } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
+import {
+  COUNT,
+  named,
+  object,
+  optional,
+  optionals,
+  partial,
+  TEXT,
+  type ValueOf,
+} from '../lib/object-schema.ts';
 
 /** The schemas of records: the admin API describes its answers by them, and what the store returns is checked by them. */
-const TEXT = { type: 'string' } as const;
-const COUNT = { type: 'integer', minimum: 0 } as const;
 const TIME = { type: 'number' } as const;
 
-const RECEIPT_COUNTS = {
-  type: 'object',
-  required: ['dropped', 'approximated', 'repaired'],
-  additionalProperties: false,
-  properties: { dropped: COUNT, approximated: COUNT, repaired: COUNT },
-} as const;
+const RECEIPT_COUNTS = object({ dropped: COUNT, approximated: COUNT, repaired: COUNT });
 
 const FINISH_REASONS = [
   ...(['stop', 'tool-calls', 'max-tokens', 'stop-sequence'] as const),
   ...(['safety', 'prompt-blocked'] as const),
 ] as const satisfies readonly FinishReason[];
 
-const ROW_PROPERTIES = {
+/** What lists show of a request; each is a column of its table too. */
+export const REQUEST_ROW_FIELDS = {
   /** Its own, unlike the one that clients may choose. */
   id: TEXT,
   requestId: { ...TEXT, description: 'The `x-request-id`; clients may choose it.' },
@@ -44,11 +47,11 @@ const ROW_PROPERTIES = {
   /** '' when the request could not be read so far. */
   model: { ...TEXT, description: 'As the client wrote it.' },
   /** Where that name leads, also of a request that was refused before; absent when nobody offers it. */
-  routedModel: TEXT,
-  upstreamModel: TEXT,
-  account: TEXT,
+  routedModel: optional(TEXT),
+  upstreamModel: optional(TEXT),
+  account: optional(TEXT),
   keyId: TEXT,
-  keyName: TEXT,
+  keyName: optional(TEXT),
   clientAddress: TEXT,
   attempts: { ...COUNT, description: 'How often an upstream was asked.' },
   retries: {
@@ -56,168 +59,109 @@ const ROW_PROPERTIES = {
     description:
       'Attempts beyond the first of each upstream call; several images or prompts are several calls.',
   },
-  firstEventMs: COUNT,
+  firstEventMs: optional(COUNT),
   totalMs: COUNT,
-  inputTokens: COUNT,
-  outputTokens: COUNT,
-  cachedTokens: COUNT,
-  thoughtTokens: COUNT,
-  images: COUNT,
+  inputTokens: optional(COUNT),
+  outputTokens: optional(COUNT),
+  cachedTokens: optional(COUNT),
+  thoughtTokens: optional(COUNT),
+  images: optional(COUNT),
   receipt: RECEIPT_COUNTS,
-  error: {
+  error: optional({
     ...TEXT,
     description: 'What went wrong; where nothing did, why the answer was held back.',
-  },
+  }),
 } as const;
 
-const ROW_REQUIRED = [
-  ...(['id', 'requestId', 'at', 'protocol', 'surface', 'method', 'path', 'stream'] as const),
-  ...(['status', 'outcome', 'model', 'keyId', 'clientAddress', 'attempts', 'totalMs'] as const),
-  ...(['retries', 'receipt'] as const),
-] as const;
+export const REQUEST_ROW_SCHEMA = named('RequestRow', REQUEST_ROW_FIELDS);
 
-export const REQUEST_ROW_SCHEMA = {
-  title: 'RequestRow',
-  type: 'object',
-  required: ROW_REQUIRED,
-  additionalProperties: false,
-  properties: ROW_PROPERTIES,
-} as const;
+const CONSIDERED = object({
+  accountId: optional(TEXT),
+  verdict: TEXT,
+  count: optional({ ...COUNT, description: 'Of accounts passed over for one reason.' }),
+  accountIds: optional({ type: 'array', items: TEXT, description: 'The first few of them.' }),
+});
 
-const CONSIDERED = {
-  type: 'object',
-  required: ['verdict'],
-  additionalProperties: false,
-  properties: {
-    accountId: TEXT,
-    verdict: TEXT,
-    count: { ...COUNT, description: 'Of accounts passed over for one reason.' },
-    accountIds: { type: 'array', items: TEXT, description: 'The first few of them.' },
-  },
-} as const;
-
-const ATTEMPT = {
-  title: 'RequestAttempt',
-  type: 'object',
-  required: ['account', 'model', 'outcome', 'considered'],
-  additionalProperties: false,
-  properties: {
-    account: TEXT,
-    model: TEXT,
-    upstreamCall: { ...COUNT, description: 'Which of `upstreamCalls`, from 1.' },
-    outcome: TEXT,
-    status: { type: 'integer' },
-    detail: {
-      ...TEXT,
-      description: 'What the upstream said, or what the fault was; absent on success.',
-    },
-    considered: { type: 'array', items: CONSIDERED },
-    ms: COUNT,
-  },
-} as const;
+const ATTEMPT = named('RequestAttempt', {
+  account: TEXT,
+  model: TEXT,
+  upstreamCall: optional({ ...COUNT, description: 'Which of `upstreamCalls`, from 1.' }),
+  outcome: TEXT,
+  status: optional({ type: 'integer' }),
+  detail: optional({
+    ...TEXT,
+    description: 'What the upstream said, or what the fault was; absent on success.',
+  }),
+  considered: { type: 'array', items: CONSIDERED },
+  ms: optional(COUNT),
+});
 
 /** What only the view of one request shows. */
-export const REQUEST_DETAILS_SCHEMA = {
-  type: 'object',
-  required: ['route', 'attemptsList', 'receiptEntries', 'timings'],
-  additionalProperties: false,
-  properties: {
-    route: TEXT,
-    errorKind: TEXT,
-    modelVersion: TEXT,
-    finishReasons: {
-      type: 'array',
-      items: { enum: FINISH_REASONS },
-      description: 'How the answers ended, each way once.',
-    },
-    /** True when a token count is an estimate of the gateway. */
-    isEstimate: { type: 'boolean' },
-    attemptsList: { type: 'array', items: ATTEMPT },
-    upstreamCalls: {
-      ...COUNT,
-      description: 'How many calls it was, where it was several at once.',
-    },
-    passedOver: {
-      type: 'array',
-      items: CONSIDERED,
-      description: 'Why no account was left, where none was.',
-    },
-    receiptEntries: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['path', 'action', 'reason'],
-        additionalProperties: false,
-        properties: {
-          path: TEXT,
-          action: { enum: ['dropped', 'approximated', 'repaired', 'capped'] },
-          reason: TEXT,
-        },
-      },
-    },
-    session: TEXT,
-    userAgent: TEXT,
-    timings: {
-      type: 'object',
-      additionalProperties: false,
-      properties: { upstreamMs: COUNT },
-    },
+export const REQUEST_DETAILS_FIELDS = {
+  route: TEXT,
+  errorKind: optional(TEXT),
+  modelVersion: optional(TEXT),
+  finishReasons: optional({
+    type: 'array',
+    items: { enum: FINISH_REASONS },
+    description: 'How the answers ended, each way once.',
+  }),
+  /** True when a token count is an estimate of the gateway. */
+  isEstimate: optional({ type: 'boolean' }),
+  attemptsList: { type: 'array', items: ATTEMPT },
+  upstreamCalls: optional({
+    ...COUNT,
+    description: 'How many calls it was, where it was several at once.',
+  }),
+  passedOver: optional({
+    type: 'array',
+    items: CONSIDERED,
+    description: 'Why no account was left, where none was.',
+  }),
+  receiptEntries: {
+    type: 'array',
+    items: object({
+      path: TEXT,
+      action: { enum: ['dropped', 'approximated', 'repaired', 'capped'] },
+      reason: TEXT,
+    }),
   },
+  session: optional(TEXT),
+  userAgent: optional(TEXT),
+  timings: partial({ upstreamMs: COUNT }),
 } as const;
 
-const BODY_TEXT = {
-  type: 'object',
-  required: ['text', 'isWhole'],
-  additionalProperties: false,
-  properties: {
-    text: { ...TEXT, description: 'JSON.' },
-    isWhole: { type: 'boolean', description: 'False when shortened, cut or redacted.' },
-  },
-} as const;
+const DETAILS_SCHEMA = object(REQUEST_DETAILS_FIELDS);
 
-export const REQUEST_BODIES_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    clientRequest: {
-      ...BODY_TEXT,
-      description: 'Only while bodies are kept; absent when it could not be read.',
-    },
-    upstreamRequest: BODY_TEXT,
-    response: {
-      type: 'object',
-      required: ['blocks', 'isWhole'],
-      additionalProperties: false,
-      properties: {
-        blocks: {
-          type: 'array',
-          items: { type: 'object' },
-          description: 'Texts, thoughts, tool calls, media and code of the answer, in order.',
-        },
-        isWhole: { type: 'boolean' },
-      },
-    },
-  },
-} as const;
+const BODY_TEXT = object({
+  text: { ...TEXT, description: 'JSON.' },
+  isWhole: { type: 'boolean', description: 'False when shortened, cut or redacted.' },
+});
 
-/** Of a schema; what is absent may be undefined too, and nobody changes it. */
-type Kept<Shape> = Shape extends readonly (infer Item)[]
-  ? readonly Kept<Item>[]
-  : Shape extends object
-    ? {
-        readonly [Key in keyof Shape]: object extends Pick<Shape, Key>
-          ? Kept<Shape[Key]> | undefined
-          : Kept<Shape[Key]>;
-      }
-    : Shape;
+export const REQUEST_BODIES_FIELDS = optionals({
+  clientRequest: {
+    ...BODY_TEXT,
+    description: 'Only while bodies are kept; absent when it could not be read.',
+  },
+  upstreamRequest: BODY_TEXT,
+  response: object({
+    blocks: {
+      type: 'array',
+      items: { type: 'object' },
+      description: 'Texts, thoughts, tool calls, media and code of the answer, in order.',
+    },
+    isWhole: { type: 'boolean' },
+  }),
+});
+
+const BODIES_SCHEMA = object(REQUEST_BODIES_FIELDS);
 
 /** What lists show. */
-export type RequestRow = Kept<XStatic<typeof REQUEST_ROW_SCHEMA>>;
+export type RequestRow = ValueOf<typeof REQUEST_ROW_SCHEMA>;
 export type RequestOutcome = RequestRow['outcome'];
 export type ReceiptCounts = RequestRow['receipt'];
 
-export interface RequestDetails
-  extends Omit<Kept<XStatic<typeof REQUEST_DETAILS_SCHEMA>>, 'receiptEntries'> {
+export interface RequestDetails extends Omit<ValueOf<typeof DETAILS_SCHEMA>, 'receiptEntries'> {
   /** What stands in the path for the model. */
   readonly pathModel: string;
   readonly receiptEntries: readonly ReceiptEntry[];
@@ -225,8 +169,7 @@ export interface RequestDetails
 
 export type AttemptEntry = RequestDetails['attemptsList'][number];
 
-export interface RequestBodies
-  extends Omit<Kept<XStatic<typeof REQUEST_BODIES_SCHEMA>>, 'response'> {
+export interface RequestBodies extends Omit<ValueOf<typeof BODIES_SCHEMA>, 'response'> {
   readonly response?: BodyBlocks | undefined;
 }
 

@@ -2,10 +2,11 @@
 
 import type { AccessControl } from '../../access/access.ts';
 import { ACCESS_VERDICTS } from '../../access/access-log.ts';
-import type { AddressRule } from '../../access/ip-rules.ts';
+import { ADDRESS_RULE_SCHEMA, type AddressRule } from '../../access/ip-rules.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import { readIpAddress } from '../../lib/net.ts';
+import { partial } from '../../lib/object-schema.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute } from '../route.ts';
 import { DIGITS, UP_TO_500 } from '../schemas.ts';
 import {
@@ -13,7 +14,6 @@ import {
   ADDRESS_CHECK_SCHEMA,
   ADDRESS_QUESTION_SCHEMA,
   ADDRESS_RULE_CHANGE_SCHEMA,
-  ADDRESS_RULE_SCHEMA,
   ADDRESS_RULES_SCHEMA,
   NEW_ADDRESS_RULE_SCHEMA,
 } from './schemas.ts';
@@ -85,23 +85,19 @@ export function createAddressRuleRoutes({
 
 // `GET /api/access-log`: who was turned away at the door, and who signed in.
 
-const QUERY = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    cursor: {
-      type: 'string',
-      pattern: DIGITS,
-      description: '`nextCursor` of the last page.',
-    },
-    limit: {
-      type: 'string',
-      pattern: UP_TO_500,
-      description: 'Entries on a page, from 1 to 500; 100 when absent.',
-    },
-    verdict: { enum: ACCESS_VERDICTS },
+const QUERY = partial({
+  cursor: {
+    type: 'string',
+    pattern: DIGITS,
+    description: '`nextCursor` of the last page.',
   },
-} as const;
+  limit: {
+    type: 'string',
+    pattern: UP_TO_500,
+    description: 'Entries on a page, from 1 to 500; 100 when absent.',
+  },
+  verdict: { enum: ACCESS_VERDICTS },
+});
 
 export function createAccessLogRoute({ accessLog }: Pick<AccessControl, 'accessLog'>): ApiRoute {
   return defineRoute({

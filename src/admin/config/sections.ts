@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import type { SettingOverride } from '../../config/origins.ts';
 import { SECTION_TITLES, SETTING_PLACES, type SettingSchema } from '../../config/settings.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { named, object, optional } from '../../lib/object-schema.ts';
 
 export interface ConfigSection {
   readonly name: string;
@@ -203,50 +204,35 @@ function wrap(path: readonly string[], value: JsonValue): JsonObject {
   return { [first]: rest.length === 0 ? value : wrap(rest, value) };
 }
 
-export const SECTION_SCHEMA = {
-  title: 'ConfigSection',
-  type: 'object',
-  required: ['section', 'title', 'revision', 'values', 'overrides'],
-  additionalProperties: false,
-  properties: {
-    section: { type: 'string' },
-    title: { type: 'string' },
-    revision: { type: 'string', description: 'For `If-Match`.' },
-    values: {
-      type: 'object',
-      description:
-        'What the config file says, in its own words; absent keys have their defaults, and ' +
-        'environment and flags win. A secret is shown as `{"isSet": true}`.',
-    },
-    warnings: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'Of a change that was made: what of it will not work as things are now.',
-    },
-    overrides: {
-      type: 'object',
-      description: 'Key path → what wins over the file there, until the next start.',
-      additionalProperties: {
-        type: 'object',
-        required: ['origin', 'name'],
-        additionalProperties: false,
-        properties: {
-          origin: { enum: ['flag', 'environment'] },
-          name: { type: 'string', description: '`--port` or `PORT`.' },
-          value: { description: 'What holds instead; absent for secrets.' },
-        },
-      },
-    },
+export const SECTION_SCHEMA = named('ConfigSection', {
+  section: { type: 'string' },
+  title: { type: 'string' },
+  revision: { type: 'string', description: 'For `If-Match`.' },
+  values: {
+    type: 'object',
+    description:
+      'What the config file says, in its own words; absent keys have their defaults, and ' +
+      'environment and flags win. A secret is shown as `{"isSet": true}`.',
   },
-} as const;
+  warnings: optional({
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Of a change that was made: what of it will not work as things are now.',
+  }),
+  overrides: {
+    type: 'object',
+    description: 'Key path → what wins over the file there, until the next start.',
+    additionalProperties: object({
+      origin: { enum: ['flag', 'environment'] },
+      name: { type: 'string', description: '`--port` or `PORT`.' },
+      value: optional({ description: 'What holds instead; absent for secrets.' }),
+    }),
+  },
+});
 
-export const SECTIONS_SCHEMA = {
-  title: 'Config',
-  type: 'object',
-  required: ['sections'],
-  additionalProperties: false,
-  properties: { sections: { type: 'array', items: SECTION_SCHEMA } },
-} as const;
+export const SECTIONS_SCHEMA = named('Config', {
+  sections: { type: 'array', items: SECTION_SCHEMA },
+});
 
 export const PATCH_SCHEMA = {
   type: 'object',
@@ -255,24 +241,13 @@ export const PATCH_SCHEMA = {
     'sent as it was shown stays too. A key that is no setting is refused unless the file holds it already.',
 } as const;
 
-export const PRESETS_SCHEMA = {
-  title: 'Presets',
-  type: 'object',
-  required: ['presets'],
-  additionalProperties: false,
-  properties: {
-    presets: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['name', 'description', 'mapping'],
-        additionalProperties: false,
-        properties: {
-          name: { type: 'string' },
-          description: { type: 'string' },
-          mapping: { type: 'object', additionalProperties: { type: 'string' } },
-        },
-      },
-    },
+export const PRESETS_SCHEMA = named('Presets', {
+  presets: {
+    type: 'array',
+    items: object({
+      name: { type: 'string' },
+      description: { type: 'string' },
+      mapping: { type: 'object', additionalProperties: { type: 'string' } },
+    }),
   },
-} as const;
+});

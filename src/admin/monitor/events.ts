@@ -5,6 +5,7 @@ import { GatewayError } from '../../canonical/error.ts';
 import type { LiveConfig } from '../../config/live.ts';
 import type { Clock, Timer } from '../../lib/clock.ts';
 import { told } from '../../lib/localized-message.ts';
+import { partial } from '../../lib/object-schema.ts';
 import type { FeedReader } from '../../monitor/live.ts';
 import type { LogFiles } from '../../monitor/log-files.ts';
 import { readLogLine } from '../../monitor/log-line.ts';
@@ -13,18 +14,14 @@ import { type ApiRoute, defineRoute } from '../route.ts';
 import type { MonitorRouteOptions } from './options.ts';
 import { writeOverview } from './overview.ts';
 
-const EVENTS_QUERY = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    lastEventId: {
-      type: 'string',
-      maxLength: 64,
-      description:
-        'As the header `Last-Event-ID`: the events since then come first, as far as they are kept.',
-    },
+const EVENTS_QUERY = partial({
+  lastEventId: {
+    type: 'string',
+    maxLength: 64,
+    description:
+      'As the header `Last-Event-ID`: the events since then come first, as far as they are kept.',
   },
-} as const;
+});
 
 const HEARTBEAT_MS = 15_000;
 const MAX_READERS = 64;

@@ -1,25 +1,22 @@
 // `GET /api/logs` and `GET /metrics`: the end of the log, and the figures for Prometheus.
 
+import { partial } from '../../lib/object-schema.ts';
 import { LOG_LEVELS } from '../../monitor/log-line.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
 import { UP_TO_1000 } from '../schemas.ts';
 import type { MonitorRouteOptions } from './options.ts';
 import { LOGS_SCHEMA } from './schemas.ts';
 
-const LOGS_QUERY = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    cursor: {
-      type: 'string',
-      maxLength: 64,
-      description: 'The `nextCursor` of an earlier answer.',
-    },
-    limit: { type: 'string', pattern: UP_TO_1000, description: '1 to 1000; 200.' },
-    level: { enum: LOG_LEVELS, description: 'The least level.' },
-    search: { type: 'string', minLength: 1, maxLength: 256, description: 'Part of a line.' },
+const LOGS_QUERY = partial({
+  cursor: {
+    type: 'string',
+    maxLength: 64,
+    description: 'The `nextCursor` of an earlier answer.',
   },
-} as const;
+  limit: { type: 'string', pattern: UP_TO_1000, description: '1 to 1000; 200.' },
+  level: { enum: LOG_LEVELS, description: 'The least level.' },
+  search: { type: 'string', minLength: 1, maxLength: 256, description: 'Part of a line.' },
+});
 
 const DEFAULT_LIMIT = 200;
 

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
+import { partial } from '../../lib/object-schema.ts';
 import type { RequestRecord } from '../../monitor/record.ts';
 import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
@@ -20,45 +21,37 @@ const WORD = { type: 'string', minLength: 1, maxLength: 320 } as const;
 
 const STARS = 'With `*` for any run of characters, in any case: `*part*`.';
 
-const LIST_QUERY = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    cursor: {
-      type: 'string',
-      maxLength: 64,
-      description: 'The `nextCursor` of an earlier answer.',
-    },
-    limit: { type: 'string', pattern: UP_TO_200, description: '1 to 200; 50.' },
-    from: { ...TIME, description: 'Milliseconds since the epoch, inclusive.' },
-    to: { ...TIME, description: 'Milliseconds since the epoch, exclusive.' },
-    status: {
-      type: 'string',
-      pattern: REQUEST_STATUS,
-      description: '`ok`, `error`, `cancelled`, `4xx`, `5xx` or a status code.',
-    },
-    protocol: WORD,
-    surface: WORD,
-    model: {
-      ...WORD,
-      description: `As the client wrote it or as the upstream calls it. ${STARS}`,
-    },
-    account: { ...WORD, description: `E-mail or label. ${STARS}` },
-    key: { ...WORD, description: `Id or name of the client key. ${STARS}` },
-    search: {
-      ...WORD,
-      description: 'Part of an id, model, account, path, error or kept body, in any case.',
-    },
+const LIST_QUERY = partial({
+  cursor: {
+    type: 'string',
+    maxLength: 64,
+    description: 'The `nextCursor` of an earlier answer.',
   },
-} as const;
+  limit: { type: 'string', pattern: UP_TO_200, description: '1 to 200; 50.' },
+  from: { ...TIME, description: 'Milliseconds since the epoch, inclusive.' },
+  to: { ...TIME, description: 'Milliseconds since the epoch, exclusive.' },
+  status: {
+    type: 'string',
+    pattern: REQUEST_STATUS,
+    description: '`ok`, `error`, `cancelled`, `4xx`, `5xx` or a status code.',
+  },
+  protocol: WORD,
+  surface: WORD,
+  model: {
+    ...WORD,
+    description: `As the client wrote it or as the upstream calls it. ${STARS}`,
+  },
+  account: { ...WORD, description: `E-mail or label. ${STARS}` },
+  key: { ...WORD, description: `Id or name of the client key. ${STARS}` },
+  search: {
+    ...WORD,
+    description: 'Part of an id, model, account, path, error or kept body, in any case.',
+  },
+});
 
-const REMOVE_QUERY = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    before: { ...TIME, description: 'Only those that began earlier; all when absent.' },
-  },
-} as const;
+const REMOVE_QUERY = partial({
+  before: { ...TIME, description: 'Only those that began earlier; all when absent.' },
+});
 
 const DEFAULT_LIMIT = 50;
 

@@ -3,14 +3,16 @@
 import type { XStatic } from 'typebox/schema';
 import { GatewayError } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
+import { COUNT, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
 import {
-  REQUEST_BODIES_SCHEMA,
-  REQUEST_DETAILS_SCHEMA,
+  REQUEST_BODIES_FIELDS,
+  REQUEST_DETAILS_FIELDS,
+  REQUEST_ROW_FIELDS,
   REQUEST_ROW_SCHEMA,
   type RequestRecord,
 } from '../../monitor/record.ts';
 import type { ClientProtocol, ProtocolRoute } from '../../protocols/protocol.ts';
-import { COUNT, TEXT, TIME } from '../schemas.ts';
+import { TIME } from '../schemas.ts';
 import type { MonitorRouteOptions } from './options.ts';
 
 const REPLAY_VERDICTS = ['possible', 'other-operation', 'not-kept', 'unread', 'in-part'] as const;
@@ -61,55 +63,31 @@ function findRoute(
   return undefined;
 }
 
-export const REQUEST_LIST_SCHEMA = {
-  title: 'RequestList',
-  type: 'object',
-  required: ['requests'],
-  additionalProperties: false,
-  properties: {
-    requests: { type: 'array', items: REQUEST_ROW_SCHEMA },
-    nextCursor: {
-      ...TEXT,
-      description: 'For the rows behind these; a search may go on behind an empty page.',
-    },
-    total: { ...COUNT, description: 'Absent when counting them would take too long.' },
+export const REQUEST_LIST_SCHEMA = named('RequestList', {
+  requests: { type: 'array', items: REQUEST_ROW_SCHEMA },
+  nextCursor: optional({
+    ...TEXT,
+    description: 'For the rows behind these; a search may go on behind an empty page.',
+  }),
+  total: optional({ ...COUNT, description: 'Absent when counting them would take too long.' }),
+});
+
+export const REQUEST_DETAIL_SCHEMA = named('RequestDetail', {
+  ...REQUEST_ROW_FIELDS,
+  ...REQUEST_DETAILS_FIELDS,
+  keepsBodies: { type: 'boolean', description: 'Whether bodies were kept when it came.' },
+  replay: {
+    enum: REPLAY_VERDICTS,
+    description:
+      'Whether it can be sent again: `possible`, or why not. `other-operation`: it asked for no answer; `not-kept`: bodies were not kept; `unread`: its body could not be read; `in-part`: something of it was shortened, cut or redacted.',
   },
-} as const;
+  ...REQUEST_BODIES_FIELDS,
+});
 
-export const REQUEST_DETAIL_SCHEMA = {
-  title: 'RequestDetail',
-  type: 'object',
-  required: [
-    ...REQUEST_ROW_SCHEMA.required,
-    ...REQUEST_DETAILS_SCHEMA.required,
-    ...(['keepsBodies', 'replay'] as const),
-  ],
-  additionalProperties: false,
-  properties: {
-    ...REQUEST_ROW_SCHEMA.properties,
-    ...REQUEST_DETAILS_SCHEMA.properties,
-    keepsBodies: { type: 'boolean', description: 'Whether bodies were kept when it came.' },
-    replay: {
-      enum: REPLAY_VERDICTS,
-      description:
-        'Whether it can be sent again: `possible`, or why not. `other-operation`: it asked for no answer; `not-kept`: bodies were not kept; `unread`: its body could not be read; `in-part`: something of it was shortened, cut or redacted.',
-    },
-    ...REQUEST_BODIES_SCHEMA.properties,
-  },
-} as const;
+export const REMOVED_SCHEMA = object({ removed: COUNT });
 
-export const REMOVED_SCHEMA = {
-  type: 'object',
-  required: ['removed'],
-  additionalProperties: false,
-  properties: { removed: COUNT },
-} as const;
-
-export const REPLAY_REQUEST_SCHEMA = {
-  title: 'ReplayRequest',
-  type: 'object',
-  additionalProperties: false,
-  properties: {
+export const REPLAY_REQUEST_SCHEMA = partial(
+  {
     account: {
       ...TEXT,
       minLength: 1,
@@ -118,219 +96,146 @@ export const REPLAY_REQUEST_SCHEMA = {
     },
     model: { ...TEXT, minLength: 1, maxLength: 256 },
   },
-} as const;
+  { title: 'ReplayRequest' },
+);
 
-export const REPLAY_SCHEMA = {
-  title: 'Replay',
-  type: 'object',
-  required: ['status', 'headers', 'body', 'text', 'requestId', 'differences'],
-  additionalProperties: false,
-  properties: {
-    status: { type: 'integer' },
-    headers: { type: 'object', additionalProperties: TEXT },
-    body: { ...TEXT, description: 'As a client would have got it.' },
-    text: { ...TEXT, description: 'What the answer said, with its tool calls.' },
-    requestId: TEXT,
-    account: TEXT,
-    upstreamModel: TEXT,
-    differences: {
-      type: 'array',
-      description: 'From the recorded answer to this one, line by line.',
-      items: {
-        type: 'object',
-        required: ['kind', 'text'],
-        additionalProperties: false,
-        properties: { kind: { enum: ['same', 'removed', 'added'] }, text: TEXT },
-      },
-    },
+export const REPLAY_SCHEMA = named('Replay', {
+  status: { type: 'integer' },
+  headers: { type: 'object', additionalProperties: TEXT },
+  body: { ...TEXT, description: 'As a client would have got it.' },
+  text: { ...TEXT, description: 'What the answer said, with its tool calls.' },
+  requestId: TEXT,
+  account: optional(TEXT),
+  upstreamModel: optional(TEXT),
+  differences: {
+    type: 'array',
+    description: 'From the recorded answer to this one, line by line.',
+    items: object({ kind: { enum: ['same', 'removed', 'added'] }, text: TEXT }),
   },
-} as const;
+});
 
-export const USAGE_SCHEMA = {
-  title: 'Usage',
-  type: 'object',
-  required: ['spans', 'buckets'],
-  additionalProperties: false,
-  properties: {
-    spans: {
-      type: 'array',
-      items: TIME,
-      description: 'The beginnings of all pieces of the time asked for.',
-    },
-    buckets: {
-      type: 'array',
-      description: 'One a piece and group with any use.',
-      items: {
-        type: 'object',
-        required: [
-          ...(['at', 'group', 'requests', 'errors', 'inputTokens', 'outputTokens'] as const),
-          ...(['cachedTokens', 'thoughtTokens', 'images'] as const),
-        ],
-        additionalProperties: false,
-        properties: {
-          at: TIME,
-          group: { ...TEXT, description: "'' where requests reached none." },
-          groupName: {
-            ...TEXT,
-            description: 'The name of a key; of one that was removed, its last.',
-          },
-          requests: COUNT,
-          errors: COUNT,
-          inputTokens: COUNT,
-          outputTokens: COUNT,
-          cachedTokens: COUNT,
-          thoughtTokens: COUNT,
-          images: COUNT,
-        },
-      },
-    },
+export const USAGE_SCHEMA = named('Usage', {
+  spans: {
+    type: 'array',
+    items: TIME,
+    description: 'The beginnings of all pieces of the time asked for.',
   },
-} as const;
+  buckets: {
+    type: 'array',
+    description: 'One a piece and group with any use.',
+    items: object({
+      at: TIME,
+      group: { ...TEXT, description: "'' where requests reached none." },
+      groupName: optional({
+        ...TEXT,
+        description: 'The name of a key; of one that was removed, its last.',
+      }),
+      requests: COUNT,
+      errors: COUNT,
+      inputTokens: COUNT,
+      outputTokens: COUNT,
+      cachedTokens: COUNT,
+      thoughtTokens: COUNT,
+      images: COUNT,
+    }),
+  },
+});
 
 const QUOTA_KIND = { enum: ['text', 'image'] } as const;
 
-const ATTENTION = {
-  title: 'Attention',
-  type: 'object',
-  required: ['kind', 'severity', 'message', 'wayOut', 'link', 'about'],
-  additionalProperties: false,
-  properties: {
-    kind: {
-      enum: [
-        ...([
-          'no-accounts',
-          'no-usable-account',
-          'open-to-all',
-          'no-console-password',
-          'key-opens-console',
-        ] as const),
-        ...(['config-refused', 'setting-unused', 'many-errors', 'upstream-overloaded'] as const),
-        ...(['all-refused', 'account-failing'] as const),
-        ...(['account-out', 'accounts-out', 'account-doubtful'] as const),
-        ...(['quota-low', 'records-unsaved', 'records-dropped', 'not-lasting', 'sandbox'] as const),
-      ],
-    },
-    severity: { enum: ['info', 'warning', 'error'] },
-    message: TEXT,
-    wayOut: TEXT,
-    link: { ...TEXT, description: 'A path of the console.' },
-    about: {
-      type: 'object',
-      description: 'What `message` is made of, for whoever says it in words of their own.',
-      additionalProperties: false,
-      properties: {
-        account: { ...TEXT, description: 'Its label.' },
-        accountKind: { enum: ['oauth', 'api-key', 'service-account'] },
-        reason: TEXT,
-        upstream: TEXT,
-        models: { ...TEXT, description: 'Their ids, separated by commas.' },
-        problems: {
-          ...TEXT,
-          description: 'Of the config file, separated by semicolons, or of a setting.',
-        },
-        family: TEXT,
-        quotaKind: QUOTA_KIND,
-        percent: { type: 'number' },
-        count: COUNT,
-        total: COUNT,
-      },
-    },
+const ATTENTION = named('Attention', {
+  kind: {
+    enum: [
+      ...([
+        'no-accounts',
+        'no-usable-account',
+        'open-to-all',
+        'no-console-password',
+        'key-opens-console',
+      ] as const),
+      ...(['config-refused', 'setting-unused', 'many-errors', 'upstream-overloaded'] as const),
+      ...(['all-refused', 'account-failing'] as const),
+      ...(['account-out', 'accounts-out', 'account-doubtful'] as const),
+      ...(['quota-low', 'records-unsaved', 'records-dropped', 'not-lasting', 'sandbox'] as const),
+    ],
   },
-} as const;
+  severity: { enum: ['info', 'warning', 'error'] },
+  message: TEXT,
+  wayOut: TEXT,
+  link: { ...TEXT, description: 'A path of the console.' },
+  about: partial(
+    {
+      account: { ...TEXT, description: 'Its label.' },
+      accountKind: { enum: ['oauth', 'api-key', 'service-account'] },
+      reason: TEXT,
+      upstream: TEXT,
+      models: { ...TEXT, description: 'Their ids, separated by commas.' },
+      problems: {
+        ...TEXT,
+        description: 'Of the config file, separated by semicolons, or of a setting.',
+      },
+      family: TEXT,
+      quotaKind: QUOTA_KIND,
+      percent: { type: 'number' },
+      count: COUNT,
+      total: COUNT,
+    },
+    { description: 'What `message` is made of, for whoever says it in words of their own.' },
+  ),
+});
 
-export const OVERVIEW_SCHEMA = {
-  title: 'Overview',
-  type: 'object',
-  required: [
-    ...(['status', 'version', 'startedAt', 'isSandbox', 'address', 'authMode', 'live'] as const),
-    'consolePassword',
-    ...(['series', 'accounts', 'quota', 'attention', 'recentErrors'] as const),
-  ],
-  additionalProperties: false,
-  properties: {
-    status: { enum: ['ok', 'attention', 'trouble'] },
-    version: TEXT,
-    startedAt: TIME,
-    isSandbox: { type: 'boolean' },
-    address: TEXT,
-    authMode: TEXT,
-    consolePassword: {
-      enum: ['own', 'gateway-key', 'none'],
-      description: 'What opens the console: its own password, the gateway key, or none is asked.',
-    },
-    live: {
-      type: 'object',
-      required: ['requestsPerMinute', 'tokensPerMinute', 'errorsPerMinute', 'inFlight'],
-      additionalProperties: false,
-      properties: {
-        requestsPerMinute: COUNT,
-        tokensPerMinute: COUNT,
-        errorsPerMinute: COUNT,
-        inFlight: COUNT,
-      },
-    },
-    series: {
-      type: 'array',
-      description: 'The last 60 minutes, oldest first.',
-      items: {
-        type: 'object',
-        required: ['at', 'requests', 'errors', 'tokens'],
-        additionalProperties: false,
-        properties: { at: TIME, requests: COUNT, errors: COUNT, tokens: COUNT },
-      },
-    },
-    accounts: {
-      type: 'object',
-      required: ['total', 'usable', 'untried', 'failing', 'cooling', 'disabled'],
-      additionalProperties: false,
-      properties: {
-        total: COUNT,
-        usable: COUNT,
-        untried: COUNT,
-        failing: COUNT,
-        cooling: COUNT,
-        disabled: COUNT,
-      },
-    },
-    quota: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['family', 'kind', 'models', 'percent'],
-        additionalProperties: false,
-        properties: {
-          family: TEXT,
-          kind: QUOTA_KIND,
-          models: { type: 'array', items: TEXT },
-          percent: { type: 'number' },
-          resetsAt: TIME,
-        },
-      },
-    },
-    attention: { type: 'array', items: ATTENTION },
-    recentErrors: { type: 'array', items: REQUEST_ROW_SCHEMA },
+export const OVERVIEW_SCHEMA = named('Overview', {
+  status: { enum: ['ok', 'attention', 'trouble'] },
+  version: TEXT,
+  startedAt: TIME,
+  isSandbox: { type: 'boolean' },
+  address: TEXT,
+  authMode: TEXT,
+  consolePassword: {
+    enum: ['own', 'gateway-key', 'none'],
+    description: 'What opens the console: its own password, the gateway key, or none is asked.',
   },
-} as const;
+  live: object({
+    requestsPerMinute: COUNT,
+    tokensPerMinute: COUNT,
+    errorsPerMinute: COUNT,
+    inFlight: COUNT,
+  }),
+  series: {
+    type: 'array',
+    description: 'The last 60 minutes, oldest first.',
+    items: object({ at: TIME, requests: COUNT, errors: COUNT, tokens: COUNT }),
+  },
+  accounts: object({
+    total: COUNT,
+    usable: COUNT,
+    untried: COUNT,
+    failing: COUNT,
+    cooling: COUNT,
+    disabled: COUNT,
+  }),
+  quota: {
+    type: 'array',
+    items: object({
+      family: TEXT,
+      kind: QUOTA_KIND,
+      models: { type: 'array', items: TEXT },
+      percent: { type: 'number' },
+      resetsAt: optional(TIME),
+    }),
+  },
+  attention: { type: 'array', items: ATTENTION },
+  recentErrors: { type: 'array', items: REQUEST_ROW_SCHEMA },
+});
 
-export const LOGS_SCHEMA = {
-  title: 'LogPage',
-  type: 'object',
-  required: ['lines'],
-  additionalProperties: false,
-  properties: {
-    lines: {
-      type: 'array',
-      description: 'The latest first.',
-      items: {
-        type: 'object',
-        required: ['at', 'level', 'message', 'fields'],
-        additionalProperties: false,
-        properties: { at: TIME, level: TEXT, message: TEXT, fields: { type: 'object' } },
-      },
-    },
-    nextCursor: TEXT,
+export const LOGS_SCHEMA = named('LogPage', {
+  lines: {
+    type: 'array',
+    description: 'The latest first.',
+    items: object({ at: TIME, level: TEXT, message: TEXT, fields: { type: 'object' } }),
   },
-} as const;
+  nextCursor: optional(TEXT),
+});
 
 export type RequestRowJson = XStatic<typeof REQUEST_ROW_SCHEMA>;
 export type RequestListJson = XStatic<typeof REQUEST_LIST_SCHEMA>;

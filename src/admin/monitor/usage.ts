@@ -1,5 +1,6 @@
 // `GET /api/usage`: usage by hour, day or week, and by key, model or account.
 
+import { partial } from '../../lib/object-schema.ts';
 import { cutSpans } from '../../monitor/usage.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
 import { DIGITS } from '../schemas.ts';
@@ -8,24 +9,20 @@ import { USAGE_SCHEMA } from './schemas.ts';
 
 const TIME = { type: 'string', pattern: DIGITS } as const;
 
-const USAGE_QUERY = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    from: { ...TIME, description: 'Milliseconds since the epoch; a day ago.' },
-    to: { ...TIME, description: 'Milliseconds since the epoch; now.' },
-    step: { enum: ['hour', 'day', 'week'], description: '`hour` when absent.' },
-    by: {
-      enum: ['model', 'account', 'key', 'protocol', 'none'],
-      description: '`none` when absent.',
-    },
-    timeZone: {
-      type: 'string',
-      maxLength: 64,
-      description: 'In whose days and weeks, such as `Europe/Zurich`; UTC when absent.',
-    },
+const USAGE_QUERY = partial({
+  from: { ...TIME, description: 'Milliseconds since the epoch; a day ago.' },
+  to: { ...TIME, description: 'Milliseconds since the epoch; now.' },
+  step: { enum: ['hour', 'day', 'week'], description: '`hour` when absent.' },
+  by: {
+    enum: ['model', 'account', 'key', 'protocol', 'none'],
+    description: '`none` when absent.',
   },
-} as const;
+  timeZone: {
+    type: 'string',
+    maxLength: 64,
+    description: 'In whose days and weeks, such as `Europe/Zurich`; UTC when absent.',
+  },
+});
 
 const DAY_MS = 86_400_000;
 

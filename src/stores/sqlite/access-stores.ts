@@ -1,26 +1,27 @@
 // The access log, IP rules, API keys and console sessions in SQLite.
 
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import {
   ACCESS_VERDICTS,
   type AccessLogStore,
   type StoredAccessEntry,
 } from '../../access/access-log.ts';
-import type {
-  ClientKey,
-  ClientKeyStore,
-  KeyLimits,
-  KeyProgress,
-  StoredKey,
+import {
+  type ClientKey,
+  type ClientKeyStore,
+  KEY_AMOUNTS,
+  type KeyLimits,
+  type KeyProgress,
+  type StoredKey,
 } from '../../access/api-key.ts';
 import type { ConsoleSessionStore } from '../../access/console-sign-in.ts';
 import type { AddressRule, AddressRuleStore } from '../../access/ip-rules.ts';
 import { StoreError } from '../../accounts/account-store.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import type { StoreLog } from './account-store.ts';
-import type { ClientKeyRow, QueryBuilder } from './schema.ts';
-import type { Queries, SqliteConnection } from './session.ts';
+import type { QueryBuilder, TableRow } from './schema.ts';
+import { type Queries, readJson, type SqliteConnection } from './session.ts';
 
 export function createAccessLogStore(
   connection: SqliteConnection,
@@ -29,16 +30,9 @@ export function createAccessLogStore(
   return {
     add: (entries, most) =>
       connection.write('crash', (queries) => {
-        for (const { keyId, ...entry } of entries) {
-          const row = { ...entry, key_id: keyId ?? null };
-          queries.run(builder.insertInto('access_log').values(row));
-        }
-        const oldestKept = builder
-          .selectFrom('access_log')
-          .select('id')
-          .orderBy('id', 'desc')
-          .limit(1)
-          .offset(most - 1);
+        for (const entry of entries) queries.run(builder.insertInto('access_log').values(entry));
+        const ids = builder.selectFrom('access_log').select('id').orderBy('id', 'desc');
+        const oldestKept = ids.limit(1).offset(most - 1);
         queries.run(builder.deleteFrom('access_log').where('id', '<', oldestKept));
       }),
     list: ({ verdict, before, limit }) =>
@@ -47,10 +41,9 @@ export function createAccessLogStore(
         if (verdict !== undefined) query = query.where('verdict', '=', verdict);
         if (before !== undefined) query = query.where('id', '<', before);
         return queries.rows(query).map(
-          ({ key_id, verdict: stored, ...row }): StoredAccessEntry => ({
+          (row): StoredAccessEntry => ({
             ...row,
-            verdict: ACCESS_VERDICTS.find((known) => known === stored) ?? 'rejected',
-            keyId: key_id ?? undefined,
+            verdict: ACCESS_VERDICTS.find((known) => known === row.verdict) ?? 'rejected',
           }),
         );
       }),
@@ -65,28 +58,33 @@ export function createAddressRuleStore(
     list: () =>
       connection.read((queries) =>
         queries.rows(builder.selectFrom('address_rules').selectAll().orderBy('sequence')).map(
-          (row): AddressRule => ({
-            id: row.id,
-            // Whatever is not an allow rule keeps its addresses out.
+          // Whatever is not an allow rule keeps its addresses out.
+          ({ sequence: _, ...row }): AddressRule => ({
+            ...row,
             list: row.list === 'allow' ? 'allow' : 'deny',
-            range: row.range,
-            note: row.note,
-            expiresAt: row.expires_at ?? undefined,
-            hits: row.hits,
-            lastHitAt: row.last_hit_at ?? undefined,
-            createdAt: row.created_at,
-            revision: row.revision,
           }),
         ),
       ),
     insert: (rule) =>
       connection.write('power-cut', (queries) => {
-        const { id, hits, createdAt } = rule;
-        const counts = { hits, last_hit_at: rule.lastHitAt ?? null };
-        const row = { ...fieldsOf(rule), id, ...counts, created_at: createdAt };
-        queries.run(builder.insertInto('address_rules').values(row));
+        queries.run(builder.insertInto('address_rules').values(rule));
       }),
-    update: (rule) => connection.write('power-cut', (queries) => update(queries, builder, rule)),
+    update: ({ hits: _, lastHitAt: _kept, ...rule }) =>
+      connection.write('power-cut', (queries) => {
+        const changed = queries.run(
+          builder
+            .updateTable('address_rules')
+            .set({ ...rule, expiresAt: rule.expiresAt ?? null })
+            .where('id', '=', rule.id)
+            .where('revision', '=', rule.revision - 1),
+        );
+        if (changed > 0) return;
+        const known = builder.selectFrom('address_rules').select('id').where('id', '=', rule.id);
+        refuseUpdate(queries.rows(known).length > 0, {
+          missing: told`There is no rule ${rule.id}.`,
+          stale: told`The address rule ${rule.id} was changed meanwhile.`,
+        });
+      }),
     remove: (id) =>
       connection.write(
         'power-cut',
@@ -95,31 +93,19 @@ export function createAddressRuleStore(
     addHits: (all) =>
       connection.write('crash', (queries) => {
         for (const { id, hits, lastHitAt } of all) {
-          const counts = { hits: sql<number>`hits + ${hits}`, last_hit_at: lastHitAt };
+          const counts = { hits: sql<number>`hits + ${hits}`, lastHitAt };
           queries.run(builder.updateTable('address_rules').set(counts).where('id', '=', id));
         }
       }),
   };
 }
 
-function update(queries: Queries, builder: QueryBuilder, rule: AddressRule): void {
-  const { id, revision } = rule;
-  const changed = queries.run(
-    builder
-      .updateTable('address_rules')
-      .set(fieldsOf(rule))
-      .where('id', '=', id)
-      .where('revision', '=', revision - 1),
-  );
-  if (changed > 0) return;
-  const known = builder.selectFrom('address_rules').select('revision').where('id', '=', id);
-  if (queries.rows(known).length === 0)
-    throw new StoreError('missing', told`There is no rule ${id}.`);
-  throw new StoreError('stale', told`The address rule ${id} was changed meanwhile.`);
-}
-
-function fieldsOf({ list, range, note, expiresAt, revision }: AddressRule) {
-  return { list, range, note, expires_at: expiresAt ?? null, revision };
+/** Of an update that changed nothing: the row is gone, or of another revision. @throws StoreError */
+function refuseUpdate(
+  isKnown: boolean,
+  { missing, stale }: Readonly<Record<'missing' | 'stale', Sentence>>,
+): never {
+  throw isKnown ? new StoreError('stale', stale) : new StoreError('missing', missing);
 }
 
 /** API keys: limits as JSON, the secret only as a digest. */
@@ -134,7 +120,23 @@ export function createClientKeyStore(
       connection.write('power-cut', (queries) => {
         queries.run(builder.insertInto('client_keys').values({ ...toRow(key), digest }));
       }),
-    update: (key) => connection.write('power-cut', (queries) => updateKey(queries, builder, key)),
+    update: (key) =>
+      connection.write('power-cut', (queries) => {
+        const { lastUsedAt: _kept, ...row } = toRow(key);
+        const changed = queries.run(
+          builder
+            .updateTable('client_keys')
+            .set({ ...row, expiresAt: row.expiresAt ?? null })
+            .where('id', '=', key.id)
+            .where('revision', '=', key.revision - 1),
+        );
+        if (changed > 0) return;
+        const known = builder.selectFrom('client_keys').select('id').where('id', '=', key.id);
+        refuseUpdate(queries.rows(known).length > 0, {
+          missing: told`There is no key ${key.id}.`,
+          stale: told`The key ${key.id} was changed meanwhile.`,
+        });
+      }),
     remove: (id) =>
       connection.write(
         'power-cut',
@@ -155,100 +157,55 @@ function listKeys(
   const keys = queries.rows(builder.selectFrom('client_keys').selectAll().orderBy('sequence'));
   const uses = queries.rows(builder.selectFrom('client_key_use').selectAll());
   const addresses = queries.rows(builder.selectFrom('client_key_addresses').selectAll());
-  const useById = new Map(uses.map(({ key_id, ...use }) => [key_id, use]));
-  const addressesById = Map.groupBy(addresses, (row) => row.key_id);
+  const useById = new Map(uses.map(({ keyId, ...use }) => [keyId, use]));
+  const addressesById = Map.groupBy(addresses, ({ keyId }) => keyId);
   return keys.map((row) => ({
     key: toKey(row, log),
     digest: row.digest,
     use: useById.get(row.id),
-    addresses: new Map((addressesById.get(row.id) ?? []).map((one) => [one.address, one.seen_at])),
+    addresses: new Map(addressesById.get(row.id)?.map((one) => [one.address, one.seenAt])),
   }));
 }
 
-function updateKey(queries: Queries, builder: QueryBuilder, key: ClientKey): void {
-  const { last_used_at: _kept, ...row } = toRow(key);
-  const changed = queries.run(
-    builder
-      .updateTable('client_keys')
-      .set(row)
-      .where('id', '=', key.id)
-      .where('revision', '=', key.revision - 1),
-  );
-  if (changed > 0) return;
-  const [known] = queries.rows(
-    builder.selectFrom('client_keys').select('revision').where('id', '=', key.id),
-  );
-  if (known === undefined) throw new StoreError('missing', told`There is no key ${key.id}.`);
-  throw new StoreError('stale', told`The key ${key.id} was changed meanwhile.`);
-}
-
 function saveProgress(queries: Queries, builder: QueryBuilder, progress: KeyProgress): void {
-  const { id, lastUsedAt, use, addresses } = progress;
+  const { id: keyId, lastUsedAt = null, use, addresses } = progress;
   const changed = queries.run(
-    builder
-      .updateTable('client_keys')
-      .set({ last_used_at: lastUsedAt ?? null })
-      .where('id', '=', id),
+    builder.updateTable('client_keys').set({ lastUsedAt }).where('id', '=', keyId),
   );
   if (changed === 0) return;
-  queries.run(builder.replaceInto('client_key_use').values({ key_id: id, ...use }));
-  queries.run(builder.deleteFrom('client_key_addresses').where('key_id', '=', id));
+  queries.run(builder.replaceInto('client_key_use').values({ keyId, ...use }));
+  queries.run(builder.deleteFrom('client_key_addresses').where('keyId', '=', keyId));
   for (const [address, seenAt] of addresses) {
-    const row = { key_id: id, address, seen_at: seenAt };
-    queries.run(builder.insertInto('client_key_addresses').values(row));
+    queries.run(builder.insertInto('client_key_addresses').values({ keyId, address, seenAt }));
   }
 }
 
 function toRow(key: ClientKey) {
   const { id, name, prefix, enabled, createdAt, expiresAt, lastUsedAt, revision, ...limits } = key;
-  return {
-    id,
-    name,
-    prefix,
-    enabled: enabled ? 1 : 0,
-    created_at: createdAt,
-    expires_at: expiresAt ?? null,
-    limits: JSON.stringify(limits),
-    last_used_at: lastUsedAt ?? null,
-    revision,
-  };
+  const row = { id, name, prefix, enabled, createdAt, expiresAt, lastUsedAt, revision };
+  return { ...row, limits: JSON.stringify(limits) };
 }
 
 /** A key whose limits cannot be read must not be used without them. */
-function toKey(row: Selectable<ClientKeyRow>, log: StoreLog | undefined): ClientKey {
-  const limits = readLimits(row.limits);
+function toKey(row: TableRow<'client_keys'>, log: StoreLog | undefined): ClientKey {
+  const { sequence: _, digest: _digest, limits: text, enabled, ...fields } = row;
+  const limits = readLimits(text);
   if (limits === undefined) {
     log?.warn({ keyId: row.id }, 'The limits of a stored key are damaged; it is disabled.');
   }
-  return {
-    allowedModels: [],
-    ...limits,
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    enabled: limits !== undefined && row.enabled !== 0,
-    createdAt: row.created_at,
-    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
-    ...(row.last_used_at === null ? {} : { lastUsedAt: row.last_used_at }),
-    revision: row.revision,
-  };
+  const isEnabled = limits !== undefined && enabled !== 0;
+  return { allowedModels: [], ...limits, ...fields, enabled: isEnabled };
 }
 
-const AMOUNTS = [
-  'maxAddresses',
-  'requestsPerMinute',
-  'tokensPerMinute',
-  'dailyTokens',
-  'dailyImages',
-] as const;
-
 function readLimits(text: string): KeyLimits | undefined {
-  const limits = parse(text);
+  const limits = readJson(text);
   if (!isJsonObject(limits)) return undefined;
   const { allowedModels, curfew } = limits;
   const isList =
     Array.isArray(allowedModels) && allowedModels.every((one) => typeof one === 'string');
-  const areAmounts = AMOUNTS.every((name) => ['number', 'undefined'].includes(typeof limits[name]));
+  const areAmounts = Object.keys(KEY_AMOUNTS).every((name) =>
+    ['number', 'undefined'].includes(typeof limits[name]),
+  );
   if (!isList || !areAmounts || !isBlockedHours(curfew)) return undefined;
   // The one narrowing of this file: every field has just been looked at.
   return limits as JsonObject & KeyLimits;
@@ -260,15 +217,6 @@ function isBlockedHours(curfew: JsonValue | undefined): boolean {
   return ['from', 'to', 'timeZone'].every((name) => typeof curfew[name] === 'string');
 }
 
-function parse(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
 export function createConsoleSessionStore(
   connection: SqliteConnection,
   builder: QueryBuilder,
@@ -276,20 +224,11 @@ export function createConsoleSessionStore(
   return {
     list: () =>
       connection.read((queries) =>
-        queries
-          .rows(builder.selectFrom('console_sessions').selectAll().orderBy('created_at'))
-          .map((row) => ({
-            hash: row.hash,
-            createdAt: row.created_at,
-            lastSeenAt: row.last_seen_at,
-            passwordTag: row.password_tag,
-          })),
+        queries.rows(builder.selectFrom('console_sessions').selectAll().orderBy('createdAt')),
       ),
-    save: ({ hash, createdAt, lastSeenAt, passwordTag }) =>
+    save: (session) =>
       connection.write('crash', (queries) => {
-        const times = { created_at: createdAt, last_seen_at: lastSeenAt };
-        const row = { hash, ...times, password_tag: passwordTag };
-        queries.run(builder.replaceInto('console_sessions').values(row));
+        queries.run(builder.replaceInto('console_sessions').values(session));
       }),
     // An ended session must not come back, whatever happens to the machine.
     remove: (hashes) =>

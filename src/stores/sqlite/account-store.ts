@@ -2,12 +2,11 @@
 
 import { sql } from 'kysely';
 import {
-  type AccountKind,
-  type AccountRecord,
+  ACCOUNT_KINDS,
   type Credential,
   labelKey,
   type QuotaReading,
-  type Tier,
+  TIERS,
   type VersionedCredential,
 } from '../../accounts/account.ts';
 import {
@@ -19,11 +18,11 @@ import {
 } from '../../accounts/account-store.ts';
 import { type AccountHealth, HEALTHY } from '../../accounts/health.ts';
 import { readHealth, writeHealth } from '../../accounts/health-json.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { SealError, type Vault } from '../../sealing/seal.ts';
-import type { AccountRow, CredentialRow, QueryBuilder, QuotaRow } from './schema.ts';
-import { isDuplicate, type Queries, type SqliteConnection } from './session.ts';
+import type { QueryBuilder, TableRow } from './schema.ts';
+import { isDuplicate, type Queries, readJson, type SqliteConnection } from './session.ts';
 
 /** What people and sign-ins say survives a power cut; health and quotas the end of the process. */
 export function createAccountStore(
@@ -59,10 +58,10 @@ export function createAccountStore(
 function saveHealth(
   queries: Queries,
   { builder }: AccountTables,
-  { id, health }: { readonly id: string; readonly health: AccountHealth },
+  { id: accountId, health }: { readonly id: string; readonly health: AccountHealth },
 ): void {
-  if (findAccountRow(queries, builder, id) === undefined) return;
-  const row = { account_id: id, health: JSON.stringify(writeHealth(health)) };
+  if (findAccountRow(queries, builder, accountId) === undefined) return;
+  const row = { accountId, health: JSON.stringify(writeHealth(health)) };
   queries.run(builder.replaceInto('account_health').values(row));
 }
 
@@ -72,16 +71,9 @@ function saveQuotas(
   { id, quotas }: { readonly id: string; readonly quotas: ReadonlyMap<string, QuotaReading> },
 ): void {
   if (findAccountRow(queries, builder, id) === undefined) return;
-  queries.run(builder.deleteFrom('account_quotas').where('account_id', '=', id));
-  for (const [modelId, reading] of quotas) {
-    const row = {
-      account_id: id,
-      model_id: modelId,
-      remaining_fraction: reading.remainingFraction,
-      resets_at: reading.resetsAt ?? null,
-      source: reading.source,
-      fetched_at: reading.fetchedAt,
-    };
+  queries.run(builder.deleteFrom('account_quotas').where('accountId', '=', id));
+  for (const [modelId, { remainingCalls: _, ...reading }] of quotas) {
+    const row = { accountId: id, modelId, ...reading };
     queries.run(builder.replaceInto('account_quotas').values(row));
   }
 }
@@ -93,9 +85,14 @@ function insertAccount(
   account: NewStoredAccount,
 ): StoredAccount {
   const { record, proxyUrl, credential } = account;
-  refuseDuplicate(record, () =>
-    queries.run(tables.builder.insertInto('accounts').values(toAccountRow(account, tables.vault))),
-  );
+  const { builder, vault } = tables;
+  const row = {
+    ...record,
+    labelKey: labelKey(record.label),
+    proxyUrl: proxyUrl && vault.seal(proxyUrl, proxyPlace(record.id)),
+    revision: 1,
+  };
+  refuseDuplicate(record, () => queries.run(builder.insertInto('accounts').values(row)));
   insertCredential(queries, tables, { id: record.id, credential });
   return { record: { ...record, revision: 1 }, proxyUrl, health: HEALTHY, quotas: new Map() };
 }
@@ -120,31 +117,19 @@ function changeAccount(
       told`The account ${id} was changed meanwhile: it is at revision ${known.revision}, not ${expectedRevision}.`,
     );
   }
-  const row = { ...toColumns(known, change, tables.vault), revision: known.revision + 1 };
-  refuseDuplicate({ label: row.label ?? known.label, upstreamId: known.upstream_id }, () =>
+  const { proxyUrl, label } = change;
+  const row = {
+    ...change,
+    labelKey: label && labelKey(label),
+    proxyUrl: proxyUrl && tables.vault.seal(proxyUrl, proxyPlace(id)),
+    revision: known.revision + 1,
+  };
+  refuseDuplicate({ label: label ?? known.label, upstreamId: known.upstreamId }, () =>
     queries.run(tables.builder.updateTable('accounts').set(row).where('id', '=', id)),
   );
   const changed = findAccount(queries, tables, id);
   if (changed === undefined) throw new StoreError('missing', told`There is no account ${id}.`);
   return changed;
-}
-
-function toColumns(
-  { id }: AccountRow,
-  change: AccountRecordChange,
-  vault: Vault,
-): Partial<AccountRow> {
-  const { label, projectId, tier, priority, notes, proxyUrl } = change;
-  return {
-    ...(label !== undefined && { label, label_key: labelKey(label) }),
-    ...(projectId !== undefined && { project_id: projectId }),
-    ...(tier !== undefined && { tier }),
-    ...(priority !== undefined && { priority }),
-    ...(notes !== undefined && { notes }),
-    ...(proxyUrl !== undefined && {
-      proxy_url: proxyUrl === null ? null : vault.seal(proxyUrl, proxyPlace(id)),
-    }),
-  };
 }
 
 function refuseDuplicate(
@@ -174,8 +159,8 @@ function insertCredential(
   { builder, vault }: AccountTables,
   { id, credential }: NewCredential,
 ): void {
-  const sealed = vault.seal(writeCredential(credential), credentialPlace(id));
-  queries.run(builder.insertInto('credentials').values({ account_id: id, version: 1, sealed }));
+  const sealed = vault.seal(JSON.stringify(credential), credentialPlace(id));
+  queries.run(builder.insertInto('credentials').values({ accountId: id, version: 1, sealed }));
 }
 
 /** Undefined when the account is gone. @throws StoreError `unreadable` */
@@ -202,8 +187,8 @@ function replaceCredential(
   const known = findRow(queries, tables, id)?.version ?? 0;
   if (expectedVersion !== undefined && known !== expectedVersion) return 'stale';
   const version = known + 1;
-  const sealed = vault.seal(writeCredential(credential), credentialPlace(id));
-  queries.run(builder.replaceInto('credentials').values({ account_id: id, version, sealed }));
+  const sealed = vault.seal(JSON.stringify(credential), credentialPlace(id));
+  queries.run(builder.replaceInto('credentials').values({ accountId: id, version, sealed }));
   return { credential, version };
 }
 
@@ -211,21 +196,22 @@ function findRow(
   queries: Queries,
   { builder }: AccountTables,
   id: string,
-): CredentialRow | undefined {
-  return queries.rows(
-    builder.selectFrom('credentials').selectAll().where('account_id', '=', id),
-  )[0];
+): TableRow<'credentials'> | undefined {
+  return queries.rows(builder.selectFrom('credentials').selectAll().where('accountId', '=', id))[0];
 }
 
-function openCredential(row: CredentialRow, vault: Vault): VersionedCredential {
+function openCredential(
+  { accountId, sealed, version }: TableRow<'credentials'>,
+  vault: Vault,
+): VersionedCredential {
   try {
-    const credential = readCredential(vault.open(row.sealed, credentialPlace(row.account_id)));
-    if (credential !== undefined) return { credential, version: row.version };
+    const credential = readCredential(vault.open(sealed, credentialPlace(accountId)));
+    if (credential !== undefined) return { credential, version };
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
-    throw unreadable(row.account_id, error);
+    throw unreadable(accountId, error);
   }
-  throw unreadable(row.account_id);
+  throw unreadable(accountId);
 }
 
 function unreadable(id: string, cause?: unknown): StoreError {
@@ -251,21 +237,20 @@ export interface AccountTables {
 function listAccounts(queries: Queries, tables: AccountTables): StoredAccount[] {
   const { builder } = tables;
   const accounts = queries.rows(
-    builder.selectFrom('accounts').selectAll().orderBy('created_at').orderBy(sql`rowid`),
+    builder.selectFrom('accounts').selectAll().orderBy('createdAt').orderBy(sql`rowid`),
   );
   const credentials = queries.rows(builder.selectFrom('credentials').selectAll());
   const healths = queries.rows(builder.selectFrom('account_health').selectAll());
-  const quotas = Map.groupBy(
-    queries.rows(builder.selectFrom('account_quotas').selectAll()),
-    (row) => row.account_id,
-  );
-  const sealedById = new Map(credentials.map((row) => [row.account_id, row.sealed]));
-  const healthById = new Map(healths.map((row) => [row.account_id, row.health]));
+  const quotas = queries.rows(builder.selectFrom('account_quotas').selectAll());
+  const sealedById = new Map(credentials.map(({ accountId, sealed }) => [accountId, sealed]));
+  const healthById = new Map(healths.map(({ accountId, health }) => [accountId, health]));
+  const quotasById = Map.groupBy(quotas, ({ accountId }) => accountId);
   return accounts.map((account) =>
-    assemble(tables, account, {
+    toStoredAccount(tables, {
+      account,
       sealedCredential: sealedById.get(account.id),
       health: healthById.get(account.id),
-      quotas: quotas.get(account.id) ?? [],
+      quotas: quotasById.get(account.id) ?? [],
     }),
   );
 }
@@ -278,17 +263,15 @@ function findAccount(
   const { builder } = tables;
   const account = findAccountRow(queries, builder, id);
   if (account === undefined) return undefined;
-  const [credential] = queries.rows(
-    builder.selectFrom('credentials').select('sealed').where('account_id', '=', id),
-  );
   const [health] = queries.rows(
-    builder.selectFrom('account_health').select('health').where('account_id', '=', id),
+    builder.selectFrom('account_health').selectAll().where('accountId', '=', id),
   );
-  return assemble(tables, account, {
-    sealedCredential: credential?.sealed,
+  return toStoredAccount(tables, {
+    account,
+    sealedCredential: findRow(queries, tables, id)?.sealed,
     health: health?.health,
     quotas: queries.rows(
-      builder.selectFrom('account_quotas').selectAll().where('account_id', '=', id),
+      builder.selectFrom('account_quotas').selectAll().where('accountId', '=', id),
     ),
   });
 }
@@ -297,32 +280,17 @@ function findAccountRow(
   queries: Queries,
   builder: QueryBuilder,
   id: string,
-): AccountRow | undefined {
+): TableRow<'accounts'> | undefined {
   return queries.rows(builder.selectFrom('accounts').selectAll().where('id', '=', id))[0];
 }
 
-interface Beside {
-  readonly sealedCredential: string | undefined;
-  readonly health: string | undefined;
-  readonly quotas: readonly QuotaRow[];
-}
-
-function assemble({ vault, log }: AccountTables, account: AccountRow, beside: Beside) {
-  return toStoredAccount({ account, ...beside }, vault, (what) =>
-    log?.warn({ accountId: account.id }, `A stored account is damaged and not used: ${what}.`),
-  );
-}
-
 interface AccountRows {
-  readonly account: AccountRow;
+  readonly account: TableRow<'accounts'>;
   /** Undefined when the row is gone. */
   readonly sealedCredential: string | undefined;
   readonly health: string | undefined;
-  readonly quotas: readonly QuotaRow[];
+  readonly quotas: readonly TableRow<'account_quotas'>[];
 }
-
-const KINDS: readonly AccountKind[] = ['oauth', 'api-key', 'service-account'];
-const TIERS: readonly Tier[] = ['ultra', 'pro', 'free'];
 
 /** What seals a credential: bound to its account, so that no other's can stand in for it. */
 function credentialPlace(accountId: string): string {
@@ -333,96 +301,54 @@ function proxyPlace(accountId: string): string {
   return `accounts/${accountId}/proxy_url`;
 }
 
-function toAccountRow({ record, proxyUrl }: NewStoredAccount, vault: Vault): AccountRow {
-  return {
-    id: record.id,
-    upstream_id: record.upstreamId,
-    kind: record.kind,
-    label: record.label,
-    label_key: labelKey(record.label),
-    project_id: record.projectId ?? null,
-    tier: record.tier ?? null,
-    priority: record.priority,
-    notes: record.notes ?? null,
-    proxy_url: proxyUrl === undefined ? null : vault.seal(proxyUrl, proxyPlace(record.id)),
-    created_at: record.createdAt,
-    revision: 1,
-  };
-}
-
-/** `reportDamage` hears what could not be read, in plain words. */
-function toStoredAccount(
-  rows: AccountRows,
-  vault: Vault,
-  reportDamage: (what: string) => void,
-): StoredAccount {
+/** What cannot be read is told in plain words; the account is not used then. */
+function toStoredAccount({ vault, log }: AccountTables, rows: AccountRows): StoredAccount {
+  const { account, sealedCredential, health: healthText, quotas } = rows;
+  const { labelKey: _, proxyUrl: sealedProxyUrl, kind: storedKind, tier, ...record } = account;
   const damages: string[] = [];
-  const { account, quotas } = rows;
-  const record = toRecord(account, damages);
-  const proxyUrl = openProxyUrl(account, vault, damages);
-  const health = parseHealth(rows.health, damages);
-  checkCredential(rows, vault, damages);
-  for (const what of damages) reportDamage(what);
+  const kind = ACCOUNT_KINDS.find((known) => known === storedKind);
+  if (kind === undefined) damages.push(told`its kind is none that is known`);
+  const proxyUrl =
+    sealedProxyUrl === undefined
+      ? undefined
+      : tryOpen(vault, sealedProxyUrl, proxyPlace(record.id));
+  // Without the proxy it is set to, an account must not be used at all.
+  if (proxyUrl === null) {
+    damages.push(told`its proxy address cannot be opened: set it again`);
+  }
+  const health = parseHealth(healthText, damages);
+  if (sealedCredential === undefined) {
+    damages.push(told`its credential is gone: sign in or give the key again`);
+  } else if (tryOpen(vault, sealedCredential, credentialPlace(record.id)) === null) {
+    damages.push(told`its credential cannot be opened: sign in or give the key again`);
+  }
+  for (const what of damages) {
+    log?.warn({ accountId: record.id }, `A stored account is damaged and not used: ${what}.`);
+  }
   return {
-    record,
-    proxyUrl,
+    record: { ...record, kind: kind ?? 'api-key', tier: TIERS.find((known) => known === tier) },
+    proxyUrl: proxyUrl ?? undefined,
     health: damages.length === 0 ? health : damagedHealth(health, damages),
     quotas: new Map(quotas.flatMap(toReading)),
   };
 }
 
-function toRecord(row: AccountRow, damages: string[]): AccountRecord {
-  const kind = KINDS.find((known) => known === row.kind);
-  if (kind === undefined) damages.push(told`its kind is none that is known`);
-  return {
-    id: row.id,
-    upstreamId: row.upstream_id,
-    kind: kind ?? 'api-key',
-    label: row.label,
-    projectId: row.project_id ?? undefined,
-    tier: TIERS.find((known) => known === row.tier),
-    priority: row.priority,
-    notes: row.notes ?? undefined,
-    createdAt: row.created_at,
-    revision: row.revision,
-  };
-}
-
-/** Without the proxy it is set to, an account must not be used at all. */
-function openProxyUrl(row: AccountRow, vault: Vault, damages: string[]): string | undefined {
-  if (row.proxy_url === null) return undefined;
-  const proxyUrl = tryOpen(vault, row.proxy_url, proxyPlace(row.id));
-  if (proxyUrl === undefined) damages.push(told`its proxy address cannot be opened: set it again`);
-  return proxyUrl;
-}
-
-function checkCredential(rows: AccountRows, vault: Vault, damages: string[]): void {
-  const { account, sealedCredential } = rows;
-  if (sealedCredential === undefined) {
-    damages.push(told`its credential is gone: sign in or give the key again`);
-  } else if (tryOpen(vault, sealedCredential, credentialPlace(account.id)) === undefined) {
-    damages.push(told`its credential cannot be opened: sign in or give the key again`);
-  }
-}
-
-function tryOpen(vault: Vault, sealed: string, place: string): string | undefined {
+/** Null when the seal does not open. */
+function tryOpen(vault: Vault, sealed: string, place: string): string | null {
   try {
     return vault.open(sealed, place);
   } catch (error) {
-    if (error instanceof SealError) return undefined;
+    if (error instanceof SealError) return null;
     throw error;
   }
 }
 
 function parseHealth(text: string | undefined, damages: string[]): AccountHealth {
   if (text === undefined) return HEALTHY;
-  try {
-    return readHealth(JSON.parse(text) as JsonValue);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    damages.push(told`its stored state is damaged: look at it and enable it again`);
-    return HEALTHY;
-  }
+  const json = readJson(text);
+  if (json !== undefined) return readHealth(json);
+  damages.push(told`its stored state is damaged: look at it and enable it again`);
+  return HEALTHY;
 }
 
 /** A state that already keeps the account out stays as it is. */
@@ -432,25 +358,20 @@ function damagedHealth(health: AccountHealth, damages: readonly string[]): Accou
   return { ...health, status: { kind: 'disabled', reason: 'manual', since: 0, detail } };
 }
 
-function toReading(row: QuotaRow): readonly (readonly [string, QuotaReading])[] {
-  const { source } = row;
+function toReading({
+  accountId: _,
+  modelId,
+  source,
+  ...row
+}: TableRow<'account_quotas'>): readonly (readonly [string, QuotaReading])[] {
   if (source !== 'upstream' && source !== 'estimated') return [];
-  const reading: QuotaReading = {
-    remainingFraction: Math.min(Math.max(row.remaining_fraction, 0), 1),
-    resetsAt: row.resets_at ?? undefined,
-    source,
-    fetchedAt: row.fetched_at,
-  };
-  return [[row.model_id, reading]];
-}
-
-function writeCredential(credential: Credential): string {
-  return JSON.stringify(credential);
+  const remainingFraction = Math.min(Math.max(row.remainingFraction, 0), 1);
+  return [[modelId, { ...row, remainingFraction, source }]];
 }
 
 /** Undefined when it is none of the kinds. */
 function readCredential(text: string): Credential | undefined {
-  const value = parse(text);
+  const value = readJson(text);
   if (!isJsonObject(value)) return undefined;
   switch (value.kind) {
     case 'api-key':
@@ -486,12 +407,4 @@ function readServiceAccount(value: JsonObject): Credential | undefined {
     ...(typeof privateKeyId === 'string' && { privateKeyId }),
     ...(typeof tokenUrl === 'string' && { tokenUrl }),
   };
-}
-
-function parse(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }

@@ -31,6 +31,7 @@ const BODY_STEP = 100;
 const MAX_IDS = 1000;
 
 interface Search {
+  readonly filter: RequestFilter;
   /** Records one step looks at. */
   readonly step: number;
   readonly matches: IdMatches;
@@ -49,31 +50,27 @@ interface SearchSources {
 /** What a search needs to know before its first step. */
 async function planSearch(
   { connection, builder }: SearchSources,
-  { search }: RequestFilter,
+  filter: RequestFilter,
 ): Promise<Search> {
-  if (search === undefined) return { step: STEP, matches: undefined, hasBodies: false };
+  const { search } = filter;
+  if (search === undefined) return { filter, step: STEP, matches: undefined, hasBodies: false };
   const anyBody = builder.selectFrom('request_bodies').select('sequence').limit(1);
   return connection.read((queries) => {
     const hasBodies = queries.rows(anyBody).length > 0;
     const matches = matchIds(queries, builder, search);
-    return { step: hasBodies ? BODY_STEP : STEP, matches, hasBodies };
+    return { filter, step: hasBodies ? BODY_STEP : STEP, matches, hasBodies };
   });
 }
 
 /** Along the indexes of ids, which hold nothing else. */
 function matchIds(queries: Queries, builder: QueryBuilder, search: string): IdMatches {
   const pattern = likePattern(search);
-  const given = builder
+  const sequences = builder
     .selectFrom('requests')
     .select('sequence')
-    .where(({ fn, val }) => fn<SqlBool>('like', [val(pattern), 'request_id', val('\\')]))
     .limit(MAX_IDS + 1);
-  const own = builder
-    .selectFrom('requests')
-    .select('sequence')
-    .where('id', '<>', ({ ref }) => ref('request_id'))
-    .where(({ fn, val }) => fn<SqlBool>('like', [val(pattern), 'id', val('\\')]))
-    .limit(MAX_IDS + 1);
+  const given = sequences.where((eb) => isLike(eb, pattern, 'requestId'));
+  const own = sequences.whereRef('id', '<>', 'requestId').where((eb) => isLike(eb, pattern, 'id'));
   const found = [...queries.rows(given), ...queries.rows(own)];
   return found.length > MAX_IDS ? undefined : JSON.stringify(found.map((row) => row.sequence));
 }
@@ -83,7 +80,7 @@ type Place = ExpressionBuilder<Tables, 'requests'>;
 /** Everything of the filter but the time. */
 function narrow(
   eb: Place,
-  { filter, ...found }: Pick<Search, 'matches' | 'hasBodies'> & { readonly filter: RequestFilter },
+  { filter, ...found }: Pick<Search, 'filter' | 'matches' | 'hasBodies'>,
 ): ExpressionWrapper<Tables, 'requests', SqlBool> {
   const { status, protocol, surface, model, account, key, search } = filter;
   const all: Expression<SqlBool>[] = [];
@@ -92,26 +89,26 @@ function narrow(
   if (protocol !== undefined) all.push(eb('protocol', '=', protocol));
   if (surface !== undefined) all.push(eb('surface', '=', surface));
   if (model !== undefined)
-    all.push(eb.or([isNamed(eb, 'model', model), isNamed(eb, 'upstream_model', model)]));
+    all.push(eb.or([isNamed(eb, 'model', model), isNamed(eb, 'upstreamModel', model)]));
   if (account !== undefined) all.push(isNamed(eb, 'account', account));
-  if (key !== undefined) all.push(eb.or([eb('key_id', '=', key), isNamed(eb, 'key_name', key)]));
+  if (key !== undefined) all.push(eb.or([eb('keyId', '=', key), isNamed(eb, 'keyName', key)]));
   if (search !== undefined) all.push(holds(eb, search, found));
   return eb.and(all);
 }
 
-type NameColumn = 'model' | 'upstream_model' | 'account' | 'key_name';
+type NameColumn = 'model' | 'upstreamModel' | 'account' | 'keyName';
 
 /** A name as it is, or with `*` for any run of characters, then in any case. */
 function isNamed(eb: Place, column: NameColumn, name: string): Expression<SqlBool> {
   if (!isWildcard(name)) return eb(column, '=', name);
   const patterns = casesOf(name).map((one) => one.split('*').map(escapeLike).join('%'));
-  return eb.or(patterns.map((pattern) => eb.fn<SqlBool>('like', likeOf(eb, pattern, column))));
+  return eb.or(patterns.map((pattern) => isLike(eb, pattern, column)));
 }
 
-const SEARCHED_IDS = ['id', 'request_id'] as const;
-const SEARCHED = ['model', 'upstream_model', 'account', 'path', 'error'] as const;
+const SEARCHED_IDS = ['id', 'requestId'] as const;
+const SEARCHED = ['model', 'upstreamModel', 'account', 'path', 'error'] as const;
 type SearchedColumn = NameColumn | (typeof SEARCHED)[number] | (typeof SEARCHED_IDS)[number];
-const SEARCHED_BODIES = ['client_request', 'upstream_request', 'response'] as const;
+const SEARCHED_BODIES = ['clientRequest', 'upstreamRequest', 'response'] as const;
 
 function holds(
   eb: Place,
@@ -121,7 +118,7 @@ function holds(
   const spellings = casesOf(search);
   const columns = matches === undefined ? [...SEARCHED, ...SEARCHED_IDS] : SEARCHED;
   const places: Expression<SqlBool>[] = columns.flatMap((column) =>
-    spellings.map((one) => eb.fn<SqlBool>('like', likeOf(eb, likePattern(one), column))),
+    spellings.map((one) => isLike(eb, likePattern(one), column)),
   );
   if (matches !== undefined && matches !== '[]') {
     places.push(sql<SqlBool>`requests.sequence in (select value from json_each(${matches}))`);
@@ -151,8 +148,9 @@ function isInBodies(eb: Place, spellings: readonly string[]) {
   );
 }
 
-function likeOf(eb: Place, pattern: string, column: SearchedColumn) {
-  return [eb.val(pattern), column, eb.val('\\')] as const;
+/** `like(pattern, text, escape)` is the function behind the operator (https://www.sqlite.org/lang_corefunc.html#like). */
+function isLike(eb: Place, pattern: string, column: SearchedColumn): Expression<SqlBool> {
+  return eb.fn<SqlBool>('like', [eb.val(pattern), column, eb.val('\\')]);
 }
 
 /** SQLite knows the case of ASCII letters alone: with others a text is looked for in each usual one. */
@@ -164,7 +162,6 @@ function casesOf(text: string): readonly string[] {
   return [...new Set([text, lower, asName, text.toUpperCase()])];
 }
 
-/** `like(pattern, text, escape)` is the function behind the operator (https://www.sqlite.org/lang_corefunc.html#like). */
 function likePattern(search: string): string {
   return `%${escapeLike(search)}%`;
 }
@@ -177,15 +174,10 @@ function escapeLike(text: string): string {
 const PATIENCE_MS = 1500;
 /** Counting gives up sooner: the page is what was asked for. */
 const COUNT_PATIENCE_MS = 300;
-/** With the place of the record in the list. */
-const LISTED = [
-  'requests.sequence',
-  ...LISTED_COLUMNS.map((column) => `requests.${column}` as const),
-] as const;
+const PLACE = ['requests.at', 'requests.sequence'] as const;
+const LISTED = LISTED_COLUMNS.map((column) => `requests.${column}` as const);
 
-export interface ListSources {
-  readonly connection: SqliteConnection;
-  readonly builder: QueryBuilder;
+export interface ListSources extends SearchSources {
   readonly monotonic: () => number;
   /** Lets everything else have its turn. */
   readonly pause: () => Promise<void>;
@@ -198,162 +190,135 @@ export async function listRequests(
 ): Promise<RequestPage> {
   const start = cursor === undefined ? undefined : readCursor(cursor);
   const search = await planSearch(sources, filter);
-  const until = sources.monotonic() + PATIENCE_MS;
   const rows: RequestRow[] = [];
-  let position = start;
-  for (;;) {
-    const from = position;
-    const missing = limit - rows.length;
-    const found = await sources.connection.read((queries) =>
-      readStep(queries, sources.builder, { ...search, filter, from, limit: missing }),
-    );
-    rows.push(...found.rows);
-    position = found.next;
-    if (position === undefined || rows.length >= limit) break;
-    if (sources.monotonic() >= until) break;
-    await sources.pause();
-  }
+  const position = await goOn(sources, start, {
+    patienceMs: PATIENCE_MS,
+    take: (from, queries) =>
+      readStep(queries, sources.builder, { ...search, from, limit: limit - rows.length }),
+    keep(found) {
+      rows.push(...found.rows);
+      return rows.length < limit;
+    },
+  });
   return {
     rows,
-    nextCursor: position === undefined ? undefined : writeCursor(position),
-    total: await countAll(sources, { ...search, filter, start, position, found: rows.length }),
+    nextCursor: position && writeCursor(position),
+    total: await countAll(sources, search, { start, position, found: rows.length }),
   };
 }
 
-interface Listed extends Search {
-  readonly filter: RequestFilter;
-  /** Where the page began and where it ended; undefined for the beginning and the end of all. */
+interface Way<Taken extends { readonly next: PagePosition | undefined }> {
+  readonly patienceMs: number;
+  /** One step, in a transaction that may be tried again. */
+  take(from: PagePosition | undefined, queries: Queries): Taken;
+  /** False when it is enough. */
+  keep(taken: Taken): boolean;
+}
+
+/** Takes one step after the other, until nothing is left, or it is enough, or it took too long. @returns where to go on */
+async function goOn<Taken extends { readonly next: PagePosition | undefined }>(
+  { connection, monotonic, pause }: ListSources,
+  start: PagePosition | undefined,
+  { patienceMs, take, keep }: Way<Taken>,
+): Promise<PagePosition | undefined> {
+  const until = monotonic() + patienceMs;
+  let from = start;
+  for (;;) {
+    const place = from;
+    const taken = await connection.read((queries) => take(place, queries));
+    from = taken.next;
+    if (!keep(taken) || from === undefined || monotonic() >= until) return from;
+    await pause();
+  }
+}
+
+/** Where a page began and where it ended; undefined for the beginning and the end of all. */
+interface ListedPage {
   readonly start: PagePosition | undefined;
   readonly position: PagePosition | undefined;
   readonly found: number;
 }
 
-/** What a first page passed over holds nothing but its rows: only the rest is counted then. */
+/**
+ * What a first page passed over holds nothing but its rows: only the rest is counted then. Undefined when it
+ * takes too long; always so for a search through bodies of many records.
+ */
 async function countAll(
   sources: ListSources,
-  { start, position, found, ...search }: Listed,
+  search: Search,
+  { start, position, found }: ListedPage,
 ): Promise<number | undefined> {
-  if (start !== undefined || isPlain(search.filter)) {
-    return countRequests(sources, { ...search, from: undefined });
-  }
-  if (position === undefined) return found;
-  const rest = await countRequests(sources, { ...search, from: position });
-  return rest === undefined ? undefined : found + rest;
-}
-
-interface Step extends Search {
-  readonly filter: RequestFilter;
-  /** Only what stands behind it. */
-  readonly from: PagePosition | undefined;
-  readonly limit: number;
-}
-
-interface StepResult {
-  readonly rows: readonly RequestRow[];
-  /** Where to go on; undefined when there is nothing more. */
-  readonly next: PagePosition | undefined;
-}
-
-function readStep(queries: Queries, builder: QueryBuilder, options: Step): StepResult {
-  const { limit } = options;
-  const span = spanQuery(builder, options);
-  const end = queries.rows(
-    span.select(['requests.at', 'requests.sequence']).limit(1).offset(options.step),
-  )[0];
-  const found = queries.rows(
-    span
-      .select(LISTED)
-      .where((place) => narrow(place, options))
-      .$if(end !== undefined, (query) =>
-        query.where(({ eb, refTuple, tuple }) =>
-          eb(
-            refTuple('requests.at', 'requests.sequence'),
-            '>=',
-            tuple(end?.at ?? 0, end?.sequence ?? 0),
-          ),
-        ),
-      )
-      .limit(limit + 1),
-  );
-  const page = found.slice(0, limit);
-  const last = page.at(-1);
-  const isFull = found.length > limit && last !== undefined;
-  return { rows: page.map(fromRequestsRow), next: isFull ? last : end };
-}
-
-/** The records of the time asked for behind a place, latest first, along the index of times. */
-function spanQuery(builder: QueryBuilder, { filter, from }: Pick<Step, 'filter' | 'from'>) {
-  const { from: earliest, to: latest } = filter;
-  return builder
-    .selectFrom('requests')
-    .$if(earliest !== undefined, (query) => query.where('requests.at', '>=', earliest ?? 0))
-    .$if(latest !== undefined, (query) => query.where('requests.at', '<', latest ?? 0))
-    .$if(from !== undefined, (query) =>
-      query.where(({ eb, refTuple, tuple }) =>
-        eb(
-          refTuple('requests.at', 'requests.sequence'),
-          '<',
-          tuple(from?.at ?? 0, from?.sequence ?? 0),
-        ),
-      ),
-    )
-    .orderBy('requests.at', 'desc')
-    .orderBy('requests.sequence', 'desc');
-}
-
-/** Counts from a place on. Undefined when it takes too long; always so for a search through bodies of many records. */
-async function countRequests(
-  sources: ListSources,
-  { from: start, ...search }: Omit<Step, 'limit'>,
-): Promise<number | undefined> {
-  const { connection, builder, monotonic, pause } = sources;
-  const until = monotonic() + COUNT_PATIENCE_MS;
-  let total = 0;
-  let from = start;
-  for (;;) {
-    const counted = await connection.read((queries) =>
-      countStep(queries, builder, { ...search, from, limit: 0 }),
-    );
-    total += counted.count;
-    from = counted.next;
-    if (from === undefined) return total;
-    if (monotonic() >= until) return undefined;
-    await pause();
-  }
-}
-
-function countStep(
-  queries: Queries,
-  builder: QueryBuilder,
-  options: Step,
-): { readonly count: number; readonly next: PagePosition | undefined } {
-  const span = spanQuery(builder, options);
+  const isPlain = NARROWING.every((field) => search.filter[field] === undefined);
+  const isWhole = start !== undefined || isPlain;
+  if (!isWhole && position === undefined) return found;
+  let total = isWhole ? 0 : found;
   // Without a filter the index alone is counted, which needs no steps.
-  const end = isPlain(options.filter)
-    ? undefined
-    : queries.rows(
-        span.select(['requests.at', 'requests.sequence']).limit(1).offset(options.step),
-      )[0];
-  const counted = queries.rows(
-    span
-      .clearOrderBy()
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where((place) => narrow(place, options))
-      .$if(end !== undefined, (query) =>
-        query.where(({ eb, refTuple, tuple }) =>
-          eb(
-            refTuple('requests.at', 'requests.sequence'),
-            '>=',
-            tuple(end?.at ?? 0, end?.sequence ?? 0),
-          ),
-        ),
-      ),
-  );
-  return { count: counted[0]?.count ?? 0, next: end };
+  const steps = isPlain ? { ...search, step: undefined } : search;
+  const end = await goOn(sources, isWhole ? undefined : position, {
+    patienceMs: COUNT_PATIENCE_MS,
+    take(from, queries) {
+      const { query, next } = openStep(queries, sources.builder, { ...steps, from });
+      const counted = query.clearOrderBy().select(({ fn }) => fn.countAll<number>().as('count'));
+      return { next, count: queries.rows(counted)[0]?.count ?? 0 };
+    },
+    keep({ count }) {
+      total += count;
+      return true;
+    },
+  });
+  return end === undefined ? total : undefined;
 }
 
 const NARROWING = ['status', 'protocol', 'surface', 'model', 'account', 'key', 'search'] as const;
 
-function isPlain(filter: RequestFilter): boolean {
-  return NARROWING.every((field) => filter[field] === undefined);
+interface Step extends Omit<Search, 'step'> {
+  /** Undefined to look at all at once. */
+  readonly step: number | undefined;
+  /** Only what stands behind it. */
+  readonly from: PagePosition | undefined;
+}
+
+function readStep(
+  queries: Queries,
+  builder: QueryBuilder,
+  { limit, ...step }: Step & { readonly limit: number },
+): { readonly rows: readonly RequestRow[]; readonly next: PagePosition | undefined } {
+  const { query, next } = openStep(queries, builder, step);
+  const found = queries.rows(query.select([...LISTED, 'requests.sequence']).limit(limit + 1));
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const isFull = found.length > limit && last !== undefined;
+  return {
+    rows: page.map(({ sequence: _, ...row }) => fromRequestsRow(row)),
+    next: isFull ? last : next,
+  };
+}
+
+/**
+ * The records one step looks at, of the time asked for and behind a place, latest first, along the index of
+ * times; and where the next step goes on.
+ */
+function openStep(queries: Queries, builder: QueryBuilder, { from, step, ...search }: Step) {
+  const { from: earliest, to: latest } = search.filter;
+  let span = builder
+    .selectFrom('requests')
+    .orderBy('requests.at', 'desc')
+    .orderBy('requests.sequence', 'desc');
+  if (earliest !== undefined) span = span.where('requests.at', '>=', earliest);
+  if (latest !== undefined) span = span.where('requests.at', '<', latest);
+  if (from !== undefined) span = span.where((eb) => isPlaced(eb, '<', from));
+  const [next] = step === undefined ? [] : queries.rows(span.select(PLACE).limit(1).offset(step));
+  const query = span.where((eb) => narrow(eb, search));
+  return {
+    query: next === undefined ? query : query.where((eb) => isPlaced(eb, '>=', next)),
+    next,
+  };
+}
+
+function isPlaced(
+  { eb, refTuple, tuple }: Place,
+  operator: '<' | '>=',
+  { at, sequence }: PagePosition,
+): Expression<SqlBool> {
+  return eb(refTuple(...PLACE), operator, tuple(at, sequence));
 }

@@ -10,12 +10,18 @@ import type {
   TimeSpan,
   UsageGroup,
   UsageRow,
+  UsageSum,
 } from '../../monitor/request-store.ts';
 import { type QuarterSum, sumByQuarter } from '../../monitor/usage.ts';
 import { listRequests } from './monitor-lists.ts';
-import { fromStored, type RequestBodiesRow, toBodiesRow, toRequestsRow } from './monitor-rows.ts';
+import { fromStored, LISTED_COLUMNS, toBodiesRow, toRequestsRow } from './monitor-rows.ts';
 import type { QueryBuilder } from './schema.ts';
-import { createGiveBackRoom, type Queries, type SqliteConnection } from './session.ts';
+import {
+  createGiveBackRoom,
+  createInserter,
+  type Queries,
+  type SqliteConnection,
+} from './session.ts';
 
 export interface MonitorStoreOptions {
   readonly connection: SqliteConnection;
@@ -100,21 +106,21 @@ function findRecord(
 ): RequestRecord | undefined {
   const candidates = builder
     .selectFrom('requests')
-    .selectAll()
+    .select([...LISTED_COLUMNS, 'details', 'sequence'])
     .where((eb) =>
       eb.or([
-        eb('request_id', '=', id),
-        eb.and([eb('id', '=', id), eb('id', '<>', eb.ref('request_id'))]),
+        eb('requestId', '=', id),
+        eb.and([eb('id', '=', id), eb('id', '<>', eb.ref('requestId'))]),
       ]),
     )
     .orderBy('sequence', 'desc');
   const found = queries.rows(candidates.limit(20));
-  const row = found.find((one) => one.id === id) ?? found[0];
-  if (row === undefined) return undefined;
-  const { sequence } = row;
-  const bodies = queries.rows(
+  const chosen = found.find((one) => one.id === id) ?? found[0];
+  if (chosen === undefined) return undefined;
+  const { sequence, ...row } = chosen;
+  const [bodies] = queries.rows(
     builder.selectFrom('request_bodies').selectAll().where('sequence', '=', sequence),
-  )[0];
+  );
   return fromStored(row, bodies);
 }
 
@@ -131,16 +137,10 @@ function sumSpans(
         .select(({ fn, val, ref }) => [
           val(from).as('at'),
           (column === undefined ? val('') : ref(column)).as('group'),
-          fn.sum<number>('requests').as('requests'),
-          fn.sum<number>('errors').as('errors'),
-          fn.sum<number>('input_tokens').as('inputTokens'),
-          fn.sum<number>('output_tokens').as('outputTokens'),
-          fn.sum<number>('cached_tokens').as('cachedTokens'),
-          fn.sum<number>('thought_tokens').as('thoughtTokens'),
-          fn.sum<number>('images').as('images'),
+          ...SUMMED.map((name) => fn.sum<number>(name).as(name)),
           // Beside a maximum SQLite gives the other columns of its row (sqlite.org/lang_select.html, "bare columns").
           sql`max(iif(key_name is null, null, at))`.as('namedAt'),
-          'key_name as keyName',
+          'keyName',
         ])
         .where('at', '>=', from)
         .where('at', '<', to)
@@ -148,7 +148,7 @@ function sumSpans(
         .orderBy('group'),
     );
     return rows.map(({ keyName, namedAt: _, ...row }) =>
-      by === 'key' && keyName !== null ? { ...row, groupName: keyName } : row,
+      by === 'key' && keyName !== undefined ? { ...row, groupName: keyName } : row,
     );
   });
 }
@@ -180,7 +180,7 @@ function sumMinutes(
 const GROUP_COLUMNS = {
   model: 'model',
   account: 'account',
-  key: 'key_id',
+  key: 'keyId',
   protocol: 'protocol',
   none: undefined,
 } as const;
@@ -240,111 +240,63 @@ function removeOldUsage(
   queries.run(builder.deleteFrom('usage_sums').where('at', '<', oldestUsage));
 }
 
-// Writes batches of request records and the usage they add up to.
-
 /** Saves records in one transaction of the caller's. @returns the bytes that were added, about */
-type SaveRecords = (queries: Queries, records: readonly RequestRecord[]) => number;
-
-function createRecordWriter(builder: QueryBuilder): SaveRecords {
+function createRecordWriter(builder: QueryBuilder) {
   const newest = builder.selectFrom('requests').select('sequence').orderBy('sequence', 'desc');
   const last = newest.limit(1).compile();
-  const writerOf = createWriters(builder);
-  return (queries, records) => {
-    const write = writerOf(queries);
+  const insertRequest = createInserter<NewRequest>(
+    ['sequence', ...LISTED_COLUMNS, 'bytes', 'details'],
+    (row) => builder.insertInto('requests').values(row).compile(),
+  );
+  const insertBodies = createInserter<NewBodies>(
+    ['sequence', 'clientRequest', 'upstreamRequest', 'response', 'isWhole'],
+    (row) => builder.insertInto('request_bodies').values(row).compile(),
+  );
+  const addUsage = createInserter<QuarterSum>([...GROUPED, ...SUMMED, 'keyName'], (row) =>
+    addToSum(builder, row).compile(),
+  );
+  return (queries: Queries, records: readonly RequestRecord[]): number => {
     let sequence = queries.rows({ compile: () => last })[0]?.sequence ?? 0;
     let added = 0;
     for (const record of records) {
       sequence += 1;
-      added += saveRecord(write, record, sequence);
+      const bodies = record.bodies && toBodiesRow(record.bodies);
+      const row = toRequestsRow(record, bodies === undefined ? 0 : sizeOf(bodies));
+      insertRequest(queries, { sequence, ...row });
+      if (bodies !== undefined) insertBodies(queries, { sequence, ...bodies });
+      added += row.bytes;
     }
-    for (const sum of sumByQuarter(records)) write.usage(sum);
+    for (const sum of sumByQuarter(records)) addUsage(queries, sum);
     return added;
   };
 }
 
-function saveRecord(write: Writer, record: RequestRecord, sequence: number): number {
-  const bodies = record.bodies && { sequence, ...toBodiesRow(record.bodies) };
-  const row = toRequestsRow(record, sizeOf(bodies));
-  write.request({ sequence, ...row });
-  if (bodies !== undefined) write.bodies(bodies);
-  return row.bytes;
+function sizeOf({ clientRequest, upstreamRequest, response }: ReturnType<typeof toBodiesRow>) {
+  const texts = [clientRequest, upstreamRequest, response];
+  return texts.reduce((sum, text = '') => sum + Buffer.byteLength(text), 0);
 }
 
-function sizeOf(bodies: RequestBodiesRow | undefined): number {
-  if (bodies === undefined) return 0;
-  const { client_request: client, upstream_request: upstream, response } = bodies;
-  return [client, upstream, response].reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
-}
+type NewRequest = { readonly sequence: number } & ReturnType<typeof toRequestsRow>;
+type NewBodies = { readonly sequence: number } & ReturnType<typeof toBodiesRow>;
 
-interface Writer {
-  request(row: { readonly sequence: number } & ReturnType<typeof toRequestsRow>): void;
-  bodies(row: RequestBodiesRow): void;
-  usage(sum: QuarterSum): void;
-}
+const SUMMED = [
+  ...(['requests', 'errors', 'inputTokens', 'outputTokens'] as const),
+  ...(['cachedTokens', 'thoughtTokens', 'images'] as const),
+] as const satisfies readonly (keyof UsageSum)[];
 
-type Compiled = ReturnType<Parameters<Queries['run']>[0]['compile']>;
+const GROUPED = ['at', 'model', 'account', 'keyId', 'protocol'] as const;
 
-/** Each statement is compiled with its first row: kysely takes ten times as long as SQLite for one. */
-function createWriters(builder: QueryBuilder): (queries: Queries) => Writer {
-  const inserter = <Row extends object>(compile: (row: Row) => Compiled) => {
-    let compiled: Compiled | undefined;
-    return (queries: Queries, row: Row): void => {
-      compiled ??= compile(row);
-      const statement = { ...compiled, parameters: Object.values(row) };
-      queries.run({ compile: () => statement });
-    };
-  };
-  const request = inserter<Parameters<Writer['request']>[0]>((row) =>
-    builder.insertInto('requests').values(row).compile(),
-  );
-  const bodies = inserter<RequestBodiesRow>((row) =>
-    builder.insertInto('request_bodies').values(row).compile(),
-  );
-  const usage = inserter<UsageSumsRow>((row) => addToSum(builder, row).compile());
-  return (queries) => ({
-    request: (row) => request(queries, row),
-    bodies: (row) => bodies(queries, row),
-    usage: (sum) => usage(queries, toUsageSumsRow(sum)),
-  });
-}
-
-type UsageSumsRow = ReturnType<typeof toUsageSumsRow>;
-
-function toUsageSumsRow(sum: QuarterSum) {
-  const { at, model, account, keyId, protocol, requests, errors, images } = sum;
-  return {
-    at,
-    model,
-    account,
-    key_id: keyId,
-    protocol,
-    requests,
-    errors,
-    input_tokens: sum.inputTokens,
-    output_tokens: sum.outputTokens,
-    cached_tokens: sum.cachedTokens,
-    thought_tokens: sum.thoughtTokens,
-    images,
-    key_name: sum.keyName ?? null,
-  };
-}
-
-function addToSum(builder: QueryBuilder, row: UsageSumsRow) {
+/** Writes a sum, or adds it to the one that stands there. */
+function addToSum(builder: QueryBuilder, row: QuarterSum) {
   return builder
     .insertInto('usage_sums')
     .values(row)
     .onConflict((conflict) =>
-      conflict
-        .columns(['at', 'model', 'account', 'key_id', 'protocol'])
-        .doUpdateSet(({ eb, fn, ref }) => ({
-          requests: eb(ref('usage_sums.requests'), '+', ref('excluded.requests')),
-          errors: eb(ref('usage_sums.errors'), '+', ref('excluded.errors')),
-          input_tokens: eb(ref('usage_sums.input_tokens'), '+', ref('excluded.input_tokens')),
-          output_tokens: eb(ref('usage_sums.output_tokens'), '+', ref('excluded.output_tokens')),
-          cached_tokens: eb(ref('usage_sums.cached_tokens'), '+', ref('excluded.cached_tokens')),
-          thought_tokens: eb(ref('usage_sums.thought_tokens'), '+', ref('excluded.thought_tokens')),
-          images: eb(ref('usage_sums.images'), '+', ref('excluded.images')),
-          key_name: fn.coalesce('excluded.key_name', 'usage_sums.key_name'),
-        })),
+      conflict.columns(GROUPED).doUpdateSet(({ eb, fn, ref }) => ({
+        ...Object.fromEntries(
+          SUMMED.map((name) => [name, eb(ref(`usage_sums.${name}`), '+', ref(`excluded.${name}`))]),
+        ),
+        keyName: fn.coalesce('excluded.keyName', 'usage_sums.keyName'),
+      })),
     );
 }

@@ -252,9 +252,9 @@ async function fill(
 
 /** Not the indexes against their tables: that takes long, and SQLite notices what matters of it. */
 function checkPages(queries: Queries, builder: QueryBuilder, path: string): void {
-  const check = sql<{ quick_check: string }>`pragma quick_check(1)`;
+  const check = sql<{ quickCheck: string }>`pragma quick_check(1)`;
   const [found] = queries.rows({ compile: () => check.compile(builder) });
-  if (found?.quick_check !== 'ok') throw damagedDatabase(path, found?.quick_check);
+  if (found?.quickCheck !== 'ok') throw damagedDatabase(path, found?.quickCheck);
 }
 
 /** "isth": tells our databases from others (https://www.sqlite.org/fileformat2.html#application_id). */
@@ -421,7 +421,7 @@ export function migrate(queries: Queries, context: MigrationContext): void {
   const version = readVersion(queries, context);
   for (const migration of migrations.filter((one) => one.version > version)) {
     queries.exec(migration.sql);
-    const row = { version: migration.version, name: migration.name, applied_at: now };
+    const row = { version: migration.version, name: migration.name, appliedAt: now };
     queries.run(builder.insertInto('migrations').values(row));
   }
 }

@@ -34,9 +34,9 @@ export function createDurableResponseStore(
       builder
         .selectFrom('kept_answers')
         .select('sealed')
-        .where('client_key', '=', clientKeyId)
+        .where('clientKey', '=', clientKeyId)
         .where('id', '=', id)
-        .where('expires_at', '>', now()),
+        .where('expiresAt', '>', now()),
     );
     return row === undefined ? undefined : vault.open(row.sealed, contextOf(clientKeyId, id));
   };
@@ -48,7 +48,7 @@ export function createDurableResponseStore(
         const isDue = saves % SAVES_BETWEEN_SWEEPS === 1;
         if (!isDue && bytesSinceSweep <= maxBytes * SWEEP_SHARE) return;
         bytesSinceSweep = 0;
-        queries.run(builder.deleteFrom('kept_answers').where('expires_at', '<=', now()));
+        queries.run(builder.deleteFrom('kept_answers').where('expiresAt', '<=', now()));
         makeRoom(queries);
       }),
     find: (clientKeyId, id) => connection.read((queries) => find(queries, clientKeyId, id)),
@@ -57,11 +57,11 @@ export function createDurableResponseStore(
         const [item] = queries.rows(
           builder
             .selectFrom('kept_items')
-            .select('answer_id')
-            .where('client_key', '=', clientKeyId)
-            .where('item_id', '=', itemId),
+            .select('answerId')
+            .where('clientKey', '=', clientKeyId)
+            .where('itemId', '=', itemId),
         );
-        return item === undefined ? undefined : find(queries, clientKeyId, item.answer_id);
+        return item === undefined ? undefined : find(queries, clientKeyId, item.answerId);
       }),
     remove: (clientKeyId, id) =>
       connection.write('crash', (queries) => remove(queries, clientKeyId, id) > 0),
@@ -69,7 +69,7 @@ export function createDurableResponseStore(
 
   function remove(queries: Queries, clientKeyId: string, id: string): number {
     return queries.run(
-      builder.deleteFrom('kept_answers').where('client_key', '=', clientKeyId).where('id', '=', id),
+      builder.deleteFrom('kept_answers').where('clientKey', '=', clientKeyId).where('id', '=', id),
     );
   }
 
@@ -81,13 +81,11 @@ export function createDurableResponseStore(
     queries.run(
       builder
         .replaceInto('kept_answers')
-        .values({ client_key: clientKeyId, id, sealed, expires_at: expiresAt, bytes }),
+        .values({ clientKey: clientKeyId, id, sealed, expiresAt, bytes }),
     );
     for (const itemId of itemIds) {
       queries.run(
-        builder
-          .replaceInto('kept_items')
-          .values({ client_key: clientKeyId, item_id: itemId, answer_id: id }),
+        builder.replaceInto('kept_items').values({ clientKey: clientKeyId, itemId, answerId: id }),
       );
     }
     return bytes;
@@ -102,14 +100,14 @@ export function createDurableResponseStore(
       const rows = queries.rows(
         builder
           .selectFrom('kept_answers')
-          .select(['client_key', 'id', 'bytes'])
-          .orderBy('expires_at')
+          .select(['clientKey', 'id', 'bytes'])
+          .orderBy('expiresAt')
           .limit(ROWS_A_PASS),
       );
       if (rows.length === 0) return;
-      for (const { client_key: clientKeyId, id, bytes } of rows) {
+      for (const { clientKey, id, bytes } of rows) {
         if (excess <= 0) return;
-        remove(queries, clientKeyId, id);
+        remove(queries, clientKey, id);
         excess -= bytes;
       }
     }

@@ -1,136 +1,106 @@
-// The tables as kysely types; migrations/ creates them.
+// The tables as kysely types, derived from what they keep; migrations/ creates them.
 
 import {
+  CamelCasePlugin,
+  type ColumnType,
   DummyDriver,
   type Generated,
   Kysely,
+  type Selectable,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { RequestBodiesRow, RequestsRow } from './monitor-rows.ts';
+import type { AccessEntry } from '../../access/access-log.ts';
+import type { ClientKey, DayUse, KeyLimits } from '../../access/api-key.ts';
+import type { ConsoleSession } from '../../access/console-sign-in.ts';
+import type { AddressRule } from '../../access/ip-rules.ts';
+import type { AccountRecord, QuotaReading } from '../../accounts/account.ts';
+import type { ReceiptCounts, RequestRow } from '../../monitor/record.ts';
+import type { QuarterSum } from '../../monitor/usage.ts';
+import type { StoredSignature } from '../../signatures/signature-store.ts';
 
-export interface Tables extends AccessTables {
-  accounts: AccountRow;
-  credentials: CredentialRow;
-  account_health: HealthRow;
-  account_quotas: QuotaRow;
-  signatures: SignatureRow;
-  call_traces: SealedRow;
-  session_bindings: SealedRow;
-  kept_answers: StoredResponseTableRow;
-  kept_items: KeptItemRow;
-  data_keys: DataKeyRow;
-  requests: RequestsRow;
-  request_bodies: RequestBodiesRow;
-  usage_sums: UsageSumsRow;
-  migrations: MigrationRow;
-}
+/** Columns are called as the fields are, in snake case; of the words of a field any may be stored. */
+type Row<Entity> = {
+  [Field in keyof Entity]-?: undefined extends Entity[Field]
+    ? Nullable<Stored<Exclude<Entity[Field], undefined>>>
+    : Column<Stored<Entity[Field]>>;
+};
+type Stored<Value> = Value extends string ? string : Value extends boolean ? boolean : Value;
+/** SQLite gives truth back as 0 or 1. */
+type Column<Value> = Value extends boolean ? ColumnType<number, boolean, boolean> : Value;
+/** Read as undefined; written as null, as kysely leaves an undefined field out. */
+type Nullable<Value> = ColumnType<Value | undefined, Written<Value>, Written<Value>>;
+type Written<Value> = Value | null | undefined;
 
-export interface AccountRow {
-  id: string;
-  upstream_id: string;
-  kind: string;
-  label: string;
-  /** The label without case: unique within its upstream. */
-  label_key: string;
-  project_id: string | null;
-  tier: string | null;
-  priority: number;
-  notes: string | null;
-  /** Sealed: it may hold a user and a password. */
-  proxy_url: string | null;
-  created_at: number;
-  revision: number;
-}
-
-export interface CredentialRow {
-  account_id: string;
-  version: number;
-  /** Sealed JSON. */
-  sealed: string;
-}
-
-interface HealthRow {
-  account_id: string;
-  health: string;
-}
-
-export interface QuotaRow {
-  account_id: string;
-  model_id: string;
-  remaining_fraction: number;
-  resets_at: number | null;
-  source: string;
-  fetched_at: number;
-}
-
-interface SignatureRow {
-  /** Rises with each save; the oldest go first. */
+/** Rises with each row: the oldest go first. */
+interface Sequenced {
   sequence: Generated<number>;
-  key: string;
-  value: string;
-  family: string | null;
-  part: string | null;
-  expires_at: number;
 }
 
-interface SealedRow {
-  /** Rises with each save; the oldest go first. */
-  sequence: Generated<number>;
-  key: string;
-  expires_at: number;
+interface Sealed {
+  expiresAt: number;
   /** Length of `sealed`. */
   bytes: number;
   /** Sealed JSON. */
   sealed: string;
 }
 
-interface StoredResponseTableRow {
-  client_key: string;
-  id: string;
-  /** Sealed JSON. */
-  sealed: string;
-  expires_at: number;
-  /** Length of `sealed`. */
-  bytes: number;
+export interface Tables {
+  accounts: Row<AccountRecord> & {
+    /** The label without case: unique within its upstream. */
+    labelKey: string;
+    /** Sealed: it may hold a user and a password. */
+    proxyUrl: Nullable<string>;
+  };
+  /** `sealed` is JSON. */
+  credentials: { accountId: string; version: number; sealed: string };
+  account_health: { accountId: string; health: string };
+  account_quotas: Row<Omit<QuotaReading, 'remainingCalls'>> & {
+    accountId: string;
+    modelId: string;
+  };
+  signatures: Row<Omit<StoredSignature, 'on'>> & Sequenced & { part: Nullable<string> };
+  call_traces: Sealed & Sequenced & { key: string };
+  session_bindings: Sealed & Sequenced & { key: string };
+  kept_answers: Sealed & { clientKey: string; id: string };
+  kept_items: { clientKey: string; itemId: string; answerId: string };
+  /** Sealed with the secret key; they seal the secrets of all other tables. */
+  data_keys: { name: string; sealed: string };
+  requests: Row<Omit<RequestRow, 'receipt'> & ReceiptCounts> &
+    Sequenced & {
+      /** Of the record in all its tables, about. */
+      bytes: number;
+      /** JSON. */
+      details: string;
+    };
+  request_bodies: {
+    sequence: number;
+    clientRequest: Nullable<string>;
+    upstreamRequest: Nullable<string>;
+    /** JSON. */
+    response: Nullable<string>;
+    /** One bit for each of the three, in their order. */
+    isWhole: number;
+  };
+  usage_sums: Row<QuarterSum>;
+  client_keys: Row<Omit<ClientKey, keyof KeyLimits>> &
+    Sequenced & {
+      /** HMAC of the secret. */
+      digest: string;
+      /** JSON. */
+      limits: string;
+    };
+  client_key_use: Row<DayUse> & { keyId: string };
+  client_key_addresses: { keyId: string; address: string; seenAt: number };
+  address_rules: Row<AddressRule> & Sequenced;
+  access_log: Row<AccessEntry> & { id: Generated<number> };
+  console_sessions: Row<ConsoleSession>;
+  migrations: { version: number; name: string; appliedAt: number };
 }
 
-interface KeptItemRow {
-  client_key: string;
-  item_id: string;
-  answer_id: string;
-}
-
-interface DataKeyRow {
-  name: string;
-  /** Sealed with the secret key; it seals the secrets of all other tables. */
-  sealed: string;
-}
-
-interface UsageSumsRow {
-  /** Beginning of a quarter of an hour. */
-  at: number;
-  model: string;
-  account: string;
-  key_id: string;
-  protocol: string;
-  requests: number;
-  errors: number;
-  input_tokens: number;
-  output_tokens: number;
-  cached_tokens: number;
-  thought_tokens: number;
-  images: number;
-  /** As the key was called last within the quarter; null for what has no name. */
-  key_name: string | null;
-}
-
-interface MigrationRow {
-  version: number;
-  name: string;
-  applied_at: number;
-}
+/** A row as it is read. */
+export type TableRow<Table extends keyof Tables> = Selectable<Tables[Table]>;
 
 /** Builds queries and never runs them: node's SQLite is synchronous, so the connection does that. */
 export function createQueryBuilder(): Kysely<Tables> {
@@ -141,79 +111,8 @@ export function createQueryBuilder(): Kysely<Tables> {
       createIntrospector: (database) => new SqliteIntrospector(database),
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
+    plugins: [new CamelCasePlugin()],
   });
 }
 
 export type QueryBuilder = Kysely<Tables>;
-
-interface AccessTables {
-  client_keys: ClientKeyRow;
-  client_key_use: ClientKeyUseRow;
-  client_key_addresses: ClientKeyAddressRow;
-  address_rules: AddressRuleRow;
-  access_log: AccessLogRow;
-  console_sessions: ConsoleSessionRow;
-}
-
-export interface ClientKeyRow {
-  /** Rises with each key. */
-  sequence: Generated<number>;
-  id: string;
-  name: string;
-  prefix: string;
-  /** HMAC of the secret. */
-  digest: string;
-  enabled: number;
-  created_at: number;
-  expires_at: number | null;
-  /** JSON. */
-  limits: string;
-  last_used_at: number | null;
-  revision: number;
-}
-
-interface ClientKeyUseRow {
-  key_id: string;
-  day: string;
-  requests: number;
-  tokens: number;
-  images: number;
-}
-
-interface ClientKeyAddressRow {
-  key_id: string;
-  address: string;
-  seen_at: number;
-}
-
-interface AddressRuleRow {
-  sequence: Generated<number>;
-  id: string;
-  list: string;
-  range: string;
-  note: string;
-  expires_at: number | null;
-  hits: number;
-  last_hit_at: number | null;
-  created_at: number;
-  revision: number;
-}
-
-interface AccessLogRow {
-  id: Generated<number>;
-  at: number;
-  verdict: string;
-  address: string;
-  method: string;
-  path: string;
-  key_id: string | null;
-  reason: string;
-}
-
-interface ConsoleSessionRow {
-  /** Of the secret in the cookie. */
-  hash: string;
-  created_at: number;
-  last_seen_at: number;
-  password_tag: string;
-}

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { type Compilable, sql } from 'kysely';
 import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { isOutOfRoom } from '../../lib/private-file.ts';
 import type { QueryBuilder } from './schema.ts';
@@ -165,7 +166,9 @@ function createQueries(handle: SqliteHandle, statements: Map<string, SqliteState
     rows<Row>(query: Compilable<Row>): Row[] {
       const { sql, parameters } = query.compile();
       // The one narrowing of this folder: kysely derived the row's type from the tables' types.
-      return prepare(sql).all(...parameters.map(toInputValue)) as Row[];
+      return prepare(sql)
+        .all(...parameters.map(toInputValue))
+        .map(readRow) as Row[];
     },
     /** @returns how many rows it changed */
     run(query: Compilable): number {
@@ -173,6 +176,26 @@ function createQueries(handle: SqliteHandle, statements: Map<string, SqliteState
       return Number(prepare(sql).run(...parameters.map(toInputValue)).changes);
     },
     exec: (sql: string) => handle.exec(sql),
+  };
+}
+
+/**
+ * Saves rows of one kind with one statement, compiled with the first of them: kysely takes ten times as
+ * long as SQLite for a row.
+ */
+export function createInserter<Row extends object>(
+  columns: readonly (keyof Row)[],
+  compile: (row: Row) => ReturnType<Compilable['compile']>,
+): (queries: Pick<Queries, 'run'>, row: Row) => void {
+  let compiled: ReturnType<typeof compile> | undefined;
+  return (queries, row) => {
+    const parameters = columns.map((column) => row[column] ?? null);
+    // Every column is named, also those without a value in the first row.
+    compiled ??= compile(
+      Object.fromEntries(columns.map((column, index) => [column, parameters[index]])) as Row,
+    );
+    const statement = { ...compiled, parameters };
+    queries.run({ compile: () => statement });
   };
 }
 
@@ -282,8 +305,35 @@ export const openSqliteInMemory: OpenHandle = () => {
   return handle;
 };
 
+/** A stored text of JSON; undefined for what is none. */
+export function readJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+const fieldNames = new Map<string, string>();
+
+/** A row in our words: `key_id` is `keyId`, and nothing stands where SQLite has null. */
+function readRow(row: unknown): object {
+  const read: Record<string, unknown> = {};
+  for (const [column, value] of Object.entries(row as object)) {
+    let name = fieldNames.get(column);
+    if (name === undefined) {
+      name = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      fieldNames.set(column, name);
+    }
+    read[name] = value ?? undefined;
+  }
+  return read;
+}
+
 /** A value of a compiled query as SQLite takes it. @throws TypeError for what no column can hold */
 function toInputValue(value: unknown): SQLInputValue {
+  if (value === undefined) return null;
+  if (typeof value === 'boolean') return value ? 1 : 0;
   if (value === null || typeof value === 'string' || typeof value === 'bigint') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new TypeError(`A ${typeof value} cannot be stored.`);
@@ -426,11 +476,10 @@ export function createGiveBackRoom(builder: QueryBuilder): GiveBackRoom {
   };
 }
 
-type Pragma = 'page_count' | 'freelist_count';
-
-function readNumber(queries: Queries, builder: QueryBuilder, name: Pragma): number {
+function readNumber(queries: Queries, builder: QueryBuilder, name: string): number {
   const query = sql<Readonly<Record<string, number>>>`pragma ${sql.raw(name)}`;
-  return queries.rows({ compile: () => query.compile(builder) })[0]?.[name] ?? 0;
+  const [row = {}] = queries.rows({ compile: () => query.compile(builder) });
+  return Object.values(row)[0] ?? 0;
 }
 
 /** For a file nothing was written to yet: https://www.sqlite.org/pragma.html#pragma_auto_vacuum */

@@ -12,7 +12,7 @@ import type {
 } from '../../signatures/signature-store.ts';
 import type { AccountTables } from './account-store.ts';
 import type { QueryBuilder } from './schema.ts';
-import type { Queries, SqliteConnection } from './session.ts';
+import { createInserter, type Queries, type SqliteConnection } from './session.ts';
 
 /** Expired and surplus rows leave with every so many saves: counting them costs more than a save. */
 const SAVES_BETWEEN_SWEEPS = 64;
@@ -22,6 +22,10 @@ export function createSignatureStore(
   builder: QueryBuilder,
 ): SignatureStore {
   let saves = 0;
+  const insert = createInserter<SignatureRow>(
+    ['key', 'value', 'family', 'part', 'expiresAt'],
+    (row) => builder.replaceInto('signatures').values(row).compile(),
+  );
   return {
     load: ({ now, maxEntries }) =>
       connection.read((queries) =>
@@ -30,27 +34,21 @@ export function createSignatureStore(
             builder
               .selectFrom('signatures')
               .selectAll()
-              .where('expires_at', '>', now)
+              .where('expiresAt', '>', now)
               .orderBy('sequence', 'desc')
               .limit(maxEntries),
           )
           .reverse()
           .map(
-            (row): StoredSignature => ({
-              key: row.key,
-              value: row.value,
-              family: row.family ?? undefined,
-              on: readPart(row.part),
-              expiresAt: row.expires_at,
-            }),
+            ({ sequence: _, part, ...row }): StoredSignature => ({ ...row, on: readPart(part) }),
           ),
       ),
     save: (entries, { now, maxEntries }) =>
       connection.write('crash', (queries) => {
-        saveEntries(queries, builder, entries);
+        for (const { on: part, ...entry } of entries) insert(queries, { ...entry, part });
         saves += 1;
         if (saves % SAVES_BETWEEN_SWEEPS !== 1) return;
-        queries.run(builder.deleteFrom('signatures').where('expires_at', '<=', now));
+        queries.run(builder.deleteFrom('signatures').where('expiresAt', '<=', now));
         const oldestKept = builder
           .selectFrom('signatures')
           .select('sequence')
@@ -62,26 +60,11 @@ export function createSignatureStore(
   };
 }
 
-/** Compiled once: kysely takes ten times as long as SQLite for a row. */
-function saveEntries(
-  queries: Queries,
-  builder: QueryBuilder,
-  entries: readonly StoredSignature[],
-): void {
-  const [first] = entries;
-  if (first === undefined) return;
-  const compiled = builder.replaceInto('signatures').values(toRow(first)).compile();
-  for (const entry of entries) {
-    const parameters = Object.values(toRow(entry));
-    queries.run({ compile: () => ({ ...compiled, parameters }) });
-  }
+interface SignatureRow extends Omit<StoredSignature, 'on'> {
+  readonly part: StoredSignature['on'];
 }
 
-function toRow({ key, value, family, on, expiresAt }: StoredSignature) {
-  return { key, value, family: family ?? null, part: on ?? null, expires_at: expiresAt };
-}
-
-function readPart(part: string | null): StoredSignature['on'] {
+function readPart(part: string | undefined): StoredSignature['on'] {
   return PARTS.find((known) => known === part);
 }
 
@@ -120,7 +103,7 @@ function createSealedStore(
   return {
     async load(bounds) {
       const rows = await connection.read((queries) => readLatest(queries, place, bounds));
-      return rows.flatMap(({ key, sealed, expires_at: expiresAt }): StoredTrace[] => {
+      return rows.flatMap(({ key, sealed, expiresAt }): StoredTrace[] => {
         try {
           return [{ key, json: vault.open(sealed, contextOf(key)), expiresAt }];
         } catch (error) {
@@ -133,7 +116,7 @@ function createSealedStore(
     async save(traces, bounds) {
       const rows = traces.map(({ key, json, expiresAt }) => {
         const sealed = vault.seal(json, contextOf(key));
-        return { key, expires_at: expiresAt, bytes: sealed.length, sealed };
+        return { key, expiresAt, bytes: sealed.length, sealed };
       });
       await connection.write('crash', (queries) => {
         for (const row of rows) queries.run(builder.replaceInto(table).values(row));
@@ -160,7 +143,7 @@ const fromLatest = (table: SealedTable['table']) => sql`
 
 function readLatest(queries: Queries, { builder, table }: Place, bounds: TraceBounds) {
   const { now, maxEntries, maxSize } = bounds;
-  const query = sql<{ key: string; sealed: string; expires_at: number }>`
+  const query = sql<{ key: string; sealed: string; expiresAt: number }>`
     select key, sealed, expires_at from ${sql.table(table)}
     join (${fromLatest(table)}) using (sequence)
     where place <= ${maxEntries} and total <= ${maxSize} and expires_at > ${now}
@@ -170,7 +153,7 @@ function readLatest(queries: Queries, { builder, table }: Place, bounds: TraceBo
 
 function sweep(queries: Queries, { builder, table }: Place, bounds: TraceBounds): void {
   const { now, maxEntries, maxSize } = bounds;
-  queries.run(builder.deleteFrom(table).where('expires_at', '<=', now));
+  queries.run(builder.deleteFrom(table).where('expiresAt', '<=', now));
   const surplus = sql`delete from ${sql.table(table)} where sequence in (
     select sequence from (${fromLatest(table)}) where place > ${maxEntries} or total > ${maxSize})`;
   queries.run({ compile: () => surplus.compile(builder) });
