@@ -40,7 +40,7 @@ export function createServer(options: EdgeOptions) {
     activity: createActivity(options.clock),
     keyRing: (settings) => keyRing(settings.apiKeys),
     trustedProxies: (settings) => trustedProxies(settings.trustedProxies),
-    readClientAddress: createAddressReader(),
+    addressOf: createAddressReader(),
   };
   const http = openHttpServer(edge);
   const onIpv6 = createNetServer((socket) => void http.emit('connection', socket));
@@ -71,12 +71,11 @@ function openHttpServer(edge: Edge): Server {
     try {
       checkSingleHeaders(request.rawHeaders, request.httpVersion);
       checkTransferCoding(request.headers['transfer-encoding']);
-      readTarget(request.url ?? '');
+      const { path, query } = readTarget(request.url ?? '');
+      void serve(edge, { request, response, path, query });
     } catch (error) {
       refuse(edge, { request, response }, error);
-      return;
     }
-    void serve(edge, request, response);
   };
   const { requestTimeoutMs } = edge.settings();
   const server = createHttpServer(
