@@ -1,7 +1,7 @@
 // Remembers who was turned away at the door, and who signed in: bounded, saved in batches.
 
 import type { Clock } from '../lib/clock.ts';
-import { createWriteBehind, UNBOUNDED } from '../lib/write-behind.ts';
+import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 
 export const ACCESS_VERDICTS = [
   'blocked',
@@ -83,7 +83,7 @@ const MAX_CHARACTERS = 256;
 export function createAccessLog(options: AccessLogOptions): AccessLog {
   const { store, clock, redactorFor, log } = options;
   const target = store ?? createMemoryLog();
-  const queue = createWriteBehind<AccessEntry>({
+  const queue = new WriteBehind<AccessEntry>({
     clock,
     log,
     save: (entries) => target.add(entries, MAX_ENTRIES),

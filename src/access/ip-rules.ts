@@ -7,7 +7,7 @@ import { createMutex } from '../lib/concurrency.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { told } from '../lib/localized-message.ts';
 import { type IpAddress, type IpRange, readIpAddress, readIpRange, widthOf } from '../lib/net.ts';
-import { createWriteBehind, UNBOUNDED, type WriteBehind } from '../lib/write-behind.ts';
+import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
 
 export interface AddressFilterSettings extends VerdictSettings {
@@ -478,7 +478,7 @@ function createHitQueue({
 }: AddressFilterOptions): WriteBehind<RuleHits> | undefined {
   return (
     store &&
-    createWriteBehind<RuleHits>({
+    new WriteBehind<RuleHits>({
       clock,
       log,
       save: (hits) => store.addHits(hits),

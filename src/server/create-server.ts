@@ -70,7 +70,8 @@ function openHttpServer(edge: Edge): Server {
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     try {
       checkSingleHeaders(request.rawHeaders, request.httpVersion);
-      checkTransferCoding(request.headers['transfer-encoding']);
+      const codings = request.headers['transfer-encoding'];
+      if (codings !== undefined) checkTransferCoding(codings);
       const { path, query } = readTarget(request.url ?? '');
       void serve(edge, { request, response, path, query });
     } catch (error) {

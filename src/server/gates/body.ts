@@ -32,13 +32,14 @@ export interface BodyInput extends ByteLimits {
 export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   const input = given.maxBytes > MAX_TEXT ? { ...given, ...TEXT_LIMIT } : given;
   const { request } = input;
-  checkEncoding(request);
-  const { 'content-length': length = '0', 'content-type': type } = request.headers;
-  const hasBody = length !== '0' || request.headers['transfer-encoding'] !== undefined;
-  if (hasBody && !isJsonType(type)) {
+  const { headers } = request;
+  if (headers['content-encoding'] !== undefined) checkEncoding(request);
+  const { 'content-length': length = '0', 'content-type': type } = headers;
+  const hasBody = length !== '0' || headers['transfer-encoding'] !== undefined;
+  if (type !== 'application/json' && hasBody && !isJsonType(type)) {
     throw unsupported(told`Send the request body as JSON, with Content-Type: application/json.`);
   }
-  wantBody(input);
+  if (headers.expect !== undefined) wantBody(input);
   const survey = new JsonSurvey(JSON_LIMITS);
   const received = await readBytes(request, input, survey);
   const { toolsPlace, mayHoldRiskyNumber } = survey;
@@ -87,7 +88,6 @@ export function wantBody({ request, response, maxBytes }: Omit<BodyInput, 'clock
 /** `application/json` or a `+json` type; any charset but UTF-8 (or its subset ASCII) is another type. */
 export function isJsonType(contentType: string | undefined): boolean {
   if (contentType === undefined) return false;
-  if (contentType === 'application/json') return true;
   const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
   if (!/^application\/(?:json|[\w.!#$&^-]+\+json)$/.test(mediaType.trim())) return false;
   return parameters.every((parameter) => {
