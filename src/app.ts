@@ -2,20 +2,31 @@
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { AccessControl } from './access/access.ts';
+import { type AccessControl, loadAccessControl } from './access/access.ts';
+import { keepPasswordHashed } from './access/password-hash.ts';
 import type { AccountBook } from './accounts/account-book.ts';
-import { createAdministration } from './compose/administration.ts';
-import { createEdgeSettings, openAccessControl } from './compose/edge.ts';
-import { createSecretList, type GatewayContext, openFoundation } from './compose/foundation.ts';
-import { openObservation } from './compose/monitor.ts';
+import { createAdminRoutes } from './admin/admin-routes.ts';
+import type { ModelLister } from './admin/options.ts';
+import type { ApiRoute } from './admin/route.ts';
+import { type GatewayContext, openFoundation } from './compose/foundation.ts';
+import { type ObservationParts, openObservation } from './compose/monitor.ts';
 import { openTraffic } from './compose/traffic.ts';
+import type { Settings } from './config/effective.ts';
 import { createId } from './lib/ids.ts';
-import { createRedactors } from './lib/redact.ts';
+import { memoize } from './lib/once.ts';
 import type { LogFiles } from './monitor/log-files.ts';
+import { createAccountTransfer } from './oauth/imports.ts';
+import { createRevoker } from './oauth/revoker.ts';
+import { createSignIns } from './oauth/sign-ins.ts';
 import type { Pool } from './pool/create-pool.ts';
+import { answerOnce } from './pool/probes.ts';
 import type { Router } from './routing/router.ts';
+import { openWithPassphrase, sealWithPassphrase } from './sealing/seal.ts';
+import type { AdminRoute } from './server/admin-route.ts';
 import { createConsoleFiles } from './server/console.ts';
 import { createServer, type EdgeServer } from './server/create-server.ts';
+import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from './server/settings.ts';
+import type { Upstream } from './upstreams/upstream.ts';
 
 export interface AppOptions extends Omit<GatewayContext, 'version'> {
   /** Where the log is kept, to show it; undefined where it is not. */
@@ -53,39 +64,27 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
   const { config, clock, log } = context;
   const foundation = await openFoundation(context);
   const traffic = await openTraffic(context, foundation);
-  const settings = createEdgeSettings(() => config.current());
+  const edgeSettings = memoize(toEdgeSettings);
+  const settings = () => edgeSettings(config.current());
   const access = await openAccessControl({
     ...{ config, settings, clock, createId, log },
     stores: foundation.stores.access,
     derive: (purpose) => foundation.secretKey.derive(purpose),
-    redactorFor: createRedactors(createSecretList(config), traffic.accountSecrets),
+    redactorFor: traffic.redactorFor,
   });
   let { port } = config.current();
   const parts = { ...foundation, ...traffic, access, logFiles, port: () => port };
   const observation = await openObservation(context, parts);
+  const { backend, router, protocols, dispatcher, models, responseStores, bodies } = traffic;
   const distPath = consoleFolder(config.current().distPath);
-  const consoleFiles = createConsoleFiles({ distPath, log });
-  const { backend, accounts, router, protocols, dispatcher, models, responseStores, bodies } =
-    traffic;
   const server = createServer({
-    ...{
-      protocols,
-      dispatcher,
-      models,
-      responseStores,
-      bodies,
-      access,
-      consoleFiles,
-      settings,
-      clock,
-      log,
-    },
-    version: VERSION,
-    openFiles,
+    ...{ protocols, dispatcher, models, responseStores, bodies, access, settings, clock, log },
+    ...{ openFiles, version: VERSION },
+    consoleFiles: createConsoleFiles({ distPath, log }),
     observer: observation.observer,
     adminRoutes: createAdministration(context, parts, observation.routes),
   });
-  const { book, pool, quota } = accounts;
+  const { book, pool, quota } = traffic.accounts;
   return {
     ...{ version: VERSION, book, pool, access, router, isSandbox: backend.isSandbox },
     server: {
@@ -104,6 +103,77 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
       const inReverse = [server, observation, access, traffic, foundation.stores, config];
       for (const part of inReverse) await part.close();
     },
+  };
+}
+
+function toEdgeSettings(settings: Settings): EdgeSettings {
+  const { apiKey, console } = settings;
+  return {
+    ...DEFAULT_EDGE_SETTINGS,
+    ...settings,
+    apiKeys: apiKey === undefined ? [] : [{ id: 'api-key', key: apiKey }],
+    sessionIdleMs: console.sessionIdleMs,
+  };
+}
+
+type OpenAccessControlOptions = Parameters<typeof loadAccessControl>[0] &
+  Pick<GatewayContext, 'config' | 'log'>;
+
+/**
+ * Access control over its stores; keeps the console password of the config file hashed. Close it before the
+ * stores and the configuration.
+ * @throws StoreError
+ */
+async function openAccessControl(options: OpenAccessControlOptions): Promise<AccessControl> {
+  const { config, log } = options;
+  const access = await loadAccessControl({ ...options, passwordSettled: () => keeper.settled() });
+  const keeper = keepPasswordHashed({ config, hasher: access.hasher, log });
+  return {
+    ...access,
+    async close() {
+      await keeper.close();
+      await access.close();
+    },
+  };
+}
+
+/** The routes of the admin API. @param more routes that need more than `parts`, such as the monitor's */
+function createAdministration(
+  { config, clock, log, version }: GatewayContext,
+  parts: ObservationParts,
+  more: readonly ApiRoute[],
+): readonly AdminRoute[] {
+  const { secretKey, secrets, access, router, models, protocols, dispatcher, port } = parts;
+  const { upstreams, oauth, choices } = parts.backend;
+  const { book, tokens, fetch, pool, quota, isProtected, trials } = parts.accounts;
+  const common = { book, oauth, fetch, clock, log };
+  return createAdminRoutes(
+    {
+      ...{ version, clock, log, access, router, models, protocols, dispatcher },
+      ...{ book, tokens, pool, quota, isProtected, trials },
+      signIns: createSignIns({ ...common, onCredentialReplaced: (id) => tokens.forget(id) }),
+      transfer: createAccountTransfer({
+        ...{ ...common, tokens, createId },
+        hasUpstream: (id) => upstreams.get(id) !== undefined,
+        sealing: { sealWithPassphrase, openWithPassphrase },
+      }),
+      revoker: createRevoker(common),
+      revisionKey: secretKey.derive('config revisions').toString('hex'),
+      upstreams: { list: choices, get: (id) => modelsOf(upstreams.get(id)) },
+      callbackUrl: () => `http://127.0.0.1:${port()}/oauth/callback`,
+      config: secrets.guard(access.hasher),
+      origins: config,
+      ownKeys: () => [config.current().apiKey, config.current().consolePassword],
+    },
+    more,
+  );
+}
+
+function modelsOf(upstream: Upstream | undefined): ModelLister | undefined {
+  if (upstream === undefined) return undefined;
+  return {
+    listModels: (access, signal) => upstream.listModels(access, signal),
+    answerOnce: (access, asked) => answerOnce(upstream, access, asked),
   };
 }
 

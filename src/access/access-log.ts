@@ -2,7 +2,7 @@
 
 import type { Clock } from '../lib/clock.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
-import { createWriteBehind, UNBOUNDED } from '../lib/write-behind.ts';
+import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 
 export const ACCESS_VERDICTS = [
   'blocked',
@@ -89,7 +89,7 @@ const MAX_CHARACTERS = 256;
 export function createAccessLog(options: AccessLogOptions): AccessLog {
   const { store, clock, redactorFor, log } = options;
   const target = store ?? createMemoryLog();
-  const queue = createWriteBehind<AccessEntry>({
+  const queue = new WriteBehind<AccessEntry>({
     clock,
     log,
     save: (entries) => target.add(entries, MAX_ENTRIES),

@@ -8,7 +8,7 @@ import { type Sentence, told } from '../lib/localized-message.ts';
 import { createWildcard, foldCase } from '../lib/names.ts';
 import { visitorOf } from '../lib/net.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
-import { createWriteBehind, UNBOUNDED, type WriteBehind } from '../lib/write-behind.ts';
+import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
 import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
 import {
@@ -77,7 +77,7 @@ export class ApiKeys {
     this.#options = options;
     this.#used =
       store &&
-      createWriteBehind<string>({
+      new WriteBehind<string>({
         clock,
         log,
         save: (ids) => store.saveProgress(ids.flatMap((id) => this.#progressOf(id))),

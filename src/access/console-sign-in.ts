@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { touchLru } from '../lib/lru.ts';
 import { visitorOf } from '../lib/net.ts';
-import { createWriteBehind, UNBOUNDED, type WriteBehind } from '../lib/write-behind.ts';
+import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
 import { isSameText, type PasswordHasher } from './password-hash.ts';
 
@@ -174,7 +174,7 @@ export class ConsoleSessions {
     this.#savedSeenAt = new Map(sessions.map((session) => [session.hash, session.lastSeenAt]));
     this.#seen =
       store &&
-      createWriteBehind<string>({
+      new WriteBehind<string>({
         clock,
         log,
         save: (hashes) => this.#saveSeen(hashes, store),

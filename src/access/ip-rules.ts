@@ -8,7 +8,7 @@ import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { told } from '../lib/localized-message.ts';
 import { type IpAddress, type IpRange, readIpAddress, readIpRange, widthOf } from '../lib/net.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
-import { createWriteBehind, UNBOUNDED, type WriteBehind } from '../lib/write-behind.ts';
+import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 import { type DoorLog, SAVE_DELAY_MS, TIME } from './access-log.ts';
 
 /** What a person says of a rule. */
@@ -486,7 +486,7 @@ function createHitQueue({
 }: AddressFilterOptions): WriteBehind<RuleHits> | undefined {
   return (
     store &&
-    createWriteBehind<RuleHits>({
+    new WriteBehind<RuleHits>({
       clock,
       log,
       save: (hits) => store.addHits(hits),

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
-import { createWriteBehind, UNBOUNDED } from '../lib/write-behind.ts';
+import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 import type { Account } from './account.ts';
 import { type AccountStore, StoreError } from './account-store.ts';
 
@@ -35,7 +35,7 @@ const CLOSING_TRIES = 3;
 
 export function createStateSaver(options: StateSaverOptions) {
   const { clock, random, log } = options;
-  const queue = createWriteBehind<Mark>({
+  const queue = new WriteBehind<Mark>({
     clock,
     log,
     save: (marks, retryOnly) => saveMarks(marks, options, retryOnly),

@@ -3,7 +3,8 @@
 import { hostname } from 'node:os';
 import { type Logger, pino } from 'pino';
 import type { Clock, Timer } from '../lib/clock.ts';
-import { createRedactor, createSpeller, type Redactor } from '../lib/redact.ts';
+import { memoize } from '../lib/once.ts';
+import { createRedactor, createSpeller } from '../lib/redact.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import { escapeLine, readLogLine } from '../monitor/log-line.ts';
 import type { Log, RequestLine } from '../server/settings.ts';
@@ -31,7 +32,8 @@ const MAX_CAUSES = 3;
 export function createLog(options: LogOptions): GatewayLog {
   const { files, clock, secrets = () => NO_SECRETS, isTerminal } = options;
   const output = options.output ?? openErrorOutput();
-  const redactorOf = rememberRedactor();
+  const spell = createSpeller();
+  const redactorOf = memoize((known: readonly string[]) => createRedactor(known, spell));
   const lines = gatherLines({
     clock,
     mostCharacters: isTerminal ? 0 : ENOUGH_CHARACTERS,
@@ -105,18 +107,6 @@ function gatherLines({
 }
 
 const NO_SECRETS: readonly string[] = [];
-
-/** Built anew only for another list. */
-function rememberRedactor(): (secrets: readonly string[]) => Redactor {
-  const spell = createSpeller();
-  let source: readonly string[] | undefined;
-  let redactor = createRedactor(NO_SECRETS, spell);
-  return (secrets) => {
-    if (secrets !== source) redactor = createRedactor(secrets, spell);
-    source = secrets;
-    return redactor;
-  };
-}
 
 /** What waits is written when the process ends, however it ends by itself. */
 function openErrorOutput(): ReturnType<typeof pino.destination> {

@@ -4,28 +4,12 @@ import type { SeedAccount } from '../accounts/account-book.ts';
 import type { Settings } from '../config/effective.ts';
 import type { UpstreamDefinition } from '../config/upstreams.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { OAuthDirectory, OAuthSettings } from '../oauth/oauth-client.ts';
-import { createUpstreamDirectory, type UpstreamDirectory } from '../upstreams/directory.ts';
+import type { OAuthSettings } from '../oauth/oauth-client.ts';
+import { createUpstreamDirectory } from '../upstreams/directory.ts';
 import type { AnswerRoom } from '../upstreams/generate/client.ts';
 import { settingsOf, type UpstreamSettings } from '../upstreams/index.ts';
 
-export interface Backend {
-  readonly upstreams: UpstreamDirectory;
-  readonly oauth: OAuthDirectory;
-  /** What accounts can be added to, in the order of the settings. */
-  choices(): readonly UpstreamChoice[];
-  /** Accounts of the environment, or else the sandbox's own where it runs. */
-  readonly seeds: readonly SeedAccount[];
-  /** True when the accounts are the sandbox's, because none was configured. */
-  readonly isSandbox: boolean;
-  /** Whether the built-in sandbox is what answers for this upstream. */
-  isBuiltIn(upstreamId: string): boolean;
-  /** Upstreams of the settings that are not the built-in sandbox. */
-  namedUpstreams(): readonly string[];
-  /** Those of them that have no address to be asked at. */
-  unaddressed(): readonly string[];
-  close(): Promise<void>;
-}
+export type Backend = Awaited<ReturnType<typeof openBackend>>;
 
 interface UpstreamChoice {
   readonly id: string;
@@ -34,9 +18,9 @@ interface UpstreamChoice {
 }
 
 export interface BackendOptions {
-  readonly settings: () => Settings;
+  readonly current: () => Settings;
   /** Calls back after each change of the settings. */
-  readonly subscribe: (listener: () => void) => void;
+  readonly subscribe: (listener: () => void) => unknown;
   /** True when accounts are stored: those of the sandbox then rest. */
   readonly hasStoredAccounts: boolean;
   /** Opens a client secret that the file holds sealed. */
@@ -51,8 +35,8 @@ const SANDBOX_ID = 'sandbox';
 const SANDBOX_SCOPES = ['models', 'email', 'profile'];
 
 /** @throws Error when an upstream of the configuration cannot be built. */
-export async function openBackend(options: BackendOptions): Promise<Backend> {
-  const { settings, clock, version, answerRoom, log } = options;
+export async function openBackend(options: BackendOptions) {
+  const { current: settings, clock, version, answerRoom, log } = options;
   const environment = environmentSeeds(settings());
   const isNamed = namedUpstreams(settings()).length > 0;
   const isSandbox = environment.length === 0 && !options.hasStoredAccounts && !isNamed;
@@ -71,34 +55,36 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
   const choices = (): readonly UpstreamChoice[] => listChoices(options, embedded);
   return {
     upstreams,
+    /** What accounts can be added to, in the order of the settings. */
     choices,
-    oauth: { get: (id) => choices().find((choice) => choice.id === id)?.oauth },
-    // Beside anything real they rest, and serve again when that is gone.
+    oauth: { get: (id: string) => choices().find((choice) => choice.id === id)?.oauth },
+    /** Accounts of the environment, and the sandbox's own: beside anything real they rest, and serve again when that is gone. */
     seeds: [...environment, ...(embedded?.seeds ?? [])],
+    /** True when the accounts are the sandbox's, because none was configured. */
     isSandbox,
-    isBuiltIn: (id) =>
-      embedded !== undefined && id === SANDBOX_ID && !isSandboxElsewhere(settings()),
+    /** Whether the built-in sandbox is what answers for this upstream; a sandbox that runs elsewhere may have its name. */
+    isBuiltIn: (id: string): boolean =>
+      embedded !== undefined &&
+      id === SANDBOX_ID &&
+      !settings().upstreams.some((upstream) => upstream.id === id && !isEmbedded(upstream)),
+    /** Upstreams of the settings that are not the built-in sandbox. */
     namedUpstreams: () => namedUpstreams(settings()),
-    unaddressed: () =>
+    /** Those of them that have no address to be asked at. */
+    unaddressed: (): readonly string[] =>
       settings()
         .upstreams.filter((one) => !isEmbedded(one) && settingsOf(one) === undefined)
         .map(({ id }) => id),
-    async close() {
+    async close(): Promise<void> {
       await upstreams.close();
       await embedded?.close();
     },
   };
 }
 
-interface EmbeddedSandbox {
-  readonly url: string;
-  readonly oauth: OAuthSettings;
-  readonly seeds: readonly SeedAccount[];
-  close(): Promise<void>;
-}
+type EmbeddedSandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-async function startSandbox({ settings, clock }: BackendOptions): Promise<EmbeddedSandbox> {
-  const redirectUrls = settings().upstreams.flatMap(({ profile, oauth }) =>
+async function startSandbox({ current, clock }: BackendOptions) {
+  const redirectUrls = current().upstreams.flatMap(({ profile, oauth }) =>
     profile === 'sandbox' && oauth?.redirectUrl !== undefined ? [oauth.redirectUrl] : [],
   );
   // Loaded here alone: where it does not serve, its code takes no memory.
@@ -108,16 +94,18 @@ async function startSandbox({ settings, clock }: BackendOptions): Promise<Embedd
   return {
     url,
     oauth: { ...oauth, scopes: SANDBOX_SCOPES },
-    seeds: sandbox.accounts.map(({ email, tier, project, key }) => ({
-      id: email,
-      label: email,
-      origin: 'sandbox',
-      tier,
-      projectId: project,
-      upstreamId: SANDBOX_ID,
-      credential: { kind: 'api-key', key },
-    })),
-    close: () => sandbox.close(),
+    seeds: sandbox.accounts.map(
+      ({ email, tier, project, key }): SeedAccount => ({
+        id: email,
+        label: email,
+        origin: 'sandbox',
+        tier,
+        projectId: project,
+        upstreamId: SANDBOX_ID,
+        credential: { kind: 'api-key', key },
+      }),
+    ),
+    close: (): Promise<void> => sandbox.close(),
   };
 }
 
@@ -125,11 +113,6 @@ async function startSandbox({ settings, clock }: BackendOptions): Promise<Embedd
 function needsSandbox(settings: Settings, { hasStoredAccounts }: BackendOptions): boolean {
   const sandbox = settings.upstreams.find(({ id }) => id === SANDBOX_ID);
   return sandbox === undefined ? hasStoredAccounts : isEmbedded(sandbox);
-}
-
-/** True when the operator's upstream of that name is a sandbox that runs elsewhere. */
-function isSandboxElsewhere({ upstreams }: Settings): boolean {
-  return upstreams.some((upstream) => upstream.id === SANDBOX_ID && !isEmbedded(upstream));
 }
 
 function namedUpstreams({ upstreams }: Settings): readonly string[] {
@@ -165,10 +148,10 @@ function upstreamSettings(
 }
 
 function listChoices(
-  { settings, openSecret, log }: BackendOptions,
+  { current, openSecret, log }: BackendOptions,
   embedded: EmbeddedSandbox | undefined,
 ): readonly UpstreamChoice[] {
-  const configured = settings()
+  const configured = current()
     .upstreams.filter((definition) => settingsOf(definition) !== undefined)
     .map(({ id, profile, oauth }): UpstreamChoice => {
       if (oauth?.clientSecret === undefined) return { id, profile, oauth };

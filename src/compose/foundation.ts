@@ -6,17 +6,17 @@ import { hashPasswordIn, type PasswordHasher } from '../access/password-hash.ts'
 import type { Credential } from '../accounts/account.ts';
 import type { SeedAccount } from '../accounts/account-book.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
-import { configPath, type Settings } from '../config/effective.ts';
+import { configPath } from '../config/effective.ts';
 import { mergePatch } from '../config/file.ts';
 import { type ConfigLog, gatewaySecrets, type LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { memoize } from '../lib/once.ts';
 import { makePrivate } from '../lib/private-file.ts';
 import { SecretIndex } from '../lib/redact.ts';
 import { createVault, type Vault } from '../sealing/seal.ts';
-import { DATABASE_FILE, loadSecretKey, type SecretKey } from '../sealing/secret-key.ts';
+import { DATABASE_FILE, loadSecretKey } from '../sealing/secret-key.ts';
 import type { Log } from '../server/settings.ts';
-import type { SqliteStores } from '../stores/sqlite/open-database.ts';
 
 /** What every part of the gateway is built with. */
 export interface GatewayContext {
@@ -28,15 +28,13 @@ export interface GatewayContext {
   readonly version: string;
 }
 
-export interface Foundation {
-  readonly secretKey: SecretKey;
-  readonly secrets: ConfigSecrets;
-  /** The caller closes them, after all that uses them. */
-  readonly stores: SqliteStores;
-}
+export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 
-/** @throws StoreError and others when the data folder cannot be used; the message names the way out */
-export async function openFoundation({ config, clock, log }: GatewayContext): Promise<Foundation> {
+/**
+ * The caller closes the stores, after all that uses them.
+ * @throws StoreError and others when the data folder cannot be used; the message names the way out
+ */
+export async function openFoundation({ config, clock, log }: GatewayContext) {
   const { dataDir, secretKey: environmentKey } = config.current();
   const secretKey = loadSecretKey({ dataDir, environmentKey, log });
   const vault = createVault(secretKey);
@@ -48,15 +46,15 @@ export async function openFoundation({ config, clock, log }: GatewayContext): Pr
   const { openDatabase } = await import('../stores/sqlite/open-database.ts');
   const path = join(dataDir, DATABASE_FILE);
   const stores = await openDatabase({ path, vault, clock, log, isLasting });
-  return { secretKey, secrets, stores };
+  const secretsOf = memoize(gatewaySecrets);
+  return {
+    secretKey,
+    secrets,
+    stores,
+    /** Made anew only when the settings change: they are asked for with every request. */
+    secretList: (): readonly string[] => secretsOf(config.current()),
+  };
 }
-
-/** Seals the secrets of the config file, and opens them where they are used. */
-type ConfigSecrets = ReturnType<typeof createConfigSecrets>;
-
-type GuardedConfig = Pick<LiveConfig, 'raw' | 'reload' | 'preview'> & {
-  update(patch: JsonObject): Promise<Settings>;
-};
 
 export interface ConfigSecretsOptions {
   readonly config: Pick<LiveConfig, 'raw' | 'reload' | 'preview' | 'update' | 'subscribe'>;
@@ -65,6 +63,7 @@ export interface ConfigSecretsOptions {
   readonly log: ConfigLog;
 }
 
+/** Seals the secrets of the config file, and opens them where they are used. */
 export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions) {
   const sealFile = async (): Promise<void> => {
     if (sealCredentials(config.raw(), vault) === undefined) return;
@@ -90,11 +89,9 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
       return vault.open(text, contextOf(upstreamId));
     },
     /** The configuration whose updates seal and hash before anything is written. */
-    guard: (hasher: Pick<PasswordHasher, 'hash'>): GuardedConfig => ({
-      raw: () => config.raw(),
-      reload: () => config.reload(),
-      preview: (patch) => config.preview(patch),
-      async update(patch) {
+    guard: (hasher: Pick<PasswordHasher, 'hash'>) => ({
+      ...config,
+      async update(patch: JsonObject) {
         const sealed = mergePatch(patch, sealCredentials(patch, vault) ?? {});
         return config.update(await hashPasswordIn(sealed, hasher));
       },
@@ -103,38 +100,30 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
 }
 
 /** A merge patch, or nothing when no plain credential stands there. */
-function sealCredentials(
-  { upstreams, proxy }: JsonObject,
-  vault: Vault | undefined,
-): JsonObject | undefined {
+function sealCredentials(raw: JsonObject, vault: Vault | undefined): JsonObject | undefined {
   if (vault === undefined) return undefined;
-  const patch = {
-    ...sealClientSecrets(upstreams, vault),
-    ...sealProviderKey(proxy, vault),
-  };
+  const ids = isJsonObject(raw.upstreams) ? Object.keys(raw.upstreams) : [];
+  const places = [
+    ...ids.map((id) => ({
+      path: ['upstreams', id, 'oauth', 'client_secret'],
+      context: contextOf(id),
+    })),
+    { path: ['proxy', 'extprov', 'api_key'], context: 'config proxy extprov api_key' },
+  ];
+  let patch: JsonObject = {};
+  for (const { path, context } of places) {
+    const secret = path.reduce<JsonValue | undefined>(
+      (value, key) => (isJsonObject(value) ? value[key] : undefined),
+      raw,
+    );
+    if (typeof secret !== 'string' || secret.trim() === '' || isSealed(secret)) continue;
+    const sealed = path.reduceRight<JsonValue>(
+      (value, key) => ({ [key]: value }),
+      vault.seal(secret, context),
+    );
+    if (isJsonObject(sealed)) patch = mergePatch(patch, sealed);
+  }
   return Object.keys(patch).length === 0 ? undefined : patch;
-}
-
-function sealClientSecrets(upstreams: JsonValue | undefined, vault: Vault): JsonObject | undefined {
-  if (!isJsonObject(upstreams)) return undefined;
-  const sealed = Object.entries(upstreams).flatMap(([id, section]) => {
-    const oauth = isJsonObject(section) ? section.oauth : undefined;
-    const secret = isJsonObject(oauth) ? oauth.client_secret : undefined;
-    if (!isPlain(secret)) return [];
-    return [[id, { oauth: { client_secret: vault.seal(secret, contextOf(id)) } }] as const];
-  });
-  return sealed.length === 0 ? undefined : { upstreams: Object.fromEntries(sealed) };
-}
-
-function sealProviderKey(proxy: JsonValue | undefined, vault: Vault): JsonObject | undefined {
-  const provider = isJsonObject(proxy) ? proxy.extprov : undefined;
-  const key = isJsonObject(provider) ? provider.api_key : undefined;
-  if (!isPlain(key)) return undefined;
-  return { proxy: { extprov: { api_key: vault.seal(key, 'config proxy extprov api_key') } } };
-}
-
-function isPlain(secret: JsonValue | undefined): secret is string {
-  return typeof secret === 'string' && secret.trim() !== '' && !isSealed(secret);
 }
 
 function isSealed(text: string): boolean {
@@ -147,14 +136,12 @@ function contextOf(upstreamId: string): string {
 
 const SECRETS: ReadonlySet<string> = new Set(['api_key', 'admin_password', 'client_secret']);
 
-interface PrivateConfigOptions {
-  readonly config: Pick<LiveConfig, 'raw' | 'subscribe'>;
-  readonly path: string;
-  readonly log: ConfigLog;
-}
-
 /** Now and after each change: people make and edit the file themselves, with whatever mode their editor gives it. */
-function keepConfigPrivate({ config, path, log }: PrivateConfigOptions): void {
+function keepConfigPrivate({
+  config,
+  path,
+  log,
+}: Pick<GatewayContext, 'config' | 'log'> & { readonly path: string }): void {
   const check = (): void => {
     if (!holdsSecret(config.raw()) || !existsSync(path)) return;
     const outcome = makePrivate(path);
@@ -175,18 +162,6 @@ function holdsSecret(value: JsonValue): boolean {
   return Object.entries(value).some(([name, inner]) =>
     SECRETS.has(name) ? typeof inner === 'string' && inner !== '' : holdsSecret(inner),
   );
-}
-
-/** Made anew only when the settings change: it is asked for with every request. */
-export function createSecretList(config: Pick<LiveConfig, 'current'>): () => readonly string[] {
-  let source: unknown;
-  let secrets: readonly string[] = [];
-  return () => {
-    const settings = config.current();
-    if (settings !== source) secrets = gatewaySecrets(settings);
-    source = settings;
-    return secrets;
-  };
 }
 
 /** Every change of a credential goes through this store; the index holds digests alone. */

@@ -2,29 +2,27 @@
 
 import { randomUUID } from 'node:crypto';
 import type { AccessControl } from '../access/access.ts';
+import type { Account } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
-import { connectFeed, type FeedSourceOptions } from '../admin/monitor/events.ts';
-import type { GatewayFacts, MonitorRouteOptions } from '../admin/monitor/options.ts';
-import type { ApiRoute } from '../admin/route.ts';
+import { connectFeed } from '../admin/monitor/events.ts';
+import type { GatewayFacts } from '../admin/monitor/options.ts';
 import type { Settings } from '../config/effective.ts';
-import type { LiveConfig } from '../config/live.ts';
 import type { UpstreamProfile } from '../config/values.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
-import { createMonitor, type Monitor, type MonitorOptions } from '../monitor/monitor.ts';
-import type { RequestStore } from '../monitor/request-store.ts';
+import { createMonitor } from '../monitor/monitor.ts';
 import { findTarget } from '../routing/router.ts';
 import type { Destination } from '../telemetry/request-spans.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { UpstreamDirectory } from '../upstreams/directory.ts';
-import { createSecretList, type Foundation, type GatewayContext } from './foundation.ts';
+import type { Foundation, GatewayContext } from './foundation.ts';
 import type { Traffic } from './traffic.ts';
 
-export interface ObservationParts extends Foundation, Traffic {
+export interface ObservationParts extends Foundation, Omit<Traffic, 'close'> {
   readonly access: AccessControl;
   /** Where the log is kept, to show it; undefined where it is not. */
   readonly logFiles: LogFiles | undefined;
@@ -32,134 +30,67 @@ export interface ObservationParts extends Foundation, Traffic {
   readonly port: () => number;
 }
 
-export interface Observation {
-  readonly observer: Monitor['observer'];
-  readonly routes: readonly ApiRoute[];
-  /** Saves and sends what waits; before the stores and the configuration are closed. */
-  close(): Promise<void>;
-}
-
-export async function openObservation(
-  context: GatewayContext,
-  {
-    secretKey,
-    stores,
-    backend,
-    accounts,
-    protocols,
-    router,
-    dispatcher,
-    accountSecrets,
-    ...parts
-  }: ObservationParts,
-): Promise<Observation> {
-  const { config } = context;
+export async function openObservation(context: GatewayContext, parts: ObservationParts) {
+  const { config, clock, version, log } = context;
+  const { stores, backend, accounts, protocols, router, dispatcher, access, logFiles } = parts;
   const { book, pool, isProtected, trials } = accounts;
-  const { access, logFiles, port, signatures } = parts;
-  const settings = () => config.current();
+  const { upstreams } = backend;
+  const { current } = config;
   const telemetry = await openTelemetry({
-    ...context,
-    ...{ settings, book, upstreams: backend.upstreams },
-    accountKey: secretKey.derive('telemetry accounts'),
+    ...{ settings: current, book, upstreams, version, clock, log },
+    accountKey: parts.secretKey.derive('telemetry accounts'),
   });
-  const monitoring = openMonitor({
-    ...context,
-    accountSecrets,
-    ...{ book, access, pool, isProtected, trials, protocols, logFiles, createId },
-    upstreams: backend.upstreams,
-    isBuiltIn: backend.isBuiltIn,
+  const facts = { book, pool, isProtected, trials, upstreams, clock };
+  const keyName = (id: string): string | undefined => access.keys.get(id)?.key.name;
+  const monitor = createMonitor({
+    ...{ clock, log, createId, keyName, store: stores.requests },
+    settings: () => current().monitor,
+    secrets: parts.secretList,
+    accountSecrets: parts.accountSecrets,
+    accounts() {
+      const counts = { active: 0, disabled: 0, blocked: 0 };
+      for (const account of book.list()) counts[writeStatus(account, facts).kind] += 1;
+      return counts;
+    },
     dropped: () => ({
       'log-lines': logFiles?.dropped ?? 0,
       'access-log-entries': access.accessLog.dropped,
-      signatures: signatures.droppedWrites,
+      signatures: parts.signatures.droppedWrites,
       'trace-spans': telemetry?.droppedSpans ?? 0,
     }),
     readsRequests: telemetry !== undefined,
-    onRecord: (record, ended) => telemetry?.observe(record, ended),
-    store: stores.requests,
-    isLasting: stores.isLasting,
+    onRecord: telemetry && ((record, ended) => telemetry.observe(record, ended)),
     targetOf: (model) => findTarget(model, { router, pool }),
-    keyName: (id) => access.keys.get(id)?.key.name,
-    address: () => `http://${settings().host}:${port()}`,
   });
-  return {
-    observer: monitoring.monitor.observer,
-    routes: monitoring.connect(dispatcher),
-    async close() {
-      await monitoring.close();
-      await telemetry?.close();
+  const routeOptions = {
+    ...{ ...facts, version, protocols, createId, keyName, monitor, dispatcher },
+    ...{ access, config, logFiles, startedAt: clock.now() },
+    facts(): GatewayFacts {
+      const { authMode, host, consolePassword, apiKey, warnings } = current();
+      // True while every account at work is the built-in sandbox's, also those that signed in there.
+      const atWork = book.list().filter(({ health }) => health.status.kind === 'active');
+      const isBuiltIn = ({ record }: Account): boolean => backend.isBuiltIn(record.upstreamId);
+      return {
+        isSandbox: atWork.length > 0 && atWork.every(isBuiltIn),
+        address: `http://${host}:${parts.port()}`,
+        authMode,
+        isLoopback: isLoopbackHost(host),
+        consolePassword: kindOfPassword(consolePassword, apiKey),
+        configProblems: config.problems(),
+        warnings,
+        isLasting: stores.isLasting,
+      };
     },
   };
-}
-
-interface OpenMonitorOptions
-  extends Omit<MonitorRouteOptions, 'monitor' | 'logFiles' | 'facts' | 'startedAt' | 'dispatcher'> {
-  readonly store: RequestStore;
-  readonly accountSecrets: NonNullable<MonitorOptions['accountSecrets']>;
-  readonly targetOf: MonitorOptions['targetOf'];
-  readonly config: LiveConfig;
-  readonly access: FeedSourceOptions['access'];
-  readonly logFiles: LogFiles | undefined;
-  readonly dropped: MonitorOptions['dropped'];
-  readonly readsRequests: boolean;
-  /** Told of every record, also while none are kept. */
-  readonly onRecord?: MonitorOptions['onRecord'];
-  /** Where the gateway listens; asked when it is shown. */
-  readonly address: () => string;
-  /** Whether the built-in sandbox is what answers for this upstream. */
-  readonly isBuiltIn: (upstreamId: string) => boolean;
-  /** False while the stores are in memory. */
-  readonly isLasting: boolean;
-  readonly log: { warn(fields: object, message: string): void };
-}
-
-interface GatewayMonitor {
-  readonly monitor: Monitor;
-  /** Call once, and begins what is told to readers of the live events. */
-  connect(dispatcher: MonitorRouteOptions['dispatcher']): readonly ApiRoute[];
-  /** Saves what waits; before the stores and the configuration are closed. */
-  close(): Promise<void>;
-}
-
-function openMonitor(options: OpenMonitorOptions): GatewayMonitor {
-  const { config, clock } = options;
-  const settings = () => config.current();
-  const monitor = createMonitor({
-    ...options,
-    settings: () => settings().monitor,
-    secrets: createSecretList(config),
-    accountSecrets: options.accountSecrets,
-    accounts: () => countStates(options),
-  });
-  let disconnect: (() => void) | undefined;
+  const disconnect = connectFeed(routeOptions);
   return {
-    monitor,
-    connect(dispatcher) {
-      const routeOptions = {
-        ...options,
-        monitor,
-        dispatcher,
-        startedAt: clock.now(),
-        facts: () => {
-          const { authMode, host, consolePassword, apiKey } = settings();
-          return {
-            isSandbox: isSandboxAlone(options),
-            address: options.address(),
-            authMode,
-            isLoopback: isLoopbackHost(host),
-            consolePassword: kindOfPassword(consolePassword, apiKey),
-            configProblems: config.problems(),
-            warnings: settings().warnings,
-            isLasting: options.isLasting,
-          };
-        },
-      };
-      disconnect = connectFeed(routeOptions);
-      return createMonitorRoutes(routeOptions);
-    },
-    async close() {
-      disconnect?.();
+    observer: monitor.observer,
+    routes: createMonitorRoutes(routeOptions),
+    /** Saves and sends what waits; before the stores and the configuration are closed. */
+    async close(): Promise<void> {
+      disconnect();
       await monitor.close();
+      await telemetry?.close();
     },
   };
 }
@@ -171,18 +102,6 @@ function kindOfPassword(
 ): GatewayFacts['consolePassword'] {
   if (password === undefined) return 'none';
   return password === apiKey ? 'gateway-key' : 'own';
-}
-
-/** True while every account at work is the built-in sandbox's, also those that signed in there. */
-function isSandboxAlone({ book, isBuiltIn }: OpenMonitorOptions): boolean {
-  const atWork = book.list().filter(({ health }) => health.status.kind === 'active');
-  return atWork.length > 0 && atWork.every(({ record }) => isBuiltIn(record.upstreamId));
-}
-
-function countStates(options: OpenMonitorOptions): Readonly<Record<string, number>> {
-  const counts = { active: 0, disabled: 0, blocked: 0 };
-  for (const account of options.book.list()) counts[writeStatus(account, options).kind] += 1;
-  return counts;
 }
 
 export interface OpenTelemetryOptions {

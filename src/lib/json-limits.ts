@@ -53,13 +53,14 @@ export const EXCESS_WORDS: Readonly<Record<JsonExcess, string>> = {
 const PIECE_LENGTH = 65_536;
 
 /** Looks a whole text over, at the cost of its budget. @throws JsonExcessError */
-export function surveyText(text: string, budget: JsonBudget = createJsonBudget()): JsonSurvey {
-  const survey = new JsonSurvey({ ...JSON_LIMITS, maxTokens: budget.tokens });
+export function surveyText(text: string, budget?: JsonBudget): JsonSurvey {
+  const limits = budget === undefined ? JSON_LIMITS : { ...JSON_LIMITS, maxTokens: budget.tokens };
+  const survey = new JsonSurvey(limits);
   for (let start = 0; start < text.length; start += PIECE_LENGTH) {
     const excess = survey.read(Buffer.from(text.slice(start, start + PIECE_LENGTH)));
     if (excess !== undefined) throw new JsonExcessError(excess);
   }
-  budget.tokens -= survey.tokens;
+  if (budget !== undefined) budget.tokens -= survey.tokens;
   return survey;
 }
 
@@ -72,7 +73,11 @@ const ZERO = 0x30;
 const NINE = 0x39;
 /** The member of the outermost object that is looked for. */
 const TOOLS = 'tools';
-const NUMBER_BYTES: ReadonlySet<number> = new Set(Buffer.from('0123456789+-.eE'));
+/** What each byte is in a number: nothing, a part of it, or its exponent. */
+const NUMBER_BYTES = new Uint8Array(256);
+for (const byte of Buffer.from('0123456789+-.')) NUMBER_BYTES[byte] = 1;
+const EXPONENT = 2;
+for (const byte of Buffer.from('eE')) NUMBER_BYTES[byte] = EXPONENT;
 /** A double holds fifteen digits whatever they are; sign and point only make the check stricter. */
 const RISKY_BYTES = 16;
 const BYTES_BEFORE_LEAP = 48;
@@ -83,13 +88,14 @@ const LONG_TEXT_BYTES = 16_384;
 export class JsonSurvey {
   /** False when every number outside strings so far surely fits a double. */
   mayHoldRiskyNumber = false;
+  /** Structural tokens so far. */
+  tokens = 0;
   /** The bytes of long strings, without their quotes, counted from the first piece on. */
   readonly longTexts: TextPlace[] = [];
   readonly #limits: JsonLimits;
   /** Bytes of the pieces so far. */
   #bytes = 0;
   #depth = 0;
-  #tokens = 0;
   /** Of the string that is read, or was read last. */
   #stringBytes = 0;
   /** What each level was opened with; the outermost with nothing. */
@@ -113,11 +119,6 @@ export class JsonSurvey {
     this.#limits = limits;
   }
 
-  /** Structural tokens so far. */
-  get tokens(): number {
-    return this.#tokens;
-  }
-
   /** Where the list or object `tools` of the outermost object stands; undefined where none was found, or several. */
   get toolsPlace(): SharablePlace | undefined {
     return this.#toolLists === 1 ? this.#toolsPlace : undefined;
@@ -128,15 +129,15 @@ export class JsonSurvey {
     const { maxDepth, maxTokens, maxKeyBytes } = this.#limits;
     const levels = this.#levels;
     let depth = this.#depth;
-    let tokens = this.#tokens;
+    let tokens = this.tokens;
     let isAtKey = this.#isAtKey;
-    const isInKey = isAtKey && this.#cut === 'string';
-    const start = this.#readCut(bytes);
-    if (isInKey && this.#stringBytes > maxKeyBytes) return 'key';
-    for (let index = start; index < bytes.length; index++) {
-      const byte = bytes[index];
+    let index = this.#cut === undefined ? 0 : this.#readCut(bytes);
+    if (index < 0) return 'key';
+    for (; index < bytes.length; index++) {
+      const byte = bytes[index] ?? 0;
       switch (byte) {
         case QUOTE:
+          this.#stringBytes = -index - 1;
           index = this.#readString(bytes, index + 1);
           if (isAtKey && this.#endKey(bytes, index, depth) > maxKeyBytes) return 'key';
           break;
@@ -147,13 +148,13 @@ export class JsonSurvey {
           if (depth > maxDepth) return 'depth';
           levels[depth] = byte;
           isAtKey = byte === OPEN_BRACE;
-          this.#noteOpening(index, depth, tokens);
+          this.#noteBracket(index, depth, tokens);
           break;
         case 0x7d: // }
         case 0x5d: // ]
           depth--;
           tokens++;
-          this.#noteClosing(index, depth, tokens);
+          this.#noteBracket(index, depth, tokens);
           break;
         case 0x3a: // :
           tokens++;
@@ -164,12 +165,15 @@ export class JsonSurvey {
           isAtKey = levels[depth] === OPEN_BRACE;
           break;
         default:
-          if (byte === MINUS || isDigit(byte)) index = this.#readNumber(bytes, index) - 1;
+          if (byte !== MINUS && (byte < ZERO || byte > NINE)) break;
+          this.#numberBytes = 0;
+          this.#isMinus = byte === MINUS;
+          index = this.#readNumber(bytes, index) - 1;
       }
       if (tokens > maxTokens) return 'tokens';
     }
     this.#depth = depth;
-    this.#tokens = tokens;
+    this.tokens = tokens;
     this.#isAtKey = isAtKey;
     this.#bytes += bytes.length;
     return undefined;
@@ -186,43 +190,53 @@ export class JsonSurvey {
     return this.#stringBytes;
   }
 
-  #noteOpening(index: number, depth: number, tokens: number): void {
-    if (depth !== 2 || !this.#isAtTools) return;
-    this.#isAtTools = false;
-    this.#toolsStart = this.#bytes + index;
-    this.#tokensBeforeTools = tokens;
+  /** Notes where the value of `tools` begins and ends. */
+  #noteBracket(index: number, depth: number, tokens: number): void {
+    if (depth === 2 && this.#isAtTools) {
+      this.#isAtTools = false;
+      this.#toolsStart = this.#bytes + index;
+      this.#tokensBeforeTools = tokens;
+    } else if (depth === 1 && this.#toolsStart >= 0) {
+      this.#toolsPlace = {
+        start: this.#toolsStart,
+        end: this.#bytes + index + 1,
+        tokens: tokens - this.#tokensBeforeTools,
+      };
+      this.#toolLists += 1;
+      this.#toolsStart = -1;
+    }
   }
 
-  #noteClosing(index: number, depth: number, tokens: number): void {
-    if (depth !== 1 || this.#toolsStart < 0) return;
-    this.#toolsPlace = {
-      start: this.#toolsStart,
-      end: this.#bytes + index + 1,
-      tokens: tokens - this.#tokensBeforeTools,
-    };
-    this.#toolLists += 1;
-    this.#toolsStart = -1;
-  }
-
-  /** Goes on with what the last piece ended in. @returns where the next begins */
+  /** Goes on with what the last piece ended in. @returns where the next begins; -1 for a key that is too long */
   #readCut(bytes: Buffer): number {
     const cut = this.#cut;
     this.#cut = undefined;
-    if (cut === undefined) return 0;
-    if (cut === 'number') return this.#goOnNumber(bytes, 0);
-    return this.#goOnString(bytes, this.#isEscaped ? 1 : 0) + 1;
+    if (cut === 'number') return this.#readNumber(bytes, 0);
+    const end = this.#readString(bytes, this.#isEscaped ? 1 : 0);
+    return this.#isAtKey && this.#stringBytes > this.#limits.maxKeyBytes ? -1 : end + 1;
   }
 
-  /** @returns the place of the closing quote, or the end of the piece */
+  /**
+   * Looks byte by byte first, then leaps to the next quote: neither long strings nor dense escapes are dear.
+   * @returns the place of the closing quote, or the end of the piece
+   */
   #readString(bytes: Buffer, start: number): number {
-    this.#stringBytes = -start;
-    return this.#goOnString(bytes, start);
-  }
-
-  #goOnString(bytes: Buffer, start: number): number {
-    const end = findStringEnd(bytes, start);
+    const { length } = bytes;
+    let end = start;
+    for (let stop = start + BYTES_BEFORE_LEAP; end < length && bytes[end] !== QUOTE; ) {
+      if (end < stop) {
+        end += bytes[end] === BACKSLASH ? 2 : 1;
+        continue;
+      }
+      const quote = bytes.indexOf(QUOTE, end);
+      if (quote === -1) end = length;
+      else if (isEscaped(bytes, quote, end)) end = quote + 1;
+      else end = quote;
+      stop = end + BYTES_BEFORE_LEAP;
+    }
+    if (end > length) end = length;
     this.#stringBytes += end;
-    if (end === bytes.length) {
+    if (end === length) {
       this.#cut = 'string';
       this.#isEscaped = isEscaped(bytes, end, start);
     } else if (this.#stringBytes >= LONG_TEXT_BYTES) {
@@ -233,44 +247,18 @@ export class JsonSurvey {
 
   /** @returns the place of the first byte behind the number, or the end of the piece */
   #readNumber(bytes: Buffer, start: number): number {
-    this.#numberBytes = 0;
-    this.#isMinus = bytes[start] === MINUS;
-    return this.#goOnNumber(bytes, start);
-  }
-
-  #goOnNumber(bytes: Buffer, start: number): number {
-    const end = findNumberEnd(bytes, start);
     const isNegativeZero = this.#isMinus && bytes[start + 1 - this.#numberBytes] === ZERO;
     if (this.#numberBytes < 2 && isNegativeZero) this.mayHoldRiskyNumber = true;
-    this.#numberBytes += end - start;
-    if (this.#numberBytes >= RISKY_BYTES || hasExponent(bytes, start, end)) {
-      this.mayHoldRiskyNumber = true;
+    let end = start;
+    for (let kind = NUMBER_BYTES[bytes[end] ?? 0]; kind; kind = NUMBER_BYTES[bytes[end] ?? 0]) {
+      if (kind === EXPONENT) this.mayHoldRiskyNumber = true;
+      end++;
     }
+    this.#numberBytes += end - start;
+    if (this.#numberBytes >= RISKY_BYTES) this.mayHoldRiskyNumber = true;
     if (end === bytes.length) this.#cut = 'number';
     return end;
   }
-}
-
-/**
- * Index of the quote that closes the string which begins at `start`; the length when none does.
- * Looks byte by byte first, then leaps to the next quote: neither long strings nor dense escapes
- * are dear.
- */
-function findStringEnd(bytes: Buffer, start: number): number {
-  let index = start;
-  while (index < bytes.length) {
-    const stop = Math.min(index + BYTES_BEFORE_LEAP, bytes.length);
-    while (index < stop) {
-      const byte = bytes[index];
-      if (byte === QUOTE) return index;
-      index += byte === BACKSLASH ? 2 : 1;
-    }
-    const quote = bytes.indexOf(QUOTE, index);
-    if (quote === -1) return bytes.length;
-    if (!isEscaped(bytes, quote, index)) return quote;
-    index = quote + 1;
-  }
-  return bytes.length;
 }
 
 /** True when an odd number of backslashes stands between `from`, itself not escaped, and `at`. */
@@ -278,22 +266,4 @@ export function isEscaped(bytes: Buffer, at: number, from: number): boolean {
   let first = at;
   while (first > from && bytes[first - 1] === BACKSLASH) first--;
   return (at - first) % 2 === 1;
-}
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= ZERO && byte <= NINE;
-}
-
-/** Index of the first byte from `start` on that belongs to no number. */
-function findNumberEnd(bytes: Buffer, start: number): number {
-  let index = start;
-  while (index < bytes.length && NUMBER_BYTES.has(bytes[index] ?? 0)) index++;
-  return index;
-}
-
-function hasExponent(bytes: Buffer, start: number, end: number): boolean {
-  for (let index = start; index < end; index++) {
-    if (bytes[index] === 0x65 || bytes[index] === 0x45) return true;
-  }
-  return false;
 }

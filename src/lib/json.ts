@@ -38,7 +38,8 @@ const MAX_DEPTH_LOOKED_THROUGH = 100;
 export function parseJson(text: string, budget?: JsonBudget): JsonValue {
   // What is as short as this can go over no limit.
   const isShort = budget === undefined && text.length <= JSON_LIMITS.maxDepth;
-  return parseSurveyed(text, isShort || surveyText(text, budget).mayHoldRiskyNumber);
+  if (isShort) return parseSurveyed(text, RISKY_NUMBER.test(text));
+  return parseSurveyed(text, surveyText(text, budget).mayHoldRiskyNumber);
 }
 
 /**

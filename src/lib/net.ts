@@ -27,7 +27,7 @@ const COMPATIBLE = /^::(?=\d+\.)/;
 export function readAddress(text: string): IpAddress | undefined {
   if (COMPATIBLE.test(text)) return undefined;
   const address = parseIp(text);
-  return address && unmap(address);
+  return address?.family === 6 ? unmap(address) : address;
 }
 
 /** As `readAddress`, for rules: IPv4 in NAT64 and in the obsolete compatible form becomes IPv4 as well. */
@@ -48,13 +48,12 @@ function parseIp(text: string): IpAddress | undefined {
   return { family: 6, value: toValue(ipaddr.IPv6.parse(spelled).toByteArray()) };
 }
 
-function toValue(bytes: readonly number[]): bigint {
-  return bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
+function toValue(bytes: number[]): bigint {
+  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
 }
 
 function unmap(address: IpAddress): IpAddress {
-  const isMapped = address.family === 6 && address.value >> IPV4_BITS === MAPPED_PREFIX;
-  return isMapped ? toIpv4(address) : address;
+  return address.value >> IPV4_BITS === MAPPED_PREFIX ? toIpv4(address) : address;
 }
 
 /** The IPv4 address that an IPv6 one carries in any form; undefined for all others. */

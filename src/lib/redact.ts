@@ -3,6 +3,7 @@
 import { crc32 } from 'node:zlib';
 import { copyBeginning } from './flatten-string.ts';
 import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from './json.ts';
+import { remember } from './once.ts';
 
 export interface Redactor {
   text(text: string): string;
@@ -96,15 +97,7 @@ export function createRedactor(
 
 /** Spells each secret once, as long as there are not too many of them. */
 export function createSpeller(): (secret: string) => readonly string[] {
-  const known = new Map<string, readonly string[]>();
-  return (secret) => {
-    const found = known.get(secret);
-    if (found !== undefined) return found;
-    if (known.size >= MAX_SPELLED) known.clear();
-    const spelled = spellSecret(secret);
-    known.set(secret, spelled);
-    return spelled;
-  };
+  return remember(MAX_SPELLED, spellSecret);
 }
 
 /** A copy of a JSON value that holds no credential and no more than there is room for. */
@@ -220,26 +213,13 @@ export function createRedactors(
     const key = credentials.length === 1 ? (credentials[0] ?? '') : JSON.stringify(credentials);
     const found = known.get(key);
     if (found !== undefined) return found;
-    const redactor = remembering(createRedactor([...credentials, ...current], spell, stored));
-    known.set(key, redactor);
-    return redactor;
-  };
-}
-
-/** Models, paths and user agents are nearly always the same. */
-function remembering(redactor: Redactor): Redactor {
-  const known = new Map<string, string>();
-  return {
-    ...redactor,
-    text(text) {
-      if (text.length > MAX_TEXT) return redactor.text(text);
-      const found = known.get(text);
-      if (found !== undefined) return found;
-      if (known.size === MAX_TEXTS) known.clear();
-      const clean = redactor.text(text);
-      known.set(text, clean);
-      return clean;
-    },
+    const redactor = createRedactor([...credentials, ...current], spell, stored);
+    // Models, paths and user agents are nearly always the same.
+    const shortText = remember(MAX_TEXTS, redactor.text);
+    const text = (one: string) => (one.length > MAX_TEXT ? redactor.text(one) : shortText(one));
+    const remembering = { ...redactor, text };
+    known.set(key, remembering);
+    return remembering;
   };
 }
 
@@ -298,17 +278,15 @@ export function withoutSpelling(text: string, spelling: string, stand: string): 
   for (;;) {
     const at = text.indexOf(spelling, from);
     if (at === -1) return clean + text.slice(from);
-    let end = at + spelling.length;
-    while (isOfWord(text, end)) end += 1;
     clean += text.slice(from, at) + stand;
-    from = end;
+    from = endOfWord(text, at + spelling.length);
   }
 }
 
-function isOfWord(text: string, at: number): boolean {
-  if (at >= text.length) return false;
-  if (text[at] === '\\') return text[at + 1] === '/';
-  return /[\w.~+/=%-]/.test(text.charAt(at));
+function endOfWord(text: string, at: number): number {
+  let end = at;
+  while (/[\w.~+/=%-]/.test(text.charAt(end)) || text.startsWith('\\/', end)) end += 1;
+  return end;
 }
 
 /**
@@ -318,35 +296,34 @@ function isOfWord(text: string, at: number): boolean {
 export class SecretIndex {
   /** Rises with every change. */
   version = 0;
+  /** How many have each: digests, and what is too short for the window that walks. */
   readonly #digests = new Map<number, number>();
-  /** Those too short for the window that walks. */
   readonly #short = new Map<string, number>();
-  readonly #ofOwner = new Map<string, readonly string[]>();
-  readonly #digestsOf = new Map<string, readonly number[]>();
+  readonly #ofOwner = new Map<string, readonly (string | number)[]>();
   #seen = new Uint8Array(SEEN_SIZE);
 
   /** In place of what the owner had before. */
   set(owner: string, secrets: readonly string[]): void {
     this.delete(owner);
     const spelled = secrets.flatMap(spellSecret).map((text) => text.slice(0, TELLING_CHARACTERS));
-    const short = spelled.filter(({ length }) => length < TELLING_CHARACTERS);
-    const digests = spelled.flatMap((text) =>
-      text.length < TELLING_CHARACTERS ? [] : [digestOf(text, 0, rollingOf(text))],
-    );
-    for (const digest of digests) this.#digests.set(digest, (this.#digests.get(digest) ?? 0) + 1);
-    for (const text of short) this.#short.set(text, (this.#short.get(text) ?? 0) + 1);
     for (const text of spelled) this.#seen[seenAt(rollingOf(text))] = 1;
-    this.#digestsOf.set(owner, digests);
-    this.#ofOwner.set(owner, short);
+    const marks = spelled.map((text) =>
+      text.length < TELLING_CHARACTERS ? text : digestOf(text, 0, rollingOf(text)),
+    );
+    for (const mark of marks) this.#count(mark, 1);
+    this.#ofOwner.set(owner, marks);
     this.version += 1;
   }
 
   delete(owner: string): void {
-    for (const digest of this.#digestsOf.get(owner) ?? []) takeOne(this.#digests, digest);
-    for (const text of this.#ofOwner.get(owner) ?? []) takeOne(this.#short, text);
-    this.#digestsOf.delete(owner);
+    for (const mark of this.#ofOwner.get(owner) ?? []) this.#count(mark, -1);
     this.#ofOwner.delete(owner);
     this.version += 1;
+  }
+
+  #count(mark: string | number, change: 1 | -1): void {
+    if (typeof mark === 'string') addTo(this.#short, mark, change);
+    else addTo(this.#digests, mark, change);
   }
 
   /** The text with `stand` in place of each word that a secret begins, to the word's end. */
@@ -366,10 +343,8 @@ export class SecretIndex {
       if (at > 0) rolling = rollOn(rolling, text, at);
       if (this.#seen[seenAt(rolling)] === 0 || at < from) continue;
       if (!this.#digests.has(digestOf(text, at, rolling))) continue;
-      let end = at + TELLING_CHARACTERS;
-      while (isOfWord(text, end)) end += 1;
       clean += text.slice(from, at) + stand;
-      from = end;
+      from = endOfWord(text, at + TELLING_CHARACTERS);
     }
     return from === 0 ? text : clean + text.slice(from);
   }
@@ -413,9 +388,9 @@ function digestOf(text: string, at: number, rolling: number): number {
   return (rolling >>> 0) * 2 ** 20 + (other >>> 12);
 }
 
-function takeOne<Key>(counts: Map<Key, number>, key: Key): void {
-  const left = (counts.get(key) ?? 0) - 1;
-  if (left > 0) counts.set(key, left);
+function addTo<Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
   else counts.delete(key);
 }
 

@@ -10,7 +10,8 @@ function read(text: string, pieceLength = Number.POSITIVE_INFINITY) {
   for (let start = 0; start < bytes.length; start += pieceLength) {
     survey.read(bytes.subarray(start, start + pieceLength));
   }
-  return parseWithSharedTools(bytes, survey.toolsPlace, survey.mayHoldRiskyNumber);
+  const { toolsPlace, mayHoldRiskyNumber } = survey;
+  return toolsPlace && parseWithSharedTools(bytes, toolsPlace, mayHoldRiskyNumber);
 }
 
 const toolsText = (name: string): string =>

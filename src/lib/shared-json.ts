@@ -65,10 +65,10 @@ const MARK = randomUUID();
  */
 export function parseWithSharedTools(
   bytes: Buffer,
-  place: SharablePlace | undefined,
+  place: SharablePlace,
   mayHoldRiskyNumber: boolean,
 ): JsonObject | undefined {
-  if (place === undefined || place.end - place.start < MIN_BYTES) return undefined;
+  if (place.end - place.start < MIN_BYTES) return undefined;
   const tools = findShared(bytes.subarray(place.start, place.end), place.tokens);
   if (tools === undefined) return undefined;
   const encoding = encodingOf(bytes);

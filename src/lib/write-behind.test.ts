@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createWriteBehind, type WriteBehindOptions } from './write-behind.ts';
+import { WriteBehind, type WriteBehindOptions } from './write-behind.ts';
 
 interface Entry {
   readonly key: string;
@@ -17,7 +17,7 @@ function startQueue(options: Partial<WriteBehindOptions<Entry>> = {}) {
   const batches: string[][] = [];
   const warnings: string[] = [];
   const store = { isBroken: false };
-  const queue = createWriteBehind<Entry>({
+  const queue = new WriteBehind<Entry>({
     clock,
     async save(entries) {
       batches.push(entries.map(({ text }) => text));

@@ -2,26 +2,6 @@
 
 import type { Clock, Timer } from './clock.ts';
 
-export interface WriteBehind<Entry> {
-  /** False when the entry is dropped, because the queue is closed or refuses new entries while full. */
-  add(entry: Entry): boolean;
-  /** The entries that are being saved, then those that wait, oldest first. */
-  entries(): readonly Entry[];
-  /** The number of those entries. */
-  readonly size: number;
-  /** True after a failed save, until the next one succeeds. */
-  readonly isFailing: boolean;
-  /** The number of entries that were never saved, because the store failed or was too slow. */
-  readonly dropped: number;
-  /** Saves everything that waits. @throws the error of `save` when some of it could not be saved */
-  flush(): Promise<void>;
-  /**
-   * Flushes and drops the rest, which it returns. Never rejects.
-   * @param limitMs how long a slow save is waited for; without end when absent
-   */
-  close(limitMs?: number): Promise<readonly Entry[]>;
-}
-
 export interface WriteBehindOptions<Entry> {
   /**
    * Saves never overlap. A rejected batch is tried again.
@@ -75,14 +55,14 @@ const DEFAULTS = {
   drops: 'oldest',
 } as const;
 
-export function createWriteBehind<Entry>(options: WriteBehindOptions<Entry>): WriteBehind<Entry> {
-  return new Queue(options);
-}
-
-class Queue<Entry> implements WriteBehind<Entry> {
+export class WriteBehind<Entry> {
+  /** The number of entries that were never saved, because the store failed or was too slow. */
   dropped = 0;
   readonly #options: WriteBehindOptions<Entry> & Settings;
-  readonly #waiting: Waiting<Entry>;
+  /** What waits: without keys in a list, as records of requests are in no Map (`indexed-list.ts` gives the reason). */
+  readonly #list: Entry[] = [];
+  readonly #byKey = new Map<string, Entry>();
+  #waitingSize = 0;
   #leaving: readonly Entry[] = [];
   #saving: Promise<boolean> | undefined;
   #timer: Timer | undefined;
@@ -93,21 +73,24 @@ class Queue<Entry> implements WriteBehind<Entry> {
 
   constructor(options: WriteBehindOptions<Entry>) {
     this.#options = { ...DEFAULTS, ...options };
-    this.#waiting = createWaiting(options);
   }
 
+  /** The number of `entries`. */
   get size(): number {
-    return this.#leaving.length + this.#waiting.count;
+    return this.#leaving.length + this.#waitingCount;
   }
 
+  /** True after a failed save, until the next one succeeds. */
   get isFailing(): boolean {
     return this.#failures > 0;
   }
 
+  /** The entries that are being saved, then those that wait, oldest first. */
   entries(): readonly Entry[] {
-    return [...this.#leaving, ...this.#waiting.list()];
+    return [...this.#leaving, ...this.#waiting];
   }
 
+  /** False when the entry is dropped, because the queue is closed or refuses new entries while full. */
   add(entry: Entry): boolean {
     if (this.#state === 'closed' || (this.#options.drops === 'newest' && !this.#hasRoom(entry))) {
       this.dropped += 1;
@@ -118,17 +101,22 @@ class Queue<Entry> implements WriteBehind<Entry> {
     return true;
   }
 
+  /** Saves everything that waits. @throws the error of `save` when some of it could not be saved */
   async flush(): Promise<void> {
     while (this.#saving !== undefined) await this.#saving;
     this.#cancelTimer();
     const isSaved = await this.#run(async () => {
       let isGood = true;
-      while (isGood && this.#waiting.count > 0) isGood = await this.#saveBatch();
+      while (isGood && this.#waitingCount > 0) isGood = await this.#saveBatch();
       return isGood;
     });
     if (!isSaved) throw this.#error;
   }
 
+  /**
+   * Flushes and drops the rest, which it returns. Never rejects.
+   * @param limitMs how long a slow save is waited for; without end when absent
+   */
   async close(limitMs?: number): Promise<readonly Entry[]> {
     this.#state = 'closing';
     this.#cancelTimer();
@@ -138,17 +126,55 @@ class Queue<Entry> implements WriteBehind<Entry> {
     await Promise.race([this.flush().catch(() => undefined), end.promise]);
     limit?.cancel();
     this.#state = 'closed';
-    const left = this.#waiting.take(UNBOUNDED);
+    const left = this.#take(UNBOUNDED);
     this.dropped += left.length;
     return left;
   }
 
+  /** One of the two is empty. */
+  get #waitingCount(): number {
+    return this.#list.length + this.#byKey.size;
+  }
+
+  get #waiting(): Iterable<Entry> {
+    return this.#options.keyOf === undefined ? this.#list : this.#byKey.values();
+  }
+
   #put(entry: Entry): void {
-    this.#waiting.put(entry);
-    const { limit } = this.#options;
-    while (this.#waiting.count > limit.count || this.#waiting.size > limit.size) {
-      this.dropped += this.#waiting.take({ count: 1, size: 0 }).length;
+    const { keyOf, merge, sizeOf, limit } = this.#options;
+    let kept = entry;
+    if (keyOf === undefined) this.#list.push(entry);
+    else {
+      const key = keyOf(entry);
+      const older = this.#byKey.get(key);
+      if (older !== undefined) {
+        this.#byKey.delete(key);
+        this.#waitingSize -= sizeOf?.(older) ?? 0;
+        kept = merge?.(older, entry) ?? entry;
+      }
+      this.#byKey.set(key, kept);
     }
+    this.#waitingSize += sizeOf?.(kept) ?? 0;
+    while (this.#waitingCount > limit.count || this.#waitingSize > limit.size) {
+      this.dropped += this.#take({ count: 1, size: 0 }).length;
+    }
+  }
+
+  /** Removes and returns the oldest entries, at least one. */
+  #take(bounds: WriteBounds): readonly Entry[] {
+    const { keyOf, sizeOf } = this.#options;
+    const taken: Entry[] = [];
+    let size = 0;
+    for (const entry of this.#waiting) {
+      const more = sizeOf?.(entry) ?? 0;
+      if (taken.length > 0 && (taken.length === bounds.count || size + more > bounds.size)) break;
+      taken.push(entry);
+      size += more;
+    }
+    this.#waitingSize -= size;
+    if (keyOf === undefined) this.#list.splice(0, taken.length);
+    else for (const entry of taken) this.#byKey.delete(keyOf(entry));
+    return taken;
   }
 
   /** The batch that is being saved counts too, as it may come back. */
@@ -156,28 +182,25 @@ class Queue<Entry> implements WriteBehind<Entry> {
     const { limit, sizeOf } = this.#options;
     const leaving =
       sizeOf === undefined ? 0 : this.#leaving.reduce((sum, one) => sum + sizeOf(one), 0);
-    const size = this.#waiting.size + leaving + (sizeOf?.(entry) ?? 0);
+    const size = this.#waitingSize + leaving + (sizeOf?.(entry) ?? 0);
     return this.size < limit.count && size <= limit.size;
   }
 
   #schedule(): void {
-    if (this.#state !== 'open' || this.#waiting.count === 0) return;
+    const count = this.#waitingCount;
+    if (this.#state !== 'open' || count === 0) return;
     if (this.#timer !== undefined && this.#failures > 0) return;
-    const delayMs = this.#nextMs();
-    if (this.#timer !== undefined && this.#timerMs <= delayMs) return;
+    const { retryMs, delayMs, fullDelayMs = delayMs, batch } = this.#options;
+    const isFull = count >= batch.count || this.#waitingSize >= batch.size;
+    const openMs = isFull ? fullDelayMs : delayMs;
+    const waitMs = this.#failures > 0 ? retryMs(this.#failures) : openMs;
+    if (this.#timer !== undefined && this.#timerMs <= waitMs) return;
     this.#cancelTimer();
-    this.#timerMs = delayMs;
-    this.#timer = this.#options.clock.startTimer(delayMs, () => {
+    this.#timerMs = waitMs;
+    this.#timer = this.#options.clock.startTimer(waitMs, () => {
       this.#timer = undefined;
       if (this.#saving === undefined) void this.#run(() => this.#saveBatch());
     });
-  }
-
-  #nextMs(): number {
-    const { retryMs, delayMs, fullDelayMs, batch } = this.#options;
-    if (this.#failures > 0) return retryMs(this.#failures);
-    const isFull = this.#waiting.count >= batch.count || this.#waiting.size >= batch.size;
-    return isFull ? (fullDelayMs ?? delayMs) : delayMs;
   }
 
   #cancelTimer(): void {
@@ -197,7 +220,7 @@ class Queue<Entry> implements WriteBehind<Entry> {
 
   /** @returns false when some of it could not be saved */
   async #saveBatch(): Promise<boolean> {
-    let unsaved = this.#waiting.take(this.#options.batch);
+    let unsaved = this.#take(this.#options.batch);
     if (unsaved.length === 0) return true;
     this.#leaving = unsaved;
     try {
@@ -216,110 +239,8 @@ class Queue<Entry> implements WriteBehind<Entry> {
     const { log, failure } = this.#options;
     if (this.#failures === 1 && failure !== undefined) log?.warn({ error: this.#error }, failure);
     // The older entries first, so that a newer one of the same key takes their place.
-    const newer = this.#waiting.take(UNBOUNDED);
+    const newer = this.#take(UNBOUNDED);
     for (const entry of [...unsaved, ...newer]) this.#put(entry);
     return false;
   }
-}
-
-interface Waiting<Entry> {
-  readonly count: number;
-  readonly size: number;
-  put(entry: Entry): void;
-  /** Removes and returns the oldest entries, at least one. */
-  take(bounds: WriteBounds): readonly Entry[];
-  list(): Iterable<Entry>;
-}
-
-function createWaiting<Entry>(options: WriteBehindOptions<Entry>): Waiting<Entry> {
-  const { keyOf, merge = (_older, newer) => newer, sizeOf = () => 0 } = options;
-  return keyOf === undefined ? new WaitingList(sizeOf) : new WaitingMap({ keyOf, merge, sizeOf });
-}
-
-/** Records of requests are in no Map (`indexed-list.ts` gives the reason). */
-class WaitingList<Entry> implements Waiting<Entry> {
-  size = 0;
-  readonly #entries: Entry[] = [];
-  readonly #sizeOf: (entry: Entry) => number;
-
-  constructor(sizeOf: (entry: Entry) => number) {
-    this.#sizeOf = sizeOf;
-  }
-
-  get count(): number {
-    return this.#entries.length;
-  }
-
-  put(entry: Entry): void {
-    this.#entries.push(entry);
-    this.size += this.#sizeOf(entry);
-  }
-
-  take(bounds: WriteBounds): readonly Entry[] {
-    const taken = this.#entries.splice(0, countWithin(this.#entries, bounds, this.#sizeOf));
-    for (const entry of taken) this.size -= this.#sizeOf(entry);
-    return taken;
-  }
-
-  list(): Iterable<Entry> {
-    return this.#entries;
-  }
-}
-
-class WaitingMap<Entry> implements Waiting<Entry> {
-  size = 0;
-  readonly #entries = new Map<string, Entry>();
-  readonly #options: Required<Pick<WriteBehindOptions<Entry>, 'keyOf' | 'merge' | 'sizeOf'>>;
-
-  constructor(options: Required<Pick<WriteBehindOptions<Entry>, 'keyOf' | 'merge' | 'sizeOf'>>) {
-    this.#options = options;
-  }
-
-  get count(): number {
-    return this.#entries.size;
-  }
-
-  put(entry: Entry): void {
-    const { keyOf, merge, sizeOf } = this.#options;
-    const key = keyOf(entry);
-    const older = this.#entries.get(key);
-    if (older !== undefined) this.#remove(older);
-    const merged = older === undefined ? entry : merge(older, entry);
-    this.#entries.set(key, merged);
-    this.size += sizeOf(merged);
-  }
-
-  take(bounds: WriteBounds): readonly Entry[] {
-    const entries = this.#entries.values();
-    const taken = [
-      ...entries.take(countWithin(this.#entries.values(), bounds, this.#options.sizeOf)),
-    ];
-    for (const entry of taken) this.#remove(entry);
-    return taken;
-  }
-
-  list(): Iterable<Entry> {
-    return this.#entries.values();
-  }
-
-  #remove(entry: Entry): void {
-    this.#entries.delete(this.#options.keyOf(entry));
-    this.size -= this.#options.sizeOf(entry);
-  }
-}
-
-/** The number of the first entries within the bounds. */
-function countWithin<Entry>(
-  entries: Iterable<Entry>,
-  bounds: WriteBounds,
-  sizeOf: (entry: Entry) => number,
-): number {
-  let count = 0;
-  let size = 0;
-  for (const entry of entries) {
-    size += sizeOf(entry);
-    if (count > 0 && (count === bounds.count || size > bounds.size)) break;
-    count += 1;
-  }
-  return count;
 }

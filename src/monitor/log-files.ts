@@ -5,7 +5,7 @@ import { appendFile, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
-import { createWriteBehind } from '../lib/write-behind.ts';
+import { WriteBehind } from '../lib/write-behind.ts';
 import { LOG_LEVELS, type LogLevelName, type LogLine, readLogLine } from './log-line.ts';
 
 export interface LogFiles {
@@ -407,7 +407,7 @@ const MAX_CHARACTERS = 4_194_304;
 
 /** Appends lines to files in order. */
 export function createLineWriter({ clock, onFault, onSuccess }: LineWriterOptions) {
-  const queue = createWriteBehind<Lines>({
+  const queue = new WriteBehind<Lines>({
     clock,
     sizeOf: ({ text }) => text.length,
     fullDelayMs: 0,

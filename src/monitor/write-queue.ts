@@ -1,7 +1,7 @@
 // Writes request records to their store behind the requests.
 
 import type { Clock } from '../lib/clock.ts';
-import { createWriteBehind } from '../lib/write-behind.ts';
+import { WriteBehind } from '../lib/write-behind.ts';
 import { bodySize, type RequestRecord } from './record.ts';
 import type { RequestStore } from './request-store.ts';
 
@@ -20,7 +20,7 @@ const CLOSE_MS = 1000;
 
 export function createWriteQueue({ store, clock, log }: WriteQueueOptions) {
   let isOverflowLogged = false;
-  const queue = createWriteBehind<RequestRecord>({
+  const queue = new WriteBehind<RequestRecord>({
     clock,
     log,
     sizeOf: bodySize,

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
-import { createWriteBehind, type WriteBehindLog } from '../lib/write-behind.ts';
+import { WriteBehind, type WriteBehindLog } from '../lib/write-behind.ts';
 
 export interface SessionBinding {
   readonly home: string;
@@ -151,7 +151,7 @@ export class SessionTable {
   readonly #maxEntries: number;
   /** In the order of last use, as `keep` moves an entry to the end. */
   readonly #entries = new Map<string, Entry>();
-  readonly #writes: ReturnType<typeof createWriteBehind<StoredSession>> | undefined;
+  readonly #writes: WriteBehind<StoredSession> | undefined;
   #newest: string | undefined;
 
   constructor(options: SessionTableOptions) {
@@ -160,7 +160,7 @@ export class SessionTable {
     this.#maxEntries = maxEntries;
     this.#writes =
       store &&
-      createWriteBehind<StoredSession>({
+      new WriteBehind<StoredSession>({
         save: (sessions) => store.save(sessions, this.#bounds()),
         keyOf: ({ key }) => key,
         sizeOf: ({ json }) => json.length,

@@ -1,7 +1,7 @@
 // Takes a request through routing, authentication and the choice of protocol to its route or console file.
 
 import type { AccessVerdict } from '../access/access-log.ts';
-import { asGatewayError, GatewayError } from '../canonical/error.ts';
+import { GatewayError } from '../canonical/error.ts';
 import { runAdminRoute } from './admin.ts';
 import type { ConsoleFile } from './console.ts';
 import type { Edge, Exchange } from './edge.ts';
@@ -9,25 +9,16 @@ import { authenticate, type KeyRing, readCredentials } from './gates/authenticat
 import { preflightHeaders } from './gates/cors.ts';
 import type { PeerInput } from './gates/locality.ts';
 import { baseHeaders, endAnswer, isAdminPath, sendError, sendJson } from './respond.ts';
-import type { EdgeRoute, RouteMatch, RouteOffer } from './routes.ts';
+import type { RouteMatch, RouteOffer } from './routes.ts';
 import { runRoute } from './run-route.ts';
 import { acceptsCoding } from './settings.ts';
 
 /** @throws GatewayError, or anything unforeseen, to render in the protocol of `exchange`. */
 export async function answer(edge: Edge, exchange: Exchange): Promise<void> {
-  try {
-    await answerMatched(edge, exchange);
-  } catch (error) {
-    noteRefusal(edge, exchange, asGatewayError(error));
-    throw error;
-  }
-}
-
-async function answerMatched(edge: Edge, exchange: Exchange): Promise<void> {
   const method = exchange.request.method ?? 'GET';
   const match = edge.routes.match(method, exchange.path);
-  if (match.kind === 'route' && match.route.kind === 'health') return sendHealth(edge, exchange);
-  if (exchange.settings.addressFilter.enabled) {
+  const isHealth = match.kind === 'route' && match.route.kind === 'health';
+  if (exchange.settings.addressFilter.enabled && !isHealth) {
     edge.access.addresses.enter(exchange.clientAddress);
   }
   if (method === 'OPTIONS') return sendPreflight(edge, exchange);
@@ -41,8 +32,9 @@ async function answerMatched(edge: Edge, exchange: Exchange): Promise<void> {
     const peer = peerOf(exchange);
     return runAdminRoute(edge, exchange, { route: route.route, parameter, peer });
   }
-  exchange.clientKeyId = authenticateExchange(edge, exchange);
-  const offer = pickOffer(edge, exchange, route);
+  authenticateExchange(edge, exchange);
+  const { offers } = route;
+  const offer = offers.length === 1 ? offers[0] : pickOffer(edge, exchange, offers);
   exchange.protocol = offer.protocol;
   await runRoute(edge, exchange, { route: offer.route, pathModel: parameter });
 }
@@ -100,26 +92,24 @@ function routeError(
 }
 
 /** @throws GatewayError unauthenticated, rate-limited, or forbidden by a rule of the key */
-function authenticateExchange(edge: Edge, exchange: Exchange): string {
+function authenticateExchange(edge: Edge, exchange: Exchange): void {
   const { headers, settings, query, clientAddress: address } = exchange;
+  const { keyLimits, guesses } = edge.access;
   const credentials = readCredentials(headers, query);
-  const { clientKeyId } = authenticate({
+  const ring = edge.keyRing(settings);
+  exchange.clientKeyId = authenticate({
     mode: settings.authMode,
-    keys: withPersonKeys(edge, edge.keyRing(settings)),
+    keys: keyLimits.isEmpty ? ring : withPersonKeys(keyLimits, ring),
     credentials,
     corsOrigins: settings.corsOrigins,
-    checkGuess: (guess) => edge.access.guesses.check({ address, credentials, ...guess }),
+    checkGuess: (guess) => guesses.check({ address, credentials, ...guess }),
     peer: peerOf(exchange),
   });
-  exchange.clientKeyId = clientKeyId;
-  if (!edge.access.keyLimits.isEmpty) edge.access.keyLimits.enter(clientKeyId, address);
-  return clientKeyId;
+  if (!keyLimits.isEmpty) keyLimits.enter(exchange.clientKeyId, address);
 }
 
 /** A person's key decides before the others that are shown: beside it nobody learns whether a guess is right. */
-function withPersonKeys({ access }: Edge, ring: KeyRing): KeyRing {
-  const { keyLimits } = access;
-  if (keyLimits.isEmpty) return ring;
+function withPersonKeys(keyLimits: Edge['access']['keyLimits'], ring: KeyRing): KeyRing {
   return {
     isEmpty: false,
     find: (credentials) => keyLimits.identify(credentials) ?? ring.find(credentials),
@@ -138,12 +128,10 @@ function peerOf({ request, headers, settings }: Exchange): PeerInput {
 function pickOffer(
   edge: Edge,
   { headers, query }: Exchange,
-  { offers }: Extract<EdgeRoute, { kind: 'protocol' }>,
+  offers: readonly [RouteOffer, ...RouteOffer[]],
 ): RouteOffer {
-  const [first] = offers;
-  if (offers.length === 1) return first;
   const protocol = edge.protocols.pickListProtocol(headers, query);
-  return offers.find((offer) => offer.protocol === protocol) ?? first;
+  return offers.find((offer) => offer.protocol === protocol) ?? offers[0];
 }
 
 /** A path with the version all surfaces of the protocols stand under: the base URL is right. */

@@ -7,7 +7,7 @@ import type { BackgroundCall, GenerateCall } from '../protocols/protocol.ts';
 import type { RefusedRun } from '../stored-responses/response-store.ts';
 import { observeDetached, readCallContext } from './call-context.ts';
 import type { Edge, Exchange } from './edge.ts';
-import { sendJson } from './respond.ts';
+import { protocolOf, sendJson } from './respond.ts';
 
 /** Nobody waits at a connection, so that an answer may take longer than one that is waited for. */
 const MAX_RUN_MS = 30 * 60_000;
@@ -53,8 +53,9 @@ export async function answerInBackground(
   sendJson(edge, exchange, { status: 200, body: told });
   await started.ended;
   const { error } = exchange.record;
-  const { path, requestId, protocol } = exchange;
-  tellEnd(error === undefined ? 200 : protocol.writeError(error, { requestId, path }).status);
+  const { path, requestId } = exchange;
+  const written = error && protocolOf(edge, exchange).writeError(error, { requestId, path });
+  tellEnd(written?.status ?? 200);
 }
 
 /** The answer keeps itself as it is written; a stream that breaks off says so in its own words. */

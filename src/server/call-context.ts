@@ -18,6 +18,7 @@ import { readHeader } from '../wire/vocabulary.ts';
 import type { Edge, Exchange, ObservedCall } from './edge.ts';
 import { readCredentials } from './gates/authenticate.ts';
 import type { BodyInput } from './gates/body.ts';
+import { protocolOf } from './respond.ts';
 import type { HeaderMap } from './settings.ts';
 
 type Tier = NonNullable<CallContext['preferredTier']>;
@@ -41,7 +42,7 @@ export function readCallContext(exchange: Exchange): CallContext {
     strict: headers['x-isthmus-strict'] === '1' || headers['x-isthmus-strict'] === 'true',
     headerSession: readSession(headers),
     preferredAccount: readLimited(headers, 'x-preferred-account', MAX_ACCOUNT_CHARACTERS),
-    preferredTier: readTier(headers),
+    preferredTier: headers['x-model-tier'] === undefined ? undefined : readTier(headers),
   };
 }
 
@@ -84,10 +85,8 @@ export function bodyInput(edge: Edge, exchange: Exchange): BodyInput {
     response,
     maxBytes: settings.maxBodyBytes,
     clock: edge.clock,
-    room: {
-      check: (size) => edge.bodies.check(exchange, size),
-      take: (size) => edge.bodies.take(exchange, size),
-    },
+    bodies: edge.bodies,
+    holder: exchange,
   };
 }
 
@@ -96,13 +95,15 @@ const OPERATIONS: readonly ProtocolRoute['operation'][] = ['generate', 'count-to
 
 /** Call once the request has passed its gates. */
 export function observeRoute(
-  { observer }: Edge,
+  edge: Edge,
   exchange: Exchange,
   { route, pathModel }: { readonly route: ProtocolRoute; readonly pathModel: string },
 ): void {
+  const { observer } = edge;
   if (observer === undefined || !OPERATIONS.includes(route.operation)) return;
   const { path, operation } = route;
-  const protocol = ('recordedAs' in route ? route.recordedAs : undefined) ?? exchange.protocol.name;
+  const recordedAs = 'recordedAs' in route ? route.recordedAs : undefined;
+  const protocol = recordedAs ?? protocolOf(edge, exchange).name;
   const unread = { bodyModel: undefined, call: undefined, body: undefined };
   exchange.observed = { route: path, operation, protocol, pathModel, ...unread };
   if (observer.keepsBodies) exchange.record.keepsAnswers = true;
@@ -135,12 +136,6 @@ export function observeCall(
   observed.asked = asked;
 }
 
-/** Call when the response is closed. */
-export function observeEnd(edge: Edge, exchange: Exchange, status: number): void {
-  const { observed } = exchange;
-  if (observed !== undefined) tellEnd(edge, exchange, { observed, status });
-}
-
 /**
  * For what goes on behind its response: the end of that is not the end of the request. Call what it
  * gives when that has come.
@@ -149,7 +144,7 @@ export function observeDetached(edge: Edge, exchange: Exchange): (status: number
   const { observed } = exchange;
   exchange.observed = undefined;
   return (status) => {
-    if (observed !== undefined) tellEnd(edge, exchange, { observed, status });
+    if (observed !== undefined) observeEnd(edge, exchange, { observed, status });
   };
 }
 
@@ -158,8 +153,11 @@ interface End {
   readonly status: number;
 }
 
-/** One object of one shape, and nothing worked out: the monitor looks at it after the answers of this turn. */
-function tellEnd(edge: Edge, exchange: Exchange, { observed, status }: End): void {
+/**
+ * Call when the response is closed. One object of one shape, and nothing worked out: the monitor looks at it after
+ * the answers of this turn.
+ */
+export function observeEnd(edge: Edge, exchange: Exchange, { observed, status }: End): void {
   const { record, request, headers, startedAt } = exchange;
   const endedAtMonotonic = edge.clock.monotonic();
   edge.observer?.onEnd({

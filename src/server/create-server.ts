@@ -40,7 +40,7 @@ export function createServer(options: EdgeOptions) {
     activity: createActivity(options.clock),
     keyRing: (settings) => keyRing(settings.apiKeys),
     trustedProxies: (settings) => trustedProxies(settings.trustedProxies),
-    readClientAddress: createAddressReader(),
+    addressOf: createAddressReader(),
   };
   const http = openHttpServer(edge);
   const onIpv6 = createNetServer((socket) => void http.emit('connection', socket));
@@ -70,13 +70,13 @@ function openHttpServer(edge: Edge): Server {
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     try {
       checkSingleHeaders(request.rawHeaders, request.httpVersion);
-      checkTransferCoding(request.headers['transfer-encoding']);
-      readTarget(request.url ?? '');
+      const codings = request.headers['transfer-encoding'];
+      if (codings !== undefined) checkTransferCoding(codings);
+      const { path, query } = readTarget(request.url ?? '');
+      void serve(edge, { request, response, path, query });
     } catch (error) {
       refuse(edge, { request, response }, error);
-      return;
     }
-    void serve(edge, request, response);
   };
   const { requestTimeoutMs } = edge.settings();
   const server = createHttpServer(

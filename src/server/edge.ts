@@ -18,7 +18,6 @@ import type { AdminRoute } from './admin-route.ts';
 import type { ConsoleFiles } from './console.ts';
 import type { KeyRing } from './gates/authenticate.ts';
 import type { BodyBudget, BodyHolder } from './gates/body.ts';
-import type { AddressInput } from './gates/locality.ts';
 import type { RouteTable } from './routes.ts';
 import type { EdgeSettings, HeaderMap, Log } from './settings.ts';
 
@@ -64,7 +63,8 @@ export interface Edge extends EdgeOptions {
   /** Derived from settings, once for each change of them. */
   keyRing(settings: EdgeSettings): KeyRing;
   trustedProxies(settings: EdgeSettings): readonly IpRange[];
-  readonly readClientAddress: (input: AddressInput) => string;
+  /** Of a peer that speaks for itself. */
+  addressOf(peer: string): string;
 }
 
 /** One request on its way; everything known of it and nothing of any other. */
@@ -86,8 +86,8 @@ export interface Exchange extends BodyHolder, IndexedListItem {
   readonly record: CallRecord;
   /** True once a whole answer is written, though its response waits for the sender to end. */
   isAnswered: boolean;
-  /** In whose shape errors are written. */
-  protocol: ClientProtocol;
+  /** Of the route; undefined until one is found: errors go by the path then. */
+  protocol: ClientProtocol | undefined;
   /** '' until the request is authenticated. */
   clientKeyId: string;
   /** Set for model requests whose end the monitor is told. */

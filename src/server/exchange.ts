@@ -9,7 +9,7 @@ import { observeEnd } from './call-context.ts';
 import { onSocket } from './connections.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { clientGone } from './gates/body.ts';
-import { readTarget } from './gates/target.ts';
+import { readClientAddress } from './gates/locality.ts';
 import { sendError } from './respond.ts';
 import { readHeaderMap } from './settings.ts';
 
@@ -21,16 +21,13 @@ const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/;
 const MAX_SKIPPED_PEERS = 10;
 
 /** Answers one request whose target has passed its gate. Never throws, never leaves it unanswered. */
-export async function serve(
-  edge: Edge,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const exchange = beginExchange(edge, request, response);
+export async function serve(edge: Edge, parts: ExchangeParts): Promise<void> {
+  const exchange = createExchange(edge, parts);
   watchClose(edge, exchange);
   try {
     await answer(edge, exchange);
   } catch (error) {
+    noteRefusal(edge, exchange, asGatewayError(error));
     const { signal } = exchange.abort;
     // After an abort its reason is the story; what else broke then is a consequence.
     sendError(edge, exchange, signal.aborted ? signal.reason : error);
@@ -63,12 +60,7 @@ function blockedBy(edge: Edge, exchange: Exchange): GatewayError | undefined {
   }
 }
 
-function beginExchange(edge: Edge, request: IncomingMessage, response: ServerResponse): Exchange {
-  const { path, query } = readTarget(request.url ?? '/');
-  return createExchange(edge, { request, response, path, query });
-}
-
-interface ExchangeParts {
+export interface ExchangeParts {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly path: string;
@@ -80,7 +72,8 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
   const givenId = headers['x-request-id'];
   const settings = edge.settings();
   const { clock } = edge;
-  const parameters = query === '' ? NO_QUERY : new URLSearchParams(query);
+  const peer = request.socket.remoteAddress;
+  const forwardedFor = headers['x-forwarded-for'];
   return {
     request,
     response,
@@ -91,17 +84,20 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
         : createTimedId('req_', clock.now()),
     startedAt: clock.monotonic(),
     path,
-    query: parameters,
+    query: query === '' ? NO_QUERY : new URLSearchParams(query),
     headers,
-    clientAddress: edge.readClientAddress({
-      peer: request.socket.remoteAddress,
-      forwardedFor: headers['x-forwarded-for'],
-      trustedProxies: edge.trustedProxies(settings),
-    }),
+    clientAddress:
+      peer === undefined || forwardedFor === undefined
+        ? edge.addressOf(peer ?? '')
+        : readClientAddress({
+            peer,
+            forwardedFor,
+            trustedProxies: edge.trustedProxies(settings),
+          }),
     abort: new AbortController(),
     receipt: createReceipt(),
     record: { attempts: [], timings: {} },
-    protocol: edge.protocols.protocolForPath(path, headers, parameters),
+    protocol: undefined,
     clientKeyId: '',
     heldBytes: 0,
     listIndex: -1,
@@ -119,10 +115,12 @@ function watchClose(edge: Edge, exchange: Exchange): void {
     for (const stop of stops) stop();
     const isAnswered = response.writableFinished || exchange.isAnswered;
     if (!isAnswered) abort.abort(clientGone());
+    const status = isAnswered ? response.statusCode : 499;
     edge.activity.end(exchange);
-    edge.bodies.release(exchange);
-    logEnd(edge, exchange);
-    observeEnd(edge, exchange, isAnswered ? response.statusCode : 499);
+    if (exchange.heldBytes > 0) edge.bodies.release(exchange);
+    logEnd(edge, exchange, status);
+    const { observed } = exchange;
+    if (observed !== undefined) observeEnd(edge, exchange, { observed, status });
   };
   edge.activity.begin(exchange);
   response.on('close', onClose);
@@ -136,19 +134,18 @@ function watchClose(edge: Edge, exchange: Exchange): void {
 }
 
 /** What a console looks at fills a log with nothing: such lines are for debugging, unless they failed. */
-function logEnd(edge: Edge, exchange: Exchange): void {
+function logEnd(edge: Edge, exchange: Exchange, status: number): void {
   const { request, response, record, requestId, path, clientKeyId } = exchange;
-  const finished = response.writableFinished || exchange.isAnswered;
   const isLook = request.method === 'GET' && !path.startsWith('/v1') && response.statusCode < 400;
   edge.log.request(isLook ? 'debug' : 'info', {
     requestId,
     method: request.method ?? '',
     path,
-    status: finished ? response.statusCode : 499,
+    status,
     durationMs: Math.round(edge.clock.monotonic() - exchange.startedAt),
     client: exchange.clientAddress,
     clientKeyId,
-    error: record.error?.kind ?? (finished ? undefined : 'client-gone'),
+    error: record.error?.kind ?? (status === 499 ? 'client-gone' : undefined),
     passedOver: record.passedOver?.slice(0, MAX_SKIPPED_PEERS),
   });
 }

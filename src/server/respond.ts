@@ -5,6 +5,7 @@ import { asGatewayError, errorStatus, type GatewayError } from '../canonical/err
 import { summarizeReceipt } from '../canonical/receipt.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { ClientProtocol } from '../protocols/protocol.ts';
 import { closeStalled, type StallClock } from './connections.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { corsHeaders } from './gates/cors.ts';
@@ -74,7 +75,7 @@ export function sendError(
   const isAdmin = isAdminPath(exchange.path);
   const { status, body } = isAdmin
     ? writeAdminError(error)
-    : exchange.protocol.writeError(error, {
+    : protocolOf(edge, exchange).writeError(error, {
         requestId: exchange.requestId,
         path: exchange.path,
       });
@@ -82,6 +83,12 @@ export function sendError(
   if (isAdmin) headers.push('cache-control', 'no-store');
   if (status === 401) headers.push('www-authenticate', 'Bearer realm="isthmus"');
   sendJson(edge, exchange, { status, body, headers });
+}
+
+/** In whose shape errors are written. */
+export function protocolOf({ protocols }: Edge, exchange: Exchange): ClientProtocol {
+  const { protocol, path, headers, query } = exchange;
+  return protocol ?? protocols.protocolForPath(path, headers, query);
 }
 
 export function logInternal(edge: Edge, exchange: Exchange, error: GatewayError): void {

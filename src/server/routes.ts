@@ -69,6 +69,8 @@ export function createRouteTable(
   );
   const find = (method: string, path: string): RouteMatch | undefined => {
     const literal = literals.get(path);
+    const route = literal?.get(method);
+    if (route !== undefined) return { kind: 'route', route, parameter: '' };
     if (literal !== undefined) return pickMethod(literal, method, '');
     for (const { pattern, routes: byMethod } of ordered) {
       const parameter = matchPathPattern(pattern, path);

@@ -9,14 +9,13 @@ export type HeaderMap = Readonly<Record<string, string | undefined>>;
 
 /** Node's own map; the only list in it, `set-cookie`, has no meaning in a request and is left out. */
 export function readHeaderMap(headers: IncomingHttpHeaders): HeaderMap {
-  if (headers['set-cookie'] === undefined) return asHeaderMap(headers);
-  const { 'set-cookie': _ignored, ...rest } = headers;
-  return asHeaderMap(rest);
-}
-
-function asHeaderMap(headers: Omit<IncomingHttpHeaders, 'set-cookie'>): HeaderMap {
+  let own: Omit<IncomingHttpHeaders, 'set-cookie'> = headers;
+  if (headers['set-cookie'] !== undefined) {
+    const { 'set-cookie': _ignored, ...rest } = headers;
+    own = rest;
+  }
   // Narrowing at the edge: without `set-cookie` every value is a string (node:http, message.headers).
-  return headers as HeaderMap;
+  return own as HeaderMap;
 }
 
 /** Whether an `Accept-Encoding` names the coding, and not with a weight of zero (RFC 9110 §12.5.3). */

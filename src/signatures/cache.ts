@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, parseJson } from '../lib/json.ts';
 import { TextDigest } from '../lib/long-text.ts';
 import { LruCache } from '../lib/lru.ts';
-import { createWriteBehind, type WriteBehind, type WriteBehindLog } from '../lib/write-behind.ts';
+import { WriteBehind, type WriteBehindLog } from '../lib/write-behind.ts';
 import type {
   SignatureStore,
   StoredSignature,
@@ -63,7 +63,7 @@ export class SignatureCache {
     this.#entries = new LruCache({ maxEntries, maxSize, sizeOf });
     this.#signatureWrites =
       store &&
-      createWriteBehind<StoredSignature>({
+      new WriteBehind<StoredSignature>({
         clock,
         log,
         save: (entries) => store.save(entries, { now: clock.now(), maxEntries }),
@@ -73,7 +73,7 @@ export class SignatureCache {
       });
     this.#historyWrites =
       traceStore &&
-      createWriteBehind<StoredTrace>({
+      new WriteBehind<StoredTrace>({
         clock,
         log,
         save: (traces) => traceStore.save(traces, { now: clock.now(), ...HISTORY_BOUNDS }),

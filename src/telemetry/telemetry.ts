@@ -21,7 +21,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../lib/clock.ts';
-import { createWriteBehind } from '../lib/write-behind.ts';
+import { WriteBehind } from '../lib/write-behind.ts';
 import type { EndedRequest, RequestRecord } from '../monitor/record.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 import { type Destination, describeOperation, writeSpans } from './request-spans.ts';
@@ -246,7 +246,7 @@ const SAMPLED = 1;
 
 /** Unlike the library's own batch processor it counts what it drops and takes its time from the clock. */
 export function createSpanQueue({ exporter, delivery, clock }: SpanQueueOptions) {
-  const queue = createWriteBehind<ReadableSpan>({
+  const queue = new WriteBehind<ReadableSpan>({
     clock,
     save: (spans) => exportSpans(spans, { exporter, delivery }),
     delayMs: DELAY_MS,

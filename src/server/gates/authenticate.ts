@@ -26,31 +26,31 @@ export interface AuthenticateInput {
   checkGuess(guess: Pick<ShownKeys, 'keyId' | 'isOfPage'>): void;
 }
 
-/** Who asks. Keyless requests are `local` (auto mode) or `open` (mode off). */
-export interface Client {
-  readonly clientKeyId: string;
-}
-
 /**
  * A matching key always lets in. Without one: `strict` refuses; `auto` takes local requests, but
  * refuses a key that matches nothing as soon as any key is configured (with none configured the
  * dummy keys of command-line clients do not matter); `off` takes everything except foreign pages and
  * what comes under a name that is not ours: a web page may have had it rebound to this address.
+ * @returns the id of the key; without one `local` (auto mode) or `open` (mode off)
  * @throws GatewayError unauthenticated, with the way out; rate-limited after too many wrong keys.
  */
-export function authenticate(input: AuthenticateInput): Client {
-  const { mode, keys } = input;
-  const keyId = findKey(input);
-  if (keyId !== undefined) return { clientKeyId: keyId };
+export function authenticate(input: AuthenticateInput): string {
+  const { mode, keys, credentials } = input;
+  const showsKey = credentials.length > 0;
+  const keyId = showsKey ? findKey(input) : undefined;
+  if (keyId !== undefined) return keyId;
   switch (mode) {
     case 'off':
       if (isForeignPage(input)) throw unauthenticated(FOREIGN_PAGE);
       if (!isKnownHost(input.peer)) throw unauthenticated(UNKNOWN_HOST);
-      return { clientKeyId: 'open' };
+      return 'open';
     case 'auto':
-      return authenticateLocal(input);
+      if (showsKey && !keys.isEmpty) throw unauthenticated(WRONG_KEY);
+      if (classifyPeer(input.peer) === 'local') return 'local';
+      throw unauthenticated(keys.isEmpty ? NO_KEYS : MISSING_KEY);
     case 'strict':
-      throw unauthenticated(keys.isEmpty ? NO_KEYS : wrongOrMissing(input));
+      if (keys.isEmpty) throw unauthenticated(NO_KEYS);
+      throw unauthenticated(showsKey ? WRONG_KEY : MISSING_KEY);
     default:
       mode satisfies never;
       throw unauthenticated(MISSING_KEY);
@@ -61,7 +61,7 @@ export function authenticate(input: AuthenticateInput): Client {
 function findKey(input: AuthenticateInput): string | undefined {
   const { mode, keys, credentials } = input;
   const keyId = keys.find(credentials);
-  if (credentials.length === 0 || keys.isEmpty) return keyId;
+  if (keys.isEmpty) return keyId;
   try {
     input.checkGuess({ keyId, isOfPage: isForeignPage(input) });
     return keyId;
@@ -69,12 +69,6 @@ function findKey(input: AuthenticateInput): string | undefined {
     if (mode !== 'off') throw error;
     return undefined;
   }
-}
-
-function authenticateLocal(input: AuthenticateInput): Client {
-  if (input.credentials.length > 0 && !input.keys.isEmpty) throw unauthenticated(WRONG_KEY);
-  if (classifyPeer(input.peer) === 'local') return { clientKeyId: 'local' };
-  throw unauthenticated(input.keys.isEmpty ? NO_KEYS : MISSING_KEY);
 }
 
 /** A page may call keyless only from an origin that is ours or that the operator named. */
@@ -91,10 +85,6 @@ const FOREIGN_PAGE = told`Web pages of other origins need an API key. Send one, 
 
 const UNKNOWN_HOST = told`The gateway does not know the name in this request's Host header as its own. Call it by its address or as localhost, send an API key, or add the name to proxy.allowed_hosts (ISTHMUS_ALLOWED_HOSTS).`;
 
-function wrongOrMissing({ credentials }: AuthenticateInput): string {
-  return credentials.length > 0 ? WRONG_KEY : MISSING_KEY;
-}
-
 function unauthenticated(message: string): GatewayError {
   return new GatewayError({ kind: 'unauthenticated', source: 'client', message });
 }
@@ -107,8 +97,11 @@ const MAX_QUERY_KEYS = 4;
 /** All keys a request shows, on whatever path: Bearer, the key headers, the first of `?key=`. Empty ones do not count. */
 export function readCredentials(headers: HeaderMap, query: URLSearchParams): readonly string[] {
   const credentials: string[] = [];
-  const bearer = readBearer(headers.authorization);
-  if (bearer !== '') credentials.push(asWritten(bearer));
+  const { authorization } = headers;
+  if (authorization?.slice(0, 7).toLowerCase() === 'bearer ') {
+    const bearer = authorization.slice(7).trim();
+    if (bearer !== '') credentials.push(asWritten(bearer));
+  }
   for (const name of KEY_HEADERS) {
     const value = headers[name]?.trim();
     if (value) credentials.push(asWritten(value));
@@ -142,12 +135,6 @@ export function createKeyRing(keys: readonly ClientKey[]) {
       return found;
     },
   };
-}
-
-function readBearer(authorization: string | undefined): string {
-  if (authorization === undefined) return '';
-  if (authorization.slice(0, 7).toLowerCase() !== 'bearer ') return '';
-  return authorization.slice(7).trim();
 }
 
 /** Node takes headers for Latin-1, as some clients write them; most write UTF-8. */

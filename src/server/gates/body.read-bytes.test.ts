@@ -2,21 +2,33 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
-import { readBytes } from './body.ts';
+import { JSON_LIMITS, JsonSurvey } from '../../lib/json-limits.ts';
+import { type ByteLimits, readBytes } from './body.ts';
+
+type BodyRoom = ByteLimits['bodies'];
+
+const LIMITS = {
+  maxBytes: 1e6,
+  bodies: { check: () => undefined, take: () => undefined },
+  holder: { clientKeyId: '', clientAddress: '192.0.2.1', heldBytes: 0 },
+};
 
 /** What is inspected of a body that comes in these pieces, and the body. */
 async function read(pieces: readonly Buffer[]) {
   const request = new IncomingMessage(new Socket());
   const inspected: Buffer[] = [];
   const taken: number[] = [];
-  const room = {
+  const bodies: BodyRoom = {
     check: () => undefined,
-    take: ({ bytes }: { bytes: number }) => void taken.push(bytes),
+    take: (_holder, { bytes }) => void taken.push(bytes),
   };
-  const body = readBytes(request, { maxBytes: 1e6, clock: createFakeClock(), room }, (piece) => {
+  const survey = new JsonSurvey(JSON_LIMITS);
+  const readPiece = survey.read.bind(survey);
+  survey.read = (piece) => {
     inspected.push(piece);
-    return 0;
-  });
+    return readPiece(piece);
+  };
+  const body = readBytes(request, { ...LIMITS, clock: createFakeClock(), bodies }, survey);
   for (const piece of pieces) request.emit('data', piece);
   request.emit('end');
   return { body: (await body).toString(), inspected, taken };
@@ -37,7 +49,7 @@ test('A3: a body in single bytes is looked at by the thousand, not by the byte',
 test('A2: a body in millions of chunks of a few bytes is refused before it costs seconds', async () => {
   const send = (count: number): Promise<Buffer> => {
     const request = new IncomingMessage(new Socket());
-    const body = readBytes(request, { maxBytes: 1e9, clock: createFakeClock() });
+    const body = readBytes(request, { ...LIMITS, maxBytes: 1e9, clock: createFakeClock() });
     const chunk = Buffer.from('a');
     for (let sent = 0; sent < count; sent += 1) request.emit('data', chunk);
     request.emit('end');

@@ -32,25 +32,24 @@ export interface BodyInput extends ByteLimits {
 export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   const input = given.maxBytes > MAX_TEXT ? { ...given, ...TEXT_LIMIT } : given;
   const { request } = input;
-  checkEncoding(request);
-  if (hasBody(request) && !isJsonType(request.headers['content-type'])) {
+  const { headers } = request;
+  if (headers['content-encoding'] !== undefined) checkEncoding(request);
+  const { 'content-length': length = '0', 'content-type': type } = headers;
+  const hasBody = length !== '0' || headers['transfer-encoding'] !== undefined;
+  if (type !== 'application/json' && hasBody && !isJsonType(type)) {
     throw unsupported(told`Send the request body as JSON, with Content-Type: application/json.`);
   }
-  wantBody(input);
+  if (headers.expect !== undefined) wantBody(input);
   const survey = new JsonSurvey(JSON_LIMITS);
-  const received = await readBytes(request, input, (piece) => {
-    const excess = survey.read(piece);
-    if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
-    return survey.tokens;
-  });
-  if (received.length < STEPWISE_FROM_BYTES) {
-    const { toolsPlace, mayHoldRiskyNumber } = survey;
-    const known = parseWithSharedTools(received, toolsPlace, mayHoldRiskyNumber);
-    return known ?? requireObject(parseText(decodeBody(received), mayHoldRiskyNumber));
+  const received = await readBytes(request, input, survey);
+  const { toolsPlace, mayHoldRiskyNumber } = survey;
+  if (received.length >= STEPWISE_FROM_BYTES) {
+    const value = await parseLarge(received, survey);
+    await nextTurn();
+    return requireObject(value);
   }
-  const value = await parseLarge(received, survey);
-  await nextTurn();
-  return requireObject(value);
+  const known = toolsPlace && parseWithSharedTools(received, toolsPlace, mayHoldRiskyNumber);
+  return known ?? requireObject(parseText(decodeBody(received), mayHoldRiskyNumber));
 }
 
 /** What node can hold as one text, whatever limit is set. */
@@ -89,7 +88,6 @@ export function wantBody({ request, response, maxBytes }: Omit<BodyInput, 'clock
 /** `application/json` or a `+json` type; any charset but UTF-8 (or its subset ASCII) is another type. */
 export function isJsonType(contentType: string | undefined): boolean {
   if (contentType === undefined) return false;
-  if (contentType === 'application/json') return true;
   const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
   if (!/^application\/(?:json|[\w.!#$&^-]+\+json)$/.test(mediaType.trim())) return false;
   return parameters.every((parameter) => {
@@ -97,11 +95,6 @@ export function isJsonType(contentType: string | undefined): boolean {
     const charset = value.trim().replaceAll('"', '');
     return name.trim() !== 'charset' || ['utf-8', 'utf8', 'us-ascii'].includes(charset);
   });
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  if (headers['transfer-encoding'] !== undefined) return true;
-  return headers['content-length'] !== undefined && headers['content-length'] !== '0';
 }
 
 /** Most bodies are ASCII, which is read faster as what is the same for it. */
@@ -160,15 +153,9 @@ export interface ByteLimits {
   /** Whose limit that is, for the error; the gateway's by default. */
   readonly limitOf?: string | undefined;
   readonly clock: Clock;
-  /** The memory for the body; without it there is enough. */
-  readonly room?: BodyRoom | undefined;
-}
-
-interface BodyRoom {
-  /** Asked with the size that is announced. @throws GatewayError too-large, or overloaded when it has to wait */
-  check(size: BodySize): void;
-  /** Told of all that came so far. @throws as `check` */
-  take(size: BodySize): void;
+  /** Where the memory for the body comes from, and who has it. */
+  readonly bodies: Pick<BodyBudget, 'check' | 'take'>;
+  readonly holder: BodyHolder;
 }
 
 /** Time before the pace counts, time between two looks at it, and the pace itself. */
@@ -178,154 +165,116 @@ const MIN_BYTES_PER_SECOND = 50_000;
 /** Each piece costs a microsecond, however small. No body needs more of them, unless they are this large on average. */
 const MAX_PIECES = 4 * 1024 * 1024;
 const MIN_AVERAGE_BYTES = 64;
-
-/**
- * The whole body.
- * @param inspect called with each piece as it comes, small ones together; gives the tokens of JSON so far; what it
- * throws ends the reading there
- * @throws GatewayError too-large as soon as the limit is passed (at once from `content-length`),
- * overloaded when there is no room for a large body, invalid-request when it comes in millions of pieces of a few
- * bytes, timeout when the sender is slower than 50 kB/s
- * after 10 s, client-gone when it left.
- */
-export function readBytes(
-  request: IncomingMessage,
-  limits: ByteLimits,
-  inspect?: (piece: Buffer) => number,
-): Promise<Buffer> {
-  const declared = request.headers['content-length'];
-  if (declared !== undefined && Number(declared) > limits.maxBytes) {
-    return Promise.reject(tooLarge(limits));
-  }
-  try {
-    // What is announced takes no room, but what would be refused half-way is not begun.
-    limits.room?.check({ bytes: Number(declared ?? 0), isAscii: true, tokens: 0 });
-  } catch (error) {
-    return Promise.reject(error);
-  }
-  return new Promise((resolve, reject) => {
-    const collected = collect(Number(declared ?? 0));
-    let received = 0;
-    let count = 0;
-    let isPlain = true;
-    const startedAt = limits.clock.monotonic();
-    const settle = (): void => {
-      timer.cancel();
-      request.off('data', onChunk).off('end', onEnd).off('error', onGone).off('close', onGone);
-    };
-    const fail = (error: unknown): void => {
-      settle();
-      // What still comes is the business of whoever answers.
-      request.pause();
-      reject(error);
-    };
-    const pieces = gather((piece) => {
-      const tokens = inspect?.(piece) ?? 0;
-      isPlain &&= isAscii(piece);
-      limits.room?.take({ bytes: received, isAscii: isPlain, tokens });
-      collected.add(piece);
-    });
-    const onChunk = (chunk: Buffer): void => {
-      received += chunk.length;
-      count += 1;
-      try {
-        if (count > MAX_PIECES && received < count * MIN_AVERAGE_BYTES) throw tooManyPieces();
-        if (received > limits.maxBytes) throw tooLarge(limits);
-        pieces.add(chunk);
-      } catch (error) {
-        fail(error);
-      }
-    };
-    const onEnd = (): void => {
-      try {
-        pieces.flush();
-      } catch (error) {
-        fail(error);
-        return;
-      }
-      settle();
-      resolve(collected.whole());
-    };
-    const onGone = (): void => fail(clientGone());
-    const look = (): void => {
-      const countedMs = limits.clock.monotonic() - startedAt - GRACE_MS;
-      if (received < (countedMs / 1000) * MIN_BYTES_PER_SECOND) fail(tooSlow());
-      else timer = limits.clock.startTimer(LOOK_MS, look);
-    };
-    let timer = limits.clock.startTimer(GRACE_MS, look);
-    request.on('data', onChunk).on('end', onEnd).on('error', onGone).on('close', onGone);
-  });
-}
-
+/** From this announced size on the bytes are copied as they arrive, not all at once at the end. */
+const IN_PLACE_FROM_BYTES = 1_048_576;
+/** Smaller pieces are gathered: each costs a buffer of its own beside what it was cut from. */
 const SMALL_PIECE_BYTES = 1024;
 const MAX_SMALL_PIECES = 1024;
 const MAX_GATHERED_BYTES = 16_384;
 
-interface Gathered {
-  add(chunk: Buffer): void;
-  flush(): void;
-}
-
 /**
- * Gives small pieces on together: each costs a buffer of its own beside what it was cut from, and a sender may cut
- * its body into single bytes.
+ * The whole body.
+ * @param survey reads each piece as it comes, small ones together
+ * @throws GatewayError too-large as soon as the limit is passed (at once from `content-length`),
+ * overloaded when there is no room for a large body, invalid-request for JSON that goes over a limit and for what
+ * comes in millions of pieces of a few bytes, timeout when the sender is slower than 50 kB/s after 10 s,
+ * client-gone when it left.
  */
-function gather(give: (piece: Buffer) => void): Gathered {
-  let small: Buffer[] = [];
-  let bytes = 0;
-  const flush = (): void => {
-    const [first] = small;
-    if (first === undefined) return;
-    const piece = small.length === 1 ? first : Buffer.concat(small);
-    small = [];
-    bytes = 0;
-    give(piece);
-  };
-  return {
-    flush,
-    add(chunk) {
-      if (chunk.length < SMALL_PIECE_BYTES) {
-        small.push(chunk);
-        bytes += chunk.length;
-        if (small.length === MAX_SMALL_PIECES || bytes >= MAX_GATHERED_BYTES) flush();
-        return;
+export async function readBytes(
+  request: IncomingMessage,
+  limits: ByteLimits,
+  survey?: JsonSurvey,
+): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > limits.maxBytes) throw tooLarge(limits);
+  // All of it came with the head, and it is so small that nobody counts it.
+  const isHere = request.complete && request.readableLength === declared;
+  if (!isHere || declared > UNCOUNTED_BYTES) return collectBytes(request, limits, survey);
+  const whole: unknown = request.read();
+  const body = Buffer.isBuffer(whole) ? whole : Buffer.alloc(0);
+  const excess = survey?.read(body);
+  if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
+  return body;
+}
+
+function collectBytes(
+  request: IncomingMessage,
+  limits: ByteLimits,
+  survey: JsonSurvey | undefined,
+): Promise<Buffer> {
+  const { clock, bodies, holder, maxBytes } = limits;
+  const declared = Number(request.headers['content-length'] ?? 0);
+  // What is announced takes no room, but what would be refused half-way is not begun.
+  bodies.check(holder, { bytes: declared, isAscii: true, tokens: 0 });
+  return new Promise((resolve, reject) => {
+    // Memory that nothing is written to costs nothing, so that a size alone takes none.
+    const inPlace = declared < IN_PLACE_FROM_BYTES ? undefined : Buffer.allocUnsafeSlow(declared);
+    const pieces: Buffer[] = [];
+    let small: Buffer[] = [];
+    let [received, count, written, smallBytes] = [0, 0, 0, 0];
+    let isPlain = true;
+    const startedAt = clock.monotonic();
+    const add = (piece: Buffer): void => {
+      const excess = survey?.read(piece);
+      if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
+      isPlain &&= isAscii(piece);
+      bodies.take(holder, { bytes: received, isAscii: isPlain, tokens: survey?.tokens ?? 0 });
+      if (inPlace === undefined) pieces.push(piece);
+      else written += piece.copy(inPlace, written);
+    };
+    const flush = (): void => {
+      if (smallBytes > 0) add(Buffer.concat(small));
+      small = [];
+      smallBytes = 0;
+    };
+    const end = (): void => {
+      timer.cancel();
+      request.off('data', onChunk).off('end', onEnd).off('error', onGone).off('close', onGone);
+    };
+    const fail = (error: unknown): void => {
+      end();
+      // What still comes is the business of whoever answers.
+      request.pause();
+      reject(error);
+    };
+    const orFail = (work: () => void): void => {
+      try {
+        work();
+      } catch (error) {
+        fail(error);
       }
-      flush();
-      give(chunk);
-    },
-  };
-}
-
-interface Collected {
-  add(chunk: Buffer): void;
-  whole(): Buffer;
-}
-
-/** From this announced size on the bytes are copied as they arrive, not all at once at the end. */
-const IN_PLACE_FROM_BYTES = 1_048_576;
-
-function collect(declared: number): Collected {
-  return declared >= IN_PLACE_FROM_BYTES ? collectInPlace(declared) : collectChunks();
-}
-
-function collectChunks(): Collected {
-  const chunks: Buffer[] = [];
-  return {
-    add: (chunk) => void chunks.push(chunk),
-    whole: () => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
-  };
-}
-
-/** Memory that nothing is written to costs nothing, so that a size alone takes none. */
-function collectInPlace(declared: number): Collected {
-  const bytes = Buffer.allocUnsafeSlow(declared);
-  let length = 0;
-  return {
-    add(chunk) {
-      length += chunk.copy(bytes, length);
-    },
-    whole: () => bytes.subarray(0, length),
-  };
+    };
+    const onChunk = (chunk: Buffer): void =>
+      orFail(() => {
+        received += chunk.length;
+        count += 1;
+        if (count > MAX_PIECES && received < count * MIN_AVERAGE_BYTES) throw tooManyPieces();
+        if (received > maxBytes) throw tooLarge(limits);
+        if (chunk.length >= SMALL_PIECE_BYTES) {
+          flush();
+          add(chunk);
+          return;
+        }
+        small.push(chunk);
+        smallBytes += chunk.length;
+        if (small.length === MAX_SMALL_PIECES || smallBytes >= MAX_GATHERED_BYTES) flush();
+      });
+    const onEnd = (): void =>
+      orFail(() => {
+        flush();
+        end();
+        const [only] = pieces.length === 1 ? pieces : [];
+        resolve(inPlace?.subarray(0, written) ?? only ?? Buffer.concat(pieces));
+      });
+    const onGone = (): void => fail(clientGone());
+    const look = (): void => {
+      const countedMs = clock.monotonic() - startedAt - GRACE_MS;
+      if (received < (countedMs / 1000) * MIN_BYTES_PER_SECOND) fail(tooSlow());
+      else timer = clock.startTimer(LOOK_MS, look);
+    };
+    let timer = clock.startTimer(GRACE_MS, look);
+    request.on('data', onChunk).on('end', onEnd).on('error', onGone).on('close', onGone);
+  });
 }
 
 /** The reason of every abort caused by the client's leaving. */
@@ -579,78 +528,61 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 type Expectation = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end';
 
+interface ErrorSearch {
+  expected: Expectation;
+  /** What closes each open object and list. */
+  readonly open: ('}' | ']')[];
+}
+
 /** Index (in UTF-16 units) of the first character that no JSON text can have there; the length when the text ends too early. */
 export function findJsonError(text: string): number {
-  const open: ('}' | ']')[] = [];
-  let expected: Expectation = 'value';
-  let index = skipSpace(text, 0);
-  while (index < text.length) {
-    const next = readToken(text, index, { expected, open });
-    if (next === undefined) return index;
-    expected = next.expected;
-    index = skipSpace(text, next.end);
-    if (expected === 'comma-or-end' && open.length === 0) return index;
+  const search: ErrorSearch = { expected: 'value', open: [] };
+  let at = skipSpace(text, 0);
+  while (at < text.length) {
+    const end = endOfToken(text, at, search);
+    if (end === undefined) return at;
+    at = skipSpace(text, end);
+    if (search.expected === 'comma-or-end' && search.open.length === 0) return at;
   }
   return text.length;
 }
 
-interface State {
-  readonly expected: Expectation;
-  readonly open: ('}' | ']')[];
-}
-
-interface Step {
-  readonly end: number;
-  readonly expected: Expectation;
-}
-
-function readToken(text: string, index: number, state: State): Step | undefined {
-  const { expected, open } = state;
-  const character = text.charAt(index);
-  const mayEnd = expected !== 'value' && expected !== 'key' && expected !== 'colon';
-  if (mayEnd && character === open.at(-1)) {
-    const fits = (expected === 'key-or-end') === (character === '}') || expected === 'comma-or-end';
-    if (!fits) return undefined;
+/** Index behind the token at `at`; undefined when none may stand there. */
+function endOfToken(text: string, at: number, search: ErrorSearch): number | undefined {
+  const { expected, open } = search;
+  const character = text.charAt(at);
+  if (expected.endsWith('-or-end') && character === open.at(-1)) {
     open.pop();
-    return { end: index + 1, expected: 'comma-or-end' };
+    search.expected = 'comma-or-end';
+    return at + 1;
   }
   switch (expected) {
     case 'comma-or-end':
-      if (character !== ',') return undefined;
-      return { end: index + 1, expected: open.at(-1) === '}' ? 'key' : 'value' };
+      search.expected = open.at(-1) === '}' ? 'key' : 'value';
+      return character === ',' ? at + 1 : undefined;
     case 'colon':
-      return character === ':' ? { end: index + 1, expected: 'value' } : undefined;
+      search.expected = 'value';
+      return character === ':' ? at + 1 : undefined;
     case 'key':
     case 'key-or-end':
-      return step(readString(text, index), 'colon');
-    case 'value':
-    case 'value-or-end':
-      return readValue(text, index, open);
+      search.expected = 'colon';
+      return readString(text, at);
     default:
-      expected satisfies never;
-      return undefined;
+      if (character === '{' || character === '[') {
+        open.push(character === '{' ? '}' : ']');
+        search.expected = character === '{' ? 'key-or-end' : 'value-or-end';
+        return at + 1;
+      }
+      search.expected = 'comma-or-end';
+      return character === '"' ? readString(text, at) : readLiteral(text, at);
   }
 }
 
-function readValue(text: string, index: number, open: ('}' | ']')[]): Step | undefined {
-  const character = text.charAt(index);
-  if (character === '{') {
-    open.push('}');
-    return { end: index + 1, expected: 'key-or-end' };
-  }
-  if (character === '[') {
-    open.push(']');
-    return { end: index + 1, expected: 'value-or-end' };
-  }
-  if (character === '"') return step(readString(text, index), 'comma-or-end');
-  const literal = LITERALS.find((word) => text.startsWith(word, index));
-  if (literal !== undefined) return step(index + literal.length, 'comma-or-end');
-  NUMBER.lastIndex = index;
-  return step(NUMBER.test(text) ? NUMBER.lastIndex : undefined, 'comma-or-end');
-}
-
-function step(end: number | undefined, expected: Expectation): Step | undefined {
-  return end === undefined ? undefined : { end, expected };
+function readLiteral(text: string, at: number): number | undefined {
+  const literal = LITERALS.find((word) => text.startsWith(word, at));
+  if (literal !== undefined) return at + literal.length;
+  NUMBER.lastIndex = at;
+  return NUMBER.test(text) ? NUMBER.lastIndex : undefined;
 }
 
 /** Index behind the string that begins at `index`; undefined when there is no well-formed one. */

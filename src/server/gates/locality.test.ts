@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { classifyPeer, type Locality } from './locality.ts';
+import { classifyPeer } from './locality.ts';
 
 interface Row {
   readonly peer?: string | undefined;
@@ -110,7 +110,7 @@ const REMOTE: readonly Row[] = [
   { headers: { 'sec-fetch-site': 'something-new' } },
 ];
 
-function classify(row: Row): Locality {
+function classify(row: Row): ReturnType<typeof classifyPeer> {
   const { peer, host, headers, port = 8045, allowed = [] } = { ...PLAIN, ...row };
   return classifyPeer({ peer, port, allowedHosts: allowed, headers: { host, ...headers } });
 }

@@ -11,8 +11,6 @@ import {
 import { remember } from '../../lib/once.ts';
 import type { HeaderMap } from '../settings.ts';
 
-export type Locality = 'local' | 'remote';
-
 export interface PeerInput {
   /** The socket's peer, as node gives it. */
   readonly peer: string | undefined;
@@ -25,14 +23,14 @@ export interface PeerInput {
 
 /** Every one of them says that the peer speaks for somebody else. */
 const FORWARDING_HEADERS = new Set(['forwarded', 'via', 'x-real-ip', 'true-client-ip']);
-const FORWARDING_PREFIXES = ['x-forwarded-', 'cf-'] as const;
+const FORWARDING_PREFIXES = /^(?:x-forwarded-|cf-)/;
 
 /**
  * `local` only when all of these hold: the peer is loopback; no header speaks of a proxy or tunnel;
  * `Host` is a loopback name or address, or an allowed name, with our port (a rebound name is
  * neither); and no foreign web page sent it (`Origin`, `Sec-Fetch-Site`). Private ranges are remote.
  */
-export function classifyPeer(input: PeerInput): Locality {
+export function classifyPeer(input: PeerInput): 'local' | 'remote' {
   const peer = input.peer === undefined ? undefined : readAddress(input.peer);
   if (peer === undefined || !isLoopback(peer)) return 'remote';
   if (isForwarded(input.headers)) return 'remote';
@@ -74,27 +72,30 @@ const NUMERIC_HOST = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$
 
 function isForwarded(headers: HeaderMap): boolean {
   for (const name in headers) {
-    if (FORWARDING_HEADERS.has(name)) return true;
-    if (name.startsWith(FORWARDING_PREFIXES[0]) || name.startsWith(FORWARDING_PREFIXES[1])) {
-      return true;
-    }
+    if (FORWARDING_HEADERS.has(name) || FORWARDING_PREFIXES.test(name)) return true;
   }
   return false;
 }
 
-function isOwnHost(host: string | undefined, input: Omit<PeerInput, 'peer'>): boolean {
+function isOwnHost(
+  host: string | undefined,
+  { allowedHosts, port }: Omit<PeerInput, 'peer'>,
+): boolean {
   if (host === undefined) return false;
   const lower = host.toLowerCase();
-  const { name, port } = splitHost(lower);
-  if (input.allowedHosts.some((allowed) => allowed.toLowerCase() === lower && port !== '')) {
-    return true;
-  }
-  if (port !== String(input.port) && !(port === '' && input.port === 80)) return false;
+  const own = splitHost(lower);
+  if (own.port !== '' && isAmong(allowedHosts, lower)) return true;
+  if (own.port !== String(port) && !(own.port === '' && port === 80)) return false;
+  const { name } = own;
   if (name === 'localhost') return true;
-  if (input.allowedHosts.some((allowed) => allowed.toLowerCase() === name)) return true;
+  if (isAmong(allowedHosts, name)) return true;
   const bracketed = name.startsWith('[') && name.endsWith(']');
   const address = readAddress(bracketed ? name.slice(1, -1) : name);
   return address !== undefined && bracketed === name.includes(':') && isLoopback(address);
+}
+
+function isAmong(allowedHosts: readonly string[], host: string): boolean {
+  return allowedHosts.length > 0 && allowedHosts.some((one) => one.toLowerCase() === host);
 }
 
 function splitHost(host: string): { name: string; port: string } {
@@ -137,16 +138,11 @@ export function readClientAddress(input: AddressInput): string {
   return formatIpAddress(client);
 }
 
-/** As `readClientAddress`; remembers peers, which send many requests each. */
-export function createAddressReader(): typeof readClientAddress {
-  const addressOf = remember(MAX_PEERS, (peer) =>
+/** The address of a peer that speaks for itself; remembered, as each sends many requests. */
+export function createAddressReader(): (peer: string) => string {
+  return remember(MAX_PEERS, (peer) =>
     readClientAddress({ peer, forwardedFor: undefined, trustedProxies: [] }),
   );
-  return (input) => {
-    const { peer, forwardedFor } = input;
-    if (peer === undefined || forwardedFor !== undefined) return readClientAddress(input);
-    return addressOf(peer);
-  };
 }
 
 /** So many peers are remembered. */

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { createBodyBudget } from './body.ts';
 import { isMultipart, readMultipart } from './multipart.ts';
 
 const TYPE = 'multipart/form-data; boundary=XX';
@@ -11,7 +12,9 @@ async function read(body: string | Buffer, contentType = TYPE) {
   const request = new IncomingMessage(new Socket());
   request.headers['content-type'] = contentType;
   const response = new ServerResponse(request);
-  const limits = { maxBytes: 10_000_000, clock: createFakeClock() };
+  const clock = createFakeClock();
+  const holder = { clientKeyId: '', clientAddress: '192.0.2.1', heldBytes: 0 };
+  const limits = { maxBytes: 10_000_000, clock, bodies: createBodyBudget(clock), holder };
   const reading = readMultipart({ request, response, ...limits });
   reading.catch(() => undefined);
   request.push(body);

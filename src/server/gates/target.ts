@@ -72,8 +72,8 @@ export function checkSingleHeaders(rawHeaders: readonly string[], httpVersion = 
  * not the last coding it refuses the request itself.
  * @throws GatewayError not-implemented for a transfer coding besides `chunked` (RFC 9112, 6.1)
  */
-export function checkTransferCoding(codings: string | undefined): void {
-  if (codings === undefined || !/,\s*chunked\s*$/i.test(codings)) return;
+export function checkTransferCoding(codings: string): void {
+  if (!/,\s*chunked\s*$/i.test(codings)) return;
   throw new GatewayError({
     kind: 'not-implemented',
     source: 'client',
