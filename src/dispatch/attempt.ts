@@ -85,8 +85,7 @@ export class GenerateAttempt {
       toldUsage: () => this.#toldUsage(),
     });
     const { estimator } = options;
-    const relay = prepared.lane === 'relay' ? call.relay : undefined;
-    const estimatePrompt = once(() => estimator.estimate(relay?.readQuietly() ?? call.canonical()));
+    const estimatePrompt = once(() => estimator.estimate(call.request));
     this.#estimatePrompt = estimatePrompt;
     this.#missingUsage = createMissingUsage({ estimator, estimatePrompt });
   }
@@ -191,9 +190,10 @@ export class GenerateAttempt {
 
   /** Calls go back under the name they have here: what is remembered of one goes by it. */
   #relayEdit(relay: RelayCall): (value: JsonObject) => JsonObject {
-    const { receipt } = this.#input.context;
+    const { call, context } = this.#input;
+    const { receipt } = context;
     const match = once(() =>
-      createNameMatcher({ tools: relay.readQuietly().tools.filter(isCallable), receipt }),
+      createNameMatcher({ tools: call.request.tools.filter(isCallable), receipt }),
     );
     return (value) => relay.renameCalls(value, (name) => match()(name));
   }
@@ -232,7 +232,7 @@ export class GenerateAttempt {
     if (prepared.lane === 'relay') return;
     const usage = this.#watch.usage;
     if (usage === undefined || usage.isEstimate === true) return;
-    options.estimator.observe(call.canonical(), usage.promptTokens);
+    options.estimator.observe(call.request, usage.promptTokens);
   }
 
   #laneInput(frames: UpstreamStream): RelayInput {
@@ -244,7 +244,7 @@ export class GenerateAttempt {
       // A search nobody asked for cites as well, and citations without a place mislead.
       placesCitations: prepared.lane === 'translate',
       passesParts: prepared.lane === 'relay',
-      showsDrafts: prepared.lane === 'translate' && (call.canonical().imageDrafts ?? 0) > 0,
+      showsDrafts: prepared.lane === 'translate' && (call.request.imageDrafts ?? 0) > 0,
       callIdPrefix: call.callIdPrefix,
       createId: options.createId,
     });
@@ -257,7 +257,7 @@ export class GenerateAttempt {
     const { createId } = options;
     const { callIdPrefix } = call;
     const { isSearchNamed } = prepared;
-    const request = call.canonical();
+    const request = call.request;
     const typed = lease.upstream.typedValues(prepared.body);
     const textLimit = this.#textLimit(request);
     return createAnswerRules({
@@ -301,6 +301,6 @@ async function* oneChunk(text: string): AsyncGenerator<string, void> {
 }
 
 function whatIsAsked(call: GenerateCall): string {
-  const { turns } = call.canonical();
+  const { turns } = call.request;
   return precedingUserContent(turns, turns.length);
 }

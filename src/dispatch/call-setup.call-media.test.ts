@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { requestOf, user } from '../../test/support/canonical.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
 import type { FetchedMedia } from '../media/fetch-media.ts';
 import { createCallMedia } from './call-setup.ts';
 
@@ -29,13 +30,13 @@ function fetcherOf(isEnabled: boolean) {
   };
 }
 
-const call = { canonical: () => REQUEST };
+const call = { request: REQUEST };
 
 test('nothing is fetched unless the operator allows it', async () => {
   const fetcher = fetcherOf(false);
   const media = createCallMedia(call, { fetcher, signal });
   await media.load(READS_NOTHING);
-  expect(media.canonical()).toBe(REQUEST);
+  expect(media.request).toBe(REQUEST);
   expect(fetcher.asked).toEqual([]);
 });
 
@@ -43,18 +44,18 @@ test('each upstream gets what it does not read itself, fetched once', async () =
   const fetcher = fetcherOf(true);
   const media = createCallMedia(call, { fetcher, signal });
   await media.load(READS_ALL);
-  expect(media.canonical()).toBe(REQUEST);
+  expect(media.request).toBe(REQUEST);
   await media.load(READS_NOTHING);
-  expect(JSON.stringify(media.canonical())).toContain('"base64":"AAAA"');
+  expect(JSON.stringify(media.request)).toContain('"base64":"AAAA"');
   await media.load(READS_ALL);
-  expect(media.canonical()).toBe(REQUEST);
+  expect(media.request).toBe(REQUEST);
   await media.load(READS_NOTHING);
   expect(fetcher.asked).toEqual(['https://a.example/1']);
 });
 
 test('a relayed call has no canonical form built for it', async () => {
   const relayed = {
-    canonical: () => {
+    get request(): CanonicalRequest {
       throw new Error('not needed');
     },
     relay: { wire: 'w', body: {} },

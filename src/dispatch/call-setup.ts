@@ -50,7 +50,7 @@ export interface CallSetup extends RoutedCall, Preparer {
 interface SetupCall {
   readonly model: string;
   readonly relay?: RelayBody | undefined;
-  canonical(): CanonicalRequest;
+  readonly request: CanonicalRequest;
 }
 
 /** @throws GatewayError when the model name leads nowhere. */
@@ -68,7 +68,7 @@ export async function setUpCall(
     leaseRequest,
     loadMedia: ({ upstream }) => media.load(upstream),
     ...createPreparer({
-      canonical: () => media.canonical(),
+      request: () => media.request,
       relay: call.relay,
       route,
       keeper,
@@ -146,8 +146,7 @@ export function nameSession(
 ): string | undefined {
   if (context.headerSession !== undefined) return `header ${context.headerSession}`;
   if (call.bodySession !== undefined) return `body ${call.bodySession}`;
-  const beginning =
-    call.relay === undefined ? openingText(call.canonical()) : call.relay.openingText();
+  const beginning = call.relay === undefined ? openingText(call.request) : call.relay.openingText();
   return beginning === undefined ? undefined : `text ${hash(beginning)}`;
 }
 
@@ -177,14 +176,16 @@ export interface CallMediaOptions {
 
 /** The canonical request of one call, with the media its upstream cannot read by address in it. */
 export function createCallMedia(
-  call: { readonly relay?: RelayBody | undefined; canonical(): CanonicalRequest },
+  call: { readonly relay?: RelayBody | undefined; readonly request: CanonicalRequest },
   { fetcher, signal }: CallMediaOptions,
 ) {
   const fetched = new Map<string, FetchedMedia>();
   let loaded: CanonicalRequest | undefined;
   return {
     /** As the upstream last given to `load` is to get it. */
-    canonical: (): CanonicalRequest => loaded ?? call.canonical(),
+    get request(): CanonicalRequest {
+      return loaded ?? call.request;
+    },
     /**
      * Fetches what this upstream does not read itself, when the operator allows it; a relayed body
      * goes through as it is. @throws GatewayError (invalid-request); or the signal's reason
@@ -192,7 +193,7 @@ export function createCallMedia(
     async load(upstream: Pick<Upstream, 'wire' | 'readsUri'>): Promise<void> {
       if (fetcher?.isEnabled() !== true || call.relay?.wire === upstream.wire) return;
       const isReadable = (uri: string): boolean => upstream.readsUri(uri);
-      loaded = await loadMedia(call.canonical(), { fetcher, isReadable, signal, fetched });
+      loaded = await loadMedia(call.request, { fetcher, isReadable, signal, fetched });
     },
   };
 }

@@ -37,7 +37,7 @@ export async function countTokens(
   } catch (error) {
     if (!isBehindGateway(error)) throw error;
     record.isEstimate = true;
-    return call.writeCount({ totalTokens: estimator.estimate(call.canonical()) });
+    return call.writeCount({ totalTokens: estimator.estimate(call.request) });
   }
 }
 

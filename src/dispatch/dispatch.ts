@@ -140,8 +140,6 @@ async function explainCall(
     await setup.loadMedia(lease);
     const { lane, body } = setup.prepare(lease, { signatures: 'carried', usesPlaceholders: false });
     const upstreamBody = asSent(body, context.receipt);
-    // Before the canonical form is made for show: what it cannot hold is relayed all the same.
-    const receipt = [...context.receipt.entries];
     return {
       route: setup.route,
       accountId: lease.account.id,
@@ -149,9 +147,9 @@ async function explainCall(
       upstreamId: lease.upstream.id,
       upstreamModel: lease.modelId,
       lane,
-      canonical: call.canonical(),
+      canonical: call.request,
       upstreamBody,
-      receipt,
+      receipt: context.receipt.entries,
     };
   } finally {
     lease.release({ kind: 'neutral' });

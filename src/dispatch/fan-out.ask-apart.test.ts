@@ -20,8 +20,7 @@ function routingOf(severalAnswers: boolean, ids = ['a']) {
   };
 }
 
-const asking = (fields: Partial<CanonicalRequest>) =>
-  callOf({ canonical: () => requestOf(fields) });
+const asking = (fields: Partial<CanonicalRequest>) => callOf({ request: requestOf(fields) });
 
 test('of a model that gives one answer at a time each is asked for by itself, with a seed of its own', async () => {
   const call = asking({ choices: 3, sampling: { temperature: 1, seed: 7 } });
@@ -31,7 +30,7 @@ test('of a model that gives one answer at a time each is asked for by itself, wi
     takesPartial: true,
     requests: [7, 8, 9].map((seed) => ({ choices: 1, sampling: { temperature: 1, seed } })),
   });
-  expect(apart.canonical().choices).toBe(1);
+  expect(apart.request.choices).toBe(1);
 });
 
 test('several prompts are asked for prompt by prompt, and stay all or nothing', async () => {

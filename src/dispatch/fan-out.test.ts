@@ -31,7 +31,7 @@ function severalOf(count: number, takesPartial: boolean) {
     model: 'm',
     stream: false,
     bodySession: undefined,
-    canonical: () => requestOf({}),
+    request: requestOf({}),
     createStreamWriter: () => {
       throw new Error('not streamed');
     },

@@ -146,7 +146,7 @@ async function ask(
     ...call,
     stream: false,
     fanOut: undefined,
-    canonical: () => request,
+    request,
     writeReply(reply) {
       taken = reply;
       return {};
@@ -227,10 +227,10 @@ interface Routing {
   readonly pool: Pool;
 }
 
-/** False for native requests, which are the upstream's to judge. @throws GatewayError as `canonical` does */
-export function asksForSeveral({ relay, canonical }: GenerateCall): boolean {
-  if (relay !== undefined) return false;
-  const { choices } = canonical();
+/** False for native requests, which are the upstream's to judge. */
+export function asksForSeveral(call: GenerateCall): boolean {
+  if (call.relay !== undefined) return false;
+  const { choices } = call.request;
   return choices > 1 && choices <= MAX_ANSWERS;
 }
 
@@ -244,10 +244,10 @@ export async function askingApart(
   routing: Routing,
 ): Promise<GenerateCall> {
   if (await givesSeveral(call, context, routing)) return call;
-  const { fanOut = { requests: [call.canonical()], takesPartial: true } } = call;
+  const { fanOut = { requests: [call.request], takesPartial: true } } = call;
   const requests = fanOut.requests.flatMap(eachApart);
-  const [first = call.canonical()] = requests;
-  return { ...call, canonical: () => first, fanOut: { ...fanOut, requests } };
+  const [first = call.request] = requests;
+  return { ...call, request: first, fanOut: { ...fanOut, requests } };
 }
 
 async function givesSeveral(

@@ -23,7 +23,7 @@ import type { PatchTarget, SignaturePlan, Upstream } from '../upstreams/upstream
 import type { RoutedModel } from './dispatcher.ts';
 
 export interface Preparation {
-  readonly canonical: () => CanonicalRequest;
+  readonly request: () => CanonicalRequest;
   readonly relay: RelayBody | undefined;
   readonly route: RoutedModel;
   readonly keeper: SignatureCache;
@@ -110,7 +110,8 @@ function prepare(
     );
     return { lane: 'relay', body, signatureFamily, isSearchNamed, noted: receipt.entries };
   }
-  const body = translateRequest(preparation.canonical(), upstream, target);
+  for (const { action, path, reason } of relay?.losses ?? []) receipt.add(action, path, reason);
+  const body = translateRequest(preparation.request(), upstream, target);
   return { lane: 'translate', body, signatureFamily, isSearchNamed, noted: receipt.entries };
 }
 
