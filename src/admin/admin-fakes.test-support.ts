@@ -169,7 +169,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
         upstreamId: 'main',
         upstreamModel: call.model,
         lane: 'translate',
-        canonical: call.canonical(),
+        canonical: call.request,
         upstreamBody: {},
         receipt: [],
       }),

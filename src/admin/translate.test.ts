@@ -28,7 +28,7 @@ function translateWith(body: string) {
           upstreamId: 'sandbox',
           upstreamModel: call.model,
           lane: 'translate',
-          canonical: call.canonical(),
+          canonical: call.request,
           upstreamBody: { contents: [] },
           receipt: context.receipt.entries,
         };

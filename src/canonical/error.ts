@@ -134,10 +134,11 @@ export class GatewayError extends Error {
   }
 }
 
-/** The same error with another wait. */
-export function withRetryAfter(error: GatewayError, retryAfterMs: number): GatewayError {
-  const { kind, source, message, reason, field, failure, cause } = error;
-  return new GatewayError({ kind, source, message, reason, field, failure, cause, retryAfterMs });
+/** The same error but for these. */
+export function changed(error: GatewayError, change: Partial<GatewayErrorOptions>): GatewayError {
+  const { kind, source, message, reason, field, retryAfterMs, failure, cause } = error;
+  const same = { kind, source, message, reason, field, retryAfterMs, failure, cause };
+  return new GatewayError({ ...same, ...change });
 }
 
 /** A client's mistake in one field: 400 in its own protocol. */

@@ -2,7 +2,7 @@
 
 import type { Sentence } from '../lib/localized-message.ts';
 import { isShared, SharedMemo } from '../lib/shared-json.ts';
-import { GatewayError } from './error.ts';
+import { changed, GatewayError } from './error.ts';
 
 export type ReceiptAction = 'dropped' | 'approximated' | 'repaired' | 'capped';
 
@@ -27,26 +27,26 @@ export interface RequestReceipt extends Receipt {
 
 export function createReceipt(): RequestReceipt {
   const entries: ReceiptEntry[] = [];
-  const counts = new Map<string, number>();
+  /** How often each was added; most requests note nothing. */
+  let counts: Map<string, number> | undefined;
   return {
     entries,
     add(action, path, reason) {
       const key = keyOf({ action, path, reason });
+      counts ??= new Map();
       const before = counts.get(key) ?? 0;
       counts.set(key, before + 1);
       if (before === 0) entries.push({ path, action, reason });
     },
     withdraw(gone) {
-      const left = new Set<string>();
       for (const key of gone.map(keyOf)) {
-        const times = (counts.get(key) ?? 0) - 1;
-        if (times > 0) counts.set(key, times);
-        else if (counts.delete(key)) left.add(key);
+        const times = (counts?.get(key) ?? 0) - 1;
+        if (times > 0) counts?.set(key, times);
+        else if (counts?.delete(key) === true) {
+          const at = entries.findIndex((entry) => keyOf(entry) === key);
+          entries.splice(at, 1);
+        }
       }
-      if (left.size === 0) return;
-      const kept = entries.filter((entry) => !left.has(keyOf(entry)));
-      entries.length = 0;
-      for (const entry of kept) entries.push(entry);
     },
   };
 }
@@ -63,14 +63,12 @@ export function receiptWithin(receipt: Receipt, field: string): Receipt {
   };
 }
 
-interface Noted<Made> {
-  readonly made: Made;
-  readonly notes: readonly ReceiptEntry[];
-}
-
 /** Remembers what is made of shared lists, with the entries that belong into the receipt of every request. */
 export class NotedMemo<Made> {
-  readonly #noted = new SharedMemo<Noted<Made>>();
+  readonly #noted = new SharedMemo<{
+    readonly made: Made;
+    readonly notes: readonly ReceiptEntry[];
+  }>();
 
   /** `variant` names everything else that the result and its entries depend on. */
   get(
@@ -79,25 +77,13 @@ export class NotedMemo<Made> {
     make: (receipt: Receipt) => Made,
   ): Made {
     if (!isShared(list)) return make(receipt);
-    const known = this.#noted.find(list, variant);
-    if (known === undefined) {
-      return this.#noted.get(list, variant, () => recordNotes(receipt, make)).made;
-    }
-    for (const { action, path, reason } of known.notes) receipt.add(action, path, reason);
-    return known.made;
+    const { made, notes } = this.#noted.get(list, variant, () => {
+      const own = createReceipt();
+      return { made: make(own), notes: own.entries };
+    });
+    for (const { action, path, reason } of notes) receipt.add(action, path, reason);
+    return made;
   }
-}
-
-function recordNotes<Made>(receipt: Receipt, make: (receipt: Receipt) => Made): Noted<Made> {
-  const notes: ReceiptEntry[] = [];
-  const made = make({
-    entries: receipt.entries,
-    add(action, path, reason) {
-      notes.push({ action, path, reason });
-      receipt.add(action, path, reason);
-    },
-  });
-  return { made, notes };
 }
 
 /** The advisory header's value, such as `dropped=2;approximated=0;repaired=1`; undefined when nothing was lost. */
@@ -139,49 +125,17 @@ type RuleField =
 /** The client's own paths; a field that is not listed has the same name there. */
 export type ClientNames = Readonly<Partial<Record<RuleField, string>>>;
 
-/** Runs `work` so that what it notes, and the request error it may throw, name the client's own fields. */
-export function inClientNames<Result>(
-  names: ClientNames | undefined,
-  receipt: Receipt,
-  work: (receipt: Receipt) => Result,
-): Result {
-  if (names === undefined) return work(receipt);
-  try {
-    return work(renamingReceipt(receipt, names));
-  } catch (error) {
-    throw renameField(error, (field) => rename(field, names));
-  }
-}
-
-/** The same for work on the content of one field of the client's request. */
-export function withinField<Result>(
-  field: string,
-  receipt: Receipt,
-  work: (receipt: Receipt) => Result,
-): Result {
-  if (field === '') return work(receipt);
-  try {
-    return work(receiptWithin(receipt, field));
-  } catch (error) {
-    throw renameField(error, (inner) => memberPath(field, inner));
-  }
-}
-
-/** The receipt for rules that go on noting while an answer arrives. */
+/** For rules, whose words for fields are not the client's. */
 export function receiptInClientNames(names: ClientNames | undefined, receipt: Receipt): Receipt {
   if (names === undefined) return receipt;
-  return renamingReceipt(receipt, names);
-}
-
-function renamingReceipt(receipt: Receipt, names: ClientNames): Receipt {
   return {
     entries: receipt.entries,
-    add: (action, path, reason) => receipt.add(action, rename(path, names), reason),
+    add: (action, path, reason) => receipt.add(action, clientField(path, names), reason),
   };
 }
 
 /** The path with its first word replaced: `stop[5]` → `stop_sequences[5]`. */
-function rename(path: string, names: ClientNames): string {
+export function clientField(path: string, names: ClientNames | undefined = {}): string {
   const end = path.search(/[.[]/);
   const word = end < 0 ? path : path.slice(0, end);
   const own = isNamed(word, names) ? names[word] : undefined;
@@ -192,15 +146,14 @@ function isNamed(word: string, names: ClientNames): word is RuleField {
   return Object.hasOwn(names, word);
 }
 
-/** Messages that begin with the field's name begin with the client's name for it. */
-function renameField(thrown: unknown, nameOf: (field: string) => string): unknown {
+/** A request error with another field. Messages that begin with the field's name begin with the new one. */
+export function renameField(thrown: unknown, nameOf: (field: string) => string): unknown {
   if (!(thrown instanceof GatewayError) || thrown.field === undefined) return thrown;
-  const { kind, source, reason, field, retryAfterMs, failure, cause } = thrown;
+  const { field } = thrown;
   const own = nameOf(field);
   if (own === field) return thrown;
   const message = thrown.message.startsWith(`${field}:`)
     ? own + thrown.message.slice(field.length)
     : thrown.message;
-  const options = { kind, source, message, reason, field: own, retryAfterMs, failure };
-  return new GatewayError({ ...options, cause: cause ?? thrown });
+  return changed(thrown, { message, field: own, cause: thrown.cause ?? thrown });
 }

@@ -2,29 +2,20 @@
 
 import { GatewayError } from '../canonical/error.ts';
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
-import type { CanonicalRequest } from '../canonical/request.ts';
 import { precedingUserContent } from '../canonical/signatures.ts';
 import { AnswerTranscript } from '../canonical/transcript.ts';
-import type { Usage } from '../canonical/usage.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import { once } from '../lib/once.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { createNameMatcher } from '../transforms/answer/calls.ts';
-import {
-  type AnswerRules,
-  type AnswerRulesOptions,
-  createAnswerRules,
-  isCallable,
-} from '../transforms/answer/index.ts';
+import { type AnswerRules, createAnswerRules, isCallable } from '../transforms/answer/index.ts';
 import type { AccountAccess, Decoder, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
 import {
-  type AnswerText,
   type RelayInput,
   relayReply,
   relayStream,
@@ -42,7 +33,7 @@ import {
   type TokenEstimator,
 } from './stream-observer.ts';
 
-interface GenerateAttemptOptions {
+export interface GenerateAttemptOptions {
   readonly keeper: SignatureCache;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
@@ -66,29 +57,36 @@ const PATIENCE_MS = 120_000;
 /** @throws GatewayError, from `run`, for everything that fails before the commit point. */
 export class GenerateAttempt {
   readonly #input: GenerateAttemptInput;
+  /** Present when the client gets the upstream's own frames. */
+  readonly #relayed: RelayCall | undefined;
   readonly #watch: AnswerWatch;
   /** Asked more than once of one answer, and the same each time. */
-  readonly #estimatePrompt: () => number;
+  #promptEstimate: number | undefined;
+  readonly #estimatePrompt = (): number => {
+    const { call, options } = this.#input;
+    this.#promptEstimate ??= options.estimator.estimate(call.request);
+    return this.#promptEstimate;
+  };
+  readonly #missingUsage: MissingUsage;
   #access: AccountAccess | undefined;
   #told: GenerateAnswer | undefined;
-  readonly #missingUsage: MissingUsage;
   #decoder: Decoder | undefined;
 
   constructor(input: GenerateAttemptInput) {
     this.#input = input;
     const { call, context, options, prepared } = input;
+    this.#relayed = prepared.lane === 'relay' ? call.relay : undefined;
+    const isRelayed = this.#relayed !== undefined;
     this.#watch = createAnswerWatch({
       keeper: options.keeper,
       scope: context.clientKeyId,
-      asked: prepared.lane === 'relay' ? undefined : () => whatIsAsked(call),
+      asked: isRelayed ? undefined : () => whatIsAsked(call),
       transcript: context.record.keepsAnswers ? new AnswerTranscript() : undefined,
-      toldUsage: () => this.#toldUsage(),
+      // Of an answer not heard to its end: what was told of it so far, with estimates for the rest.
+      toldUsage: () => this.#missingUsage.estimate(this.#decoder?.usage) ?? this.#decoder?.usage,
     });
     const { estimator } = options;
-    const relay = prepared.lane === 'relay' ? call.relay : undefined;
-    const estimatePrompt = once(() => estimator.estimate(relay?.readQuietly() ?? call.canonical()));
-    this.#estimatePrompt = estimatePrompt;
-    this.#missingUsage = createMissingUsage({ estimator, estimatePrompt });
+    this.#missingUsage = createMissingUsage({ estimator, estimatePrompt: this.#estimatePrompt });
   }
 
   async run(): Promise<GenerateAnswer> {
@@ -96,9 +94,10 @@ export class GenerateAttempt {
     const startedAt = options.clock.monotonic();
     const frames = await this.#open();
     const answer = call.stream ? await this.#stream(frames) : await this.#reply(frames);
-    noteCommit(context.record, this.#watch, options.clock.monotonic());
-    context.record.timings.upstreamMs = options.clock.monotonic() - startedAt;
-    if (answer.kind === 'reply') this.#succeed();
+    const committedAt = options.clock.monotonic();
+    noteCommit(context.record, this.#watch, committedAt);
+    context.record.timings.upstreamMs = committedAt - startedAt;
+    if (!call.stream) this.#succeed();
     return answer;
   }
 
@@ -117,19 +116,18 @@ export class GenerateAttempt {
   }
 
   async #open(): Promise<UpstreamStream> {
-    const { call, context, lease, plan, prepared } = this.#input;
-    const { signal } = context;
-    const access = await lease.access({ refresh: plan.refreshCredential, signal });
+    const { call, context, lease, plan, prepared, options, hasOther } = this.#input;
+    const { signal, receipt } = context;
+    const { freshConnection, refreshCredential: refresh } = plan;
+    const access = await lease.access({ refresh, signal });
     this.#access = access;
-    const { freshConnection } = plan;
     // Not `AbortSignal.any`, whose weak references cost every request a part of its time.
     const exchange = new AbortController();
     const onGone = (): void => exchange.abort(signal.reason);
     if (signal.aborted) onGone();
     signal.addEventListener('abort', onGone, { once: true });
-    const { clock } = this.#input.options;
-    const timer = clock.startTimer(PATIENCE_MS, () => {
-      if (this.#input.hasOther()) exchange.abort(noHeader());
+    const timer = options.clock.startTimer(PATIENCE_MS, () => {
+      if (hasOther()) exchange.abort(noHeader());
     });
     try {
       return await lease.upstream.open({
@@ -139,7 +137,7 @@ export class GenerateAttempt {
         access,
         signal: exchange.signal,
         freshConnection,
-        receipt: context.receipt,
+        receipt,
       });
     } catch (error) {
       signal.removeEventListener('abort', onGone);
@@ -150,16 +148,18 @@ export class GenerateAttempt {
   }
 
   async #reply(frames: UpstreamStream): Promise<GenerateAnswer> {
-    const { call, context, prepared } = this.#input;
+    const { call, context } = this.#input;
     const input = this.#laneInput(frames);
-    const { relay } = call;
-    if (prepared.lane === 'relay' && relay !== undefined) {
+    const relay = this.#relayed;
+    if (relay !== undefined) {
       const reply = (bodies: readonly JsonObject[]) =>
         ({ kind: 'reply', body: relay.writeReply(bodies, this.#replyContext()) }) as const;
-      const onTold = (bodies: readonly JsonObject[]): void => {
-        this.#told = reply(bodies);
-      };
-      return reply(await relayReply({ ...input, edit: this.#relayEdit(relay) }, onTold));
+      const edit = this.#relayEdit(relay);
+      return reply(
+        await relayReply({ ...input, edit }, (bodies) => {
+          this.#told = reply(bodies);
+        }),
+      );
     }
     // Noted only once the answer is whole: another attempt must not inherit this one's repairs.
     const receipt = createReceipt();
@@ -171,39 +171,38 @@ export class GenerateAttempt {
   }
 
   async #stream(frames: UpstreamStream): Promise<GenerateAnswer> {
-    const { call, prepared } = this.#input;
+    const { call, context } = this.#input;
     const input = this.#laneInput(frames);
+    const relay = this.#relayed;
+    const written = this.#replyContext();
     const chunks =
-      prepared.lane === 'relay' && call.relay !== undefined
-        ? this.#relay(input, call.relay)
-        : this.#translate(input);
+      relay === undefined
+        ? translateStream(
+            { ...input, ...this.#rules(context.receipt) },
+            call.createStreamWriter(written),
+          )
+        : relayStream(
+            { ...input, edit: this.#relayEdit(relay) },
+            relay.createStreamWriter(written),
+            (text) => {
+              this.#told = { kind: 'stream', chunks: oneChunk(text) };
+            },
+          );
     // From the commit point on the lease lives as long as the stream.
     chunks.putBack(await chunks.next(), () => this.#release());
     return { kind: 'stream', chunks };
   }
 
-  #relay(input: RelayInput, relay: RelayCall): AnswerText {
-    const writer = relay.createStreamWriter(this.#replyContext());
-    return relayStream({ ...input, edit: this.#relayEdit(relay) }, writer, (text) => {
-      this.#told = { kind: 'stream', chunks: oneChunk(text) };
-    });
-  }
-
   /** Calls go back under the name they have here: what is remembered of one goes by it. */
   #relayEdit(relay: RelayCall): (value: JsonObject) => JsonObject {
-    const { receipt } = this.#input.context;
-    const match = once(() =>
-      createNameMatcher({ tools: relay.readQuietly().tools.filter(isCallable), receipt }),
-    );
-    return (value) => relay.renameCalls(value, (name) => match()(name));
-  }
-
-  #translate(input: RelayInput): AnswerText {
     const { call, context } = this.#input;
-    return translateStream(
-      { ...input, ...this.#rules(context.receipt) },
-      call.createStreamWriter(this.#replyContext()),
-    );
+    const { receipt } = context;
+    let match: ((name: string) => string) | undefined;
+    const rename = (name: string): string => {
+      match ??= createNameMatcher({ tools: call.request.tools.filter(isCallable), receipt });
+      return match(name);
+    };
+    return (value) => relay.renameCalls(value, rename);
   }
 
   /** Tells the pool how the stream ended. */
@@ -219,32 +218,27 @@ export class GenerateAttempt {
     } else lease.release({ kind: 'neutral' });
   }
 
-  /** Of an answer that was not heard to its end: what was told of it so far, with estimates for the rest. */
-  #toldUsage(): Usage | undefined {
-    const told = this.#decoder?.usage;
-    return this.#missingUsage.estimate(told) ?? told;
-  }
-
   #succeed(): void {
-    const { call, lease, options, prepared } = this.#input;
+    const { call, lease, options } = this.#input;
     lease.release({ kind: 'success' });
-    // A relayed call has no canonical form yet, and a better estimate is not worth building one.
-    if (prepared.lane === 'relay') return;
-    const usage = this.#watch.usage;
+    // A relayed call is not read, and a better estimate is not worth reading it.
+    if (this.#relayed !== undefined) return;
+    const { usage } = this.#watch;
     if (usage === undefined || usage.isEstimate === true) return;
-    options.estimator.observe(call.canonical(), usage.promptTokens);
+    options.estimator.observe(call.request, usage.promptTokens);
   }
 
   #laneInput(frames: UpstreamStream): RelayInput {
     const { call, lease, options, prepared } = this.#input;
+    const isRelayed = this.#relayed !== undefined;
     const decoder = lease.upstream.createDecoder({
       signatureFamily: prepared.signatureFamily,
       body: prepared.body,
       access: this.#access,
       // A search nobody asked for cites as well, and citations without a place mislead.
-      placesCitations: prepared.lane === 'translate',
-      passesParts: prepared.lane === 'relay',
-      showsDrafts: prepared.lane === 'translate' && (call.canonical().imageDrafts ?? 0) > 0,
+      placesCitations: !isRelayed,
+      passesParts: isRelayed,
+      showsDrafts: !isRelayed && (call.request.imageDrafts ?? 0) > 0,
       callIdPrefix: call.callIdPrefix,
       createId: options.createId,
     });
@@ -254,34 +248,29 @@ export class GenerateAttempt {
 
   #rules(receipt: Receipt): AnswerRules {
     const { call, options, lease, prepared } = this.#input;
-    const { createId } = options;
-    const { callIdPrefix } = call;
-    const { isSearchNamed } = prepared;
-    const request = call.canonical();
-    const typed = lease.upstream.typedValues(prepared.body);
-    const textLimit = this.#textLimit(request);
-    return createAnswerRules({
-      ...{ request, receipt, typed, callIdPrefix, createId, isSearchNamed, textLimit },
-    });
-  }
-
-  /** The upstream's limit is raised for its thinking; what it does not think it may write. */
-  #textLimit({ maxOutputTokens: limit }: CanonicalRequest): AnswerRulesOptions['textLimit'] {
-    const { lease, prepared } = this.#input;
+    const { request, callIdPrefix } = call;
+    const { maxOutputTokens: limit } = request;
     const sent = lease.upstream.outputLimit(prepared.body);
-    if (limit === undefined || sent === undefined || sent <= limit) return undefined;
-    return { limit, counted: () => this.#decoder?.countedAnswer };
+    // The upstream's limit is raised for its thinking; what it does not think it may write.
+    const isRaised = limit !== undefined && sent !== undefined && sent > limit;
+    return createAnswerRules({
+      request,
+      receipt,
+      typed: lease.upstream.typedValues(prepared.body),
+      callIdPrefix,
+      createId: options.createId,
+      isSearchNamed: prepared.isSearchNamed,
+      textLimit: isRaised ? { limit, counted: () => this.#decoder?.countedAnswer } : undefined,
+    });
   }
 
   #replyContext(): ReplyContext {
     const { options, call, prepared } = this.#input;
-    const { isSearchNamed } = prepared;
-    const createdAt = Math.floor(options.clock.now() / 1000);
     return {
       model: call.model,
       createId: options.createId,
-      createdAt,
-      isSearchNamed,
+      createdAt: Math.floor(options.clock.now() / 1000),
+      isSearchNamed: prepared.isSearchNamed,
       estimatePrompt: this.#estimatePrompt,
     };
   }
@@ -300,7 +289,6 @@ async function* oneChunk(text: string): AsyncGenerator<string, void> {
   yield text;
 }
 
-function whatIsAsked(call: GenerateCall): string {
-  const { turns } = call.canonical();
+function whatIsAsked({ request: { turns } }: GenerateCall): string {
   return precedingUserContent(turns, turns.length);
 }

@@ -78,7 +78,7 @@ function benchOf({ accounts, budget, jitter = 0, ...options }: BenchOptions): Be
   const run: Bench['run'] = (meet, request = {}, signal = new AbortController().signal) => {
     const leaseRequest = { model: 'm', clientKeyId: 'k', ...request };
     return runAttempts(
-      { leaseRequest, signal, record },
+      { leaseRequest, context: { signal, record } },
       async ({ account, release }, plan) => {
         asked.push(account.id);
         plans.push(plan);

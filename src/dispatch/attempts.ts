@@ -1,18 +1,14 @@
 // The attempt loop: leases an account, tries, and follows the retry table until one attempt commits.
 
-import {
-  asGatewayError,
-  GatewayError,
-  type UpstreamFailure,
-  withRetryAfter,
-} from '../canonical/error.ts';
+import { asGatewayError, changed, GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
 import type { SignaturePlan } from '../upstreams/upstream.ts';
-import type { AttemptRecord, CallRecord } from './dispatcher.ts';
+import type { AttemptRecord, CallContext } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';
+import type { CallBodies } from './prepare.ts';
 import {
   decideRetry,
   isAccountDoubt,
@@ -34,46 +30,39 @@ export interface AttemptDependencies {
 }
 
 export interface AttemptRequest {
-  readonly leaseRequest: Omit<LeaseRequest, 'exclude'>;
-  readonly signal: AbortSignal;
-  readonly record: CallRecord;
+  readonly leaseRequest: LeaseRequest;
+  readonly context: Pick<CallContext, 'signal' | 'record' | 'upstreamCall'>;
   /** True for calls that the upstream limits apart from answers: what they meet rests no account. */
   readonly hasOwnLimits?: boolean;
-  /** Which of several upstream calls of the record these attempts are of, from 1. */
-  readonly upstreamCall?: number | undefined;
-  /** Stands for what is asked; the same requests of one key are held against an account once in a while. */
-  fingerprint?(): string;
-  /** Whether an attempt by this plan would send what the last one on this account sent; without it none would. */
-  repeats?(lease: Lease, plan: AttemptPlan): boolean;
+  /** What attempts send; absent where none sends again what another one sent. */
+  readonly bodies?: Pick<CallBodies, 'repeats' | 'fingerprint'> | undefined;
 }
+
+type Attempt<Result> = (
+  lease: Lease,
+  plan: AttemptPlan,
+  hasOther: () => boolean,
+) => Promise<Result>;
 
 /**
  * Runs `attempt` until it resolves. The lease of the attempt that resolved stays open: its owner
  * releases it. Every other lease is released here.
  * @throws GatewayError of the last attempt, or the reason why no account was left.
  */
-export async function runAttempts<Result>(
+export function runAttempts<Result>(
   request: AttemptRequest,
-  attempt: (lease: Lease, plan: AttemptPlan, hasOther: () => boolean) => Promise<Result>,
+  attempt: Attempt<Result>,
   dependencies: AttemptDependencies,
 ): Promise<Result> {
   dependencies.budget.noteRequest();
-  const run = new AttemptRun(request, dependencies);
-  for (;;) {
-    const lease = await run.nextLease();
-    const result = await run.tryOn(lease, attempt);
-    if (result.kind === 'done') return result.value;
-  }
+  return new AttemptRun(request, dependencies).run(attempt);
 }
 
 /** For a client whose next request may find an account at once. */
 const NEXT_REQUEST_MS = 1000;
 
 type NothingLeft = Extract<LeaseResult, { kind: 'none' }>;
-
-type TryResult<Result> =
-  | { readonly kind: 'done'; readonly value: Result }
-  | { readonly kind: 'again' };
+type LeaseOrNothing = Exclude<LeaseResult, { kind: 'wait' }>;
 
 /** The first account that refused the request: whether that is its own fault, the next ones tell. */
 interface Suspect {
@@ -85,10 +74,13 @@ class AttemptRun {
   readonly #request: AttemptRequest;
   readonly #dependencies: AttemptDependencies;
   readonly #startedAt: number;
-  /** Accounts that are not asked again. */
-  readonly #spent = new Set<string>();
-  /** Accounts that met a fault of the path or an overload: asked again where no other is left. */
-  readonly #faulted = new Set<string>();
+  /**
+   * Accounts that are not asked again, or only where no other is left, as they met a fault of the path or an
+   * overload.
+   */
+  #tried: Map<string, 'spent' | 'faulted'> | undefined;
+  /** What was changed for another try on the same account. */
+  #changes: Set<SameAccountChange> | undefined;
   #attempts = 0;
   #limits = 0;
   #refusals = 0;
@@ -109,78 +101,75 @@ class AttemptRun {
     this.#startedAt = dependencies.clock.monotonic();
   }
 
-  async nextLease(): Promise<Lease> {
-    if (this.#pause === 'jitter' && this.hasOther()) await this.#sleep(this.#between([100, 400]));
-    this.#pause = 'none';
-    let result = await this.#leaseOrWait();
-    if (result.kind === 'none') result = await this.#leaseAgain(result);
-    if (result.kind === 'none') {
-      this.#endSuspicion('held');
-      this.#request.record.passedOver = result.selectionLog;
-      throw this.#withRest(exhaustedError(result, this.#lastError));
-    }
-    return result.lease;
-  }
-
-  async tryOn<Result>(
-    lease: Lease,
-    attempt: (lease: Lease, plan: AttemptPlan, hasOther: () => boolean) => Promise<Result>,
-  ): Promise<TryResult<Result>> {
-    const changes = new Set<SameAccountChange>();
+  async run<Result>(attempt: Attempt<Result>): Promise<Result> {
+    const { budget, clock } = this.#dependencies;
     for (;;) {
-      this.#attemptStartedAt = this.#dependencies.clock.monotonic();
-      this.#attempts += 1;
-      try {
-        const hasOther = (): boolean => this.hasOther(lease);
-        const value = await attempt(lease, planOf(changes), hasOther);
-        this.#note(lease, { outcome: 'ok', status: 200 });
-        lease.noteAnswer();
-        if (this.#isBudgeted) this.#dependencies.budget.giveBack();
-        // Another account does what it refused: that was its own fault.
-        this.#endSuspicion('held');
-        return { kind: 'done', value };
-      } catch (error) {
-        const failure = this.#failureOf(error, lease);
-        const change = this.#follow(error, { failure, lease, changes });
-        if (change === undefined) return { kind: 'again' };
-        changes.add(change);
+      const lease = await this.#nextLease();
+      this.#changes = undefined;
+      for (let isSame = true; isSame; ) {
+        this.#attemptStartedAt = clock.monotonic();
+        this.#attempts += 1;
+        const plan = this.#changes === undefined ? FIRST_PLAN : planOf(this.#changes);
+        try {
+          const value = await attempt(lease, plan, () => this.#hasOther(lease));
+          this.#note(lease, { outcome: 'ok', status: 200 });
+          lease.noteAnswer();
+          if (this.#isBudgeted) budget.giveBack();
+          // Another account does what it refused: that was its own fault.
+          if (this.#suspect !== undefined) this.#endSuspicion('held');
+          return value;
+        } catch (error) {
+          isSame = this.#follow(error, lease);
+        }
       }
     }
   }
 
+  async #nextLease(): Promise<Lease> {
+    if (this.#pause === 'jitter' && this.#hasOther()) await this.#sleep([100, 400]);
+    this.#pause = 'none';
+    let result: LeaseResult = this.#lease();
+    if (result.kind === 'wait') result = await this.#waitForAccount(result.waitMs);
+    if (result.kind === 'none') result = await this.#leaseAgain(result);
+    if (result.kind === 'lease') return result.lease;
+    this.#endSuspicion('held');
+    this.#request.context.record.passedOver = result.selectionLog;
+    throw this.#withRest(exhaustedError(result, this.#lastError));
+  }
+
   /** True while an account is left that this request has not tried. */
-  hasOther(current?: Lease): boolean {
-    const tried = [...this.#spent, ...this.#faulted, ...(current ? [current.account.id] : [])];
-    return this.#lookAhead(new Set(tried)).kind !== 'none';
+  #hasOther(current?: Lease): boolean {
+    const tried = new Set(this.#tried?.keys());
+    if (current !== undefined) tried.add(current.account.id);
+    return this.#lookAhead(tried).kind !== 'none';
   }
 
   /** Most faults of the path pass at once: where no other account is left, those that met one are asked again. */
-  async #leaseAgain(nothing: NothingLeft): Promise<Exclude<LeaseResult, { kind: 'wait' }>> {
+  async #leaseAgain(nothing: NothingLeft): Promise<LeaseOrNothing> {
     const wait = REPEAT_WAITS_MS[this.#repeats];
-    if (this.#faulted.size === 0 || wait === undefined) return nothing;
+    const tried = this.#tried ?? new Map();
+    const faulted = [...tried].filter(([, how]) => how === 'faulted');
+    if (faulted.length === 0 || wait === undefined) return nothing;
     this.#repeats += 1;
-    await this.#sleep(this.#between(wait));
-    this.#faulted.clear();
-    const result = await this.#leaseOrWait();
+    await this.#sleep(wait);
+    for (const [id] of faulted) tried.delete(id);
+    let result = this.#lease();
+    if (result.kind === 'wait') result = await this.#waitForAccount(result.waitMs);
     return result.kind === 'none' && result.reason === 'all-tried' ? nothing : result;
-  }
-
-  async #leaseOrWait(): Promise<Exclude<LeaseResult, { kind: 'wait' }>> {
-    const result = this.#lease();
-    return result.kind === 'wait' ? this.#waitForAccount(result.waitMs) : result;
   }
 
   #lease(): LeaseResult {
     const { leaseRequest } = this.#request;
     const { pool } = this.#dependencies;
-    const exclude = new Set([...this.#spent, ...this.#faulted]);
+    if (this.#tried === undefined && this.#waitedMs === 0) return pool.lease(leaseRequest);
+    const exclude = new Set(this.#tried?.keys());
     return pool.lease({ ...leaseRequest, exclude, waitedMs: this.#waitedMs });
   }
 
   /** The pool itself bounds how long a request may wait in all. */
-  async #waitForAccount(waitMs: number): Promise<Exclude<LeaseResult, { kind: 'wait' }>> {
+  async #waitForAccount(waitMs: number): Promise<LeaseOrNothing> {
     for (let nextMs = waitMs; ; ) {
-      await this.#sleep(nextMs);
+      await this.#sleep([nextMs, nextMs]);
       this.#waitedMs += nextMs;
       const result = this.#lease();
       if (result.kind !== 'wait') return result;
@@ -190,7 +179,7 @@ class AttemptRun {
 
   /** The upstream failure an attempt ended in; anything else ends the whole request. */
   #failureOf(error: unknown, lease: Lease): UpstreamFailure {
-    const { signal } = this.#request;
+    const { signal } = this.#request.context;
     if (!signal.aborted && error instanceof GatewayError && error.failure !== undefined) {
       const { kind, status } = error.failure;
       this.#note(lease, { outcome: kind, status, detail: describeFault(error) });
@@ -203,24 +192,22 @@ class AttemptRun {
     throw signal.aborted ? ending : error;
   }
 
-  /** The change for another try on the same account; undefined to go on with another account. */
-  #follow(
-    error: unknown,
-    {
-      failure,
-      lease,
-      changes,
-    }: { failure: UpstreamFailure; lease: Lease; changes: ReadonlySet<SameAccountChange> },
-  ): SameAccountChange | undefined {
-    const counts = failure.kind !== 'connection-lost' || changes.has('fresh-connection');
+  /** True where the same account is tried again, with one more change. */
+  #follow(error: unknown, lease: Lease): boolean {
+    const failure = this.#failureOf(error, lease);
+    const { budget } = this.#dependencies;
+    const isLost = failure.kind === 'connection-lost';
+    const counts = !isLost || this.#changes?.has('fresh-connection') === true;
     // Lost again on a fresh connection it was no accident of a kept one, and the repeat a retry like others.
-    if (counts && failure.kind === 'connection-lost') this.#dependencies.budget.take();
+    if (counts && isLost) budget.take();
     if (counts) this.#count(failure, 1);
-    const step = this.#decide(failure, lease, changes);
+    const step = this.#decide(failure, lease);
     if (step.kind === 'same-account') {
       // Another try on the same account is no other account: the limit is of accounts.
       if (counts && !isPathFault(failure.kind)) this.#count(failure, -1);
-      return step.change;
+      this.#changes ??= new Set();
+      this.#changes.add(step.change);
+      return true;
     }
     const isOfRequest = this.#settle(lease, failure);
     if (isOfRequest || step.kind === 'stop') {
@@ -228,11 +215,12 @@ class AttemptRun {
       throw this.#finalError(error, failure);
     }
     this.#isBudgeted = step.mayRepeat;
-    if (step.mayRepeat) this.#dependencies.budget.take();
-    (step.mayRepeat ? this.#faulted : this.#spent).add(lease.account.id);
+    if (step.mayRepeat) budget.take();
+    this.#tried ??= new Map();
+    this.#tried.set(lease.account.id, step.mayRepeat ? 'faulted' : 'spent');
     this.#remember(error, failure);
     this.#pause = step.pause;
-    return undefined;
+    return false;
   }
 
   #count({ kind }: UpstreamFailure, by: 1 | -1): void {
@@ -245,9 +233,9 @@ class AttemptRun {
   #settle(lease: Lease, failure: UpstreamFailure): boolean {
     const { kind } = failure;
     if (!isRefusal(kind)) {
-      const isOwnLimit = this.#request.hasOwnLimits === true && isLimit(kind);
-      const isHeld = kind !== 'rejected' && !isOwnLimit;
-      const fingerprint = this.#request.fingerprint?.();
+      const { hasOwnLimits = false, bodies } = this.#request;
+      const isHeld = kind !== 'rejected' && !(hasOwnLimits && isLimit(kind));
+      const fingerprint = hasOwnLimits ? undefined : bodies?.fingerprint();
       lease.release(isHeld ? { kind: 'failure', failure, fingerprint } : { kind: 'neutral' });
       return false;
     }
@@ -257,7 +245,12 @@ class AttemptRun {
       return false;
     }
     // One request holds a refusal against one account alone.
-    const isOfRequest = mayBeOfRequest(kind) && isSameRefusal(suspect, { lease, failure });
+    const isSame =
+      suspect.lease.account.upstreamId === lease.account.upstreamId &&
+      suspect.failure.kind === kind &&
+      suspect.failure.status === failure.status &&
+      suspect.failure.reason === failure.reason;
+    const isOfRequest = mayBeOfRequest(kind) && isSame;
     const end = { kind: isOfRequest && isAccountDoubt(kind) ? 'doubted' : 'neutral' } as const;
     lease.release(end);
     if (isOfRequest) this.#endSuspicion(end);
@@ -273,23 +266,21 @@ class AttemptRun {
     lease.release(end === 'held' ? { kind: 'failure', failure } : end);
   }
 
-  #decide(
-    { kind }: UpstreamFailure,
-    lease: Lease,
-    changes: ReadonlySet<SameAccountChange>,
-  ): NextStep {
-    const { repeats } = this.#request;
+  #decide({ kind }: UpstreamFailure, lease: Lease): NextStep {
+    const { clock, budget } = this.#dependencies;
+    const { bodies } = this.#request;
+    const changes = this.#changes ?? new Set();
     try {
       return decideRetry(kind, {
         attempts: this.#attempts,
         limits: this.#limits,
-        elapsedMs: this.#dependencies.clock.monotonic() - this.#startedAt,
+        elapsedMs: clock.monotonic() - this.#startedAt,
         refusals: this.#refusals,
         pathFaults: this.#pathFaults,
         changes,
-        alters: (change) => repeats?.(lease, planOf(new Set([...changes, change]))) !== true,
+        alters: (change) => bodies?.repeats(lease, planOf(new Set([...changes, change]))) !== true,
         canRefresh: lease.canRefresh,
-        hasRetryBudget: this.#dependencies.budget.hasRoom(),
+        hasRetryBudget: budget.hasRoom(),
       });
     } catch (error) {
       lease.release({ kind: 'neutral' });
@@ -302,7 +293,7 @@ class AttemptRun {
   #finalError(error: unknown, { kind }: UpstreamFailure): unknown {
     if (!(error instanceof GatewayError)) return error;
     if (!isAccountTrouble(kind)) return this.#withRest(error);
-    const rest = this.#lookAhead(new Set([...this.#spent, ...this.#faulted]));
+    const rest = this.#lookAhead(new Set(this.#tried?.keys()));
     if (rest.kind === 'none') return exhaustedError(rest, error);
     // Accounts are left that this request may not try any more; the next one may.
     const { retryAfterMs } = rest;
@@ -314,7 +305,7 @@ class AttemptRun {
   #withRest(error: GatewayError): GatewayError {
     if (error.failure?.kind !== 'overloaded') return error;
     const { retryAfterMs } = this.#lookAhead(new Set());
-    return retryAfterMs === undefined ? error : withRetryAfter(error, retryAfterMs);
+    return retryAfterMs === undefined ? error : changed(error, { retryAfterMs });
   }
 
   /** What a request would find now, but for the accounts it is not to try. */
@@ -336,7 +327,7 @@ class AttemptRun {
   }
 
   #note(lease: Lease, end: Pick<AttemptRecord, 'outcome' | 'status' | 'detail'>): void {
-    const { record, upstreamCall } = this.#request;
+    const { record, upstreamCall } = this.#request.context;
     record.attempts.push({
       accountId: lease.account.id,
       accountLabel: lease.account.label,
@@ -349,26 +340,15 @@ class AttemptRun {
     });
   }
 
-  #between([from, to]: readonly [number, number]): number {
-    return from + this.#dependencies.random() * (to - from);
-  }
-
-  async #sleep(delayMs: number): Promise<void> {
-    const { signal } = this.#request;
-    await this.#dependencies.clock.sleep(delayMs, signal).catch(() => {
+  async #sleep([from, to]: readonly [number, number]): Promise<void> {
+    const { clock, random } = this.#dependencies;
+    const { signal } = this.#request.context;
+    const delayMs = from === to ? from : from + random() * (to - from);
+    await clock.sleep(delayMs, signal).catch(() => {
       this.#endSuspicion({ kind: 'neutral' });
       throw abortError(signal);
     });
   }
-}
-
-function isSameRefusal(one: Suspect, other: Suspect): boolean {
-  return (
-    one.lease.account.upstreamId === other.lease.account.upstreamId &&
-    one.failure.kind === other.failure.kind &&
-    one.failure.status === other.failure.status &&
-    one.failure.reason === other.failure.reason
-  );
 }
 
 /** The upstream's own words, else ours with what lies behind them: `connect ECONNREFUSED …`. */
@@ -383,20 +363,24 @@ export interface AttemptPlan extends SignaturePlan {
   readonly freshConnection: boolean;
 }
 
+export const FIRST_PLAN: AttemptPlan = {
+  signatures: 'carried',
+  usesPlaceholders: false,
+  refreshCredential: false,
+  freshConnection: false,
+};
+
 /** How an attempt differs from the first one on its account. */
 export function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
+  const isReissued = changes.has('reissue-calls');
+  const replaced = changes.has('replace-signatures') ? 'remembered' : 'carried';
+  const kept = changes.has('strip-signatures') ? 'stripped' : replaced;
   return {
-    signatures: signaturesOf(changes),
-    usesPlaceholders: changes.has('add-stand-ins') && !changes.has('reissue-calls'),
+    signatures: isReissued ? 'reissued' : kept,
+    usesPlaceholders: changes.has('add-stand-ins') && !isReissued,
     refreshCredential: changes.has('refresh-credential'),
     freshConnection: changes.has('fresh-connection'),
   };
-}
-
-function signaturesOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan['signatures'] {
-  if (changes.has('reissue-calls')) return 'reissued';
-  if (changes.has('strip-signatures')) return 'stripped';
-  return changes.has('replace-signatures') ? 'remembered' : 'carried';
 }
 
 /** The edge may abort with an error of its own (a time limit); otherwise the client left. */
@@ -420,18 +404,15 @@ const FLOOR = 10;
  * seconds, and at least ten.
  */
 export function createRetryBudget(clock: Pick<Clock, 'monotonic'>) {
-  let current = { start: clock.monotonic(), requests: 0, retries: 0 };
+  let start = clock.monotonic();
+  let current = { requests: 0, retries: 0 };
   let previous = { requests: 0, retries: 0 };
   const roll = (): void => {
-    const elapsed = clock.monotonic() - current.start;
+    const elapsed = clock.monotonic() - start;
     if (elapsed < WINDOW_MS) return;
     previous = elapsed < 2 * WINDOW_MS ? current : { requests: 0, retries: 0 };
-    current = { start: clock.monotonic(), requests: 0, retries: 0 };
-  };
-  const hasRoom = (): boolean => {
-    roll();
-    const requests = current.requests + previous.requests;
-    return current.retries + previous.retries < Math.max(FLOOR, requests * SHARE);
+    current = { requests: 0, retries: 0 };
+    start += elapsed;
   };
   return {
     /** Counts a request that starts. */
@@ -440,7 +421,11 @@ export function createRetryBudget(clock: Pick<Clock, 'monotonic'>) {
       current.requests += 1;
     },
     /** True when another path retry is allowed now. */
-    hasRoom,
+    hasRoom(): boolean {
+      roll();
+      const requests = current.requests + previous.requests;
+      return current.retries + previous.retries < Math.max(FLOOR, requests * SHARE);
+    },
     /** Counts a retry that is made, also one there was room for when it was decided and no more. */
     take(): void {
       roll();

@@ -19,7 +19,7 @@ function nameOf({ header, body, system, texts = [LONG] }: Named): string | undef
     turns: texts.map((text) => user(text)),
     system: system === undefined ? [] : [{ kind: 'text', text: system }],
   };
-  const call = callOf({ bodySession: body, canonical: () => requestOf(asked) });
+  const call = callOf({ bodySession: body, request: requestOf(asked) });
   return nameSession(call, { headerSession: header });
 }
 
@@ -59,7 +59,6 @@ test('a conversation has one name, in whatever lane it goes', () => {
     body: {},
     renameCalls: (frame: JsonObject) => frame,
     openingText: () => `Be brief.\n${LONG}`,
-    readQuietly: () => callOf().canonical(),
     createStreamWriter: refuse,
     writeReply: refuse,
   };

@@ -1,103 +1,53 @@
-// Sets up a call of dispatch: its route, its lease request and the preparation of its bodies.
+// What a call needs before it is tried: its route, its session, and what its record says of a lease.
 
 import { createHash, hash as digest } from 'node:crypto';
-import type { ThinkingMode } from '../canonical/effort.ts';
-import { type GatewayError, invalidRequest } from '../canonical/error.ts';
+import { invalidRequest } from '../canonical/error.ts';
 import type { ModelTask } from '../canonical/model.ts';
-import type { CanonicalRequest, Part } from '../canonical/request.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import type { FetchedMedia, MediaFetcher } from '../media/fetch-media.ts';
-import { loadMedia } from '../media/load-media.ts';
 import type { Pool } from '../pool/create-pool.ts';
-import type { Lease, LeaseRequest } from '../pool/pool.ts';
-import type { GenerateCall, RelayBody } from '../protocols/protocol.ts';
+import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
+import type { GenerateCall } from '../protocols/protocol.ts';
 import { findCatalogModel } from '../routing/catalog.ts';
-import type { SignatureCache } from '../signatures/cache.ts';
-import type { Upstream } from '../upstreams/upstream.ts';
-import type { AttemptDependencies } from './attempts.ts';
 import type { CallContext, ModelRouter, RoutedModel } from './dispatcher.ts';
-import { createPreparer, type Preparer } from './prepare.ts';
-import type { TokenEstimator } from './stream-observer.ts';
 
-export interface SetupOptions {
+export interface Routing {
   readonly router: ModelRouter;
   readonly pool: Pool;
-  readonly keeper: SignatureCache;
-  readonly estimator: TokenEstimator;
-  /** Absent where nothing is ever fetched. */
-  readonly media: MediaFetcher | undefined;
-  /** Read once per request, so that a request is not treated in two ways. */
-  readonly thinkingMode: () => ThinkingMode;
-  readonly dependencies: AttemptDependencies;
-  /** True for calls that count tokens: they may be about a piece of a conversation. */
-  readonly mayBePiece?: boolean | undefined;
 }
 
 /** Where a call goes, and what it asks of the pool. */
 export interface RoutedCall {
   readonly route: RoutedModel;
-  readonly leaseRequest: Omit<LeaseRequest, 'exclude'>;
-}
-
-export interface CallSetup extends RoutedCall, Preparer {
-  /** Fetches what the request names by address, where needed; comes before `prepare`. @throws GatewayError */
-  loadMedia(lease: Lease): Promise<void>;
-  readonly dependencies: AttemptDependencies;
-  readonly estimator: TokenEstimator;
-}
-
-interface SetupCall {
-  readonly model: string;
-  readonly relay?: RelayBody | undefined;
-  canonical(): CanonicalRequest;
-}
-
-/** @throws GatewayError when the model name leads nowhere. */
-export async function setUpCall(
-  call: SetupCall,
-  context: CallContext,
-  options: SetupOptions,
-): Promise<CallSetup> {
-  const { keeper, dependencies, estimator } = options;
-  const media = createCallMedia(call, { fetcher: options.media, signal: context.signal });
-  const { route, leaseRequest } = await routeCall(call.model, context, options);
-  const { clientKeyId, receipt, strict } = context;
-  return {
-    route,
-    leaseRequest,
-    loadMedia: ({ upstream }) => media.load(upstream),
-    ...createPreparer({
-      canonical: () => media.canonical(),
-      relay: call.relay,
-      route,
-      keeper,
-      clientKeyId,
-      receipt,
-      strict,
-      thinkingMode: options.thinkingMode(),
-      mayBePiece: options.mayBePiece ?? false,
-    }),
-    dependencies,
-    estimator,
-  };
+  readonly leaseRequest: LeaseRequest;
 }
 
 /** @throws GatewayError when the model name leads nowhere. */
 export async function routeCall(
-  model: string,
+  { model, session }: { readonly model: string; readonly session?: string | undefined },
   context: CallContext,
-  { router, pool }: Pick<SetupOptions, 'router' | 'pool'>,
+  { router, pool }: Routing,
 ): Promise<RoutedCall> {
-  await pool.ensureModels();
+  const lists = pool.ensureModels();
+  if (lists !== undefined) await lists;
   const { clientKeyId, preferredAccount, onlyAccount, preferredTier } = context;
   const route = router.route(model, onlyAccount ?? preferredAccount);
   context.record.routedModel = route.target;
   const wishes = { preferredAccount, onlyAccount, preferredTier };
-  return {
-    route,
-    leaseRequest: { model: route.target, clientKeyId, ...wishes },
-  };
+  return { route, leaseRequest: { model: route.target, clientKeyId, session, ...wishes } };
+}
+
+/** Of an account that would serve it now, for a look alone: give it back as neutral. */
+export function lookForLease(
+  leaseRequest: LeaseRequest,
+  pool: Pool,
+): Exclude<LeaseResult, { kind: 'wait' }> {
+  // A look has no patience: a busy account is passed over as if it had been waited for.
+  const waitedMs = Number.POSITIVE_INFINITY;
+  const leased = pool.lease({ ...leaseRequest, waitedMs, isDryRun: true });
+  if (leased.kind === 'wait') throw new Error('The pool asked for more time than there is.');
+  return leased;
 }
 
 /** Writes the chosen account into the request's record; an unfollowed preference is no secret loss. */
@@ -112,9 +62,9 @@ export function noteLease(lease: Lease, { record, receipt }: CallContext): void 
 /** Undefined when nobody says: the upstream decides then. */
 export function knownTasks(
   target: string,
-  lease: Pick<Lease, 'listedModel'>,
+  { listedModel }: Pick<Lease, 'listedModel'>,
 ): readonly ModelTask[] | undefined {
-  return lease.listedModel?.tasks ?? findCatalogModel(target)?.tasks;
+  return listedModel?.tasks ?? findCatalogModel(target)?.tasks;
 }
 
 /** @throws GatewayError (invalid-request) for a model that is known not to do this. */
@@ -123,17 +73,13 @@ export function requireTask(
   { model, target }: { readonly model: string; readonly target: string },
   lease: Pick<Lease, 'listedModel'>,
 ): void {
-  const tasks = knownTasks(target, lease);
-  if (tasks === undefined || tasks.includes(task)) return;
-  throw wrongTask(task, model === target ? model : `${model} (${target})`);
-}
-
-function wrongTask(task: ModelTask, name: string): GatewayError {
+  if (knownTasks(target, lease)?.includes(task) !== false) return;
+  const name = model === target ? model : `${model} (${target})`;
   const message =
     task === 'embed'
       ? told`${name} makes no embeddings. GET /v1beta/models names embedContent among the methods of the models that do.`
       : told`${name} makes embeddings and answers nothing else. Send it to /v1/embeddings or :embedContent, or name another model.`;
-  return invalidRequest('model', message, 'unsupported');
+  throw invalidRequest('model', message, 'unsupported');
 }
 
 const MIN_TEXT_LENGTH = 10;
@@ -142,59 +88,26 @@ const HASHED_CHARACTERS = 4096;
 /** The header's session, else the body's own, else a hash of the conversation's beginning. */
 export function nameSession(
   call: GenerateCall,
-  context: Pick<CallContext, 'headerSession'>,
+  { headerSession }: Pick<CallContext, 'headerSession'>,
 ): string | undefined {
-  if (context.headerSession !== undefined) return `header ${context.headerSession}`;
-  if (call.bodySession !== undefined) return `body ${call.bodySession}`;
-  const beginning =
-    call.relay === undefined ? openingText(call.canonical()) : call.relay.openingText();
-  return beginning === undefined ? undefined : `text ${hash(beginning)}`;
+  const { bodySession, relay } = call;
+  if (headerSession !== undefined) return `header ${headerSession}`;
+  if (bodySession !== undefined) return `body ${bodySession}`;
+  const beginning = relay === undefined ? openingText(call.request) : relay.openingText();
+  return beginning === undefined ? undefined : `text ${digest('sha256', beginning, 'base64url')}`;
 }
 
 /** The system text and the first user text that is long enough, wherever it stands. */
 function openingText({ system, turns }: CanonicalRequest): string | undefined {
   for (const { role, parts } of turns) {
-    const first = role === 'user' ? parts.find(isLongText) : undefined;
-    if (first === undefined) continue;
-    const before = system.map((part) => part.text).join('\n');
-    return `${before.slice(0, HASHED_CHARACTERS)}\n${first.text.slice(0, HASHED_CHARACTERS)}`;
+    if (role !== 'user') continue;
+    for (const part of parts) {
+      if (part.kind !== 'text' || part.text.length < MIN_TEXT_LENGTH) continue;
+      const before = system.map(({ text }) => text).join('\n');
+      return `${before.slice(0, HASHED_CHARACTERS)}\n${part.text.slice(0, HASHED_CHARACTERS)}`;
+    }
   }
   return undefined;
-}
-
-function isLongText(part: Part): part is Extract<Part, { kind: 'text' }> {
-  return part.kind === 'text' && part.text.length >= MIN_TEXT_LENGTH;
-}
-
-function hash(text: string): string {
-  return digest('sha256', text, 'base64url');
-}
-
-export interface CallMediaOptions {
-  readonly fetcher: MediaFetcher | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** The canonical request of one call, with the media its upstream cannot read by address in it. */
-export function createCallMedia(
-  call: { readonly relay?: RelayBody | undefined; canonical(): CanonicalRequest },
-  { fetcher, signal }: CallMediaOptions,
-) {
-  const fetched = new Map<string, FetchedMedia>();
-  let loaded: CanonicalRequest | undefined;
-  return {
-    /** As the upstream last given to `load` is to get it. */
-    canonical: (): CanonicalRequest => loaded ?? call.canonical(),
-    /**
-     * Fetches what this upstream does not read itself, when the operator allows it; a relayed body
-     * goes through as it is. @throws GatewayError (invalid-request); or the signal's reason
-     */
-    async load(upstream: Pick<Upstream, 'wire' | 'readsUri'>): Promise<void> {
-      if (fetcher?.isEnabled() !== true || call.relay?.wire === upstream.wire) return;
-      const isReadable = (uri: string): boolean => upstream.readsUri(uri);
-      loaded = await loadMedia(call.canonical(), { fetcher, isReadable, signal, fetched });
-    },
-  };
 }
 
 /** Whatever the size of the body, so much of it is looked at. */

@@ -110,7 +110,7 @@ export function callOf(change: Partial<GenerateCall> = {}): GenerateCall {
     model: 'm',
     stream: false,
     bodySession: undefined,
-    canonical: () => requestOf({ turns: [user('hello there')] }),
+    request: requestOf({ turns: [user('hello there')] }),
     createStreamWriter: () => ({
       contentType: 'text/event-stream',
       keepAlive: () => ':',
@@ -141,7 +141,7 @@ function countOf(change: Partial<CountTokensCall> = {}): CountTokensCall {
   return {
     protocol: 'messages',
     model: 'm',
-    canonical: () => requestOf({ turns: [user('x'.repeat(400))] }),
+    request: requestOf({ turns: [user('x'.repeat(400))] }),
     writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
     ...change,
   };

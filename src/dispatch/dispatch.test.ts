@@ -261,12 +261,9 @@ test('a count in the words of the upstream goes as its client sent it, and notes
     return { ...body, isPatched: true };
   };
   const body = { contents: [] };
-  const canonical = (): never => {
-    throw new Error('not needed');
-  };
   const counted = async (field?: string) => {
     const relay = { wire: bench.upstream.wire, body, field };
-    expect(await bench.countTokens({ relay, canonical })).toEqual({ input_tokens: 42 });
+    expect(await bench.countTokens({ relay })).toEqual({ input_tokens: 42 });
     expect(bench.upstream.calls.at(-1)?.body).toEqual({ ...body, isPatched: true });
     return bench.context.receipt.entries.at(-1)?.path;
   };
@@ -280,10 +277,7 @@ test('what a count is refused for is named by the field of the client’s reques
     throw invalidRequest('tools[0].name', 'tools[0].name: not taken.');
   };
   const relay = { wire: bench.upstream.wire, body: {}, field: 'request' };
-  const canonical = (): never => {
-    throw new Error('not needed');
-  };
-  await expect(bench.countTokens({ relay, canonical })).rejects.toMatchObject({
+  await expect(bench.countTokens({ relay })).rejects.toMatchObject({
     field: 'request.tools[0].name',
     message: 'request.tools[0].name: not taken.',
   });
@@ -359,10 +353,10 @@ test('estimates learn from what the upstream counted of prompts before', async (
   const bench = benchOf((_account, nth) =>
     nth === 0 ? { frames: ['Hi', 'used 7', 'end'] } : { fail: { kind: 'path', status: 501 } },
   );
-  const canonical = () => requestOf({ turns: [user('x'.repeat(400))] });
-  await bench.generate({ canonical });
+  const request = requestOf({ turns: [user('x'.repeat(400))] });
+  await bench.generate({ request });
   // By rule of thumb a hundred; it was told as 3, of which a tenth of the way is believed at once.
-  const { input_tokens: learned } = await bench.countTokens({ canonical });
+  const { input_tokens: learned } = await bench.countTokens({ request });
   expect(learned).toBe(93);
 });
 

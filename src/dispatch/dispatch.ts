@@ -8,19 +8,16 @@ import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { Pool } from '../pool/create-pool.ts';
-import type { GenerateCall, ReplyContext } from '../protocols/protocol.ts';
+import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
-import { GenerateAttempt } from './attempt.ts';
-import { createRetryBudget, runAttempts } from './attempts.ts';
+import { GenerateAttempt, type GenerateAttemptOptions } from './attempt.ts';
 import {
-  type CallSetup,
-  fingerprintOf,
-  nameSession,
-  noteLease,
-  requireTask,
-  routeCall,
-  setUpCall,
-} from './call-setup.ts';
+  type AttemptDependencies,
+  createRetryBudget,
+  FIRST_PLAN,
+  runAttempts,
+} from './attempts.ts';
+import { lookForLease, nameSession, noteLease, requireTask, routeCall } from './call-setup.ts';
 import { countTokens } from './count-tokens.ts';
 import type {
   CallContext,
@@ -28,11 +25,13 @@ import type {
   Dispatcher,
   GenerateAnswer,
   ModelRouter,
+  RoutedModel,
 } from './dispatcher.ts';
 import { embed } from './embed.ts';
 import { exhaustedError } from './exhausted.ts';
-import { askingApart, asksForSeveral, generateSeveral } from './fan-out.ts';
+import { askApart, asksForSeveral, generateSeveral } from './fan-out.ts';
 import { tellsItself } from './lanes.ts';
+import { CallBodies } from './prepare.ts';
 import { createTokenEstimator } from './stream-observer.ts';
 
 export interface DispatchOptions {
@@ -49,112 +48,120 @@ export interface DispatchOptions {
 }
 
 export function createDispatcher(options: DispatchOptions): Dispatcher {
-  const { router, pool, keeper, clock, random, createId, media, thinkingMode } = options;
-  const routing = { router, pool };
-  const dependencies = { pool, clock, random, budget: createRetryBudget(clock) };
-  const estimator = createTokenEstimator();
-  const setupOptions = { router, pool, keeper, estimator, media, dependencies, thinkingMode };
-  const attemptOptions = { keeper, clock, createId, estimator };
-  const generateOne = async (call: GenerateCall, context: CallContext): Promise<GenerateAnswer> => {
-    const setup = await setUpCall(call, context, setupOptions);
-    const { leaseRequest, loadMedia, prepare, repeats, route } = setup;
-    const session = nameSession(call, context);
-    const { signal, record, upstreamCall } = context;
-    const attempts: GenerateAttempt[] = [];
-    const fingerprint = (): string => fingerprintOf(record.upstreamBody ?? {});
-    return runAttempts(
-      {
-        leaseRequest: { ...leaseRequest, session },
-        signal,
-        record,
-        upstreamCall,
-        fingerprint,
-        repeats,
-      },
-      async (lease, plan, hasOther) => {
-        noteLease(lease, context);
-        requireTask('generate', { model: call.model, target: route.target }, lease);
-        await loadMedia(lease);
-        const prepared = prepare(lease, plan);
-        record.upstreamBody = prepared.body;
-        const input = { options: attemptOptions, call, context, lease, prepared, plan, hasOther };
-        const attempt = new GenerateAttempt(input);
-        attempts.push(attempt);
-        return attempt.run();
-      },
-      dependencies,
-    ).catch((error: unknown) => {
-      // No attempt gave better: what such an answer says of itself tells the client more than an error.
-      const isTold = error instanceof GatewayError && tellsItself(error);
-      const told = isTold ? attempts.findLast(({ isTold }) => isTold)?.tell() : undefined;
-      if (told === undefined) throw error;
-      return told;
-    });
-  };
-  const replyContext = ({ model }: GenerateCall): ReplyContext => {
-    return { model, createId, createdAt: Math.floor(clock.now() / 1000) };
-  };
-  return {
-    async generate(asked, context) {
-      const call = asksForSeveral(asked) ? await askingApart(asked, context, routing) : asked;
-      const { fanOut } = call;
-      if (fanOut === undefined) return generateOne(call, context);
-      return generateSeveral({ ...call, fanOut }, context, { generateOne, replyContext });
-    },
-    async explain(asked, context) {
-      const call = asksForSeveral(asked) ? await askingApart(asked, context, routing) : asked;
-      const setup = await setUpCall(call, context, setupOptions);
-      return explainCall(call, context, { setup, pool });
-    },
-    async countTokens(call, context) {
-      const options = { ...setupOptions, mayBePiece: true };
-      return countTokens(call, context, await setUpCall(call, context, options));
-    },
-    async embed(call, context) {
-      const routed = await routeCall(call.model, context, routing);
-      return embed(call, context, { ...routed, dependencies, estimator });
-    },
-  };
+  return new Dispatch(options);
 }
 
-/** Leases, prepares and gives back: nothing is sent and nothing held against the account. */
-async function explainCall(
-  call: GenerateCall,
-  context: CallContext,
-  { setup, pool }: { readonly setup: CallSetup; readonly pool: Pool },
-): Promise<CallExplanation> {
-  // A dry run has no patience: a busy account is passed over as if it had been waited for.
-  const waitedMs = Number.POSITIVE_INFINITY;
-  const leased = pool.lease({
-    ...setup.leaseRequest,
-    exclude: new Set(),
-    waitedMs,
-    isDryRun: true,
-  });
-  if (leased.kind === 'wait') throw new Error('The pool asked for more time than there is.');
-  if (leased.kind === 'none') throw exhaustedError(leased, undefined);
-  const { lease } = leased;
-  try {
-    noteLease(lease, context);
-    requireTask('generate', { model: call.model, target: setup.route.target }, lease);
-    await setup.loadMedia(lease);
-    const { lane, body } = setup.prepare(lease, { signatures: 'carried', usesPlaceholders: false });
-    const upstreamBody = asSent(body, context.receipt);
-    // Before the canonical form is made for show: what it cannot hold is relayed all the same.
-    const receipt = [...context.receipt.entries];
-    return {
-      route: setup.route,
-      accountId: lease.account.id,
-      considered: lease.selectionLog,
-      upstreamId: lease.upstream.id,
-      upstreamModel: lease.modelId,
-      lane,
-      canonical: call.canonical(),
-      upstreamBody,
-      receipt,
-    };
-  } finally {
-    lease.release({ kind: 'neutral' });
+class Dispatch implements Dispatcher {
+  readonly #options: DispatchOptions;
+  readonly #dependencies: AttemptDependencies;
+  readonly #attempts: GenerateAttemptOptions;
+
+  constructor(options: DispatchOptions) {
+    const { pool, keeper, clock, random, createId } = options;
+    this.#options = options;
+    this.#dependencies = { pool, clock, random, budget: createRetryBudget(clock) };
+    this.#attempts = { keeper, clock, createId, estimator: createTokenEstimator() };
+  }
+
+  async generate(asked: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
+    const call = asksForSeveral(asked) ? await askApart(asked, context, this.#options) : asked;
+    const { fanOut, model } = call;
+    if (fanOut === undefined) return this.#generateOne(call, context);
+    const { createId, clock } = this.#options;
+    const createdAt = Math.floor(clock.now() / 1000);
+    return generateSeveral({ ...call, fanOut }, context, {
+      generateOne: (one, own) => this.#generateOne(one, own),
+      replyContext: { model, createId, createdAt },
+    });
+  }
+
+  async #generateOne(call: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
+    const { model } = call;
+    const session = nameSession(call, context);
+    const { route, leaseRequest } = await routeCall({ model, session }, context, this.#options);
+    const bodies = this.#bodiesOf(call, context, route);
+    /** The last one whose answer says itself what is wrong with it. */
+    let told: GenerateAttempt | undefined;
+    try {
+      return await runAttempts(
+        { leaseRequest, context, bodies },
+        async (lease, plan, hasOther) => {
+          noteLease(lease, context);
+          requireTask('generate', { model, target: route.target }, lease);
+          const prepared = await bodies.prepare(lease, plan);
+          context.record.upstreamBody = prepared.body;
+          const options = this.#attempts;
+          const input = { options, call, context, lease, prepared, plan, hasOther };
+          const attempt = new GenerateAttempt(input);
+          try {
+            return await attempt.run();
+          } finally {
+            if (attempt.isTold) told = attempt;
+          }
+        },
+        this.#dependencies,
+      );
+    } catch (error) {
+      // No attempt gave better: what such an answer says of itself tells the client more than an error.
+      const isTold = error instanceof GatewayError && tellsItself(error);
+      const answer = isTold ? told?.tell() : undefined;
+      if (answer === undefined) throw error;
+      return answer;
+    }
+  }
+
+  /** Leases, prepares and gives back: nothing is sent and nothing held against the account. */
+  async explain(asked: GenerateCall, context: CallContext): Promise<CallExplanation> {
+    const call = asksForSeveral(asked) ? await askApart(asked, context, this.#options) : asked;
+    const { model } = call;
+    const { route, leaseRequest } = await routeCall({ model }, context, this.#options);
+    const bodies = this.#bodiesOf(call, context, route);
+    const leased = lookForLease(leaseRequest, this.#options.pool);
+    if (leased.kind === 'none') throw exhaustedError(leased, undefined);
+    const { lease } = leased;
+    try {
+      noteLease(lease, context);
+      requireTask('generate', { model, target: route.target }, lease);
+      const { lane, body } = await bodies.prepare(lease, FIRST_PLAN);
+      return {
+        route,
+        accountId: lease.account.id,
+        considered: lease.selectionLog,
+        upstreamId: lease.upstream.id,
+        upstreamModel: lease.modelId,
+        lane,
+        canonical: call.request,
+        upstreamBody: asSent(body, context.receipt),
+        receipt: context.receipt.entries,
+      };
+    } finally {
+      lease.release({ kind: 'neutral' });
+    }
+  }
+
+  async countTokens(call: CountTokensCall, context: CallContext): Promise<JsonObject> {
+    const { route, leaseRequest } = await routeCall(call, context, this.#options);
+    const bodies = this.#bodiesOf(call, context, route, true);
+    const { estimator } = this.#attempts;
+    const setup = { leaseRequest, bodies, estimator, dependencies: this.#dependencies };
+    return countTokens(call, context, setup);
+  }
+
+  async embed(call: EmbedCall, context: CallContext): Promise<JsonObject> {
+    const routed = await routeCall(call, context, this.#options);
+    const { estimator } = this.#attempts;
+    return embed(call, context, { ...routed, estimator, dependencies: this.#dependencies });
+  }
+
+  #bodiesOf(
+    call: GenerateCall | CountTokensCall,
+    context: CallContext,
+    route: RoutedModel,
+    mayBePiece = false,
+  ): CallBodies {
+    const { keeper, media, thinkingMode } = this.#options;
+    const options = { route, keeper, media, thinkingMode: thinkingMode(), mayBePiece };
+    return new CallBodies(call, context, options);
   }
 }
 

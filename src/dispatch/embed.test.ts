@@ -73,7 +73,7 @@ const generateCall: GenerateCall = {
   model: 'm',
   stream: false,
   bodySession: undefined,
-  canonical: () => requestOf({ turns: [user('hello there')] }),
+  request: requestOf({ turns: [user('hello there')] }),
   createStreamWriter: () => ({ contentType: 'x', keepAlive: () => '', write: () => '' }),
   writeReply: () => ({ isAnswered: true }),
 };

@@ -9,9 +9,8 @@ import { told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { EmbedCall, EmbedRelay } from '../protocols/protocol.ts';
 import { type AttemptDependencies, type AttemptPlan, runAttempts } from './attempts.ts';
-
 import { knownTasks, noteLease, type RoutedCall, requireTask } from './call-setup.ts';
-import type { AnswerFigures, CallContext, RoutedModel } from './dispatcher.ts';
+import type { CallContext, RoutedModel } from './dispatcher.ts';
 import { refuseLosses } from './prepare.ts';
 import { noteCommit, type TokenEstimator } from './stream-observer.ts';
 
@@ -26,10 +25,10 @@ export async function embed(
   context: CallContext,
   { route, leaseRequest, dependencies, estimator }: EmbedSetup,
 ): Promise<JsonObject> {
-  const { signal, record, receipt } = context;
+  const { record, receipt } = context;
   const progress = new Progress();
   await runAttempts(
-    { leaseRequest, signal, record },
+    { leaseRequest, context },
     async (lease, plan) => {
       noteLease(lease, context);
       requireTask('embed', { model: call.model, target: route.target }, lease);
@@ -41,23 +40,15 @@ export async function embed(
     dependencies,
   );
   const answer = progress.answer();
-  noteCommit(record, countOf(answer.promptTokens), dependencies.clock.monotonic());
-  if (progress.relay !== undefined) return progress.relay.writeEmbeddings(answer);
-  if (answer.promptTokens !== undefined || !call.showsUsage) return call.writeEmbeddings(answer);
-  record.isEstimate = true;
-  const promptTokens = estimator.estimate({
-    system: [],
-    turns: [
-      { role: 'user', parts: call.inputs().map(({ text }) => ({ kind: 'text' as const, text })) },
-    ],
-    tools: [],
-  });
-  return call.writeEmbeddings({ ...answer, promptTokens });
-}
-
-function countOf(promptTokens: number | undefined): AnswerFigures {
+  const { promptTokens } = answer;
   const usage = promptTokens === undefined ? undefined : { ...NO_USAGE, promptTokens };
-  return { usage, imageCount: 0 };
+  noteCommit(record, { usage, imageCount: 0 }, dependencies.clock.monotonic());
+  if (progress.relay !== undefined) return progress.relay.writeEmbeddings(answer);
+  if (promptTokens !== undefined || !call.showsUsage) return call.writeEmbeddings(answer);
+  record.isEstimate = true;
+  const parts = call.inputs().map(({ text }) => ({ kind: 'text' as const, text }));
+  const asked = { system: [], turns: [{ role: 'user' as const, parts }], tools: [] };
+  return call.writeEmbeddings({ ...answer, promptTokens: estimator.estimate(asked) });
 }
 
 interface EmbedAttempt {

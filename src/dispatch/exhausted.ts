@@ -14,21 +14,34 @@ export function exhaustedError(
   nothing: NothingLeft,
   lastError: GatewayError | undefined,
 ): GatewayError {
+  const { retryAfterMs } = nothing;
+  const failure = lastError?.failure;
+  const ending = { retryAfterMs, failure, cause: lastError };
   switch (nothing.reason) {
     case 'limited':
-      return limitError(nothing.retryAfterMs, lastError);
+      return new GatewayError({
+        kind: failure?.kind === 'quota-exhausted' ? 'quota-exhausted' : 'rate-limited',
+        source: 'upstream',
+        message: told`All accounts for this model have reached their limit. Try again when one has recovered.`,
+        ...ending,
+      });
     case 'overloaded':
-      return overloadError(nothing.retryAfterMs, lastError);
+      return new GatewayError({
+        kind: 'overloaded',
+        source: 'upstream',
+        message: told`The upstream is overloaded. Try again shortly.`,
+        ...ending,
+      });
     case 'not-offered':
       return lastError ?? notOffered();
     case 'all-tried':
       return lastError === undefined
-        ? noUsableAccount(nothing)
-        : lastAttemptError(lastError, nothing);
+        ? noUsableAccount(retryAfterMs)
+        : lastAttemptError(lastError, retryAfterMs);
     case 'no-accounts':
     case 'unusable':
       // Those that could be asked refused the request; whether the others had, nobody can say.
-      return isClientsToKnow(lastError) ? lastError : noUsableAccount(nothing, lastError);
+      return isClientsToKnow(lastError) ? lastError : noUsableAccount(retryAfterMs, lastError);
     default:
       return nothing.reason satisfies never;
   }
@@ -41,40 +54,14 @@ function isClientsToKnow(error: GatewayError | undefined): error is GatewayError
 }
 
 /** Every account was tried: the client learns what the last one ran into, unless that is the pool's business. */
-function lastAttemptError(lastError: GatewayError, nothing: NothingLeft): GatewayError {
+function lastAttemptError(
+  lastError: GatewayError,
+  // They are not out of use: the next request may find one of them well again.
+  retryAfterMs = NEXT_REQUEST_MS,
+): GatewayError {
   const kind = lastError.failure?.kind;
   const isOurs = kind !== undefined && isAccountTrouble(kind) && !isLimit(kind);
-  // They are not out of use: the next request may find one of them well again.
-  const { retryAfterMs = NEXT_REQUEST_MS } = nothing;
-  return isOurs ? noUsableAccount({ ...nothing, retryAfterMs }, lastError) : lastError;
-}
-
-function limitError(
-  retryAfterMs: number | undefined,
-  lastError: GatewayError | undefined,
-): GatewayError {
-  return new GatewayError({
-    kind: lastError?.failure?.kind === 'quota-exhausted' ? 'quota-exhausted' : 'rate-limited',
-    source: 'upstream',
-    message: told`All accounts for this model have reached their limit. Try again when one has recovered.`,
-    retryAfterMs,
-    failure: lastError?.failure,
-    cause: lastError,
-  });
-}
-
-function overloadError(
-  retryAfterMs: number | undefined,
-  lastError: GatewayError | undefined,
-): GatewayError {
-  return new GatewayError({
-    kind: 'overloaded',
-    source: 'upstream',
-    message: told`The upstream is overloaded. Try again shortly.`,
-    retryAfterMs,
-    failure: lastError?.failure,
-    cause: lastError,
-  });
+  return isOurs ? noUsableAccount(retryAfterMs, lastError) : lastError;
 }
 
 function notOffered(): GatewayError {
@@ -87,7 +74,7 @@ function notOffered(): GatewayError {
   });
 }
 
-function noUsableAccount({ retryAfterMs }: NothingLeft, lastError?: GatewayError): GatewayError {
+function noUsableAccount(retryAfterMs: number | undefined, lastError?: GatewayError): GatewayError {
   return new GatewayError({
     kind: 'upstream-auth',
     source: 'gateway',

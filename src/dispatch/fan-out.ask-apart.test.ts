@@ -5,7 +5,7 @@ import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
 import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { callOf, contextOf } from './dispatch.test-support.ts';
-import { askingApart, asksForSeveral } from './fan-out.ts';
+import { askApart, asksForSeveral } from './fan-out.ts';
 
 function routingOf(severalAnswers: boolean, ids = ['a']) {
   const upstream = {
@@ -20,18 +20,17 @@ function routingOf(severalAnswers: boolean, ids = ['a']) {
   };
 }
 
-const asking = (fields: Partial<CanonicalRequest>) =>
-  callOf({ canonical: () => requestOf(fields) });
+const asking = (fields: Partial<CanonicalRequest>) => callOf({ request: requestOf(fields) });
 
 test('of a model that gives one answer at a time each is asked for by itself, with a seed of its own', async () => {
   const call = asking({ choices: 3, sampling: { temperature: 1, seed: 7 } });
   expect(asksForSeveral(call)).toBe(true);
-  const apart = await askingApart(call, contextOf(), routingOf(false));
+  const apart = await askApart(call, contextOf(), routingOf(false));
   expect(apart.fanOut).toMatchObject({
     takesPartial: true,
     requests: [7, 8, 9].map((seed) => ({ choices: 1, sampling: { temperature: 1, seed } })),
   });
-  expect(apart.canonical().choices).toBe(1);
+  expect(apart.request.choices).toBe(1);
 });
 
 test('several prompts are asked for prompt by prompt, and stay all or nothing', async () => {
@@ -39,15 +38,15 @@ test('several prompts are asked for prompt by prompt, and stay all or nothing', 
     requestOf({ choices: 2, system: [{ kind: 'text', text }] }),
   );
   const call = { ...asking({ choices: 2 }), fanOut: { requests, takesPartial: false } };
-  const { fanOut } = await askingApart(call, contextOf(), routingOf(false));
+  const { fanOut } = await askApart(call, contextOf(), routingOf(false));
   expect(fanOut?.takesPartial).toBe(false);
   expect(fanOut?.requests.map(({ system }) => system[0]?.text)).toEqual(['a', 'a', 'b', 'b']);
 });
 
 test('a call stays one where its model gives several, and where no account is left', async () => {
   const call = asking({ choices: 2 });
-  expect(await askingApart(call, contextOf(), routingOf(true))).toBe(call);
-  expect(await askingApart(call, contextOf(), routingOf(false, []))).toBe(call);
+  expect(await askApart(call, contextOf(), routingOf(true))).toBe(call);
+  expect(await askApart(call, contextOf(), routingOf(false, []))).toBe(call);
 });
 
 test('one answer is one request, and more than the wire has are refused as they are', () => {

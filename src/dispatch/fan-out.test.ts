@@ -31,7 +31,7 @@ function severalOf(count: number, takesPartial: boolean) {
     model: 'm',
     stream: false,
     bodySession: undefined,
-    canonical: () => requestOf({}),
+    request: requestOf({}),
     createStreamWriter: () => {
       throw new Error('not streamed');
     },
@@ -46,7 +46,7 @@ function answering(failures: ReadonlyMap<number, GatewayError> = new Map()) {
   const seen = { asked: 0, atOnce: 0, most: 0 };
   return {
     seen,
-    replyContext: () => REPLY_CONTEXT,
+    replyContext: REPLY_CONTEXT,
     async generateOne(call: GenerateCall, context: CallContext) {
       const position = seen.asked;
       seen.asked += 1;
@@ -112,7 +112,7 @@ test('answers stand in the order of their requests, whichever comes first, and a
   const gates = [0, 1, 2].map(() => Promise.withResolvers<void>());
   let asked = 0;
   const answer = generateSeveral(call, contextOf(), {
-    replyContext: () => REPLY_CONTEXT,
+    replyContext: REPLY_CONTEXT,
     async generateOne({ writeReply }) {
       const position = asked++;
       await gates[position]?.promise;

@@ -5,17 +5,16 @@ import { type Reply, type ReplyChoice, unfold } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { told } from '../lib/localized-message.ts';
-import type { Pool } from '../pool/create-pool.ts';
 import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import { Handover } from '../stream/queue.ts';
 import { abortError } from './attempts.ts';
-import { routeCall } from './call-setup.ts';
-import type { CallContext, GenerateAnswer, ModelRouter } from './dispatcher.ts';
+import { lookForLease, type Routing, routeCall } from './call-setup.ts';
+import type { CallContext, GenerateAnswer } from './dispatcher.ts';
 
 export interface FanOutOptions {
   /** Answers one of the requests, with all attempts it takes. */
   generateOne(call: GenerateCall, context: CallContext): Promise<GenerateAnswer>;
-  replyContext(call: GenerateCall): ReplyContext;
+  readonly replyContext: ReplyContext;
 }
 
 /** So many of the requests of one call are on their way at the same time. */
@@ -46,7 +45,7 @@ export async function generateSeveral(
   if (first !== undefined && (replies.length === 0 || isWhole)) throw first;
   if (first !== undefined) noteFailures(failures, results.length, context);
   const reply = mergeReplies(replies);
-  const replyContext = options.replyContext(call);
+  const { replyContext } = options;
   if (!call.stream) return { kind: 'reply', body: call.writeReply(reply, replyContext) };
   return { kind: 'stream', chunks: writeStream(call, reply, replyContext) };
 }
@@ -76,12 +75,10 @@ async function streamApart(
   }
   const error = gravest(failures);
   if (error !== undefined && (first === undefined || error.kind === 'internal')) throw error;
-  const replyContext = options.replyContext(call);
-  const write = (reply: Reply): AsyncGenerator<string, void> =>
-    writeStream(call, reply, replyContext);
+  const { replyContext } = options;
   async function* chunks(): AsyncGenerator<string, void> {
     for (let result = first; result !== undefined; result = await next()) {
-      if (result.kind === 'reply') yield* write(result.reply);
+      if (result.kind === 'reply') yield* writeStream(call, result.reply, replyContext);
       else failures.push(result.error);
     }
     const fault = gravest(failures);
@@ -146,7 +143,7 @@ async function ask(
     ...call,
     stream: false,
     fanOut: undefined,
-    canonical: () => request,
+    request,
     writeReply(reply) {
       taken = reply;
       return {};
@@ -222,15 +219,10 @@ function addMedia(sum: Usage['media'], media: Usage['media']): Pick<Usage, 'medi
 /** As many as the models give that give several; more are refused where the request is encoded. */
 const MAX_ANSWERS = 8;
 
-interface Routing {
-  readonly router: ModelRouter;
-  readonly pool: Pool;
-}
-
-/** False for native requests, which are the upstream's to judge. @throws GatewayError as `canonical` does */
-export function asksForSeveral({ relay, canonical }: GenerateCall): boolean {
-  if (relay !== undefined) return false;
-  const { choices } = canonical();
+/** False for native requests, which are the upstream's to judge. */
+export function asksForSeveral(call: GenerateCall): boolean {
+  if (call.relay !== undefined) return false;
+  const { choices } = call.request;
   return choices > 1 && choices <= MAX_ANSWERS;
 }
 
@@ -238,36 +230,21 @@ export function asksForSeveral({ relay, canonical }: GenerateCall): boolean {
  * The call as the model takes it, which is known with its account: one that would serve it now is looked at,
  * and not taken. @throws GatewayError when the model name leads nowhere.
  */
-export async function askingApart(
+export async function askApart(
   call: GenerateCall,
   context: CallContext,
   routing: Routing,
 ): Promise<GenerateCall> {
-  if (await givesSeveral(call, context, routing)) return call;
-  const { fanOut = { requests: [call.canonical()], takesPartial: true } } = call;
-  const requests = fanOut.requests.flatMap(eachApart);
-  const [first = call.canonical()] = requests;
-  return { ...call, canonical: () => first, fanOut: { ...fanOut, requests } };
-}
-
-async function givesSeveral(
-  { model }: GenerateCall,
-  context: CallContext,
-  routing: Routing,
-): Promise<boolean> {
-  const { leaseRequest } = await routeCall(model, context, routing);
-  const waitedMs = Number.POSITIVE_INFINITY;
-  const leased = routing.pool.lease({
-    ...leaseRequest,
-    exclude: new Set(),
-    waitedMs,
-    isDryRun: true,
-  });
+  const { model, request, fanOut = { requests: [request], takesPartial: true } } = call;
+  const { leaseRequest } = await routeCall({ model }, context, routing);
+  const leased = lookForLease(leaseRequest, routing.pool);
   // Without an account the attempts say what is wrong.
-  if (leased.kind !== 'lease') return true;
+  if (leased.kind === 'none') return call;
   const { upstream, modelId, listedModel, release } = leased.lease;
   release({ kind: 'neutral' });
-  return upstream.capabilities(modelId, listedModel).severalAnswers;
+  if (upstream.capabilities(modelId, listedModel).severalAnswers) return call;
+  const requests = fanOut.requests.flatMap(eachApart);
+  return { ...call, request: requests[0] ?? request, fanOut: { ...fanOut, requests } };
 }
 
 /** The same seed would give the same answer each time. */

@@ -1,39 +1,31 @@
-// Prepares the upstream body of one attempt, once per model and signature plan.
+// Prepares the upstream bodies of one call, each once per model and signature plan.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
 import {
+  clientField,
   createReceipt,
-  inClientNames,
+  memberPath,
   type Receipt,
   type ReceiptEntry,
-  type RequestReceipt,
-  withinField,
+  receiptInClientNames,
+  receiptWithin,
+  renameField,
 } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { mendText } from '../canonical/text-forms.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
+import type { FetchedMedia, MediaFetcher } from '../media/fetch-media.ts';
+import { loadMedia } from '../media/load-media.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { RelayBody } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { applyTransforms } from '../transforms/index.ts';
 import type { PatchTarget, SignaturePlan, Upstream } from '../upstreams/upstream.ts';
-import type { RoutedModel } from './dispatcher.ts';
-
-export interface Preparation {
-  readonly canonical: () => CanonicalRequest;
-  readonly relay: RelayBody | undefined;
-  readonly route: RoutedModel;
-  readonly keeper: SignatureCache;
-  readonly clientKeyId: string;
-  readonly receipt: RequestReceipt;
-  readonly strict: boolean;
-  readonly thinkingMode: ThinkingMode;
-  /** True where tokens are counted and nothing is answered. */
-  readonly mayBePiece: boolean;
-}
+import { fingerprintOf } from './call-setup.ts';
+import type { CallContext, RoutedModel } from './dispatcher.ts';
 
 export interface PreparedBody {
   readonly lane: 'relay' | 'translate';
@@ -44,74 +36,133 @@ export interface PreparedBody {
 }
 
 interface NotedBody extends PreparedBody {
+  readonly key: string;
   /** What is lost in this body: of several that are sent, the last one's counts. */
   readonly noted: readonly ReceiptEntry[];
 }
 
-/** The bodies of one call's attempts. */
-export type Preparer = ReturnType<typeof createPreparer>;
-
-export function createPreparer(preparation: Preparation) {
-  const { receipt, strict } = preparation;
-  const prepared = new Map<string, NotedBody>();
-  const sent: { readonly lease: Lease; readonly body: JsonObject }[] = [];
-  let noted: readonly ReceiptEntry[] = [];
-  const find = (lease: Lease, plan: SignaturePlan): NotedBody => {
-    const key = `${lease.upstream.id} ${lease.modelId} ${plan.signatures} ${plan.usesPlaceholders}`;
-    const known = prepared.get(key) ?? prepare(preparation, lease, plan);
-    prepared.set(key, known);
-    return known;
-  };
-  return {
-    /** Bodies are kept, so that moving to another account of the same upstream encodes nothing twice. */
-    prepare(lease: Lease, plan: SignaturePlan): PreparedBody {
-      const found = find(lease, plan);
-      receipt.withdraw(noted);
-      noted = found.noted;
-      for (const { action, path, reason } of noted) receipt.add(action, path, reason);
-      if (strict && !sent.some(({ body }) => body === found.body))
-        refuseLosses(receipt, [found.body]);
-      sent.push({ lease, body: found.body });
-      return found;
-    },
-    /** Whether the plan gives what `prepare` gave for the same lease. */
-    repeats(lease: Lease, plan: SignaturePlan): boolean {
-      const { body } = find(lease, plan);
-      return sent.some((one) => one.lease === lease && isDeepStrictEqual(one.body, body));
-    },
-  };
+export interface BodiesOptions {
+  readonly route: RoutedModel;
+  readonly keeper: SignatureCache;
+  /** For media that requests name by address; absent where nothing is ever fetched. */
+  readonly media?: MediaFetcher | undefined;
+  /** Read once per request, so that a request is not treated in two ways. */
+  readonly thinkingMode: ThinkingMode;
+  /** True for calls that count tokens: they may be about a piece of a conversation. */
+  readonly mayBePiece?: boolean | undefined;
 }
 
-function prepare(
-  preparation: Preparation,
-  lease: Lease,
-  { signatures, usesPlaceholders }: SignaturePlan,
-): NotedBody {
-  const { relay, route, keeper, clientKeyId, thinkingMode, mayBePiece } = preparation;
-  const receipt = createReceipt();
-  const { upstream, modelId } = lease;
-  const capabilities = upstream.capabilities(modelId, lease.listedModel);
-  const { signatureFamily } = capabilities;
-  const isSearchNamed = route.webSearch;
-  const target: PatchTarget = {
-    modelId,
-    capabilities,
-    signatures,
-    usesPlaceholders,
-    receipt,
-    recall: { lookup: (key) => keeper.lookup(clientKeyId, key) },
-    variant: route,
-    thinkingMode,
-    mayBePiece,
-  };
-  if (relay !== undefined && relay.wire === upstream.wire) {
-    const body = withinField(relay.field ?? '', receipt, (placed) =>
-      upstream.patch(relay.body, { ...target, receipt: placed }),
-    );
-    return { lane: 'relay', body, signatureFamily, isSearchNamed, noted: receipt.entries };
+interface BodiesCall {
+  readonly relay?: RelayBody | undefined;
+  readonly request: CanonicalRequest;
+}
+
+/** The bodies of one call's attempts. They are kept: another account of the same upstream encodes nothing twice. */
+export class CallBodies {
+  readonly #call: BodiesCall;
+  readonly #context: CallContext;
+  readonly #options: BodiesOptions;
+  readonly #made: NotedBody[] = [];
+  readonly #sent: { readonly lease: Lease; readonly body: JsonObject }[] = [];
+  #noted: readonly ReceiptEntry[] = [];
+  #fetched: Map<string, FetchedMedia> | undefined;
+  /** The request with the media in it that the last upstream cannot read by address. */
+  #loaded: CanonicalRequest | undefined;
+
+  constructor(call: BodiesCall, context: CallContext, options: BodiesOptions) {
+    this.#call = call;
+    this.#context = context;
+    this.#options = options;
   }
-  const body = translateRequest(preparation.canonical(), upstream, target);
-  return { lane: 'translate', body, signatureFamily, isSearchNamed, noted: receipt.entries };
+
+  /** Fetches media where the operator allows it; a relayed body goes as it is. @throws GatewayError; or the signal's reason */
+  async prepare(lease: Lease, plan: SignaturePlan): Promise<PreparedBody> {
+    const { media } = this.#options;
+    const { receipt, strict } = this.#context;
+    if (media?.isEnabled() === true) await this.#load(media, lease.upstream);
+    const found = this.#find(lease, plan);
+    if (this.#noted.length > 0) receipt.withdraw(this.#noted);
+    this.#noted = found.noted;
+    for (const { action, path, reason } of found.noted) receipt.add(action, path, reason);
+    if (strict && !this.#sent.some(({ body }) => body === found.body))
+      refuseLosses(receipt, [found.body]);
+    this.#sent.push({ lease, body: found.body });
+    return found;
+  }
+
+  /** Whether the plan gives what `prepare` gave for the same lease. */
+  repeats(lease: Lease, plan: SignaturePlan): boolean {
+    const { body } = this.#find(lease, plan);
+    return this.#sent.some((one) => one.lease === lease && isDeepStrictEqual(one.body, body));
+  }
+
+  /** Stands for what was sent last. */
+  fingerprint(): string {
+    return fingerprintOf(this.#sent.at(-1)?.body ?? {});
+  }
+
+  async #load(fetcher: MediaFetcher, upstream: Upstream): Promise<void> {
+    const { relay, request } = this.#call;
+    if (relay?.wire === upstream.wire) return;
+    const isReadable = (uri: string): boolean => upstream.readsUri(uri);
+    const { signal } = this.#context;
+    this.#fetched ??= new Map();
+    const options = { fetcher, isReadable, signal, fetched: this.#fetched };
+    this.#loaded = await loadMedia(request, options);
+  }
+
+  #find({ upstream, modelId, listedModel }: Lease, plan: SignaturePlan): NotedBody {
+    const { signatures, usesPlaceholders } = plan;
+    const key = `${upstream.id} ${modelId} ${signatures} ${usesPlaceholders}`;
+    for (const one of this.#made) if (one.key === key) return one;
+    const { route, keeper, thinkingMode, mayBePiece } = this.#options;
+    const receipt = createReceipt();
+    const capabilities = upstream.capabilities(modelId, listedModel);
+    const target: PatchTarget = {
+      modelId,
+      capabilities,
+      signatures,
+      usesPlaceholders,
+      receipt,
+      recall: { lookup: (key) => keeper.lookup(this.#context.clientKeyId, key) },
+      variant: route,
+      thinkingMode,
+      mayBePiece,
+    };
+    const { relay } = this.#call;
+    const isRelayed = relay !== undefined && relay.wire === upstream.wire;
+    const made: NotedBody = {
+      key,
+      lane: isRelayed ? 'relay' : 'translate',
+      body: isRelayed ? patchBody(relay, upstream, target) : this.#translate(upstream, target),
+      signatureFamily: capabilities.signatureFamily,
+      isSearchNamed: route.webSearch,
+      noted: receipt.entries,
+    };
+    this.#made.push(made);
+    return made;
+  }
+
+  #translate(upstream: Upstream, target: PatchTarget): JsonObject {
+    const { relay, request } = this.#call;
+    for (const { action, path, reason } of relay?.losses ?? []) {
+      target.receipt.add(action, path, reason);
+    }
+    return translateRequest(this.#loaded ?? request, upstream, target);
+  }
+}
+
+function patchBody(
+  { field = '', body }: RelayBody,
+  upstream: Upstream,
+  target: PatchTarget,
+): JsonObject {
+  if (field === '') return upstream.patch(body, target);
+  try {
+    return upstream.patch(body, { ...target, receipt: receiptWithin(target.receipt, field) });
+  } catch (error) {
+    throw renameField(error, (inner) => memberPath(field, inner));
+  }
 }
 
 /** The rules, then the wire body; what they note and what they refuse names the client's own fields. */
@@ -120,10 +171,13 @@ export function translateRequest(
   upstream: Pick<Upstream, 'encode'>,
   target: PatchTarget,
 ): JsonObject {
-  return inClientNames(asked.clientNames, target.receipt, (receipt) => {
-    const named = { ...target, receipt };
+  const { clientNames } = asked;
+  const named = { ...target, receipt: receiptInClientNames(clientNames, target.receipt) };
+  try {
     return upstream.encode(applyTransforms(asked, named), named);
-  });
+  } catch (error) {
+    throw renameField(error, (field) => clientField(field, clientNames));
+  }
 }
 
 /** @throws GatewayError (invalid-request) when anything was noted, or will be once the bodies are sent. */

@@ -7,10 +7,8 @@ import { benchOf, callOf, collect } from './dispatch.test-support.ts';
 import { createMissingUsage, createTokenEstimator } from './stream-observer.ts';
 
 const PROMPT = 'x'.repeat(400);
-const stopped = (stop: string): GenerateCall['canonical'] => {
-  const request = requestOf({ turns: [user(PROMPT)], stopSequences: [stop] });
-  return () => request;
-};
+const stopped = (stop: string): GenerateCall['request'] =>
+  requestOf({ turns: [user(PROMPT)], stopSequences: [stop] });
 
 function estimateOf(told: Usage, ...events: readonly CanonicalEvent[]): Usage | undefined {
   const estimator = createTokenEstimator();
@@ -50,8 +48,8 @@ test('a stream the gateway ends before the upstream told its usage is estimated,
     };
     return { ...writer, write: watch };
   };
-  const canonical = stopped('END');
-  await collect(await bench.generate({ stream: true, canonical, createStreamWriter }));
+  const request = stopped('END');
+  await collect(await bench.generate({ stream: true, request, createStreamWriter }));
   const usage = { promptTokens: 100, answerTokens: 11, isEstimate: true };
   expect(seen.slice(-2)).toMatchObject([{ kind: 'usage', usage }, { kind: 'finish' }]);
   expect(bench.context.record.answers).toMatchObject([{ usage }]);
@@ -59,8 +57,8 @@ test('a stream the gateway ends before the upstream told its usage is estimated,
 
 test('a stream that its client leaves is estimated in the record alone', async () => {
   const bench = benchOf(() => ({ frames: ['x'.repeat(40), 'more', 'end'] }));
-  const canonical = stopped('END');
-  const answer = await bench.generate({ stream: true, canonical });
+  const request = stopped('END');
+  const answer = await bench.generate({ stream: true, request });
   if (answer.kind !== 'stream') throw new Error('not a stream');
   const reader = answer.chunks[Symbol.asyncIterator]();
   await reader.next();
@@ -98,7 +96,7 @@ test.each([true, false])(
     const { createStreamWriter } = callOf();
     const answer = await bench.generate({
       stream,
-      canonical: stopped('END'),
+      request: stopped('END'),
       createStreamWriter: (context) => ({
         ...createStreamWriter(context),
         write: (event) => {
@@ -127,7 +125,6 @@ test.each([true, false])(
       body: {},
       renameCalls: (frame) => frame,
       openingText: () => undefined,
-      readQuietly: stopped('END'),
       createStreamWriter: () => ({
         contentType: 'text/event-stream',
         write: (frame) => `${sent.push(frame)}`,
@@ -140,10 +137,7 @@ test.each([true, false])(
         return {};
       },
     };
-    const canonical = (): never => {
-      throw new Error('not needed');
-    };
-    const answer = await bench.generate({ stream, relay, canonical });
+    const answer = await bench.generate({ stream, relay, request: stopped('END') });
     if (stream) await collect(answer);
     expect(bench.context.record.answers).toMatchObject([{ usage: ESTIMATE }]);
     expect(sent.at(-1)).toEqual({ word: 'end' });
@@ -154,7 +148,7 @@ test.each([true, false])(
   'a whole answer that told its usage is never estimated (stream=%s)',
   async (stream) => {
     const bench = benchOf(() => ({ frames: ['Hello', 'used 4', 'end'] }));
-    const answer = await bench.generate({ stream, canonical: stopped('END') });
+    const answer = await bench.generate({ stream, request: stopped('END') });
     if (stream) await collect(answer);
     const usage = { ...NO_USAGE, promptTokens: 3, answerTokens: 4 };
     expect(bench.context.record.answers?.map((answer) => answer.usage)).toEqual([usage]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Script } from '../../test/support/fake-upstream.ts';
 import type { RelayCall } from '../protocols/protocol.ts';
-import { benchOf, callOf, collect, type DispatchBench } from './dispatch.test-support.ts';
+import { benchOf, collect, type DispatchBench } from './dispatch.test-support.ts';
 
 const useless: Script = { frames: ['Some', 'malformed'] };
 const atOnce: Script = { frames: ['malformed'] };
@@ -12,7 +12,6 @@ function relayOf({ upstream }: DispatchBench): RelayCall {
     body: {},
     renameCalls: (frame) => frame,
     openingText: () => undefined,
-    readQuietly: () => callOf().canonical(),
     createStreamWriter: () => ({
       contentType: 'text/event-stream',
       write: (frame) => `<${frame.word}>`,

@@ -277,8 +277,7 @@ export interface EndedRequest {
 
 /** `GenerateCall` fits it. */
 export interface AskedFor extends Wanting {
-  /** @throws GatewayError for a native request that only its own wire can say */
-  canonical(): CanonicalRequest;
+  readonly request: CanonicalRequest;
 }
 
 /** What dispatch wrote down; `CallRecord` fits it. */

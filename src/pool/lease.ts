@@ -63,6 +63,8 @@ export function createLeasing(options: LeasingOptions): (request: LeaseRequest) 
   return (request) => new Leasing(request, { ...options, trials }).run(() => (uses += 1));
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 interface BoundSession {
   readonly binding: SessionBinding;
   /** The accounts to try for this model, best first. */
@@ -100,7 +102,7 @@ class Leasing {
       random,
       isDryRun: request.isDryRun === true,
       labels,
-      tried: request.exclude,
+      tried: request.exclude ?? NONE,
       now: this.#now,
     });
   }
@@ -148,7 +150,8 @@ class Leasing {
   #chooseTrial(): Choice | undefined {
     const { shares, trials } = this.#options;
     const { exclude, onlyAccount, isDryRun, model } = this.#request;
-    if (exclude.size > 0 || onlyAccount !== undefined || isDryRun === true) return undefined;
+    if ((exclude?.size ?? 0) > 0 || onlyAccount !== undefined || isDryRun === true)
+      return undefined;
     const lowered = Array.from(shares.lowered(), (id) => this.#usable.byId(id));
     const candidates = lowered.filter(
       (candidate) => candidate !== undefined && this.#usable.bandOf(candidate) > 0,
@@ -299,7 +302,7 @@ class Leasing {
       index: this.#index,
       usable: this.#usable,
       choice,
-      tried: this.#request.exclude,
+      tried: this.#request.exclude ?? NONE,
     });
   }
 

@@ -22,7 +22,7 @@ export interface LeaseRequest {
   /** The routed model name; the pool asks each account's upstream for its own ids of it. */
   readonly model: string;
   /** Accounts already tried for this request. */
-  readonly exclude: ReadonlySet<string>;
+  readonly exclude?: ReadonlySet<string> | undefined;
   /** Scopes session bindings: one key never reads or moves another's. */
   readonly clientKeyId: string;
   readonly session?: string | undefined;

@@ -5,7 +5,7 @@ import type { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import type { ListedModel } from '../canonical/model.ts';
-import type { Receipt } from '../canonical/receipt.ts';
+import type { Receipt, ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { ResponseStore, RunsOfKey } from '../stored-responses/response-store.ts';
@@ -145,8 +145,8 @@ export interface GenerateCall {
   readonly stream: boolean;
   /** A session the body itself names (metadata, cache key, user), for account affinity. */
   readonly bodySession: string | undefined;
-  /** The canonical request, built on first use and only in the translate lane. */
-  canonical(): CanonicalRequest;
+  /** What is asked. A native body is read when this is first looked at: a relayed call never is. */
+  readonly request: CanonicalRequest;
   createStreamWriter(context: ReplyContext): StreamWriter;
   /** With `textType` the body is `{text}`, the whole answer. */
   writeReply(reply: Reply, context: ReplyContext): JsonObject;
@@ -154,7 +154,7 @@ export interface GenerateCall {
   readonly callIdPrefix?: string | undefined;
   /** Content type of whole answers that are text and not JSON. */
   readonly textType?: string | undefined;
-  /** Present when the call is several requests; `canonical` is then the first of them. */
+  /** Present when the call is several requests; `request` is then the first of them. */
   readonly fanOut?: FanOut | undefined;
   /** Present when the protocol can also carry an upstream's native frames of the same wire. */
   readonly relay?: RelayCall | undefined;
@@ -190,13 +190,13 @@ export interface RelayBody {
   readonly body: JsonObject;
   /** The field of what the client sent that the body stands in; absent where it is all of it. */
   readonly field?: string | undefined;
+  /** What of the body `request` of the call has no words for: lost where it is not relayed. */
+  readonly losses?: readonly ReceiptEntry[] | undefined;
 }
 
 export interface RelayCall extends RelayBody {
   /** The system text and the first user text of at least ten characters, for session affinity. */
   openingText(): string | undefined;
-  /** What the body asks for; unlike `canonical` of the call it notes nothing in the receipt. */
-  readQuietly(): CanonicalRequest;
   /**
    * An upstream's frame or body with the names of its calls as `rename` has them, for those that the
    * request declares no tool of; the same object when nothing changes.
@@ -252,7 +252,8 @@ export interface CountTokensCall {
   readonly model: string;
   /** Present when the protocol can also hand an upstream of the same wire the client's own body. */
   readonly relay?: RelayBody | undefined;
-  canonical(): CanonicalRequest;
+  /** As for answers. */
+  readonly request: CanonicalRequest;
   writeCount(count: TokenCount): JsonObject;
 }
 

@@ -242,15 +242,13 @@ async function countImages(
   if (metering.operation !== 'generate' || !edge.access.keyLimits.countsImages(clientKeyId))
     return 0;
   const { call } = metering;
-  const { relay, fanOut } = call;
-  const asked = relay?.readQuietly() ?? call.canonical();
-  const { image, outputModalities } = asked;
+  const { image, outputModalities } = call.request;
   const draws =
     image?.aspectRatio !== undefined ||
     image?.size !== undefined ||
     outputModalities?.includes('image') === true ||
     (await edge.models.get(call.model))?.drawsImages === true;
-  return draws ? wantedAnswers({ canonical: () => asked, fanOut }) : 0;
+  return draws ? wantedAnswers(call) : 0;
 }
 
 /**

@@ -44,7 +44,7 @@ export function readCompletionCall({ body, receipt }: RouteInput): GenerateCall 
     model,
     stream,
     bodySession: readString(body, 'user'),
-    canonical: () => requests[0],
+    request: requests[0],
     fanOut: requests.length === 1 ? undefined : { requests, takesPartial: false },
     createStreamWriter: (context) => createCompletionWriter(context, settings),
     writeReply: (reply, context) => writeCompletion(reply, context, settings),

@@ -10,7 +10,6 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { GatewayError } from '../canonical/error.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
 import type { AskedFor, AttemptFacts, EndedRequest, RequestRecord } from '../monitor/record.ts';
@@ -145,8 +144,8 @@ function present(attributes: MaybeAttributes): Attributes {
 function requestParameters(
   asked: AskedFor | undefined,
 ): Readonly<Record<string, Attributes[string] | undefined>> {
-  const request = asked && readRequest(asked);
-  if (asked === undefined || request === undefined) return {};
+  if (asked === undefined) return {};
+  const { request } = asked;
   const { sampling, maxOutputTokens } = request;
   const choices = wantedAnswers(asked);
   return {
@@ -160,16 +159,6 @@ function requestParameters(
     'gen_ai.request.presence_penalty': sampling.presencePenalty,
     'gen_ai.output.type': outputType(request),
   };
-}
-
-/** What went to the upstream as it came may say things that only its wire has. */
-function readRequest(asked: AskedFor): CanonicalRequest | undefined {
-  try {
-    return asked.canonical();
-  } catch (error) {
-    if (error instanceof GatewayError) return undefined;
-    throw error;
-  }
 }
 
 /** Only where the request says one. */

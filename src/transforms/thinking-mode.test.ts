@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { capabilitiesOf, contextOf, requestOf, user } from '../../test/support/canonical.ts';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import type { ThinkingCapability } from '../canonical/model.ts';
-import { inClientNames } from '../canonical/receipt.ts';
+import { receiptInClientNames } from '../canonical/receipt.ts';
 import type { ReasoningAmount } from '../canonical/request.ts';
 import { applyTransforms } from './index.ts';
 
@@ -78,9 +78,8 @@ test("P015 custom is capped by the model; it is no loss where the client's amoun
 test("receipts of the mode are under the client's own field", () => {
   const context = contextOf({ thinkingMode: CUSTOM });
   const request = requestOf({ turns: [user('hi')], reasoning: { amount: HIGH } });
-  inClientNames({ thinking: 'reasoning_effort' }, context.receipt, (receipt) =>
-    applyTransforms(request, { ...context, receipt }),
-  );
+  const receipt = receiptInClientNames({ thinking: 'reasoning_effort' }, context.receipt);
+  applyTransforms(request, { ...context, receipt });
   expect(context.receipt.entries).toMatchObject([
     { action: 'approximated', path: 'reasoning_effort' },
   ]);

@@ -111,7 +111,7 @@ function encodeFor({ call, route, receipt, lane, signatures }: EncodeInput): Jso
     call.relay.openingText();
     return upstream.patch(call.relay.body, target);
   }
-  return translateRequest(call.canonical(), upstream, target);
+  return translateRequest(call.request, upstream, target);
 }
 
 function sandboxComplaint(body: JsonObject, modelId: string): string | undefined {

@@ -231,7 +231,7 @@ function createGateway(client: Client, words: Words, offered: JsonObject = {}) {
       const request = requestOf({ protocol: client, words, ask: { ...offered, ...history } });
       const receipt = createReceipt();
       const call = readCall(request, receipt);
-      const body = translateRequest(call.canonical(), upstream, {
+      const body = translateRequest(call.request, upstream, {
         modelId,
         capabilities,
         signatures: 'carried',

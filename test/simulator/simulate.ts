@@ -214,7 +214,7 @@ function callOf(model: string, prompt: string, stream: boolean): GenerateCall {
     model,
     stream,
     bodySession: undefined,
-    canonical: () => requestOf({ turns: [user(prompt)] }),
+    request: requestOf({ turns: [user(prompt)] }),
     createStreamWriter: () => ({
       contentType: 'text/event-stream',
       keepAlive: () => ':',

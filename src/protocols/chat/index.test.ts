@@ -110,7 +110,7 @@ test('a call is read once, names its session and writes both kinds of answer', (
   });
   expect(call).toMatchObject({ protocol: 'chat', model: 'm', stream: false, bodySession: 'u' });
   expect(call.relay).toBeUndefined();
-  expect(call.canonical()).toBe(call.canonical());
+  expect(call.request).toBe(call.request);
   const context = { model: 'm', createId: (prefix: string) => `${prefix}1`, createdAt: 1 };
   expect(call.createStreamWriter(context).write({ kind: 'start' })).toContain('"role":"assistant"');
 });

@@ -49,15 +49,14 @@ const ROUTES: readonly ProtocolRoute[] = [
   { operation: 'get-model', method: 'GET', path: '/v1/models/{model}', writeModel },
 ];
 
-/** Reads eagerly: no upstream speaks this wire, so that every call is translated. */
 function readChatCall({ body, receipt }: RouteInput): GenerateCall {
-  const { model, stream, canonical, answer } = readChatRequest(body, receipt);
+  const { model, stream, canonical: request, answer } = readChatRequest(body, receipt);
   return {
     protocol: 'chat',
     model,
     stream,
     bodySession: readBodySession(body),
-    canonical: () => canonical,
+    request,
     createStreamWriter: (context) => createChatWriter(context, answer),
     writeReply: (reply, context) => writeReply(reply, context, answer),
   };

@@ -1,6 +1,5 @@
 // The Generate-Content protocol: its route table under each version prefix.
 
-import { once } from '../../lib/once.ts';
 import type {
   ClientProtocol,
   CountTokensCall,
@@ -19,7 +18,7 @@ import {
 } from './models.ts';
 import { normalizeBody, normalizeCountBody } from './normalize-body.ts';
 import { countedFields, readCountRequest, readRequest } from './read-request.ts';
-import { createRelayCall, GENERATE_WIRE } from './relay.ts';
+import { createRelayCall, GENERATE_WIRE, LateReading } from './relay.ts';
 import { booleanAt, objectAt } from './schema.ts';
 import { createEventWriter, type FramingKind } from './write-events.ts';
 
@@ -76,27 +75,40 @@ function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
   const framing = readFraming(input.query);
   const thinking = objectAt(objectAt(body, 'generationConfig'), 'thinkingConfig');
   const options = { showThoughts: booleanAt(thinking, 'includeThoughts') === true };
+  const reading = new LateReading((receipt) => readRequest(body, receipt));
   return {
     protocol: 'generate',
     model,
     stream,
     // The body has no field that names a session.
     bodySession: undefined,
-    canonical: once(() => readRequest(body, input.receipt)),
+    get request() {
+      return reading.request;
+    },
     createStreamWriter: (context) => createEventWriter(context, framing, options),
     writeReply: (reply, context) => writeReply(reply, context, options),
-    relay: createRelayCall(body, framing),
+    relay: createRelayCall(body, framing, reading),
   };
 }
 
 function readCountCall(input: RouteInput): CountTokensCall {
   const model = readPathModel(input);
   const { body, wrapperKey } = normalizeCountBody(input.body, model, input.receipt);
+  const reading = new LateReading((receipt) => readCountRequest(body, wrapperKey, receipt));
   return {
     protocol: 'generate',
     model,
-    relay: { wire: GENERATE_WIRE, body: countedFields(body), field: wrapperKey },
-    canonical: once(() => readCountRequest(body, wrapperKey, input.receipt)),
+    relay: {
+      wire: GENERATE_WIRE,
+      body: countedFields(body),
+      field: wrapperKey,
+      get losses() {
+        return reading.losses;
+      },
+    },
+    get request() {
+      return reading.request;
+    },
     writeCount,
   };
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { createRelayCall } from './relay.ts';
+import { readRequest } from './read-request.ts';
+import { createRelayCall, LateReading } from './relay.ts';
 
 const CONTEXT = { model: 'm', createId: (prefix: string) => `${prefix}1`, createdAt: 0 };
 const GOOD: JsonObject = {
@@ -13,8 +14,12 @@ const FAILURE = new GatewayError({
   message: 'The upstream broke off.',
 });
 
+function relayOf(body: JsonObject, framing: 'events' | 'array') {
+  return createRelayCall(body, framing, new LateReading((receipt) => readRequest(body, receipt)));
+}
+
 function writer(framing: 'events' | 'array' = 'events') {
-  return createRelayCall({}, framing).createStreamWriter(CONTEXT);
+  return relayOf({}, framing).createStreamWriter(CONTEXT);
 }
 
 function relayed(frame: JsonObject): unknown {
@@ -163,7 +168,7 @@ test('the array form ends well with an error and without any element', () => {
 });
 
 test('a unary answer is the upstream’s own object unless it needs repair', () => {
-  const call = createRelayCall({}, 'array');
+  const call = relayOf({}, 'array');
   expect(call.writeReply([GOOD], CONTEXT)).toBe(GOOD);
   expect(call.writeReply([{ candidates: [{ finishReason: 'MAX_TOKENS' }] }], CONTEXT)).toEqual({
     candidates: [{ finishReason: 'MAX_TOKENS', content: { role: 'model', parts: [{ text: '' }] } }],
@@ -178,7 +183,7 @@ test('the opening text is the system text and the first long user text', () => {
       { role: 'user', parts: [{ text: 'another long text' }] },
     ],
   };
-  expect(createRelayCall(body, 'events').openingText()).toBe('S\nlong enough');
+  expect(relayOf(body, 'events').openingText()).toBe('S\nlong enough');
   const short = { contents: [{ role: 'user', parts: [{ text: 'short' }] }] };
-  expect(createRelayCall(short, 'events').openingText()).toBeUndefined();
+  expect(relayOf(short, 'events').openingText()).toBeUndefined();
 });

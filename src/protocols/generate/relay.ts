@@ -1,12 +1,12 @@
 // The relay lane: native frames forwarded as they came, repaired only where clients would stumble.
 
 import { type ErrorKind, GatewayError } from '../../canonical/error.ts';
-import { createReceipt } from '../../canonical/receipt.ts';
+import { createReceipt, type Receipt, type ReceiptEntry } from '../../canonical/receipt.ts';
+import type { CanonicalRequest } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
 import type { RelayCall, RelayWriter } from '../protocol.ts';
 import { writeError } from './errors.ts';
-import { readRequest } from './read-request.ts';
 import { numberAt, objectAt, objectsAt, textAt } from './schema.ts';
 import { createFraming, type FramingKind } from './write-events.ts';
 
@@ -99,14 +99,42 @@ const FRAME_ERROR_KINDS: ReadonlyMap<number, ErrorKind> = new Map([
   [504, 'timeout'],
 ]);
 
+/** What a native body says, read when somebody first asks: a relayed one never is. */
+export class LateReading {
+  readonly #read: (receipt: Receipt) => CanonicalRequest;
+  readonly #receipt = createReceipt();
+  #request: CanonicalRequest | undefined;
+
+  constructor(read: (receipt: Receipt) => CanonicalRequest) {
+    this.#read = read;
+  }
+
+  get request(): CanonicalRequest {
+    this.#request ??= this.#read(this.#receipt);
+    return this.#request;
+  }
+
+  /** What it leaves out. */
+  get losses(): readonly ReceiptEntry[] {
+    this.#request ??= this.#read(this.#receipt);
+    return this.#receipt.entries;
+  }
+}
+
 /** `body` is what normalizeBody gave. */
-export function createRelayCall(body: JsonObject, framing: FramingKind): RelayCall {
+export function createRelayCall(
+  body: JsonObject,
+  framing: FramingKind,
+  reading: LateReading,
+): RelayCall {
   const declared = once(() => declaredNames(body));
   return {
     wire: GENERATE_WIRE,
     body,
     openingText: () => readOpeningText(body),
-    readQuietly: once(() => readRequest(body, createReceipt())),
+    get losses() {
+      return reading.losses;
+    },
     renameCalls: (frame, rename) =>
       declared().size === 0
         ? frame

@@ -191,7 +191,7 @@ test('a call and its signature survive a tool round of the SDK’s chat', async 
   expect(called).toEqual([{ id: 'c1', name: 'w', args: { c: 1 } }]);
   const functionResponse = { id: 'c1', name: 'w', response: { output: 'ok' } };
   for await (const _chunk of await chat.sendMessageStream({ message: { functionResponse } }));
-  expect(calls[1]?.canonical().turns).toMatchObject([
+  expect(calls[1]?.request.turns).toMatchObject([
     { role: 'user', parts: [{ text: 'go' }] },
     { role: 'assistant', parts: [{ kind: 'thinking', text: 'hm' }] },
     {

@@ -1,7 +1,6 @@
 // The Messages client protocol: its routes, and how each is read and answered.
 
 import type { JsonObject } from '../../lib/json.ts';
-import { once } from '../../lib/once.ts';
 import { MESSAGES_LIST_IDS } from '../../wire/vocabulary.ts';
 import type {
   ClientProtocol,
@@ -48,25 +47,23 @@ function readGenerateCall({ body, receipt }: RouteInput): GenerateCall {
   const { omitsThinking, ...head } = readCallHead(scope);
   requireMaxTokens(scope);
   const wish = readSummaryWish(scope);
-  const canonical = once(() => {
-    const request = readCanonicalRequest(scope, receipt);
-    return wish === undefined ? request : askInWords(request, wish, receipt);
-  });
-  const options = (): WriterOptions => ({
+  const asked = readCanonicalRequest(scope, receipt);
+  const request = wish === undefined ? asked : askInWords(asked, wish, receipt);
+  const options: WriterOptions = {
     omitsThinking,
-    fetchesPages: canonical().tools.some(({ kind }) => kind === 'url-context'),
-    isFormatted: canonical().outputFormat.kind !== 'text',
-  });
+    fetchesPages: request.tools.some(({ kind }) => kind === 'url-context'),
+    isFormatted: request.outputFormat.kind !== 'text',
+  };
   return {
     protocol: 'messages',
     ...head,
-    canonical,
+    request,
     callIdPrefix: 'toolu_',
     createStreamWriter: (context) =>
-      wish === undefined ? createMessagesWriter(context, options()) : createSummaryWriter(context),
+      wish === undefined ? createMessagesWriter(context, options) : createSummaryWriter(context),
     writeReply: (reply, context) =>
       wish === undefined
-        ? writeMessagesReply(reply, context, options())
+        ? writeMessagesReply(reply, context, options)
         : writeSummaryReply(reply, context),
   };
 }
@@ -77,7 +74,7 @@ function readCountTokensCall({ body, receipt }: RouteInput): CountTokensCall {
   return {
     protocol: 'messages',
     model,
-    canonical: once(() => readCanonicalRequest(scope, receipt)),
+    request: readCanonicalRequest(scope, receipt),
     writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
   };
 }

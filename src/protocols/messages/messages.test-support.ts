@@ -46,7 +46,7 @@ interface ReadResult {
 /** Reads a minimal body with `fields` put over it. */
 export function read(fields: JsonObject): ReadResult {
   const receipt = createReceipt();
-  const request = readCall({ ...MINIMAL, ...fields }, receipt).canonical();
+  const request = readCall({ ...MINIMAL, ...fields }, receipt).request;
   return { request, receipt: receipt.entries.map(({ action, path }) => `${action} ${path}`) };
 }
 

@@ -148,7 +148,7 @@ test.each([
   [{ output_config: { format: { type: 'xml' } } }, 'output_config.format.type: Input tag'],
   [{ output_config: { format: { type: 'json_schema' } } }, 'output_config.format.schema: Field'],
 ])('%j is refused naming the field', (fields, message) => {
-  expect(() => readCall({ ...MINIMAL, ...fields }).canonical()).toThrow(message);
+  expect(() => readCall({ ...MINIMAL, ...fields }).request).toThrow(message);
 });
 
 test('structured output is read from output_config.format and from output_format', () => {

@@ -9,7 +9,7 @@ import { MINIMAL, read, readCall, routeAt, routeInput } from './messages.test-su
 function refusal(fields: JsonObject): string {
   try {
     const call = readCall({ ...MINIMAL, ...fields });
-    call.canonical();
+    call.request;
   } catch (error) {
     if (error instanceof GatewayError && error.kind === 'invalid-request') return error.message;
     throw error;
@@ -214,7 +214,7 @@ test('the error names the field in bracket form, the message in dotted form', ()
   const body = { ...MINIMAL, messages: [{ role: 'user', content: [{ type: 'audio' }] }] };
   const error = (() => {
     try {
-      return readCall(body).canonical();
+      return readCall(body).request;
     } catch (caught) {
       return caught;
     }
@@ -351,7 +351,7 @@ test('a created thread is answered, a continued one is not found, so that SDKs r
 test('counting tokens takes the same body without max_tokens', () => {
   const { max_tokens: _, ...body } = MINIMAL;
   const call = routeAt('count-tokens', '/v1/messages/count_tokens').readCall(routeInput(body));
-  expect(call.canonical().turns).toHaveLength(1);
+  expect(call.request.turns).toHaveLength(1);
   expect(call.writeCount({ totalTokens: 42 })).toEqual({ input_tokens: 42 });
 });
 
@@ -385,7 +385,7 @@ test.each(readable)('the captured request $name is read', ({ path, body }) => {
     path === '/v1/messages'
       ? routeAt('generate', path).readCall(input)
       : routeAt('count-tokens', path).readCall(input);
-  const request = call.canonical();
+  const request = call.request;
   expect(request.turns.length).toBeGreaterThan(0);
   expect(request.tools.length).toBeLessThanOrEqual(body.tools?.length ?? 0);
 });

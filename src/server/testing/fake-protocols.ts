@@ -1,5 +1,6 @@
 // Three small protocols with real paths and recognisable shapes.
 
+import { requestOf } from '../../../test/support/canonical.ts';
 import { errorStatus, invalidRequest } from '../../canonical/error.ts';
 import type { ListedModel } from '../../canonical/model.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -92,7 +93,7 @@ function countRoute(name: ProtocolName, path: string): ProtocolRoute {
     readCall: (input): CountTokensCall => ({
       protocol: name,
       model: readModel(input),
-      canonical: notBuilt,
+      request: requestOf({}),
       writeCount: ({ totalTokens }) => ({ totalTokens }),
     }),
   };
@@ -125,7 +126,7 @@ function readCall(name: ProtocolName, input: RouteInput): GenerateCall {
     stream: input.body.stream === true,
     bodySession: undefined,
     ...(input.body.background === true ? { background: BACKGROUND } : {}),
-    canonical: notBuilt,
+    request: requestOf({}),
     createStreamWriter: () => ({
       contentType: 'text/event-stream; charset=utf-8',
       write: (event) =>
@@ -150,8 +151,4 @@ function readModel({ body, pathModel }: RouteInput): string {
   if (typeof model !== 'string')
     throw invalidRequest('model', 'model: Field required', 'missing-field');
   return model;
-}
-
-function notBuilt(): never {
-  throw new Error('The edge never builds the canonical request.');
 }

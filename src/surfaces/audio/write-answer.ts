@@ -286,14 +286,14 @@ function unfinishedError(ends: readonly ChoiceEnd[]): GatewayError | undefined {
 
 /** @throws GatewayError 400 naming the field, 413 for a file that is too large */
 export function readAudioCall(input: RouteInput, task: AudioTask): GenerateCall {
-  const { model, stream, canonical, settings } = readAudio(input, task);
+  const { model, stream, canonical: request, settings } = readAudio(input, task);
   return {
     protocol: 'chat',
     model,
     stream,
     bodySession: undefined,
     textType: textTypeOf(settings.format),
-    canonical: () => canonical,
+    request,
     createStreamWriter: () => createTranscriptionWriter(),
     writeReply: (reply) => writeTranscription(reply, settings),
   };

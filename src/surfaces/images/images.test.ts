@@ -238,7 +238,7 @@ test.each([
     kind === 'edit'
       ? readEditCall(inputOf(body, [file('image')]))
       : readGenerationCall(inputOf(body));
-  expect(call.canonical().imageDrafts).toBe(most);
+  expect(call.request.imageDrafts).toBe(most);
   const writer = call.createStreamWriter(CONTEXT);
   const text = eventsOf([DRAFTS])
     .map((event) => writer.write(event))

@@ -222,7 +222,7 @@ function toCall(
     model,
     stream,
     bodySession: readString(input.body, 'user'),
-    canonical: () => requests[0],
+    request: requests[0],
     fanOut:
       requests.length === 1
         ? undefined

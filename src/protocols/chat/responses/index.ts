@@ -17,10 +17,15 @@ import { compactedResponse, listInputItems, withTrigger } from './read-input.ts'
 import { readBodySession, readResponsesRequest } from './read-request.ts';
 import { createResponsesWriter, type ResponseStreamWriter, writeResponse } from './write-events.ts';
 
-/** Reads eagerly: no upstream speaks this wire. @throws GatewayError 400 naming the field */
+/** @throws GatewayError 400 naming the field */
 export function readResponsesCall(input: RouteInput): GenerateCall {
   const { body, receipt, responses, earlier } = input;
-  const { model, stream, canonical, settings } = readResponsesRequest(body, receipt, earlier);
+  const {
+    model,
+    stream,
+    canonical: request,
+    settings,
+  } = readResponsesRequest(body, receipt, earlier);
   const put = (response: JsonObject): boolean => {
     if (!settings.isStored || typeof response.id !== 'string' || responses === undefined)
       return false;
@@ -51,7 +56,7 @@ export function readResponsesCall(input: RouteInput): GenerateCall {
     stream: stream || background !== undefined,
     background,
     bodySession: readBodySession(body, earlier?.rootId),
-    canonical: () => canonical,
+    request,
     createStreamWriter: (context) =>
       keeping(createResponsesWriter(background?.contextOf(context) ?? context, settings), {
         keep: (response) => keep(response, context),
@@ -67,11 +72,11 @@ export function readResponsesCall(input: RouteInput): GenerateCall {
 
 /** Source: `openai` resources/responses/input-tokens. @throws GatewayError 400 naming the field */
 export function readInputTokensCall({ body, receipt, earlier }: RouteInput): CountTokensCall {
-  const { model, canonical } = readResponsesRequest(body, receipt, earlier);
+  const { model, canonical: request } = readResponsesRequest(body, receipt, earlier);
   return {
     protocol: 'chat',
     model,
-    canonical: () => canonical,
+    request,
     writeCount: ({ totalTokens }) => ({
       object: 'response.input_tokens',
       input_tokens: totalTokens,
@@ -82,13 +87,13 @@ export function readInputTokensCall({ body, receipt, earlier }: RouteInput): Cou
 /** A summary to go on from, in place of the conversation so far. @throws GatewayError 400 naming the field */
 export function readCompactCall({ body, receipt, earlier }: RouteInput): GenerateCall {
   const asked = withTrigger(body);
-  const { model, canonical, settings } = readResponsesRequest(asked, receipt, earlier);
+  const { model, canonical: request, settings } = readResponsesRequest(asked, receipt, earlier);
   return {
     protocol: 'chat',
     model,
     stream: false,
     bodySession: readBodySession(body, earlier?.rootId),
-    canonical: () => canonical,
+    request,
     createStreamWriter: (context) => createResponsesWriter(context, settings),
     writeReply: (reply, context) => compactedResponse(writeResponse(reply, context, settings)),
   };
