@@ -1,6 +1,5 @@
 // The Messages client protocol: its routes, and how each is read and answered.
 
-import type { JsonObject } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
 import { MESSAGES_LIST_IDS } from '../../wire/vocabulary.ts';
 import type {
@@ -14,7 +13,6 @@ import { writeError } from './errors.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
 import { askInWords, readSummaryWish } from './read-reasoning.ts';
 import { readCallHead, readCanonicalRequest, requireMaxTokens } from './read-request.ts';
-import type { Scope } from './schema.ts';
 import { createMessagesWriter, type WriterOptions } from './write-events.ts';
 import { createSummaryWriter, writeMessagesReply, writeSummaryReply } from './write-reply.ts';
 
@@ -43,13 +41,13 @@ const ROUTES: readonly ProtocolRoute[] = [
   { operation: 'get-model', method: 'GET', path: '/v1/models/{model}', writeModel },
 ];
 
-function readGenerateCall({ body, receipt }: RouteInput): GenerateCall {
-  const scope = scopeOf(body);
-  const { omitsThinking, ...head } = readCallHead(scope);
-  requireMaxTokens(scope);
-  const wish = readSummaryWish(scope);
+function readGenerateCall(input: RouteInput): GenerateCall {
+  const { receipt } = input;
+  const { body, omitsThinking, ...head } = readCallHead(input.body);
+  requireMaxTokens(body);
+  const wish = readSummaryWish(body.value);
   const canonical = once(() => {
-    const request = readCanonicalRequest(scope, receipt);
+    const request = readCanonicalRequest(body, receipt);
     return wish === undefined ? request : askInWords(request, wish, receipt);
   });
   const options = (): WriterOptions => ({
@@ -71,17 +69,12 @@ function readGenerateCall({ body, receipt }: RouteInput): GenerateCall {
   };
 }
 
-function readCountTokensCall({ body, receipt }: RouteInput): CountTokensCall {
-  const scope = scopeOf(body);
-  const { model } = readCallHead(scope);
+function readCountTokensCall({ body: value, receipt }: RouteInput): CountTokensCall {
+  const { body, model } = readCallHead(value);
   return {
     protocol: 'messages',
     model,
-    canonical: once(() => readCanonicalRequest(scope, receipt)),
+    canonical: once(() => readCanonicalRequest(body, receipt)),
     writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
   };
-}
-
-function scopeOf(value: JsonObject): Scope {
-  return { value, path: '' };
 }
