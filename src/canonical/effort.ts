@@ -1,6 +1,5 @@
 // How much thinking a word or a number asks for, the tokens it stands for, and the operator's say in it.
 
-import type { JsonObject } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import type { ThinkingCapability } from './model.ts';
 import type { Effort, ReasoningAmount } from './request.ts';
@@ -121,7 +120,7 @@ export const LEVEL_KEYS = [
 
 /** The first of `keys` that the object says something under. */
 export function usedKey<Key extends string>(
-  object: JsonObject,
+  object: Readonly<Partial<Record<Key, unknown>>>,
   keys: readonly Key[],
 ): Key | undefined {
   return keys.find((key) => (object[key] ?? null) !== null);

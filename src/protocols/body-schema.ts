@@ -1,4 +1,4 @@
-// Strict readers for single fields of a client's body; each protocol words the refusal itself.
+// What a client's body may hold: shapes that one pass checks, and readers for single fields. Each protocol words refusals itself.
 
 import { memberPath } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
@@ -62,7 +62,7 @@ export function createFieldReader(wording: FieldWording): FieldReader {
   };
 }
 
-function findNumberFault(
+export function findNumberFault(
   number: number | undefined,
   { min, max, integer }: NumberRange,
 ): NumberFault | undefined {
@@ -74,14 +74,36 @@ function findNumberFault(
 }
 
 /**
- * What a value may hold. A shape also stands for each item of a list of such values; values that are
- * no objects have no fields and fit every shape.
+ * What a value may hold. A shape also stands for each item of a list of such values where unknown fields are
+ * looked for; values that are no objects have no fields and fit every shape there.
  */
-export type Shape = ObjectShape | TaggedShape | typeof ANYTHING;
+export type Shape<Value = unknown> = (ValueShape | ListShape | ObjectShape | TaggedShape) & {
+  /** Never set: carries the type of the values alone. */
+  readonly value?: Value;
+};
+
+type ValueShape =
+  | { readonly kind: 'anything' | 'boolean' | 'free' }
+  | {
+      readonly kind: 'string';
+      readonly isFilled?: boolean | undefined;
+      readonly words?: readonly string[] | undefined;
+    }
+  | { readonly kind: 'number'; readonly range: NumberRange };
+
+interface ListShape {
+  readonly kind: 'list';
+  readonly items: Shape;
+  /** Whether a text stands for a list of one, and whether errors say so. */
+  readonly text: 'refused' | 'named' | 'unnamed';
+}
 
 interface ObjectShape {
   readonly kind: 'object';
   readonly fields: ReadonlyMap<string, Shape>;
+  readonly needed: readonly string[];
+  /** True when other fields are nobody's business. */
+  readonly isOpen?: boolean;
 }
 
 interface TaggedShape {
@@ -92,23 +114,92 @@ interface TaggedShape {
 }
 
 /** Not looked into: free objects, and what a reader refuses or tells as a whole. */
-export const ANYTHING = { kind: 'anything' } as const;
+export const ANYTHING: Shape<JsonValue> = { kind: 'anything' };
+export const STRING: Shape<string> = { kind: 'string' };
+/** A text that is not empty. */
+export const FILLED: Shape<string> = { kind: 'string', isFilled: true };
+export const BOOLEAN: Shape<boolean> = { kind: 'boolean' };
+/** An object that is not looked into. */
+export const FREE: Shape<JsonObject> = { kind: 'free' };
 
-/** An object with these fields; those in `nested` are looked into themselves. */
-export function objectShape(
-  fields: readonly string[],
-  nested: Readonly<Record<string, Shape>> = {},
-): ObjectShape {
-  const plain = fields.map((field) => [field, ANYTHING] as const);
-  return { kind: 'object', fields: new Map<string, Shape>([...plain, ...Object.entries(nested)]) };
+export function wordOf<Word extends string>(words: readonly Word[]): Shape<Word> {
+  return { kind: 'string', words };
 }
 
-/** An object whose shape is told by the word at `key`; other words, and none, mean `otherwise`. */
-export function taggedShape(
-  key: string,
-  shapes: Readonly<Record<string, Shape>>,
+/** Read with `readNumber`, as a number may be kept as its source text. */
+export function numberIn(range: NumberRange): Shape<JsonValue> {
+  return { kind: 'number', range };
+}
+
+export function listOf<Item>(items: Shape<Item>): Shape<readonly Item[]> {
+  return { kind: 'list', items, text: 'refused' };
+}
+
+export function textOrListOf<Item>(
+  items: Shape<Item>,
+  text: 'named' | 'unnamed',
+): Shape<string | readonly Item[]> {
+  return { kind: 'list', items, text };
+}
+
+type Needed = { readonly isNeeded: true };
+
+/** A field that an object cannot do without. */
+export function needed<Value>(shape: Shape<Value>): Shape<Value> & Needed {
+  return { ...shape, isNeeded: true };
+}
+
+/** What a value of the shape is once `checkShape` has seen it; null stands for an absent field. */
+export type ValueOf<Of> = Of extends { readonly value?: infer Value }
+  ? Exclude<Value, undefined>
+  : never;
+
+export type ShapesByName = Readonly<Record<string, Shape>>;
+
+type NeededIn<Fields> = {
+  [Name in keyof Fields]: Fields[Name] extends Needed ? Name : never;
+}[keyof Fields];
+
+type ObjectOf<Fields, Known extends string = never> = {
+  readonly [Name in NeededIn<Fields>]: ValueOf<Fields[Name]>;
+} & {
+  readonly [Name in Exclude<keyof Fields, NeededIn<Fields>>]?: ValueOf<Fields[Name]> | null;
+} & { readonly [Name in Exclude<Known, keyof Fields>]?: JsonValue };
+
+/** An object with these fields, and those of `known`, which are not looked into. */
+export function objectOf<Fields extends ShapesByName, const Known extends string = never>(
+  fields: Fields,
+  known: readonly Known[] = [],
+): ObjectShape & Shape<ObjectOf<Fields, Known>> {
+  const required = Object.keys(fields).filter((name) => 'isNeeded' in (fields[name] ?? {}));
+  return { ...objectShape(known, fields), needed: required };
+}
+
+/** An object of which only these fields matter. */
+export function openObjectOf<Fields extends ShapesByName>(fields: Fields): Shape<ObjectOf<Fields>> {
+  return { ...objectOf(fields), isOpen: true };
+}
+
+/** An object with these fields; those in `nested` are looked into themselves. */
+export function objectShape(fields: readonly string[], nested: ShapesByName = {}): ObjectShape {
+  const plain = fields.map((field) => [field, ANYTHING] as const);
+  const all = new Map<string, Shape>([...plain, ...Object.entries(nested)]);
+  return { kind: 'object', fields: all, needed: [] };
+}
+
+type TaggedOf<Key extends string, Shapes> = {
+  [Tag in keyof Shapes]: Omit<ValueOf<Shapes[Tag]>, Key> & { readonly [Name in Key]: Tag };
+}[keyof Shapes];
+
+/**
+ * An object whose shape is told by the word at `key`; other words, and none, mean `otherwise`. The type
+ * of the values knows of those words alone.
+ */
+export function taggedShape<Key extends string, Shapes extends ShapesByName>(
+  key: Key,
+  shapes: Shapes,
   otherwise: Shape = ANYTHING,
-): TaggedShape {
+): TaggedShape & Shape<TaggedOf<Key, Shapes>> {
   return { kind: 'tagged', key, shapes: new Map(Object.entries(shapes)), otherwise };
 }
 
@@ -116,12 +207,133 @@ export function taggedShape(
 export function extendShape(
   base: ObjectShape,
   fields: readonly string[],
-  nested: Readonly<Record<string, Shape>> = {},
+  nested: ShapesByName = {},
 ): ObjectShape {
-  return {
-    kind: 'object',
-    fields: new Map([...base.fields, ...objectShape(fields, nested).fields]),
-  };
+  return { ...base, fields: new Map([...base.fields, ...objectShape(fields, nested).fields]) };
+}
+
+/** What is wrong with a value: it does not hold what `shape` says, or is undefined and may not be. */
+export interface Fault {
+  /** From the value that was looked at: dots between all steps, '' for that value itself. */
+  readonly path: string;
+  readonly shape: Shape;
+  readonly value: unknown;
+}
+
+/** A value that is all its shape says. */
+export interface Checked<Value> {
+  readonly value: Value;
+  /** Paths of the fields outside the shapes of their objects that say something; undefined for none. */
+  readonly unknown: readonly string[] | undefined;
+}
+
+/** What one look finds on its way. */
+interface Survey {
+  /** From the value looked at, as receipts write paths. */
+  unknown: string[] | undefined;
+}
+
+/** One pass, which puts paths together only where there is something to tell. @throws what `refuse` makes of the first fault */
+export function checkShape<Value>(
+  value: unknown,
+  shape: Shape<Value>,
+  refuse: (fault: Fault) => Error,
+): Checked<Value> {
+  const survey: Survey = { unknown: undefined };
+  const fault = findFault(value, shape, survey);
+  if (fault !== undefined) throw refuse(fault);
+  // The one narrowing of this file: the look just taken says what the value is.
+  return { value: value as Value, unknown: survey.unknown };
+}
+
+function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefined {
+  let isRight = false;
+  switch (shape.kind) {
+    case 'anything':
+      return undefined;
+    case 'string':
+      isRight = typeof value === 'string' && isWord(value, shape);
+      break;
+    case 'boolean':
+      isRight = typeof value === 'boolean';
+      break;
+    case 'number':
+      isRight = findNumberFault(readNumber(value), shape.range) === undefined;
+      break;
+    case 'free':
+      isRight = isJsonObject(value);
+      break;
+    case 'list':
+      if (!Array.isArray(value)) {
+        isRight = shape.text !== 'refused' && typeof value === 'string';
+        break;
+      }
+      for (let index = 0; index < value.length; index += 1) {
+        const fault = findFaultAt(index, value[index], shape.items, survey);
+        if (fault !== undefined) return fault;
+      }
+      return undefined;
+    case 'object':
+      if (isJsonObject(value)) return findFieldFault(value, shape, survey);
+      break;
+    case 'tagged': {
+      if (!isJsonObject(value)) break;
+      const tag = value[shape.key] ?? undefined;
+      if (typeof tag !== 'string') return { path: shape.key, shape: STRING, value: tag };
+      return findFault(value, shapeOfTag(value, shape), survey);
+    }
+    default:
+      return shape satisfies never;
+  }
+  return isRight ? undefined : { path: '', shape, value };
+}
+
+function isWord(value: string, { isFilled, words }: Extract<Shape, { kind: 'string' }>): boolean {
+  return words === undefined ? isFilled !== true || value !== '' : words.includes(value);
+}
+
+function findFieldFault(
+  object: JsonObject,
+  { fields, needed, isOpen }: ObjectShape,
+  survey: Survey,
+): Fault | undefined {
+  for (const name of needed) {
+    if ((object[name] ?? null) === null) return { path: name, shape: STRING, value: undefined };
+  }
+  for (const name in object) {
+    const value = object[name];
+    const shape = fields.get(name);
+    if (shape === undefined) {
+      if (isOpen === true || saysNothing(value)) continue;
+      survey.unknown ??= [];
+      survey.unknown.push(name);
+    } else if (shape.kind !== 'anything' && value !== null) {
+      const fault = findFaultAt(name, value, shape, survey);
+      if (fault !== undefined) return fault;
+    }
+  }
+  return undefined;
+}
+
+/** As `findFault`, with the step to the value put before the paths of what is found in it. */
+function findFaultAt(
+  step: string | number,
+  value: unknown,
+  shape: Shape,
+  survey: Survey,
+): Fault | undefined {
+  const known = survey.unknown?.length ?? 0;
+  const fault = findFault(value, shape, survey);
+  if (fault !== undefined) return { ...fault, path: joinPaths(String(step), fault.path) };
+  const { unknown } = survey;
+  for (let index = known; unknown !== undefined && index < unknown.length; index += 1) {
+    unknown[index] = joinPaths(typeof step === 'number' ? `[${step}]` : step, unknown[index] ?? '');
+  }
+  return undefined;
+}
+
+function joinPaths(step: string, path: string): string {
+  return path === '' || path.startsWith('[') ? step + path : memberPath(step, path);
 }
 
 export interface ShapeCheck {
@@ -141,12 +353,13 @@ export function noteUnknownFields(value: JsonValue | undefined, check: ShapeChec
 }
 
 function fits(value: JsonValue | undefined, shape: Shape): boolean {
-  if (typeof value !== 'object' || value === null || shape.kind === 'anything') return true;
+  if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) {
     for (const item of value) if (!fits(item, shape)) return false;
     return true;
   }
   if (shape.kind === 'tagged') return fits(value, shapeOfTag(value, shape));
+  if (shape.kind !== 'object') return true;
   for (const key in value) {
     const known = shape.fields.get(key);
     if (known === undefined) return false;
@@ -156,22 +369,19 @@ function fits(value: JsonValue | undefined, shape: Shape): boolean {
 }
 
 function noteIn(value: JsonValue | undefined, { shape, path, note }: ShapeCheck): void {
-  if (typeof value !== 'object' || value === null || shape.kind === 'anything') return;
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
       noteIn(item, { shape, path: `${path}[${index}]`, note });
     }
-    return;
-  }
-  if (shape.kind === 'tagged') {
+  } else if (isJsonObject(value) && shape.kind === 'tagged') {
     noteIn(value, { shape: shapeOfTag(value, shape), path, note });
-    return;
-  }
-  for (const [key, member] of Object.entries(value)) {
-    const known = shape.fields.get(key);
-    const at = memberPath(path, key);
-    if (known !== undefined) noteIn(member, { shape: known, path: at, note });
-    else if (!saysNothing(member)) note(at);
+  } else if (isJsonObject(value) && shape.kind === 'object') {
+    for (const [key, member] of Object.entries(value)) {
+      const known = shape.fields.get(key);
+      const at = memberPath(path, key);
+      if (known !== undefined) noteIn(member, { shape: known, path: at, note });
+      else if (!saysNothing(member)) note(at);
+    }
   }
 }
 

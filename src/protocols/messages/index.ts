@@ -1,6 +1,5 @@
 // The Messages client protocol: its routes, and how each is read and answered.
 
-import type { JsonObject } from '../../lib/json.ts';
 import { MESSAGES_LIST_IDS } from '../../wire/vocabulary.ts';
 import type {
   ClientProtocol,
@@ -13,7 +12,6 @@ import { writeError } from './errors.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
 import { askInWords, readSummaryWish } from './read-reasoning.ts';
 import { readCallHead, readCanonicalRequest, requireMaxTokens } from './read-request.ts';
-import type { Scope } from './schema.ts';
 import { createMessagesWriter, type WriterOptions } from './write-events.ts';
 import { createSummaryWriter, writeMessagesReply, writeSummaryReply } from './write-reply.ts';
 
@@ -42,12 +40,12 @@ const ROUTES: readonly ProtocolRoute[] = [
   { operation: 'get-model', method: 'GET', path: '/v1/models/{model}', writeModel },
 ];
 
-function readGenerateCall({ body, receipt }: RouteInput): GenerateCall {
-  const scope = scopeOf(body);
-  const { omitsThinking, ...head } = readCallHead(scope);
-  requireMaxTokens(scope);
-  const wish = readSummaryWish(scope);
-  const asked = readCanonicalRequest(scope, receipt);
+function readGenerateCall(input: RouteInput): GenerateCall {
+  const { receipt } = input;
+  const { body, omitsThinking, ...head } = readCallHead(input.body);
+  requireMaxTokens(body);
+  const wish = readSummaryWish(body.value);
+  const asked = readCanonicalRequest(body, receipt);
   const request = wish === undefined ? asked : askInWords(asked, wish, receipt);
   const options: WriterOptions = {
     omitsThinking,
@@ -68,17 +66,12 @@ function readGenerateCall({ body, receipt }: RouteInput): GenerateCall {
   };
 }
 
-function readCountTokensCall({ body, receipt }: RouteInput): CountTokensCall {
-  const scope = scopeOf(body);
-  const { model } = readCallHead(scope);
+function readCountTokensCall({ body: value, receipt }: RouteInput): CountTokensCall {
+  const { body, model } = readCallHead(value);
   return {
     protocol: 'messages',
     model,
-    request: readCanonicalRequest(scope, receipt),
+    request: readCanonicalRequest(body, receipt),
     writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
   };
-}
-
-function scopeOf(value: JsonObject): Scope {
-  return { value, path: '' };
 }

@@ -7,45 +7,35 @@ import type {
   MediaPart,
   MediaSource,
   Part,
-  ServerToolCallPart,
   TextPart,
   ToolResultContent,
-  ToolResultPart,
   Turn,
 } from '../../canonical/request.ts';
 import { readCarrier } from '../../canonical/signatures.ts';
 import { tidyBase64 } from '../../lib/base64.ts';
-import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { isJsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { findUrlFault } from '../../lib/net.ts';
-import { findSummary, readEffort, type Summary } from './read-reasoning.ts';
+import { findSummary, type Summary } from './read-reasoning.ts';
 import {
-  isServerResultTag,
+  isServerResult,
   readServerResult,
   readToolChange,
   type ToolChange,
   toolAvailable,
 } from './read-tools.ts';
 import {
-  asScope,
+  type Block,
+  type BlockOf,
+  type Body,
   bracketPath,
-  fieldAt,
   fieldError,
-  missing,
-  nonEmptyStringAt,
+  type Message,
   note,
-  objectAt,
-  optionalArrayAt,
-  optionalBooleanAt,
-  optionalObjectAt,
-  optionalStringAt,
-  optionalWordAt,
-  pathOf,
+  type ResultBlock,
   type Scope,
-  stringAt,
-  tagOf,
   unknownTag,
-  wrongType,
+  unknownWord,
 } from './schema.ts';
 
 interface Conversation {
@@ -57,22 +47,40 @@ interface Conversation {
   readonly toolChanges: readonly ToolChange[];
 }
 
-const ROLES = ['user', 'assistant', 'system'] as const;
+/** The conversation as far as it is read. */
+interface Draft extends Conversation {
+  readonly system: TextPart[];
+  readonly turns: Turn[];
+  readonly toolChanges: ToolChange[];
+  turnEffort: Effort | undefined;
+  readonly receipt: Receipt;
+}
 
 /** @throws GatewayError naming the field by its dotted path. */
-export function readConversation(body: Scope, receipt: Receipt): Conversation {
-  const messages = readMessageScopes(body);
-  const lastUser = messages.findLastIndex((message) => message.value.role === 'user');
+export function readConversation({ system, messages }: Body, receipt: Receipt): Conversation {
   const draft: Draft = {
-    system: [...readSystem(body)],
+    system: system ? readSystem(system) : [],
     turns: [],
     turnEffort: undefined,
     toolChanges: [],
+    receipt,
   };
-  for (const [index, message] of messages.entries()) {
-    const role = readRole(message);
-    if (role === 'system') addInstruction(message, draft, index < lastUser);
-    else addTurn(message, role, { draft, receipt });
+  const lastUser = messages.findLastIndex(({ role }) => role === 'user');
+  for (let index = 0; index < messages.length; index += 1) {
+    const message = messages[index];
+    if (message === undefined) continue;
+    const path = `messages.${index}`;
+    switch (message.role) {
+      case 'user':
+      case 'assistant':
+        addTurn(message, path, draft);
+        break;
+      case 'system':
+        addInstruction(message, path, { draft, isFollowed: index < lastUser });
+        break;
+      default:
+        throw unknownWord(`${path}.role`, ['user', 'assistant', 'system']);
+    }
   }
   if (draft.turns.length === 0) {
     throw fieldError('messages', 'at least one message is required');
@@ -80,34 +88,69 @@ export function readConversation(body: Scope, receipt: Receipt): Conversation {
   return draft;
 }
 
-/** The conversation as far as it is read. */
-interface Draft extends Conversation {
-  readonly system: TextPart[];
-  readonly turns: Turn[];
-  readonly toolChanges: ToolChange[];
-  turnEffort: Effort | undefined;
+function readSystem(system: NonNullable<Body['system']>): TextPart[] {
+  if (typeof system === 'string') return [{ kind: 'text', text: system }];
+  return system.map((block, index) => {
+    if (block.type === 'text') return readText(block);
+    throw unknownTag(block, `system.${index}`, "'text'");
+  });
 }
 
-function addInstruction(message: Scope, draft: Draft, isFollowed: boolean): void {
-  draft.turnEffort = readMessageEffort(message) ?? draft.turnEffort;
-  const { toolChanges } = draft;
-  const parts = readSystemMessage(message, { toolChanges, isCleared: isFollowed });
+/** Source: SDK `resources/beta/messages/messages.d.ts`, BetaSystemMessageParam. */
+function addInstruction(
+  { content, clear_at, output_config }: Extract<Message, { role: 'system' }>,
+  path: string,
+  { draft, isFollowed }: { readonly draft: Draft; readonly isFollowed: boolean },
+): void {
+  draft.turnEffort = output_config?.effort ?? draft.turnEffort;
+  if (!content) return;
+  const read =
+    typeof content === 'string'
+      ? [{ kind: 'text' as const, text: content }]
+      : content.map((block, index): TextPart => {
+          if (block.type === 'text') return readText(block);
+          const at = `${path}.content.${index}`;
+          if (block.type !== 'tool_addition' && block.type !== 'tool_removal') {
+            throw unknownTag(block, at, "'text', 'tool_addition' or 'tool_removal'");
+          }
+          const { text, change } = readToolChange(block, at);
+          if (change !== undefined) draft.toolChanges.push(change);
+          return { kind: 'text', text };
+        });
+  // A later user message ends such an instruction.
+  const parts = clear_at === 'next_user_message' && isFollowed ? [] : read;
   if (draft.turns.length === 0) for (const part of parts) draft.system.push(part);
   else if (parts.length > 0) draft.turns.push({ role: 'system', parts });
 }
 
 function addTurn(
-  message: Scope,
-  role: 'user' | 'assistant',
-  { draft, receipt }: { readonly draft: Draft; readonly receipt: Receipt },
+  { role, content, output_config }: Exclude<Message, { role: 'system' }>,
+  path: string,
+  draft: Draft,
 ): void {
-  noteMessageConfig(message, receipt);
-  const summary = role === 'assistant' ? findSummary(message) : undefined;
+  // The protocol has it on system messages only.
+  if (output_config !== undefined && output_config !== null) {
+    const reason = told`Only a system message says how its turn is answered.`;
+    note(draft.receipt, 'dropped', { path: `${path}.output_config`, reason });
+  }
+  if (typeof content === 'string') {
+    draft.turns.push({ role, parts: splitInlineImages({ kind: 'text', text: content }) });
+    if (role === 'user') draft.turnEffort = undefined;
+    return;
+  }
+  const summary = role === 'assistant' ? findSummary(content, path) : undefined;
   if (summary !== undefined) startFrom(summary, draft);
-  const parts = readContent(message, { role, receipt, from: summary?.end });
+  const { receipt } = draft;
+  const parts: Part[] = [];
+  for (let index = summary?.end ?? 0; index < content.length; index += 1) {
+    const value = content[index];
+    if (value === undefined) continue;
+    parts.push(...readBlock({ value, path: `${path}.content.${index}` }, { role, receipt }));
+  }
   if (summary !== undefined && parts.length === 0) return;
-  const startsTurn = role === 'user' && parts.some((part) => part.kind !== 'tool-result');
-  if (startsTurn) draft.turnEffort = undefined;
+  if (role === 'user' && parts.some((part) => part.kind !== 'tool-result')) {
+    draft.turnEffort = undefined;
+  }
   draft.turns.push({ role, parts });
 }
 
@@ -121,291 +164,196 @@ function startFrom({ text, toolChanges }: Summary, draft: Draft): void {
   draft.toolChanges.splice(0, draft.toolChanges.length, ...toolChanges);
 }
 
-function readMessageScopes(body: Scope): readonly Scope[] {
-  const messages = optionalArrayAt(body, 'messages');
-  if (messages === undefined) throw missing('messages');
-  return messages.map((message, index) => asScope(message, `messages.${index}`));
-}
-
-function readSystem(body: Scope): readonly TextPart[] {
-  const system = fieldAt(body, 'system');
-  if (system === undefined || system === '') return [];
-  if (typeof system === 'string') return [{ kind: 'text', text: system }];
-  if (!Array.isArray(system)) throw wrongType('system', 'a valid string or a valid list');
-  return system.map((item, index) => {
-    const block = asScope(item, `system.${index}`);
-    if (tagOf(block) !== 'text') throw unknownTag(block, "'text'");
-    return readText(block);
-  });
-}
-
-function readRole(message: Scope): Turn['role'] {
-  const role = optionalWordAt(message, 'role', ROLES);
-  if (role === undefined) throw missing(pathOf(message, 'role'));
-  return role;
-}
-
-function readMessageEffort(message: Scope): Effort | undefined {
-  const config = optionalObjectAt(message, 'output_config');
-  return config === undefined ? undefined : readEffort(config);
-}
-
-/** The protocol has it on system messages only. */
-function noteMessageConfig(message: Scope, receipt: Receipt): void {
-  if (fieldAt(message, 'output_config') === undefined) return;
-  const reason = told`Only a system message says how its turn is answered.`;
-  note(receipt, 'dropped', { path: pathOf(message, 'output_config'), reason });
-}
-
-interface SystemMessageContext {
-  /** Changes found are added here. */
-  readonly toolChanges: ToolChange[];
-  /** True when a later user message exists, which ends `clear_at:"next_user_message"`. */
-  readonly isCleared: boolean;
-}
-
-/** Source: SDK `resources/beta/messages/messages.d.ts`, BetaSystemMessageParam. */
-function readSystemMessage(message: Scope, context: SystemMessageContext): readonly TextPart[] {
-  const clearAt = optionalWordAt(message, 'clear_at', ['next_user_message', 'never']);
-  const isCleared = clearAt === 'next_user_message' && context.isCleared;
-  const content = fieldAt(message, 'content');
-  if (content === undefined || content === '') return [];
-  if (typeof content === 'string') return isCleared ? [] : [{ kind: 'text', text: content }];
-  const path = pathOf(message, 'content');
-  if (!Array.isArray(content)) throw wrongType(path, 'a valid string or a valid list');
-  const parts = content.map((item, index) =>
-    readSystemBlock(asScope(item, `${path}.${index}`), context.toolChanges),
-  );
-  return isCleared ? [] : parts;
-}
-
-function readSystemBlock(block: Scope, toolChanges: ToolChange[]): TextPart {
-  switch (tagOf(block)) {
-    case 'text':
-      return readText(block);
-    case 'tool_addition':
-      return announce(readToolChange(block, 'added'), toolChanges);
-    case 'tool_removal':
-      return announce(readToolChange(block, 'removed'), toolChanges);
-    default:
-      throw unknownTag(block, "'text', 'tool_addition' or 'tool_removal'");
-  }
-}
-
-function announce(
-  { text, change }: ReturnType<typeof readToolChange>,
-  toolChanges: ToolChange[],
-): TextPart {
-  if (change !== undefined) toolChanges.push(change);
-  return { kind: 'text', text };
-}
-
 interface BlockContext {
   readonly role: 'user' | 'assistant';
   readonly receipt: Receipt;
-  /** The first block that is part of the conversation; absent for the first of all. */
-  readonly from?: number | undefined;
 }
 
 const BLOCKS =
   "'text', 'image', 'document', 'search_result', 'thinking', 'redacted_thinking', 'tool_use' or 'tool_result'";
 const RESULT_BLOCKS = "'text', 'image', 'document', 'search_result' or 'tool_reference'";
 
-/** The parts of a message's `content`: a string or a list of blocks. */
-function readContent(message: Scope, context: BlockContext): readonly Part[] {
-  const content = fieldAt(message, 'content');
-  if (typeof content === 'string') return splitInlineImages({ kind: 'text', text: content });
-  const path = pathOf(message, 'content');
-  if (content === undefined) throw missing(path);
-  if (!Array.isArray(content)) throw wrongType(path, 'a valid string or a valid list');
-  const { from = 0 } = context;
-  return content.flatMap((item, index) =>
-    index < from ? [] : readBlock(asScope(item, `${path}.${index}`), context),
-  );
-}
-
 /** A `text` block. */
-function readText(block: Scope): TextPart {
-  return { kind: 'text', text: stringAt(block, 'text'), ...cacheHintOf(block) };
+function readText({ text, cache_control }: Omit<BlockOf<'text'>, 'type'>): TextPart {
+  return { kind: 'text', text, ...cacheHint(cache_control) };
 }
 
-function readBlock(block: Scope, context: BlockContext): readonly Part[] {
-  const tag = tagOf(block);
-  noteCitations(block, context.receipt);
-  switch (tag) {
+/** `{cacheHint: true}` for a block with `cache_control`, else nothing. */
+function cacheHint(control: unknown): { readonly cacheHint?: true } {
+  return control === undefined || control === null ? {} : { cacheHint: true };
+}
+
+function readBlock(block: Scope<Block>, { role, receipt }: BlockContext): readonly Part[] {
+  const { value, path } = block;
+  noteCitations(block, receipt);
+  switch (value.type) {
     case 'text':
-      return splitInlineImages(readText(block));
+      return splitInlineImages(readText(value));
     case 'image':
-      return [readImage(block)];
+      return [readImage(value, path)];
     case 'document':
-      return readDocument(block);
+      return readDocument(value, path);
     case 'search_result':
-      return [readSearchResult(block)];
-    case 'tool_result':
-      requireRole(block, context, 'user');
-      return [readToolResult(block, context.receipt)];
+      return [readSearchResult(value)];
+    case 'tool_result': {
+      requireRole('user', role, block);
+      return [
+        {
+          kind: 'tool-result',
+          callId: value.tool_use_id,
+          content: readResultContent(value.content, `${path}.content`, receipt),
+          isError: value.is_error ?? false,
+          ...cacheHint(value.cache_control),
+        },
+      ];
+    }
     case 'thinking':
     case 'redacted_thinking':
     case 'tool_use':
     case 'server_tool_use':
     case 'mcp_tool_use':
-      requireRole(block, context, 'assistant');
-      return [readAssistantBlock(block, tag)];
+      requireRole('assistant', role, block);
+      return [readAssistantBlock(value)];
     default:
-      return readRareBlock(block, context);
+      return readRareBlock(value, path, receipt);
   }
 }
 
 function readAssistantBlock(
-  block: Scope,
-  tag: 'thinking' | 'redacted_thinking' | 'tool_use' | 'server_tool_use' | 'mcp_tool_use',
+  block: BlockOf<
+    'thinking' | 'redacted_thinking' | 'tool_use' | 'server_tool_use' | 'mcp_tool_use'
+  >,
 ): Part {
-  switch (tag) {
+  switch (block.type) {
     case 'thinking': {
-      const signature = readCarrier(optionalStringAt(block, 'signature'));
-      return { kind: 'thinking', text: stringAt(block, 'thinking'), signature };
+      const signature = readCarrier(block.signature ?? undefined);
+      return { kind: 'thinking', text: block.thinking, signature };
     }
     case 'redacted_thinking':
-      return { kind: 'redacted-thinking', payload: stringAt(block, 'data') };
+      return { kind: 'redacted-thinking', payload: block.data };
     case 'tool_use': {
-      const signature = readCarrier(optionalStringAt(block, 'signature'));
-      return { kind: 'tool-call', ...readCall(block), signature };
+      const { id, name, input } = block;
+      const signature = readCarrier(block.signature ?? undefined);
+      return { kind: 'tool-call', id, name, input: input ?? {}, signature };
     }
     case 'server_tool_use':
-    case 'mcp_tool_use':
-      return { kind: 'server-tool-call', ...readCall(block) };
+    case 'mcp_tool_use': {
+      const { id, name, input } = block;
+      return { kind: 'server-tool-call', id, name, input: input ?? {} };
+    }
     default:
-      return tag satisfies never;
+      return block satisfies never;
   }
-}
-
-function readCall(block: Scope): Omit<ServerToolCallPart, 'kind'> {
-  const id = nonEmptyStringAt(block, 'id');
-  const name = nonEmptyStringAt(block, 'name');
-  const input: JsonObject = optionalObjectAt(block, 'input')?.value ?? {};
-  return { id, name, input };
 }
 
 /** Blocks only other servers' answers hold; they come back in history and are never refused there. */
-function readRareBlock(block: Scope, { receipt }: BlockContext): readonly Part[] {
-  const tag = tagOf(block);
-  if (isServerResultTag(tag)) return [readServerResult(block)];
-  switch (tag) {
-    case 'compaction': {
-      const summary = optionalStringAt(block, 'content');
-      if (summary !== undefined) return [{ kind: 'text', text: summary, ...cacheHintOf(block) }];
-      note(receipt, 'dropped', {
-        path: block.path,
-        reason: told`The summary can be read by its issuer only.`,
-      });
+function readRareBlock(
+  block: BlockOf<'compaction' | 'container_upload' | 'fallback' | 'mcp_tool_listing'>,
+  path: string,
+  receipt: Receipt,
+): readonly Part[] {
+  if (isServerResult(block)) return [readServerResult(block, path)];
+  switch (block.type) {
+    case 'compaction':
+      if (typeof block.content === 'string') {
+        return [{ kind: 'text', text: block.content, ...cacheHint(block.cache_control) }];
+      }
+      note(receipt, 'dropped', { path, reason: told`The summary can be read by its issuer only.` });
       return [];
-    }
     case 'container_upload':
     case 'fallback':
     case 'mcp_tool_listing':
-      note(receipt, 'dropped', {
-        path: block.path,
-        reason: told`${tag} blocks mean nothing here.`,
-      });
+      note(receipt, 'dropped', { path, reason: told`${block.type} blocks mean nothing here.` });
       return [];
     default:
-      throw unknownTag(block, BLOCKS);
+      throw unknownTag(block, path, BLOCKS);
   }
 }
 
-function readToolResult(block: Scope, receipt: Receipt): ToolResultPart {
-  return {
-    kind: 'tool-result',
-    callId: nonEmptyStringAt(block, 'tool_use_id'),
-    content: readResultContent(block, receipt),
-    isError: optionalBooleanAt(block, 'is_error') ?? false,
-    ...cacheHintOf(block),
-  };
-}
-
-function readResultContent(block: Scope, receipt: Receipt): readonly ToolResultContent[] {
-  const content = fieldAt(block, 'content');
-  if (typeof content === 'string') return [{ kind: 'text', text: content }];
-  const items = optionalArrayAt(block, 'content') ?? [];
-  const path = pathOf(block, 'content');
-  return items.flatMap((item, index) => {
-    const scope = asScope(item, `${path}.${index}`);
-    noteCitations(scope, receipt);
-    return readResultBlock(scope);
+function readResultContent(
+  content: BlockOf<'tool_result'>['content'],
+  path: string,
+  receipt: Receipt,
+): readonly ToolResultContent[] {
+  if (typeof content === 'string') return [plainText(content)];
+  return (content ?? []).flatMap((value, index) => {
+    const block = { value, path: `${path}.${index}` };
+    noteCitations(block, receipt);
+    return readResultBlock(block);
   });
 }
 
-function readResultBlock(block: Scope): readonly ToolResultContent[] {
-  switch (tagOf(block)) {
+function readResultBlock({ value, path }: Scope<ResultBlock>): readonly ToolResultContent[] {
+  switch (value.type) {
     case 'text':
-      return [plainText(stringAt(block, 'text'))];
+      return [plainText(value.text)];
     case 'image':
-      return [readImage(block)];
+      return [readImage(value, path)];
     case 'document':
-      return readDocument(block).map((part) =>
+      return readDocument(value, path).map((part) =>
         part.kind === 'text' ? plainText(part.text) : part,
       );
     case 'search_result':
-      return [plainText(readSearchResult(block).text)];
+      return [plainText(readSearchResult(value).text)];
     case 'tool_reference':
-      return [plainText(toolAvailable(nonEmptyStringAt(block, 'tool_name')))];
+      return [plainText(toolAvailable(value.tool_name))];
     case 'browser_state':
-      return [plainText(JSON.stringify(block.value))];
+      return [plainText(JSON.stringify(value))];
     default:
-      throw unknownTag(block, RESULT_BLOCKS);
+      throw unknownTag(value, path, RESULT_BLOCKS);
   }
 }
 
 /** A list is what an earlier answer cited, `{enabled: true}` the wish that the next one cites. */
-function noteCitations(block: Scope, receipt: Receipt): void {
-  const citations = fieldAt(block, 'citations');
+function noteCitations({ value, path }: Scope<object>, receipt: Receipt): void {
+  const citations = 'citations' in value ? value.citations : undefined;
   const isWish = isJsonObject(citations) && citations.enabled === true;
   if (!isWish && !(Array.isArray(citations) && citations.length > 0)) return;
   const reason = isWish
     ? told`The upstream cites what it finds in a search, not what it is given.`
     : told`What an earlier answer cited is not sent upstream.`;
-  note(receipt, 'dropped', { path: pathOf(block, 'citations'), reason });
+  note(receipt, 'dropped', { path: `${path}.citations`, reason });
 }
 
 function plainText(text: string): { readonly kind: 'text'; readonly text: string } {
   return { kind: 'text', text };
 }
 
-function requireRole(block: Scope, { role }: BlockContext, owner: BlockContext['role']): void {
+function requireRole(owner: Turn['role'], role: Turn['role'], { value, path }: Scope<Block>): void {
   if (role === owner) return;
-  throw fieldError(block.path, `\`${tagOf(block)}\` blocks can only be in \`${owner}\` messages`);
+  throw fieldError(path, `\`${value.type}\` blocks can only be in \`${owner}\` messages`);
 }
 
 /** What a block of the prompt's own content can become. */
 type ContentPart = TextPart | MediaPart;
 
 const PDF = 'application/pdf';
-const NO_FILES = 'Files cannot be stored here; send the content as base64 or as text';
 
-/** `{cacheHint: true}` for a block with `cache_control`, else nothing. */
-function cacheHintOf(scope: Scope): { readonly cacheHint?: true } {
-  return fieldAt(scope, 'cache_control') === undefined ? {} : { cacheHint: true };
+/** The 400 for a source nobody here can read. */
+function unknownSource(source: { readonly type: string }, path: string, known: string): Error {
+  if (source.type !== 'file') return unknownTag(source, path, known);
+  const text = 'Files cannot be stored here; send the content as base64 or as text';
+  return fieldError(`${path}.type`, text, 'unsupported');
 }
 
 /** An `image` block: base64 or an https address. */
-function readImage(scope: Scope): MediaPart {
-  const source = objectAt(scope, 'source');
-  const hint = cacheHintOf(scope);
-  switch (tagOf(source)) {
+function readImage({ source, cache_control }: BlockOf<'image'>, block: string): MediaPart {
+  const path = `${block}.source`;
+  const hint = cacheHint(cache_control);
+  switch (source.type) {
     case 'base64': {
-      const mediaType = spellMediaType(nonEmptyStringAt(source, 'media_type'));
+      const mediaType = spellMediaType(source.media_type);
       if (modalityOf(mediaType) !== 'image') {
-        const path = pathOf(source, 'media_type');
-        throw fieldError(path, "Input should be the type of a picture, such as 'image/png'");
+        const text = "Input should be the type of a picture, such as 'image/png'";
+        throw fieldError(`${path}.media_type`, text);
       }
-      return { kind: 'media', modality: 'image', mediaType, source: readBase64(source), ...hint };
+      const read = readBase64(source.data, path);
+      return { kind: 'media', modality: 'image', mediaType, source: read, ...hint };
     }
     case 'url':
-      return { kind: 'media', modality: 'image', source: readUrl(source), ...hint };
-    case 'file':
-      throw fieldError(pathOf(source, 'type'), NO_FILES, 'unsupported');
+      return { kind: 'media', modality: 'image', source: readUrl(source.url, path), ...hint };
     default:
-      throw unknownTag(source, "'base64' or 'url'");
+      throw unknownSource(source, path, "'base64' or 'url'");
   }
 }
 
@@ -413,79 +361,65 @@ function readImage(scope: Scope): MediaPart {
  * A `document` block: a PDF stays media, everything else is text. Title and context are for the model to read,
  * so they stand before either as text: the upstream has no field for them.
  */
-function readDocument(scope: Scope): readonly ContentPart[] {
-  const source = objectAt(scope, 'source');
-  const title = optionalStringAt(scope, 'title');
-  const context = optionalStringAt(scope, 'context');
-  const heading = [title, context].filter((line) => line !== undefined && line !== '').join('\n');
-  const hint = cacheHintOf(scope);
-  switch (tagOf(source)) {
+function readDocument(document: BlockOf<'document'>, block: string): readonly ContentPart[] {
+  const { source, title, context, cache_control } = document;
+  const path = `${block}.source`;
+  const heading = [title, context].filter(Boolean).join('\n');
+  const hint = cacheHint(cache_control);
+  const pdf = { kind: 'media', modality: 'document', mediaType: PDF, ...hint } as const;
+  switch (source.type) {
     case 'base64':
-    case 'url': {
-      const media: MediaPart = { ...readPdf(source), ...hint };
-      return heading === '' ? [media] : [{ kind: 'text', text: heading }, media];
-    }
+      if ((source.media_type ?? PDF).toLowerCase() !== PDF) {
+        throw fieldError(`${path}.media_type`, `Input should be '${PDF}'`);
+      }
+      return headed(heading, [{ ...pdf, source: readBase64(source.data, path) }]);
+    case 'url':
+      return headed(heading, [{ ...pdf, source: readUrl(source.url, path) }]);
     case 'text':
-      return [{ kind: 'text', text: underHeading(heading, stringAt(source, 'data')), ...hint }];
-    case 'content':
-      return readContentSource(source, heading).map((part) => ({ ...part, ...hint }));
-    case 'file':
-      throw fieldError(pathOf(source, 'type'), NO_FILES, 'unsupported');
+      return [{ kind: 'text', text: underHeading(heading, source.data), ...hint }];
+    case 'content': {
+      const { content } = source;
+      if (typeof content === 'string') {
+        return [{ kind: 'text', text: underHeading(heading, content), ...hint }];
+      }
+      const parts = (content ?? []).map((item, index): ContentPart => {
+        const at = `${path}.content.${index}`;
+        if (item.type === 'text') return { kind: 'text', text: item.text };
+        if (item.type === 'image') return readImage(item, at);
+        throw unknownTag(item, at, "'text' or 'image'");
+      });
+      return headed(heading, parts).map((part) => ({ ...part, ...hint }));
+    }
     default:
-      throw unknownTag(source, "'base64', 'text', 'url' or 'content'");
+      throw unknownSource(source, path, "'base64', 'text', 'url' or 'content'");
   }
 }
 
-/** A `search_result` block as text: title, address, passages. */
-function readSearchResult(scope: Scope): TextPart {
-  const heading = `${stringAt(scope, 'title')}\n${stringAt(scope, 'source')}`;
-  const items = optionalArrayAt(scope, 'content') ?? [];
-  const passages = items.map((item, index) =>
-    stringAt(asScope(item, `${pathOf(scope, 'content')}.${index}`), 'text'),
-  );
-  return { kind: 'text', text: underHeading(heading, passages.join('\n')), ...cacheHintOf(scope) };
-}
-
-function readPdf(source: Scope): MediaPart {
-  const document = { kind: 'media', modality: 'document', mediaType: PDF } as const;
-  if (tagOf(source) === 'url') return { ...document, source: readUrl(source) };
-  const mediaType = optionalStringAt(source, 'media_type') ?? PDF;
-  if (mediaType.toLowerCase() !== PDF) {
-    throw fieldError(pathOf(source, 'media_type'), `Input should be '${PDF}'`);
-  }
-  return { ...document, source: readBase64(source) };
-}
-
-function readContentSource(source: Scope, heading: string): readonly ContentPart[] {
-  const content = fieldAt(source, 'content');
-  if (typeof content === 'string') return [{ kind: 'text', text: underHeading(heading, content) }];
-  const parts = (optionalArrayAt(source, 'content') ?? []).map((item, index): ContentPart => {
-    const block = asScope(item, `${pathOf(source, 'content')}.${index}`);
-    const tag = tagOf(block);
-    if (tag === 'text') return { kind: 'text', text: stringAt(block, 'text') };
-    if (tag === 'image') return readImage(block);
-    throw unknownTag(block, "'text' or 'image'");
-  });
+function headed(heading: string, parts: readonly ContentPart[]): readonly ContentPart[] {
   return heading === '' ? parts : [{ kind: 'text', text: heading }, ...parts];
-}
-
-/** Plain base64. Line breaks and the URL-safe alphabet are put right; anything else is a 400. */
-function readBase64(source: Scope): MediaSource {
-  const base64 = tidyBase64(nonEmptyStringAt(source, 'data'));
-  if (base64 === undefined) {
-    throw fieldError(pathOf(source, 'data'), 'Input should be base64 without a data: prefix');
-  }
-  return { kind: 'base64', base64 };
-}
-
-/** Only public web addresses: never a file of this machine or a host of its network. */
-function readUrl(source: Scope): MediaSource {
-  const url = nonEmptyStringAt(source, 'url');
-  const path = pathOf(source, 'url');
-  if (findUrlFault(url) === undefined) return { kind: 'url', url, path: bracketPath(path) };
-  throw fieldError(path, 'Input should be a public http or https address');
 }
 
 function underHeading(heading: string, text: string): string {
   return heading === '' ? text : `${heading}\n\n${text}`;
+}
+
+/** A `search_result` block as text: title, address, passages. */
+function readSearchResult(block: Omit<BlockOf<'search_result'>, 'type'>): TextPart {
+  const passages = (block.content ?? []).map(({ text }) => text);
+  const text = underHeading(`${block.title}\n${block.source}`, passages.join('\n'));
+  return { kind: 'text', text, ...cacheHint(block.cache_control) };
+}
+
+/** Plain base64. Line breaks and the URL-safe alphabet are put right; anything else is a 400. */
+function readBase64(data: string, source: string): MediaSource {
+  const base64 = tidyBase64(data);
+  if (base64 !== undefined) return { kind: 'base64', base64 };
+  throw fieldError(`${source}.data`, 'Input should be base64 without a data: prefix');
+}
+
+/** Only public web addresses: never a file of this machine or a host of its network. */
+function readUrl(url: string, source: string): MediaSource {
+  const path = `${source}.url`;
+  if (findUrlFault(url) === undefined) return { kind: 'url', url, path: bracketPath(path) };
+  throw fieldError(path, 'Input should be a public http or https address');
 }

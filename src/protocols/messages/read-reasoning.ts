@@ -10,47 +10,14 @@ import type {
   ReasoningAmount,
 } from '../../canonical/request.ts';
 import { askForSummary, SUMMARY_INSTRUCTIONS, tellSummary } from '../../canonical/text-forms.ts';
-import { isJsonObject } from '../../lib/json.ts';
+import { readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { ANYTHING, FREE, needed, numberIn, openObjectOf, STRING } from '../body-schema.ts';
 import { readToolChange, type ToolChange } from './read-tools.ts';
-import {
-  asScope,
-  fieldAt,
-  note,
-  objectAt,
-  optionalArrayAt,
-  optionalIntegerAt,
-  optionalObjectAt,
-  optionalStringAt,
-  optionalWordAt,
-  pathOf,
-  type Scope,
-  stringAt,
-  tagOf,
-  unknownTag,
-  unknownWord,
-} from './schema.ts';
+import { type Block, type Body, check, EFFORTS, note, unknownTag, unknownWord } from './schema.ts';
 
-const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
-/** Smallest manual thinking budget the protocol takes, in tokens. */
-const MIN_BUDGET = 1024;
-
-/** The `effort` of a `thinking` or `output_config` object. */
-export function readEffort(scope: Scope): Effort | undefined {
-  return optionalWordAt(scope, 'effort', EFFORTS);
-}
-
-/** True when thinking blocks shall be answered without their text (`display:"omitted"`). */
-export function readOmitsThinking(body: Scope): boolean {
-  const thinking = optionalObjectAt(body, 'thinking');
-  return thinking !== undefined && optionalStringAt(thinking, 'display') === 'omitted';
-}
-
-/** True when `thinking` switches it on; an effort alone leaves the choice to the model. */
-export function asksToThink(body: Scope): boolean {
-  const thinking = optionalObjectAt(body, 'thinking');
-  return thinking !== undefined && tagOf(thinking) !== 'disabled';
-}
+/** Manual thinking budgets the protocol takes, in tokens. */
+const BUDGET = numberIn({ min: 1024, integer: true });
 
 /** An amount, and the field that says it. */
 interface SaidAmount {
@@ -67,22 +34,24 @@ interface ReasoningContext {
  * Precedence: disabled, then a budget, then the effort of the current turn, `output_config.effort`
  * and `thinking.effort`; an effort counts without `thinking` as well. What another field overrules
  * is noted; that a turn has an effort of its own is what such an effort is for.
- * @throws GatewayError for an unknown type or effort and for a budget below 1024.
+ * @throws GatewayError for an unknown type and for a budget below 1024.
  */
-export function readReasoning(body: Scope, { turnEffort, receipt }: ReasoningContext): Reasoning {
-  const config = optionalObjectAt(body, 'output_config');
-  const thinking = optionalObjectAt(body, 'thinking');
-  const settled = config && readSaidEffort(config);
-  const own = thinking && (readSaidEffort(thinking) ?? readLevel(thinking));
-  const ofTurn = turnEffort && saidEffort('messages', turnEffort);
-  const said = ofTurn ?? settled ?? own;
+export function readReasoning(
+  { output_config, thinking }: Body,
+  { turnEffort, receipt }: ReasoningContext,
+): Reasoning {
+  const settled = saidEffort('output_config.effort', output_config?.effort);
+  const own = thinking
+    ? (saidEffort('thinking.effort', thinking.effort) ?? readLevel(thinking))
+    : undefined;
+  const said = saidEffort('messages', turnEffort) ?? settled ?? own;
   if (settled !== undefined) noteLoser(own, settled, receipt);
-  if (thinking === undefined) return { amount: said?.amount ?? { kind: 'unset' } };
+  if (!thinking) return { amount: said?.amount ?? { kind: 'unset' } };
   noteDisplay(thinking, receipt);
   const byEffort = said?.amount ?? { kind: 'adaptive' };
-  switch (tagOf(thinking)) {
+  switch (thinking.type) {
     case 'disabled': {
-      const off: SaidAmount = { path: pathOf(thinking, 'type'), amount: { kind: 'off' } };
+      const off: SaidAmount = { path: 'thinking.type', amount: { kind: 'off' } };
       noteLoser(said, off, receipt);
       return { amount: off.amount, showThoughts: false };
     }
@@ -93,7 +62,7 @@ export function readReasoning(body: Scope, { turnEffort, receipt }: ReasoningCon
     }
     case 'between_tools':
       note(receipt, 'approximated', {
-        path: pathOf(thinking, 'type'),
+        path: 'thinking.type',
         reason: told`Thinking cannot be limited to the time between tool calls; the model decides.`,
       });
       noteBudget(thinking, receipt);
@@ -102,17 +71,18 @@ export function readReasoning(body: Scope, { turnEffort, receipt }: ReasoningCon
       noteBudget(thinking, receipt);
       return { amount: byEffort, showThoughts: true };
     default:
-      throw unknownTag(thinking, "'enabled', 'adaptive', 'disabled' or 'between_tools'");
+      throw unknownTag(
+        thinking,
+        'thinking',
+        "'enabled', 'adaptive', 'disabled' or 'between_tools'",
+      );
   }
 }
 
-function readSaidEffort(scope: Scope): SaidAmount | undefined {
-  const effort = readEffort(scope);
-  return effort && saidEffort(pathOf(scope, 'effort'), effort);
-}
+type Thinking = NonNullable<Body['thinking']>;
 
-function saidEffort(path: string, effort: Effort): SaidAmount {
-  return { path, amount: { kind: 'effort', effort } };
+function saidEffort(path: string, effort: Effort | null | undefined): SaidAmount | undefined {
+  return effort ? { path, amount: { kind: 'effort', effort } } : undefined;
 }
 
 function noteLoser(loser: SaidAmount | undefined, winner: SaidAmount, receipt: Receipt): void {
@@ -126,54 +96,57 @@ function isSame(one: object, other: object): boolean {
 }
 
 /** `budget_tokens`, or what the options of client libraries call it. */
-function readBudget(thinking: Scope): SaidAmount | undefined {
-  const key = usedKey(thinking.value, BUDGET_KEYS);
-  const tokens = key && optionalIntegerAt(thinking, key, { min: MIN_BUDGET });
-  if (key === undefined || typeof tokens !== 'number') return undefined;
-  return { path: pathOf(thinking, key), amount: { kind: 'budget', tokens } };
+function readBudget(thinking: Thinking): SaidAmount | undefined {
+  const key = usedKey(thinking, BUDGET_KEYS);
+  if (key === undefined) return undefined;
+  const path = `thinking.${key}`;
+  const tokens = readNumber(check({ value: thinking[key], path }, BUDGET).value);
+  return tokens === undefined ? undefined : { path, amount: { kind: 'budget', tokens } };
 }
 
-function noteBudget(thinking: Scope, receipt: Receipt): void {
-  const key = usedKey(thinking.value, BUDGET_KEYS);
+function noteBudget(thinking: Thinking, receipt: Receipt): void {
+  const key = usedKey(thinking, BUDGET_KEYS);
   if (key === undefined) return;
   const reason = told`Only thinking of the type enabled has a budget.`;
-  note(receipt, 'dropped', { path: pathOf(thinking, key), reason });
+  note(receipt, 'dropped', { path: `thinking.${key}`, reason });
 }
 
 /** A level in the words of other protocols, which client libraries send as they are. */
-function readLevel(thinking: Scope): SaidAmount | undefined {
-  const key = usedKey(thinking.value, LEVEL_KEYS);
-  const word = key && optionalStringAt(thinking, key);
-  if (key === undefined || word === undefined) return undefined;
+function readLevel(thinking: Thinking): SaidAmount | undefined {
+  const key = usedKey(thinking, LEVEL_KEYS);
+  if (key === undefined) return undefined;
+  const path = `thinking.${key}`;
+  const word = check({ value: thinking[key], path }, STRING).value;
   const amount = amountOfWord(word.toLowerCase());
-  if (amount === undefined) throw unknownWord(pathOf(thinking, key), EFFORTS);
-  return { path: pathOf(thinking, key), amount };
+  if (amount === undefined) throw unknownWord(path, EFFORTS);
+  return { path, amount };
 }
 
+const FORMAT = openObjectOf({ type: needed(STRING), schema: ANYTHING });
+const WITH_SCHEMA = openObjectOf({ schema: needed(FREE) });
+
 /** `output_config.format`, or `output_format` as older betas wrote it. */
-export function readOutputFormat(body: Scope, receipt: Receipt): OutputFormat {
-  const config = optionalObjectAt(body, 'output_config');
-  const newer = config && optionalObjectAt(config, 'format');
-  const older = optionalObjectAt(body, 'output_format');
-  const format = newer ?? older;
-  if (newer && older && !isSame(newer.value, older.value)) {
-    const reason = told`${newer.path} says something else and wins.`;
-    note(receipt, 'dropped', { path: older.path, reason });
+export function readOutputFormat(body: Body, receipt: Receipt): OutputFormat {
+  const newer = body.output_config?.format;
+  const older = body.output_format;
+  if (newer && older && !isSame(newer, older)) {
+    const reason = told`output_config.format says something else and wins.`;
+    note(receipt, 'dropped', { path: 'output_format', reason });
   }
-  if (format === undefined) return { kind: 'text' };
-  if (tagOf(format) !== 'json_schema') throw unknownTag(format, "'json_schema'");
-  if (typeof fieldAt(format, 'schema') === 'boolean') {
-    return { kind: 'json-schema', schema: format.value.schema === true };
-  }
-  return { kind: 'json-schema', schema: objectAt(format, 'schema').value };
+  const value = newer ?? older ?? undefined;
+  if (value === undefined) return { kind: 'text' };
+  const path = newer ? 'output_config.format' : 'output_format';
+  const format = check({ value, path }, FORMAT).value;
+  if (format.type !== 'json_schema') throw unknownTag(format, path, "'json_schema'");
+  if (typeof format.schema === 'boolean') return { kind: 'json-schema', schema: format.schema };
+  return { kind: 'json-schema', schema: check({ value, path }, WITH_SCHEMA).value.schema };
 }
 
 /** Clients learn new words for it faster than gateways: what it says of looks alone refuses no request. */
-function noteDisplay(thinking: Scope, receipt: Receipt): void {
-  const display = optionalStringAt(thinking, 'display');
-  if (display === undefined || display === 'summarized' || display === 'omitted') return;
+function noteDisplay({ display }: Thinking, receipt: Receipt): void {
+  if ((display ?? null) === null || display === 'summarized' || display === 'omitted') return;
   note(receipt, 'approximated', {
-    path: pathOf(thinking, 'display'),
+    path: 'thinking.display',
     reason: told`Thoughts are shown as summaries.`,
   });
 }
@@ -187,11 +160,10 @@ export interface SummaryWish {
 }
 
 /** @throws GatewayError for a kind of compaction nobody here knows. */
-export function readSummaryWish(body: Scope): SummaryWish | undefined {
-  const wish = optionalObjectAt(body, 'compaction');
-  if (wish === undefined) return undefined;
-  if (tagOf(wish) !== 'summarize') throw unknownTag(wish, "'summarize'");
-  const instructions = optionalStringAt(wish, 'instructions') ?? '';
+export function readSummaryWish({ compaction }: Body): SummaryWish | undefined {
+  if (!compaction) return undefined;
+  if (compaction.type !== 'summarize') throw unknownTag(compaction, 'compaction', "'summarize'");
+  const instructions = compaction.instructions ?? '';
   return { instructions: instructions.trim() === '' ? SUMMARY_INSTRUCTIONS : instructions };
 }
 
@@ -216,24 +188,16 @@ export interface Summary {
 }
 
 /** The last summary of an assistant message that can be read. */
-export function findSummary(message: Scope): Summary | undefined {
-  const content = fieldAt(message, 'content');
-  if (!Array.isArray(content)) return undefined;
+export function findSummary(content: readonly Block[], message: string): Summary | undefined {
   const index = content.findLastIndex(
-    (block) => isJsonObject(block) && block.type === 'compaction' && Boolean(block.content),
+    (block) => block.type === 'compaction' && Boolean(block.content),
   );
-  if (index < 0) return undefined;
-  const block = asScope(content[index], `${pathOf(message, 'content')}.${index}`);
-  const text = tellSummary(stringAt(block, 'content'));
-  const toolChanges = readToolChanges(block);
+  const block = content[index];
+  if (block?.type !== 'compaction' || !block.content) return undefined;
+  const text = tellSummary(block.content);
+  const path = `${message}.content.${index}.tool_changes`;
+  const toolChanges = block.tool_changes?.flatMap(
+    (change, place) => readToolChange(change, `${path}.${place}`).change ?? [],
+  );
   return { text, end: index + 1, ...(toolChanges === undefined ? {} : { toolChanges }) };
-}
-
-function readToolChanges(block: Scope): readonly ToolChange[] | undefined {
-  const path = pathOf(block, 'tool_changes');
-  return optionalArrayAt(block, 'tool_changes')?.flatMap((item, index) => {
-    const change = asScope(item, `${path}.${index}`);
-    const kind = tagOf(change) === 'tool_removal' ? 'removed' : 'added';
-    return readToolChange(change, kind).change ?? [];
-  });
 }

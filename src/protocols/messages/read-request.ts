@@ -4,41 +4,35 @@ import { GatewayError } from '../../canonical/error.ts';
 import { readImageOptions } from '../../canonical/media.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import type { CanonicalRequest, Part, Sampling, Turn } from '../../canonical/request.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { EXCESS_WORDS, JsonExcessError } from '../../lib/json-limits.ts';
-import { told } from '../../lib/localized-message.ts';
-import { readConversation } from './read-messages.ts';
+import type { CanonicalRequest, Part, Turn } from '../../canonical/request.ts';
 import {
-  asksToThink,
-  readOmitsThinking,
-  readOutputFormat,
-  readReasoning,
-  readSummaryWish,
-} from './read-reasoning.ts';
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  readNumber,
+} from '../../lib/json.ts';
+import { EXCESS_WORDS, JsonExcessError } from '../../lib/json-limits.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
+import type { Checked } from '../body-schema.ts';
+import { readConversation } from './read-messages.ts';
+import { readOutputFormat, readReasoning, readSummaryWish } from './read-reasoning.ts';
 import { readToolSet } from './read-tools.ts';
 import {
-  BODY_SHAPE,
+  BODY,
+  type Body,
+  check,
   clientNamesOf,
   fieldError,
-  missing,
-  nonEmptyStringAt,
+  NO_COUNTERPART,
   note,
   noteUnknown,
-  optionalArrayAt,
-  optionalBooleanAt,
-  optionalIntegerAt,
-  optionalNumberAt,
-  optionalObjectAt,
-  optionalStringAt,
-  optionalStringsAt,
-  pathOf,
-  type Scope,
   unknownWord,
 } from './schema.ts';
 
 /** What is known of a call before its conversation is read. */
 interface CallHead {
+  readonly body: CheckedBody;
   /** Without a leading `models/`. */
   readonly model: string;
   readonly stream: boolean;
@@ -47,55 +41,72 @@ interface CallHead {
   readonly omitsThinking: boolean;
 }
 
+/** A body of which every field has the type and the range it must have. */
+export type CheckedBody = Checked<Body>;
+
 /** The protocol names no limit; each one costs a search of the whole answer. */
 const MAX_STOP_SEQUENCES = 64;
 
-/**
- * Checks everything outside the conversation.
- * @throws GatewayError naming the field, worded `<field>: …`.
- */
-export function readCallHead(body: Scope): CallHead {
-  const model = plainModelName(nonEmptyStringAt(body, 'model'));
+/** @throws GatewayError naming the field, worded `<field>: …`. */
+export function readCallHead(value: JsonObject): CallHead {
+  const checked = check({ value, path: '' }, BODY);
+  const body = checked.value;
+  const model = plainModelName(body.model);
   if (model === '') throw fieldError('model', 'Input should be the name of a model');
-  if (optionalArrayAt(body, 'messages') === undefined) throw missing('messages');
-  refuseThreads(body);
-  if ((optionalArrayAt(body, 'mcp_servers') ?? []).length > 0) {
+  if (body.thread) refuseThread(body.thread);
+  if ((body.mcp_servers ?? []).length > 0) {
     throw fieldError('mcp_servers', 'MCP servers cannot be called from here', 'unsupported');
   }
-  readMaxTokens(body);
-  readSampling(body);
   return {
+    body: checked,
     model,
-    stream: optionalBooleanAt(body, 'stream') ?? false,
+    stream: body.stream ?? false,
     bodySession: readBodySession(body),
-    omitsThinking: readOmitsThinking(body),
+    omitsThinking: body.thinking?.display === 'omitted',
   };
 }
 
 /** `max_tokens` is required for an answer, not for a token count. */
-export function requireMaxTokens(body: Scope): void {
-  if (readMaxTokens(body) === undefined) throw missing('max_tokens');
+export function requireMaxTokens({ value }: CheckedBody): void {
+  if ((value.max_tokens ?? null) !== null) return;
+  throw fieldError('max_tokens', 'Field required', 'missing-field');
 }
 
 /** @throws GatewayError naming the field by its dotted path. */
-export function readCanonicalRequest(body: Scope, receipt: Receipt): CanonicalRequest {
+export function readCanonicalRequest(checked: CheckedBody, receipt: Receipt): CanonicalRequest {
+  const body = checked.value;
   const conversation = readConversation(body, receipt);
+  if (checked.unknown !== undefined) noteUnknown(checked, '', receipt);
   noteUnsupported(body, receipt);
-  const goesOn = readSummaryWish(body) !== undefined;
-  if (asksToThink(body) && !goesOn) refusePrefill(conversation.turns);
+  // Thinking is switched on by its own field; an effort alone leaves the choice to the model.
+  const thinks = body.thinking ? body.thinking.type !== 'disabled' : false;
+  if (thinks && readSummaryWish(body) === undefined) refusePrefill(conversation.turns);
+  const maxTokens = readNumber(body.max_tokens);
+  const image = {
+    size: body.size ?? undefined,
+    quality: body.quality ?? undefined,
+    imageSize: body.imageSize ?? undefined,
+  };
   return {
     system: conversation.system,
     turns: conversation.turns,
-    ...readToolSet(body, { toolChanges: conversation.toolChanges, receipt }),
-    sampling: readSampling(body),
-    maxOutputTokens: atLeastOne(readMaxTokens(body)),
-    stopSequences: readStopSequences(body),
+    ...readToolSet(body, conversation.toolChanges, receipt),
+    sampling: {
+      temperature: readNumber(body.temperature),
+      topP: readNumber(body.top_p),
+      // 0 samples from all tokens, as no limit does; upstreams count from 1.
+      topK: readNumber(body.top_k) || undefined,
+    },
+    // 0 asks to warm a cache; upstreams count from 1.
+    maxOutputTokens: maxTokens === 0 ? 1 : maxTokens,
+    stopSequences: body.stop_sequences ? readStopSequences(body.stop_sequences) : [],
     choices: 1,
     reasoning: readReasoning(body, { turnEffort: conversation.turnEffort, receipt }),
     outputFormat: readOutputFormat(body, receipt),
-    image: readImage(body, receipt),
+    // The image extension of this product.
+    image: readImageOptions(image, { receipt, unknownWord }),
     safety: [],
-    clientNames: clientNamesOf(body, { hasTurnEffort: conversation.turnEffort !== undefined }),
+    clientNames: clientNamesOf(body, conversation.turnEffort !== undefined),
   };
 }
 
@@ -116,8 +127,7 @@ function endsInWords(parts: readonly Part[]): boolean {
   return end?.kind === 'text' && end.text !== '' && !parts.some(({ kind }) => kind === 'tool-call');
 }
 
-function readStopSequences(body: Scope): readonly string[] {
-  const sequences = optionalStringsAt(body, 'stop_sequences') ?? [];
+function readStopSequences(sequences: readonly string[]): readonly string[] {
   if (sequences.length > MAX_STOP_SEQUENCES) {
     throw fieldError('stop_sequences', `List should have at most ${MAX_STOP_SEQUENCES} items`);
   }
@@ -126,43 +136,14 @@ function readStopSequences(body: Scope): readonly string[] {
   throw fieldError(`stop_sequences.${empty}`, 'A stop sequence should not be empty');
 }
 
-/** The image extension of this product. */
-function readImage(body: Scope, receipt: Receipt): CanonicalRequest['image'] {
-  const fields = {
-    size: optionalStringAt(body, 'size'),
-    quality: optionalStringAt(body, 'quality'),
-    imageSize: optionalStringAt(body, 'imageSize'),
-  };
-  return readImageOptions(fields, { receipt, unknownWord });
-}
-
-function readMaxTokens(body: Scope): number | undefined {
-  return optionalIntegerAt(body, 'max_tokens', { min: 0 });
-}
-
-/** 0 asks to warm a cache; upstreams count from 1. */
-function atLeastOne(maxTokens: number | undefined): number | undefined {
-  return maxTokens === undefined ? undefined : Math.max(maxTokens, 1);
-}
-
-function readSampling(body: Scope): Sampling {
-  return {
-    temperature: optionalNumberAt(body, 'temperature', { min: 0, max: 1 }),
-    topP: optionalNumberAt(body, 'top_p', { min: 0, max: 1 }),
-    // 0 samples from all tokens, as no limit does; upstreams count from 1.
-    topK: optionalIntegerAt(body, 'top_k', { min: 0 }) || undefined,
-  };
-}
-
 /**
  * Server-held threads need state. `create` carries the whole conversation, so it is answered;
  * `continue` carries the last turn only, and the SDK replays everything when told the thread is gone
  * (TypeScript SDK, `lib/internal/threads/ThreadState.js`).
  */
-function refuseThreads(body: Scope): void {
-  const thread = optionalObjectAt(body, 'thread');
-  if (thread === undefined || thread.value.type === 'create') return;
-  if (thread.value.type !== 'continue') {
+function refuseThread({ type }: JsonObject): void {
+  if (type === 'create') return;
+  if (type !== 'continue') {
     throw fieldError('thread', 'Send the whole conversation without a thread', 'unsupported');
   }
   throw new GatewayError({
@@ -174,28 +155,20 @@ function refuseThreads(body: Scope): void {
   });
 }
 
-function noteUnsupported(body: Scope, receipt: Receipt): void {
-  const reason = told`The gateway has no counterpart for this field.`;
-  noteUnknown(body, BODY_SHAPE, receipt);
-  if (body.value.speed === 'fast') note(receipt, 'dropped', { path: 'speed', reason });
-  if (isSet(body, 'service_tier') && body.value.service_tier !== 'auto') {
-    note(receipt, 'dropped', { path: 'service_tier', reason });
-  }
-  if (readMaxTokens(body) === 0) {
+function noteUnsupported(body: Body, receipt: Receipt): void {
+  const drop = (path: string, reason: Sentence): void => note(receipt, 'dropped', { path, reason });
+  if (body.speed === 'fast') drop('speed', NO_COUNTERPART);
+  if (isSet(body.service_tier) && body.service_tier !== 'auto')
+    drop('service_tier', NO_COUNTERPART);
+  if (readNumber(body.max_tokens) === 0) {
     const nothing = told`An answer has at least one token here; 1 is sent.`;
     note(receipt, 'approximated', { path: 'max_tokens', reason: nothing });
   }
-  const config = optionalObjectAt(body, 'output_config');
-  if (config !== undefined && isSet(config, 'task_budget')) {
-    note(receipt, 'dropped', { path: pathOf(config, 'task_budget'), reason });
-  }
-  if (isSet(body, 'thread')) {
-    note(receipt, 'dropped', { path: 'thread', reason: told`Conversations are not kept here.` });
-  }
+  if (isSet(body.output_config?.task_budget)) drop('output_config.task_budget', NO_COUNTERPART);
+  if (body.thread) drop('thread', told`Conversations are not kept here.`);
 }
 
-function isSet(scope: Scope, key: string): boolean {
-  const value = scope.value[key];
+function isSet(value: JsonValue | undefined): boolean {
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }
 
@@ -203,27 +176,20 @@ function isSet(scope: Scope, key: string): boolean {
  * Coding CLIs put JSON text with a `session_id` there, older ones `user_…_session_<id>`. A plain user
  * id names a person, not a conversation, and is not used.
  */
-function readBodySession(body: Scope): string | undefined {
-  const metadata = optionalObjectAt(body, 'metadata');
-  if (metadata === undefined) return undefined;
-  const userId = optionalStringAt(metadata, 'user_id');
-  if (userId === undefined) return undefined;
-  if (userId.startsWith('{')) return sessionOfJson(userId, pathOf(metadata, 'user_id'));
-  return /session_([A-Za-z0-9-]+)/.exec(userId)?.[1];
+function readBodySession(body: Body): string | undefined {
+  const userId = body.metadata?.user_id ?? undefined;
+  if (userId?.startsWith('{') === true) return sessionOfJson(userId);
+  return userId === undefined ? undefined : /session_([A-Za-z0-9-]+)/.exec(userId)?.[1];
 }
 
 /** @throws GatewayError 400 for JSON over the limits; what is no JSON names no session */
-function sessionOfJson(text: string, path: string): string | undefined {
-  const value = tryParse(text, path);
-  const session = isJsonObject(value) ? value.session_id : undefined;
-  return typeof session === 'string' && session !== '' ? session : undefined;
-}
-
-function tryParse(text: string, path: string): JsonValue | undefined {
+function sessionOfJson(text: string): string | undefined {
   try {
-    return parseJson(text);
+    const value = parseJson(text);
+    const session = isJsonObject(value) ? value.session_id : undefined;
+    return typeof session === 'string' && session !== '' ? session : undefined;
   } catch (error) {
     if (!(error instanceof JsonExcessError)) return undefined;
-    throw fieldError(path, `The JSON in it ${EXCESS_WORDS[error.excess]}`);
+    throw fieldError('metadata.user_id', `The JSON in it ${EXCESS_WORDS[error.excess]}`);
   }
 }

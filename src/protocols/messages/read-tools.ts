@@ -7,33 +7,25 @@ import {
   type ServerToolResultPart,
   type Tool,
   type ToolChoice,
-  type UserLocation,
 } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
+import type { ValueOf } from '../body-schema.ts';
 import {
-  asScope,
+  type Body,
   bracketPath,
+  CLIENT_TOOL,
+  check,
   fieldError,
   listWords,
-  nonEmptyStringAt,
   note,
   noteUnknown,
-  objectAt,
-  optionalArrayAt,
-  optionalBooleanAt,
-  optionalObjectAt,
-  optionalStringAt,
-  optionalStringsAt,
-  pathOf,
   type Scope,
-  stringAt,
-  TOOL_KINDS,
-  type ToolKind,
-  tagOf,
-  toolKindOf,
-  toolShapeOf,
+  SERVER_RESULT,
+  TOOL_HEAD,
+  type ToolChangeBlock,
+  TYPED_TOOL,
   unknownTag,
 } from './schema.ts';
 
@@ -52,23 +44,23 @@ interface NamedTool {
 const ADVISOR = 'advisor';
 const NO_ADVISOR = told`The advisor is a model of the real service alone.`;
 const AUTO: ToolChoice = { kind: 'auto', names: [] };
+
 /** @throws GatewayError naming the tool by its index. */
 export function readToolSet(
-  body: Scope,
-  {
-    toolChanges,
-    receipt,
-  }: { readonly toolChanges: readonly ToolChange[]; readonly receipt: Receipt },
+  { tools: items, tool_choice: choice }: Body,
+  toolChanges: readonly ToolChange[],
+  receipt: Receipt,
 ): ToolSet {
-  const declared = readDeclared(optionalArrayAt(body, 'tools') ?? NO_TOOLS, receipt);
-  const named = applyToolChanges(declared.named, toolChanges, (scope) => placed(scope, receipt));
+  const declared = readDeclared(items ?? NO_TOOLS, receipt);
+  const named =
+    toolChanges.length === 0
+      ? declared.named
+      : applyToolChanges(declared.named, toolChanges, receipt);
   const tools = named === declared.named ? declared.tools : toolsOf(named);
-  const choice = optionalObjectAt(body, 'tool_choice');
-  if (choice === undefined) return { tools, toolChoice: AUTO };
-  const isSerial = optionalBooleanAt(choice, 'disable_parallel_tool_use') === true;
+  if (!choice) return { tools, toolChoice: AUTO };
   return {
     ...readToolChoice(choice, { named, tools, receipt }),
-    ...(isSerial ? { parallelToolCalls: false } : {}),
+    ...(choice.disable_parallel_tool_use === true ? { parallelToolCalls: false } : {}),
   };
 }
 
@@ -84,8 +76,8 @@ const toolLists = new NotedMemo<Declared>();
 
 function readDeclared(items: readonly JsonValue[], given: Receipt): Declared {
   return toolLists.get(items, { variant: '', receipt: given }, (receipt) => {
-    const scopes = items.map((item, index) => asScope(item, `tools.${index}`));
-    const named = withoutNameless(scopes, receipt).map((scope) => placed(scope, receipt));
+    const heads = items.map((value, index) => headOf({ value, path: `tools.${index}` }));
+    const named = withoutNameless(heads, receipt).map((tool) => placed(tool, receipt));
     refuseDuplicates(named);
     return { named, tools: shareAs(items, toolsOf(named)) };
   });
@@ -95,59 +87,53 @@ function toolsOf(named: readonly NamedTool[]): readonly Tool[] {
   return named.map(({ tool }) => tool).filter((tool) => tool !== undefined);
 }
 
+interface ToolHead extends Scope<JsonValue | undefined> {
+  readonly type: string;
+  readonly name: string;
+}
+
+function headOf(tool: Scope<JsonValue | undefined>): ToolHead {
+  const { type, name } = check(tool, TOOL_HEAD).value;
+  return { ...tool, type: type ?? 'custom', name: name ?? '' };
+}
+
 /** Client tools without a name are left out where others are left; alone they are refused when they are read. */
-function withoutNameless(scopes: readonly Scope[], receipt: Receipt): readonly Scope[] {
-  const named = scopes.filter((scope) => !isNameless(scope));
-  if (named.length === 0) return scopes;
-  for (const { path } of scopes.filter(isNameless)) {
+function withoutNameless(tools: readonly ToolHead[], receipt: Receipt): readonly ToolHead[] {
+  const named = tools.filter((tool) => !isNameless(tool));
+  if (named.length === 0) return tools;
+  for (const { path } of tools.filter(isNameless)) {
     note(receipt, 'dropped', { path, reason: told`A tool without a name cannot be called.` });
   }
   return named;
 }
 
-function isNameless(scope: Scope): boolean {
-  const type = optionalStringAt(scope, 'type') ?? 'custom';
-  return type === 'custom' && (optionalStringAt(scope, 'name') ?? '') === '';
+function isNameless({ type, name }: ToolHead): boolean {
+  return type === 'custom' && name === '';
 }
 
-function placed(scope: Scope, receipt: Receipt): NamedTool {
-  const { name, tool } = readTool(scope, receipt);
+function placed(head: ToolHead, receipt: Receipt): NamedTool {
+  const { type, name } = head;
+  // Before the name is asked for: toolsets have none, and their type is what cannot be served.
+  if (type.startsWith(`${ADVISOR}_`)) {
+    note(receipt, 'dropped', { path: head.path, reason: NO_ADVISOR });
+    return { name: name || ADVISOR, tool: undefined };
+  }
+  const tool = type === 'custom' ? readClientTool(head, receipt) : readTypedTool(head, receipt);
   if (tool === undefined) return { name, tool };
-  const path = bracketPath(scope.path);
+  const path = bracketPath(head.path);
   if (tool.kind !== 'function') return { name, tool: { ...tool, path } };
   return { name, tool: { ...tool, path, parametersPath: `${path}.input_schema` } };
 }
 
-function readTool(scope: Scope, receipt: Receipt): NamedTool {
-  const type = optionalStringAt(scope, 'type') ?? 'custom';
-  // Before the name is asked for: toolsets have none, and their type is what cannot be served.
-  if (type.startsWith(`${ADVISOR}_`)) {
-    note(receipt, 'dropped', { path: scope.path, reason: NO_ADVISOR });
-    return { name: optionalStringAt(scope, 'name') ?? ADVISOR, tool: undefined };
-  }
-  const kind = toolKindOf(type);
-  if (kind === undefined && type !== 'custom') {
-    throw unknownTag(scope, `${listWords(['custom', ...TOOL_KINDS])} with its date`);
-  }
-  noteUnknown(scope, toolShapeOf(type), receipt);
-  const name = nonEmptyStringAt(scope, 'name');
-  const tool =
-    kind === undefined
-      ? readClientTool(scope, { name, receipt })
-      : readTypedTool(scope, { kind, name, receipt });
-  return { name, tool };
-}
-
-function readClientTool(
-  scope: Scope,
-  { name, receipt }: { readonly name: string; readonly receipt: Receipt },
-): FunctionTool {
-  const description = optionalStringAt(scope, 'description');
+function readClientTool(scope: ToolHead, receipt: Receipt): FunctionTool {
+  const tool = check(scope, CLIENT_TOOL);
+  noteUnknown(tool, scope.path, receipt);
+  const { name, input_schema } = tool.value;
   return {
     kind: 'function',
     name,
-    parameters: objectAt(scope, 'input_schema').value,
-    ...readToolHints(scope, { description, receipt }),
+    parameters: input_schema,
+    ...readToolHints(tool.value, scope.path, receipt),
   };
 }
 
@@ -166,42 +152,43 @@ interface ChoiceContext {
   readonly receipt: Receipt;
 }
 
-function readToolChoice(choice: Scope, context: ChoiceContext): ToolSet {
+const CHOICE = 'tool_choice';
+
+function readToolChoice(choice: NonNullable<Body['tool_choice']>, context: ChoiceContext): ToolSet {
   const { tools } = context;
-  switch (tagOf(choice)) {
+  switch (choice.type) {
     case 'auto':
       return { tools, toolChoice: AUTO };
     case 'none':
       return { tools, toolChoice: { kind: 'none' } };
     case 'any':
-      return { tools, toolChoice: requireAny(choice, context) };
+      return { tools, toolChoice: requireAny(context) };
     case 'tool':
-      return requireNamed(choice, context);
+      return requireNamed(choice.name, context);
     default:
-      throw unknownTag(choice, "'auto', 'any', 'tool' or 'none'");
+      throw unknownTag(choice, CHOICE, "'auto', 'any', 'tool' or 'none'");
   }
 }
 
-function requireAny(choice: Scope, { named, tools, receipt }: ChoiceContext): ToolChoice {
-  if (named.length === 0) throw fieldError(choice.path, 'Tools are needed to require a call');
+function requireAny({ named, tools, receipt }: ChoiceContext): ToolChoice {
+  if (named.length === 0) throw fieldError(CHOICE, 'Tools are needed to require a call');
   if (tools.some((tool) => tool.kind === 'function')) return { kind: 'required', names: [] };
   const reason = told`Only calls of declared functions can be required.`;
-  note(receipt, 'approximated', { path: choice.path, reason });
+  note(receipt, 'approximated', { path: CHOICE, reason });
   return AUTO;
 }
 
 /** A server-side tool cannot be forced by name; standing alone in the request has the same effect. */
-function requireNamed(choice: Scope, { named, tools, receipt }: ChoiceContext): ToolSet {
-  const name = nonEmptyStringAt(choice, 'name');
+function requireNamed(name: string, { named, tools, receipt }: ChoiceContext): ToolSet {
   const matches = named.filter((candidate) => candidate.name === name);
   if (matches.length === 0) {
-    throw fieldError(pathOf(choice, 'name'), 'Input should be the name of one of the tools');
+    throw fieldError(`${CHOICE}.name`, 'Input should be the name of one of the tools');
   }
   const tool = matches.find((match) => match.tool?.kind === 'function')?.tool ?? matches[0]?.tool;
   if (tool?.kind === 'function') return { tools, toolChoice: { kind: 'required', names: [name] } };
   if (tool === undefined) {
-    if (name === ADVISOR) throw fieldError(pathOf(choice, 'name'), NO_ADVISOR, 'unsupported');
-    note(receipt, 'dropped', { path: choice.path, reason: told`The chosen tool was dropped.` });
+    if (name === ADVISOR) throw fieldError(`${CHOICE}.name`, NO_ADVISOR, 'unsupported');
+    note(receipt, 'dropped', { path: CHOICE, reason: told`The chosen tool was dropped.` });
     return { tools, toolChoice: AUTO };
   }
   if (tools.length > 1) {
@@ -211,106 +198,83 @@ function requireNamed(choice: Scope, { named, tools, receipt }: ChoiceContext): 
   return { tools: [tool], toolChoice: AUTO };
 }
 
-/** What limits fetches of the real service, or shapes what they give. */
-const FETCH_OPTIONS = [
-  'max_uses',
-  'max_content_tokens',
-  'allowed_domains',
-  'blocked_domains',
-  'url_sources',
+/** A date follows, which changes often and which some clients leave out. */
+const TOOL_KINDS = [
+  ...(['web_search', 'web_fetch', 'code_execution', 'tool_search_tool'] as const),
+  ...(['bash', 'text_editor', 'memory'] as const),
 ];
 
-interface TypedTool {
-  readonly kind: ToolKind;
-  readonly name: string;
-  readonly receipt: Receipt;
-}
+/** What limits fetches of the real service, or shapes what they give. */
+const FETCH_OPTIONS = [
+  ...(['max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains'] as const),
+  'url_sources' as const,
+];
 
 /** Undefined for a tool without a counterpart, which the receipt names. */
-function readTypedTool(scope: Scope, { kind, name, receipt }: TypedTool): Tool | undefined {
+function readTypedTool(head: ToolHead, receipt: Receipt): Tool | undefined {
+  const { path, type } = head;
+  const kind = TOOL_KINDS.find((known) => type === known || type.startsWith(`${known}_`));
+  if (kind === undefined) {
+    throw unknownTag(head, path, `${listWords(['custom', ...TOOL_KINDS])} with its date`);
+  }
+  const checked = check(head, TYPED_TOOL);
+  noteUnknown(checked, path, receipt);
+  const tool = checked.value;
+  /** Of options of a tool that change its answers, but nothing upstream. */
+  const noteIgnored = (keys: readonly (keyof typeof tool)[]): void => {
+    for (const key of keys) {
+      if ((tool[key] ?? null) === null) continue;
+      const reason = told`The upstream has no counterpart for this option.`;
+      note(receipt, 'dropped', { path: `${path}.${key}`, reason });
+    }
+  };
   switch (kind) {
     case 'web_search':
-      noteIgnored(scope, { keys: ['max_uses'], receipt });
-      return readWebSearch(scope);
+      noteIgnored(['max_uses']);
+      return readWebSearch(tool, path);
     case 'web_fetch':
-      noteIgnored(scope, { keys: FETCH_OPTIONS, receipt });
-      if (optionalObjectAt(scope, 'citations')?.value.enabled === true) {
-        noteIgnored(scope, { keys: ['citations'], receipt });
-      }
+      noteIgnored(FETCH_OPTIONS);
+      if (tool.citations?.enabled === true) noteIgnored(['citations']);
       return { kind: 'url-context' };
     case 'code_execution':
       return { kind: 'code-execution' };
     case 'tool_search_tool': {
       const reason = told`Every tool is declared at once, so there is nothing to search for.`;
-      note(receipt, 'dropped', { path: scope.path, reason });
+      note(receipt, 'dropped', { path, reason });
       return undefined;
     }
     case 'bash':
     case 'text_editor':
     case 'memory': {
-      noteIgnored(scope, { keys: ['max_characters'], receipt });
-      const tool = builtInTool(kind, name);
-      return { ...tool, ...readToolHints(scope, { description: tool.description, receipt }) };
+      noteIgnored(['max_characters']);
+      const { description, parameters } = BUILT_IN_TOOLS[kind];
+      const hints = readToolHints({ ...tool, description }, path, receipt);
+      return { kind: 'function', name: tool.name, parameters, ...hints };
     }
     default:
       return kind satisfies never;
   }
 }
 
-function readWebSearch(scope: Scope): Tool {
-  const allowedDomains = optionalStringsAt(scope, 'allowed_domains');
-  const blockedDomains = optionalStringsAt(scope, 'blocked_domains');
-  const userLocation = readUserLocation(scope);
-  return {
-    kind: 'web-search',
-    ...(allowedDomains === undefined ? {} : { allowedDomains }),
-    ...(blockedDomains === undefined ? {} : { blockedDomains }),
-    ...(userLocation === undefined ? {} : { userLocation }),
-  };
-}
-
-function readUserLocation(scope: Scope): UserLocation | undefined {
-  const location = optionalObjectAt(scope, 'user_location');
-  if (location === undefined) return undefined;
+function readWebSearch(
+  { allowed_domains, blocked_domains, user_location }: ValueOf<typeof TYPED_TOOL>,
+  tool: string,
+): Tool {
   const words = PLACE_KEYS.flatMap((key): [string, string][] => {
-    const word = optionalStringAt(location, key)?.trim() ?? '';
+    const word = user_location?.[key]?.trim() ?? '';
     return word === '' ? [] : [[key, word]];
   });
-  if (words.length === 0) return undefined;
-  return { path: bracketPath(location.path), ...Object.fromEntries(words) };
-}
-
-/** Options of a tool that change its answers, but nothing upstream. */
-function noteIgnored(
-  scope: Scope,
-  { keys, receipt }: { readonly keys: readonly string[]; readonly receipt: Receipt },
-): void {
-  for (const key of keys) {
-    if (scope.value[key] === undefined || scope.value[key] === null) continue;
-    const reason = told`The upstream has no counterpart for this option.`;
-    note(receipt, 'dropped', { path: pathOf(scope, key), reason });
-  }
+  const path = bracketPath(`${tool}.user_location`);
+  return {
+    kind: 'web-search',
+    ...(allowed_domains ? { allowedDomains: allowed_domains } : {}),
+    ...(blocked_domains ? { blockedDomains: blocked_domains } : {}),
+    ...(words.length > 0 ? { userLocation: { path, ...Object.fromEntries(words) } } : {}),
+  };
 }
 
 const TEXT = { type: 'string' };
 const RANGE = { type: 'array', items: { type: 'integer' }, description: 'First and last line' };
-
-/**
- * The tool that a dated type such as `bash_20250124` stands for.
- * Source: Messages API, "Bash tool", "Text editor tool", "Memory tool".
- */
-function builtInTool(type: 'bash' | 'text_editor' | 'memory', name: string): FunctionTool {
-  switch (type) {
-    case 'bash':
-      return { kind: 'function', name, ...BASH };
-    case 'text_editor':
-      return { kind: 'function', name, ...TEXT_EDITOR };
-    case 'memory':
-      return { kind: 'function', name, ...MEMORY };
-    default:
-      return type satisfies never;
-  }
-}
 
 const BASH = {
   description: 'Runs a command in a bash session that lasts between calls.',
@@ -359,52 +323,50 @@ const MEMORY = {
   ),
 };
 
+/**
+ * The tools that dated types such as `bash_20250124` stand for.
+ * Source: Messages API, "Bash tool", "Text editor tool", "Memory tool".
+ */
+const BUILT_IN_TOOLS = { bash: BASH, text_editor: TEXT_EDITOR, memory: MEMORY };
+
 function object(properties: JsonObject, required: string[]): JsonObject {
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
 }
 
+type ToolHints = Pick<
+  ValueOf<typeof CLIENT_TOOL>,
+  'description' | 'strict' | 'input_examples' | 'allowed_callers'
+>;
+
 /** `defer_loading` and delivery hints are silent: every tool is declared from the start. */
 function readToolHints(
-  scope: Scope,
-  {
-    description,
-    receipt,
-  }: { readonly description?: string | undefined; readonly receipt: Receipt },
+  { description, strict, input_examples, allowed_callers }: ToolHints,
+  tool: string,
+  receipt: Receipt,
 ): Pick<FunctionTool, 'description' | 'strict'> {
-  noteCallers(scope, receipt);
-  const words = [description, readExamples(scope, receipt)].filter(
-    (text) => text !== undefined && text !== '',
-  );
-  const strict = optionalBooleanAt(scope, 'strict');
+  // Code the real service runs calls such tools; here the model does.
+  if (allowed_callers && allowed_callers.length > 0 && !allowed_callers.includes('direct')) {
+    const reason = told`Here the model itself calls all tools.`;
+    note(receipt, 'approximated', { path: `${tool}.allowed_callers`, reason });
+  }
+  const words = description ? [description] : [];
+  if (input_examples && input_examples.length > 0) {
+    const reason = told`Examples stand in the description.`;
+    note(receipt, 'approximated', { path: `${tool}.input_examples`, reason });
+    const examples = input_examples.map((example) => JSON.stringify(example));
+    words.push(['Examples of its input:', ...examples].join('\n'));
+  }
   return {
     ...(words.length === 0 ? {} : { description: words.join('\n\n') }),
-    ...(strict === undefined ? {} : { strict }),
+    ...((strict ?? null) === null ? {} : { strict: strict === true }),
   };
-}
-
-function readExamples(scope: Scope, receipt: Receipt): string | undefined {
-  const examples = optionalArrayAt(scope, 'input_examples') ?? [];
-  if (examples.length === 0) return undefined;
-  const path = pathOf(scope, 'input_examples');
-  note(receipt, 'approximated', { path, reason: told`Examples stand in the description.` });
-  return ['Examples of its input:', ...examples.map((example) => JSON.stringify(example))].join(
-    '\n',
-  );
-}
-
-/** Code the real service runs calls such tools; here the model does. */
-function noteCallers(scope: Scope, receipt: Receipt): void {
-  const callers = optionalArrayAt(scope, 'allowed_callers') ?? [];
-  if (callers.length === 0 || callers.includes('direct')) return;
-  const path = pathOf(scope, 'allowed_callers');
-  note(receipt, 'approximated', { path, reason: told`Here the model itself calls all tools.` });
 }
 
 /** A change of the tools of the request itself; those of MCP servers are none of them. */
 export type ToolChange =
   | { readonly kind: 'added'; readonly name: string }
   | { readonly kind: 'removed'; readonly name: string }
-  | { readonly kind: 'defined'; readonly definition: Scope };
+  | { readonly kind: 'defined'; readonly definition: ToolHead };
 
 interface ToldChange {
   /** What the model reads at the place of the change. */
@@ -416,22 +378,21 @@ interface ToldChange {
  * A `tool_addition` or `tool_removal` block.
  * Source: SDK `resources/beta/messages/messages.d.ts`, BetaSystemMessageParam.
  */
-export function readToolChange(block: Scope, kind: 'added' | 'removed'): ToldChange {
-  const tool = objectAt(block, 'tool');
-  switch (tagOf(tool)) {
+export function readToolChange({ type, tool }: ToolChangeBlock, path: string): ToldChange {
+  const kind = type === 'tool_removal' ? 'removed' : 'added';
+  const tell = (name: string): string =>
+    kind === 'added' ? toolAvailable(name) : `Tool ${name} is no longer available.`;
+  switch (tool.type) {
     case 'tool_definition': {
-      const definition = objectAt(tool, 'definition');
-      const text = tellChange(kind, stringAt(definition, 'name'));
-      return { text, change: { kind: 'defined', definition } };
+      const definition = headOf({ value: tool.definition, path: `${path}.tool.definition` });
+      return { text: tell(tool.definition.name), change: { kind: 'defined', definition } };
     }
     case 'mcp_tool_reference':
-      return { text: tellChange(kind, stringAt(tool, 'name')) };
+      return { text: tell(tool.name) };
     case 'mcp_toolset_reference':
-      return { text: tellChange(kind, stringAt(tool, 'server_name')) };
-    default: {
-      const name = stringAt(tool, 'name');
-      return { text: tellChange(kind, name), change: { kind, name } };
-    }
+      return { text: tell(tool.server_name) };
+    default:
+      return { text: tell(tool.name), change: { kind, name: tool.name } };
   }
 }
 
@@ -439,12 +400,11 @@ export function readToolChange(block: Scope, kind: 'added' | 'removed'): ToldCha
  * The tools in effect at the end of the conversation, each where it was declared first: a definition
  * takes the place of an earlier one of its name, and a removed tool cannot be called.
  */
-function applyToolChanges<Declared extends { readonly name: string }>(
-  declared: readonly Declared[],
+function applyToolChanges(
+  declared: readonly NamedTool[],
   changes: readonly ToolChange[],
-  readTool: (definition: Scope) => Declared,
-): readonly Declared[] {
-  if (changes.length === 0) return declared;
+  receipt: Receipt,
+): readonly NamedTool[] {
   const tools = [...declared];
   const places = new Map<string, number>();
   for (const [place, { name }] of tools.entries()) if (!places.has(name)) places.set(name, place);
@@ -458,7 +418,7 @@ function applyToolChanges<Declared extends { readonly name: string }>(
         removed.add(change.name);
         break;
       case 'defined': {
-        const tool = readTool(change.definition);
+        const tool = placed(change.definition, receipt);
         const place = places.get(tool.name) ?? tools.length;
         tools[place] = tool;
         places.set(tool.name, place);
@@ -472,28 +432,25 @@ function applyToolChanges<Declared extends { readonly name: string }>(
   return tools.filter(({ name }) => !removed.has(name));
 }
 
-function tellChange(kind: 'added' | 'removed', name: string): string {
-  return kind === 'added' ? toolAvailable(name) : `Tool ${name} is no longer available.`;
-}
-
 const SUFFIX = '_tool_result';
 
 /** True for every block that answers a server-side tool, known or of a later date. */
-export function isServerResultTag(tag: string): boolean {
-  return tag.endsWith(SUFFIX);
+export function isServerResult({ type }: { readonly type: string }): boolean {
+  return type.endsWith(SUFFIX);
 }
 
 /**
  * A `web_search_tool_result`, `web_fetch_tool_result`, `*_code_execution_tool_result`,
  * `mcp_tool_result` … block. Its content is history: it is read tolerantly and never refused.
  */
-export function readServerResult(scope: Scope): ServerToolResultPart {
-  const content = renderResult(scope.value.content);
+export function readServerResult(value: object, path: string): ServerToolResultPart {
+  const result = check({ value, path }, SERVER_RESULT).value;
+  const content = renderResult(result.content ?? undefined);
   return {
     kind: 'server-tool-result',
-    callId: nonEmptyStringAt(scope, 'tool_use_id'),
-    name: tagOf(scope).slice(0, -SUFFIX.length),
-    text: scope.value.is_error === true ? `error: ${content}` : content,
+    callId: result.tool_use_id,
+    name: result.type.slice(0, -SUFFIX.length),
+    text: result.is_error === true ? `error: ${content}` : content,
   };
 }
 

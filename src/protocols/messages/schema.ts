@@ -1,7 +1,7 @@
-// The fields a Messages body may hold, at any depth: what is read, and what no answer changes without.
+// The fields a Messages body may hold, at any depth: what they have to be, and what no answer changes without.
 // Source: SDK `resources/beta/messages/messages.d.ts`.
 
-import { BUDGET_KEYS, LEVEL_KEYS } from '../../canonical/effort.ts';
+import { BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/effort.ts';
 import { type GatewayError, invalidRequest } from '../../canonical/error.ts';
 import {
   type ClientNames,
@@ -9,175 +9,320 @@ import {
   type Receipt,
   type ReceiptAction,
 } from '../../canonical/receipt.ts';
-import { PLACE_KEYS } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { readNumber } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import {
   ANYTHING,
-  createFieldReader,
-  extendShape,
-  type NumberFault,
+  BOOLEAN,
+  type Checked,
+  checkShape,
+  type Fault,
+  FILLED,
+  FREE,
+  findNumberFault,
+  listOf,
   type NumberRange,
-  noteUnknownFields,
-  objectShape,
+  needed,
+  numberIn,
+  objectOf,
+  openObjectOf,
   type Shape,
+  type ShapesByName,
+  STRING,
   taggedShape,
+  textOrListOf,
+  type ValueOf,
+  wordOf,
 } from '../body-schema.ts';
 
+export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+
 /** Hints on caching stand everywhere. */
-const BLOCK = ['type', 'cache_control'];
+function block<Fields extends ShapesByName, const Known extends string = never>(
+  fields: Fields,
+  known: readonly Known[] = [],
+) {
+  return objectOf(fields, ['type', 'cache_control', ...known]);
+}
 
-const SOURCE_FIELDS = ['type', 'media_type', 'data', 'url', 'file_id'];
+const SOURCE_FIELDS = ['type', 'media_type', 'data', 'url', 'file_id'] as const;
+const IMAGE_SOURCE = taggedShape(
+  'type',
+  {
+    base64: objectOf({ media_type: needed(FILLED), data: needed(FILLED) }, SOURCE_FIELDS),
+    url: objectOf({ url: needed(FILLED) }, SOURCE_FIELDS),
+  },
+  objectOf({}, SOURCE_FIELDS),
+);
+const TEXT = block({ text: needed(STRING) }, ['citations']);
+const IMAGE = block({ source: needed(IMAGE_SOURCE) }, ['transformations']);
 
-const TEXT = objectShape([...BLOCK, 'text', 'citations']);
-const IMAGE = objectShape([...BLOCK, 'transformations'], { source: objectShape(SOURCE_FIELDS) });
-const DOCUMENT = objectShape([...BLOCK, 'title', 'context', 'citations'], {
-  source: objectShape(SOURCE_FIELDS, {
-    content: taggedShape('type', { text: TEXT, image: IMAGE }),
-  }),
-});
-const SEARCH_RESULT = objectShape([...BLOCK, 'source', 'title', 'citations'], { content: TEXT });
-const CALL = objectShape([...BLOCK, 'id', 'name', 'input', 'caller', 'toolset_name', 'signature']);
+const DOCUMENT_SOURCE_FIELDS = [...SOURCE_FIELDS, 'content'] as const;
+const PASSAGES = textOrListOf(taggedShape('type', { text: TEXT, image: IMAGE }), 'unnamed');
+const DOCUMENT_SOURCE = taggedShape(
+  'type',
+  {
+    base64: objectOf({ media_type: STRING, data: needed(FILLED) }, DOCUMENT_SOURCE_FIELDS),
+    url: objectOf({ url: needed(FILLED) }, DOCUMENT_SOURCE_FIELDS),
+    text: objectOf({ data: needed(STRING) }, DOCUMENT_SOURCE_FIELDS),
+    content: objectOf({ content: PASSAGES }, SOURCE_FIELDS),
+  },
+  objectOf({}, DOCUMENT_SOURCE_FIELDS),
+);
+const DOCUMENT = block({ source: needed(DOCUMENT_SOURCE), title: STRING, context: STRING }, [
+  'citations',
+]);
+const SEARCH_RESULT = block(
+  { title: needed(STRING), source: needed(STRING), content: listOf(TEXT) },
+  ['citations'],
+);
 
-/** Results of the real service's own tools and blocks of later dates are read tolerantly, as a whole. */
-const CONTENT = taggedShape('type', {
+const CALL = { id: needed(FILLED), name: needed(FILLED), input: FREE };
+const CALL_HINTS = ['caller', 'toolset_name', 'signature'] as const;
+const UNREAD = openObjectOf({});
+const RESULT = taggedShape('type', {
   text: TEXT,
   image: IMAGE,
   document: DOCUMENT,
   search_result: SEARCH_RESULT,
-  thinking: objectShape([...BLOCK, 'thinking', 'signature']),
-  redacted_thinking: objectShape([...BLOCK, 'data']),
-  tool_use: CALL,
-  server_tool_use: CALL,
-  mcp_tool_use: extendShape(CALL, ['server_name']),
-  tool_result: objectShape([...BLOCK, 'tool_use_id', 'is_error', 'toolset_name'], {
-    content: taggedShape('type', {
-      text: TEXT,
-      image: IMAGE,
-      document: DOCUMENT,
-      search_result: SEARCH_RESULT,
-      tool_reference: objectShape([...BLOCK, 'tool_name']),
-    }),
+  tool_reference: block({ tool_name: needed(FILLED) }),
+  browser_state: UNREAD,
+});
+
+const NAMED = openObjectOf({ name: needed(STRING) });
+const TOOL_CHANGE = openObjectOf({
+  type: needed(STRING),
+  tool: needed(
+    taggedShape(
+      'type',
+      {
+        tool_definition: openObjectOf({ definition: needed(NAMED) }),
+        mcp_toolset_reference: openObjectOf({ server_name: needed(STRING) }),
+        mcp_tool_reference: NAMED,
+        tool_reference: NAMED,
+      },
+      NAMED,
+    ),
+  ),
+});
+
+/** Results of the real service's own tools and blocks of later dates are read tolerantly, as a whole. */
+const BLOCK = taggedShape('type', {
+  text: TEXT,
+  image: IMAGE,
+  document: DOCUMENT,
+  search_result: SEARCH_RESULT,
+  thinking: block({ thinking: needed(STRING), signature: STRING }),
+  redacted_thinking: block({ data: needed(STRING) }),
+  tool_use: block({ ...CALL, signature: STRING }, CALL_HINTS),
+  server_tool_use: block(CALL, CALL_HINTS),
+  mcp_tool_use: block(CALL, [...CALL_HINTS, 'server_name']),
+  tool_result: block(
+    { tool_use_id: needed(FILLED), is_error: BOOLEAN, content: textOrListOf(RESULT, 'unnamed') },
+    ['toolset_name'],
+  ),
+  compaction: openObjectOf({
+    content: STRING,
+    tool_changes: listOf(TOOL_CHANGE),
+    cache_control: ANYTHING,
   }),
+  container_upload: UNREAD,
+  fallback: UNREAD,
+  mcp_tool_listing: UNREAD,
+});
+const INSTRUCTION = taggedShape('type', {
+  text: TEXT,
+  tool_addition: TOOL_CHANGE,
+  tool_removal: TOOL_CHANGE,
 });
 
 /** What an answer is made of besides comes back with it in some clients, and asks for nothing. */
-const ECHOED = ['id', 'type', 'model', 'stop_reason', 'stop_sequence', 'stop_details', 'usage'];
-const MESSAGE = objectShape(['role', 'clear_at', ...ECHOED, 'container', 'context_management'], {
-  output_config: objectShape(['effort']),
-  content: CONTENT,
+const ECHOED = [
+  ...(['id', 'type', 'model', 'stop_reason', 'stop_sequence', 'stop_details', 'usage'] as const),
+  ...(['role', 'container', 'context_management'] as const),
+];
+/** Only a system message says how its turn is answered, and for how long it counts. */
+const TURN = objectOf({ content: needed(textOrListOf(BLOCK, 'named')) }, [
+  ...(['clear_at', 'output_config'] as const),
+  ...ECHOED,
+]);
+const MESSAGE = taggedShape('role', {
+  user: TURN,
+  assistant: TURN,
+  system: objectOf(
+    {
+      content: textOrListOf(INSTRUCTION, 'named'),
+      clear_at: wordOf(['next_user_message', 'never']),
+      output_config: objectOf({ effort: wordOf(EFFORTS) }),
+    },
+    ECHOED,
+  ),
 });
 
-const TOOL_FIELDS = [
-  ...['type', 'name', 'description', 'cache_control', 'strict', 'defer_loading'],
-  ...['allowed_callers', 'input_examples', 'eager_input_streaming'],
-];
-const CLIENT_TOOL = objectShape([...TOOL_FIELDS, 'input_schema']);
-/** Options of the real service's tools are told where they are read. */
-const TYPED_TOOL = objectShape(
-  [
-    ...[...TOOL_FIELDS, 'max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains'],
-    ...['citations', 'url_sources', 'use_cache', 'response_inclusion', 'max_characters'],
-  ],
-  { user_location: objectShape(['type', ...PLACE_KEYS]) },
-);
+const FORMAT = objectOf({}, ['type', 'schema', 'name', 'description', 'strict']);
+const SHARE = numberIn({ min: 0, max: 1 });
+const COUNT = numberIn({ min: 0, integer: true });
+const SERIAL = { disable_parallel_tool_use: BOOLEAN };
+const CHOICE = objectOf(SERIAL, ['type', 'name']);
 
-const FORMAT = objectShape(['type', 'schema', 'name', 'description', 'strict']);
-
-/** Hints on caching, trimming and delivery, without which no answer changes. */
-export const BODY_SHAPE: Shape = objectShape(
-  [
-    ...['model', 'max_tokens', 'stream', 'stop_sequences', 'metadata', 'temperature', 'top_p'],
-    ...['top_k', 'tools', 'thread', 'mcp_servers', 'size', 'quality', 'imageSize', 'betas'],
-    ...['service_tier', 'speed', 'cache_control', 'container', 'context_management', 'diagnostics'],
-  ],
+/** What is known and not read: hints on caching, trimming and delivery, without which no answer changes. */
+export const BODY = objectOf(
   {
-    messages: MESSAGE,
-    system: TEXT,
-    tool_choice: objectShape(['type', 'name', 'disable_parallel_tool_use']),
-    thinking: objectShape([
-      ...['type', 'display', 'effort', 'block_binding', ...BUDGET_KEYS, ...LEVEL_KEYS],
+    model: needed(FILLED),
+    messages: needed(listOf(MESSAGE)),
+    system: textOrListOf(taggedShape('type', { text: TEXT }), 'named'),
+    thread: FREE,
+    mcp_servers: listOf(ANYTHING),
+    max_tokens: COUNT,
+    temperature: SHARE,
+    top_p: SHARE,
+    top_k: COUNT,
+    stream: BOOLEAN,
+    stop_sequences: listOf(STRING),
+    metadata: openObjectOf({ user_id: STRING }),
+    tools: listOf(ANYTHING),
+    tool_choice: taggedShape(
+      'type',
+      {
+        auto: CHOICE,
+        any: CHOICE,
+        none: CHOICE,
+        tool: objectOf({ name: needed(FILLED), ...SERIAL }, ['type']),
+      },
+      CHOICE,
+    ),
+    thinking: objectOf({ type: needed(STRING), display: STRING, effort: wordOf(EFFORTS) }, [
+      'block_binding',
+      ...BUDGET_KEYS,
+      ...LEVEL_KEYS,
     ]),
-    output_config: objectShape(['effort', 'task_budget'], { format: FORMAT }),
+    output_config: objectOf({ effort: wordOf(EFFORTS), format: FORMAT }, ['task_budget']),
     output_format: FORMAT,
-    compaction: objectShape(['type', 'instructions']),
+    compaction: objectOf({ type: needed(STRING), instructions: STRING }),
+    size: STRING,
+    quality: STRING,
+    imageSize: STRING,
   },
+  [
+    ...(['betas', 'cache_control', 'container', 'context_management', 'diagnostics'] as const),
+    ...(['service_tier', 'speed'] as const),
+  ],
 );
 
-/** A tool of `tools`, or one that is declared in mid-conversation. */
-export function toolShapeOf(type: string): Shape {
-  if (type === 'custom') return CLIENT_TOOL;
-  return toolKindOf(type) === undefined ? ANYTHING : TYPED_TOOL;
-}
+export type Body = ValueOf<typeof BODY>;
+export type Message = ValueOf<typeof MESSAGE>;
+export type Block = ValueOf<typeof BLOCK>;
+export type BlockOf<Tag extends Block['type']> = Extract<Block, { readonly type: Tag }>;
+export type ResultBlock = ValueOf<typeof RESULT>;
+export type ToolChangeBlock = ValueOf<typeof TOOL_CHANGE>;
 
-/** A date follows, which changes often and which some clients leave out. */
-export const TOOL_KINDS = [
-  'web_search',
-  'web_fetch',
-  'code_execution',
-  'tool_search_tool',
-  'bash',
-  'text_editor',
-  'memory',
-] as const;
+/** Results of tools of the real service are told tolerantly; their content is history. */
+export const SERVER_RESULT = openObjectOf({
+  type: needed(STRING),
+  tool_use_id: needed(FILLED),
+  content: ANYTHING,
+  is_error: ANYTHING,
+});
 
-export type ToolKind = (typeof TOOL_KINDS)[number];
+/** What is asked of a tool before anything else: those without a name are left out where others are left. */
+export const TOOL_HEAD = openObjectOf({ type: STRING, name: STRING });
 
-export function toolKindOf(type: string): ToolKind | undefined {
-  return TOOL_KINDS.find((kind) => type === kind || type.startsWith(`${kind}_`));
-}
-
-/** Client field names that receipts and errors use. */
-const NAMES: ClientNames = {
-  redacted_thinking: 'messages',
-  stop: 'stop_sequences',
-  parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
-  tool_calls: 'content.tool_use',
-  answer: 'content.text',
+const HINTS = {
+  strict: BOOLEAN,
+  input_examples: listOf(ANYTHING),
+  allowed_callers: listOf(ANYTHING),
 };
+const DELIVERY = ['type', 'cache_control', 'defer_loading', 'eager_input_streaming'] as const;
+export const CLIENT_TOOL = objectOf(
+  { name: needed(FILLED), description: STRING, input_schema: needed(FREE), ...HINTS },
+  DELIVERY,
+);
 
-/** Of several names for one field the client's own. */
-export function clientNamesOf(
-  body: Scope,
-  { hasTurnEffort }: { readonly hasTurnEffort: boolean },
-): ClientNames {
-  const config = optionalObjectAt(body, 'output_config');
-  const says = (key: string, scope = config): boolean =>
-    scope !== undefined && fieldAt(scope, key) !== undefined;
-  const effortPath = says('effort') ? 'output_config.effort' : 'model';
-  const wishPath = hasTurnEffort ? 'messages' : effortPath;
-  const formatPath = says('format') ? 'output_config.format' : 'output_format';
+/** Options of the real service's tools are told where they are read. */
+export const TYPED_TOOL = objectOf(
+  {
+    name: needed(FILLED),
+    allowed_domains: listOf(STRING),
+    blocked_domains: listOf(STRING),
+    user_location: objectOf({ city: STRING, region: STRING, country: STRING, timezone: STRING }, [
+      'type',
+    ]),
+    citations: openObjectOf({ enabled: ANYTHING }),
+    ...HINTS,
+  },
+  [
+    ...([...DELIVERY, 'description', 'max_uses', 'max_content_tokens', 'url_sources'] as const),
+    ...(['use_cache', 'response_inclusion', 'max_characters'] as const),
+  ],
+);
+
+/** Client field names that receipts and errors use; of several names for one field the client's own. */
+export function clientNamesOf(body: Body, hasTurnEffort: boolean): ClientNames {
+  const config = body.output_config ?? {};
+  const format = (config.format ?? null) === null ? 'output_format' : 'output_config.format';
+  // Without any field it was the model's name that asked.
+  let thinking = (config.effort ?? null) === null ? 'model' : 'output_config.effort';
+  if (hasTurnEffort) thinking = 'messages';
+  if ((body.thinking ?? null) !== null) thinking = 'thinking';
   return {
-    ...NAMES,
-    // Without any field it was the model's name that asked.
-    thinking: fieldAt(body, 'thinking') === undefined ? wishPath : 'thinking',
-    response_format: formatPath,
-    response_schema: `${formatPath}.schema`,
-    size: ['size', 'imageSize', 'quality'].find((key) => says(key, body)) ?? 'size',
+    redacted_thinking: 'messages',
+    stop: 'stop_sequences',
+    parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
+    tool_calls: 'content.tool_use',
+    answer: 'content.text',
+    thinking,
+    response_format: format,
+    response_schema: `${format}.schema`,
+    size: usedKey(body, ['size', 'imageSize', 'quality']) ?? 'size',
   };
 }
 
-/** An object of the request and where it stands, as a dotted path; '' is the body itself. */
-export interface Scope {
-  readonly value: JsonObject;
+/** A value of the request and where it stands, as a dotted path such as `messages.0.content.2`. */
+export interface Scope<Value> {
+  readonly value: Value;
   readonly path: string;
 }
 
-const TYPE_WORDS = {
-  string: 'a valid string',
-  boolean: 'a valid boolean',
-  object: 'a valid dictionary',
-  array: 'a valid list',
-} as const;
+/** @throws GatewayError 400 worded `<dotted path>: <what is wrong>` */
+export function check<Value>({ value, path }: Scope<unknown>, shape: Shape<Value>): Checked<Value> {
+  return checkShape(value, shape, (fault) => refusal(fault, path));
+}
 
-const fields = createFieldReader({
-  wrongType: (path, expected) => wrongType(path, TYPE_WORDS[expected]),
-  wrongNumber,
-});
+function refusal({ path: inner, shape, value }: Fault, parent: string): GatewayError {
+  const path = inner === '' || parent === '' ? parent + inner : `${parent}.${inner}`;
+  if (value === undefined) return fieldError(path, 'Field required', 'missing-field');
+  switch (shape.kind) {
+    case 'string':
+      if (typeof value !== 'string') return wrongType(path, 'a valid string');
+      if (shape.words !== undefined) return unknownWord(path, shape.words);
+      return fieldError(path, 'String should have at least 1 character');
+    case 'number':
+      return wrongNumber(path, value, shape.range);
+    case 'list':
+      return wrongType(
+        path,
+        shape.text === 'named' ? 'a valid string or a valid list' : 'a valid list',
+      );
+    default:
+      return wrongType(path, shape.kind === 'boolean' ? 'a valid boolean' : 'a valid dictionary');
+  }
+}
 
-/** The dotted path of a field of `scope`, such as `messages.0.content`. */
-export function pathOf(scope: Scope, key: string | number): string {
-  return memberPath(scope.path, String(key));
+function wrongNumber(path: string, value: unknown, range: NumberRange): GatewayError {
+  switch (findNumberFault(readNumber(value), range)) {
+    case 'too-small':
+      return fieldError(path, `Input should be greater than or equal to ${range.min}`);
+    case 'too-large':
+      return fieldError(path, `Input should be less than or equal to ${range.max}`);
+    case 'not-an-integer':
+      return wrongType(path, 'a valid integer');
+    default:
+      return wrongType(path, 'a valid number');
+  }
+}
+
+function wrongType(path: string, expected: string): GatewayError {
+  return fieldError(path, `Input should be ${expected}`, 'invalid-type');
 }
 
 /** A 400 worded `<dotted path>: <what is wrong>`. */
@@ -189,129 +334,14 @@ export function fieldError(
   return invalidRequest(bracketPath(path), `${path}: ${text}`, reason);
 }
 
-/** Writes receipt entries with the path in bracket form, as every protocol does. */
-export function note(
-  receipt: Receipt,
-  action: ReceiptAction,
-  entry: { readonly path: string; readonly reason: Sentence },
-): void {
-  receipt.add(action, bracketPath(entry.path), entry.reason);
-}
-
-/** Tells every field of `scope` that its shape does not have, at any depth. */
-export function noteUnknown(scope: Scope, shape: Shape, receipt: Receipt): void {
-  const reason = told`The gateway has no counterpart for this field.`;
-  noteUnknownFields(scope.value, {
-    shape,
-    path: bracketPath(scope.path),
-    note: (path) => receipt.add('dropped', path, reason),
-  });
-}
-
-/** The value of a field; null counts as absent, as it does for the real service's optional fields. */
-export function fieldAt(scope: Scope, key: string): JsonValue | undefined {
-  const value = scope.value[key];
-  return value === null ? undefined : value;
-}
-
-export function stringAt(scope: Scope, key: string): string {
-  const text = optionalStringAt(scope, key);
-  if (text === undefined) throw missing(pathOf(scope, key));
-  return text;
-}
-
-export function nonEmptyStringAt(scope: Scope, key: string): string {
-  const text = stringAt(scope, key);
-  if (text === '') {
-    throw fieldError(pathOf(scope, key), 'String should have at least 1 character');
-  }
-  return text;
-}
-
-export function optionalStringAt(scope: Scope, key: string): string | undefined {
-  return fields.string(scope.value, key, scope.path);
-}
-
-export function optionalBooleanAt(scope: Scope, key: string): boolean | undefined {
-  return fields.boolean(scope.value, key, scope.path);
-}
-
-/** @throws GatewayError unless the field is absent or an integer inside the inclusive range. */
-export function optionalIntegerAt(
-  scope: Scope,
-  key: string,
-  range: NumberRange,
-): number | undefined {
-  return fields.number(scope.value[key], pathOf(scope, key), { ...range, integer: true });
-}
-
-/** @throws GatewayError unless the field is absent or a number inside the inclusive range. */
-export function optionalNumberAt(
-  scope: Scope,
-  key: string,
-  range: NumberRange,
-): number | undefined {
-  return fields.number(scope.value[key], pathOf(scope, key), range);
-}
-
-export function optionalObjectAt(scope: Scope, key: string): Scope | undefined {
-  const value = fields.object(scope.value, key, scope.path);
-  return value && { value, path: pathOf(scope, key) };
-}
-
-export function objectAt(scope: Scope, key: string): Scope {
-  const object = optionalObjectAt(scope, key);
-  if (object === undefined) throw missing(pathOf(scope, key));
-  return object;
-}
-
-export function optionalArrayAt(scope: Scope, key: string): readonly JsonValue[] | undefined {
-  return fields.array(scope.value, key, scope.path);
-}
-
-export function optionalStringsAt(scope: Scope, key: string): readonly string[] | undefined {
-  return optionalArrayAt(scope, key)?.map((item, index) => {
-    if (typeof item === 'string') return item;
-    throw wrongType(`${pathOf(scope, key)}.${index}`, TYPE_WORDS.string);
-  });
-}
-
-/** One of a closed set of words; undefined when the field is absent. */
-export function optionalWordAt<Word extends string>(
-  scope: Scope,
-  key: string,
-  words: readonly Word[],
-): Word | undefined {
-  const text = optionalStringAt(scope, key);
-  if (text === undefined) return undefined;
-  const word = words.find((candidate) => candidate === text);
-  if (word !== undefined) return word;
-  throw unknownWord(pathOf(scope, key), words);
-}
-
-/** The object at `path` as a scope. */
-export function asScope(value: JsonValue | undefined, path: string): Scope {
-  if (isJsonObject(value)) return { value, path };
-  throw wrongType(path, TYPE_WORDS.object);
-}
-
-/** The `type` of a tagged object. */
-export function tagOf(scope: Scope): string {
-  return stringAt(scope, 'type');
-}
-
 /** The 400 for a `type` nobody here knows: its content would be lost. */
-export function unknownTag(scope: Scope, expected: string): GatewayError {
-  const tag = JSON.stringify(tagOf(scope).slice(0, 60));
-  return fieldError(pathOf(scope, 'type'), `Input tag ${tag} is not supported; use ${expected}`);
-}
-
-export function missing(path: string): GatewayError {
-  return fieldError(path, 'Field required', 'missing-field');
-}
-
-export function wrongType(path: string, expected: string): GatewayError {
-  return fieldError(path, `Input should be ${expected}`, 'invalid-type');
+export function unknownTag(
+  { type }: { readonly type: string },
+  path: string,
+  expected: string,
+): GatewayError {
+  const tag = JSON.stringify(type.slice(0, 60));
+  return fieldError(`${path}.type`, `Input tag ${tag} is not supported; use ${expected}`);
 }
 
 /** The 400 for a word outside a closed list. */
@@ -326,18 +356,21 @@ export function listWords(words: readonly string[]): string {
   return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`;
 }
 
-function wrongNumber(path: string, fault: NumberFault, range: NumberRange): GatewayError {
-  switch (fault) {
-    case 'not-a-number':
-      return wrongType(path, 'a valid number');
-    case 'not-an-integer':
-      return wrongType(path, 'a valid integer');
-    case 'too-small':
-      return fieldError(path, `Input should be greater than or equal to ${range.min}`);
-    case 'too-large':
-      return fieldError(path, `Input should be less than or equal to ${range.max}`);
-    default:
-      return fault satisfies never;
+/** Writes a receipt entry with the path in bracket form, as every protocol does. */
+export function note(
+  receipt: Receipt,
+  action: ReceiptAction,
+  entry: { readonly path: string; readonly reason: Sentence },
+): void {
+  receipt.add(action, bracketPath(entry.path), entry.reason);
+}
+
+export const NO_COUNTERPART = told`The gateway has no counterpart for this field.`;
+
+/** Tells every field outside the shapes of the value at `path`, in bracket form, or of the body. */
+export function noteUnknown({ unknown }: Checked<unknown>, path: string, receipt: Receipt): void {
+  for (const field of unknown ?? []) {
+    receipt.add('dropped', memberPath(bracketPath(path), field), NO_COUNTERPART);
   }
 }
 
