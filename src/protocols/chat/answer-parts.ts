@@ -92,18 +92,14 @@ function dataUri({ mediaType, base64 }: Extract<ShownBlock, { kind: 'media' }>):
   return `data:${mediaType};base64,${base64}`;
 }
 
-/** Where positions of the model's own text stand in the content that shows it. */
-export interface ContentPlaces {
-  /** UTF-16 units of the content. */
-  readonly length: number;
-  startOf(position: number): number;
-  endOf(position: number): number;
-}
-
-/** One annotation a citation and source. Where nothing is cited, all sources stand for the whole content. */
+/**
+ * One annotation a citation and source. Where nothing is cited, all sources stand for the whole content.
+ * `textStart` is where the content's text begins in the model's whole text.
+ */
 export function writeAnnotations(
   grounding: GroundingEvent | undefined,
-  content: ContentPlaces,
+  content: ContentText,
+  textStart = 0,
 ): ChatAnnotation[] {
   if (grounding === undefined) return [];
   const annotations: ChatAnnotation[] = [];
@@ -121,8 +117,8 @@ export function writeAnnotations(
     });
   };
   for (const citation of grounding.citations) {
-    const start = content.startOf(citation.startIndex);
-    const end = content.endOf(citation.endIndex);
+    const start = content.startOf(citation.startIndex - textStart);
+    const end = content.endOf(citation.endIndex - textStart);
     for (const source of citation.sources) add(source, start, end);
   }
   if (grounding.citations.length > 0) return annotations;
@@ -150,6 +146,11 @@ export class ContentText {
   /** UTF-16 units so far. */
   get length(): number {
     return this.#length;
+  }
+
+  /** Of these the model's own text. */
+  get modelLength(): number {
+    return this.#textLength;
   }
 
   /** What to append for a piece of the model's text. */

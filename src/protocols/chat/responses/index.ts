@@ -1,21 +1,14 @@
 // The Responses surface of the OpenAI-style protocol: how a request is read, answered and kept.
 
-import type { GatewayError } from '../../../canonical/error.ts';
 import type { JsonObject } from '../../../lib/json.ts';
-import type {
-  CountTokensCall,
-  GenerateCall,
-  ReplyContext,
-  RouteInput,
-  StreamWriter,
-} from '../../protocol.ts';
+import type { CountTokensCall, GenerateCall, ReplyContext, RouteInput } from '../../protocol.ts';
 import { readString } from '../schema.ts';
 import { BackgroundAnswer } from './background.ts';
 import { addTurn, outputOf } from './previous-response.ts';
 import { compactedResponse, listInputItems, withTrigger } from './read-input.ts';
 
 import { readBodySession, readResponsesRequest } from './read-request.ts';
-import { createResponsesWriter, type ResponseStreamWriter, writeResponse } from './write-events.ts';
+import { ResponsesWriter, writeResponse } from './write-events.ts';
 
 /** @throws GatewayError 400 naming the field */
 export function readResponsesCall(input: RouteInput): GenerateCall {
@@ -49,6 +42,12 @@ export function readResponsesCall(input: RouteInput): GenerateCall {
       void addTurn(responses, conversationId, { turn, createId });
     }
   };
+  /** An answer is kept when it is whole; one that failed is nothing to go on with. */
+  const writerOf = (context: ReplyContext): ResponsesWriter =>
+    new ResponsesWriter(background?.contextOf(context) ?? context, settings, {
+      keep: (response) => keep(response, context),
+      fail: (error, response) => background?.fail(error, outputOf(response)),
+    });
   return {
     protocol: 'chat',
     model,
@@ -57,16 +56,8 @@ export function readResponsesCall(input: RouteInput): GenerateCall {
     background,
     bodySession: readBodySession(body, earlier?.rootId),
     request,
-    createStreamWriter: (context) =>
-      keeping(createResponsesWriter(background?.contextOf(context) ?? context, settings), {
-        keep: (response) => keep(response, context),
-        fail: (error, response) => background?.fail(error, outputOf(response)),
-      }),
-    writeReply(reply, context) {
-      const response = writeResponse(reply, context, settings);
-      keep(response, context);
-      return response;
-    },
+    createStreamWriter: writerOf,
+    writeReply: (reply, context) => writeResponse(reply, writerOf(context)),
   };
 }
 
@@ -94,27 +85,8 @@ export function readCompactCall({ body, receipt, earlier }: RouteInput): Generat
     stream: false,
     bodySession: readBodySession(body, earlier?.rootId),
     request,
-    createStreamWriter: (context) => createResponsesWriter(context, settings),
-    writeReply: (reply, context) => compactedResponse(writeResponse(reply, context, settings)),
-  };
-}
-
-interface Keeper {
-  keep(response: JsonObject): void;
-  fail(error: GatewayError, response: JsonObject): void;
-}
-
-/** An answer is kept when it is whole; one that failed is nothing to go on with. */
-function keeping(writer: ResponseStreamWriter, { keep, fail }: Keeper): StreamWriter {
-  return {
-    contentType: writer.contentType,
-    keepAlive: () => writer.keepAlive(),
-    more: () => writer.more?.() ?? '',
-    write(event) {
-      const text = writer.write(event);
-      if (event.kind === 'finish') keep(writer.response);
-      if (event.kind === 'error') fail(event.error, writer.response);
-      return text;
-    },
+    createStreamWriter: (context) => new ResponsesWriter(context, settings),
+    writeReply: (reply, context) =>
+      compactedResponse(writeResponse(reply, new ResponsesWriter(context, settings))),
   };
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createFrameNumbering } from './response-object.ts';
+import { Frames } from './response-object.ts';
 
 const text = `${'"plain" \n'.repeat(10_000)}${'😀'.repeat(40_000)}\ud800${'ö'.repeat(20_000)}`;
 
 test('a long frame comes in pieces which make the same JSON, and what is behind it comes behind it', () => {
   for (const start of ['', 'x']) {
-    const frames = createFrameNumbering();
+    const frames = new Frames();
     const delta = frames.deltas('delta', { at: 1 });
     const part = { type: 'text', text: start + text, logprobs: [], is: null };
     expect(frames.write('short', { n: 1 })).toBe(

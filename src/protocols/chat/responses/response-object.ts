@@ -1,17 +1,14 @@
 // The response object: what every life-cycle event and the unary answer hold.
 
 import type { GatewayError } from '../../../canonical/error.ts';
-import { type ChoiceEnd, type GroundingEvent, readCallInput } from '../../../canonical/event.ts';
+import type { ChoiceEnd } from '../../../canonical/event.ts';
 import { blockMessage } from '../../../canonical/text-forms.ts';
 import { inputTokens, outputTokens, totalTokens, type Usage } from '../../../canonical/usage.ts';
 import { joinFlat } from '../../../lib/flatten-string.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { eventFrame, eventStart, FRAME_END } from '../../../stream/sse.ts';
 import type { ChatErrorType } from '../../../wire/chat.ts';
-import { writeFreeformInput } from '../answer-parts.ts';
 import { writeErrorBody } from '../errors.ts';
-import type { ToolIdentity } from './schema.ts';
-import { completeClientCall } from './tools.ts';
 
 /** How a response ended; `in_progress` while it has not. */
 export type Ending =
@@ -189,42 +186,6 @@ function showPart(part: JsonValue): JsonValue {
   return { ...PART_DEFAULTS.get(part.type), ...part };
 }
 
-type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
-
-export interface TextContent {
-  readonly text: string;
-  readonly annotations: readonly JsonObject[];
-  readonly logprobs: readonly JsonObject[];
-}
-
-export function textPart({ text, annotations, logprobs }: TextContent): JsonObject {
-  return {
-    type: 'output_text',
-    text,
-    annotations: [...annotations],
-    logprobs: [...logprobs],
-  };
-}
-
-export function refusalPart(refusal: string): JsonObject {
-  return { type: 'refusal', refusal };
-}
-
-/** `parts` are empty while the message has none. */
-export function messageItem(
-  id: string,
-  status: ItemStatus,
-  parts: readonly JsonObject[],
-): JsonObject {
-  return {
-    id,
-    type: 'message',
-    status,
-    role: 'assistant',
-    content: [...parts],
-  };
-}
-
 /** False for thoughts, and for a message that is blank. */
 export function showsSomething({ type, content }: JsonObject): boolean {
   if (type !== 'message' || !Array.isArray(content)) return type !== 'reasoning';
@@ -233,174 +194,51 @@ export function showsSomething({ type, content }: JsonObject): boolean {
   return !content.every(isBlank);
 }
 
-export function summaryPart(text: string): JsonObject {
-  return { type: 'summary_text', text };
-}
-
-/** Text of undefined means that there is only the proof. */
-export function reasoningItem(
-  id: string,
-  { text, proof }: { readonly text: string | undefined; readonly proof: string | undefined },
-): JsonObject {
-  return {
-    id,
-    type: 'reasoning',
-    summary: text === undefined ? [] : [summaryPart(text)],
-    ...(proof === undefined ? {} : { encrypted_content: proof }),
-  };
-}
-
-export interface CallDraft {
-  readonly id: string;
-  readonly callId: string;
-  /** Undeclared names are called as functions. */
-  readonly tool: ToolIdentity;
-}
-
-/** The item of a call; `json` is the text of its arguments, '' for none yet. */
-export function callItem(
-  { id, callId, tool }: CallDraft,
-  status: 'in_progress' | 'completed',
-  json: string,
-): JsonObject {
-  const { form, name, namespace } = tool;
-  const place = namespace === undefined ? {} : { namespace };
-  const isDone = status === 'completed';
-  switch (form) {
-    case 'function': {
-      const text = isDone && json === '' ? '{}' : json;
-      return {
-        id,
-        type: 'function_call',
-        status,
-        call_id: callId,
-        name,
-        ...place,
-        arguments: text,
-      };
-    }
-    case 'custom': {
-      const input = isDone ? freeformInput(json) : '';
-      return { id, type: 'custom_tool_call', status, call_id: callId, name, ...place, input };
-    }
-    case 'local_shell': {
-      const action = completeClientCall(form, readCallInput(json));
-      return { id, type: 'local_shell_call', status, call_id: callId, action };
-    }
-    case 'shell': {
-      const action = completeClientCall(form, readCallInput(json));
-      return { id, type: 'shell_call', status, call_id: callId, action, environment: null };
-    }
-    case 'apply_patch':
-      return {
-        id,
-        type: 'apply_patch_call',
-        status,
-        call_id: callId,
-        operation: readCallInput(json),
-      };
-    case 'tool_search':
-      return {
-        id,
-        type: 'tool_search_call',
-        status,
-        call_id: callId,
-        execution: 'client',
-        arguments: readCallInput(json),
-      };
-    default:
-      return form satisfies never;
-  }
-}
-
-/** The free text of a call: its one argument `input`, else the arguments as they are. */
-export function freeformInput(json: string): string {
-  return json === '' ? '' : writeFreeformInput(readCallInput(json));
-}
-
-/** What a search item tells of what was found. */
-export interface SearchShow {
-  readonly namesSources: boolean;
-  readonly namesResults: boolean;
-}
-
-/** `sources` and `results` only where they are asked for. */
-export function searchItem(
-  id: string,
-  { queries, sources }: GroundingEvent,
-  { namesSources, namesResults }: SearchShow,
-): JsonObject {
-  return {
-    id,
-    type: 'web_search_call',
-    status: 'completed',
-    action: {
-      type: 'search',
-      query: queries[0] ?? '',
-      queries: [...queries],
-      ...(namesSources ? { sources: sources.map(({ url }) => ({ type: 'url', url })) } : {}),
-    },
-    ...(namesResults ? { results: sources.map(({ url, title }) => ({ url, title })) } : {}),
-  };
-}
-
-export function drawingItem(
-  id: string,
-  status: 'in_progress' | 'completed' | 'failed',
-  base64: string | null,
-): JsonObject {
-  return { id, type: 'image_generation_call', status, result: base64 };
-}
-
-/** Every event carries its name twice and a number without gaps (`openai` lib/responses). */
-export interface FrameNumbering {
-  /** '' for a frame that holds a long text, and for all behind it until `more` has given them. */
-  write(type: string, fields: JsonObject): string;
-  /** A writer for many events that differ in one text only. */
-  deltas(type: string, fields: JsonObject): (delta: string) => string;
-  /** The next piece of what was not given at once; '' when nothing is left. */
-  more(): string;
-}
-
 /** In UTF-16 units: the last frames of an answer repeat its text, and are made only as they are sent. */
 const LONG = 65_536;
 const PIECE = 16_384;
 
-export function createFrameNumbering(): FrameNumbering {
-  let next = 0;
-  const waiting: Iterator<string>[] = [];
-  const inOrder = (frame: string): string => {
-    if (waiting.length === 0) return frame;
-    waiting.push([frame].values());
+/** Every event carries its name twice and a number without gaps (`openai` lib/responses). */
+export class Frames {
+  #next = 0;
+  readonly #waiting: Iterator<string>[] = [];
+
+  /** '' for a frame that holds a long text, and for all behind it until `more` has given them. */
+  write(type: string, fields: JsonObject): string {
+    const data = { type, sequence_number: this.#next, ...fields };
+    this.#next += 1;
+    if (!holdsLong(data)) return this.#inOrder(eventFrame(type, JSON.stringify(data)));
+    this.#waiting.push(longFrame(type, data));
     return '';
-  };
-  return {
-    write(type, fields) {
-      const data = { type, sequence_number: next, ...fields };
-      next += 1;
-      if (!holdsLong(data)) return inOrder(eventFrame(type, JSON.stringify(data)));
-      waiting.push(longFrame(type, data));
-      return '';
-    },
-    deltas(type, fields) {
-      const rest = JSON.stringify({ type, ...fields }).slice(1, -1);
-      const head = joinFlat([eventStart(type), `{${rest},"sequence_number":`]);
-      return (delta) => {
-        const frame = `${head}${next},"delta":${JSON.stringify(delta)}}${FRAME_END}`;
-        next += 1;
-        return inOrder(frame);
-      };
-    },
-    more() {
-      let text = '';
-      while (text.length < PIECE && waiting[0] !== undefined) {
-        const { done, value } = waiting[0].next();
-        if (done === true) waiting.shift();
-        else text += value;
-      }
-      return text;
-    },
-  };
+  }
+
+  /** A writer for many events that differ in one text only. */
+  deltas(type: string, fields: JsonObject): (delta: string) => string {
+    const rest = JSON.stringify({ type, ...fields }).slice(1, -1);
+    const head = joinFlat([eventStart(type), `{${rest},"sequence_number":`]);
+    return (delta) => {
+      const frame = `${head}${this.#next},"delta":${JSON.stringify(delta)}}${FRAME_END}`;
+      this.#next += 1;
+      return this.#inOrder(frame);
+    };
+  }
+
+  /** The next piece of what was not given at once; '' when nothing is left. */
+  more(): string {
+    let text = '';
+    while (text.length < PIECE && this.#waiting[0] !== undefined) {
+      const { done, value } = this.#waiting[0].next();
+      if (done === true) this.#waiting.shift();
+      else text += value;
+    }
+    return text;
+  }
+
+  #inOrder(frame: string): string {
+    if (this.#waiting.length === 0) return frame;
+    this.#waiting.push([frame].values());
+    return '';
+  }
 }
 
 function* longFrame(type: string, data: JsonObject): Generator<string, undefined> {

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../../../lib/json.ts';
 import type { EarlierItems, ReplyContext } from '../../protocol.ts';
 import { type ResponseSettings, readResponsesRequest } from './read-request.ts';
 
-import { createResponsesWriter } from './write-events.ts';
+import { ResponsesWriter } from './write-events.ts';
 
 export interface ReadResult {
   readonly canonical: CanonicalRequest;
@@ -35,7 +35,7 @@ export function createContext(): ReplyContext {
 }
 
 export function stream(events: readonly CanonicalEvent[], settings: ResponseSettings): string {
-  const writer = createResponsesWriter(createContext(), settings);
+  const writer = new ResponsesWriter(createContext(), settings);
   return events.map((event) => writer.write(event)).join('');
 }
 

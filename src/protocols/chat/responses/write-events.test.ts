@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from '../../../lib/json.ts';
 import { type Block, eventsOf } from '../answers.test-support.ts';
 import type { ResponseSettings } from './read-request.ts';
 import { createContext, framesOf, officialClient, read, stream } from './responses.test-support.ts';
-import { writeResponse } from './write-events.ts';
+import { ResponsesWriter, writeResponse } from './write-events.ts';
 
 const { settings } = read({
   input: 'x',
@@ -77,7 +77,7 @@ test.each(CASES)('the stream of %s keeps every rule of the protocol', (_name, bl
 test.each(CASES)('the unary answer with %s equals the end of its stream', (_name, blocks) => {
   const events = eventsOf([blocks]);
   const last = framesOf(stream(events, settings)).at(-1)?.response;
-  expect(writeResponse(fold(events), createContext(), settings)).toEqual(last);
+  expect(writeResponse(fold(events), new ResponsesWriter(createContext(), settings))).toEqual(last);
 });
 
 test.each(CASES)('an answer with %s is the same after unfolding', (_name, blocks) => {
@@ -314,7 +314,7 @@ test('a search is an item, and its sources are citations of the text', () => {
       },
     ],
   });
-  expect(writeResponse(fold(late), createContext(), settings)).toMatchObject({
+  expect(writeResponse(fold(late), new ResponsesWriter(createContext(), settings))).toMatchObject({
     output: [{ type: 'web_search_call' }, { type: 'message' }],
   });
 });
@@ -398,7 +398,7 @@ function responseOf(
   events: readonly CanonicalEvent[],
   own: ResponseSettings = settings,
 ): JsonObject {
-  return writeResponse(fold(events), createContext(), own);
+  return writeResponse(fold(events), new ResponsesWriter(createContext(), own));
 }
 
 function outputOf(blocks: Block[], own?: ResponseSettings): unknown {

@@ -10,53 +10,51 @@ import type { ReplyContext, StreamWriter } from '../../protocol.ts';
 import { writeErrorBody } from '../errors.ts';
 import type { ResponseSettings } from './read-request.ts';
 import {
-  createFrameNumbering,
   type Ending,
   endingOf,
+  Frames,
   failureOf,
   responseObject,
   showsSomething,
 } from './response-object.ts';
-import { type AnswerItems, OutputItems, SummaryItems } from './write-items.ts';
+import { OutputItems, SummaryItems } from './write-items.ts';
 
-export interface ResponseStreamWriter extends StreamWriter {
-  /** The response object as it stands: final after `finish` or `error`. */
-  readonly response: JsonObject;
+/** What is done with a response that has ended: whole, or by an error. */
+export interface Keeper {
+  keep(response: JsonObject): void;
+  fail(error: GatewayError, response: JsonObject): void;
 }
 
 /**
  * Rules of the stream (`openai` lib/responses/ResponseStream): `response.created` comes first, every
  * item is added, filled and done under one id, and a terminal event repeats the whole response.
  */
-export function createResponsesWriter(
-  context: ReplyContext,
-  settings: ResponseSettings,
-): ResponseStreamWriter {
-  return new ResponsesWriter(context, settings);
-}
-
-class ResponsesWriter implements ResponseStreamWriter {
+export class ResponsesWriter implements StreamWriter {
   readonly contentType = EVENT_STREAM_TYPE;
   readonly #context: ReplyContext;
   readonly #settings: ResponseSettings;
+  readonly #keeper: Keeper | undefined;
   readonly #id: string;
-  readonly #frames = createFrameNumbering();
-  readonly #items: AnswerItems;
-  readonly #isFirst = createFirstChoice();
+  readonly #frames = new Frames();
+  readonly #items: OutputItems | SummaryItems;
   readonly #hold: Hold | undefined;
+  /** Blocks of other answers. */
+  #others: Set<number> | undefined;
   #hasBegun = false;
   #usage: Usage = NO_USAGE;
   #ending: Ending = { status: 'in_progress' };
 
-  constructor(context: ReplyContext, settings: ResponseSettings) {
+  constructor(context: ReplyContext, settings: ResponseSettings, keeper?: Keeper) {
     this.#context = context;
     this.#settings = settings;
+    this.#keeper = keeper;
     const options = { createId: context.createId, settings, frames: this.#frames };
     this.#items = settings.isSummary ? new SummaryItems(options) : new OutputItems(options);
     this.#hold = createHold(settings, context);
     this.#id = context.createId('resp_');
   }
 
+  /** The response object as it stands: final after `finish` or `error`. */
   get response(): JsonObject {
     const { createdAt, model } = this.#context;
     const head = { id: this.#id, createdAt, model, echo: this.#settings.echo };
@@ -68,13 +66,30 @@ class ResponsesWriter implements ResponseStreamWriter {
     return responseObject(head, this.#ending, { output, usage, searches });
   }
 
-  /** A response is one answer. */
   write(event: CanonicalEvent): string {
-    if (!this.#isFirst(event)) return '';
+    if (this.#isOfAnother(event)) return '';
     if (this.#hold === undefined) return this.#writeEvent(event);
-    return this.#hold(event)
-      .map((due) => this.#writeEvent(due))
-      .join('');
+    let text = '';
+    for (const due of this.#hold(event)) text += this.#writeEvent(due);
+    return text;
+  }
+
+  more(): string {
+    return this.#frames.more();
+  }
+
+  keepAlive(): string {
+    return `: keep-alive${FRAME_END}`;
+  }
+
+  /** A response is one answer. */
+  #isOfAnother(event: CanonicalEvent): boolean {
+    if (event.kind === 'grounding') return event.choice !== 0;
+    if (event.kind === 'block-start' && event.choice !== 0) {
+      this.#others ??= new Set();
+      this.#others.add(event.index);
+    }
+    return this.#others !== undefined && 'index' in event && this.#others.has(event.index);
   }
 
   #writeEvent(event: CanonicalEvent): string {
@@ -103,14 +118,6 @@ class ResponsesWriter implements ResponseStreamWriter {
     }
   }
 
-  more(): string {
-    return this.#frames.more();
-  }
-
-  keepAlive(): string {
-    return `: keep-alive${FRAME_END}`;
-  }
-
   #begin(): string {
     this.#hasBegun = true;
     const { response } = this;
@@ -125,47 +132,25 @@ class ResponsesWriter implements ResponseStreamWriter {
     const closing = begun + this.#items.end(end);
     const hasContent = this.#items.done.some(showsSomething);
     this.#ending = endingOf(end, { hasContent, at: this.#context.createdAt });
-    return (
-      closing + this.#frames.write(`response.${this.#ending.status}`, { response: this.response })
-    );
+    const { response } = this;
+    const text = closing + this.#frames.write(`response.${this.#ending.status}`, { response });
+    this.#keeper?.keep(response);
+    return text;
   }
 
   /** Before `response.created` no life cycle has begun that could fail. */
   #fail(error: GatewayError): string {
     this.#ending = failureOf(error);
-    if (this.#hasBegun) return this.#frames.write('response.failed', { response: this.response });
+    const { response } = this;
+    this.#keeper?.fail(error, response);
+    if (this.#hasBegun) return this.#frames.write('response.failed', { response });
     const { code, message, param } = writeErrorBody(error).error;
     return this.#frames.write('error', { code, message, param });
   }
 }
 
-/** False for events of other answers; call with every event, in order. */
-function createFirstChoice(): (event: CanonicalEvent) => boolean {
-  const others = new Set<number>();
-  return (event) => {
-    switch (event.kind) {
-      case 'block-start':
-        if (event.choice !== 0) others.add(event.index);
-        return event.choice === 0;
-      case 'block-delta':
-        return !others.has(event.index);
-      case 'block-end':
-        return !others.delete(event.index);
-      case 'grounding':
-        return event.choice === 0;
-      case 'start':
-      case 'usage':
-      case 'finish':
-      case 'error':
-        return true;
-      default:
-        return event satisfies never;
-    }
-  };
-}
-
 /** Takes one event and gives those that are to be written now, in order. */
-export type Hold = (event: CanonicalEvent) => readonly CanonicalEvent[];
+type Hold = (event: CanonicalEvent) => readonly CanonicalEvent[];
 
 /** Undefined where nothing waits. */
 export function createHold(
@@ -179,15 +164,12 @@ export function createHold(
   return (event) => forDrawing(event).flatMap((due) => forCitations(due));
 }
 
-/** Takes one event and gives those that are to be written now, in order. */
-type CitationHold = (event: CanonicalEvent) => readonly CanonicalEvent[];
-
 /**
  * An item that is done does not change any more, and the next one begins behind it; upstreams tell
  * what a text cites at the end of the answer. So everything behind the first message waits for the
  * citations or for the end. Call with the events of one answer, in order.
  */
-export function createCitationHold(): CitationHold {
+export function createCitationHold(): Hold {
   let hasMessage = false;
   let isSettled = false;
   const held: CanonicalEvent[] = [];
@@ -217,14 +199,11 @@ function closesMessage(event: CanonicalEvent): boolean {
   return kind === 'thinking' || kind === 'tool-call' || kind === 'media';
 }
 
-/** Takes one event and gives those that are to be written now, in order. */
-type DrawingHold = (event: CanonicalEvent) => readonly CanonicalEvent[];
-
 /**
  * Items follow one another, and a model may speak while it draws: its words wait for the picture, or
  * for the end. Call with the events of one answer, in order.
  */
-function createDrawingHold(): DrawingHold {
+function createDrawingHold(): Hold {
   let isDrawing = false;
   let held: CanonicalEvent[] = [];
   const release = (): CanonicalEvent[] => {
@@ -246,12 +225,7 @@ function createDrawingHold(): DrawingHold {
 }
 
 /** Writes a finished answer as a response object, by the same rules as its stream. */
-export function writeResponse(
-  reply: Reply,
-  context: ReplyContext,
-  settings: ResponseSettings,
-): JsonObject {
-  const writer = createResponsesWriter(context, settings);
+export function writeResponse(reply: Reply, writer: ResponsesWriter): JsonObject {
   for (const event of unfold(reply)) writer.write(event);
   return writer.response;
 }

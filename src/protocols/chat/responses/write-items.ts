@@ -1,12 +1,12 @@
 // Writes the output items of one answer: opened, filled and done in turn, and kept for the response object.
 
-import type {
-  BlockDeltaEvent,
-  BlockEndEvent,
-  BlockOpening,
-  ChoiceEnd,
-  GroundingEvent,
-  Logprobs,
+import {
+  type BlockDeltaEvent,
+  type BlockEndEvent,
+  type BlockOpening,
+  type ChoiceEnd,
+  type GroundingEvent,
+  readCallInput,
 } from '../../../canonical/event.ts';
 import type { Signature } from '../../../canonical/request.ts';
 import { writeCarrier } from '../../../canonical/signatures.ts';
@@ -18,69 +18,122 @@ import {
   ContentText,
   type ShownBlock,
   writeAnnotations,
-  writeImage,
+  writeFreeformInput,
   writeLogprobs,
   writeMarkdown,
 } from '../answer-parts.ts';
 import { compactionItem } from './read-input.ts';
 import type { ResponseSettings } from './read-request.ts';
-import {
-  type CallDraft,
-  callItem,
-  drawingItem,
-  type FrameNumbering,
-  freeformInput,
-  messageItem,
-  reasoningItem,
-  refusalPart,
-  type SearchShow,
-  searchItem,
-  summaryPart,
-  type TextContent,
-  textPart,
-} from './response-object.ts';
+import type { Frames } from './response-object.ts';
 import type { CallForm, ToolIdentity } from './schema.ts';
+import { completeClientCall } from './tools.ts';
 
-type OpenItem =
-  | { readonly kind: 'message'; readonly message: OpenMessage }
-  | { readonly kind: 'reasoning'; readonly reasoning: OpenReasoning }
-  | { readonly kind: 'call'; readonly call: OpenCall }
-  | { readonly kind: 'drawing'; readonly drawing: OpenDrawing };
+interface CallItem {
+  readonly prefix: string;
+  readonly type: string;
+  /** Calls of other kinds are one object, and nothing of it is known before it is whole. */
+  readonly isStreamed?: true;
+  /** What the item holds of the arguments, of which `json` is the text so far. */
+  fill(json: string, isDone: boolean): JsonObject;
+}
+
+const CALL_ITEMS: Readonly<Record<CallForm, CallItem>> = {
+  function: {
+    prefix: 'fc_',
+    type: 'function_call',
+    isStreamed: true,
+    fill: (json, isDone) => ({ arguments: isDone && json === '' ? '{}' : json }),
+  },
+  custom: {
+    prefix: 'ctc_',
+    type: 'custom_tool_call',
+    isStreamed: true,
+    fill: (json, isDone) => ({ input: isDone ? writeFreeformInput(readCallInput(json)) : '' }),
+  },
+  local_shell: {
+    prefix: 'lsh_',
+    type: 'local_shell_call',
+    fill: (json) => ({ action: completeClientCall('local_shell', readCallInput(json)) }),
+  },
+  shell: {
+    prefix: 'sh_',
+    type: 'shell_call',
+    fill: (json) => ({
+      action: completeClientCall('shell', readCallInput(json)),
+      environment: null,
+    }),
+  },
+  apply_patch: {
+    prefix: 'apc_',
+    type: 'apply_patch_call',
+    fill: (json) => ({ operation: readCallInput(json) }),
+  },
+  tool_search: {
+    prefix: 'tsc_',
+    type: 'tool_search_call',
+    fill: (json) => ({ execution: 'client', arguments: readCallInput(json) }),
+  },
+};
+
+interface OpenPlace {
+  readonly id: string;
+  /** Where the events of the item say that they belong. */
+  readonly at: JsonObject;
+}
+
+interface OpenText extends OpenPlace {
+  readonly text: KeptText;
+  readonly delta: (text: string) => string;
+}
+
+interface OpenMessage extends OpenText {
+  readonly kind: 'message';
+  readonly content: ContentText;
+  /** Where its text begins in the model's whole text, in UTF-16 units. */
+  readonly textStart: number;
+}
+
+interface OpenReasoning extends OpenText {
+  readonly kind: 'reasoning';
+}
+
+interface OpenCall extends OpenText {
+  readonly kind: 'call';
+  readonly callId: string;
+  /** Undeclared names are called as functions. */
+  readonly tool: ToolIdentity;
+}
+
+interface OpenDrawing extends OpenPlace {
+  readonly kind: 'drawing';
+  /** Unfinished pictures shown so far. */
+  shown: number;
+}
+
+type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
 
 export interface ItemsOptions {
   readonly createId: ReplyContext['createId'];
   readonly settings: ResponseSettings;
-  readonly frames: FrameNumbering;
-}
-
-/** Takes the blocks of one answer and gives the frames of its items. */
-export interface AnswerItems {
-  /** The items that are done. */
-  readonly done: readonly JsonObject[];
-  /** What the answer is told to rest on. */
-  grounding: GroundingEvent | undefined;
-  openBlock(block: BlockOpening): string;
-  continueBlock(delta: BlockDeltaEvent['delta']): string;
-  endBlock(end: BlockEndEvent): string;
-  brokenOff(): readonly JsonObject[];
-  end(end: ChoiceEnd | undefined): string;
+  readonly frames: Frames;
 }
 
 /** Every item is added, filled and done under one id; at most one is open. Answers are frames. */
-export class OutputItems implements AnswerItems {
+export class OutputItems {
   /** The items that are done. */
   readonly done: JsonObject[] = [];
-  /** Sources for the message that is open, and for the search. */
+  /** What the answer is told to rest on: sources for the message that is open, and for the search. */
   grounding: GroundingEvent | undefined;
   readonly #createId: ReplyContext['createId'];
   readonly #settings: ResponseSettings;
-  readonly #frames: FrameNumbering;
-  #open: OpenItem | undefined;
+  readonly #frames: Frames;
+  #open: OpenMessage | OpenReasoning | OpenCall | OpenDrawing | undefined;
   #hasSearch = false;
   /** True when a message was done before it was known what its text cites. */
   #isUncited = false;
   /** The proof that stands on a reasoning item already. */
   #lastProof: string | undefined;
+  /** Of the messages that are done. */
   #textLength = 0;
 
   constructor({ createId, settings, frames }: ItemsOptions) {
@@ -92,13 +145,13 @@ export class OutputItems implements AnswerItems {
   openBlock(block: BlockOpening): string {
     switch (block.kind) {
       case 'text':
-        return this.#openMessage();
+        return this.#openMessage().text;
       case 'thinking':
         return this.#closeItem() + this.#openReasoning();
       case 'tool-call':
-        return this.#closeItem() + this.#writeKnownSearch() + this.#openSigned(block);
+        return this.#closeItem() + this.#writeKnownSearch() + this.#openCall(block);
       case 'media':
-        return writeImage(block, 0) === undefined ? this.#showBlock(block) : this.#draw(block);
+        return block.mediaType.startsWith('image/') ? this.#draw(block) : this.#showBlock(block);
       case 'code':
       case 'code-result':
         return this.#showBlock(block);
@@ -107,86 +160,26 @@ export class OutputItems implements AnswerItems {
     }
   }
 
-  /** Text goes on in the message that is open; a search known by now stands before it. */
-  #openMessage(): string {
-    if (this.#open?.kind === 'message') return '';
-    const before = this.#closeItem() + this.#writeKnownSearch();
-    const place = { ...this.#place('msg_'), textStart: this.#textLength };
-    const message = new OpenMessage(place, this.#frames);
-    this.#open = { kind: 'message', message };
-    return before + message.open();
-  }
-
-  #showBlock(block: ShownBlock): string {
-    const opening = this.#openMessage();
-    if (this.#open?.kind !== 'message') return opening;
-    return opening + this.#open.message.addBlock(writeMarkdown(block));
-  }
-
-  #openReasoning(): string {
-    const reasoning = new OpenReasoning(this.#place('rs_'), this.#frames);
-    this.#open = { kind: 'reasoning', reasoning };
-    return reasoning.open();
-  }
-
-  /** A call's proof travels on a reasoning item before it, unless the thoughts carry it already. */
-  #prove(signature: Signature | undefined): string {
-    const proof = this.#proofOf(signature);
-    if (proof === undefined || proof === this.#lastProof) return '';
-    return this.#openReasoning() + this.#closeItem(proof);
-  }
-
-  #proofOf(signature: Signature | undefined): string | undefined {
-    if (signature === undefined || !this.#settings.carriesReasoning) return undefined;
-    return writeCarrier(signature);
-  }
-
-  #openSigned(block: Extract<BlockOpening, { kind: 'tool-call' }>): string {
-    return this.#prove(block.signature) + this.#openCall(block);
-  }
-
-  #openCall({ id: callId, name }: Extract<BlockOpening, { kind: 'tool-call' }>): string {
-    const tool = this.#settings.directory.find(name) ?? { form: 'function' as const, name };
-    const call = new OpenCall(
-      { tool, callId, createId: this.#createId, outputIndex: this.done.length },
-      this.#frames,
-    );
-    this.#open = { kind: 'call', call };
-    return call.open();
-  }
-
-  #draw({ base64, isDraft }: Extract<BlockOpening, { kind: 'media' }>): string {
-    const opening = this.#openDrawing();
-    const open = this.#open;
-    if (open?.kind !== 'drawing') return opening;
-    if (isDraft === true) return opening + open.drawing.addDraft(base64, this.#settings.drafts);
-    this.#open = undefined;
-    return opening + this.#addWhole(open.drawing.close(base64));
-  }
-
-  #openDrawing(): string {
-    if (this.#open?.kind === 'drawing') return '';
-    const before = this.#closeItem();
-    const drawing = new OpenDrawing(this.#place('ig_'), this.#frames);
-    this.#open = { kind: 'drawing', drawing };
-    return before + drawing.open();
-  }
-
   continueBlock(delta: BlockDeltaEvent['delta']): string {
     const open = this.#open;
-    if (delta.kind === 'text' && open?.kind === 'message') return open.message.addText(delta.text);
-    if (delta.kind === 'thinking' && open?.kind === 'reasoning') {
-      return this.#settings.showsThoughts ? open.reasoning.addText(delta.text) : '';
+    if (delta.kind === 'text' && open?.kind === 'message') {
+      return append(open, open.content.addText(delta.text));
     }
-    if (delta.kind === 'arguments' && open?.kind === 'call') return open.call.add(delta.json);
+    if (delta.kind === 'thinking' && open?.kind === 'reasoning') {
+      return this.#settings.showsThoughts ? this.#addThought(open, delta.text) : '';
+    }
+    if (delta.kind === 'arguments' && open?.kind === 'call') {
+      if (open.tool.form === 'function') return append(open, delta.json);
+      open.text.add(delta.json);
+      return '';
+    }
     throw new Error(`A ${delta.kind} delta came while no such block was open.`);
   }
 
   /** A message stays open: citations may follow its text. */
   endBlock({ signature }: BlockEndEvent): string {
     const kind = this.#open?.kind;
-    if (kind === undefined || kind === 'message' || kind === 'drawing') return '';
-    return this.#closeItem(this.#proofOf(signature));
+    return kind === 'reasoning' || kind === 'call' ? this.#closeItem(this.#proofOf(signature)) : '';
   }
 
   /**
@@ -195,44 +188,184 @@ export class OutputItems implements AnswerItems {
    */
   brokenOff(): readonly JsonObject[] {
     const open = this.#open;
-    const item =
-      open?.kind === 'message'
-        ? open.message.breakOff(this.grounding)
-        : open?.kind === 'reasoning' && open.reasoning.breakOff();
-    return item ? [item] : [];
+    if (open?.kind !== 'message' && open?.kind !== 'reasoning') return [];
+    if (open.text.length === 0) return [];
+    const text = open.text.toString();
+    if (open.kind === 'reasoning') {
+      return [{ ...reasoningItem(open.id, text, undefined), status: 'incomplete' }];
+    }
+    const part = textPart(text, annotationsOf(open, this.grounding), []);
+    return [messageItem(open.id, 'incomplete', [part])];
   }
 
-  #closeItem(proof?: string, end?: ChoiceEnd): string {
+  /** What is open is done; the answer has ended. */
+  end(end: ChoiceEnd | undefined): string {
+    return this.#closeItem(undefined, end) + this.#writeSearch() + this.#writeRefusal(end);
+  }
+
+  /** Text goes on in the message that is open; a search known by now stands before it. */
+  #openMessage(): { readonly message: OpenMessage; readonly text: string } {
+    if (this.#open?.kind === 'message') return { message: this.#open, text: '' };
+    const before = this.#closeItem() + this.#writeKnownSearch();
+    const id = this.#createId('msg_');
+    const at = { ...this.#at(id), content_index: 0 };
+    const message: OpenMessage = {
+      kind: 'message',
+      id,
+      at,
+      text: new KeptText(),
+      delta: this.#frames.deltas('response.output_text.delta', { ...at, logprobs: [] }),
+      content: new ContentText(),
+      textStart: this.#textLength,
+    };
+    this.#open = message;
+    const added = this.#added(messageItem(id, 'in_progress', []));
+    const part = { ...at, part: textPart('', [], []) };
+    return {
+      message,
+      text: before + added + this.#frames.write('response.content_part.added', part),
+    };
+  }
+
+  /** Something that is no text of the model's, as a paragraph of its own. */
+  #showBlock(block: ShownBlock): string {
+    const { message, text } = this.#openMessage();
+    return text + append(message, message.content.addBlock(writeMarkdown(block)));
+  }
+
+  #openReasoning(): string {
+    const id = this.#createId('rs_');
+    const at = { ...this.#at(id), summary_index: 0 };
+    const delta = this.#frames.deltas('response.reasoning_summary_text.delta', at);
+    this.#open = { kind: 'reasoning', id, at, text: new KeptText(), delta };
+    return this.#added(reasoningItem(id, '', undefined));
+  }
+
+  #addThought(open: OpenReasoning, text: string): string {
+    if (text === '' || open.text.length > 0) return append(open, text);
+    const part = { ...open.at, part: summaryPart('') };
+    return this.#frames.write('response.reasoning_summary_part.added', part) + append(open, text);
+  }
+
+  #proofOf(signature: Signature | undefined): string | undefined {
+    if (signature === undefined || !this.#settings.carriesReasoning) return undefined;
+    return writeCarrier(signature);
+  }
+
+  /** A call's proof travels on a reasoning item before it, unless the thoughts carry it already. */
+  #openCall({ id: callId, name, signature }: CallOpening): string {
+    const proof = this.#proofOf(signature);
+    const isProved = proof === undefined || proof === this.#lastProof;
+    const before = isProved ? '' : this.#openReasoning() + this.#closeItem(proof);
+    const tool = this.#settings.directory.find(name) ?? { form: 'function' as const, name };
+    const { prefix, isStreamed } = CALL_ITEMS[tool.form];
+    const id = this.#createId(prefix);
+    const at = this.#at(id);
+    const delta = this.#frames.deltas('response.function_call_arguments.delta', at);
+    const call: OpenCall = { kind: 'call', id, at, text: new KeptText(), delta, callId, tool };
+    this.#open = call;
+    return isStreamed === true ? before + this.#added(callItem(call, 'in_progress')) : before;
+  }
+
+  /** Unfinished images as they arrive, then the final one (`openai` responses, `ResponseImageGenCallPartialImageEvent`). */
+  #draw({ base64, isDraft }: Extract<BlockOpening, { kind: 'media' }>): string {
+    let text = '';
+    let drawing = this.#open;
+    if (drawing?.kind !== 'drawing') {
+      text = this.#closeItem();
+      const id = this.#createId('ig_');
+      drawing = { kind: 'drawing', id, at: this.#at(id), shown: 0 };
+      this.#open = drawing;
+      text += this.#added(drawingItem(id, 'in_progress', null));
+      text += this.#steps(['in_progress', 'generating'], drawing.at, 'image_generation_call');
+    }
+    if (isDraft !== true) return text + this.#closeItem(base64);
+    if (drawing.shown >= this.#settings.drafts) return text;
+    const draft = { partial_image_index: drawing.shown, partial_image_b64: base64 };
+    drawing.shown += 1;
+    const at = { ...drawing.at, ...draft };
+    return text + this.#frames.write('response.image_generation_call.partial_image', at);
+  }
+
+  /** `ending` is the proof of thoughts, or the finished picture of a drawing. */
+  #closeItem(ending?: string, end?: ChoiceEnd): string {
     const open = this.#open;
     this.#open = undefined;
-    if (open === undefined) return '';
-    const { item, text } = this.#close(open, proof, end);
-    this.done.push(item);
-    return text;
-  }
-
-  #close(
-    open: OpenItem,
-    proof: string | undefined,
-    end: ChoiceEnd | undefined,
-  ): { readonly item: JsonObject; readonly text: string } {
-    switch (open.kind) {
-      case 'message': {
-        this.#textLength += open.message.modelLength;
-        this.#isUncited ||= this.grounding === undefined;
-        const logprobs = this.#settings.hasLogprobs ? end?.logprobs : undefined;
-        const isCut = end?.reason === 'max-tokens' || end?.reason === 'safety';
-        return open.message.close({ grounding: this.grounding, logprobs, isCut });
-      }
+    switch (open?.kind) {
+      case undefined:
+        return '';
+      case 'message':
+        return this.#closeMessage(open, end);
       case 'reasoning':
-        this.#lastProof = proof;
-        return open.reasoning.close(proof);
+        this.#lastProof = ending;
+        return this.#closeReasoning(open, ending);
       case 'call':
-        return open.call.close();
-      case 'drawing':
-        return open.drawing.close(undefined);
+        return this.#closeCall(open);
+      case 'drawing': {
+        // Without a picture the drawing failed.
+        if (ending === undefined) return this.#done(drawingItem(open.id, 'failed', null));
+        const completed = this.#steps(['completed'], open.at, 'image_generation_call');
+        return completed + this.#done(drawingItem(open.id, 'completed', ending));
+      }
       default:
         return open satisfies never;
+    }
+  }
+
+  #closeMessage(open: OpenMessage, end: ChoiceEnd | undefined): string {
+    this.#textLength += open.content.modelLength;
+    this.#isUncited ||= this.grounding === undefined;
+    const rated = this.#settings.hasLogprobs && end !== undefined ? writeLogprobs(end) : null;
+    const logprobs = rated?.content ?? [];
+    const annotations = annotationsOf(open, this.grounding);
+    const whole = open.text.toString();
+    const { at } = open;
+    let text = '';
+    for (const [index, annotation] of annotations.entries()) {
+      const fields = { ...at, annotation_index: index, annotation };
+      text += this.#frames.write('response.output_text.annotation.added', fields);
+    }
+    text += this.#frames.write('response.output_text.done', { ...at, text: whole, logprobs });
+    const part = textPart(whole, annotations, logprobs);
+    text += this.#frames.write('response.content_part.done', { ...at, part });
+    const isCut = end?.reason === 'max-tokens' || end?.reason === 'safety';
+    return text + this.#done(messageItem(open.id, isCut ? 'incomplete' : 'completed', [part]));
+  }
+
+  #closeReasoning({ id, at, text }: OpenReasoning, proof: string | undefined): string {
+    const said = text.toString();
+    const item = reasoningItem(id, said, proof);
+    if (said === '') return this.#done(item);
+    const part = { ...at, part: summaryPart(said) };
+    return (
+      this.#frames.write('response.reasoning_summary_text.done', { ...at, text: said }) +
+      this.#frames.write('response.reasoning_summary_part.done', part) +
+      this.#done(item)
+    );
+  }
+
+  /** Arguments of functions are streamed, those of other kinds are sent whole. */
+  #closeCall(call: OpenCall): string {
+    const { tool, at } = call;
+    const json = call.text.toString();
+    const item = callItem(call, 'completed');
+    switch (tool.form) {
+      case 'function': {
+        const late = json === '' ? call.delta('{}') : '';
+        const whole = { ...at, name: tool.name, arguments: item.arguments ?? '' };
+        const done = this.#frames.write('response.function_call_arguments.done', whole);
+        return late + done + this.#done(item);
+      }
+      case 'custom': {
+        const input = item.input ?? '';
+        return (
+          this.#frames.write('response.custom_tool_call_input.delta', { ...at, delta: input }) +
+          this.#frames.write('response.custom_tool_call_input.done', { ...at, input }) +
+          this.#done(item)
+        );
+      }
+      default:
+        return this.#added(callItem(call, 'in_progress')) + this.#done(item);
     }
   }
 
@@ -251,446 +384,154 @@ export class OutputItems implements AnswerItems {
     if (grounding.queries.length === 0 && !isLast) return '';
     this.#hasSearch = true;
     const { namesSources, namesResults } = this.#settings;
-    const show = { namesSources: namesSources || isLast, namesResults };
-    return this.#addWhole(writeSearch(this.#place('ws_'), { grounding, show }, this.#frames));
+    const id = this.#createId('ws_');
+    const item = searchItem(id, grounding, { namesSources: namesSources || isLast, namesResults });
+    return (
+      this.#added({ ...item, status: 'in_progress' }) +
+      this.#steps(['in_progress', 'searching', 'completed'], this.#at(id), 'web_search_call') +
+      this.#done(item)
+    );
   }
 
-  #addWhole({ item, text }: WholeItem): string {
-    this.done.push(item);
-    return text;
-  }
-
-  #place(prefix: string): ItemPlace {
-    return { id: this.#createId(prefix), outputIndex: this.done.length };
-  }
-
-  /** What is open is done; the answer has ended. */
-  end(end: ChoiceEnd | undefined): string {
-    return this.#closeItem(undefined, end) + this.#writeSearch() + this.#writeRefusal(end);
-  }
-
-  /** A refused prompt has no answer: its response has failed and says why itself. */
+  /**
+   * Why an answer was withheld, as a message of its own: clients that know no refusals keep the text that came before
+   * it. A refused prompt has no answer: its response has failed and says why itself.
+   */
   #writeRefusal(end: ChoiceEnd | undefined): string {
     const refusal = end?.reason === 'safety' ? blockMessage(end) : undefined;
     if (refusal === undefined) return '';
-    return this.#addWhole(writeRefusal(this.#place('msg_'), refusal, this.#frames));
-  }
-}
-
-interface OpenCallOptions {
-  readonly tool: ToolIdentity;
-  readonly callId: string;
-  readonly outputIndex: number;
-  createId(prefix: string): string;
-}
-
-const ID_PREFIXES: Readonly<Record<CallForm, string>> = {
-  function: 'fc_',
-  custom: 'ctc_',
-  local_shell: 'lsh_',
-  shell: 'sh_',
-  apply_patch: 'apc_',
-  tool_search: 'tsc_',
-};
-
-/** A call item in progress: arguments of functions are streamed, those of other kinds are sent whole. */
-class OpenCall {
-  readonly #draft: CallDraft;
-  readonly #outputIndex: number;
-  readonly #frames: FrameNumbering;
-  readonly #delta: (json: string) => string;
-  #json = '';
-
-  constructor(options: OpenCallOptions, frames: FrameNumbering) {
-    const { tool, callId, outputIndex, createId } = options;
-    this.#draft = { tool, callId, id: createId(ID_PREFIXES[tool.form]) };
-    this.#outputIndex = outputIndex;
-    this.#frames = frames;
-    this.#delta = frames.deltas('response.function_call_arguments.delta', this.#at());
-  }
-
-  open(): string {
-    return isStreamed(this.#draft.tool.form) ? this.#added('') : '';
-  }
-
-  add(json: string): string {
-    this.#json += json;
-    return this.#draft.tool.form === 'function' && json !== '' ? this.#delta(json) : '';
-  }
-
-  close(): { item: JsonObject; text: string } {
-    const item = callItem(this.#draft, 'completed', this.#json);
-    const done = this.#frames.write.bind(this.#frames);
-    const text =
-      (isStreamed(this.#draft.tool.form) ? '' : this.#added(this.#json)) +
-      this.#content() +
-      done('response.output_item.done', { output_index: this.#outputIndex, item });
-    return { item, text };
-  }
-
-  #added(json: string): string {
-    return this.#frames.write('response.output_item.added', {
-      output_index: this.#outputIndex,
-      item: callItem(this.#draft, 'in_progress', json),
-    });
-  }
-
-  #content(): string {
-    const at = this.#at();
-    switch (this.#draft.tool.form) {
-      case 'function': {
-        const late = this.#json === '' ? this.#delta('{}') : '';
-        const text = this.#json === '' ? '{}' : this.#json;
-        const { name } = this.#draft.tool;
-        const whole = { ...at, name, arguments: text };
-        return late + this.#frames.write('response.function_call_arguments.done', whole);
-      }
-      case 'custom': {
-        const input = freeformInput(this.#json);
-        return (
-          this.#frames.write('response.custom_tool_call_input.delta', { ...at, delta: input }) +
-          this.#frames.write('response.custom_tool_call_input.done', { ...at, input })
-        );
-      }
-      case 'local_shell':
-      case 'shell':
-      case 'apply_patch':
-      case 'tool_search':
-        return '';
-      default:
-        return this.#draft.tool.form satisfies never;
-    }
-  }
-
-  #at(): JsonObject {
-    return { item_id: this.#draft.id, output_index: this.#outputIndex };
-  }
-}
-
-/** Calls of other forms are one object, and nothing of it is known before it is whole. */
-function isStreamed(form: CallForm): boolean {
-  return form === 'function' || form === 'custom';
-}
-
-/**
- * An image in progress: unfinished images as they arrive, then the final one. Source: `openai`
- * resources/responses, `ResponseImageGenCallPartialImageEvent`.
- */
-class OpenDrawing {
-  readonly #place: ItemPlace;
-  readonly #frames: FrameNumbering;
-  #shown = 0;
-
-  constructor(place: ItemPlace, frames: FrameNumbering) {
-    this.#place = place;
-    this.#frames = frames;
-  }
-
-  open(): string {
-    const { id, outputIndex } = this.#place;
-    const added = { output_index: outputIndex, item: drawingItem(id, 'in_progress', null) };
-    return (
-      this.#frames.write('response.output_item.added', added) +
-      this.#step('in_progress') +
-      this.#step('generating')
-    );
-  }
-
-  /** Nothing beyond `most`. */
-  addDraft(base64: string, most: number): string {
-    if (this.#shown >= most) return '';
-    const fields = { partial_image_index: this.#shown, partial_image_b64: base64 };
-    this.#shown += 1;
-    return this.#step('partial_image', fields);
-  }
-
-  /** Without a picture the drawing failed. */
-  close(base64: string | undefined): { readonly item: JsonObject; readonly text: string } {
-    const isDrawn = base64 !== undefined;
-    const item = drawingItem(this.#place.id, isDrawn ? 'completed' : 'failed', base64 ?? null);
-    const done = { output_index: this.#place.outputIndex, item };
-    const text =
-      (isDrawn ? this.#step('completed') : '') +
-      this.#frames.write('response.output_item.done', done);
-    return { item, text };
-  }
-
-  #step(step: string, fields: JsonObject = {}): string {
-    return this.#frames.write(`response.image_generation_call.${step}`, {
-      item_id: this.#place.id,
-      output_index: this.#place.outputIndex,
-      ...fields,
-    });
-  }
-}
-
-interface MessagePlace {
-  readonly id: string;
-  readonly outputIndex: number;
-  /** Where the message's text begins in the model's whole text, in UTF-16 units. */
-  readonly textStart: number;
-}
-
-interface MessageEnd {
-  readonly grounding: GroundingEvent | undefined;
-  readonly logprobs: Logprobs | undefined;
-  readonly isCut: boolean;
-}
-
-const EMPTY: TextContent = { text: '', annotations: [], logprobs: [] };
-
-/** A message item in progress: its text, its citations, and the events of both. */
-class OpenMessage {
-  readonly #place: MessagePlace;
-  readonly #frames: FrameNumbering;
-  readonly #content = new ContentText();
-  readonly #delta: (text: string) => string;
-  readonly #text = new KeptText();
-  /** Units of the model's own text in this message. */
-  modelLength = 0;
-
-  constructor(place: MessagePlace, frames: FrameNumbering) {
-    this.#place = place;
-    this.#frames = frames;
-    this.#delta = frames.deltas('response.output_text.delta', { ...this.#at(), logprobs: [] });
-  }
-
-  open(): string {
-    const { id, outputIndex } = this.#place;
-    const item = messageItem(id, 'in_progress', []);
-    return (
-      this.#frames.write('response.output_item.added', { output_index: outputIndex, item }) +
-      this.#frames.write('response.content_part.added', { ...this.#at(), part: textPart(EMPTY) })
-    );
-  }
-
-  addText(text: string): string {
-    this.modelLength += text.length;
-    return this.#add(this.#content.addText(text));
-  }
-
-  /** Something that is no text of the model's, as a paragraph of its own. */
-  addBlock(markdown: string): string {
-    return this.#add(this.#content.addBlock(markdown));
-  }
-
-  /** The item as it stands where the answer breaks off; undefined when it says nothing yet. */
-  breakOff(grounding: GroundingEvent | undefined): JsonObject | undefined {
-    if (this.#text.length === 0) return undefined;
-    const content = {
-      text: this.#text.toString(),
-      annotations: this.#annotations(grounding),
-      logprobs: [],
-    };
-    return messageItem(this.#place.id, 'incomplete', [textPart(content)]);
-  }
-
-  close({ grounding, logprobs, isCut }: MessageEnd): { item: JsonObject; text: string } {
-    const content: TextContent = {
-      text: this.#text.toString(),
-      annotations: this.#annotations(grounding),
-      logprobs: listLogprobs(logprobs),
-    };
-    const item = messageItem(this.#place.id, isCut ? 'incomplete' : 'completed', [
-      textPart(content),
-    ]);
-    const at = this.#at();
+    const id = this.#createId('msg_');
+    const at = { ...this.#at(id), content_index: 0 };
+    const part = { type: 'refusal', refusal };
     const frames = this.#frames;
-    const noted = content.annotations.map((annotation, index) =>
-      frames.write('response.output_text.annotation.added', {
-        ...at,
-        annotation_index: index,
-        annotation,
-      }),
-    );
-    const text =
-      noted.join('') +
-      frames.write('response.output_text.done', {
-        ...at,
-        text: content.text,
-        logprobs: [...content.logprobs],
-      }) +
-      frames.write('response.content_part.done', { ...at, part: textPart(content) }) +
-      frames.write('response.output_item.done', {
-        output_index: this.#place.outputIndex,
-        item,
-      });
-    return { item, text };
-  }
-
-  #add(text: string): string {
-    if (text === '') return '';
-    this.#text.add(text);
-    return this.#delta(text);
-  }
-
-  /** The citations of this message's text, in the flat form of this surface. */
-  #annotations(grounding: GroundingEvent | undefined): JsonObject[] {
-    const { textStart } = this.#place;
-    const content = this.#content;
-    const shifted = {
-      length: content.length,
-      startOf: (position: number) => content.startOf(position - textStart),
-      endOf: (position: number) => content.endOf(position - textStart),
-    };
-    if (grounding === undefined) return [];
-    const citations = grounding.citations.filter(({ startIndex, endIndex }) => {
-      return startIndex >= textStart && endIndex <= textStart + this.modelLength;
-    });
-    // Without any citation all sources stand for the whole.
-    if (citations.length === 0 && grounding.citations.length > 0) return [];
-    return writeAnnotations({ ...grounding, citations }, shifted).map(
-      ({ url_citation: citation }) => ({ type: 'url_citation', ...citation }),
+    return (
+      this.#added(messageItem(id, 'in_progress', [])) +
+      frames.write('response.content_part.added', { ...at, part: { ...part, refusal: '' } }) +
+      frames.write('response.refusal.delta', { ...at, delta: refusal }) +
+      frames.write('response.refusal.done', { ...at, refusal }) +
+      frames.write('response.content_part.done', { ...at, part }) +
+      this.#done(messageItem(id, 'completed', [part]))
     );
   }
 
-  #at(): JsonObject {
-    return { item_id: this.#place.id, output_index: this.#place.outputIndex, content_index: 0 };
+  #at(id: string): JsonObject {
+    return { item_id: id, output_index: this.done.length };
+  }
+
+  #added(item: JsonObject): string {
+    const fields = { output_index: this.done.length, item };
+    return this.#frames.write('response.output_item.added', fields);
+  }
+
+  #done(item: JsonObject): string {
+    const fields = { output_index: this.done.length, item };
+    this.done.push(item);
+    return this.#frames.write('response.output_item.done', fields);
+  }
+
+  /** The events of a kind of items between `added` and `done`. */
+  #steps(steps: readonly string[], at: JsonObject, kind: string): string {
+    return steps.map((step) => this.#frames.write(`response.${kind}.${step}`, at)).join('');
   }
 }
 
-function listLogprobs(logprobs: Logprobs | undefined): readonly JsonObject[] {
-  if (logprobs === undefined) return [];
-  const written = writeLogprobs({ choice: 0, reason: 'stop', logprobs });
-  return (written?.content ?? []).map((token) => ({ ...token }));
+function append({ text, delta }: OpenText, piece: string): string {
+  if (piece === '') return '';
+  text.add(piece);
+  return delta(piece);
 }
 
-export interface ItemPlace {
-  readonly id: string;
-  readonly outputIndex: number;
-}
-
-/** A reasoning item in progress: its summary and, at its end, the proof. */
-class OpenReasoning {
-  readonly #place: ItemPlace;
-  readonly #frames: FrameNumbering;
-  readonly #delta: (text: string) => string;
-  readonly #text = new KeptText();
-
-  constructor(place: ItemPlace, frames: FrameNumbering) {
-    this.#place = place;
-    this.#frames = frames;
-    this.#delta = frames.deltas('response.reasoning_summary_text.delta', this.#at());
-  }
-
-  open(): string {
-    const { id, outputIndex } = this.#place;
-    return this.#frames.write('response.output_item.added', {
-      output_index: outputIndex,
-      item: reasoningItem(id, { text: undefined, proof: undefined }),
-    });
-  }
-
-  addText(text: string): string {
-    if (text === '') return '';
-    const opening =
-      this.#text.length === 0
-        ? this.#frames.write('response.reasoning_summary_part.added', {
-            ...this.#at(),
-            part: summaryPart(''),
-          })
-        : '';
-    this.#text.add(text);
-    return opening + this.#delta(text);
-  }
-
-  /** The item as it stands where the answer breaks off; undefined when it says nothing yet. */
-  breakOff(): JsonObject | undefined {
-    if (this.#text.length === 0) return undefined;
-    const text = this.#text.toString();
-    const item = reasoningItem(this.#place.id, { text, proof: undefined });
-    return { ...item, status: 'incomplete' };
-  }
-
-  close(proof: string | undefined): { item: JsonObject; text: string } {
-    const said = this.#text.length === 0 ? undefined : this.#text.toString();
-    const item = reasoningItem(this.#place.id, { text: said, proof });
-    const done = this.#frames;
-    const summary =
-      said === undefined
-        ? ''
-        : done.write('response.reasoning_summary_text.done', { ...this.#at(), text: said }) +
-          done.write('response.reasoning_summary_part.done', {
-            ...this.#at(),
-            part: summaryPart(said),
-          });
-    const text =
-      summary +
-      done.write('response.output_item.done', { output_index: this.#place.outputIndex, item });
-    return { item, text };
-  }
-
-  #at(): JsonObject {
-    return { item_id: this.#place.id, output_index: this.#place.outputIndex, summary_index: 0 };
-  }
-}
-
-/** An item that is known whole at once: a search, a refusal. */
-export interface WholeItem {
-  readonly item: JsonObject;
-  readonly text: string;
-}
-
-function writeSearch(
-  place: ItemPlace,
-  { grounding, show }: { readonly grounding: GroundingEvent; readonly show: SearchShow },
-  frames: FrameNumbering,
-): WholeItem {
-  const item = searchItem(place.id, grounding, show);
-  const begun = { ...item, status: 'in_progress' };
-  const steps = ['in_progress', 'searching', 'completed'];
-  return { item, text: writeLife({ place, begun, item, steps }, frames) };
-}
-
-/**
- * Why an answer was withheld, as a message of its own: clients that know no refusals keep the text that
- * came before it.
- */
-function writeRefusal(place: ItemPlace, refusal: string, frames: FrameNumbering): WholeItem {
-  const { id, outputIndex } = place;
-  const whole = refusalPart(refusal);
-  const item = messageItem(id, 'completed', [whole]);
-  const at = { item_id: id, output_index: outputIndex, content_index: 0 };
-  const text =
-    frames.write('response.output_item.added', {
-      output_index: outputIndex,
-      item: messageItem(id, 'in_progress', []),
-    }) +
-    frames.write('response.content_part.added', { ...at, part: refusalPart('') }) +
-    frames.write('response.refusal.delta', { ...at, delta: refusal }) +
-    frames.write('response.refusal.done', { ...at, refusal }) +
-    frames.write('response.content_part.done', { ...at, part: whole }) +
-    frames.write('response.output_item.done', { output_index: outputIndex, item });
-  return { item, text };
-}
-
-interface Life {
-  readonly place: ItemPlace;
-  readonly begun: JsonObject;
-  readonly item: JsonObject;
-  /** The events of the item's own kind between `added` and `done`. */
-  readonly steps: readonly string[];
-}
-
-function writeLife({ place, begun, item, steps }: Life, frames: FrameNumbering): string {
-  const { id, outputIndex } = place;
-  const at = { item_id: id, output_index: outputIndex };
-  const kind = String(item.type);
-  const added = frames.write('response.output_item.added', {
-    output_index: outputIndex,
-    item: begun,
-  });
-  const lived = steps.map((step) => frames.write(`response.${kind}.${step}`, at)).join('');
-  return (
-    added + lived + frames.write('response.output_item.done', { output_index: outputIndex, item })
+/** The citations of this message's text, in the flat form of this surface. */
+function annotationsOf(
+  { content, textStart }: OpenMessage,
+  grounding: GroundingEvent | undefined,
+): JsonObject[] {
+  if (grounding === undefined) return [];
+  const textEnd = textStart + content.modelLength;
+  const citations = grounding.citations.filter(
+    ({ startIndex, endIndex }) => startIndex >= textStart && endIndex <= textEnd,
   );
+  // Without any citation all sources stand for the whole.
+  if (citations.length === 0 && grounding.citations.length > 0) return [];
+  return writeAnnotations({ ...grounding, citations }, content, textStart).map(
+    ({ url_citation: citation }) => ({ type: 'url_citation', ...citation }),
+  );
+}
+
+function textPart(text: string, annotations: JsonObject[], logprobs: JsonObject[]): JsonObject {
+  return { type: 'output_text', text, annotations, logprobs };
+}
+
+/** `parts` are empty while the message has none. */
+function messageItem(
+  id: string,
+  status: 'in_progress' | 'completed' | 'incomplete',
+  parts: JsonObject[],
+): JsonObject {
+  return { id, type: 'message', status, role: 'assistant', content: parts };
+}
+
+function summaryPart(text: string): JsonObject {
+  return { type: 'summary_text', text };
+}
+
+/** Without text there is only the proof. */
+function reasoningItem(id: string, text: string, proof: string | undefined): JsonObject {
+  const summary = text === '' ? [] : [summaryPart(text)];
+  const item = { id, type: 'reasoning', summary };
+  return proof === undefined ? item : { ...item, encrypted_content: proof };
+}
+
+function callItem(
+  { id, callId, tool, text }: OpenCall,
+  status: 'in_progress' | 'completed',
+): JsonObject {
+  const { type, isStreamed, fill } = CALL_ITEMS[tool.form];
+  const { name, namespace } = tool;
+  return {
+    id,
+    type,
+    status,
+    call_id: callId,
+    ...(isStreamed === true ? { name } : {}),
+    ...(isStreamed !== true || namespace === undefined ? {} : { namespace }),
+    ...fill(text.toString(), status === 'completed'),
+  };
+}
+
+/** `sources` and `results` only where they are asked for. */
+function searchItem(
+  id: string,
+  { queries, sources }: GroundingEvent,
+  { namesSources, namesResults }: Pick<ResponseSettings, 'namesSources' | 'namesResults'>,
+): JsonObject {
+  return {
+    id,
+    type: 'web_search_call',
+    status: 'completed',
+    action: {
+      type: 'search',
+      query: queries[0] ?? '',
+      queries: [...queries],
+      ...(namesSources ? { sources: sources.map(({ url }) => ({ type: 'url', url })) } : {}),
+    },
+    ...(namesResults ? { results: sources.map(({ url, title }) => ({ url, title })) } : {}),
+  };
+}
+
+function drawingItem(
+  id: string,
+  status: 'in_progress' | 'completed' | 'failed',
+  base64: string | null,
+): JsonObject {
+  return { id, type: 'image_generation_call', status, result: base64 };
 }
 
 /**
  * The items of a summary: one compaction item, whole at its end. Half a summary is none, as the conversation could
  * not go on from it; thoughts about it are of no use.
  */
-export class SummaryItems implements AnswerItems {
+export class SummaryItems {
   readonly done: JsonObject[] = [];
   grounding: GroundingEvent | undefined;
   readonly #options: ItemsOptions;
