@@ -15,6 +15,8 @@ export interface TransformContext {
   readonly recall: SignatureRecall;
   readonly signatures: SignatureSource;
   readonly receipt: Receipt;
+  /** True where tokens are counted: what could not be answered may still be a piece of a conversation. */
+  readonly mayBePiece?: boolean | undefined;
 }
 
 /** A request with its turns mapped; the same object when no turn changed. */

@@ -46,29 +46,46 @@ function hasTextOrSignature(part: TextPart): boolean {
   return part.text !== '' || part.signature !== undefined;
 }
 
-/** Merges neighbouring turns of one role and joins the texts that meet at their border. */
+/**
+ * Merges neighbouring turns of one role and joins the texts that meet at their border. Of a relayed conversation
+ * only those that upstreams want in one: the calls of a step, and their results (ai.google.dev, "Function calling").
+ */
 export const mergeTurns: Transform = (request) => {
   const turns: Turn[] = [];
   /** Those of the last turn, where it was put together here. */
   let parts: Part[] | undefined;
   for (const turn of request.turns) {
     const last = turns.at(-1);
-    if (last === undefined || last.role !== turn.role || turn.role === 'system') {
+    if (last === undefined || last.role === 'system' || !areOne(last, turn)) {
       turns.push(turn);
       parts = undefined;
       continue;
     }
     if (parts === undefined) {
       parts = [...last.parts];
-      turns[turns.length - 1] = { role: turn.role, parts };
+      turns[turns.length - 1] = { ...last, parts };
     }
-    append(parts, turn.parts);
+    append(parts, turn);
   }
   return turns.length === request.turns.length ? request : { ...request, turns };
 };
 
+function areOne(before: Turn, after: Turn): boolean {
+  if (before.role !== after.role) return false;
+  const isWhole = before.role === 'assistant' || !isRelayed(before) || !isRelayed(after);
+  return isWhole || [before, after].every(({ parts }) => parts.every(isResult));
+}
+
+function isRelayed(turn: Turn): boolean {
+  return turn.role !== 'system' && turn.native !== undefined;
+}
+
+function isResult({ kind }: Part): boolean {
+  return kind === 'tool-result';
+}
+
 /** Signed texts stay apart: a signature vouches for exactly the part it stands on. */
-function append(parts: Part[], added: readonly Part[]): void {
+function append(parts: Part[], { parts: added }: Turn): void {
   const last = parts.at(-1);
   for (const [index, part] of added.entries()) {
     if (index > 0 || !isPlainText(last) || !isPlainText(part)) {
@@ -81,7 +98,7 @@ function append(parts: Part[], added: readonly Part[]): void {
 }
 
 function isPlainText(part: Part | undefined): part is TextPart {
-  return part?.kind === 'text' && part.signature === undefined;
+  return part?.kind === 'text' && part.signature === undefined && part.native === undefined;
 }
 
 /** Makes the conversation start with a user turn, as every upstream demands. */
@@ -162,13 +179,11 @@ function isFreshQuestion(turn: Turn): boolean {
 }
 
 /**
- * Which model steps belong to the turn in progress: the ones whose signatures upstreams check. What stands after
- * the last user turn that is not purely tool results (ai.google.dev, "Thought signatures": only the current turn
- * is validated).
+ * The last user turn that is no answer to calls, -1 where there is none. What follows it is the turn in progress,
+ * whose signatures alone upstreams check (ai.google.dev, "Thought signatures").
  */
-export function currentTurn(turns: readonly Turn[]): readonly Turn[] {
-  const prompt = turns.findLastIndex(
+export function lastPrompt(turns: readonly Turn[]): number {
+  return turns.findLastIndex(
     ({ role, parts }) => role === 'user' && !parts.some((part) => part.kind === 'tool-result'),
   );
-  return turns.slice(prompt + 1);
 }
