@@ -15,7 +15,7 @@ import { limitStops } from './stop-sequences.ts';
 import { limitOutput, resolveThinking } from './thinking.ts';
 import { pairToolResults } from './tool-results.ts';
 import { acceptToolNames, chooseTools, limitTools } from './tools.ts';
-import type { Transform, TransformContext } from './transform.ts';
+import type { Conversation, Transform, TransformContext } from './transform.ts';
 import {
   dropEmptyParts,
   dropOldestTurns,
@@ -87,10 +87,7 @@ export function applyTransforms(
  * The rules that a relayed conversation is under as well. What none of them changes stays the same object.
  * @throws GatewayError (invalid-request) when the conversation cannot be made valid, or nothing is left of it
  */
-export function applyRelayRules(
-  request: CanonicalRequest,
-  context: TransformContext,
-): CanonicalRequest {
+export function applyTurnRules(request: Conversation, context: TransformContext): Conversation {
   const signed = restoreSignatures(dropForeignSignatures(request, context), context);
   const paired = pairToolResults(mergeTurns(signed, context), context);
   if (paired.turns.length === 0) {

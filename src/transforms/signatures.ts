@@ -1,13 +1,6 @@
 // Gives calls, thoughts, texts and media back the signatures their clients could not carry, and what those vouch for.
 
-import type {
-  CanonicalRequest,
-  MediaPart,
-  Part,
-  TextPart,
-  ThinkingPart,
-  ToolCallPart,
-} from '../canonical/request.ts';
+import type { Part, ToolCallPart } from '../canonical/request.ts';
 import {
   type ArgumentSchema,
   type ArgumentSchemas,
@@ -26,15 +19,21 @@ import {
 import type { JsonObject } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { once } from '../lib/once.ts';
-import { mapTurns, type Transform, type TransformContext } from './transform.ts';
+import {
+  type Conversation,
+  mapTurns,
+  type TransformContext,
+  type TurnRule,
+  withParts,
+} from './transform.ts';
 
 /**
  * What the client returned wins; then what was remembered for its key; thoughts left unsigned go.
  * After a refusal what the client returned damaged does not come back.
  */
-export const restoreSignatures: Transform = (request, context) => {
+export const restoreSignatures: TurnRule = (request, context) => {
   const { signatures, recall } = context;
-  const conversation: Conversation = {
+  const restoring: Restoring = {
     context,
     trust: trustOf(signatures, { carried: () => carriedIn(request), recall }),
     schemas: once(() => declaredArguments(request.tools)),
@@ -48,7 +47,7 @@ export const restoreSignatures: Transform = (request, context) => {
       hasCalled = false;
       if (turn.role === 'system' || turn.native === undefined) return turn;
     }
-    const { trust } = conversation;
+    const { trust } = restoring;
     const trusted: readonly Part[] =
       trust === undefined
         ? turn.parts
@@ -60,13 +59,10 @@ export const restoreSignatures: Transform = (request, context) => {
         if (isRelayed(part) && (part !== firstCall || firstCall.id === '')) return part;
         const nextCall = () => trusted.slice(index + 1).find(isCall);
         const around = { nextCall, isFirstCall: part === firstCall, asked };
-        return restore(part, around, conversation);
+        return restore(part, around, restoring);
       })
       .filter((part) => isSendable(part, context));
-    if (parts.length === 0) return undefined;
-    return parts.length === turn.parts.length && parts.every((part, i) => part === turn.parts[i])
-      ? turn
-      : { ...turn, parts };
+    return withParts(turn, parts);
   });
 };
 
@@ -79,7 +75,7 @@ function isRelayed(part: Part): boolean {
   return 'native' in part && part.native !== undefined;
 }
 
-function carriedIn({ turns }: CanonicalRequest): readonly PlacedSignature[] {
+function carriedIn({ turns }: Conversation): readonly PlacedSignature[] {
   return turns.flatMap(({ parts }) => parts.flatMap((part: Part) => placedSignature(part) ?? []));
 }
 
@@ -89,7 +85,7 @@ function placedSignature(part: Part): PlacedSignature | undefined {
   return isCall(part) && part.id !== '' ? { value, call: part } : { value };
 }
 
-interface Conversation {
+interface Restoring {
   readonly context: TransformContext;
   /** Undefined while the upstream refused nothing: all signatures are trusted then. */
   readonly trust: SignatureTrust | undefined;
@@ -114,11 +110,13 @@ interface Surroundings {
   readonly asked: () => string;
 }
 
-function restore(part: Part, around: Surroundings, conversation: Conversation): Part {
-  if (isCall(part)) return restoreCall(part, around, conversation);
-  const { context, trust } = conversation;
-  if (trust?.recalls === false || !isSignable(part) || part.signature !== undefined) return part;
-  const found = context.recall.lookup(keyOf(part, around.asked))?.signature;
+function restore(part: Part, around: Surroundings, restoring: Restoring): Part {
+  if (isCall(part)) return restoreCall(part, around, restoring);
+  const { context, trust } = restoring;
+  const isSigned = 'signature' in part && part.signature !== undefined;
+  const key = isSigned || trust?.recalls === false ? undefined : keyOf(part, around.asked);
+  if (key === undefined) return part;
+  const found = context.recall.lookup(key)?.signature;
   if (found?.family !== context.capabilities.signatureFamily) return part;
   if (part.kind === 'thinking' && found.on === 'tool-call') {
     // The same words may have been thought before another call.
@@ -126,34 +124,30 @@ function restore(part: Part, around: Surroundings, conversation: Conversation): 
     const own = call && (call.signature ?? lookUpCall(call, context)?.signature);
     if (own !== undefined && own.value !== found.value) return part;
   }
-  return { ...part, signature: found };
+  return { ...part, signature: found } as Part;
 }
 
-function isSignable(part: Part): part is ThinkingPart | TextPart | MediaPart {
+/** Undefined for parts that are never signed, or that nothing is remembered of. */
+function keyOf(part: Part, asked: () => string): SignatureKey | undefined {
   switch (part.kind) {
     case 'thinking':
-      return true;
+      return { kind: 'thought', text: part.text };
     case 'text':
-      return part.text !== '';
+      return part.text === '' ? undefined : { kind: 'content', content: part.text, asked };
     case 'media':
-      return part.source.kind === 'base64';
+      return part.source.kind === 'base64'
+        ? { kind: 'content', content: part.source.base64, asked }
+        : undefined;
     default:
-      return false;
+      return undefined;
   }
-}
-
-function keyOf(part: ThinkingPart | TextPart | MediaPart, asked: () => string): SignatureKey {
-  if (part.kind === 'thinking') return { kind: 'thought', text: part.text };
-  if (part.kind === 'text') return { kind: 'content', content: part.text, asked };
-  const content = part.source.kind === 'base64' ? part.source.base64 : part.source.kind;
-  return { kind: 'content', content, asked };
 }
 
 /** With its arguments as issued and what the model did by itself before it, which no client carries. */
 function restoreCall(
   part: ToolCallPart,
   { isFirstCall, asked }: Surroundings,
-  { context, trust, schemas }: Conversation,
+  { context, trust, schemas }: Restoring,
 ): ToolCallPart {
   const { signatureFamily } = context.capabilities;
   const { name } = part;
@@ -184,7 +178,7 @@ function lookUpCall(
 function issuedInput(
   { name, input }: ToolCallPart,
   entry: SignatureEntry | undefined,
-  { schemas, context }: Omit<Conversation, 'trust'>,
+  { schemas, context }: Omit<Restoring, 'trust'>,
 ): JsonObject | undefined {
   if (entry?.input === undefined) return undefined;
   if (context.signatures === 'reissued') {
@@ -221,11 +215,11 @@ function isSendable(part: Part, { receipt }: TransformContext): boolean {
 }
 
 /** Drops signatures another model family issued, and thoughts whose signature nobody here issued. */
-export const dropForeignSignatures: Transform = (request, context) =>
+export const dropForeignSignatures: TurnRule = (request, context) =>
   mapTurns(request, (turn) => {
     if (turn.role === 'system' || (turn.role === 'user' && turn.native === undefined)) return turn;
     const parts = turn.parts.map((part) => withoutForeignSignature(part, context));
-    return parts.every((part, i) => part === turn.parts[i]) ? turn : { ...turn, parts };
+    return withParts(turn, parts);
   });
 
 function withoutForeignSignature(part: Part, context: TransformContext): Part {

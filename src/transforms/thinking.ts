@@ -2,9 +2,9 @@
 
 import { applyThinkingMode, tokensOfAmount } from '../canonical/effort.ts';
 import type { ModelCapabilities, ThinkingCapability } from '../canonical/model.ts';
-import type { CanonicalRequest, Reasoning, ReasoningAmount } from '../canonical/request.ts';
+import type { CanonicalRequest, Part, Reasoning, ReasoningAmount } from '../canonical/request.ts';
 import { told } from '../lib/localized-message.ts';
-import { mapTurns, type Transform, type TransformContext } from './transform.ts';
+import { mapTurns, type Transform, type TransformContext, withParts } from './transform.ts';
 import { lastPrompt } from './turns.ts';
 
 /**
@@ -14,15 +14,9 @@ import { lastPrompt } from './turns.ts';
 export const resolveThinking: Transform = (request, context) => {
   const reasoning = resolve(applyVariant(request.reasoning, context), { request, context });
   if (reasoning.amount.kind !== 'off') return { ...request, reasoning };
-  const silent = mapTurns(request, (turn) => {
-    if (turn.role !== 'assistant') return turn;
-    // A thought may still carry the signature of the call behind it; its text stays out.
-    const parts = turn.parts.filter(
-      (part) => part.kind !== 'thinking' || part.signature?.on === 'tool-call',
-    );
-    if (parts.length === turn.parts.length) return turn;
-    return parts.length === 0 ? undefined : { ...turn, parts };
-  });
+  // A thought may still carry the signature of the call behind it; its text stays out.
+  const isSaid = (part: Part) => part.kind !== 'thinking' || part.signature?.on === 'tool-call';
+  const silent = mapTurns(request, (turn) => withParts(turn, turn.parts.filter(isSaid)));
   return { ...silent, reasoning };
 };
 

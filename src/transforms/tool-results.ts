@@ -4,7 +4,7 @@ import { invalidRequest } from '../canonical/error.ts';
 import type { Part, ToolCallPart, ToolResultPart, Turn } from '../canonical/request.ts';
 import { createIds } from '../canonical/tool-names.ts';
 import { told } from '../lib/localized-message.ts';
-import type { Transform, TransformContext } from './transform.ts';
+import { type TransformContext, type TurnRule, unlessSame, withParts } from './transform.ts';
 import { mergeTurns } from './turns.ts';
 
 /**
@@ -13,7 +13,7 @@ import { mergeTurns } from './turns.ts';
  * not matter to a count.
  * @throws GatewayError (invalid-request) for a result without any call
  */
-export const pairToolResults: Transform = (request, context) => {
+export const pairToolResults: TurnRule = (request, context) => {
   const { turns } = request;
   if (!turns.some((turn) => turn.parts.some(isToolPart))) return request;
   const matches = new Matches(turns);
@@ -24,98 +24,70 @@ export const pairToolResults: Transform = (request, context) => {
   }
   for (const result of matches.repeated) noteSecond(result, context);
   const paired: Turn[] = [];
-  let pending: readonly PendingCall[] = [];
+  let step: readonly Call[] = [];
   for (const [index, turn] of turns.entries()) {
-    if (turn.role !== 'assistant') {
-      const answered = answerStep(turn, index, { pending, context });
-      if (answered !== undefined) paired.push(answered);
-      pending = [];
-      continue;
-    }
-    pending = distinguishCalls(matches.calls.get(index) ?? []);
-    paired.push(withCallIds(turn, pending));
-    if (pending.length === 0 || turns[index + 1]?.role === 'user') continue;
-    paired.push({ role: 'user', parts: pending.map((call) => resultOf(call, undefined, context)) });
-    pending = [];
+    const isAnswer = turn.role === 'user';
+    const kept = isAnswer
+      ? answerStep(turn, index, { step, context })
+      : withCallIds(turn, matches.calls.get(index));
+    if (kept !== undefined) paired.push(kept);
+    const calls = matches.calls.get(index) ?? [];
+    step = turns[index + 1]?.role === 'user' ? calls : [];
+    if (calls.length === 0 || step === calls) continue;
+    paired.push({ role: 'user', parts: calls.map((call) => resultOf(call, undefined, context)) });
   }
-  const isSame = paired.every((turn, index) => turn === turns[index]);
-  if (isSame && paired.length === turns.length) return request;
-  return mergeTurns({ ...request, turns: paired }, context);
+  const done = unlessSame(paired, turns);
+  return done === turns ? request : mergeTurns({ ...request, turns: done }, context);
 };
 
-interface PendingCall {
-  readonly call: ToolCallPart;
-  readonly found: FoundResult | undefined;
-}
-
-interface Step {
-  readonly pending: readonly PendingCall[];
+interface Answering {
+  /** The calls right before the turn. */
+  readonly step: readonly Call[];
   readonly context: TransformContext;
 }
 
 /** The turn behind a step; undefined when all it held stands elsewhere now. */
-function answerStep(turn: Turn, index: number, { pending, context }: Step): Turn | undefined {
-  if (turn.role !== 'user') return turn;
-  const given = turn.parts.filter((part) => part.kind === 'tool-result');
-  if (given.length === 0 && pending.length === 0) return turn;
-  const answers = pending.map((call) => resultOf(call, index, context));
-  if (turn.native !== undefined && isComplete(given, index, pending)) {
-    const sent = new Map<Part | undefined, Part | undefined>(
-      pending.map(({ found }, at) => [found?.part, answers[at]]),
-    );
-    const parts = turn.parts.map((part) => sent.get(part) ?? part);
-    return withParts(turn, parts);
+function answerStep(turn: Turn, index: number, { step, context }: Answering): Turn | undefined {
+  const given = turn.parts.filter((part: Part) => part.kind === 'tool-result');
+  if (given.length === 0 && step.length === 0) return turn;
+  const answers = step.map((call) => resultOf(call, index, context));
+  const hasAll =
+    given.length === step.length && step.every(({ found }) => found?.turnIndex === index);
+  // Without ids the upstream pairs by position.
+  const isFree =
+    step.every(({ sent }) => hasId(sent, sent.id)) ||
+    step.every(({ found }, at) => found?.part === given[at]);
+  if (!('native' in turn && hasAll && isFree)) {
+    const others = turn.parts.filter(({ kind }) => kind !== 'tool-result');
+    return withParts(turn, [...answers, ...others]);
   }
-  const others = turn.parts.filter((part) => part.kind !== 'tool-result');
-  const parts = [...answers, ...others];
-  return parts.length === 0 ? undefined : withParts(turn, parts);
-}
-
-/** True where relayed results may stay in their order; without ids the upstream pairs by position. */
-function isComplete(
-  given: readonly ToolResultPart[],
-  index: number,
-  pending: readonly PendingCall[],
-): boolean {
-  if (given.length !== pending.length) return false;
-  if (pending.some(({ found }) => found?.turnIndex !== index)) return false;
-  return (
-    pending.every(({ call }) => hasId(call, call.id)) ||
-    given.every((part, at) => part === pending[at]?.found?.part)
+  const written = new Map<Part | undefined, Part | undefined>(
+    step.map(({ found }, at) => [found?.part, answers[at]]),
+  );
+  return withParts(
+    turn,
+    turn.parts.map((part) => written.get(part) ?? part),
   );
 }
 
-function withParts(turn: Exclude<Turn, { role: 'system' }>, parts: readonly Part[]): Turn {
-  const isSame =
-    parts.length === turn.parts.length && parts.every((part, at) => part === turn.parts[at]);
-  return isSame ? turn : { ...turn, parts };
-}
-
-/** Some clients number calls anew or give all of them one id; upstreams want each its own. */
-function distinguishCalls(calls: readonly OpenCall[]): readonly PendingCall[] {
-  const freeId = createIds();
-  return calls.map(({ part, found }) => {
-    const id = hasId(part, part.id) ? freeId(part.id) : part.id;
-    return { call: id === part.id ? part : { ...part, id }, found };
-  });
-}
-
-function withCallIds(turn: Extract<Turn, { role: 'assistant' }>, pending: readonly PendingCall[]) {
-  let next = 0;
+function withCallIds(turn: Turn, calls: readonly Call[] | undefined): Turn | undefined {
+  if (calls === undefined) return turn;
+  const left = calls.values();
+  const sent = (part: Part) => (part.kind === 'tool-call' ? left.next().value?.sent : part);
   return withParts(
     turn,
-    turn.parts.map((part) => (part.kind === 'tool-call' ? (pending[next++]?.call ?? part) : part)),
+    turn.parts.map((part) => sent(part) ?? part),
   );
 }
 
 /** `index` is where a result needs no move; undefined when no turn follows the step. */
 function resultOf(
-  { call, found }: PendingCall,
+  { sent, found }: Call,
   index: number | undefined,
   { receipt }: TransformContext,
 ): ToolResultPart {
-  const { id, name, native } = call;
-  const word = hasId(call, id) ? id : name;
+  const { id, name, native } = sent;
+  const word = hasId(sent, id) ? id : name;
   if (found === undefined) {
     const reason =
       native === undefined
@@ -155,15 +127,16 @@ interface FoundResult {
   readonly turnIndex: number;
 }
 
-interface OpenCall {
-  readonly part: ToolCallPart;
+interface Call {
   readonly turnIndex: number;
+  /** The call, with an id of its own where it shared one. */
+  readonly sent: ToolCallPart;
   found: FoundResult | undefined;
 }
 
 /** Calls of one step that share an id or a name; those before `next` have their results. */
 interface CallQueue {
-  readonly calls: OpenCall[];
+  readonly calls: Call[];
   next: number;
 }
 
@@ -175,7 +148,7 @@ type CallIndex = Map<string, CallQueue>;
  */
 class Matches {
   /** The calls of each turn, in order. */
-  readonly calls = new Map<number, OpenCall[]>();
+  readonly calls = new Map<number, Call[]>();
   /** Results to calls that have theirs already. */
   readonly repeated: ToolResultPart[] = [];
   readonly #orphans: ToolResultPart[] = [];
@@ -197,10 +170,14 @@ class Matches {
   }
 
   #addCalls(parts: readonly Part[], turnIndex: number): void {
-    const calls: OpenCall[] = [];
+    const calls: Call[] = [];
+    // Some clients number calls anew or give all of them one id; upstreams want each its own.
+    const freeId = createIds();
     for (const part of parts) {
       if (part.kind !== 'tool-call') continue;
-      const call = { part, turnIndex, found: undefined };
+      const id = hasId(part, part.id) ? freeId(part.id) : part.id;
+      const sent = id === part.id ? part : { ...part, id };
+      const call = { turnIndex, sent, found: undefined };
       calls.push(call);
       if (hasId(part, part.id)) addOpen(this.#byId, part.id, call);
       if (part.native !== undefined) addOpen(this.#byName, part.name, call);
@@ -234,13 +211,13 @@ class Matches {
   }
 }
 
-function addOpen(index: CallIndex, key: string, call: OpenCall): void {
+function addOpen(index: CallIndex, key: string, call: Call): void {
   const queue = index.get(key);
   if (queue?.calls[0]?.turnIndex === call.turnIndex) queue.calls.push(call);
   else index.set(key, { calls: [call], next: 0 });
 }
 
-function firstOpen(queue: CallQueue): OpenCall | undefined {
+function firstOpen(queue: CallQueue): Call | undefined {
   while (queue.calls[queue.next]?.found !== undefined) queue.next += 1;
   return queue.calls[queue.next];
 }

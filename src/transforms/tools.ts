@@ -6,7 +6,7 @@ import type { CanonicalRequest, Part, TextPart, Tool, ToolChoice } from '../cano
 import { formatInWords, refusedFormat } from '../canonical/text-forms.ts';
 import { acceptedToolNames } from '../canonical/tool-names.ts';
 import { told } from '../lib/localized-message.ts';
-import { mapTurns, type Transform, type TransformContext } from './transform.ts';
+import { mapTurns, type Transform, type TransformContext, withParts } from './transform.ts';
 
 /**
  * Upstreams choose among functions alone: what they run themselves they run as they see fit, so it
@@ -24,10 +24,8 @@ function allowedBy(choice: ToolChoice): (tool: Tool) => boolean {
   if (choice.kind !== 'none' && names.length === 0 && serverTools === undefined) return () => true;
   // The declarations stay when none may be called: the history refers to them.
   const keepsFunctions = choice.kind === 'none' || names.length > 0;
-  return ({ kind }) =>
-    kind === 'function' || kind === 'freeform'
-      ? keepsFunctions
-      : serverTools?.includes(kind) === true;
+  const kinds: readonly string[] = serverTools ?? [];
+  return (tool) => (isCallable(tool) ? keepsFunctions : kinds.includes(tool.kind));
 }
 
 /**
@@ -119,21 +117,16 @@ export const acceptToolNames: Transform = (request, { receipt }) => {
   if (names.size === 0) return request;
   const tools = request.tools.map((tool, index) => {
     const renamed = renameTool(tool, names);
-    if (renamed !== tool) {
-      const path = tool.path ?? `tools[${index}]`;
-      receipt.add(
-        'repaired',
-        path,
-        told`Upstreams refuse such a name: another is sent in its place.`,
-      );
-    }
+    const reason = told`Upstreams refuse such a name: another is sent in its place.`;
+    if (renamed !== tool) receipt.add('repaired', tool.path ?? `tools[${index}]`, reason);
     return renamed;
   });
-  const turns = mapTurns(request, (turn) =>
-    turn.role === 'system'
-      ? turn
-      : { ...turn, parts: turn.parts.map((part) => renamePart(part, names)) },
-  ).turns;
+  const { turns } = mapTurns(request, (turn) =>
+    withParts(
+      turn,
+      turn.parts.map((part: Part) => renamePart(part, names)),
+    ),
+  );
   const declared = new Set(request.tools.map((tool) => ('name' in tool ? tool.name : undefined)));
   if ([...names.keys()].some((name) => !declared.has(name))) {
     receipt.add('repaired', 'messages', told`Names of earlier tool calls were made acceptable.`);

@@ -3,26 +3,29 @@
 import { promptSize, turnSize } from '../canonical/prompt-size.ts';
 import type { CanonicalRequest, Part, TextPart, ThinkingPart, Turn } from '../canonical/request.ts';
 import { told } from '../lib/localized-message.ts';
-import { mapTurns, type Transform, type TransformContext } from './transform.ts';
+import {
+  type Conversation,
+  mapTurns,
+  type Transform,
+  type TransformContext,
+  type TurnRule,
+  withParts,
+} from './transform.ts';
 
 export const dropEmptyParts: Transform = (request, context) => {
   const system = request.system.filter((part) => part.text !== '');
-  const trimmed = mapTurns({ ...request, system }, (turn) => {
-    if (turn.role === 'system') {
-      const parts = turn.parts.filter((part) => part.text !== '');
-      return parts.length === 0 ? undefined : { role: 'system', parts };
-    }
-    const parts = turn.parts.filter((part) => isWorthSending(part, context));
-    if (parts.length === 0) return undefined;
-    return parts.length === turn.parts.length ? turn : { role: turn.role, parts };
-  });
-  return trimmed;
+  return mapTurns({ ...request, system }, (turn) =>
+    withParts(
+      turn,
+      turn.parts.filter((part: Part) => isWorthSending(part, context)),
+    ),
+  );
 };
 
 function isWorthSending(part: Part, { receipt }: TransformContext): boolean {
   switch (part.kind) {
     case 'text':
-      return hasTextOrSignature(part);
+      return part.text !== '' || part.signature !== undefined;
     case 'thinking':
       return part.text !== '' || isCarrier(part);
     case 'redacted-thinking':
@@ -42,15 +45,11 @@ function isCarrier({ signature }: ThinkingPart): boolean {
   return signature?.on !== undefined && signature.on !== 'thinking';
 }
 
-function hasTextOrSignature(part: TextPart): boolean {
-  return part.text !== '' || part.signature !== undefined;
-}
-
 /**
  * Merges neighbouring turns of one role and joins the texts that meet at their border. Of a relayed conversation
  * only those that upstreams want in one: the calls of a step, and their results (ai.google.dev, "Function calling").
  */
-export const mergeTurns: Transform = (request) => {
+export const mergeTurns: TurnRule = (request) => {
   const turns: Turn[] = [];
   /** Those of the last turn, where it was put together here. */
   let parts: Part[] | undefined;
@@ -72,12 +71,8 @@ export const mergeTurns: Transform = (request) => {
 
 function areOne(before: Turn, after: Turn): boolean {
   if (before.role !== after.role) return false;
-  const isWhole = before.role === 'assistant' || !isRelayed(before) || !isRelayed(after);
-  return isWhole || [before, after].every(({ parts }) => parts.every(isResult));
-}
-
-function isRelayed(turn: Turn): boolean {
-  return turn.role !== 'system' && turn.native !== undefined;
+  const isAnyRole = before.role === 'assistant' || !('native' in before && 'native' in after);
+  return isAnyRole || [before, after].every(({ parts }) => parts.every(isResult));
 }
 
 function isResult({ kind }: Part): boolean {
@@ -102,7 +97,7 @@ function isPlainText(part: Part | undefined): part is TextPart {
 }
 
 /** Makes the conversation start with a user turn, as every upstream demands. */
-export const startWithUser: Transform = (request, { receipt }) => {
+export const startWithUser: TurnRule = (request, { receipt }) => {
   const first = request.turns[0];
   if (first?.role === 'user') return request;
   if (first === undefined && request.system.length > 0) {
@@ -114,10 +109,7 @@ export const startWithUser: Transform = (request, { receipt }) => {
       ? told`A user turn "\u2026" stands for the empty conversation.`
       : told`A user turn "\u2026" was put before the first answer.`;
   receipt.add('approximated', 'messages', reason);
-  return {
-    ...request,
-    turns: [{ role: 'user', parts: [{ kind: 'text', text: '…' }] }, ...request.turns],
-  };
+  return { ...request, turns: [SILENCE, ...request.turns] };
 };
 
 /**
@@ -125,23 +117,19 @@ export const startWithUser: Transform = (request, { receipt }) => {
  * all transforms. A conversation the client itself ends with an assistant turn is a prefill and stays one; any
  * other lost its last turn, which was empty, or held one result that belongs further up.
  */
-export function endWithUser(
-  request: CanonicalRequest,
-  asked: CanonicalRequest,
+export function endWithUser<Request extends Conversation>(
+  request: Request,
+  asked: Conversation,
   { receipt }: TransformContext,
-): CanonicalRequest {
+): Request {
   const isPrefill = asked.turns.at(-1)?.role === 'assistant';
   if (isPrefill || request.turns.at(-1)?.role !== 'assistant') return request;
-  receipt.add(
-    'approximated',
-    'messages',
-    told`A user turn "\u2026" stands for the empty last one.`,
-  );
-  return {
-    ...request,
-    turns: [...request.turns, { role: 'user', parts: [{ kind: 'text', text: '…' }] }],
-  };
+  const reason = told`A user turn "\u2026" stands for the empty last one.`;
+  receipt.add('approximated', 'messages', reason);
+  return { ...request, turns: [...request.turns, SILENCE] };
 }
+
+const SILENCE: Turn = { role: 'user', parts: [{ kind: 'text', text: '…' }] };
 
 /**
  * Leaves the oldest turns out of a conversation larger than the model takes, where the client allows it. Cuts

@@ -18,7 +18,6 @@ import {
   renameField,
 } from '../../canonical/receipt.ts';
 import type {
-  CanonicalRequest,
   FunctionTool,
   OutputFormat,
   Part,
@@ -31,13 +30,14 @@ import { readCarrier, SIGNATURE_SENTINEL } from '../../canonical/signatures.ts';
 import { formatInWords, refusedFormat } from '../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { SharedMemo, shareAs } from '../../lib/shared-json.ts';
+import { shareAs } from '../../lib/shared-json.ts';
 import { isTooDeep } from '../../schema/document.ts';
 import { toResponseSchema, toToolInput } from '../../schema/tool-schema.ts';
-import { applyRelayRules } from '../../transforms/index.ts';
+import { applyTurnRules } from '../../transforms/index.ts';
 import { imageInName } from '../../transforms/media.ts';
 import { fitOutputLimit } from '../../transforms/thinking.ts';
 import { refusedTools } from '../../transforms/tools.ts';
+import { type Conversation, unlessSame } from '../../transforms/transform.ts';
 import { lastPrompt } from '../../transforms/turns.ts';
 import { PART_DATA_FIELDS } from '../../wire/generate-request.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
@@ -72,18 +72,21 @@ export function patch(
 ): JsonObject {
   const target = { ...given, receipt: receiptInClientNames(FIELDS, given.receipt) };
   const context = { target, profile };
-  const asked = patchExtraFields(withSearch(body, target), context);
+  const { effort, thinking, image, webSearch } = target.variant;
+  const asked = patchExtraFields(webSearch ? withSearch(body, target) : body, context);
   const tools = Array.isArray(asked.tools) ? patchTools(asked.tools, context) : undefined;
   const told = patchOutputFormat(asked, tools ?? [], target);
-  const { contents, toolConfig, generationConfig } = told;
+  const { contents, toolConfig, generationConfig: config = EMPTY } = told;
+  const isSilent = config === EMPTY && (effort ?? thinking ?? image) === undefined;
   return editFields(told, {
     // The path names the model, the account the project.
     model: undefined,
     project: undefined,
     contents: Array.isArray(contents) ? patchContents(contents, asked.tools, target) : contents,
     tools,
-    toolConfig: patchToolConfig(toolConfig, tools ?? [], context),
-    generationConfig: patchGenerationConfig(generationConfig, target),
+    toolConfig:
+      (toolConfig ?? tools) && patchToolConfig(objectOf(toolConfig), tools ?? [], context),
+    generationConfig: isSilent ? undefined : patchGenerationConfig(objectOf(config), target),
   });
 }
 
@@ -94,6 +97,10 @@ interface PatchContext {
 }
 
 const EMPTY: JsonObject = {};
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : EMPTY;
+}
 
 /** New values by key; undefined removes the key. */
 type FieldEdits = Record<string, JsonValue | undefined>;
@@ -113,9 +120,8 @@ function editItems<Item extends JsonValue>(
   list: Item[],
   edit: (item: Item, index: number) => Item | undefined,
 ): Item[] {
-  const items = list.map(edit);
-  if (items.every((item, index) => item === list[index])) return list;
-  return items.filter((item) => item !== undefined);
+  const items = list.map(edit).filter((item) => item !== undefined);
+  return unlessSame(items, list) === list ? list : items;
 }
 
 /** What is to be removed, by key: the field itself (undefined), or fields within it. */
@@ -202,22 +208,20 @@ function patchContents(
   target: PatchTarget,
 ): JsonValue[] {
   if (contents.length === 1 && isPlainQuestion(contents[0])) return contents;
-  const request: CanonicalRequest = {
-    ...NOTHING_ELSE,
+  const conversation = {
+    system: [],
     turns: contents.map((content) => readTurn(content, target)),
-    tools: Array.isArray(tools) ? functionLists.get(tools, '', () => readFunctions(tools)) : [],
+    tools: readFunctions(tools),
   };
-  const { turns } = underRules(request, target);
+  const { turns } = underRules(conversation, target);
   const isOpenFrom = firstOpen(turns, target);
   const written = turns.map((turn, index) => writeTurn(turn, index >= isOpenFrom, target));
-  const isSame =
-    written.length === contents.length && written.every((content, at) => content === contents[at]);
-  return isSame ? contents : written;
+  return unlessSame(written, contents) === contents ? contents : written;
 }
 
-function underRules(request: CanonicalRequest, target: PatchTarget): CanonicalRequest {
+function underRules(conversation: Conversation, target: PatchTarget): Conversation {
   try {
-    return applyRelayRules(request, target);
+    return applyTurnRules(conversation, target);
   } catch (error) {
     throw renameField(error, (field) => clientField(field, FIELDS));
   }
@@ -225,45 +229,27 @@ function underRules(request: CanonicalRequest, target: PatchTarget): CanonicalRe
 
 /** No rule is about it. */
 function isPlainQuestion(content: JsonValue | undefined): boolean {
-  if (!isJsonObject(content) || content.role === 'model') return false;
-  return partsOf(content).every(
-    ({ functionCall, functionResponse, thoughtSignature }) =>
-      (functionCall ?? functionResponse ?? thoughtSignature) === undefined,
-  );
+  const { role, parts } = objectOf(content);
+  if (role === 'model' || !Array.isArray(parts)) return false;
+  for (const part of parts) {
+    const { functionCall, functionResponse, thoughtSignature } = objectOf(part);
+    if ((functionCall ?? functionResponse ?? thoughtSignature) !== undefined) return false;
+  }
+  return true;
 }
 
-/** Whatever rules of conversations do not look at. */
-const NOTHING_ELSE: Omit<CanonicalRequest, 'turns' | 'tools'> = {
-  system: [],
-  toolChoice: { kind: 'auto', names: [] },
-  sampling: {},
-  stopSequences: [],
-  choices: 1,
-  reasoning: { amount: { kind: 'unset' } },
-  outputFormat: { kind: 'text' },
-  safety: [],
-};
-
-const functionLists = new SharedMemo<readonly FunctionTool[]>();
-
-function readFunctions(tools: readonly JsonValue[]): readonly FunctionTool[] {
-  return tools.flatMap((tool) =>
-    objectsIn(isJsonObject(tool) ? tool.functionDeclarations : undefined).map(
-      ({ name, parametersJsonSchema, parameters }): FunctionTool => {
-        const schema = parametersJsonSchema ?? parameters;
-        const isSchema = isJsonObject(schema) || typeof schema === 'boolean';
-        return {
-          kind: 'function',
-          name: String(name),
-          ...(isSchema ? { parameters: schema } : {}),
-        };
-      },
-    ),
-  );
+/** With the schemas of their arguments. */
+function readFunctions(tools: JsonValue | undefined): readonly FunctionTool[] {
+  const declarations = objectsIn(tools).flatMap((tool) => objectsIn(tool.functionDeclarations));
+  return declarations.map(({ name, parametersJsonSchema, parameters }) => ({
+    kind: 'function',
+    name: String(name),
+    parameters: objectOf(parametersJsonSchema ?? parameters),
+  }));
 }
 
 function readTurn(content: JsonValue, target: PatchTarget): Turn {
-  const native = isJsonObject(content) ? content : {};
+  const native = objectOf(content);
   const parts = partsOf(native).map((part) => readPart(part, target));
   return { role: native.role === 'model' ? 'assistant' : 'user', parts, native };
 }
@@ -274,9 +260,8 @@ function readPart(native: JsonObject, target: PatchTarget): Part {
   const signature =
     typeof thoughtSignature === 'string' ? readCarrier(thoughtSignature) : undefined;
   if (isJsonObject(call)) {
-    const input = argumentsOf(call);
     const { id, name } = namesOf(call);
-    return { kind: 'tool-call', id, name, input, signature, native };
+    return { kind: 'tool-call', id, name, input: objectOf(call.args), signature, native };
   }
   if (isJsonObject(response)) {
     const { id: callId, name } = namesOf(response);
@@ -284,10 +269,6 @@ function readPart(native: JsonObject, target: PatchTarget): Part {
   }
   const isSilent = native.text === '' && !isStandIn(thoughtSignature, target);
   return { kind: 'text', text: isSilent ? '' : '…', signature, native };
-}
-
-function argumentsOf({ args }: JsonObject): JsonObject {
-  return isJsonObject(args) ? args : EMPTY;
 }
 
 /** '' for an id it does not have. */
@@ -313,12 +294,8 @@ function writeTurn(turn: Turn, isOpen: boolean, target: PatchTarget): JsonObject
     turn.role === 'assistant'
       ? writeStep(turn.parts, isOpen, target)
       : writeQuestion(turn.parts, target);
-  const given = native?.parts;
-  const isSame =
-    Array.isArray(given) &&
-    given.length === parts.length &&
-    parts.every((part, at) => part === given[at]);
-  if (native !== undefined && isSame) return native;
+  const given = Array.isArray(native?.parts) ? native.parts : [];
+  if (native !== undefined && unlessSame(parts, given) === given) return native;
   return { ...(native ?? { role: turn.role === 'assistant' ? 'model' : 'user' }), parts };
 }
 
@@ -380,10 +357,10 @@ function writePart(part: Part, target: PatchTarget, isIdle: boolean): JsonObject
 }
 
 function writeCall({ native = {}, id, input }: ToolCallPart): JsonObject {
-  const call = isJsonObject(native.functionCall) ? native.functionCall : {};
+  const call = objectOf(native.functionCall);
   const edits: FieldEdits = {};
   if (id !== namesOf(call).id) edits.id = id;
-  if (input !== argumentsOf(call)) edits.args = input;
+  if (input !== objectOf(call.args)) edits.args = input;
   return editFields(native, { functionCall: editFields(call, edits) });
 }
 
@@ -409,34 +386,22 @@ function objectsIn(list: JsonValue | undefined): JsonObject[] {
 }
 
 /** Fits the generation configuration to the model: output limit, thinking, images, schemas. */
-function patchGenerationConfig(
-  given: JsonValue | undefined,
-  target: PatchTarget,
-): JsonValue | undefined {
-  const config = isJsonObject(given) ? given : {};
+function patchGenerationConfig(config: JsonObject, target: PatchTarget): JsonObject | undefined {
   const thinkingConfig = patchThinking(config.thinkingConfig, target);
   const limit = readNumber(config.maxOutputTokens);
+  const budget = readNumber(objectOf(thinkingConfig).thinkingBudget) ?? 0;
   const patched = editFields(config, {
     thinkingConfig,
     imageConfig: patchImage(config.imageConfig, target),
-    maxOutputTokens:
-      limit === undefined
-        ? config.maxOutputTokens
-        : fitOutputLimit(limit, budgetIn(thinkingConfig), target),
+    maxOutputTokens: limit && fitOutputLimit(limit, Math.max(budget, 0), target),
     ...responseSchema(config, target),
   });
-  return patched === config ? given : patched;
-}
-
-/** The tokens a patched configuration sets aside for thinking; 0 when that is unknown. */
-function budgetIn(config: JsonValue | undefined): number {
-  const budget = isJsonObject(config) ? readNumber(config.thinkingBudget) : undefined;
-  return Math.max(budget ?? 0, 0);
+  return patched === EMPTY ? undefined : patched;
 }
 
 /** What the body says comes before what the name of the model says. */
 function patchImage(given: JsonValue | undefined, target: PatchTarget): JsonValue | undefined {
-  const said = isJsonObject(given) ? given : {};
+  const said = objectOf(given);
   const named = imageInName(said.imageSize, target);
   if (named === undefined) return given;
   const edited = editFields(said, {
@@ -448,21 +413,23 @@ function patchImage(given: JsonValue | undefined, target: PatchTarget): JsonValu
 
 const PATH = 'generationConfig.thinkingConfig';
 const AUTOMATIC = -1;
+const UNSET: ReasoningAmount = { kind: 'unset' };
 
 /** In the field this kind of model is steered by. Undefined when the model does not think or nothing is left to say. */
 function patchThinking(given: JsonValue | undefined, target: PatchTarget): JsonValue | undefined {
   const { capabilities, thinkingMode: mode, receipt } = target;
   const { thinking } = capabilities;
-  const config = withThinking(isJsonObject(given) ? given : EMPTY, target);
+  const config = withThinking(objectOf(given), target);
   if (config === EMPTY) return given;
   if (thinking.kind === 'none') return ofDrawing(config, target);
   const word = levelWord(config);
   const tokens = readNumber(config.thinkingBudget);
   const isLevel = word !== undefined && (thinking.kind === 'level' || tokens === undefined);
-  const amount = isLevel ? amountOfWord(word.toLowerCase()) : amountOfTokens(tokens);
+  const said = isLevel ? amountOfWord(word.toLowerCase()) : undefined;
+  const amount = said ?? (tokens === undefined ? UNSET : amountOfBudget(tokens));
   const path = `${PATH}.${isLevel ? 'thinkingLevel' : 'thinkingBudget'}`;
   const note = (reason: Sentence) => receipt.add('approximated', path, reason);
-  const decided = amount && applyThinkingMode(amount, { mode, thinking, note });
+  const decided = applyThinkingMode(amount, { mode, thinking, note });
   const asked = { amount: decided, isLevel: isLevel && decided === amount, note };
   // What the operator put there is no news twice.
   const isTold = mode.kind === 'custom' && decided !== amount;
@@ -481,20 +448,15 @@ function withThinking(
   config: JsonObject,
   { variant: { effort, thinking } }: PatchTarget,
 ): JsonObject {
-  if (effort === undefined && thinking === undefined) return config;
-  if (config.thinkingBudget !== undefined || config.thinkingLevel !== undefined) return config;
+  if ((effort ?? thinking) === undefined) return config;
+  if ((config.thinkingBudget ?? config.thinkingLevel) !== undefined) return config;
   if (effort === undefined) return { ...config, thinkingBudget: AUTOMATIC };
   const isHighest = effort === 'xhigh' || effort === 'max';
   return { ...config, thinkingLevel: isHighest ? 'HIGH' : effort.toUpperCase() };
 }
 
-function amountOfTokens(tokens: number | undefined): ReasoningAmount | undefined {
-  return tokens === undefined ? undefined : amountOfBudget(tokens);
-}
-
 interface AskedThinking {
-  /** Undefined where nothing is said of it. */
-  readonly amount: ReasoningAmount | undefined;
+  readonly amount: ReasoningAmount;
   /** True where a level says it, in the client's own words. */
   readonly isLevel: boolean;
   readonly note: (reason: Sentence) => void;
@@ -505,14 +467,13 @@ function budgetFields(
   thinking: BudgetThinking,
   { modelId, capabilities, receipt }: PatchTarget,
 ): FieldEdits {
-  if (amount === undefined) return {};
-  if (amount.kind === 'budget' && amount.isVerbatim) return { thinkingBudget: amount.tokens };
-  if (amount.kind === 'adaptive' && traitsOf(modelId).takesAutomaticBudget) {
-    return { thinkingBudget: AUTOMATIC };
-  }
-  const asked = tokensOfAmount(amount, thinking.maxTokens) ?? 0;
+  const asked = tokensOfAmount(amount, thinking.maxTokens);
+  if (asked === undefined) return {};
+  if (amount.kind === 'budget' && amount.isVerbatim) return { thinkingBudget: asked };
+  const isLeft = amount.kind === 'adaptive';
+  if (isLeft && traitsOf(modelId).takesAutomaticBudget) return { thinkingBudget: AUTOMATIC };
   const thinkingBudget = fitBudget(asked, thinking, capabilities);
-  if (thinkingBudget === asked || amount.kind === 'adaptive') return { thinkingBudget };
+  if (thinkingBudget === asked || isLeft) return { thinkingBudget };
   if (!isLevel) {
     const reason = told`The thinking budget is ${thinkingBudget} tokens on this model.`;
     receipt.add('capped', `${PATH}.thinkingBudget`, reason);
@@ -525,9 +486,9 @@ function levelFields(
   { amount, isLevel, note }: AskedThinking,
   thinking: LevelThinking,
 ): FieldEdits {
+  const tokens = tokensOfAmount(amount, Number.MAX_SAFE_INTEGER);
   // Without an amount, or left to it, the model decides.
-  if (amount === undefined || amount.kind === 'adaptive') return {};
-  const tokens = tokensOfAmount(amount, Number.MAX_SAFE_INTEGER) ?? 0;
+  if (tokens === undefined || amount.kind === 'adaptive') return {};
   const thinkingLevel = levelOfTokens(tokens, thinking);
   const isExact = isLevel && tokensOfLevel(thinkingLevel) === tokens;
   if (!isExact) note(levelReason(tokens, thinkingLevel));
@@ -574,31 +535,28 @@ function patchOutputFormat(
   tools: readonly JsonValue[],
   { capabilities, receipt }: PatchTarget,
 ): JsonObject {
-  const { generationConfig: config } = body;
-  const format = isJsonObject(config) ? formatOf(config) : undefined;
-  if (format === undefined || !isJsonObject(config)) return body;
-  const path = 'generationConfig';
+  const config = objectOf(body.generationConfig);
+  const format = config === EMPTY ? undefined : formatOf(config);
+  if (format === undefined) return body;
   const refusal = refusedFormat(capabilities, tools.length > 0);
-  let left: JsonObject;
-  if (refusal !== undefined) {
-    receipt.add('approximated', `${path}.responseMimeType`, refusal);
-    left = editFields(config, NO_FORMAT);
-  } else {
-    if (capabilities.takesJsonSchema || !isFree(config.responseSchema)) return body;
-    const reason = told`The upstream takes no objects of free member names: the schema is told in words.`;
-    receipt.add('approximated', `${path}.responseSchema`, reason);
-    left = editFields(config, { responseSchema: undefined });
+  if (refusal === undefined && (capabilities.takesJsonSchema || !isFree(config.responseSchema))) {
+    return body;
   }
+  const reason = told`The upstream takes no objects of free member names: the schema is told in words.`;
+  const field = refusal === undefined ? 'responseSchema' : 'responseMimeType';
+  receipt.add('approximated', `generationConfig.${field}`, refusal ?? reason);
+  const { responseSchema: _schema, ...typed } = config;
+  const { responseMimeType: _type, responseJsonSchema: _json, ...plain } = typed;
+  const left = refusal === undefined ? typed : plain;
   const generationConfig = Object.keys(left).length === 0 ? undefined : left;
   const wish = { text: formatInWords(format) };
   if (capabilities.takesInstructions) {
-    const system = isJsonObject(body.systemInstruction) ? body.systemInstruction : {};
+    const system = objectOf(body.systemInstruction);
     const systemInstruction = { ...system, parts: [...partsOf(system), wish] };
     return editFields(body, { generationConfig, systemInstruction });
   }
   // Models that refuse instructions are told before the first question.
-  const [first, ...rest] = objectsIn(body.contents);
-  if (first === undefined) return editFields(body, { generationConfig });
+  const [first = EMPTY, ...rest] = objectsIn(body.contents);
   const contents =
     first.role === 'model'
       ? [{ role: 'user', parts: [wish] }, first, ...rest]
@@ -606,42 +564,31 @@ function patchOutputFormat(
   return editFields(body, { generationConfig, contents });
 }
 
-const NO_FORMAT: FieldEdits = {
-  responseMimeType: undefined,
-  responseSchema: undefined,
-  responseJsonSchema: undefined,
-};
-
 /** Undefined for plain text. */
 function formatOf(config: JsonObject): OutputFormat | undefined {
   const { responseMimeType: mimeType } = config;
   const schema = config.responseJsonSchema ?? config.responseSchema;
-  if (isJsonObject(schema)) {
-    return { kind: mimeType === 'text/x.enum' ? 'enum' : 'json-schema', schema };
-  }
+  if (isJsonObject(schema))
+    return { kind: mimeType === ENUM_TYPE ? 'enum' : 'json-schema', schema };
   return mimeType === 'application/json' ? { kind: 'json' } : undefined;
 }
 
 /** True for a schema of which nothing is left to send, though it says something. */
 function isFree(schema: JsonValue | undefined): boolean {
   if (!isJsonObject(schema) || Object.keys(schema).length === 0) return false;
-  const path = 'responseSchema';
-  return (
-    toResponseSchema(schema, { receipt: createReceipt(), path, isRelayed: true }).responseSchema ===
-    undefined
-  );
+  const options = { receipt: createReceipt(), path: 'responseSchema', isRelayed: true };
+  return toResponseSchema(schema, options).responseSchema === undefined;
 }
 
 /** The search that the name of the model asks for, where nothing stands against it. */
-function withSearch(body: JsonObject, { capabilities, variant, receipt }: PatchTarget): JsonObject {
-  const tools = Array.isArray(body.tools) ? body.tools : [];
-  const isThere = objectsIn(tools).some(({ googleSearch }) => googleSearch !== undefined);
-  if (!variant.webSearch || isThere) return body;
-  const config = isJsonObject(body.generationConfig) ? body.generationConfig : EMPTY;
-  const isText = (config.responseMimeType ?? 'text/plain') === 'text/plain';
+function withSearch(body: JsonObject, { capabilities, receipt }: PatchTarget): JsonObject {
+  const tools = objectsIn(body.tools);
+  if (tools.some(({ googleSearch }) => googleSearch !== undefined)) return body;
+  const { responseMimeType = 'text/plain' } = objectOf(body.generationConfig);
+  const isAlone = capabilities.outputFormats === 'without-tools';
   if (refusedTools(capabilities, tools.some(hasFunctions)) === 'server-tools') {
     receipt.add('dropped', 'model', told`This model takes no web-search beside function tools.`);
-  } else if (!isText && capabilities.outputFormats === 'without-tools') {
+  } else if (isAlone && responseMimeType !== 'text/plain') {
     receipt.add('dropped', 'model', told`This model takes no web-search beside an output format.`);
   } else return { ...body, tools: [...tools, { googleSearch: {} }] };
   return body;
@@ -665,12 +612,8 @@ function patchToolList(tools: JsonValue[], context: PatchContext): JsonValue[] |
   const patched = editItems(tools, (tool, index) =>
     isJsonObject(tool) ? patchTool(tool, `tools[${index}]`, { ...context, refused }) : tool,
   );
-  checkFunctionCount(
-    objectsIn(patched).reduce(
-      (count, tool) => count + objectsIn(tool.functionDeclarations).length,
-      0,
-    ),
-  );
+  const functions = objectsIn(patched).flatMap((tool) => objectsIn(tool.functionDeclarations));
+  checkFunctionCount(functions.length);
   return patched.length === 0 ? undefined : patched;
 }
 
@@ -730,16 +673,14 @@ function patchDeclaration(
  * @throws GatewayError (invalid-request) for a call demanded of such a model.
  */
 function patchToolConfig(
-  given: JsonValue | undefined,
+  config: JsonObject,
   tools: readonly JsonValue[],
   { target: { capabilities }, profile }: PatchContext,
-): JsonValue | undefined {
-  const config = isJsonObject(given) ? given : undefined;
-  const calling = config?.functionCallingConfig;
+): JsonObject | undefined {
   const edits: FieldEdits = {};
-  if (!capabilities.callsFunctions && isJsonObject(calling)) {
-    if (calling.mode === 'ANY') {
-      const field = 'toolConfig.functionCallingConfig.mode';
+  if (!capabilities.callsFunctions && config.functionCallingConfig !== undefined) {
+    const field = 'toolConfig.functionCallingConfig.mode';
+    if (objectOf(config.functionCallingConfig).mode === 'ANY') {
       const message = `${field} demands a call, and this model calls no functions.`;
       throw invalidRequest(field, message, 'unsupported');
     }
@@ -751,10 +692,10 @@ function patchToolConfig(
   const isMixed = tools.some(hasFunctions) && tools.some(hasServerTools);
   if (!isTaken) edits[flag] = undefined;
   // ai.google.dev, "Function calling": wanted for built-in tools beside functions.
-  else if (isMixed && config?.[flag] === undefined) edits[flag] = true;
-  const edited = editFields(config ?? {}, edits);
-  const isNothing = Object.keys(edited).length === 0 && (config === undefined || !isTaken);
-  return isNothing ? undefined : edited;
+  else if (isMixed && config[flag] === undefined) edits[flag] = true;
+  const edited = editFields(config, edits);
+  const isEmpty = Object.keys(edited).length === 0;
+  return isEmpty && (config === EMPTY || !isTaken) ? undefined : edited;
 }
 
 function hasFunctions(tool: JsonValue): boolean {
