@@ -41,7 +41,16 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'surfaces/',
     'protocols/',
   ],
-  'upstreams/*': ['canonical/', 'wire/', 'lib/', 'schema/', 'stream/', 'upstreams/upstream.ts'],
+  // A rule that relayed bodies are under as well is the same one.
+  'upstreams/*': [
+    'canonical/',
+    'wire/',
+    'lib/',
+    'schema/',
+    'stream/',
+    'transforms/',
+    'upstreams/upstream.ts',
+  ],
   upstreams: ['canonical/', 'wire/', 'lib/', 'stream/', 'upstreams/'],
   transforms: ['canonical/', 'lib/', 'schema/'],
   media: ['canonical/', 'lib/'],

@@ -38,10 +38,15 @@ export interface CanonicalRequest {
   readonly clientNames?: ClientNames | undefined;
 }
 
+/** Of a conversation that is relayed: what it was read from, which goes up as it came where no rule changes it. */
+interface Relayed {
+  readonly native?: JsonObject | undefined;
+}
+
 /** `system` turns are instructions given in mid-conversation; they keep their place. */
 export type Turn =
-  | { readonly role: 'user'; readonly parts: readonly Part[] }
-  | { readonly role: 'assistant'; readonly parts: readonly Part[] }
+  | ({ readonly role: 'user'; readonly parts: readonly Part[] } & Relayed)
+  | ({ readonly role: 'assistant'; readonly parts: readonly Part[] } & Relayed)
   | { readonly role: 'system'; readonly parts: readonly TextPart[] };
 
 export type Part =
@@ -56,7 +61,7 @@ export type Part =
   | CodePart
   | CodeResultPart;
 
-export interface TextPart {
+export interface TextPart extends Relayed {
   readonly kind: 'text';
   readonly text: string;
   readonly signature?: Signature | undefined;
@@ -101,7 +106,7 @@ interface AddressPlace {
   readonly path?: string | undefined;
 }
 
-export interface ToolCallPart extends TracedCall {
+export interface ToolCallPart extends TracedCall, Relayed {
   readonly kind: 'tool-call';
   readonly id: string;
   readonly name: string;
@@ -109,7 +114,7 @@ export interface ToolCallPart extends TracedCall {
   readonly signature?: Signature | undefined;
 }
 
-export interface ToolResultPart {
+export interface ToolResultPart extends Relayed {
   readonly kind: 'tool-result';
   readonly callId: string;
   /** Absent when the protocol names results by id only; filled from the call. */

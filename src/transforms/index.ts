@@ -1,5 +1,6 @@
 // The ordered list of rules every canonical request goes through before it is encoded.
 
+import { invalidRequest } from '../canonical/error.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import {
   dropBillingLine,
@@ -13,8 +14,8 @@ import { dropForeignSignatures, restoreSignatures } from './signatures.ts';
 import { limitStops } from './stop-sequences.ts';
 import { limitOutput, resolveThinking } from './thinking.ts';
 import { pairToolResults } from './tool-results.ts';
-import { acceptToolNames, chooseTools, dropFunctions, limitTools } from './tools.ts';
-import type { Transform, TransformContext } from './transform.ts';
+import { acceptToolNames, chooseTools, limitTools } from './tools.ts';
+import type { Conversation, Transform, TransformContext } from './transform.ts';
 import {
   dropEmptyParts,
   dropOldestTurns,
@@ -55,7 +56,6 @@ const TRANSFORMS: readonly (readonly [traits: number, transform: Transform])[] =
   [CONVERSATION, startWithUser],
   // Tools: those that are not allowed keep no others out.
   [TOOLS, chooseTools],
-  [TOOLS, dropFunctions],
   [TOOLS, limitTools],
   [TOOLS, promptForJson],
   [TOOLS, promptForDomains],
@@ -81,6 +81,19 @@ export function applyTransforms(
     if ((traits & about) !== 0) done = transform(done, context);
   }
   return (traits & CONVERSATION) === 0 ? done : endWithUser(done, request, context);
+}
+
+/**
+ * The rules that a relayed conversation is under as well. What none of them changes stays the same object.
+ * @throws GatewayError (invalid-request) when the conversation cannot be made valid, or nothing is left of it
+ */
+export function applyTurnRules(request: Conversation, context: TransformContext): Conversation {
+  const signed = restoreSignatures(dropForeignSignatures(request, context), context);
+  const paired = pairToolResults(mergeTurns(signed, context), context);
+  if (paired.turns.length === 0) {
+    throw invalidRequest('messages', 'messages: there is nothing to answer; send some content.');
+  }
+  return endWithUser(startWithUser(paired, context), request, context);
 }
 
 function traitsOf(request: CanonicalRequest, { variant }: TransformContext): number {

@@ -1,8 +1,9 @@
 // Sends GIFs as PNG: clients of all protocols may show them, and upstreams of this wire refuse them.
 
 import { mapMedia, sniffMediaType } from '../canonical/media.ts';
-import type { MediaPart } from '../canonical/request.ts';
+import type { ImageOptions, MediaPart } from '../canonical/request.ts';
 import { type PixelBudget, readFirstGifFrame, writeIndexedPng } from '../lib/gif-to-png.ts';
+import type { JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Transform, TransformContext } from './transform.ts';
 
@@ -57,31 +58,29 @@ function named(part: MediaPart, { receipt }: TransformContext): MediaPart {
  * product's order: `imageSize`, `quality`, then the suffix of the model name.
  */
 export const applyImageName: Transform = (request, context) => {
-  const { capabilities, receipt, variant } = context;
-  if (variant.image === undefined) return request;
-  if (!capabilities.drawsImages) {
-    receipt.add(
-      'dropped',
-      'model',
-      told`This model draws no images; the suffix of its name has no use.`,
-    );
-    return request;
-  }
-  const aspectRatio = request.image?.aspectRatio ?? variant.image.aspectRatio;
-  const named = variant.image.size;
-  const size = request.image?.size ?? named;
-  if (named !== undefined && size !== named) {
-    receipt.add(
-      'approximated',
-      'model',
-      told`The size in the request wins over the one in the model name.`,
-    );
-  }
-  return {
-    ...request,
-    image: {
-      ...(aspectRatio === undefined ? {} : { aspectRatio }),
-      ...(size === undefined ? {} : { size }),
-    },
+  const named = imageInName(request.image?.size, context);
+  if (named === undefined) return request;
+  const image = {
+    aspectRatio: request.image?.aspectRatio ?? named.aspectRatio,
+    size: request.image?.size ?? named.size,
   };
+  return { ...request, image };
 };
+
+/** What the name says where it counts; `asked` is the size of the request itself. */
+export function imageInName(
+  asked: JsonValue | undefined,
+  { capabilities, receipt, variant: { image } }: TransformContext,
+): ImageOptions | undefined {
+  if (image === undefined) return undefined;
+  if (!capabilities.drawsImages) {
+    const reason = told`This model draws no images; the suffix of its name has no use.`;
+    receipt.add('dropped', 'model', reason);
+    return undefined;
+  }
+  if (image.size !== undefined && asked !== undefined && asked !== image.size) {
+    const reason = told`The size in the request wins over the one in the model name.`;
+    receipt.add('approximated', 'model', reason);
+  }
+  return image;
+}

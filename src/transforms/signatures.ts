@@ -1,22 +1,17 @@
 // Gives calls, thoughts, texts and media back the signatures their clients could not carry, and what those vouch for.
 
-import type {
-  CanonicalRequest,
-  MediaPart,
-  Part,
-  Signature,
-  TextPart,
-  ThinkingPart,
-  ToolCallPart,
-} from '../canonical/request.ts';
+import type { Part, ToolCallPart } from '../canonical/request.ts';
 import {
+  type ArgumentSchema,
   type ArgumentSchemas,
   declaredArguments,
   inputAsIssued,
   inputBehindShown,
+  meansTheSame,
   type PlacedSignature,
   precedingUserContent,
   type SignatureEntry,
+  type SignatureKey,
   type SignatureTrust,
   tellReissued,
   trustOf,
@@ -24,16 +19,25 @@ import {
 import type { JsonObject } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { once } from '../lib/once.ts';
-import { mapTurns, type Transform, type TransformContext } from './transform.ts';
+import {
+  type Conversation,
+  mapTurns,
+  type TransformContext,
+  type TurnRule,
+  withParts,
+} from './transform.ts';
 
 /**
  * What the client returned wins; then what was remembered for its key; thoughts left unsigned go.
  * After a refusal what the client returned damaged does not come back.
  */
-export const restoreSignatures: Transform = (request, context) => {
+export const restoreSignatures: TurnRule = (request, context) => {
   const { signatures, recall } = context;
-  const schemas = declaredArguments(request.tools);
-  const trust = trustOf(signatures, { carried: () => carriedIn(request), recall });
+  const restoring: Restoring = {
+    context,
+    trust: trustOf(signatures, { carried: () => carriedIn(request), recall }),
+    schemas: once(() => declaredArguments(request.tools)),
+  };
   let asked = () => '';
   /** Whether a call stands in this answer already: some protocols bring each as a turn of its own. */
   let hasCalled = false;
@@ -41,86 +45,126 @@ export const restoreSignatures: Transform = (request, context) => {
     if (turn.role === 'user') asked = once(() => precedingUserContent(request.turns, place + 1));
     if (turn.role !== 'assistant') {
       hasCalled = false;
-      return turn;
+      if (turn.role === 'system' || turn.native === undefined) return turn;
     }
-    const trusted = turn.parts.map((part) => withoutRefused(part, { trust, context }));
+    const { trust } = restoring;
+    const trusted: readonly Part[] =
+      trust === undefined
+        ? turn.parts
+        : turn.parts.map((part) => withoutRefused(part, trust, context));
     const firstCall = hasCalled ? undefined : trusted.find(isCall);
     hasCalled ||= firstCall !== undefined;
-    const nextCalls = callsBehind(trusted);
     const parts = trusted
       .map((part, index) => {
-        const surroundings = { nextCall: nextCalls[index], isFirstCall: part === firstCall };
-        return restore(part, { ...surroundings, asked, trust, schemas }, context);
+        if (isRelayed(part) && (part !== firstCall || firstCall.id === '')) return part;
+        const nextCall = () => trusted.slice(index + 1).find(isCall);
+        const around = { nextCall, isFirstCall: part === firstCall, asked };
+        return restore(part, around, restoring);
       })
       .filter((part) => isSendable(part, context));
-    if (parts.length === 0) return undefined;
-    return parts.length === turn.parts.length && parts.every((part, i) => part === turn.parts[i])
-      ? turn
-      : { ...turn, parts };
+    return withParts(turn, parts);
   });
 };
 
-/** Of each part the next call behind it. */
-function callsBehind(parts: readonly Part[]): readonly (ToolCallPart | undefined)[] {
-  const found: (ToolCallPart | undefined)[] = [];
-  let next: ToolCallPart | undefined;
-  for (const part of parts.toReversed()) {
-    found.push(next);
-    if (part.kind === 'tool-call') next = part;
-  }
-  return found.reverse();
+function isCall(part: Part): part is ToolCallPart {
+  return part.kind === 'tool-call';
 }
 
-function isCall({ kind }: Part): boolean {
-  return kind === 'tool-call';
+/** Its client carries what it was sent; all it is given back is what upstreams ask for: the signature of a first call. */
+function isRelayed(part: Part): boolean {
+  return 'native' in part && part.native !== undefined;
 }
 
-function carriedIn({ turns }: CanonicalRequest): readonly PlacedSignature[] {
-  const parts = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.parts : []));
-  return parts.flatMap((part) => placedSignature(part) ?? []);
+function carriedIn({ turns }: Conversation): readonly PlacedSignature[] {
+  return turns.flatMap(({ parts }) => parts.flatMap((part: Part) => placedSignature(part) ?? []));
 }
 
 function placedSignature(part: Part): PlacedSignature | undefined {
   if (!('signature' in part) || part.signature === undefined) return undefined;
   const { value } = part.signature;
-  return part.kind === 'tool-call' ? { value, call: part } : { value };
+  return isCall(part) && part.id !== '' ? { value, call: part } : { value };
 }
 
-function withoutRefused(
-  part: Part,
-  {
-    trust,
-    context,
-  }: { readonly trust: SignatureTrust | undefined; readonly context: TransformContext },
-): Part {
-  if (trust === undefined || !('signature' in part)) return part;
+interface Restoring {
+  readonly context: TransformContext;
+  /** Undefined while the upstream refused nothing: all signatures are trusted then. */
+  readonly trust: SignatureTrust | undefined;
+  /** Of the functions as the client declared them. */
+  readonly schemas: () => ArgumentSchemas;
+}
+
+function withoutRefused(part: Part, trust: SignatureTrust, { receipt }: TransformContext): Part {
   const placed = placedSignature(part);
   if (placed === undefined || trust.keeps(placed)) return part;
   const reason = told`The upstream refused the thought signatures of this conversation.`;
-  context.receipt.add('dropped', 'messages', reason);
-  return { ...part, signature: undefined };
+  receipt.add('dropped', 'messages', reason);
+  return 'signature' in part ? { ...part, signature: undefined } : part;
 }
 
 interface Surroundings {
-  readonly nextCall: ToolCallPart | undefined;
+  /** The call behind the part. */
+  readonly nextCall: () => ToolCallPart | undefined;
   /** Of calls side by side upstreams sign the first. */
   readonly isFirstCall: boolean;
   /** What the turn answers. */
   readonly asked: () => string;
-  readonly trust: SignatureTrust | undefined;
-  readonly schemas: ArgumentSchemas;
 }
 
-function restore(part: Part, surroundings: Surroundings, context: TransformContext): Part {
-  if (part.kind !== 'tool-call') return restoreSignature(part, surroundings, context);
+function restore(part: Part, around: Surroundings, restoring: Restoring): Part {
+  if (isCall(part)) return restoreCall(part, around, restoring);
+  const { context, trust } = restoring;
+  const isSigned = 'signature' in part && part.signature !== undefined;
+  const key = isSigned || trust?.recalls === false ? undefined : keyOf(part, around.asked);
+  if (key === undefined) return part;
+  const found = context.recall.lookup(key)?.signature;
+  if (found?.family !== context.capabilities.signatureFamily) return part;
+  if (part.kind === 'thinking' && found.on === 'tool-call') {
+    // The same words may have been thought before another call.
+    const call = around.nextCall();
+    const own = call && (call.signature ?? lookUpCall(call, context)?.signature);
+    if (own !== undefined && own.value !== found.value) return part;
+  }
+  return { ...part, signature: found } as Part;
+}
+
+/** Undefined for parts that are never signed, or that nothing is remembered of. */
+function keyOf(part: Part, asked: () => string): SignatureKey | undefined {
+  switch (part.kind) {
+    case 'thinking':
+      return { kind: 'thought', text: part.text };
+    case 'text':
+      return part.text === '' ? undefined : { kind: 'content', content: part.text, asked };
+    case 'media':
+      return part.source.kind === 'base64'
+        ? { kind: 'content', content: part.source.base64, asked }
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** With its arguments as issued and what the model did by itself before it, which no client carries. */
+function restoreCall(
+  part: ToolCallPart,
+  { isFirstCall, asked }: Surroundings,
+  { context, trust, schemas }: Restoring,
+): ToolCallPart {
+  const { signatureFamily } = context.capabilities;
+  const { name } = part;
   const entry = lookUpCall(part, context);
-  const input = issuedInput(part, entry, { schemas: surroundings.schemas, context });
+  const input = issuedInput(part, entry, { schemas, context });
   const issued = input === undefined ? part : { ...part, input };
-  return restoreSignature(
-    withServerToolHistory(issued, entry, { surroundings, context }),
-    surroundings,
-    context,
-  );
+  if (trust?.recalls === false) return issued;
+  const trace = isRelayed(part) ? undefined : entry?.history;
+  const traced = trace?.family === signatureFamily ? { ...issued, trace } : issued;
+  if (part.signature !== undefined) return traced;
+  // Frameworks may give calls ids of their own, in the fashion of the vendor they talk to.
+  const isFound = entry?.signature !== undefined || isRelayed(part) || !isFirstCall;
+  const json = () => JSON.stringify(traced.input);
+  const signature = isFound
+    ? entry?.signature
+    : context.recall.lookup({ kind: 'answered-call', name, json, asked })?.signature;
+  return signature?.family === signatureFamily ? { ...traced, signature } : traced;
 }
 
 function lookUpCall(
@@ -134,105 +178,33 @@ function lookUpCall(
 function issuedInput(
   { name, input }: ToolCallPart,
   entry: SignatureEntry | undefined,
-  { schemas, context }: { readonly schemas: ArgumentSchemas; readonly context: TransformContext },
+  { schemas, context }: Omit<Restoring, 'trust'>,
 ): JsonObject | undefined {
-  if (context.signatures !== 'reissued') {
-    return inputBehindShown(entry?.input, input, schemas.get(name)?.schema);
+  if (entry?.input === undefined) return undefined;
+  if (context.signatures === 'reissued') {
+    const issued = inputAsIssued(entry.input, input);
+    if (issued !== undefined) context.receipt.add('approximated', 'messages', tellReissued(name));
+    return issued;
   }
-  const issued = inputAsIssued(entry?.input, input);
-  if (issued !== undefined) context.receipt.add('approximated', 'messages', tellReissued(name));
-  return issued;
+  const declared = schemas().get(name);
+  const shown = inputBehindShown(entry.input, input, declared?.schema);
+  return shown ?? withoutDefaults(entry, input, declared);
 }
 
-/** The call with what the model did by itself before it, which no client carries; its parts are signed as well. */
-function withServerToolHistory(
-  part: ToolCallPart,
-  entry: SignatureEntry | undefined,
-  {
-    surroundings: { trust },
-    context,
-  }: { readonly surroundings: Surroundings; readonly context: TransformContext },
-): ToolCallPart {
-  if (trust?.recalls === false) return part;
-  const trace = entry?.history;
-  return trace?.family === context.capabilities.signatureFamily ? { ...part, trace } : part;
-}
-
-function restoreSignature(
-  part: Part,
-  { nextCall, isFirstCall, asked, trust }: Surroundings,
-  context: TransformContext,
-): Part {
-  if (trust?.recalls === false) return part;
-  if (!isSignable(part) || part.signature !== undefined) return part;
-  const found =
-    recallOf(part, asked, context) ??
-    // Frameworks may give calls ids of their own, in the fashion of the vendor they talk to.
-    (isFirstCall && part.kind === 'tool-call'
-      ? context.recall.lookup({
-          kind: 'answered-call',
-          name: part.name,
-          json: () => JSON.stringify(part.input),
-          asked,
-        })?.signature
-      : undefined);
-  if (found === undefined || found.family !== context.capabilities.signatureFamily) return part;
-  if (part.kind === 'thinking' && !isOfNextCall(found, nextCall, context)) return part;
-  return { ...part, signature: found };
-}
-
-type SignablePart = ToolCallPart | ThinkingPart | TextPart | MediaPart;
-
-function isSignable(part: Part): part is SignablePart {
-  const { kind } = part;
-  return kind === 'tool-call' || kind === 'thinking' || kind === 'text' || kind === 'media';
-}
-
-function recallOf(
-  part: SignablePart,
-  asked: () => string,
-  context: TransformContext,
-): Signature | undefined {
-  switch (part.kind) {
-    case 'tool-call':
-      return lookUpCall(part, context)?.signature;
-    case 'thinking':
-      return context.recall.lookup({ kind: 'thought', text: part.text })?.signature;
-    case 'text':
-      return part.text === '' ? undefined : contentSignature(part.text, asked, context);
-    case 'media':
-      return part.source.kind === 'base64'
-        ? contentSignature(part.source.base64, asked, context)
-        : undefined;
-    default:
-      return part satisfies never;
-  }
-}
-
-function contentSignature(
-  content: string,
-  asked: () => string,
-  { recall }: TransformContext,
-): Signature | undefined {
-  return recall.lookup({ kind: 'content', content, asked })?.signature;
-}
-
-/**
- * False when the signature belongs to a call, but not to the one behind this thought: the same words
- * may have been thought before another call.
- */
-function isOfNextCall(
-  signature: Signature,
-  call: ToolCallPart | undefined,
-  context: TransformContext,
-): boolean {
-  if (signature.on !== 'tool-call') return true;
-  const own =
-    call === undefined ? undefined : (call.signature ?? lookUpCall(call, context)?.signature);
-  return own === undefined || own.value === signature.value;
+/** What the model wrote, where the client filled in nothing but defaults: native answers go out as they come. */
+function withoutDefaults(
+  { input }: SignatureEntry,
+  returned: JsonObject,
+  declared: ArgumentSchema | undefined,
+): JsonObject | undefined {
+  if (declared?.hasDefaults() !== true) return undefined;
+  const issued = inputAsIssued(input, returned);
+  const isSame = issued !== undefined && meansTheSame(returned, issued, declared.schema);
+  return isSame ? issued : undefined;
 }
 
 function isSendable(part: Part, { receipt }: TransformContext): boolean {
+  if (part.kind === 'text') return part.text !== '' || part.signature !== undefined;
   if (part.kind !== 'thinking' || part.signature !== undefined) return true;
   receipt.add(
     'dropped',
@@ -243,11 +215,11 @@ function isSendable(part: Part, { receipt }: TransformContext): boolean {
 }
 
 /** Drops signatures another model family issued, and thoughts whose signature nobody here issued. */
-export const dropForeignSignatures: Transform = (request, context) =>
+export const dropForeignSignatures: TurnRule = (request, context) =>
   mapTurns(request, (turn) => {
-    if (turn.role !== 'assistant') return turn;
+    if (turn.role === 'system' || (turn.role === 'user' && turn.native === undefined)) return turn;
     const parts = turn.parts.map((part) => withoutForeignSignature(part, context));
-    return parts.every((part, i) => part === turn.parts[i]) ? turn : { ...turn, parts };
+    return withParts(turn, parts);
   });
 
 function withoutForeignSignature(part: Part, context: TransformContext): Part {
@@ -273,7 +245,9 @@ function judge(
 ): Sentence | undefined {
   const { signatureFamily } = context.capabilities;
   if (family !== undefined && family !== signatureFamily) {
-    return told`A thought signature of the ${family} family means nothing to this model.`;
+    return isRelayed(part)
+      ? told`A thought signature of the ${family} family means nothing here.`
+      : told`A thought signature of the ${family} family means nothing to this model.`;
   }
   const isForeignThought = part.kind === 'thinking' && family === undefined;
   return isForeignThought ? told`A thought signature was not issued by this gateway.` : undefined;

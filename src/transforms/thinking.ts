@@ -2,10 +2,10 @@
 
 import { applyThinkingMode, tokensOfAmount } from '../canonical/effort.ts';
 import type { ModelCapabilities, ThinkingCapability } from '../canonical/model.ts';
-import type { CanonicalRequest, Reasoning, ReasoningAmount } from '../canonical/request.ts';
+import type { CanonicalRequest, Part, Reasoning, ReasoningAmount } from '../canonical/request.ts';
 import { told } from '../lib/localized-message.ts';
-import { mapTurns, type Transform, type TransformContext } from './transform.ts';
-import { currentTurn } from './turns.ts';
+import { mapTurns, type Transform, type TransformContext, withParts } from './transform.ts';
+import { lastPrompt } from './turns.ts';
 
 /**
  * After this rule the amount is unset, off, a budget within the cap or verbatim, or (level models)
@@ -14,15 +14,9 @@ import { currentTurn } from './turns.ts';
 export const resolveThinking: Transform = (request, context) => {
   const reasoning = resolve(applyVariant(request.reasoning, context), { request, context });
   if (reasoning.amount.kind !== 'off') return { ...request, reasoning };
-  const silent = mapTurns(request, (turn) => {
-    if (turn.role !== 'assistant') return turn;
-    // A thought may still carry the signature of the call behind it; its text stays out.
-    const parts = turn.parts.filter(
-      (part) => part.kind !== 'thinking' || part.signature?.on === 'tool-call',
-    );
-    if (parts.length === turn.parts.length) return turn;
-    return parts.length === 0 ? undefined : { ...turn, parts };
-  });
+  // A thought may still carry the signature of the call behind it; its text stays out.
+  const isSaid = (part: Part) => part.kind !== 'thinking' || part.signature?.on === 'tool-call';
+  const silent = mapTurns(request, (turn) => withParts(turn, turn.parts.filter(isSaid)));
   return { ...silent, reasoning };
 };
 
@@ -67,7 +61,7 @@ function resolve(reasoning: Reasoning, { request, context }: Situation): Reasoni
 
 function mustNotThink(request: CanonicalRequest, capabilities: ModelCapabilities): boolean {
   if (capabilities.unsignedCalls !== 'refused') return false;
-  return currentTurn(request.turns).some((turn) => {
+  return request.turns.slice(lastPrompt(request.turns) + 1).some((turn) => {
     if (turn.role !== 'assistant') return false;
     const first = turn.parts.find((part) => part.kind === 'tool-call');
     return first !== undefined && first.signature === undefined;
@@ -91,40 +85,42 @@ function fitToModel(
 }
 
 /** Caps the output limit to the model and leaves room for an answer beside the thinking budget. */
-export const limitOutput: Transform = (request, { capabilities, receipt }) => {
-  const asked = request.maxOutputTokens;
+export const limitOutput: Transform = (request, context) => {
+  const { maxOutputTokens: asked, reasoning } = request;
   if (asked === undefined) return request;
-  const limit = capabilities.outputTokenLimit;
-  const budget = budgetOf(request, capabilities);
-  const capped = Math.min(asked, limit);
-  if (capped < asked) {
-    receipt.add('capped', 'max_tokens', told`This model writes at most ${limit} tokens.`);
-  }
-  if (budget === 0 || capped > budget) return { ...request, maxOutputTokens: capped };
-  const raised = Math.min(budget + capped, limit);
-  receipt.add(
-    'approximated',
-    'max_tokens',
-    told`The limit was raised to leave room beside thinking.`,
-  );
-  if (raised > budget) return { ...request, maxOutputTokens: raised };
-  const { amount } = request.reasoning;
-  if (amount.kind === 'budget' && amount.isVerbatim) {
-    return { ...request, maxOutputTokens: raised };
-  }
-  const tokens = Math.max(0, raised - Math.min(capped, Math.ceil(raised / 2)));
-  receipt.add('capped', 'thinking', told`The thinking budget was lowered to ${tokens} tokens.`);
-  return {
-    ...request,
-    maxOutputTokens: raised,
-    reasoning: { ...request.reasoning, amount: { kind: 'budget', tokens } },
-  };
+  const { amount } = reasoning;
+  // Only a budget that is sent takes room: models with levels share the limit out themselves.
+  const isSent = context.capabilities.thinking.kind === 'budget' && amount.kind === 'budget';
+  const budget = isSent ? amount.tokens : 0;
+  const maxOutputTokens = fitOutputLimit(asked, budget, context);
+  const limited = { ...request, maxOutputTokens };
+  if (!isSent || maxOutputTokens > budget || amount.isVerbatim) return limited;
+  const room = Math.min(asked, Math.ceil(maxOutputTokens / 2));
+  const tokens = Math.max(0, maxOutputTokens - room);
+  const reason = told`The thinking budget was lowered to ${tokens} tokens.`;
+  context.receipt.add('capped', 'thinking', reason);
+  return { ...limited, reasoning: { ...reasoning, amount: { kind: 'budget', tokens } } };
 };
 
-/** Only a budget that is sent takes room: models with levels share the limit out themselves. */
-function budgetOf(
-  { reasoning: { amount } }: CanonicalRequest,
-  { thinking }: TransformContext['capabilities'],
+/** The output limit to send: within the model's own, and above the thinking it has to hold. */
+export function fitOutputLimit(
+  asked: number,
+  budget: number,
+  {
+    capabilities: { outputTokenLimit },
+    receipt,
+  }: Pick<TransformContext, 'capabilities' | 'receipt'>,
 ): number {
-  return thinking.kind === 'budget' && amount.kind === 'budget' ? amount.tokens : 0;
+  const capped = Math.min(asked, outputTokenLimit);
+  if (capped < asked) {
+    const reason = told`This model writes at most ${outputTokenLimit} tokens.`;
+    receipt.add('capped', 'max_tokens', reason);
+  }
+  if (capped > budget) return capped;
+  const raised = Math.min(budget + capped, outputTokenLimit);
+  if (raised > capped) {
+    const reason = told`The limit was raised to leave room beside thinking.`;
+    receipt.add('approximated', 'max_tokens', reason);
+  }
+  return raised;
 }

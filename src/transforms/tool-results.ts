@@ -1,77 +1,125 @@
-// Puts every tool result directly behind its call: in call order, named, none missing, none twice.
+// Puts every tool result directly behind its call: named, none missing, none twice.
 
 import { invalidRequest } from '../canonical/error.ts';
-import type { Receipt } from '../canonical/receipt.ts';
 import type { Part, ToolCallPart, ToolResultPart, Turn } from '../canonical/request.ts';
 import { createIds } from '../canonical/tool-names.ts';
 import { told } from '../lib/localized-message.ts';
-import type { Transform } from './transform.ts';
+import { type TransformContext, type TurnRule, unlessSame, withParts } from './transform.ts';
 import { mergeTurns } from './turns.ts';
 
-/** Upstream rule (ai.google.dev, "Function calling"): as many responses as calls, in the next turn. */
-export const pairToolResults: Transform = (request, context) => {
-  if (!request.turns.some((turn) => turn.parts.some(isToolPart))) return request;
-  const results = collectResults(request.turns, context.receipt);
-  const turns: Turn[] = [];
-  let pending: readonly PendingCall[] = [];
-  for (const [index, turn] of request.turns.entries()) {
-    const answers = pending.map((call) => results.take(call, index));
-    if (turn.role === 'user') {
-      const others = turn.parts.filter((part) => part.kind !== 'tool-result');
-      if (answers.length + others.length > 0) {
-        turns.push({ role: 'user', parts: [...answers, ...others] });
-      }
-      pending = [];
-    } else {
-      if (answers.length > 0) turns.push({ role: 'user', parts: answers });
-      const step = turn.role === 'assistant' ? distinguishCalls(turn) : { turn, calls: [] };
-      turns.push(step.turn);
-      pending = step.calls;
-    }
+/**
+ * Upstream rule (ai.google.dev, "Function calling"): as many responses as calls, in the next turn and, on newer
+ * models, with the ids of the calls. Expects merged turns; a piece of a conversation stays as it is, for order does
+ * not matter to a count.
+ * @throws GatewayError (invalid-request) for a result without any call
+ */
+export const pairToolResults: TurnRule = (request, context) => {
+  const { turns } = request;
+  if (!turns.some((turn) => turn.parts.some(isToolPart))) return request;
+  const matches = new Matches(turns);
+  const { orphan } = matches;
+  if (orphan !== undefined) {
+    if (orphan.native !== undefined && context.mayBePiece === true) return request;
+    throw orphanError(orphan);
   }
-  if (pending.length > 0) {
-    const index = request.turns.length;
-    turns.push({ role: 'user', parts: pending.map((call) => results.take(call, index)) });
+  for (const result of matches.repeated) noteSecond(result, context);
+  const paired: Turn[] = [];
+  let step: readonly Call[] = [];
+  for (const [index, turn] of turns.entries()) {
+    const isAnswer = turn.role === 'user';
+    const kept = isAnswer
+      ? answerStep(turn, index, { step, context })
+      : withCallIds(turn, matches.calls.get(index));
+    if (kept !== undefined) paired.push(kept);
+    const calls = matches.calls.get(index) ?? [];
+    step = turns[index + 1]?.role === 'user' ? calls : [];
+    if (calls.length === 0 || step === calls) continue;
+    paired.push({ role: 'user', parts: calls.map((call) => resultOf(call, undefined, context)) });
   }
-  results.refuseOrphans();
-  return mergeTurns({ ...request, turns }, context);
+  const done = unlessSame(paired, turns);
+  return done === turns ? request : mergeTurns({ ...request, turns: done }, context);
 };
 
-interface PendingCall {
-  readonly call: ToolCallPart;
-  /** The id its result names; another one than the call's own when several calls shared it. */
-  readonly askedId: string;
+interface Answering {
+  /** The calls right before the turn. */
+  readonly step: readonly Call[];
+  readonly context: TransformContext;
 }
 
-/** Some clients number calls anew or give all of them one id; upstreams want each its own. */
-function distinguishCalls(turn: Extract<Turn, { role: 'assistant' }>): {
-  readonly turn: Turn;
-  readonly calls: readonly PendingCall[];
-} {
-  const calls: PendingCall[] = [];
-  const freeId = createIds();
-  const parts = turn.parts.map((part) => {
-    if (part.kind !== 'tool-call') return part;
-    const id = freeId(part.id);
-    const call = id === part.id ? part : { ...part, id };
-    calls.push({ call, askedId: part.id });
-    return call;
-  });
-  return {
-    turn: parts.some((part, i) => part !== turn.parts[i]) ? { ...turn, parts } : turn,
-    calls,
-  };
+/** The turn behind a step; undefined when all it held stands elsewhere now. */
+function answerStep(turn: Turn, index: number, { step, context }: Answering): Turn | undefined {
+  const given = turn.parts.filter((part: Part) => part.kind === 'tool-result');
+  if (given.length === 0 && step.length === 0) return turn;
+  const answers = step.map((call) => resultOf(call, index, context));
+  const hasAll =
+    given.length === step.length && step.every(({ found }) => found?.turnIndex === index);
+  // Without ids the upstream pairs by position.
+  const isFree =
+    step.every(({ sent }) => hasId(sent, sent.id)) ||
+    step.every(({ found }, at) => found?.part === given[at]);
+  if (!('native' in turn && hasAll && isFree)) {
+    const others = turn.parts.filter(({ kind }) => kind !== 'tool-result');
+    return withParts(turn, [...answers, ...others]);
+  }
+  const written = new Map<Part | undefined, Part | undefined>(
+    step.map(({ found }, at) => [found?.part, answers[at]]),
+  );
+  return withParts(
+    turn,
+    turn.parts.map((part) => written.get(part) ?? part),
+  );
+}
+
+function withCallIds(turn: Turn, calls: readonly Call[] | undefined): Turn | undefined {
+  if (calls === undefined) return turn;
+  const left = calls.values();
+  const sent = (part: Part) => (part.kind === 'tool-call' ? left.next().value?.sent : part);
+  return withParts(
+    turn,
+    turn.parts.map((part) => sent(part) ?? part),
+  );
+}
+
+/** `index` is where a result needs no move; undefined when no turn follows the step. */
+function resultOf(
+  { sent, found }: Call,
+  index: number | undefined,
+  { receipt }: TransformContext,
+): ToolResultPart {
+  const { id, name, native } = sent;
+  const word = hasId(sent, id) ? id : name;
+  if (found === undefined) {
+    const reason =
+      native === undefined
+        ? told`Tool call ${word} has no result; "no result" was sent.`
+        : told`Function call ${word} has no response; "no result" was sent.`;
+    receipt.add('repaired', 'messages', reason);
+    const content = [{ kind: 'text', text: 'no result' }] as const;
+    return { kind: 'tool-result', callId: id, name, content, isError: true };
+  }
+  const { part } = found;
+  if (found.turnIndex !== index) {
+    const reason =
+      native === undefined
+        ? told`The result of ${word} was moved behind its call.`
+        : told`The response to ${word} was moved behind its call.`;
+    receipt.add('repaired', 'messages', reason);
+  }
+  if (part.callId === id && part.name === name) return part;
+  if (native !== undefined && (part.name !== name || part.callId !== '')) {
+    const reason = told`A response to the function ${name} was given the id and name of its call.`;
+    receipt.add('repaired', 'messages', reason);
+  }
+  return { ...part, callId: id, name };
 }
 
 function isToolPart(part: Part): boolean {
   return part.kind === 'tool-call' || part.kind === 'tool-result';
 }
 
-interface Results {
-  /** The result of a call: from turn `index` when it stands there, else from later, else made up. */
-  take(pending: PendingCall, index: number): ToolResultPart;
-  /** @throws GatewayError (invalid-request) for a result whose id no earlier call has. */
-  refuseOrphans(): void;
+/** Relayed calls and results may have none. */
+function hasId({ native }: ToolCallPart | ToolResultPart, id: string): boolean {
+  return native === undefined || id !== '';
 }
 
 interface FoundResult {
@@ -79,91 +127,115 @@ interface FoundResult {
   readonly turnIndex: number;
 }
 
-/** The results of one id, of which those before `next` are dealt with. */
-interface ResultQueue {
-  readonly found: FoundResult[];
+interface Call {
+  readonly turnIndex: number;
+  /** The call, with an id of its own where it shared one. */
+  readonly sent: ToolCallPart;
+  found: FoundResult | undefined;
+}
+
+/** Calls of one step that share an id or a name; those before `next` have their results. */
+interface CallQueue {
+  readonly calls: Call[];
   next: number;
-  isAnswered: boolean;
-  /** Results that no call took: those that stood before the calls left, and those behind all calls. */
-  hasLeft: boolean;
 }
 
-/** Calls take their results in the order of the conversation. */
-function collectResults(turns: readonly Turn[], receipt: Receipt): Results {
-  const queues = new Map<string, ResultQueue>();
-  for (const [turnIndex, turn] of turns.entries()) {
-    for (const part of turn.parts) {
+type CallIndex = Map<string, CallQueue>;
+
+/**
+ * By id; a relayed result without an id, or with one that no call has, belongs to the first open call of its
+ * name. A later step that uses an id or a name again closes the earlier calls to it.
+ */
+class Matches {
+  /** The calls of each turn, in order. */
+  readonly calls = new Map<number, Call[]>();
+  /** Results to calls that have theirs already. */
+  readonly repeated: ToolResultPart[] = [];
+  readonly #orphans: ToolResultPart[] = [];
+  readonly #byId: CallIndex = new Map();
+  /** Of relayed calls. */
+  readonly #byName: CallIndex = new Map();
+
+  constructor(turns: readonly Turn[]) {
+    for (const [index, turn] of turns.entries()) {
+      if (turn.role === 'assistant') this.#addCalls(turn.parts, index);
+      else this.#addResults(turn.parts, index);
+    }
+    for (const part of this.#orphans) if (this.#isRepeated(part)) this.repeated.push(part);
+  }
+
+  /** A result to no call at all. */
+  get orphan(): ToolResultPart | undefined {
+    return this.#orphans.find((part) => !this.#isRepeated(part));
+  }
+
+  #addCalls(parts: readonly Part[], turnIndex: number): void {
+    const calls: Call[] = [];
+    // Some clients number calls anew or give all of them one id; upstreams want each its own.
+    const freeId = createIds();
+    for (const part of parts) {
+      if (part.kind !== 'tool-call') continue;
+      const id = hasId(part, part.id) ? freeId(part.id) : part.id;
+      const sent = id === part.id ? part : { ...part, id };
+      const call = { turnIndex, sent, found: undefined };
+      calls.push(call);
+      if (hasId(part, part.id)) addOpen(this.#byId, part.id, call);
+      if (part.native !== undefined) addOpen(this.#byName, part.name, call);
+    }
+    if (calls.length > 0) this.calls.set(turnIndex, calls);
+  }
+
+  #addResults(parts: readonly Part[], turnIndex: number): void {
+    const unnamed: ToolResultPart[] = [];
+    for (const part of parts) {
       if (part.kind !== 'tool-result') continue;
-      const queue = queues.get(part.callId);
-      const result = { part, turnIndex };
-      if (queue !== undefined) queue.found.push(result);
-      else {
-        const first = { found: [result], next: 0, isAnswered: false, hasLeft: false };
-        queues.set(part.callId, first);
-      }
+      const queue = this.#byId.get(part.callId);
+      // Those with ids first: one without must not take the call of another.
+      if (queue === undefined && part.native !== undefined) unnamed.push(part);
+      else this.#answer(queue, { part, turnIndex });
+    }
+    for (const part of unnamed) {
+      this.#answer(this.#byName.get(part.name ?? ''), { part, turnIndex });
     }
   }
-  return {
-    take({ call, askedId }, index) {
-      const queue = queues.get(askedId);
-      const result = queue && takeFrom(queue, index);
-      if (result === undefined) return madeUpResult(call, receipt);
-      if (result.turnIndex !== index) {
-        receipt.add(
-          'repaired',
-          'messages',
-          told`The result of ${call.id} was moved behind its call.`,
-        );
-      }
-      return { ...result.part, callId: call.id, name: call.name };
-    },
-    refuseOrphans() {
-      for (const [callId, { found, next, isAnswered, hasLeft }] of queues) {
-        if (!hasLeft && next === found.length) continue;
-        if (!isAnswered) throw orphanError(callId);
-        receipt.add(
-          'dropped',
-          'messages',
-          told`A second result of tool call ${callId} was dropped.`,
-        );
-      }
-    },
-  };
-}
 
-/** The first that stands at `index` or behind it. */
-function takeFrom(queue: ResultQueue, index: number): FoundResult | undefined {
-  const { found } = queue;
-  for (let result = found[queue.next]; result !== undefined; result = found[queue.next]) {
-    queue.next += 1;
-    if (result.turnIndex >= index) {
-      queue.isAnswered = true;
-      return result;
-    }
-    queue.hasLeft = true;
+  #answer(queue: CallQueue | undefined, found: FoundResult): void {
+    const call = queue && firstOpen(queue);
+    if (call !== undefined) call.found = found;
+    else (queue === undefined ? this.#orphans : this.repeated).push(found.part);
   }
-  return undefined;
+
+  /** One that stood before its call as well. */
+  #isRepeated({ callId, native }: ToolResultPart): boolean {
+    return native === undefined && this.#byId.get(callId)?.calls[0]?.found !== undefined;
+  }
 }
 
-function madeUpResult(call: ToolCallPart, receipt: Receipt): ToolResultPart {
-  receipt.add(
-    'repaired',
-    'messages',
-    told`Tool call ${call.id} has no result; "no result" was sent.`,
-  );
-  return {
-    kind: 'tool-result',
-    callId: call.id,
-    name: call.name,
-    content: [{ kind: 'text', text: 'no result' }],
-    isError: true,
-  };
+function addOpen(index: CallIndex, key: string, call: Call): void {
+  const queue = index.get(key);
+  if (queue?.calls[0]?.turnIndex === call.turnIndex) queue.calls.push(call);
+  else index.set(key, { calls: [call], next: 0 });
 }
 
-function orphanError(callId: string): Error {
-  return invalidRequest(
-    'messages',
-    `messages: a tool result names the call "${callId}", but no earlier assistant message holds ` +
-      'a tool call with that id. Send the assistant message with the call before its result.',
-  );
+function firstOpen(queue: CallQueue): Call | undefined {
+  while (queue.calls[queue.next]?.found !== undefined) queue.next += 1;
+  return queue.calls[queue.next];
+}
+
+function noteSecond({ callId, name, native }: ToolResultPart, { receipt }: TransformContext): void {
+  const reason =
+    native === undefined
+      ? told`A second result of tool call ${callId} was dropped.`
+      : told`A second response to the function ${name ?? ''} was dropped.`;
+  receipt.add('dropped', 'messages', reason);
+}
+
+function orphanError({ callId, name, native }: ToolResultPart): Error {
+  const words =
+    native === undefined
+      ? `a tool result names the call "${callId}", but no earlier assistant message holds ` +
+        'a tool call with that id. Send the assistant message with the call before its result.'
+      : `the response ${callId === '' ? '' : `"${callId}" `}of the function "${name}" answers ` +
+        'no call before it. Send the content with the function call before its response.';
+  return invalidRequest('messages', `messages: ${words}`);
 }

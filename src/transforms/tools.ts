@@ -1,11 +1,12 @@
 // Leaves out the tools that the choice of tools rules out and upstreams would run all the same.
 
 import { invalidRequest } from '../canonical/error.ts';
+import type { ModelCapabilities } from '../canonical/model.ts';
 import type { CanonicalRequest, Part, TextPart, Tool, ToolChoice } from '../canonical/request.ts';
 import { formatInWords, refusedFormat } from '../canonical/text-forms.ts';
 import { acceptedToolNames } from '../canonical/tool-names.ts';
 import { told } from '../lib/localized-message.ts';
-import { mapTurns, type Transform, type TransformContext } from './transform.ts';
+import { mapTurns, type Transform, type TransformContext, withParts } from './transform.ts';
 
 /**
  * Upstreams choose among functions alone: what they run themselves they run as they see fit, so it
@@ -23,64 +24,69 @@ function allowedBy(choice: ToolChoice): (tool: Tool) => boolean {
   if (choice.kind !== 'none' && names.length === 0 && serverTools === undefined) return () => true;
   // The declarations stay when none may be called: the history refers to them.
   const keepsFunctions = choice.kind === 'none' || names.length > 0;
-  return ({ kind }) =>
-    kind === 'function' || kind === 'freeform'
-      ? keepsFunctions
-      : serverTools?.includes(kind) === true;
+  const kinds: readonly string[] = serverTools ?? [];
+  return (tool) => (isCallable(tool) ? keepsFunctions : kinds.includes(tool.kind));
 }
 
 /**
- * Drops functions for models that cannot call any: those that draw or speak refuse declarations.
- * @throws GatewayError (invalid-request) when a call is demanded.
+ * Keeps only the combinations of tools and output formats that the model accepts.
+ * @throws GatewayError (invalid-request) when a call is demanded of a model that makes none
  */
-export const dropFunctions: Transform = (request, { capabilities, receipt }) => {
-  const { tools, toolChoice } = request;
-  if (capabilities.callsFunctions || !tools.some(isCallable)) return request;
-  if (toolChoice.kind === 'required') {
+export const limitTools: Transform = (request, context) => {
+  const { capabilities, receipt } = context;
+  const tools = withSearchVariant(request, context);
+  const refused = refusedTools(capabilities, tools.some(isCallable));
+  if (refused === 'functions' && request.toolChoice.kind === 'required') {
     const message = 'tool_choice demands a call, and this model calls no functions.';
     throw invalidRequest('tool_choice', message, 'unsupported');
   }
-  for (const { path = 'tools' } of tools.filter(isCallable)) {
-    receipt.add('dropped', path, told`This model calls no functions.`);
+  const kept =
+    refused === undefined ? tools : tools.filter((tool) => keeps(tool, refused, context));
+  const hasFunctions = kept.some(isCallable);
+  const isSerial = request.parallelToolCalls === false && hasFunctions;
+  if (isSerial) {
+    const reason = told`Upstreams have no such switch: the model is told, and only the first call is passed on.`;
+    receipt.add('approximated', 'parallel_tool_calls', reason);
   }
-  return {
-    ...request,
-    tools: tools.filter((tool) => !isCallable(tool)),
-    toolChoice: { kind: 'auto', names: [] },
-  };
+  const toolChoice = hasFunctions ? request.toolChoice : NO_CHOICE;
+  const system = isSerial ? [...request.system, ONE_CALL] : request.system;
+  const limited = { ...request, system, tools: kept, toolChoice };
+  const refusal = refusedFormat(capabilities, kept.length > 0);
+  if (request.outputFormat.kind === 'text' || refusal === undefined) return limited;
+  receipt.add('approximated', 'response_format', refusal);
+  const wish: TextPart = { kind: 'text', text: formatInWords(request.outputFormat) };
+  return { ...limited, system: [...system, wish], outputFormat: { kind: 'text' } };
 };
+
+/**
+ * What the model does not take of tools among which there are functions: models that draw or speak refuse
+ * declarations, others what they would run themselves beside them.
+ */
+export function refusedTools(
+  { callsFunctions, searchWithFunctions }: ModelCapabilities,
+  hasFunctions: boolean,
+): 'functions' | 'server-tools' | undefined {
+  if (!hasFunctions || (callsFunctions && searchWithFunctions)) return undefined;
+  return callsFunctions ? 'server-tools' : 'functions';
+}
 
 function isCallable({ kind }: Tool): boolean {
   return kind === 'function' || kind === 'freeform';
 }
 
-/** Keeps only the combinations of tools and output formats that the model accepts. */
-export const limitTools: Transform = (request, context) => {
-  const isSerial = request.parallelToolCalls === false && request.tools.some(isCallableTool);
-  if (isSerial) {
-    context.receipt.add(
-      'approximated',
-      'parallel_tool_calls',
-      told`Upstreams have no such switch: the model is told, and only the first call is passed on.`,
-    );
-  }
-  const tools = withSearchVariant(request, context);
-  const hasFunctions = tools.some(isCallableTool);
-  const kept =
-    hasFunctions && !context.capabilities.searchWithFunctions
-      ? tools.filter((tool) => keepBesideFunctions(tool, context))
-      : tools;
-  const toolChoice = hasFunctions ? request.toolChoice : NO_CHOICE;
-  const system = isSerial ? [...request.system, ONE_CALL] : request.system;
-  const limited = { ...request, system, tools: kept, toolChoice };
-  const refusal = refusedFormat(context.capabilities, kept.length > 0);
-  if (request.outputFormat.kind !== 'text' && refusal !== undefined) {
-    context.receipt.add('approximated', 'response_format', refusal);
-    const wish: TextPart = { kind: 'text', text: formatInWords(request.outputFormat) };
-    return { ...limited, system: [...system, wish], outputFormat: { kind: 'text' } };
-  }
-  return limited;
-};
+function keeps(
+  tool: Tool,
+  refused: 'functions' | 'server-tools',
+  { receipt }: TransformContext,
+): boolean {
+  if (isCallable(tool) !== (refused === 'functions')) return true;
+  const reason =
+    refused === 'functions'
+      ? told`This model calls no functions.`
+      : told`This model takes no ${tool.kind} beside function tools.`;
+  receipt.add('dropped', tool.path ?? 'tools', reason);
+  return false;
+}
 
 const ONE_CALL: TextPart = {
   kind: 'text',
@@ -89,10 +95,6 @@ const ONE_CALL: TextPart = {
 
 /** Without functions there is nothing to choose: server tools run as the model sees fit. */
 const NO_CHOICE: ToolChoice = { kind: 'auto', names: [] };
-
-function isCallableTool(tool: Tool): boolean {
-  return tool.kind === 'function' || tool.kind === 'freeform';
-}
 
 function withSearchVariant(
   { tools, toolChoice }: CanonicalRequest,
@@ -106,13 +108,6 @@ function withSearchVariant(
   return [...tools, { kind: 'web-search', path: 'model' }];
 }
 
-function keepBesideFunctions(tool: Tool, { receipt }: TransformContext): boolean {
-  if (isCallableTool(tool)) return true;
-  const reason = told`This model takes no ${tool.kind} beside function tools.`;
-  receipt.add('dropped', tool.path ?? 'tools', reason);
-  return false;
-}
-
 /** Longer names are cut where they are quoted in a description. */
 const MAX_QUOTED_LENGTH = 200;
 
@@ -122,21 +117,16 @@ export const acceptToolNames: Transform = (request, { receipt }) => {
   if (names.size === 0) return request;
   const tools = request.tools.map((tool, index) => {
     const renamed = renameTool(tool, names);
-    if (renamed !== tool) {
-      const path = tool.path ?? `tools[${index}]`;
-      receipt.add(
-        'repaired',
-        path,
-        told`Upstreams refuse such a name: another is sent in its place.`,
-      );
-    }
+    const reason = told`Upstreams refuse such a name: another is sent in its place.`;
+    if (renamed !== tool) receipt.add('repaired', tool.path ?? `tools[${index}]`, reason);
     return renamed;
   });
-  const turns = mapTurns(request, (turn) =>
-    turn.role === 'system'
-      ? turn
-      : { ...turn, parts: turn.parts.map((part) => renamePart(part, names)) },
-  ).turns;
+  const { turns } = mapTurns(request, (turn) =>
+    withParts(
+      turn,
+      turn.parts.map((part: Part) => renamePart(part, names)),
+    ),
+  );
   const declared = new Set(request.tools.map((tool) => ('name' in tool ? tool.name : undefined)));
   if ([...names.keys()].some((name) => !declared.has(name))) {
     receipt.add('repaired', 'messages', told`Names of earlier tool calls were made acceptable.`);

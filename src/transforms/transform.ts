@@ -3,10 +3,19 @@
 import type { ThinkingMode } from '../canonical/effort.ts';
 import type { ModelCapabilities, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import type { CanonicalRequest, Turn } from '../canonical/request.ts';
+import type { CanonicalRequest, Part, Turn } from '../canonical/request.ts';
 import type { SignatureRecall, SignatureSource } from '../canonical/signatures.ts';
 
 export type Transform = (request: CanonicalRequest, context: TransformContext) => CanonicalRequest;
+
+/** What there is of a relayed request. */
+export type Conversation = Pick<CanonicalRequest, 'system' | 'turns' | 'tools'>;
+
+/** A rule that looks at nothing else: relayed requests are under it as well. */
+export type TurnRule = <Request extends Conversation>(
+  request: Request,
+  context: TransformContext,
+) => Request;
 
 export interface TransformContext {
   readonly capabilities: ModelCapabilities;
@@ -15,15 +24,30 @@ export interface TransformContext {
   readonly recall: SignatureRecall;
   readonly signatures: SignatureSource;
   readonly receipt: Receipt;
+  /** True where tokens are counted: what could not be answered may still be a piece of a conversation. */
+  readonly mayBePiece?: boolean | undefined;
+}
+
+/** The list as it was where nothing in it was changed. */
+export function unlessSame<Item>(made: readonly Item[], before: readonly Item[]): readonly Item[] {
+  return made.length === before.length && made.every((item, at) => item === before[at])
+    ? before
+    : made;
+}
+
+/** The same object when its parts are; undefined when none are left. */
+export function withParts(turn: Turn, parts: readonly Part[]): Turn | undefined {
+  if (parts.length === 0) return undefined;
+  // Rules give turns of instructions no parts but texts.
+  return unlessSame(parts, turn.parts) === turn.parts ? turn : ({ ...turn, parts } as Turn);
 }
 
 /** A request with its turns mapped; the same object when no turn changed. */
-export function mapTurns(
-  request: CanonicalRequest,
+export function mapTurns<Request extends Conversation>(
+  request: Request,
   map: (turn: Turn, index: number) => Turn | undefined,
-): CanonicalRequest {
-  const turns = request.turns.map(map).filter((turn) => turn !== undefined);
-  const isSame =
-    turns.length === request.turns.length && turns.every((turn, i) => turn === request.turns[i]);
-  return isSame ? request : { ...request, turns };
+): Request {
+  const mapped = request.turns.map(map).filter((turn) => turn !== undefined);
+  const turns = unlessSame(mapped, request.turns);
+  return turns === request.turns ? request : { ...request, turns };
 }

@@ -3,26 +3,29 @@
 import { promptSize, turnSize } from '../canonical/prompt-size.ts';
 import type { CanonicalRequest, Part, TextPart, ThinkingPart, Turn } from '../canonical/request.ts';
 import { told } from '../lib/localized-message.ts';
-import { mapTurns, type Transform, type TransformContext } from './transform.ts';
+import {
+  type Conversation,
+  mapTurns,
+  type Transform,
+  type TransformContext,
+  type TurnRule,
+  withParts,
+} from './transform.ts';
 
 export const dropEmptyParts: Transform = (request, context) => {
   const system = request.system.filter((part) => part.text !== '');
-  const trimmed = mapTurns({ ...request, system }, (turn) => {
-    if (turn.role === 'system') {
-      const parts = turn.parts.filter((part) => part.text !== '');
-      return parts.length === 0 ? undefined : { role: 'system', parts };
-    }
-    const parts = turn.parts.filter((part) => isWorthSending(part, context));
-    if (parts.length === 0) return undefined;
-    return parts.length === turn.parts.length ? turn : { role: turn.role, parts };
-  });
-  return trimmed;
+  return mapTurns({ ...request, system }, (turn) =>
+    withParts(
+      turn,
+      turn.parts.filter((part: Part) => isWorthSending(part, context)),
+    ),
+  );
 };
 
 function isWorthSending(part: Part, { receipt }: TransformContext): boolean {
   switch (part.kind) {
     case 'text':
-      return hasTextOrSignature(part);
+      return part.text !== '' || part.signature !== undefined;
     case 'thinking':
       return part.text !== '' || isCarrier(part);
     case 'redacted-thinking':
@@ -42,33 +45,42 @@ function isCarrier({ signature }: ThinkingPart): boolean {
   return signature?.on !== undefined && signature.on !== 'thinking';
 }
 
-function hasTextOrSignature(part: TextPart): boolean {
-  return part.text !== '' || part.signature !== undefined;
-}
-
-/** Merges neighbouring turns of one role and joins the texts that meet at their border. */
-export const mergeTurns: Transform = (request) => {
+/**
+ * Merges neighbouring turns of one role and joins the texts that meet at their border. Of a relayed conversation
+ * only those that upstreams want in one: the calls of a step, and their results (ai.google.dev, "Function calling").
+ */
+export const mergeTurns: TurnRule = (request) => {
   const turns: Turn[] = [];
   /** Those of the last turn, where it was put together here. */
   let parts: Part[] | undefined;
   for (const turn of request.turns) {
     const last = turns.at(-1);
-    if (last === undefined || last.role !== turn.role || turn.role === 'system') {
+    if (last === undefined || last.role === 'system' || !areOne(last, turn)) {
       turns.push(turn);
       parts = undefined;
       continue;
     }
     if (parts === undefined) {
       parts = [...last.parts];
-      turns[turns.length - 1] = { role: turn.role, parts };
+      turns[turns.length - 1] = { ...last, parts };
     }
-    append(parts, turn.parts);
+    append(parts, turn);
   }
   return turns.length === request.turns.length ? request : { ...request, turns };
 };
 
+function areOne(before: Turn, after: Turn): boolean {
+  if (before.role !== after.role) return false;
+  const isAnyRole = before.role === 'assistant' || !('native' in before && 'native' in after);
+  return isAnyRole || [before, after].every(({ parts }) => parts.every(isResult));
+}
+
+function isResult({ kind }: Part): boolean {
+  return kind === 'tool-result';
+}
+
 /** Signed texts stay apart: a signature vouches for exactly the part it stands on. */
-function append(parts: Part[], added: readonly Part[]): void {
+function append(parts: Part[], { parts: added }: Turn): void {
   const last = parts.at(-1);
   for (const [index, part] of added.entries()) {
     if (index > 0 || !isPlainText(last) || !isPlainText(part)) {
@@ -81,11 +93,11 @@ function append(parts: Part[], added: readonly Part[]): void {
 }
 
 function isPlainText(part: Part | undefined): part is TextPart {
-  return part?.kind === 'text' && part.signature === undefined;
+  return part?.kind === 'text' && part.signature === undefined && part.native === undefined;
 }
 
 /** Makes the conversation start with a user turn, as every upstream demands. */
-export const startWithUser: Transform = (request, { receipt }) => {
+export const startWithUser: TurnRule = (request, { receipt }) => {
   const first = request.turns[0];
   if (first?.role === 'user') return request;
   if (first === undefined && request.system.length > 0) {
@@ -97,10 +109,7 @@ export const startWithUser: Transform = (request, { receipt }) => {
       ? told`A user turn "\u2026" stands for the empty conversation.`
       : told`A user turn "\u2026" was put before the first answer.`;
   receipt.add('approximated', 'messages', reason);
-  return {
-    ...request,
-    turns: [{ role: 'user', parts: [{ kind: 'text', text: '…' }] }, ...request.turns],
-  };
+  return { ...request, turns: [SILENCE, ...request.turns] };
 };
 
 /**
@@ -108,23 +117,19 @@ export const startWithUser: Transform = (request, { receipt }) => {
  * all transforms. A conversation the client itself ends with an assistant turn is a prefill and stays one; any
  * other lost its last turn, which was empty, or held one result that belongs further up.
  */
-export function endWithUser(
-  request: CanonicalRequest,
-  asked: CanonicalRequest,
+export function endWithUser<Request extends Conversation>(
+  request: Request,
+  asked: Conversation,
   { receipt }: TransformContext,
-): CanonicalRequest {
+): Request {
   const isPrefill = asked.turns.at(-1)?.role === 'assistant';
   if (isPrefill || request.turns.at(-1)?.role !== 'assistant') return request;
-  receipt.add(
-    'approximated',
-    'messages',
-    told`A user turn "\u2026" stands for the empty last one.`,
-  );
-  return {
-    ...request,
-    turns: [...request.turns, { role: 'user', parts: [{ kind: 'text', text: '…' }] }],
-  };
+  const reason = told`A user turn "\u2026" stands for the empty last one.`;
+  receipt.add('approximated', 'messages', reason);
+  return { ...request, turns: [...request.turns, SILENCE] };
 }
+
+const SILENCE: Turn = { role: 'user', parts: [{ kind: 'text', text: '…' }] };
 
 /**
  * Leaves the oldest turns out of a conversation larger than the model takes, where the client allows it. Cuts
@@ -162,13 +167,11 @@ function isFreshQuestion(turn: Turn): boolean {
 }
 
 /**
- * Which model steps belong to the turn in progress: the ones whose signatures upstreams check. What stands after
- * the last user turn that is not purely tool results (ai.google.dev, "Thought signatures": only the current turn
- * is validated).
+ * The last user turn that is no answer to calls, -1 where there is none. What follows it is the turn in progress,
+ * whose signatures alone upstreams check (ai.google.dev, "Thought signatures").
  */
-export function currentTurn(turns: readonly Turn[]): readonly Turn[] {
-  const prompt = turns.findLastIndex(
+export function lastPrompt(turns: readonly Turn[]): number {
+  return turns.findLastIndex(
     ({ role, parts }) => role === 'user' && !parts.some((part) => part.kind === 'tool-result'),
   );
-  return turns.slice(prompt + 1);
 }

@@ -22,6 +22,7 @@ import {
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { toResponseSchema } from '../../schema/tool-schema.ts';
+import { fitOutputLimit } from '../../transforms/thinking.ts';
 import type {
   WireBlob,
   WireGenerationConfig,
@@ -75,27 +76,10 @@ function draftFields(
 function encodedOutputLimit(
   { maxOutputTokens }: CanonicalRequest,
   thinkingConfig: WireThinkingConfig | undefined,
-  { capabilities, receipt }: EncodeTarget,
+  target: EncodeTarget,
 ): number | undefined {
   if (maxOutputTokens === undefined) return undefined;
-  const { outputTokenLimit } = capabilities;
-  if (maxOutputTokens > outputTokenLimit) {
-    receipt.add(
-      'capped',
-      'max_tokens',
-      told`This model writes at most ${outputTokenLimit} tokens.`,
-    );
-  }
-  const budget = thinkingConfig?.thinkingBudget ?? 0;
-  const fitted = fitOutputLimit(maxOutputTokens, budget, capabilities);
-  if (fitted > maxOutputTokens) {
-    receipt.add(
-      'approximated',
-      'max_tokens',
-      told`The limit was raised to leave room beside thinking.`,
-    );
-  }
-  return fitted;
+  return fitOutputLimit(maxOutputTokens, thinkingConfig?.thinkingBudget ?? 0, target);
 }
 
 function samplingFields({ sampling, choices }: CanonicalRequest, target: EncodeTarget) {
@@ -305,18 +289,10 @@ export function tokensOfLevel(level: string): number | undefined {
   return LEVEL_TOKENS.get(level);
 }
 
-/** The accepted level nearest to a number of tokens, rounded up where the model lacks one. */
+/** The accepted level nearest to a number of tokens: the next one up where the model lacks one, else its highest. */
 export function levelOfTokens(tokens: number, { levels }: LevelThinking): ThinkingLevel {
-  const wanted = RISING_LEVELS.find((level) => tokens <= (LEVEL_TOKENS.get(level) ?? 0)) ?? 'HIGH';
-  return nearestLevel(wanted, levels);
-}
-
-/** The wanted level, else the next one up, else the highest there is. */
-export function nearestLevel(
-  wanted: ThinkingLevel,
-  levels: LevelThinking['levels'],
-): ThinkingLevel {
-  const rank = RISING_LEVELS.indexOf(wanted);
+  const wanted = RISING_LEVELS.findIndex((level) => tokens <= (LEVEL_TOKENS.get(level) ?? 0));
+  const rank = wanted < 0 ? RISING_LEVELS.length - 1 : wanted;
   return levels.find((level) => RISING_LEVELS.indexOf(level) >= rank) ?? levels.at(-1) ?? 'HIGH';
 }
 
@@ -325,11 +301,6 @@ export function levelReason(tokens: number, level: ThinkingLevel): Sentence {
   return tokens === 0
     ? told`This model cannot stop thinking; its lowest level is ${level}.`
     : told`This model takes levels only; the nearest is ${level}.`;
-}
-
-/** A level word as the wire writes it, when it is one. */
-export function asLevel(word: string): ThinkingLevel | undefined {
-  return RISING_LEVELS.find((level) => level === word);
 }
 
 /** The nearest budget the model accepts; it always leaves room for an answer. */
@@ -346,16 +317,6 @@ export function fitBudget(
 /** The output limit of a body that is sent. */
 export function outputLimit({ generationConfig }: JsonObject): number | undefined {
   return isJsonObject(generationConfig) ? readNumber(generationConfig.maxOutputTokens) : undefined;
-}
-
-/** The output limit to send: within the model's own, and above the thinking it has to hold. */
-export function fitOutputLimit(
-  asked: number,
-  budget: number,
-  { outputTokenLimit }: Pick<ModelCapabilities, 'outputTokenLimit'>,
-): number {
-  const capped = Math.min(asked, outputTokenLimit);
-  return capped > budget ? capped : Math.min(budget + capped, outputTokenLimit);
 }
 
 /** What models draw that know no other size. */

@@ -22,6 +22,7 @@ import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.t
 import { createJsonBudget } from '../../lib/json-limits.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { wrapMapArguments } from '../../schema/tool-schema.ts';
+import { lastPrompt } from '../../transforms/turns.ts';
 import type {
   WireCodeExecutionResult,
   WireContent,
@@ -95,7 +96,7 @@ function serviceTier({ serviceTier }: CanonicalRequest, context: EncodeContext) 
 function encodeContents(request: CanonicalRequest, context: ContentsContext): WireContent[] {
   const { turns, reasoning } = request;
   const sendsThoughts = isThinking(reasoning, context.target.capabilities);
-  const prompt = lastPromptIndex(turns);
+  const prompt = lastPrompt(turns);
   const callNames = new Map<string, string>();
   const contents: WireContent[] = [];
   for (const [index, turn] of turns.entries()) {
@@ -176,13 +177,6 @@ function nameOf(part: ToolResultPart, { callNames }: TurnContext): string {
   throw invalidRequest(
     'messages',
     `messages: the tool result for "${part.callId}" has no tool call before it.`,
-  );
-}
-
-/** The last user turn without tool results: what follows it is the turn in progress. */
-function lastPromptIndex(turns: readonly Turn[]): number {
-  return turns.findLastIndex(
-    (turn) => turn.role === 'user' && !turn.parts.some((part) => part.kind === 'tool-result'),
   );
 }
 
