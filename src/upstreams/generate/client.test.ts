@@ -4,7 +4,6 @@ import { createServer as createRawServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../lib/json.ts';
-import { pump } from '../../stream/queue.ts';
 import {
   call,
   closers,
@@ -187,16 +186,11 @@ test('a reader that is behind gets every frame in order, and holds the upstreamâ
   });
   const stream = await upstream.open(call());
   const order: unknown[] = [];
-  let isTaking = false;
-  await pump(stream, async (frames) => {
-    expect(isTaking).toBe(false);
-    isTaking = true;
+  for await (const frames of stream) {
     for (const { value } of frames) order.push(value.n);
     await setImmediate();
     if (order.length < 1000) expect(sent).toBeLessThan(count);
-    isTaking = false;
-    return true;
-  });
+  }
   expect(order).toEqual(Array.from({ length: count }, (_, n) => n));
 });
 

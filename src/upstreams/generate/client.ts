@@ -1,16 +1,16 @@
 // Sends requests to one upstream over its own bounded pool of HTTP/1.1 connections.
 
-import { type Dispatcher, Pool } from 'undici';
+import { Pool } from 'undici';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { turn } from '../../stream/scheduler.ts';
-import type { Frame, UpstreamStream } from '../upstream.ts';
+import type { UpstreamStream } from '../upstream.ts';
 import { createProxyAgents, gatewayFault } from './connections.ts';
 import { pathFault } from './errors.ts';
 import { encodeBody } from './request-body.ts';
-import { type AnswerLimits, AnswerStream, saysItsEnd } from './response.ts';
+import { type AnswerLimits, type AnswerRoom, AnswerStream } from './response.ts';
 
 export interface UpstreamClient {
   /**
@@ -40,8 +40,8 @@ export interface ClientRequest {
   readonly freshConnection?: boolean | undefined;
   /** The proxy of the account; undefined goes direct. */
   readonly proxyUrl?: string | undefined;
-  /** How long the upstream may be silent after this frame, in milliseconds. */
-  idleMsAfter(frame: Frame): number;
+  /** True for models that draw, which are silent for long. */
+  readonly drawsImages?: boolean | undefined;
 }
 
 export interface ClientOptions {
@@ -50,17 +50,6 @@ export interface ClientOptions {
   readonly clock: Clock;
   readonly limits?: Partial<ClientLimits> | undefined;
   readonly answerRoom?: AnswerRoom | undefined;
-}
-
-/** The memory for large answers while they are read. */
-export interface AnswerRoom {
-  /** @throws GatewayError overloaded when there is not enough of it now */
-  take(holder: AnswerHolder, bytes: number): void;
-  release(holder: AnswerHolder): void;
-}
-
-interface AnswerHolder {
-  heldBytes: number;
 }
 
 export interface ClientLimits extends AnswerLimits {
@@ -103,7 +92,7 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
   let underWay = 0;
 
   const open = async (request: ClientRequest): Promise<UpstreamStream> => {
-    const { signal, secrets, body, receipt } = request;
+    const { signal, secrets, body, receipt, proxyUrl, method, drawsImages } = request;
     signal.throwIfAborted();
     const encoded = body === undefined ? null : encodeBody(body, receipt);
     const bytes = encoded instanceof Promise ? await encoded : encoded;
@@ -112,10 +101,8 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       throw gatewayFault('overloaded', told`Too many requests are under way. Try again shortly.`);
     }
     const isFresh = request.freshConnection === true;
-    const { proxyUrl } = request;
     const route =
       proxyUrl === undefined ? undefined : proxies.acquire(proxyUrl, isFresh ? 'fresh' : 'kept');
-    const holder: AnswerHolder = { heldBytes: 0 };
     underWay += 1;
     const stream = new AnswerStream({
       clock: options.clock,
@@ -123,34 +110,28 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       secrets,
       tools: body?.tools,
       limits,
-      idleMsAfter: (frame) => request.idleMsAfter(frame),
-      saysItsEnd,
-      takeRoom: (bytes) => options.answerRoom?.take(holder, bytes),
+      drawsImages,
+      room: options.answerRoom,
       onClosed: () => {
         underWay -= 1;
-        options.answerRoom?.release(holder);
         route?.release();
       },
     });
-    const dispatcher = route ?? (isFresh ? single : kept);
-    const dispatched = dispatchOptions(request, basePath + request.path, bytes);
-    turn.toUpstreams(() => {
-      if (!stream.isOver) dispatcher.dispatch(dispatched, stream);
+    // Names and values in turn: undici looks at an object's three times.
+    const headers: string[] = [];
+    for (const name in request.headers) headers.push(name, request.headers[name] ?? '');
+    const dispatched = {
+      origin,
+      path: basePath + request.path,
+      method,
+      headers: headers.concat(bytes === null ? withoutBody : withBody),
+      body: bytes,
+    };
+    turn.toUpstreams.add(() => {
+      if (!stream.isOver) (route ?? (isFresh ? single : kept)).dispatch(dispatched, stream);
     });
     return stream.opened;
   };
-
-  const dispatchOptions = (
-    { method, headers }: ClientRequest,
-    path: string,
-    body: Buffer | null,
-  ): Dispatcher.DispatchOptions => ({
-    origin,
-    path,
-    method,
-    headers: headerList(headers, body === null ? withoutBody : withBody),
-    body,
-  });
 
   return {
     open,
@@ -160,13 +141,6 @@ export function createUpstreamClient(options: ClientOptions): UpstreamClient {
       await Promise.all([kept.destroy(), single.destroy(), proxies.close()]);
     },
   };
-}
-
-/** Names and values in turn: undici looks at an object's three times. */
-function headerList(own: ClientRequest['headers'], rest: readonly string[]): string[] {
-  const list: string[] = [];
-  for (const name in own) list.push(name, own[name] ?? '');
-  return list.concat(rest);
 }
 
 function poolOptions(limits: ClientLimits): Pool.Options {

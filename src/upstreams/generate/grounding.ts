@@ -206,9 +206,10 @@ export function addFetchedPages(pages: Map<string, FetchedPage>, metadata: JsonO
  * Adds the addresses of a candidate's `citationMetadata` to those known so far. The public API lists them in
  * `citationSources`, Vertex AI in `citations`.
  */
-export function addRecited(addresses: Set<string>, { citationMetadata }: JsonObject): void {
-  if (!isJsonObject(citationMetadata)) return;
-  const { citationSources, citations } = citationMetadata;
+export function addRecited(
+  addresses: Set<string>,
+  { citationSources, citations }: JsonObject,
+): void {
   for (const list of [citationSources, citations]) {
     for (const source of Array.isArray(list) ? list : []) {
       const uri = isJsonObject(source) ? source.uri : undefined;

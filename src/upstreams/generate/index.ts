@@ -4,8 +4,8 @@ import type { ModelCapabilities } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { remember } from '../../lib/once.ts';
 import type { Upstream, UpstreamModel } from '../upstream.ts';
-import { type AnswerRoom, type ClientLimits, createUpstreamClient } from './client.ts';
-import { createDecoder } from './decode.ts';
+import { type ClientLimits, createUpstreamClient } from './client.ts';
+import { GenerateDecoder } from './decode.ts';
 import { embed, encodeEmbedInput } from './embed.ts';
 import { encode } from './encode.ts';
 import { outputLimit } from './encode-config.ts';
@@ -15,6 +15,7 @@ import { patch } from './native-body.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
 import { createQuotaReader, createTokenCounter, listModels } from './queries.ts';
 import { generateRequest } from './requests.ts';
+import type { AnswerRoom } from './response.ts';
 
 /** The wire's name; the generate protocol's relay lane carries the same. */
 const GENERATE_WIRE = 'generate-content';
@@ -60,7 +61,7 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Genera
       const { drawsImages } = builtIn(call.modelId);
       return client.open(generateRequest(profile, call, { drawsImages }));
     },
-    createDecoder: (context) => createDecoder(context, () => clock.now()),
+    createDecoder: (context) => new GenerateDecoder(context, () => clock.now()),
     countTokens: createTokenCounter({ client, profile, clock }),
     encodeEmbedInput,
     embed: (call) => embed(client, profile, call),

@@ -3,7 +3,6 @@
 import type { AccountAccess, UpstreamCall } from '../upstream.ts';
 import type { ClientRequest } from './client.ts';
 import { type GenerateProfile, type ModelMethod, placeProject } from './profiles/profile.ts';
-import { createIdleLimit, IDLE_MS } from './response.ts';
 
 export function generateRequest(
   profile: GenerateProfile,
@@ -11,10 +10,7 @@ export function generateRequest(
   { drawsImages }: { readonly drawsImages: boolean },
 ): ClientRequest {
   const method = call.stream ? 'streamGenerateContent' : 'generateContent';
-  return {
-    ...modelRequest(profile, method, call),
-    idleMsAfter: createIdleLimit({ drawsImages }),
-  };
+  return { ...modelRequest(profile, method, call), drawsImages };
 }
 
 /** A POST to one method of one model, with the account's credential and project. */
@@ -73,7 +69,6 @@ function credentials(profile: GenerateProfile, access: AccountAccess) {
     headers: profile.authHeaders(access),
     proxyUrl: access.proxyUrl,
     secrets: secretsOf(access),
-    idleMsAfter: () => IDLE_MS,
   };
 }
 
