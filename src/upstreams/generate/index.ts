@@ -14,7 +14,7 @@ import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
 import { createQuotaReader, createTokenCounter, listModels } from './queries.ts';
-import { generateRequest } from './requests.ts';
+import { modelRequest } from './requests.ts';
 import type { AnswerRoom } from './response.ts';
 
 /** The wire's name; the generate protocol's relay lane carries the same. */
@@ -59,13 +59,14 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Genera
     patch: (body, target) => patch(body, target, profile),
     open: async (call) => {
       const { drawsImages } = builtIn(call.modelId);
-      return client.open(generateRequest(profile, call, { drawsImages }));
+      const method = call.stream ? 'streamGenerateContent' : 'generateContent';
+      return client.open({ ...modelRequest(profile, method, call), drawsImages });
     },
     createDecoder: (context) => new GenerateDecoder(context, () => clock.now()),
     countTokens: createTokenCounter({ client, profile, clock }),
     encodeEmbedInput,
     embed: (call) => embed(client, profile, call),
-    listModels: (access, signal) => listModels({ client, profile, access, signal }),
+    listModels: (access, signal) => listModels({ client, profile }, access, signal),
     readQuota: createQuotaReader({ client, profile, clock }),
     callsUnderWay: () => client.underWay(),
     close: () => client.close(),

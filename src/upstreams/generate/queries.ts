@@ -1,4 +1,4 @@
-// Counts the tokens of a request at the upstream, in the form it takes.
+// Asks the upstream what is no answer of a model: token counts, the model list, quotas.
 
 import { GatewayError } from '../../canonical/error.ts';
 import type { ModelTask } from '../../canonical/model.ts';
@@ -17,13 +17,12 @@ import { readTokenCount } from './decode.ts';
 import { pathFault } from './errors.ts';
 import { traitsOf } from './models.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
-import { listRequest, modelRequest, quotaRequest } from './requests.ts';
-
-export type CountTokens = (call: CountCall) => Promise<TokenCount>;
+import { modelRequest, requestOf } from './requests.ts';
 
 type CountCall = Omit<UpstreamCall, 'stream'>;
 
-export interface TokenCounterOptions {
+/** Whom to ask. */
+interface Asked {
   readonly client: UpstreamClient;
   readonly profile: GenerateProfile;
   readonly clock: Pick<Clock, 'monotonic'>;
@@ -35,7 +34,7 @@ const CONTENTS_FOR_MS = 60 * 60 * 1000;
 const LEAST_WHOLE_COUNT = 2;
 
 /** The counter throws GatewayError with `failure` set. */
-export function createTokenCounter({ client, profile, clock }: TokenCounterOptions): CountTokens {
+export function createTokenCounter({ client, profile, clock }: Asked) {
   let contentsUntil = Number.NEGATIVE_INFINITY;
   const count = async (call: CountCall, body: JsonObject): Promise<number> => {
     const answer = await client.readObject(modelRequest(profile, 'countTokens', { ...call, body }));
@@ -72,7 +71,7 @@ export function createTokenCounter({ client, profile, clock }: TokenCounterOptio
     if (isTried) contentsUntil = clock.monotonic() + CONTENTS_FOR_MS;
     return uncounted === undefined ? { total } : { total, uncounted };
   };
-  return async (call) => {
+  return async (call: CountCall): Promise<TokenCount> => {
     switch (profile.countForm) {
       case 'whole-request':
         return { total: await count(call, wholeRequest(call)) };
@@ -129,53 +128,39 @@ function isRefusal(error: unknown): boolean {
 /** Far above any real list; a list that goes on for longer goes round in circles. */
 const MAX_PAGES = 50;
 
-export interface ListOptions {
-  readonly client: UpstreamClient;
-  readonly profile: GenerateProfile;
-  readonly access: AccountAccess;
-  readonly signal: AbortSignal;
-}
+/** Statuses of a list that is not there, or not for this account. */
+const REFUSED: readonly unknown[] = [403, 404, 405, 501];
 
 /**
  * The models that generate or embed content, each once, ids without `models/`. None when the upstream may
  * refuse the list and does: the account may serve all the same.
  * @throws GatewayError with `failure` set.
  */
-export async function listModels(options: ListOptions): Promise<readonly UpstreamModel[]> {
+export async function listModels(
+  { client, profile }: Pick<Asked, 'client' | 'profile'>,
+  access: AccountAccess,
+  signal: AbortSignal,
+): Promise<readonly UpstreamModel[]> {
+  const models = new Map<string, UpstreamModel>();
+  const query: Record<string, string> = { pageSize: String(profile.listPageSize) };
   try {
-    return await readList(options);
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const request = requestOf(profile, { access, signal }, profile.listPath, query);
+      const answer = await client.readObject(request);
+      for (const item of objectsOf(answer.models ?? answer.publisherModels)) {
+        const model = readModel(item);
+        if (model !== undefined) models.set(model.id, model);
+      }
+      const next = listTextOf(answer.nextPageToken);
+      if (next === undefined || next === query.pageToken) break;
+      query.pageToken = next;
+    }
   } catch (error) {
-    if (options.profile.mayRefuseList && isListRefusal(error)) return [];
+    const isRefused = error instanceof GatewayError && REFUSED.includes(error.failure?.status);
+    if (isRefused && profile.mayRefuseList) return [];
     throw error;
   }
-}
-
-/** Statuses of a list that is not there, or not for this account. */
-const REFUSED = [403, 404, 405, 501];
-
-function isListRefusal(error: unknown): boolean {
-  const status = error instanceof GatewayError ? error.failure?.status : undefined;
-  return status !== undefined && REFUSED.includes(status);
-}
-
-async function readList(options: ListOptions): Promise<readonly UpstreamModel[]> {
-  const { client, profile, access, signal } = options;
-  const models = new Map<string, UpstreamModel>();
-  let token = '';
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const answer = await client.readObject(listRequest(profile, access, { token, signal }));
-    for (const model of readModels(answer.models ?? answer.publisherModels))
-      models.set(model.id, model);
-    const next = listTextOf(answer.nextPageToken) ?? '';
-    if (next === '' || next === token) break;
-    token = next;
-  }
   return [...models.values()];
-}
-
-function readModels(list: JsonValue | undefined): UpstreamModel[] {
-  if (!Array.isArray(list)) return [];
-  return list.filter(isJsonObject).flatMap(readModel);
 }
 
 /** What the methods of a model amount to; undefined when neither the list nor anybody else says. */
@@ -192,22 +177,20 @@ const TASK_METHODS: readonly (readonly [ModelTask, method: string])[] = [
   ['embed', 'embedContent'],
 ];
 
-function readModel(model: JsonObject): UpstreamModel[] {
+function readModel(model: JsonObject): UpstreamModel | undefined {
   const id = listTextOf(model.name)?.replace(/^(?:publishers\/[^/]+\/)?models\//, '') ?? '';
   const tasks = readTasks(model, id);
-  if (id === '' || tasks?.length === 0) return [];
+  if (id === '' || tasks?.length === 0) return undefined;
   const thinks = model.thinking ?? model.supportsThinking;
-  return [
-    {
-      id,
-      displayName: listTextOf(model.displayName),
-      description: listTextOf(model.description),
-      inputTokenLimit: readLimit(model.inputTokenLimit),
-      outputTokenLimit: readLimit(model.outputTokenLimit ?? model.maxOutputTokens),
-      supportsThinking: typeof thinks === 'boolean' ? thinks : undefined,
-      tasks,
-    },
-  ];
+  return {
+    id,
+    displayName: listTextOf(model.displayName),
+    description: listTextOf(model.description),
+    inputTokenLimit: readLimit(model.inputTokenLimit),
+    outputTokenLimit: readLimit(model.outputTokenLimit ?? model.maxOutputTokens),
+    supportsThinking: typeof thinks === 'boolean' ? thinks : undefined,
+    tasks,
+  };
 }
 
 function readLimit(value: JsonValue | undefined): number | undefined {
@@ -218,17 +201,6 @@ function readLimit(value: JsonValue | undefined): number | undefined {
 function listTextOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
-
-export interface QuotaReaderOptions {
-  readonly client: UpstreamClient;
-  readonly profile: GenerateProfile;
-  readonly clock: Clock;
-}
-
-export type ReadQuota = (
-  access: AccountAccess,
-  signal: AbortSignal,
-) => Promise<UpstreamQuota | undefined>;
 
 type ModelRow = UpstreamQuota['models'][number];
 
@@ -242,15 +214,15 @@ const TIERS = ['ultra', 'pro', 'free'] as const;
  * Answers undefined for an upstream that has no such call. Whether it has one is the upstream's
  * property and not the account's, so that one account's 404 spares the others the question.
  */
-export function createQuotaReader({ client, profile, clock }: QuotaReaderOptions): ReadQuota {
+export function createQuotaReader({ client, profile, clock }: Asked) {
   const { quotaPath } = profile;
-  if (quotaPath === undefined) return async () => undefined;
   let noneUntil = Number.NEGATIVE_INFINITY;
-  return async (access, signal) => {
+  return async (access: AccountAccess, signal: AbortSignal): Promise<UpstreamQuota | undefined> => {
+    if (quotaPath === undefined) return undefined;
     signal.throwIfAborted();
     if (clock.monotonic() < noneUntil) return undefined;
-    const request = quotaRequest({ ...profile, quotaPath }, access, signal);
     try {
+      const request = requestOf(profile, { access, signal }, quotaPath);
       return readQuotaAnswer(await client.readObject(request));
     } catch (error) {
       if (!(error instanceof GatewayError) || !NO_SUCH_CALL.has(error.failure?.status)) throw error;
@@ -269,7 +241,7 @@ function readQuotaAnswer(answer: JsonObject): UpstreamQuota | undefined {
   const word = textOf(answer.tier)?.toLowerCase();
   const tier = TIERS.find((known) => known === word);
   const projectId = textOf(answer.project);
-  const rows = Array.isArray(answer.models) ? answer.models.filter(isJsonObject) : [];
+  const rows = objectsOf(answer.models);
   const isOfQuota = rows.some(hasFigure);
   if (!isOfQuota && tier === undefined && projectId === undefined) return undefined;
   const models = new Map<string, ModelRow>();
@@ -322,4 +294,8 @@ function figureOf(value: JsonValue | undefined): number | undefined {
 function textOf(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string') return undefined;
   return value.trim() || undefined;
+}
+
+function objectsOf(list: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }

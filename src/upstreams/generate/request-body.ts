@@ -21,16 +21,34 @@ const SHORTEST_ESCAPED = 16_384;
  * takes several turns.
  */
 export function encodeBody(body: JsonObject, receipt?: Receipt): Buffer | Promise<Buffer> {
+  if (!mayBeMarked(body)) {
+    const text = mendText(JSON.stringify(body), receipt);
+    return Buffer.from(text, encodingOf({ text, bytes: Buffer.byteLength(text) }));
+  }
   const marks = new Marks();
   const text = mendText(JSON.stringify(marks.mark(body)), receipt);
-  if (marks.taken.length === 0) return Buffer.from(text, encodingOf(jsonPiece(text)));
   const parts = marks.parts(text);
   const characters = parts.reduce((sum, part) => sum + part.text.length, 0);
   return characters < STEPWISE_FROM_BYTES ? join(parts.map(pieceOf)) : joinInSteps(parts);
 }
 
+/** False for most bodies: they have no shared tools, no media and no more text than one turn takes. */
+function mayBeMarked({ tools, contents }: JsonObject): boolean {
+  if (Array.isArray(tools) && isShared(tools)) return true;
+  let characters = 0;
+  for (const content of Array.isArray(contents) ? contents : []) {
+    if (!isJsonObject(content) || !Array.isArray(content.parts)) continue;
+    for (const part of content.parts) {
+      if (!isJsonObject(part)) continue;
+      if (part.inlineData !== undefined || part.functionResponse !== undefined) return true;
+      if (typeof part.text === 'string') characters += part.text.length;
+    }
+  }
+  return characters > ESCAPED_AT_ONCE;
+}
+
 function join(pieces: readonly Piece[]): Buffer {
-  const all = Buffer.allocUnsafeSlow(sumBytes(pieces));
+  const all = Buffer.allocUnsafeSlow(pieces.reduce((sum, piece) => sum + piece.bytes, 0));
   let offset = 0;
   for (const piece of pieces) offset += writePiece(all, piece, offset);
   return all;
@@ -85,10 +103,6 @@ function* cutPart(part: Part): Generator<Piece> {
     yield isText ? jsonPiece(JSON.stringify(text).slice(1, -1)) : { text, bytes: text.length };
     start = end;
   }
-}
-
-function sumBytes(pieces: readonly Piece[]): number {
-  return pieces.reduce((sum, piece) => sum + piece.bytes, 0);
 }
 
 interface Piece {
