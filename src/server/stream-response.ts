@@ -113,22 +113,18 @@ export class SocketWriter {
 
   readonly #flush = (): void => {
     if (this.#isInPieces || !this.#isWritable) return;
-    const text = this.#takePending();
+    const text = this.#pending;
+    this.#pending = '';
     if (this.#isEnding) this.#end(text);
     else if (text !== '') this.#send(text);
   };
-
-  #takePending(): string {
-    const text = this.#pending;
-    this.#pending = '';
-    return text;
-  }
 
   async #sendInPieces(): Promise<void> {
     this.#isInPieces = true;
     while (this.#pending !== '' && this.isOpen) {
       // Outside of V8's own memory, which has a limit: a client may take its time.
-      const bytes = Buffer.from(this.#takePending());
+      const bytes = Buffer.from(this.#pending);
+      this.#pending = '';
       for (let at = 0; at < bytes.length && this.#isWritable; ) {
         const end = endOfPiece(bytes, at);
         if (!this.#send(bytes.toString('utf8', at, end))) await this.#untilDrained();
@@ -136,7 +132,7 @@ export class SocketWriter {
       }
     }
     this.#isInPieces = false;
-    if (this.#isEnding && this.#isWritable) this.#end(this.#takePending());
+    if (this.#isEnding) this.#flush();
   }
 
   #end(rest: string): void {

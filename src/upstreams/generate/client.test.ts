@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../lib/json.ts';
 import {
+  access,
   call,
   closers,
   failureOf,
@@ -39,11 +40,10 @@ test('a stream is asked for with our own headers only', async () => {
 });
 
 test('a unary answer is one frame, a key may travel in the query, names are escaped', async () => {
-  const { upstream, seen } = await start(json({ a: 1 }), {
-    auth: 'query',
-    projectPlacement: 'none',
-  });
-  const stream = await upstream.open(call({ stream: false, modelId: '../x?y' }));
+  const { upstream, seen } = await start(json({ a: 1 }), { auth: 'query' });
+  const { projectId: _, ...withoutProject } = access;
+  const asked = call({ stream: false, modelId: '../x?y', access: withoutProject });
+  const stream = await upstream.open(asked);
   expect(await readAll(stream)).toEqual([{ a: 1 }]);
   expect(seen[0]?.url).toBe('/v1beta/models/..%2Fx%3Fy:generateContent?key=secret-key');
   expect(JSON.parse(seen[0]?.body ?? '')).toEqual(call().body);

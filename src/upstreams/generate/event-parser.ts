@@ -49,10 +49,9 @@ export class RepeatedEvents implements EventMemory {
   #vain = 0;
 
   repeat(text: string): Frame | undefined {
-    if (
-      this.#value !== undefined &&
-      text.slice(0, SAME_START) === this.#text.slice(0, SAME_START)
-    ) {
+    const beginsLike = text.slice(0, SAME_START) === this.#text.slice(0, SAME_START);
+    // A stream's end repeats nothing: most answers are over before a pattern is worth its search.
+    if (this.#value !== undefined && beginsLike && !text.includes('"finishReason"')) {
       this.#pattern = findPattern(this.#text, this.#value);
       if (this.#pattern !== undefined) this.#vain += 1;
       this.#value = undefined;

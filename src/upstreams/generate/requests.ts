@@ -2,7 +2,7 @@
 
 import type { AccountAccess, UpstreamCall } from '../upstream.ts';
 import type { ClientRequest } from './client.ts';
-import { type GenerateProfile, type ModelMethod, placeProject } from './profiles/profile.ts';
+import type { GenerateProfile, ModelMethod } from './profiles/profile.ts';
 
 /** A POST to one method of one model, with the account's credential and project. */
 export function modelRequest(
@@ -12,10 +12,11 @@ export function modelRequest(
 ): ClientRequest {
   const { access, body, modelId, receipt, freshConnection } = call;
   const path = profile.modelPath(access, modelId, method);
+  const project = profile.hasProjectInBody === true ? access.projectId : undefined;
   return {
     ...requestOf(profile, call, path, method === 'streamGenerateContent' ? { alt: 'sse' } : {}),
     method: 'POST',
-    body: placeProject(body, profile, access),
+    body: project ? { ...body, project } : body,
     receipt,
     freshConnection,
   };

@@ -85,6 +85,8 @@ export class AnswerStream
   readonly #options: AnswerStreamOptions;
   readonly #reader: FrameReader;
   readonly #opening = Promise.withResolvers<UpstreamStream>();
+  /** Resolves with this stream when good headers came. @throws GatewayError with `failure` set */
+  readonly opened = this.#opening.promise;
   readonly #silence: SilenceTimer;
   #controller: Dispatcher.DispatchController | undefined;
   #hasAnswer = false;
@@ -102,7 +104,8 @@ export class AnswerStream
   #idleMs = 0;
   /** True when what came so far is a whole answer. */
   #isSaid = false;
-  #isOver = false;
+  /** True once nothing more is wanted of it or comes from it. */
+  isOver = false;
   heldBytes = 0;
 
   constructor(options: AnswerStreamOptions) {
@@ -114,19 +117,9 @@ export class AnswerStream
     options.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Resolves with this stream when good headers came. @throws GatewayError with `failure` set */
-  get opened(): Promise<UpstreamStream> {
-    return this.#opening.promise;
-  }
-
-  /** True once nothing more is wanted of it or comes from it. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#isOver) controller.abort(new Error('The request was given up.'));
+    if (this.isOver) controller.abort(new Error('The request was given up.'));
   }
 
   onResponseStarted(): void {
@@ -197,9 +190,9 @@ export class AnswerStream
       const all = chunks.length === 1 ? first : Buffer.concat(chunks, this.#arrivedBytes);
       this.#arrived = [];
       this.#arrivedBytes = 0;
-      if (!this.#isOver) this.#readChunk(all);
+      if (!this.isOver) this.#readChunk(all);
     }
-    if (this.#ending !== undefined && !this.#isOver) this.#readEnding(this.#ending);
+    if (this.#ending !== undefined && !this.isOver) this.#readEnding(this.#ending);
   };
 
   #readChunk(chunk: Buffer): void {
@@ -268,7 +261,7 @@ export class AnswerStream
 
   protected override onTaken(): void {
     const controller = this.#controller;
-    if (this.#isOver || controller?.paused !== true) return;
+    if (this.isOver || controller?.paused !== true) return;
     this.#silence.touch(this.#idleMs);
     controller.resume();
   }
@@ -300,8 +293,8 @@ export class AnswerStream
   }
 
   #finish(ending: Ending): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.isOver) return;
+    this.isOver = true;
     this.#silence.cancel();
     const { signal, room, onClosed } = this.#options;
     signal.removeEventListener('abort', this.#onAbort);
