@@ -24,6 +24,7 @@ import {
   readGrounding,
   readSearches,
 } from './grounding.ts';
+import { itemsOf, objectOf, textOf } from './read-values.ts';
 import { secretsOf } from './requests.ts';
 
 /** Of Chat Completions; the others ask for fewer. */
@@ -343,10 +344,6 @@ function onlyObject(
   return isJsonObject(item) && Object.keys(item).every((key) => fields.has(key)) ? item : undefined;
 }
 
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
 function byNumber(candidates: readonly JsonValue[]): readonly JsonValue[] {
   const readable = candidates.filter(isJsonObject);
   return readable.sort((left, right) => numberOf(left) - numberOf(right));
@@ -508,12 +505,12 @@ function addLogprobs(choice: ChoiceDecoder, { logprobsResult, avgLogprobs }: Jso
 }
 
 function readTokens({ chosenCandidates, topCandidates }: JsonObject): TokenLogprob[] {
-  const steps = listOf(topCandidates);
-  return listOf(chosenCandidates).flatMap((chosen, index) => {
+  const steps = itemsOf(topCandidates);
+  return itemsOf(chosenCandidates).flatMap((chosen, index) => {
     const token = readToken(chosen);
     if (token === undefined) return [];
     const step = steps[index];
-    const alternatives = isJsonObject(step) ? listOf(step.candidates) : [];
+    const alternatives = itemsOf(objectOf(step)?.candidates);
     return [{ ...token, alternatives: alternatives.flatMap((one) => readToken(one) ?? []) }];
   });
 }
@@ -523,8 +520,4 @@ function readToken(value: JsonValue): RatedToken | undefined {
   if (!isJsonObject(value) || typeof value.token !== 'string') return undefined;
   const { token } = value;
   return { token, id: readNumber(value.tokenId), logprob: readNumber(value.logProbability) ?? 0 };
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -22,6 +22,7 @@ import type {
 import { keyIn } from '../../wire/vocabulary.ts';
 import type { EncodeContext } from './encode-config.ts';
 import { traitsOf } from './models.ts';
+import { objectsOf } from './read-values.ts';
 
 export interface EncodedTools {
   /** One element for all declarations, then one for each tool the upstream runs. */
@@ -199,12 +200,9 @@ export function typedValues({ generationConfig, tools }: JsonObject): TypedValue
   const answer = isJsonObject(generationConfig) && 'responseJsonSchema' in generationConfig;
   if (!answer && tools === undefined) return NOTHING_TYPED;
   const functions = new Set<string>();
-  for (const tool of Array.isArray(tools) ? tools : []) {
-    const declarations = isJsonObject(tool) ? tool.functionDeclarations : undefined;
-    for (const declaration of Array.isArray(declarations) ? declarations : []) {
-      if (isJsonObject(declaration) && 'parametersJsonSchema' in declaration) {
-        functions.add(String(declaration.name));
-      }
+  for (const { functionDeclarations } of objectsOf(tools)) {
+    for (const declaration of objectsOf(functionDeclarations)) {
+      if ('parametersJsonSchema' in declaration) functions.add(String(declaration.name));
     }
   }
   return answer || functions.size > 0 ? { answer, functions } : NOTHING_TYPED;

@@ -4,7 +4,7 @@ import type { ModelCapabilities } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { remember } from '../../lib/once.ts';
 import type { Upstream, UpstreamModel } from '../upstream.ts';
-import { type ClientLimits, createUpstreamClient } from './client.ts';
+import { type ClientLimits, UpstreamClient } from './client.ts';
 import { GenerateDecoder } from './decode.ts';
 import { embed, encodeEmbedInput } from './embed.ts';
 import { encode } from './encode.ts';
@@ -36,7 +36,7 @@ export interface GenerateUpstream extends Upstream {
 export function createGenerateUpstream(options: GenerateUpstreamOptions): GenerateUpstream {
   const { profile, clock, limits, answerRoom } = options;
   const { baseUrl, userAgent } = profile;
-  const client = createUpstreamClient({ baseUrl, userAgent, clock, limits, answerRoom });
+  const client = new UpstreamClient({ baseUrl, userAgent, clock, limits, answerRoom });
   const builtIn = remember(MAX_NAMES, (modelId: string) => capabilitiesOf(profile, modelId));
   const listedOnes = new WeakMap<UpstreamModel, ModelCapabilities>();
   return {
@@ -68,7 +68,7 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Genera
     embed: (call) => embed(client, profile, call),
     listModels: (access, signal) => listModels({ client, profile }, access, signal),
     readQuota: createQuotaReader({ client, profile, clock }),
-    callsUnderWay: () => client.underWay(),
+    callsUnderWay: () => client.underWay,
     close: () => client.close(),
   };
 }

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../canonical/error.ts';
 import type { ModelTask } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import type {
   AccountAccess,
@@ -17,13 +17,14 @@ import { readTokenCount } from './decode.ts';
 import { pathFault } from './errors.ts';
 import { traitsOf } from './models.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from './read-values.ts';
 import { modelRequest, requestOf } from './requests.ts';
 
 type CountCall = Omit<UpstreamCall, 'stream'>;
 
 /** Whom to ask. */
 interface Asked {
-  readonly client: UpstreamClient;
+  readonly client: Pick<UpstreamClient, 'readObject'>;
   readonly profile: GenerateProfile;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
@@ -109,14 +110,10 @@ function requestFields(body: JsonObject): JsonObject {
 
 /** What counts beside the contents: the system text, and tools as they are written. */
 function textBeside({ systemInstruction, tools }: JsonObject): string | undefined {
-  const written = Array.isArray(tools) && tools.length > 0 ? JSON.stringify(tools) : '';
-  return `${readSystemText(systemInstruction)}${written}` || undefined;
-}
-
-function readSystemText(system: JsonValue | undefined): string {
-  const parts = isJsonObject(system) && Array.isArray(system.parts) ? system.parts : [];
-  const texts = parts.map((part) => (isJsonObject(part) ? part.text : undefined));
-  return texts.filter((text) => typeof text === 'string').join('\n');
+  const written = itemsOf(tools).length > 0 ? JSON.stringify(tools) : '';
+  const texts = objectsOf(objectOf(systemInstruction)?.parts).map(({ text }) => text);
+  const system = texts.filter((text) => typeof text === 'string').join('\n');
+  return `${system}${written}` || undefined;
 }
 
 function isRefusal(error: unknown): boolean {
@@ -151,7 +148,7 @@ export async function listModels(
         const model = readModel(item);
         if (model !== undefined) models.set(model.id, model);
       }
-      const next = listTextOf(answer.nextPageToken);
+      const next = textOf(answer.nextPageToken);
       if (next === undefined || next === query.pageToken) break;
       query.pageToken = next;
     }
@@ -178,14 +175,14 @@ const TASK_METHODS: readonly (readonly [ModelTask, method: string])[] = [
 ];
 
 function readModel(model: JsonObject): UpstreamModel | undefined {
-  const id = listTextOf(model.name)?.replace(/^(?:publishers\/[^/]+\/)?models\//, '') ?? '';
+  const id = textOf(model.name)?.replace(/^(?:publishers\/[^/]+\/)?models\//, '') ?? '';
   const tasks = readTasks(model, id);
   if (id === '' || tasks?.length === 0) return undefined;
   const thinks = model.thinking ?? model.supportsThinking;
   return {
     id,
-    displayName: listTextOf(model.displayName),
-    description: listTextOf(model.description),
+    displayName: textOf(model.displayName),
+    description: textOf(model.description),
     inputTokenLimit: readLimit(model.inputTokenLimit),
     outputTokenLimit: readLimit(model.outputTokenLimit ?? model.maxOutputTokens),
     supportsThinking: typeof thinks === 'boolean' ? thinks : undefined,
@@ -196,10 +193,6 @@ function readModel(model: JsonObject): UpstreamModel | undefined {
 function readLimit(value: JsonValue | undefined): number | undefined {
   const limit = typeof value === 'string' ? Number(value) : readNumber(value);
   return limit !== undefined && Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
-}
-
-function listTextOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 type ModelRow = UpstreamQuota['models'][number];
@@ -238,9 +231,9 @@ export function createQuotaReader({ client, profile, clock }: Asked) {
  * every path with it, has rows, but neither a fraction nor a reset time in any of them.
  */
 function readQuotaAnswer(answer: JsonObject): UpstreamQuota | undefined {
-  const word = textOf(answer.tier)?.toLowerCase();
+  const word = trimmedOf(answer.tier)?.toLowerCase();
   const tier = TIERS.find((known) => known === word);
-  const projectId = textOf(answer.project);
+  const projectId = trimmedOf(answer.project);
   const rows = objectsOf(answer.models);
   const isOfQuota = rows.some(hasFigure);
   if (!isOfQuota && tier === undefined && projectId === undefined) return undefined;
@@ -255,7 +248,7 @@ function hasFigure({ remainingFraction, resetTime }: JsonObject): boolean {
 
 /** Beside rows with figures one without a fraction means 0, which proto-JSON may leave out. */
 function readRow(row: JsonObject): ModelRow[] {
-  const id = (textOf(row.name) ?? textOf(row.id))?.replace(/^models\//, '') ?? '';
+  const id = (trimmedOf(row.name) ?? trimmedOf(row.id))?.replace(/^models\//, '') ?? '';
   if (id === '') return [];
   const fraction = figureOf(row.remainingFraction) ?? 0;
   return [
@@ -270,7 +263,7 @@ function readRow(row: JsonObject): ModelRow[] {
 
 /** Amounts may be of tokens instead. */
 function countsCalls({ tokenType }: JsonObject): boolean {
-  return tokenType === undefined || textOf(tokenType)?.toUpperCase() === 'REQUESTS';
+  return tokenType === undefined || trimmedOf(tokenType)?.toUpperCase() === 'REQUESTS';
 }
 
 function readCount(value: JsonValue | undefined): number | undefined {
@@ -280,22 +273,17 @@ function readCount(value: JsonValue | undefined): number | undefined {
 
 /** A time stamp of RFC 3339, as google.protobuf.Timestamp is written in JSON. */
 function readTime(value: JsonValue | undefined): number | undefined {
-  const at = Date.parse(textOf(value) ?? '');
+  const at = Date.parse(trimmedOf(value) ?? '');
   return Number.isNaN(at) ? undefined : at;
 }
 
 /** Proto-JSON allows figures as text. */
 function figureOf(value: JsonValue | undefined): number | undefined {
-  const text = textOf(value);
+  const text = trimmedOf(value);
   const figure = text === undefined ? readNumber(value) : Number(text);
   return figure === undefined || !Number.isFinite(figure) ? undefined : figure;
 }
 
-function textOf(value: JsonValue | undefined): string | undefined {
-  if (typeof value !== 'string') return undefined;
-  return value.trim() || undefined;
-}
-
-function objectsOf(list: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
+function trimmedOf(value: JsonValue | undefined): string | undefined {
+  return textOf(value)?.trim() || undefined;
 }

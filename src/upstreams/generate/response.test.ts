@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { GatewayError } from '../../canonical/error.ts';
-import { AnswerStream } from './response.ts';
+import { type AnswerRoom, AnswerStream } from './response.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
 
@@ -33,22 +33,21 @@ function feed(
       log.push('resume');
     },
   };
-  const stream = new AnswerStream({
-    clock,
-    signal: abort.signal,
-    secrets: [],
-    limits: {
-      firstFrameMs: 305_000,
-      refusalMs: 5_000,
-      maxRefusalBytes: 1000,
-      maxFrameBytes: options.most ?? 10_000,
-      maxAnswerBytes: options.most ?? 50_000,
-      maxWaitingBytes: 100,
-    },
-    drawsImages: options.drawsImages,
-    room: { take: (_holder, bytes) => options.takeRoom?.(bytes), release: () => {} },
-    onClosed: () => void log.push('closed'),
-  });
+  const limits = {
+    firstFrameMs: 305_000,
+    refusalMs: 5_000,
+    maxRefusalBytes: 1000,
+    maxFrameBytes: options.most ?? 10_000,
+    maxAnswerBytes: options.most ?? 50_000,
+    maxWaitingBytes: 100,
+  };
+  const room: AnswerRoom = {
+    take: (_holder, bytes) => options.takeRoom?.(bytes),
+    release: () => {},
+  };
+  const { drawsImages } = options;
+  const request = { signal: abort.signal, secrets: [], drawsImages };
+  const stream = new AnswerStream(request, { clock, limits, room }, () => void log.push('closed'));
   stream.onRequestStart(controller);
   const send = (text: string) => stream.onResponseData(controller, Buffer.from(text));
   const open = () => {

@@ -2,7 +2,7 @@
 
 import type { Dispatcher } from 'undici';
 import { type Clock, SilenceTimer } from '../../lib/clock.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { type Ending, Handover } from '../../stream/queue.ts';
 import { turn } from '../../stream/scheduler.ts';
@@ -12,20 +12,23 @@ import { readNetworkError, timeoutFault } from './connections.ts';
 import { classifyFailure, pathFault } from './errors.ts';
 import { RepeatedEvents } from './event-parser.ts';
 
-export interface AnswerStreamOptions {
-  readonly clock: Clock;
+/** Of a request what its answer depends on. */
+export interface AnswerRequest {
   readonly signal: AbortSignal;
-  readonly limits: AnswerLimits;
   /** Secrets of the account, kept out of error texts. */
   readonly secrets: readonly string[];
-  /** The tools that are sent, for what a refusal says of them. */
-  readonly tools?: JsonValue | undefined;
+  /** Its tools are named in what a refusal says of them. */
+  readonly body?: JsonObject | undefined;
   /** True for models that draw, which are silent for long. */
   readonly drawsImages?: boolean | undefined;
+}
+
+/** What all answers of one upstream share. */
+export interface AnswerPlace {
+  readonly clock: Clock;
+  readonly limits: AnswerLimits;
   /** For an event, or a whole answer, that is large; without it there is enough. */
   readonly room?: AnswerRoom | undefined;
-  /** Called once when the exchange is over. */
-  onClosed(): void;
 }
 
 /** The memory for large answers while they are read. */
@@ -82,7 +85,9 @@ export class AnswerStream
   extends Handover<Frame>
   implements Dispatcher.DispatchHandler, AnswerHolder
 {
-  readonly #options: AnswerStreamOptions;
+  readonly #request: AnswerRequest;
+  readonly #place: AnswerPlace;
+  readonly #onClosed: () => void;
   readonly #reader: FrameReader;
   readonly #opening = Promise.withResolvers<UpstreamStream>();
   /** Resolves with this stream when good headers came. @throws GatewayError with `failure` set */
@@ -108,13 +113,16 @@ export class AnswerStream
   isOver = false;
   heldBytes = 0;
 
-  constructor(options: AnswerStreamOptions) {
+  /** @param onClosed called once when the exchange is over */
+  constructor(request: AnswerRequest, place: AnswerPlace, onClosed: () => void) {
     super();
-    this.#options = options;
-    const { maxFrameBytes } = options.limits;
+    this.#request = request;
+    this.#place = place;
+    this.#onClosed = onClosed;
+    const { maxFrameBytes } = place.limits;
     this.#reader = new FrameReader({ maxFrameBytes, memory: new RepeatedEvents() });
-    this.#silence = new SilenceTimer(options.clock, this.#onSilence);
-    options.signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#silence = new SilenceTimer(place.clock, this.#onSilence);
+    request.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -140,7 +148,7 @@ export class AnswerStream
     }
     if (status >= 300) {
       this.#refusal = { status, headers, chunks: [], bytes: 0 };
-      this.#silence.touch(this.#options.limits.refusalMs);
+      this.#silence.touch(this.#place.limits.refusalMs);
       return;
     }
     const fault = faultOfHeaders(headers);
@@ -148,7 +156,7 @@ export class AnswerStream
       this.#cancel(fault);
       return;
     }
-    this.#silence.touch(this.#options.limits.firstFrameMs);
+    this.#silence.touch(this.#place.limits.firstFrameMs);
     this.#opening.resolve(this);
   }
 
@@ -157,7 +165,7 @@ export class AnswerStream
     this.#arrived.push(chunk);
     this.#arrivedBytes += chunk.length;
     // A fast upstream sends more than may be kept in one turn.
-    if (this.#arrivedBytes >= this.#options.limits.maxWaitingBytes) this.#readArrived();
+    if (this.#arrivedBytes >= this.#place.limits.maxWaitingBytes) this.#readArrived();
     else this.#readInStage();
   }
 
@@ -201,7 +209,7 @@ export class AnswerStream
       return;
     }
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#options.limits.maxAnswerBytes) {
+    if (this.#bytes > this.#place.limits.maxAnswerBytes) {
       this.#cancel(pathFault(told`The upstream sent an answer that is too long.`));
       return;
     }
@@ -221,7 +229,7 @@ export class AnswerStream
 
   #takeRoom(): boolean {
     try {
-      this.#options.room?.take(this, this.#partBytes);
+      this.#place.room?.take(this, this.#partBytes);
       return true;
     } catch (error) {
       this.#cancel(error);
@@ -253,7 +261,7 @@ export class AnswerStream
     const isThought = endsInThought(value);
     this.#isSaid = !isThought && saysItsEnd(value);
     if (this.#isSaid) this.#idleMs = FINISHED_IDLE_MS;
-    else this.#idleMs = isThought || this.#options.drawsImages === true ? LONG_IDLE_MS : IDLE_MS;
+    else this.#idleMs = isThought || this.#request.drawsImages === true ? LONG_IDLE_MS : IDLE_MS;
     this.#partBytes = 0;
     this.#silence.touch(this.#idleMs);
     this.add(frames);
@@ -274,20 +282,22 @@ export class AnswerStream
   #readRefusal(refusal: Refusal, chunk: Buffer): void {
     refusal.chunks.push(chunk);
     refusal.bytes += chunk.length;
-    if (refusal.bytes >= this.#options.limits.maxRefusalBytes) {
+    if (refusal.bytes >= this.#place.limits.maxRefusalBytes) {
       this.#cancel(this.#readFailure(refusal));
     }
   }
 
   #readFailure({ status, headers, chunks }: Refusal): Error {
-    const { clock, secrets, limits, tools } = this.#options;
+    const { secrets, body: asked } = this.#request;
+    const { clock, limits } = this.#place;
     const body = Buffer.concat(chunks).subarray(0, limits.maxRefusalBytes).toString();
+    const tools = asked?.tools;
     return classifyFailure({ status, headers, body, now: clock.now(), secrets, tools });
   }
 
   /** Ends the exchange from this side: nothing more is given out, the socket goes. */
   #cancel(error: unknown): void {
-    if (this.#options.signal.aborted) this.drop();
+    if (this.#request.signal.aborted) this.drop();
     this.#finish({ kind: 'error', error });
     this.#controller?.abort(new Error('The exchange was cancelled.'));
   }
@@ -296,15 +306,14 @@ export class AnswerStream
     if (this.isOver) return;
     this.isOver = true;
     this.#silence.cancel();
-    const { signal, room, onClosed } = this.#options;
-    signal.removeEventListener('abort', this.#onAbort);
-    room?.release(this);
-    onClosed();
+    this.#request.signal.removeEventListener('abort', this.#onAbort);
+    this.#place.room?.release(this);
+    this.#onClosed();
     if (ending.kind === 'error') this.#opening.reject(ending.error);
     this.end(ending);
   }
 
-  readonly #onAbort = (): void => this.#cancel(this.#options.signal.reason);
+  readonly #onAbort = (): void => this.#cancel(this.#request.signal.reason);
 
   /** An upstream that has said all there is may forget to end its body. */
   readonly #onSilence = (limitMs: number): void => {
