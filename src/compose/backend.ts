@@ -6,7 +6,7 @@ import type { UpstreamDefinition } from '../config/upstreams.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { OAuthSettings } from '../oauth/oauth-client.ts';
 import { createUpstreamDirectory } from '../upstreams/directory.ts';
-import type { AnswerRoom } from '../upstreams/generate/client.ts';
+import type { AnswerRoom } from '../upstreams/generate/response.ts';
 import { settingsOf, type UpstreamSettings } from '../upstreams/index.ts';
 
 export type Backend = Awaited<ReturnType<typeof openBackend>>;

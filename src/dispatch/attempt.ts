@@ -12,26 +12,19 @@ import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protoco
 import type { SignatureCache } from '../signatures/cache.ts';
 import { createNameMatcher } from '../transforms/answer/calls.ts';
 import { type AnswerRules, createAnswerRules, isCallable } from '../transforms/answer/index.ts';
-import type { AccountAccess, Decoder, UpstreamStream } from '../upstreams/upstream.ts';
+import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
 import {
-  type RelayInput,
+  type LaneInput,
+  RelayedText,
   relayReply,
-  relayStream,
+  TranslatedText,
   translateReply,
-  translateStream,
 } from './lanes.ts';
 import type { PreparedBody } from './prepare.ts';
 import { isRefusal } from './retry.ts';
-import {
-  type AnswerWatch,
-  createAnswerWatch,
-  createMissingUsage,
-  type MissingUsage,
-  noteCommit,
-  type TokenEstimator,
-} from './stream-observer.ts';
+import { AnswerWatch, noteCommit, type TokenEstimator } from './stream-observer.ts';
 
 export interface GenerateAttemptOptions {
   readonly keeper: SignatureCache;
@@ -67,26 +60,22 @@ export class GenerateAttempt {
     this.#promptEstimate ??= options.estimator.estimate(call.request);
     return this.#promptEstimate;
   };
-  readonly #missingUsage: MissingUsage;
   #access: AccountAccess | undefined;
   #told: GenerateAnswer | undefined;
-  #decoder: Decoder | undefined;
 
   constructor(input: GenerateAttemptInput) {
     this.#input = input;
     const { call, context, options, prepared } = input;
     this.#relayed = prepared.lane === 'relay' ? call.relay : undefined;
     const isRelayed = this.#relayed !== undefined;
-    this.#watch = createAnswerWatch({
+    this.#watch = new AnswerWatch({
       keeper: options.keeper,
       scope: context.clientKeyId,
       asked: isRelayed ? undefined : () => whatIsAsked(call),
       transcript: context.record.keepsAnswers ? new AnswerTranscript() : undefined,
-      // Of an answer not heard to its end: what was told of it so far, with estimates for the rest.
-      toldUsage: () => this.#missingUsage.estimate(this.#decoder?.usage) ?? this.#decoder?.usage,
+      estimator: options.estimator,
+      estimatePrompt: this.#estimatePrompt,
     });
-    const { estimator } = options;
-    this.#missingUsage = createMissingUsage({ estimator, estimatePrompt: this.#estimatePrompt });
   }
 
   async run(): Promise<GenerateAnswer> {
@@ -163,7 +152,7 @@ export class GenerateAttempt {
     }
     // Noted only once the answer is whole: another attempt must not inherit this one's repairs.
     const receipt = createReceipt();
-    const reply = await translateReply({ ...input, ...this.#rules(receipt) });
+    const reply = await translateReply(input, this.#rules(receipt));
     for (const { action, path, reason } of receipt.entries) {
       context.receipt.add(action, path, reason);
     }
@@ -177,11 +166,8 @@ export class GenerateAttempt {
     const written = this.#replyContext();
     const chunks =
       relay === undefined
-        ? translateStream(
-            { ...input, ...this.#rules(context.receipt) },
-            call.createStreamWriter(written),
-          )
-        : relayStream(
+        ? new TranslatedText(input, this.#rules(context.receipt), call.createStreamWriter(written))
+        : new RelayedText(
             { ...input, edit: this.#relayEdit(relay) },
             relay.createStreamWriter(written),
             (text) => {
@@ -189,7 +175,7 @@ export class GenerateAttempt {
             },
           );
     // From the commit point on the lease lives as long as the stream.
-    chunks.putBack(await chunks.next(), () => this.#release());
+    await chunks.begin(() => this.#release());
     return { kind: 'stream', chunks };
   }
 
@@ -228,7 +214,7 @@ export class GenerateAttempt {
     options.estimator.observe(call.request, usage.promptTokens);
   }
 
-  #laneInput(frames: UpstreamStream): RelayInput {
+  #laneInput(frames: UpstreamStream): LaneInput {
     const { call, lease, options, prepared } = this.#input;
     const isRelayed = this.#relayed !== undefined;
     const decoder = lease.upstream.createDecoder({
@@ -242,8 +228,8 @@ export class GenerateAttempt {
       callIdPrefix: call.callIdPrefix,
       createId: options.createId,
     });
-    this.#decoder = decoder;
-    return { frames, decoder, watch: this.#watch, missingUsage: this.#missingUsage };
+    this.#watch.decoder = decoder;
+    return { frames, decoder, watch: this.#watch };
   }
 
   #rules(receipt: Receipt): AnswerRules {
@@ -260,7 +246,9 @@ export class GenerateAttempt {
       callIdPrefix,
       createId: options.createId,
       isSearchNamed: prepared.isSearchNamed,
-      textLimit: isRaised ? { limit, counted: () => this.#decoder?.countedAnswer } : undefined,
+      textLimit: isRaised
+        ? { limit, counted: () => this.#watch.decoder?.countedAnswer }
+        : undefined,
     });
   }
 

@@ -32,7 +32,7 @@ import { exhaustedError } from './exhausted.ts';
 import { askApart, asksForSeveral, generateSeveral } from './fan-out.ts';
 import { tellsItself } from './lanes.ts';
 import { CallBodies } from './prepare.ts';
-import { createTokenEstimator } from './stream-observer.ts';
+import { TokenEstimator } from './stream-observer.ts';
 
 export interface DispatchOptions {
   readonly router: ModelRouter;
@@ -60,7 +60,7 @@ class Dispatch implements Dispatcher {
     const { pool, keeper, clock, random, createId } = options;
     this.#options = options;
     this.#dependencies = { pool, clock, random, budget: createRetryBudget(clock) };
-    this.#attempts = { keeper, clock, createId, estimator: createTokenEstimator() };
+    this.#attempts = { keeper, clock, createId, estimator: new TokenEstimator() };
   }
 
   async generate(asked: GenerateCall, context: CallContext): Promise<GenerateAnswer> {

@@ -11,7 +11,6 @@ import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { SelectionLogEntry } from '../pool/pool.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
-import type { Pumpable } from '../stream/queue.ts';
 
 export interface Dispatcher {
   /**
@@ -134,7 +133,7 @@ export type GenerateAnswer =
       readonly chunks: AnswerChunks;
     };
 
-export interface AnswerChunks extends Pumpable<string> {
+export interface AnswerChunks extends AsyncIterableIterator<string, unknown> {
   /** What its writer says it is; undefined where several writers take part. */
   readonly contentType?: string | undefined;
   /** What is left to write when an answer that has begun ends here, with this failure, in its own words. */

@@ -59,7 +59,7 @@ async function streamApart(
   context: CallContext,
   options: FanOutOptions,
 ): Promise<GenerateAnswer> {
-  const arrivals = new Handover<Result>({ onCaughtUp: () => {}, onLeft: () => {} });
+  const arrivals = new Handover<Result>();
   const onResult = (result: Result): void => arrivals.add([result]);
   void askAll(call, context, { ...options, onResult }).then(() => arrivals.end({ kind: 'end' }));
   const failures: GatewayError[] = [];

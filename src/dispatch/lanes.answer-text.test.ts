@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { SignatureCache } from '../signatures/cache.ts';
-import type { Frame } from '../upstreams/upstream.ts';
-import { type AnswerLane, AnswerText } from './lanes.ts';
-import { createAnswerWatch } from './stream-observer.ts';
+import type { Frame } from '../stream/sse.ts';
+import { AnswerText } from './lanes.ts';
+import { AnswerWatch, TokenEstimator } from './stream-observer.ts';
 
 const failure = new GatewayError({ kind: 'internal', source: 'upstream', message: 'cut' });
 
@@ -35,29 +35,69 @@ class Words implements AsyncIterableIterator<readonly Frame[], undefined> {
 }
 
 /** Repeats the words; `silence` shows nothing, `enough` wants no more, `break` is a fault of its own. */
-function textOf(words: readonly string[]) {
+class Repeated extends AnswerText {
+  readonly contentType = 'text/plain';
+  #hasEnough = false;
+
+  protected push({ text }: Frame): void {
+    if (text === 'break') throw failure;
+    this.#hasEnough = text === 'enough';
+    if (text === 'silence' || this.#hasEnough) return;
+    this.watch.see({ kind: 'block-delta', index: 0, delta: { kind: 'text', text } });
+    this.text += text;
+  }
+
+  protected isComplete(): boolean {
+    return this.#hasEnough;
+  }
+
+  protected end(): void {
+    this.text += '.';
+  }
+
+  protected fail({ message }: GatewayError): void {
+    this.text += `<${message}>`;
+  }
+
+  protected more(): string {
+    return '';
+  }
+}
+
+/** Writes each word twice more, when it is asked for more. */
+class Long extends Repeated {
+  readonly left: string[] = [];
+
+  protected override push(frame: Frame): void {
+    super.push(frame);
+    this.left.push(`${frame.text}1`, `${frame.text}2`);
+  }
+
+  protected override fail({ message }: GatewayError): void {
+    this.left.push(`<${message}>`);
+  }
+
+  protected override more(): string {
+    return this.left.shift() ?? '';
+  }
+}
+
+function inputOf(words: readonly string[]) {
   const keeper = new SignatureCache({ clock: createFakeClock() });
-  const frames = new Words(words);
-  let hasEnough = false;
-  const lane: AnswerLane = {
-    watch: createAnswerWatch({ keeper, scope: 'key' }),
-    text: '',
-    push({ text }) {
-      if (text === 'break') throw failure;
-      hasEnough = text === 'enough';
-      if (text === 'silence' || hasEnough) return;
-      lane.watch.see({ kind: 'block-delta', index: 0, delta: { kind: 'text', text } });
-      lane.text += text;
-    },
-    isComplete: () => hasEnough,
-    end: () => {
-      lane.text += '.';
-    },
-    fail: ({ message }) => {
-      lane.text += `<${message}>`;
-    },
-  };
-  return { text: new AnswerText(frames, lane), lane, frames };
+  const estimator = new TokenEstimator();
+  const watch = new AnswerWatch({ keeper, scope: 'key', estimator, estimatePrompt: () => 0 });
+  return { frames: new Words(words), watch };
+}
+
+function textOf(words: readonly string[]) {
+  const input = inputOf(words);
+  const text = new Repeated(input);
+  let ends = 0;
+  const begin = () =>
+    text.begin(() => {
+      ends += 1;
+    });
+  return { text, frames: input.frames, begin, ends: () => ends };
 }
 
 async function collect(text: AnswerText): Promise<string[]> {
@@ -66,195 +106,102 @@ async function collect(text: AnswerText): Promise<string[]> {
   return items;
 }
 
-async function pumped(text: AnswerText): Promise<string[]> {
-  const items: string[] = [];
-  await text.pump((item) => items.push(item) > 0);
-  return items;
-}
+test('an item a batch, the ending last, and nothing for batches that show nothing', async () => {
+  const { text, frames, begin, ends } = textOf(['silence', 'a', 'silence', 'b']);
+  await begin();
+  expect(ends()).toBe(0);
+  expect(await collect(text)).toEqual(['a', 'b', '.']);
+  expect(frames.isGivenUp).toBe(false);
+  expect(ends()).toBe(1);
+  await text.return();
+  expect(ends()).toBe(1);
+});
 
-const WAYS = [
-  { way: 'read', collect },
-  { way: 'pumped', collect: pumped },
-];
+test('what a lane writes later comes behind what it wrote', async () => {
+  const text = new Long(inputOf(['a', 'b']));
+  await text.begin(() => {});
+  expect(await collect(text)).toEqual(['a', 'a1', 'a2', 'b', 'b1', 'b2', '.']);
+});
 
-test.each(WAYS)(
-  '$way: an item a batch, the ending last, and nothing for batches that show nothing',
-  async ({ collect }) => {
-    const { text, frames } = textOf(['silence', 'a', 'silence', 'b']);
-    expect(await collect(text)).toEqual(['a', 'b', '.']);
-    expect(frames.isGivenUp).toBe(false);
-  },
-);
-
-/** Writes each word twice, the second time when it is asked for more. */
-function longTextOf(words: readonly string[]) {
-  const left: string[] = [];
-  const { text, lane, frames } = textOf(words);
-  const push = lane.push.bind(lane);
-  lane.push = (frame) => {
-    push(frame);
-    left.push(`${frame.text}1`, `${frame.text}2`);
-  };
-  lane.fail = ({ message }) => void left.push(`<${message}>`);
-  lane.more = () => left.shift() ?? '';
-  return { text, frames, left };
-}
-
-test.each(WAYS)(
-  '$way: what a lane writes later comes behind what it wrote',
-  async ({ collect }) => {
-    const { text } = longTextOf(['a', 'b']);
-    expect(await collect(text)).toEqual(['a', 'a1', 'a2', 'b', 'b1', 'b2', '.']);
-  },
-);
-
-test('pumped: what a lane writes later is left where it is when the taker is behind or has enough', async () => {
-  const { text, frames, left } = longTextOf(['a', 'b']);
-  const items: string[] = [];
-  await text.pump(async (item) => {
-    items.push(item);
-    expect(left.length + items.length).toBe(3);
-    await Promise.resolve();
-    return item !== 'a1';
-  });
-  expect(items).toEqual(['a', 'a1']);
-  expect(frames.isGivenUp).toBe(true);
+test('what a lane writes later is left where it is while nobody asks for it', async () => {
+  const input = inputOf(['a', 'b']);
+  const text = new Long(input);
+  await text.begin(() => {});
+  for await (const item of text) {
+    if (item === 'a') expect(text.left).toEqual(['a1', 'a2']);
+    else break;
+  }
+  expect(text.left).toEqual(['a2']);
+  expect(input.frames.isGivenUp).toBe(true);
 });
 
 test('a failure comes behind what a lane has still to write', async () => {
-  const { text } = longTextOf(['a']);
+  const text = new Long(inputOf(['a']));
+  await text.begin(() => {});
   await text.next();
   expect(text.breakOff(failure)).toBe('a1a2<cut>');
 });
 
 test.each(['cut', 'break'])('a failure before the commit point is thrown (%s)', async (word) => {
-  const { text, frames } = textOf(['silence', word]);
-  await expect(text.next()).rejects.toBe(failure);
+  const { begin, frames } = textOf(['silence', word]);
+  await expect(begin()).rejects.toBe(failure);
   // Frames that failed themselves are over; the others have to be told.
   expect(frames.isGivenUp).toBe(word === 'break');
 });
 
-test.each(WAYS)('$way: a failure behind it is the last item', async ({ collect }) => {
-  for (const word of ['cut', 'break']) {
-    const { text, frames } = textOf(['a', word, 'b']);
-    expect(await collect(text)).toEqual(['a', '<cut>']);
-    expect(frames.isGivenUp).toBe(word === 'break');
-  }
+test.each(['cut', 'break'])('a failure behind it is the last item (%s)', async (word) => {
+  const { text, frames, begin } = textOf(['a', word, 'b']);
+  await begin();
+  expect(await collect(text)).toEqual(['a', '<cut>']);
+  expect(frames.isGivenUp).toBe(word === 'break');
 });
 
-test.each(['cut', 'break'])(
-  'pumped: a failure before the commit point is thrown (%s)',
-  async (word) => {
-    const { text, frames } = textOf(['silence', word]);
-    await expect(pumped(text)).rejects.toBe(failure);
-    expect(frames.isGivenUp).toBe(word === 'break');
-  },
-);
-
-test.each(WAYS)(
-  '$way: an upstream nobody needs any more is given up, and the answer ends as usual',
-  async ({ collect }) => {
-    const { text, frames } = textOf(['a', 'enough', 'b']);
-    expect(await collect(text)).toEqual(['a', '.']);
-    expect(frames.isGivenUp).toBe(true);
-  },
-);
-
-test.each(WAYS)(
-  '$way: the first item comes again once it was put back, and the end is told once',
-  async ({ collect }) => {
-    const { text } = textOf(['a', 'b']);
-    let ends = 0;
-    text.putBack(await text.next(), () => {
-      ends += 1;
-    });
-    expect(await collect(text)).toEqual(['a', 'b', '.']);
-    expect(ends).toBe(1);
-    await text.return();
-    expect(ends).toBe(1);
-  },
-);
+test('an upstream nobody needs any more is given up, and the answer ends as usual', async () => {
+  const { text, frames, begin } = textOf(['a', 'enough', 'b']);
+  await begin();
+  expect(await collect(text)).toEqual(['a', '.']);
+  expect(frames.isGivenUp).toBe(true);
+});
 
 test('a reader who leaves gives the upstream up, and the end is told', async () => {
-  const { text, frames } = textOf(['a', 'b']);
-  let ends = 0;
-  text.putBack(await text.next(), () => {
-    ends += 1;
-  });
+  const { text, frames, begin, ends } = textOf(['a', 'b']);
+  await begin();
   for await (const item of text) {
     expect(item).toBe('a');
     break;
   }
   expect(frames.isGivenUp).toBe(true);
-  expect(ends).toBe(1);
+  expect(ends()).toBe(1);
   expect(await text.next()).toEqual({ done: true, value: undefined });
 });
 
-test.each([1, 2])(
-  'pumped: who has enough after item %d gives the upstream up and gets no more',
-  async (most) => {
-    const { text, frames } = textOf(['a', 'b', 'c']);
-    let ends = 0;
-    text.putBack(await text.next(), () => {
-      ends += 1;
-    });
-    const items: string[] = [];
-    await text.pump(async (item) => items.push(item) < most);
-    expect(items).toEqual(['a', 'b'].slice(0, most));
-    expect(frames.isGivenUp).toBe(true);
-    expect(ends).toBe(1);
-  },
-);
-
-test.each([1, 2])(
-  'pumped: what the taker of item %d throws is no failure of the answer',
-  async (which) => {
-    const { text, frames } = textOf(['a', 'b', 'c']);
-    text.putBack(await text.next(), () => {});
-    const fault = new Error('the taker broke');
-    const items: string[] = [];
-    const done = text.pump((item) => {
-      if (items.push(item) === which) throw fault;
-      return true;
-    });
-    await expect(done).rejects.toBe(fault);
-    expect(items).toHaveLength(which);
-    expect(frames.isGivenUp).toBe(true);
-  },
-);
-
-test('pumped: an answer that was whole in its first item has no second ending', async () => {
-  const { text } = textOf(['enough']);
-  text.putBack(await text.next(), () => {});
-  expect(await pumped(text)).toEqual(['.']);
+test('an answer that was whole in its first item has no second ending', async () => {
+  const { text, begin } = textOf(['enough']);
+  await begin();
+  expect(await collect(text)).toEqual(['.']);
 });
 
-test('an answer that is broken off says so once, and nothing comes behind', async () => {
-  const { text, frames } = textOf(['a', 'b', 'c']);
-  text.putBack(await text.next(), () => {});
-  const behind = Promise.withResolvers<boolean>();
-  const items: string[] = [];
-  const done = text.pump((item) => {
-    items.push(item);
-    return item === 'b' ? behind.promise : true;
-  });
-  while (items.length < 2) await Promise.resolve();
-  expect(text.breakOff(failure)).toBe('<cut>');
-  behind.resolve(true);
-  await done;
-  expect(items).toEqual(['a', 'b']);
-  expect(frames.isGivenUp).toBe(true);
-  expect(text.breakOff(failure)).toBe('');
-});
+test.each([true, false])(
+  'an answer that is broken off says so once, and nothing comes behind (waiting: %s)',
+  async (isWaiting) => {
+    const { text, frames, begin } = textOf(['a', 'b', 'c']);
+    await begin();
+    expect((await text.next()).value).toBe('a');
+    const next = isWaiting ? text.next() : undefined;
+    expect(text.breakOff(failure)).toBe('<cut>');
+    expect(await (next ?? text.next())).toEqual({ done: true, value: undefined });
+    expect(frames.isGivenUp).toBe(true);
+    expect(text.breakOff(failure)).toBe('');
+  },
+);
 
 test('an answer whose ending is written already is not broken off any more', async () => {
-  const { text } = textOf(['a']);
-  text.putBack(await text.next(), () => {});
+  const { text, begin } = textOf(['a']);
+  await begin();
   const items: string[] = [];
-  await text.pump((item) => {
+  for await (const item of text) {
     items.push(item);
     if (item === '.') expect(text.breakOff(failure)).toBe('');
-    return true;
-  });
+  }
   expect(items).toEqual(['a', '.']);
 });

@@ -7,8 +7,8 @@ import type { FunctionTool } from '../canonical/request.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import { SignatureCache } from '../signatures/cache.ts';
 import { createAnswerTransform } from '../transforms/answer/index.ts';
-import { type TranslateInput, translateReply, translateStream } from './lanes.ts';
-import { createAnswerWatch } from './stream-observer.ts';
+import { TranslatedText, translateReply } from './lanes.ts';
+import { AnswerWatch, TokenEstimator } from './stream-observer.ts';
 
 const SIGNATURE = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
 const TOOL: FunctionTool = {
@@ -16,6 +16,8 @@ const TOOL: FunctionTool = {
   name: 'Count',
   parameters: { type: 'object', properties: { to: { type: 'integer' } } },
 };
+
+const USAGE = { ...NO_USAGE, promptTokens: 1, answerTokens: 1 };
 
 /** An answer of one call, by a near name, with an id no client should see and a number as text. */
 const ANSWER: readonly CanonicalEvent[] = [
@@ -30,25 +32,23 @@ const ANSWER: readonly CanonicalEvent[] = [
   { kind: 'block-end', index: 0 },
 ];
 const ENDING: readonly CanonicalEvent[] = [
-  { kind: 'usage', usage: NO_USAGE },
+  { kind: 'usage', usage: USAGE },
   { kind: 'finish', choices: [{ choice: 0, reason: 'tool-calls' }] },
 ];
 
 function inputOf() {
   const keeper = new SignatureCache({ clock: createFakeClock() });
   const receipt = createReceipt();
-  const input: TranslateInput = {
-    frames: oneFrame(),
-    decoder: { push: () => [...ANSWER], end: () => [...ENDING], usage: undefined },
-    watch: createAnswerWatch({ keeper, scope: 'key' }),
-    missingUsage: { see: () => {}, estimate: () => undefined },
-    transform: createAnswerTransform({
-      request: requestOf({ tools: [TOOL] }),
-      receipt,
-      createId: (prefix) => `${prefix}1`,
-    }),
-  };
-  return { input, keeper, receipt };
+  const decoder = { push: () => [...ANSWER], end: () => [...ENDING], usage: USAGE };
+  const estimator = new TokenEstimator();
+  const watch = new AnswerWatch({ keeper, scope: 'key', estimator, estimatePrompt: () => 0 });
+  watch.decoder = decoder;
+  const transform = createAnswerTransform({
+    request: requestOf({ tools: [TOOL] }),
+    receipt,
+    createId: (prefix) => `${prefix}1`,
+  });
+  return { input: { frames: oneFrame(), decoder, watch }, rules: { transform }, keeper, receipt };
 }
 
 async function* oneFrame() {
@@ -56,8 +56,8 @@ async function* oneFrame() {
 }
 
 test('a reply holds the repaired call, and what was remembered is what the client sees', async () => {
-  const { input, keeper, receipt } = inputOf();
-  const reply = await translateReply(input);
+  const { input, rules, keeper, receipt } = inputOf();
+  const reply = await translateReply(input, rules);
   expect(reply.choices[0]?.blocks).toMatchObject([
     { kind: 'tool-call', id: 'call_1', name: 'Count', input: { to: 3 } },
   ]);
@@ -72,9 +72,9 @@ test('a reply holds the repaired call, and what was remembered is what the clien
 });
 
 test('a stream writes the repaired call, and its opening is the commit point', async () => {
-  const { input, keeper } = inputOf();
+  const { input, rules, keeper } = inputOf();
   const written: CanonicalEvent[] = [];
-  const chunks = translateStream(input, {
+  const chunks = new TranslatedText(input, rules, {
     contentType: 'text/event-stream',
     keepAlive: () => '',
     write: (event) => {

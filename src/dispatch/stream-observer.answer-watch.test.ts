@@ -4,13 +4,14 @@ import { GatewayError } from '../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import { SignatureCache } from '../signatures/cache.ts';
-import { createAnswerWatch } from './stream-observer.ts';
+import { AnswerWatch, TokenEstimator } from './stream-observer.ts';
 
+const estimates = { estimator: new TokenEstimator(), estimatePrompt: () => 9 };
 const signature = { value: 'S', family: 'alpha' };
 
 function watch(events: readonly CanonicalEvent[], asked: (() => string) | undefined = () => 'why') {
   const keeper = new SignatureCache({ clock: createFakeClock() });
-  const seen = createAnswerWatch({ keeper, scope: 'k', asked });
+  const seen = new AnswerWatch({ keeper, scope: 'k', asked, ...estimates });
   for (const event of events) seen.see(event);
   return { seen, keeper };
 }
@@ -83,22 +84,20 @@ test.each<readonly [string, CanonicalEvent, boolean]>([
   expect(watch([event]).seen.isCommitted).toBe(isCommitted);
 });
 
-test('of an answer that failed its usage is what is told of it in the end, of a whole one what it told', () => {
+test('of an answer that failed its usage is estimated, of a whole one what it told', () => {
   const prompt = { ...NO_USAGE, promptTokens: 9 };
-  const estimate = { ...prompt, answerTokens: 5, isEstimate: true } as const;
-  const watchOf = (...events: readonly CanonicalEvent[]) => {
-    const watch = createAnswerWatch({
-      keeper: new SignatureCache({ clock: createFakeClock() }),
-      scope: 'k',
-      toldUsage: () => estimate,
-    });
-    for (const event of events) watch.see(event);
-    return watch.usage;
+  const text = 'x'.repeat(20);
+  const words = { kind: 'block-delta', index: 0, delta: { kind: 'text', text } } as const;
+  const usageOf = (...events: readonly CanonicalEvent[]) => {
+    const { seen } = watch(events);
+    seen.count([words]);
+    return seen.usage;
   };
   const told = { kind: 'usage', usage: prompt } as const;
   const error = new GatewayError({ kind: 'timeout', source: 'upstream', message: 'late' });
-  expect(watchOf(told, { kind: 'error', error })).toEqual(estimate);
-  expect(watchOf(told, { kind: 'finish', choices: [] })).toEqual(prompt);
+  const estimate = { ...prompt, answerTokens: 5, isEstimate: true };
+  expect(usageOf(told, { kind: 'error', error })).toEqual(estimate);
+  expect(usageOf(told, { kind: 'finish', choices: [] })).toEqual(prompt);
 });
 
 test('an answer says why a choice of it was held back', () => {

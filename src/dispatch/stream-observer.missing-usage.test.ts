@@ -1,20 +1,29 @@
 import { expect, test } from 'vitest';
 import { requestOf, user } from '../../test/support/canonical.ts';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
 import type { GenerateCall, RelayCall } from '../protocols/protocol.ts';
+import { SignatureCache } from '../signatures/cache.ts';
 import { benchOf, callOf, collect } from './dispatch.test-support.ts';
-import { createMissingUsage, createTokenEstimator } from './stream-observer.ts';
+import { AnswerWatch, TokenEstimator } from './stream-observer.ts';
 
 const PROMPT = 'x'.repeat(400);
 const stopped = (stop: string): GenerateCall['request'] =>
   requestOf({ turns: [user(PROMPT)], stopSequences: [stop] });
 
-function estimateOf(told: Usage, ...events: readonly CanonicalEvent[]): Usage | undefined {
-  const estimator = createTokenEstimator();
-  const missing = createMissingUsage({ estimator, estimatePrompt: () => 7 });
-  for (const event of events) missing.see(event);
-  return missing.estimate(told);
+/** What is told in front of the finish of an answer whose upstream told this. */
+function estimateOf(usage: Usage, ...events: readonly CanonicalEvent[]): Usage | undefined {
+  const watch = new AnswerWatch({
+    keeper: new SignatureCache({ clock: createFakeClock() }),
+    scope: 'k',
+    estimator: new TokenEstimator(),
+    estimatePrompt: () => 7,
+  });
+  watch.decoder = { usage, push: () => [], end: () => [] };
+  watch.count(events);
+  const [first] = watch.withUsage([{ kind: 'finish', choices: [] }]);
+  return first?.kind === 'usage' ? first.usage : undefined;
 }
 
 const words = (kind: 'text' | 'thinking', text: string): CanonicalEvent => ({

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { requestOf, user } from '../../test/support/canonical.ts';
-import { createTokenEstimator } from './stream-observer.ts';
+import { TokenEstimator } from './stream-observer.ts';
 
 const prompt = requestOf({ turns: [user('x'.repeat(4000))] });
 
 test('text counts about a token for four bytes, an image its tile', () => {
-  const estimator = createTokenEstimator();
+  const estimator = new TokenEstimator();
   const image = { kind: 'base64', base64: 'A'.repeat(100_000) } as const;
   const picture = requestOf({
     turns: [user({ kind: 'media', modality: 'image', mediaType: 'image/png', source: image })],
@@ -16,7 +16,7 @@ test('text counts about a token for four bytes, an image its tile', () => {
 });
 
 test('observed counts move the estimate towards the upstream, outliers only so far', () => {
-  const estimator = createTokenEstimator();
+  const estimator = new TokenEstimator();
   for (let turn = 0; turn < 60; turn += 1) estimator.observe(prompt, 1300);
   expect(estimator.estimate(prompt)).toBeGreaterThan(1290);
   expect(estimator.estimate(prompt)).toBeLessThanOrEqual(1300);
@@ -25,7 +25,7 @@ test('observed counts move the estimate towards the upstream, outliers only so f
 });
 
 test('a change of the upstream’s counting is still learned after many answers', () => {
-  const estimator = createTokenEstimator();
+  const estimator = new TokenEstimator();
   for (let turn = 0; turn < 1000; turn += 1) estimator.observe(prompt, 1000);
   for (let turn = 0; turn < 1000; turn += 1) estimator.observe(prompt, 2000);
   expect(estimator.estimate(prompt)).toBeGreaterThan(1900);

@@ -1,7 +1,7 @@
 // Watches the events of one answer: remembers its signatures, keeps its figures, knows how it ended.
 
 import type { GatewayError } from '../canonical/error.ts';
-import type { BlockOpening, CanonicalEvent, FinishReason, UsageEvent } from '../canonical/event.ts';
+import type { BlockOpening, CanonicalEvent, ChoiceEnd, FinishReason } from '../canonical/event.ts';
 import { type Countable, promptSize, textTokens } from '../canonical/prompt-size.ts';
 import type { Signature } from '../canonical/request.ts';
 import type { SignatureEntry, SignatureKey } from '../canonical/signatures.ts';
@@ -13,38 +13,16 @@ import type { SignatureCache } from '../signatures/cache.ts';
 import type { Decoder } from '../upstreams/upstream.ts';
 import type { AnswerFigures, CallRecord } from './dispatcher.ts';
 
-export interface AnswerWatch {
-  /** Call with every event in order. */
-  see(event: CanonicalEvent): void;
-  readonly isCommitted: boolean;
-  readonly isFinished: boolean;
-  readonly error: GatewayError | undefined;
-  /** Before the answer tells its own, what the upstream told last; undefined when it told nothing. */
-  readonly usage: Usage | undefined;
-  readonly modelVersion: string | undefined;
-  /** One a choice, once it finished. */
-  readonly finishReasons: readonly FinishReason[] | undefined;
-  /** Why it, or a choice of it, was held back. */
-  readonly withheld: string | undefined;
-  /** Pictures in the answer so far. */
-  readonly imageCount: number;
-  /** What the answer said so far, where it was asked for. */
-  readonly transcript: AnswerTranscript | undefined;
-}
-
 export interface WatchOptions {
   readonly keeper: SignatureCache;
   /** The client key whose signatures these are. */
   readonly scope: string;
   /** What is answered, asked when a text, medium or call is signed; absent where the client carries signatures. */
   readonly asked?: (() => string) | undefined;
+  /** What the answer says is added to it, where it was asked for. */
   readonly transcript?: AnswerTranscript | undefined;
-  /** What the upstream told so far of its usage: an answer need not come to the event that says it. */
-  readonly toldUsage?: (() => Usage | undefined) | undefined;
-}
-
-export function createAnswerWatch(options: WatchOptions): AnswerWatch {
-  return new Watch(options);
+  readonly estimator: Pick<TokenEstimator, 'estimateText'>;
+  estimatePrompt(): number;
 }
 
 interface OpenCall {
@@ -57,7 +35,8 @@ interface OpenCall {
 
 type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
 
-class Watch implements AnswerWatch {
+/** One for each answer. */
+export class AnswerWatch implements AnswerFigures {
   isCommitted = false;
   isFinished = false;
   error: GatewayError | undefined;
@@ -65,33 +44,81 @@ class Watch implements AnswerWatch {
   finishReasons: readonly FinishReason[] | undefined;
   withheld: string | undefined;
   imageCount = 0;
-  readonly transcript: AnswerTranscript | undefined;
-  readonly #keeper: SignatureCache;
-  readonly #scope: string;
-  readonly #asked: (() => string) | undefined;
-  readonly #toldUsage: (() => Usage | undefined) | undefined;
+  /** Set once the upstream answers. */
+  decoder: Decoder | undefined;
+  readonly #options: WatchOptions;
   #usage: Usage | undefined;
+  #answerSize = 0;
+  #thoughtSize = 0;
   /** Of the thinking blocks that are open, by block index. */
   #thoughts: Map<number, TextDigest> | undefined;
   /** The signed calls that are open, by block index. */
   #calls: Map<number, OpenCall> | undefined;
 
-  constructor({ keeper, scope, asked, transcript, toldUsage }: WatchOptions) {
-    this.transcript = transcript;
-    this.#keeper = keeper;
-    this.#scope = scope;
-    this.#asked = asked;
-    this.#toldUsage = toldUsage;
+  constructor(options: WatchOptions) {
+    this.#options = options;
   }
 
-  /** An answer that failed told what it had used at its beginning, if anything. */
+  get transcript(): AnswerTranscript | undefined {
+    return this.#options.transcript;
+  }
+
+  /**
+   * What the answer told, with estimates for the rest. Of one that has not ended, or failed, what the upstream
+   * told so far counts: it need not have come to the event that says it.
+   */
   get usage(): Usage | undefined {
-    return this.isFinished ? this.#usage : (this.#toldUsage?.() ?? this.#usage);
+    if (this.isFinished) return this.#usage;
+    return this.#estimate() ?? this.decoder?.usage ?? this.#usage;
   }
 
+  /** As `count` and `see`, where the client is shown what was decoded. */
+  observe(decoded: readonly CanonicalEvent[]): void {
+    this.count(decoded);
+    for (const event of this.withUsage(decoded)) this.see(event);
+  }
+
+  /** Call with every event of the decoder in order: what is kept from the client was paid for too. */
+  count(decoded: readonly CanonicalEvent[]): void {
+    for (const event of decoded) {
+      if (event.kind === 'block-start') this.#answerSize += textTokens(openingWords(event.block));
+      if (event.kind !== 'block-delta') continue;
+      const { delta } = event;
+      if (delta.kind === 'thinking') this.#thoughtSize += textTokens(delta.text);
+      else this.#answerSize += textTokens(delta.kind === 'text' ? delta.text : delta.json);
+    }
+  }
+
+  /** The events, and in front of a finish, which is the last one, the usage that nobody told. */
+  withUsage(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
+    if (events.at(-1)?.kind !== 'finish') return events;
+    const usage = this.#estimate();
+    return usage === undefined ? events : events.toSpliced(-1, 0, { kind: 'usage', usage });
+  }
+
+  /** What was told, with estimates for what was not; undefined when nothing is missing. */
+  #estimate(): Usage | undefined {
+    const { estimator } = this.#options;
+    const told = this.decoder?.usage ?? NO_USAGE;
+    const lacksInput = inputTokens(told) === 0;
+    const lacksOutput = outputTokens(told) === 0 && this.#answerSize + this.#thoughtSize > 0;
+    if (!lacksInput && !lacksOutput) return undefined;
+    const output = {
+      answerTokens: estimator.estimateText(this.#answerSize),
+      thoughtTokens: estimator.estimateText(this.#thoughtSize),
+    };
+    return {
+      ...told,
+      ...(lacksInput ? { promptTokens: this.#options.estimatePrompt() } : {}),
+      ...(lacksOutput ? output : {}),
+      isEstimate: true,
+    };
+  }
+
+  /** Call with every event that the client is to see, in order. */
   see(event: CanonicalEvent): void {
     if (!this.isCommitted) this.isCommitted = isCommitting(event);
-    this.transcript?.see(event);
+    this.#options.transcript?.see(event);
     switch (event.kind) {
       case 'start':
         this.modelVersion = event.modelVersion;
@@ -101,7 +128,7 @@ class Watch implements AnswerWatch {
         else if (event.block.kind === 'thinking') {
           this.#thoughts ??= new Map();
           this.#thoughts.set(event.index, new TextDigest());
-        } else if (isPicture(event.block)) this.imageCount += 1;
+        } else if (event.block.kind === 'media' && isPicture(event.block)) this.imageCount += 1;
         break;
       case 'block-delta':
         if (event.delta.kind === 'thinking') {
@@ -112,15 +139,13 @@ class Watch implements AnswerWatch {
         }
         break;
       case 'block-end':
-        this.#endBlock(event);
+        if (event.signature !== undefined || this.#thoughts || this.#calls) this.#endBlock(event);
         break;
       case 'usage':
         this.#usage = event.usage;
         break;
       case 'finish':
-        this.isFinished = true;
-        this.finishReasons = event.choices.map(({ reason }) => reason);
-        this.withheld = event.choices.map(blockMessage).find((why) => why !== undefined);
+        this.#finish(event.choices);
         break;
       case 'error':
         this.error = event.error;
@@ -130,6 +155,16 @@ class Watch implements AnswerWatch {
       default:
         event satisfies never;
     }
+  }
+
+  #finish(choices: readonly ChoiceEnd[]): void {
+    const reasons: FinishReason[] = [];
+    for (const choice of choices) {
+      reasons.push(choice.reason);
+      this.withheld ??= blockMessage(choice);
+    }
+    this.isFinished = true;
+    this.finishReasons = reasons;
   }
 
   #beginCall(index: number, block: CallOpening): void {
@@ -145,8 +180,9 @@ class Watch implements AnswerWatch {
   #endCall({ id, name, shown, signature }: OpenCall, issued: string | undefined): void {
     const input = issued === undefined ? { issued: shown } : { issued, shown };
     this.#remember({ kind: 'call', id, name }, { input });
-    if (this.#asked === undefined || input.issued !== shown) return;
-    const key = { kind: 'answered-call', name, json: () => shown, asked: this.#asked } as const;
+    const { asked } = this.#options;
+    if (asked === undefined || input.issued !== shown) return;
+    const key = { kind: 'answered-call', name, json: () => shown, asked } as const;
     this.#remember(key, { signature });
   }
 
@@ -169,102 +205,37 @@ class Watch implements AnswerWatch {
     content: string | TextDigest | undefined,
   ): SignatureKey | undefined {
     if (thought !== undefined) return { kind: 'thought', text: thought };
-    if (content === undefined || this.#asked === undefined) return undefined;
-    return { kind: 'content', content, asked: this.#asked };
+    const { asked } = this.#options;
+    if (content === undefined || asked === undefined) return undefined;
+    return { kind: 'content', content, asked };
   }
 
   #remember(key: SignatureKey, entry: SignatureEntry): void {
-    this.#keeper.remember(this.#scope, key, entry);
+    this.#options.keeper.remember(this.#options.scope, key, entry);
   }
 }
 
 /** Unfinished ones are shown, and not counted. */
-function isPicture(block: BlockOpening): boolean {
-  return block.kind === 'media' && block.isDraft !== true && block.mediaType.startsWith('image/');
+function isPicture({ isDraft, mediaType }: Extract<BlockOpening, { kind: 'media' }>): boolean {
+  return isDraft !== true && mediaType.startsWith('image/');
 }
 
-/** Estimates the usage that the upstream did not report. */
-export interface MissingUsage {
-  /** Call with every event of the decoder in order: what is kept from the client was paid for too. */
-  see(event: CanonicalEvent): void;
-  /** What was told, with estimates for what was not; undefined when nothing is missing. */
-  estimate(told: Usage | undefined): Usage | undefined;
-}
-
-export interface MissingUsageOptions {
-  readonly estimator: Pick<TokenEstimator, 'estimateText'>;
-  estimatePrompt(): number;
-}
-
-/** One for each answer. */
-export function createMissingUsage(options: MissingUsageOptions): MissingUsage {
-  const { estimator, estimatePrompt } = options;
-  let answerSize = 0;
-  let thoughtSize = 0;
-  return {
-    see(event) {
-      if (event.kind === 'block-start') answerSize += openingSize(event.block);
-      if (event.kind !== 'block-delta') return;
-      const { delta } = event;
-      if (delta.kind === 'thinking') thoughtSize += textTokens(delta.text);
-      else answerSize += textTokens(delta.kind === 'text' ? delta.text : delta.json);
-    },
-    estimate(known) {
-      const told = known ?? NO_USAGE;
-      const lacksInput = inputTokens(told) === 0;
-      const lacksOutput = outputTokens(told) === 0 && answerSize + thoughtSize > 0;
-      if (!lacksInput && !lacksOutput) return undefined;
-      const output = {
-        answerTokens: estimator.estimateText(answerSize),
-        thoughtTokens: estimator.estimateText(thoughtSize),
-      };
-      return {
-        ...told,
-        ...(lacksInput ? { promptTokens: estimatePrompt() } : {}),
-        ...(lacksOutput ? output : {}),
-        isEstimate: true,
-      };
-    },
-  };
-}
-
-/** What has to be seen before `event`: the usage of an answer that ends without having told it. */
-export function untoldUsage(
-  event: CanonicalEvent,
-  missing: MissingUsage,
-  decoder: Pick<Decoder, 'usage'>,
-): UsageEvent | undefined {
-  if (event.kind !== 'finish') return undefined;
-  const usage = missing.estimate(decoder.usage);
-  return usage && { kind: 'usage', usage };
-}
-
-/** Of what a block says in its opening; the size of media tells nothing of their tokens. */
-function openingSize(block: BlockOpening): number {
+/** What a block says in its opening; the size of media tells nothing of their tokens. */
+function openingWords(block: BlockOpening): string {
   switch (block.kind) {
     case 'tool-call':
-      return textTokens(block.name);
+      return block.name;
     case 'code':
-      return textTokens(block.code);
+      return block.code;
     case 'code-result':
-      return textTokens(block.output);
+      return block.output;
     case 'text':
     case 'thinking':
     case 'media':
-      return 0;
+      return '';
     default:
       return block satisfies never;
   }
-}
-
-/** Estimates token counts where the upstream cannot count, calibrated by those it reported. */
-export interface TokenEstimator {
-  /** Whole tokens, at least 1. */
-  estimate(request: Countable): number;
-  /** Whole tokens of text that is so many by rule of thumb. */
-  estimateText(size: number): number;
-  /** What the upstream counted for a request, to calibrate later estimates. */
-  observe(request: Countable, promptTokens: number): void;
 }
 
 /** Each observation moves the factor this far; outliers are held within the bounds. */
@@ -275,21 +246,30 @@ const MAX_FACTOR = 4;
 const ALL_OBSERVED = 64;
 const OBSERVED_LATER = 16;
 
-export function createTokenEstimator(): TokenEstimator {
-  let factor = 1;
-  let offered = 0;
-  return {
-    estimate: (request) => Math.max(1, Math.ceil(promptSize(request) * factor)),
-    estimateText: (size) => Math.ceil(size * factor),
-    observe(request, promptTokens) {
-      offered += 1;
-      if (offered > ALL_OBSERVED && offered % OBSERVED_LATER !== 0) return;
-      const raw = promptSize(request);
-      if (raw <= 0 || promptTokens <= 0) return;
-      const seen = Math.min(Math.max(promptTokens / raw, MIN_FACTOR), MAX_FACTOR);
-      factor += (seen - factor) * LEARNING_RATE;
-    },
-  };
+/** Estimates token counts where the upstream cannot count, calibrated by those it reported. */
+export class TokenEstimator {
+  #factor = 1;
+  #offered = 0;
+
+  /** Whole tokens, at least 1. */
+  estimate(request: Countable): number {
+    return Math.max(1, Math.ceil(promptSize(request) * this.#factor));
+  }
+
+  /** Whole tokens of text that is so many by rule of thumb. */
+  estimateText(size: number): number {
+    return Math.ceil(size * this.#factor);
+  }
+
+  /** What the upstream counted for a request, to calibrate later estimates. */
+  observe(request: Countable, promptTokens: number): void {
+    this.#offered += 1;
+    if (this.#offered > ALL_OBSERVED && this.#offered % OBSERVED_LATER !== 0) return;
+    const raw = promptSize(request);
+    if (raw <= 0 || promptTokens <= 0) return;
+    const seen = Math.min(Math.max(promptTokens / raw, MIN_FACTOR), MAX_FACTOR);
+    this.#factor += (seen - this.#factor) * LEARNING_RATE;
+  }
 }
 
 /**

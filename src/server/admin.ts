@@ -29,7 +29,7 @@ import {
 } from './gates/locality.ts';
 import { baseHeaders, endAnswer, sendError, sendText } from './respond.ts';
 import { acceptsCoding } from './settings.ts';
-import { createSocketWriter } from './stream-response.ts';
+import { SocketWriter } from './stream-response.ts';
 
 const PASSWORD_HEADER = 'x-isthmus-password';
 
@@ -109,7 +109,7 @@ async function sendEvents(
   const signal = AbortSignal.any([abort.signal, edge.activity.ending]);
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
-  const writer = createSocketWriter(response, edge.clock);
+  const writer = new SocketWriter(response, edge.clock);
   try {
     for await (const frame of frames) {
       if (!isStillIn()) return;

@@ -5,7 +5,7 @@ import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
-import { reach, turn } from '../stream/scheduler.ts';
+import { turn } from '../stream/scheduler.ts';
 import { answerInBackground } from './background.ts';
 import {
   bodyInput,
@@ -132,7 +132,7 @@ async function readInput(
 ): Promise<RouteInput> {
   const { request, query, headers, receipt } = exchange;
   // Not before: what is refused without its body is answered at once, also to who has closed its side by now.
-  await reach(turn.requests);
+  await turn.requests.reach();
   if (request.destroyed || request.socket.destroyed) throw clientGone();
   const input = bodyInput(edge, exchange);
   const isForm =
@@ -160,7 +160,7 @@ async function answerWhole(
   abort.signal.addEventListener('abort', onAbort, { once: true });
   try {
     const body = await run();
-    await reach(turn.toClients);
+    await turn.toClients.reach();
     if (textType === undefined) sendJson(edge, exchange, { status: 200, body });
     else sendText(edge, exchange, { status: 200, text: String(body.text), type: textType });
   } finally {

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
-import { createSocketWriter, type SocketWriter } from './stream-response.ts';
+import { SocketWriter } from './stream-response.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -34,7 +34,7 @@ async function open(version = '1.1'): Promise<Line> {
   client.write(`GET / HTTP/${version}\r\nhost: x\r\n\r\n`);
   const response = await answered.promise;
   response.writeHead(200, ['content-type', 'text/plain']);
-  return { writer: createSocketWriter(response, clock), response, client, clock };
+  return { writer: new SocketWriter(response, clock), response, client, clock };
 }
 
 async function bodyUntil(client: Socket, ending: string): Promise<string> {
@@ -107,7 +107,7 @@ test('a client that is behind is waited for, and what it missed arrives in order
   const caughtUp = behind.then(() => {
     hasCaughtUp = true;
   });
-  writer.writeIfIdle('keep-alive');
+  expect(writer.isBehind).toBe(true);
   await turn();
   expect(hasCaughtUp).toBe(false);
   const body = bodyUntil(client, '\r\n0\r\n\r\n');

@@ -3,10 +3,9 @@
 import type { ServerResponse } from 'node:http';
 import { asGatewayError } from '../canonical/error.ts';
 import type { AnswerChunks } from '../dispatch/dispatcher.ts';
-import { type Clock, SilenceTimer, type Timer } from '../lib/clock.ts';
+import { type Clock, SilenceTimer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import type { GenerateCall, StreamWriter } from '../protocols/protocol.ts';
-import { pump } from '../stream/queue.ts';
 import { turn } from '../stream/scheduler.ts';
 import { readCallContext, startDeadline } from './call-context.ts';
 import { closeStalled, onSocket } from './connections.ts';
@@ -37,7 +36,16 @@ export async function answerStream(
   try {
     const answer = await edge.dispatcher.generate(call, context);
     if (answer.kind === 'reply') throw new Error('A stream was asked for, a whole answer came.');
-    await copyChunks(stream, answer.chunks, deadline);
+    stream.answer = answer.chunks;
+    for await (const chunk of answer.chunks) {
+      if (chunk === '') continue;
+      if (!stream.hasText) deadline.cancel();
+      const behind = stream.write(chunk);
+      if (behind !== undefined) await behind;
+      if (!stream.isOpen) break;
+    }
+    if (!stream.hasBegun) throw new Error('The answer stream ended without any event.');
+    stream.end();
   } catch (error) {
     if (!stream.hasBegun) throw error;
     stream.fail(error);
@@ -48,136 +56,20 @@ export async function answerStream(
   }
 }
 
-async function copyChunks(
-  stream: OpenStream,
-  chunks: AnswerChunks,
-  deadline: Timer,
-): Promise<void> {
-  stream.answer = chunks;
-  let isFirst = true;
-  await pump(chunks, (chunk) => {
-    if (chunk === '') return true;
-    if (isFirst) deadline.cancel();
-    isFirst = false;
-    const behind = stream.write(chunk);
-    return behind === undefined ? stream.isOpen : behind.then(() => stream.isOpen);
-  });
-  if (!stream.hasBegun) throw new Error('The answer stream ended without any event.');
-  stream.end();
-}
-
-/** The stream as the client sees it. */
-class OpenStream {
-  hasBegun = false;
-  /** What is written; undefined until dispatch has it. */
-  answer: AnswerChunks | undefined;
-  readonly #edge: Edge;
-  readonly #exchange: Exchange;
-  readonly #call: GenerateCall;
-  /** For what has to be said while there is no answer. */
-  #ownWriter: StreamWriter | undefined;
-  readonly #socket: SocketWriter;
-  readonly #pulse: SilenceTimer;
-
-  constructor(edge: Edge, exchange: Exchange, call: GenerateCall) {
-    this.#edge = edge;
-    this.#exchange = exchange;
-    this.#call = call;
-    this.#socket = createSocketWriter(exchange.response, edge.clock);
-    this.#pulse = new SilenceTimer(edge.clock, () => this.#beat());
-    this.#pulse.touch(exchange.settings.headerHoldMs);
-  }
-
-  get isOpen(): boolean {
-    return this.#socket.isOpen;
-  }
-
-  get #writer(): StreamWriter {
-    const { model } = this.#call;
-    const createdAt = Math.floor(this.#edge.clock.now() / 1000);
-    this.#ownWriter ??= this.#call.createStreamWriter({ model, createId, createdAt });
-    return this.#ownWriter;
-  }
-
-  write(chunk: string): Promise<void> | undefined {
-    if (!this.hasBegun) this.#begin();
-    this.#pulse.touch(this.#exchange.settings.keepAliveMs);
-    return this.#socket.write(chunk);
-  }
-
-  end(): void {
-    this.#socket.end();
-  }
-
-  /** Says in the stream's own words why it ends here. Before the headers it is the caller who answers. */
-  fail(thrown: unknown): void {
-    if (!this.hasBegun || !this.isOpen) return;
-    const error = asGatewayError(thrown);
-    const { record } = this.#exchange;
-    record.error ??= error;
-    if (error.kind === 'internal') logInternal(this.#edge, this.#exchange, error);
-    // A writer of its own would begin anew what the answer's writer numbers or brackets.
-    const ending = this.answer?.breakOff?.(error) ?? this.#writer.write({ kind: 'error', error });
-    this.#socket.write(ending);
-    this.#socket.end();
-  }
-
-  stop(): void {
-    this.#pulse.cancel();
-  }
-
-  #begin(): void {
-    const edge = this.#edge;
-    const exchange = this.#exchange;
-    this.hasBegun = true;
-    if (!this.isOpen) return;
-    const headers = baseHeaders(edge, exchange);
-    headers.push('content-type', this.answer?.contentType ?? this.#writer.contentType);
-    // Proxies must neither store nor collect what should arrive piece by piece.
-    headers.push('cache-control', 'no-cache', 'x-accel-buffering', 'no');
-    exchange.response.writeHead(200, headers);
-  }
-
-  #beat(): void {
-    if (!this.hasBegun) this.#begin();
-    this.#pulse.touch(this.#exchange.settings.keepAliveMs);
-    if (!this.isOpen) return;
-    this.#socket.writeIfIdle(this.#writer.keepAlive());
-  }
-}
-
 /** Larger texts go out in pieces of so many bytes, so that progress within one is seen. */
 const PIECE_LENGTH = 65_536;
 /** RFC 9112, "Chunked Transfer Coding". */
 const LAST_CHUNK = '0\r\n\r\n';
-
-export interface SocketWriter {
-  readonly isOpen: boolean;
-  /** What is written in one turn goes out together; a promise when the client has to catch up first. */
-  write(text: string): Promise<void> | undefined;
-  /** Writes unless the client is behind already. */
-  writeIfIdle(text: string): void;
-  end(): void;
-}
-
-export function createSocketWriter(response: ServerResponse, clock: Clock): SocketWriter {
-  return new ResponseWriter(response, clock);
-}
 
 interface Piece {
   readonly text: string;
   readonly encoding: 'latin1' | 'utf8';
 }
 
-class ResponseWriter implements SocketWriter {
+/** Writes texts to one client. */
+export class SocketWriter {
   readonly #response: ServerResponse;
   readonly #clock: Clock;
-  readonly #flush = (): void => {
-    if (this.#isInPieces || !this.#isWritable) return;
-    const text = this.#takePending();
-    if (this.#isEnding) this.#end(text);
-    else if (text !== '') this.#send(text);
-  };
   /** Written and not yet sent. */
   #pending = '';
   #isInPieces = false;
@@ -194,43 +86,45 @@ class ResponseWriter implements SocketWriter {
     return !this.#isEnding && this.#isWritable;
   }
 
+  /** What is written in one turn goes out together; a promise when the client has to catch up first. */
   write(text: string): Promise<void> | undefined {
     if (text === '' || !this.isOpen) return undefined;
-    if (this.#pending === '') turn.toClients(this.#flush);
+    if (this.#pending === '') turn.toClients.add(this.#flush);
     this.#pending += text;
     if (this.#pending.length > PIECE_LENGTH && !this.#isInPieces) return this.#sendInPieces();
-    return this.#isBehind ? this.#untilDrained() : undefined;
+    return this.isBehind ? this.#untilDrained() : undefined;
   }
 
-  writeIfIdle(text: string): void {
-    if (!this.#isBehind) this.write(text);
+  /** True while the client has not taken what was written. */
+  get isBehind(): boolean {
+    const response = this.#response;
+    return response.writableNeedDrain || response.socket?.writableNeedDrain === true;
   }
 
   end(): void {
     if (!this.isOpen) return;
     this.#isEnding = true;
-    if (this.#pending === '' && !this.#isInPieces) turn.toClients(this.#flush);
+    if (this.#pending === '' && !this.#isInPieces) turn.toClients.add(this.#flush);
   }
 
   get #isWritable(): boolean {
     return !this.#response.writableEnded && !this.#response.destroyed;
   }
 
-  get #isBehind(): boolean {
-    return this.#response.writableNeedDrain || this.#response.socket?.writableNeedDrain === true;
-  }
-
-  #takePending(): string {
+  readonly #flush = (): void => {
+    if (this.#isInPieces || !this.#isWritable) return;
     const text = this.#pending;
     this.#pending = '';
-    return text;
-  }
+    if (this.#isEnding) this.#end(text);
+    else if (text !== '') this.#send(text);
+  };
 
   async #sendInPieces(): Promise<void> {
     this.#isInPieces = true;
     while (this.#pending !== '' && this.isOpen) {
       // Outside of V8's own memory, which has a limit: a client may take its time.
-      const bytes = Buffer.from(this.#takePending());
+      const bytes = Buffer.from(this.#pending);
+      this.#pending = '';
       for (let at = 0; at < bytes.length && this.#isWritable; ) {
         const end = endOfPiece(bytes, at);
         if (!this.#send(bytes.toString('utf8', at, end))) await this.#untilDrained();
@@ -238,7 +132,7 @@ class ResponseWriter implements SocketWriter {
       }
     }
     this.#isInPieces = false;
-    if (this.#isEnding && this.#isWritable) this.#end(this.#takePending());
+    if (this.#isEnding) this.#flush();
   }
 
   #end(rest: string): void {
@@ -300,4 +194,76 @@ function endOfPiece(bytes: Buffer, start: number): number {
   // The first byte behind the piece must begin a character (RFC 3629).
   while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return end;
+}
+
+/** The stream as the client sees it. */
+class OpenStream extends SocketWriter {
+  /** True once headers went out, with text or without. */
+  hasBegun = false;
+  hasText = false;
+  /** What is written; undefined until dispatch has it. */
+  answer: AnswerChunks | undefined;
+  readonly #edge: Edge;
+  readonly #exchange: Exchange;
+  readonly #call: GenerateCall;
+  /** For what has to be said while there is no answer. */
+  #ownWriter: StreamWriter | undefined;
+  readonly #pulse: SilenceTimer;
+
+  constructor(edge: Edge, exchange: Exchange, call: GenerateCall) {
+    super(exchange.response, edge.clock);
+    this.#edge = edge;
+    this.#exchange = exchange;
+    this.#call = call;
+    this.#pulse = new SilenceTimer(edge.clock, () => this.#beat());
+    this.#pulse.touch(exchange.settings.headerHoldMs);
+  }
+
+  get #writer(): StreamWriter {
+    const { model } = this.#call;
+    const createdAt = Math.floor(this.#edge.clock.now() / 1000);
+    this.#ownWriter ??= this.#call.createStreamWriter({ model, createId, createdAt });
+    return this.#ownWriter;
+  }
+
+  override write(chunk: string): Promise<void> | undefined {
+    this.hasText = true;
+    if (!this.hasBegun) this.#begin();
+    this.#pulse.touch(this.#exchange.settings.keepAliveMs);
+    return super.write(chunk);
+  }
+
+  /** Says in the stream's own words why it ends here. Before the headers it is the caller who answers. */
+  fail(thrown: unknown): void {
+    if (!this.hasBegun || !this.isOpen) return;
+    const error = asGatewayError(thrown);
+    const { record } = this.#exchange;
+    record.error ??= error;
+    if (error.kind === 'internal') logInternal(this.#edge, this.#exchange, error);
+    // A writer of its own would begin anew what the answer's writer numbers or brackets.
+    const ending = this.answer?.breakOff?.(error) ?? this.#writer.write({ kind: 'error', error });
+    super.write(ending);
+    this.end();
+  }
+
+  stop(): void {
+    this.#pulse.cancel();
+  }
+
+  #begin(): void {
+    const exchange = this.#exchange;
+    this.hasBegun = true;
+    if (!this.isOpen) return;
+    const headers = baseHeaders(this.#edge, exchange);
+    headers.push('content-type', this.answer?.contentType ?? this.#writer.contentType);
+    // Proxies must neither store nor collect what should arrive piece by piece.
+    headers.push('cache-control', 'no-cache', 'x-accel-buffering', 'no');
+    exchange.response.writeHead(200, headers);
+  }
+
+  #beat(): void {
+    if (!this.hasBegun) this.#begin();
+    this.#pulse.touch(this.#exchange.settings.keepAliveMs);
+    if (this.isOpen && !this.isBehind) super.write(this.#writer.keepAlive());
+  }
 }

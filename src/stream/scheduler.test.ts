@@ -5,13 +5,13 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 
 test('the stages of a turn follow each other, each in the order in which its work came', async () => {
   const done: string[] = [];
-  turn.answers(() => {
+  turn.answers.add(() => {
     done.push('answer 1');
-    turn.toClients(() => done.push('written'));
+    turn.toClients.add(() => done.push('written'));
   });
-  turn.requests(() => done.push('request 1'));
-  turn.answers(() => done.push('answer 2'));
-  turn.requests(() => done.push('request 2'));
+  turn.requests.add(() => done.push('request 1'));
+  turn.answers.add(() => done.push('answer 2'));
+  turn.requests.add(() => done.push('request 2'));
   expect(done).toEqual([]);
   await nextTurn();
   expect(done.filter((step) => step.startsWith('request'))).toEqual(['request 1', 'request 2']);
@@ -25,11 +25,11 @@ test('the stages of a turn follow each other, each in the order in which its wor
 test('what a request leads to behind promises is sent in the same turn', async () => {
   const done: string[] = [];
   for (const name of ['a', 'b']) {
-    turn.requests(async () => {
+    turn.requests.add(async () => {
       await undefined;
       done.push(`request ${name}`);
       await undefined;
-      turn.toUpstreams(() => done.push(`sent ${name}`));
+      turn.toUpstreams.add(() => done.push(`sent ${name}`));
     });
   }
   await nextTurn();
@@ -38,7 +38,7 @@ test('what a request leads to behind promises is sent in the same turn', async (
 
 test('a crowd is served over several turns, so that sockets are read in between', async () => {
   let done = 0;
-  for (let count = 0; count < 200; count += 1) turn.requests(() => (done += 1));
+  for (let count = 0; count < 200; count += 1) turn.requests.add(() => (done += 1));
   await nextTurn();
   expect(done).toBeGreaterThan(0);
   expect(done).toBeLessThan(200);
@@ -51,10 +51,10 @@ test('work that fails keeps nobody else from theirs, and is not passed over in s
   const uncaught = new Promise((resolve) => process.once('uncaughtException', resolve));
   let isNextDone = false;
   try {
-    turn.toClients(() => {
+    turn.toClients.add(() => {
       throw new Error('broken');
     });
-    turn.toClients(() => {
+    turn.toClients.add(() => {
       isNextDone = true;
     });
     await expect(uncaught).resolves.toMatchObject({ message: 'broken' });

@@ -42,12 +42,15 @@ class Stage {
       }
     }
   };
+
+  /** Resolves in this stage of the turn. */
+  reach(): Promise<void> {
+    return new Promise((resolve) => this.add(resolve));
+  }
 }
 
 const toClients = new Stage();
 const toUpstreams = new Stage();
-const answers = new Stage(toClients);
-const requests = new Stage(toUpstreams);
 
 /**
  * Node hands every socket its bytes as it gets to it. A request taken through all of its code at that
@@ -57,16 +60,11 @@ const requests = new Stage(toUpstreams);
  */
 export const turn = {
   /** Requests that have come and are not refused. */
-  requests: (work: () => void): void => requests.add(work),
+  requests: new Stage(toUpstreams),
   /** What goes to upstreams. */
-  toUpstreams: (work: () => void): void => toUpstreams.add(work),
+  toUpstreams,
   /** What upstreams have sent. */
-  answers: (work: () => void): void => answers.add(work),
+  answers: new Stage(toClients),
   /** What goes to clients. */
-  toClients: (work: () => void): void => toClients.add(work),
+  toClients,
 };
-
-/** Resolves in this stage of the turn. */
-export function reach(stage: (work: () => void) => void): Promise<void> {
-  return new Promise((resolve) => stage(resolve));
-}

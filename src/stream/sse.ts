@@ -3,8 +3,9 @@
 import { StringDecoder } from 'node:string_decoder';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 
-/** One event's JSON. `text` is a single line: as it came, or rewritten when it spanned several. */
-export interface JsonFrame {
+/** One event's JSON. */
+export interface Frame {
+  /** A single line: as it came, or rewritten when it spanned several. */
   readonly text: string;
   readonly value: JsonObject;
   /** The value of an earlier frame, where this one says the same but for the text of its only part and its counts. */
@@ -16,7 +17,7 @@ export interface JsonFrame {
 /** Knows events again that repeat one before them, of one stream. */
 export interface EventMemory {
   /** The event as a frame, when it repeats one; undefined when it has to be parsed. */
-  repeat(text: string): JsonFrame | undefined;
+  repeat(text: string): Frame | undefined;
   /** Call with every event that was parsed. `value` is the frame's, and never changed. */
   learn(text: string, value: JsonObject): void;
 }
@@ -39,25 +40,14 @@ export class FrameError extends Error {
   }
 }
 
-export interface FrameReader {
-  /**
-   * The frames this chunk completed. A fault is thrown after the frames before it were given out:
-   * at once when there are none, else by the next call.
-   * @throws FrameError
-   */
-  push(chunk: Uint8Array): JsonFrame[];
-  /** Call when the body ended; the last frame may lack its empty line. @throws FrameError */
-  end(): JsonFrame[];
-}
-
-export interface FrameReaderOptions {
+interface FrameReaderOptions {
   /** Cap on one frame, or on a body that is one JSON document, in UTF-16 units (never more than its bytes). */
-  readonly maxFrameBytes?: number | undefined;
+  readonly maxFrameBytes: number;
   /** Asked for one event after the other, and for no document. */
   readonly memory?: EventMemory | undefined;
 }
 
-const DEFAULT_MAX_FRAME_BYTES = 64 * 1024 * 1024;
+const OPENS_DOCUMENT = /^[ \t]*[{[]/;
 
 /**
  * Reads Server-Sent Events (WHATWG HTML, "Server-sent events"): any line ending, comments and
@@ -65,21 +55,15 @@ const DEFAULT_MAX_FRAME_BYTES = 64 * 1024 * 1024;
  * (a unary answer, or an error some upstreams append to a stream) makes the rest of the body one
  * document; the objects of an array are a frame each. `[DONE]` and empty data give nothing.
  */
-export function createFrameReader(options: FrameReaderOptions = {}): FrameReader {
-  return new SseFrameReader(options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES, options.memory);
-}
-
-const OPENS_DOCUMENT = /^[ \t]*[{[]/;
-
-class SseFrameReader implements FrameReader {
+export class FrameReader {
   readonly #maxFrameBytes: number;
   readonly #memory: EventMemory | undefined;
-  /** Keeps the bytes of a character cut by a chunk's end; decoding whole chunks is cheaper than lines. */
-  readonly #decoder = new StringDecoder('utf8');
-  #frames: JsonFrame[] = [];
+  /** Keeps the bytes of a character cut by a chunk's end; made for the first chunk that may end in one. */
+  #decoder: StringDecoder | undefined;
+  #frames: Frame[] = [];
   #fault: FrameError | undefined;
-  /** Pieces of a line, or of a document, whose end was not seen yet. */
-  #kept: string[] = [];
+  /** A line, or a document, whose end was not seen yet. */
+  readonly #kept: string[] = [];
   #keptLength = 0;
   /** The event's payload so far; undefined between events. */
   #payload: string | undefined;
@@ -88,99 +72,86 @@ class SseFrameReader implements FrameReader {
   #skipsLineFeed = false;
   #isDocument = false;
 
-  constructor(maxFrameBytes: number, memory: EventMemory | undefined) {
+  constructor({ maxFrameBytes, memory }: FrameReaderOptions) {
     this.#maxFrameBytes = maxFrameBytes;
     this.#memory = memory;
   }
 
-  push(chunk: Uint8Array): JsonFrame[] {
+  /**
+   * The frames this chunk completed. A fault is thrown after the frames before it were given out:
+   * at once when there are none, else by the next call.
+   * @throws FrameError
+   */
+  push(chunk: Buffer): Frame[] {
+    const isWhole = this.#decoder === undefined && (chunk.at(-1) ?? 0) < 0x80;
+    return this.#read(isWhole ? chunk.toString() : this.#decode(chunk));
+  }
+
+  /** Call when the body ended; the last frame may lack its empty line. @throws FrameError */
+  end(): Frame[] {
+    return this.#read(this.#decoder?.end() ?? '', true);
+  }
+
+  #decode(chunk: Buffer): string {
+    this.#decoder ??= new StringDecoder('utf8');
+    return this.#decoder.write(chunk);
+  }
+
+  #read(decoded: string, isEnd = false): Frame[] {
     if (this.#fault !== undefined) throw this.#fault;
     try {
-      this.#read(this.#decoder.write(chunk));
+      if (decoded !== '') this.#readText(decoded);
+      if (isEnd) this.#readEnd();
     } catch (error) {
-      this.#postpone(error);
+      if (!(error instanceof FrameError) || this.#frames.length === 0) throw error;
+      this.#fault = error;
     }
-    return this.#takeFrames();
-  }
-
-  end(): JsonFrame[] {
-    if (this.#fault !== undefined) throw this.#fault;
-    try {
-      this.#read(this.#decoder.end());
-      if (!this.#isDocument) this.#endBodyOfEvents();
-      if (this.#isDocument) this.#addFrames(this.#takeKept().trim(), 'truncated');
-    } catch (error) {
-      this.#postpone(error);
-    }
-    return this.#takeFrames();
-  }
-
-  #postpone(error: unknown): void {
-    if (!(error instanceof FrameError) || this.#frames.length === 0) throw error;
-    this.#fault = error;
-  }
-
-  #takeFrames(): JsonFrame[] {
     const frames = this.#frames;
     this.#frames = [];
     return frames;
   }
 
-  #read(decoded: string): void {
-    if (decoded === '') return;
+  #readText(decoded: string): void {
     let text = decoded;
-    if (this.#isFirstText) {
-      this.#isFirstText = false;
-      if (text.startsWith('\ufeff')) text = text.slice(1);
+    if (this.#isFirstText && text.startsWith('\ufeff')) text = text.slice(1);
+    this.#isFirstText = false;
+    if (this.#isDocument) {
+      this.#keep(text);
+      return;
     }
-    if (this.#isDocument) this.#keep(text);
-    else this.#readLines(text);
-  }
-
-  #readLines(text: string): void {
-    let start = this.#skipsLineFeed && text.startsWith('\n') ? 1 : 0;
-    this.#skipsLineFeed = false;
-    let lineFeed = text.indexOf('\n', start);
-    let carriageReturn = text.indexOf('\r', start);
-    while (lineFeed !== -1 || carriageReturn !== -1) {
-      const end = earlier(lineFeed, carriageReturn);
-      this.#endLine(text, start, end);
+    if (this.#skipsLineFeed && text.startsWith('\n')) text = text.slice(1);
+    this.#skipsLineFeed = decoded.endsWith('\r');
+    if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
+    let start = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      this.#readLine(text, start, end);
       if (this.#isDocument) {
         this.#keep(text.slice(end));
         return;
       }
       start = end + 1;
-      if (end === carriageReturn) {
-        if (lineFeed === start) start += 1;
-        this.#skipsLineFeed = start === text.length && lineFeed !== start - 1;
-        carriageReturn = text.indexOf('\r', start);
-      }
-      if (lineFeed !== -1 && lineFeed < start) lineFeed = text.indexOf('\n', start);
     }
-    if (start < text.length) this.#keepLine(text.slice(start));
+    if (start === text.length) return;
+    const rest = text.slice(start);
+    // An unfinished document is not searched for line ends over and over: its beginning tells.
+    if (this.#keptLength === 0 && OPENS_DOCUMENT.test(rest)) this.#beginDocument(rest);
+    else this.#keep(rest);
   }
 
-  #endLine(text: string, start: number, end: number): void {
-    if (this.#keptLength === 0) {
-      this.#readLine(text, start, end);
-      return;
-    }
-    this.#keep(text.slice(start, end));
-    const line = this.#takeKept();
-    this.#readLine(line, 0, line.length);
-  }
-
-  /** The line between two places of a text: cutting it out is left to those who need it. */
+  /** The line between two places of a text, behind what is kept: cutting it out is left to those who need it. */
   #readLine(text: string, start: number, end: number): void {
-    if (start === end) this.#endEvent('not-json');
+    if (this.#keptLength > 0) {
+      this.#keep(text.slice(start, end));
+      const line = this.#takeKept();
+      this.#readLine(line, 0, line.length);
+    } else if (start === end) this.#endEvent('not-json');
     else if (text.startsWith('data:', start)) {
       this.#addData(text.slice(start + (text[start + 5] === ' ' ? 6 : 5), end));
-    } else this.#readOddLine(text.slice(start, end));
-  }
-
-  #readOddLine(line: string): void {
-    if (line === 'data') this.#addData('');
-    else if (OPENS_DOCUMENT.test(line)) this.#beginDocument(line);
+    } else {
+      const line = text.slice(start, end);
+      if (line === 'data') this.#addData('');
+      else if (OPENS_DOCUMENT.test(line)) this.#beginDocument(line);
+    }
   }
 
   #addData(value: string): void {
@@ -198,43 +169,45 @@ class SseFrameReader implements FrameReader {
     const payload = this.#payload;
     if (payload === undefined) return;
     this.#payload = undefined;
-    this.#addFrames(payload, fault);
+    const repeated = this.#memory?.repeat(payload);
+    if (repeated === undefined) this.#addFrames(payload, fault);
+    else this.#frames.push(repeated);
   }
 
-  #endBodyOfEvents(): void {
-    if (this.#keptLength > 0) {
-      const line = this.#takeKept();
-      this.#readLine(line, 0, line.length);
+  #readEnd(): void {
+    if (!this.#isDocument) {
+      if (this.#keptLength > 0) this.#readLine('', 0, 0);
+      this.#endEvent('truncated');
     }
-    this.#endEvent('truncated');
+    if (this.#isDocument) this.#addFrames(this.#takeKept().trim(), 'truncated');
   }
 
   #addFrames(text: string, fault: FrameFault): void {
-    const repeated = this.#memory?.repeat(text);
-    if (repeated !== undefined) {
-      this.#frames.push(repeated);
+    // Keep-alives of some servers.
+    if (!text.startsWith('{') && (text.trim() === '' || text === '[DONE]' || text === 'null'))
       return;
+    let value: JsonValue;
+    try {
+      value = parseJson(text);
+    } catch (error) {
+      throw new FrameError(fault, 'An event of the upstream is not JSON.', error);
     }
-    if (!text.startsWith('{') && saysNothing(text)) return;
-    const value = parsePayload(text, fault);
     if (isJsonObject(value)) {
       if (!this.#isDocument) this.#memory?.learn(text, value);
-      this.#frames.push(createFrame(text, value));
-    } else if (Array.isArray(value)) for (const item of value) this.#addItem(item);
-    else throw new FrameError('not-json', 'An event of the upstream is not a JSON object.');
-  }
-
-  #addItem(value: JsonValue): void {
-    if (!isJsonObject(value)) {
-      throw new FrameError('not-json', 'An event of the upstream holds a value that is no object.');
+      const isLine = !text.includes('\n') && !text.includes('\r');
+      this.#frames.push(isLine ? { text, value } : rewrittenFrame(value));
+      return;
     }
-    this.#frames.push(rewrittenFrame(value));
-  }
-
-  /** An unfinished document is not searched for line ends over and over: its beginning tells. */
-  #keepLine(text: string): void {
-    if (this.#keptLength === 0 && OPENS_DOCUMENT.test(text)) this.#beginDocument(text);
-    else this.#keep(text);
+    if (!Array.isArray(value)) {
+      throw new FrameError('not-json', 'An event of the upstream is not a JSON object.');
+    }
+    for (const item of value) {
+      if (!isJsonObject(item)) {
+        const message = 'An event of the upstream holds a value that is no object.';
+        throw new FrameError('not-json', message);
+      }
+      this.#frames.push(rewrittenFrame(item));
+    }
   }
 
   #keep(text: string): void {
@@ -246,42 +219,20 @@ class SseFrameReader implements FrameReader {
 
   #takeKept(): string {
     const text = this.#kept.join('');
-    this.#kept = [];
+    this.#kept.length = 0;
     this.#keptLength = 0;
     return text;
   }
 
   #checkSize(): void {
     if (this.#keptLength + (this.#payload?.length ?? 0) <= this.#maxFrameBytes) return;
-    this.#kept = [];
+    this.#kept.length = 0;
     this.#payload = undefined;
     throw new FrameError('too-large', `A frame exceeds ${this.#maxFrameBytes} bytes.`);
   }
 }
 
-function parsePayload(text: string, fault: FrameFault): JsonValue {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    throw new FrameError(fault, 'An event of the upstream is not JSON.', error);
-  }
-}
-
-/** Keep-alives of some servers. */
-function saysNothing(text: string): boolean {
-  return text.trim() === '' || text === '[DONE]' || text === 'null';
-}
-
-function earlier(lineFeed: number, carriageReturn: number): number {
-  if (carriageReturn === -1) return lineFeed;
-  return lineFeed === -1 ? carriageReturn : Math.min(lineFeed, carriageReturn);
-}
-
-function createFrame(text: string, value: JsonObject): JsonFrame {
-  return text.includes('\n') || text.includes('\r') ? rewrittenFrame(value) : { text, value };
-}
-
-function rewrittenFrame(value: JsonObject): JsonFrame {
+function rewrittenFrame(value: JsonObject): Frame {
   return {
     value,
     get text() {

@@ -1,8 +1,8 @@
 // The upstreams in use: built from the settings, kept while those stay the same, closed when done with.
 
 import type { Clock, Timer } from '../lib/clock.ts';
-import type { AnswerRoom } from './generate/client.ts';
 import type { GenerateUpstream } from './generate/index.ts';
+import type { AnswerRoom } from './generate/response.ts';
 import { createUpstream, type UpstreamSettings } from './index.ts';
 import type { Upstream } from './upstream.ts';
 

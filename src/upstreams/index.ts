@@ -1,7 +1,6 @@
 // The registry of upstreams: one line a profile.
 
 import type { Clock } from '../lib/clock.ts';
-import type { AnswerRoom } from './generate/client.ts';
 import { createGenerateUpstream, type GenerateUpstream } from './generate/index.ts';
 import {
   createGeminiApiProfile,
@@ -11,6 +10,7 @@ import { createGenericProfile, type GenericProfileOptions } from './generate/pro
 import type { GenerateProfile } from './generate/profiles/profile.ts';
 import { createSandboxProfile, type SandboxProfileOptions } from './generate/profiles/sandbox.ts';
 import { createVertexProfile, type VertexProfileOptions } from './generate/profiles/vertex.ts';
+import type { AnswerRoom } from './generate/response.ts';
 
 /** Which profile to use, and what it needs to know: plain data. The id is the profile's name by default. */
 export type UpstreamSettings =

@@ -9,7 +9,7 @@ import type { CanonicalRequest, TypedValues } from '../canonical/request.ts';
 import type { SignatureRecall, SignatureSource } from '../canonical/signatures.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { Pumpable } from '../stream/queue.ts';
+import type { Frame } from '../stream/sse.ts';
 
 export interface Upstream {
   /** Its id in the configuration; the profile's name, such as `sandbox`, where there is none. */
@@ -134,18 +134,8 @@ export interface UpstreamEmbedCall extends Omit<UpstreamCall, 'body' | 'stream'>
   readonly bodies: readonly JsonObject[];
 }
 
-/** The frames of one answer, a batch per chunk read. Iteration throws GatewayError with `failure` set. */
-export type UpstreamStream = Pumpable<readonly Frame[]>;
-
-export interface Frame {
-  /** The frame's JSON as it came. */
-  readonly text: string;
-  readonly value: JsonObject;
-  /** The value of an earlier frame, where this one says the same but for the text of its only part and its counts. */
-  readonly repeats?: JsonObject | undefined;
-  /** Of a frame that repeats another: its text. */
-  readonly said?: string | undefined;
-}
+/** The frames of one answer, a batch per chunk read, for one reader. Iteration throws GatewayError with `failure` set. */
+export type UpstreamStream = AsyncIterableIterator<readonly Frame[], unknown>;
 
 export interface DecodeContext {
   readonly signatureFamily: string;

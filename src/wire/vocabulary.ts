@@ -4,7 +4,6 @@
 export const HEADER_SPELLINGS = {
   generateApiKey: ['x-goog-api-key', 'x-vendora-api-key'],
   generateApiClient: ['x-goog-api-client', 'x-vendora-api-client'],
-  generateUserProject: ['x-goog-user-project', 'x-vendora-user-project'],
   messagesVersion: ['anthropic-version', 'vendorb-version'],
   messagesBeta: ['anthropic-beta', 'vendorb-beta'],
   codingCliSession: ['x-claude-code-session-id', 'x-beta-code-session-id'],

@@ -4,13 +4,13 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { CanonicalEvent } from '../../src/canonical/event.ts';
-import { createAnswerWatch } from '../../src/dispatch/stream-observer.ts';
+import { AnswerWatch, TokenEstimator } from '../../src/dispatch/stream-observer.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createChatWriter } from '../../src/protocols/chat/write-events.ts';
 import { createEventWriter } from '../../src/protocols/generate/write-events.ts';
 import { createMessagesWriter } from '../../src/protocols/messages/write-events.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
-import { createDecoder } from '../../src/upstreams/generate/decode.ts';
+import { GenerateDecoder } from '../../src/upstreams/generate/decode.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const FRAMES = 100_000;
@@ -25,7 +25,13 @@ const context = { model: 'm', createdAt: 0, createId: (prefix: string) => `${pre
 const TAKERS = {
   'the watch': () => {
     const keeper = new SignatureCache({ clock: createFakeClock() });
-    const watch = createAnswerWatch({ keeper, scope: 'k', asked: () => 'why' });
+    const watch = new AnswerWatch({
+      keeper,
+      scope: 'k',
+      asked: () => 'why',
+      estimator: new TokenEstimator(),
+      estimatePrompt: () => 0,
+    });
     return (event: CanonicalEvent): unknown => watch.see(event);
   },
   'the chat writer': () => {
@@ -64,7 +70,7 @@ test.each(
     [false, true].map((thought) => [name, thought] as const),
   ),
 )('A11: the decoder and %s keep next to nothing of 10 MB (thoughts: %s)', (name, thought) => {
-  const decoder = createDecoder(
+  const decoder = new GenerateDecoder(
     { signatureFamily: 'alpha', body: {}, createId: (prefix) => prefix },
     () => 0,
   );

@@ -10,11 +10,11 @@ import { isCommitting } from '../../src/dispatch/stream-observer.ts';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { type Sentence, told } from '../../src/lib/localized-message.ts';
 import type { GenerateCall, ReplyContext } from '../../src/protocols/protocol.ts';
-import { createFrameReader, FrameError, type FrameFault } from '../../src/stream/sse.ts';
-import { createDecoder } from '../../src/upstreams/generate/decode.ts';
+import { type Frame, FrameError, type FrameFault, FrameReader } from '../../src/stream/sse.ts';
+import { GenerateDecoder } from '../../src/upstreams/generate/decode.ts';
 import { pathFault } from '../../src/upstreams/generate/errors.ts';
-import { createEventMemory } from '../../src/upstreams/generate/event-parser.ts';
-import type { Decoder, Frame } from '../../src/upstreams/upstream.ts';
+import { RepeatedEvents } from '../../src/upstreams/generate/event-parser.ts';
+import type { Decoder } from '../../src/upstreams/upstream.ts';
 import { goldenJson } from './golden-file.ts';
 import { describeError, isGenerateCall, protocolOf, readCall } from './request-case.ts';
 
@@ -97,8 +97,8 @@ export function readCallers(optionsFile: string): Callers {
 }
 
 /** What a body delivered in these chunks holds; a fault ends it. */
-export function readAnswer(chunks: Iterable<Uint8Array>): UpstreamAnswer {
-  const reader = createFrameReader({ memory: createEventMemory() });
+export function readAnswer(chunks: Iterable<Buffer>): UpstreamAnswer {
+  const reader = new FrameReader({ maxFrameBytes: 67_108_864, memory: new RepeatedEvents() });
   const frames: Frame[] = [];
   try {
     for (const chunk of chunks) frames.push(...reader.push(chunk));
@@ -173,7 +173,10 @@ function relayStream(call: GenerateCall, answer: UpstreamAnswer): string {
   const context = replyContext(call);
   if (call.relay === undefined) throw new Error(`${call.protocol} has no relay lane`);
   const writer = call.relay.createStreamWriter(context);
-  const decoder = createDecoder({ signatureFamily: 'alpha', createId: context.createId }, now);
+  const decoder = new GenerateDecoder(
+    { signatureFamily: 'alpha', createId: context.createId },
+    now,
+  );
   let isCommitted = false;
   let text = '';
   const findError = (events: readonly CanonicalEvent[]): GatewayError | undefined => {
@@ -202,7 +205,7 @@ function* decode(
   answer: UpstreamAnswer,
   createId: (prefix: string) => string,
 ): Generator<CanonicalEvent> {
-  const decoder = createDecoder({ signatureFamily: 'alpha', createId }, now);
+  const decoder = new GenerateDecoder({ signatureFamily: 'alpha', createId }, now);
   for (const frame of answer.frames) {
     const events = decoder.repeat?.(frame) ?? decoder.push(frame.value);
     yield* events;

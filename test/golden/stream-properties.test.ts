@@ -144,18 +144,18 @@ function keyOf({ frames, fault }: UpstreamAnswer): string {
   return JSON.stringify([frames.map((frame) => frame.text), fault?.message ?? null]);
 }
 
-function positionsOf(bytes: Uint8Array): readonly number[] {
+function positionsOf(bytes: Buffer): readonly number[] {
   const all = Array.from({ length: bytes.length + 1 }, (_, at) => at);
   if (bytes.length <= SMALL_BYTES) return all;
   const isBreak = (at: number): boolean => bytes[at] === 10 || bytes[at] === 13;
   return all.filter((at) => at % STRIDE === 0 || isBreak(at) || isBreak(at - 1) || isBreak(at - 2));
 }
 
-function singleBytes(bytes: Uint8Array): Uint8Array[] {
-  return Array.from(bytes, (byte) => Uint8Array.of(byte));
+function singleBytes(bytes: Buffer): Buffer[] {
+  return Array.from(bytes, (byte) => Buffer.of(byte));
 }
 
-function splitAt(bytes: Uint8Array, positions: readonly number[]): Uint8Array[] {
+function splitAt(bytes: Buffer, positions: readonly number[]): Buffer[] {
   const cuts = [0, ...[...positions].sort((left, right) => left - right), bytes.length];
   return cuts.slice(1).map((end, index) => bytes.subarray(cuts[index], end));
 }

@@ -5,8 +5,8 @@ import { createFakeUpstream } from '../../../test/support/fake-upstream.ts';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
-import { translateReply, translateStream } from '../../dispatch/lanes.ts';
-import { createAnswerWatch } from '../../dispatch/stream-observer.ts';
+import { TranslatedText, translateReply } from '../../dispatch/lanes.ts';
+import { AnswerWatch, TokenEstimator } from '../../dispatch/stream-observer.ts';
 import type { StreamWriter } from '../../protocols/protocol.ts';
 import { SignatureCache } from '../../signatures/cache.ts';
 import { createAnswerRules } from './index.ts';
@@ -29,19 +29,16 @@ function answerOf(
       yield [{ text: '', value: { word } }];
     }
   }
-  const watch = createAnswerWatch({
+  const watch = new AnswerWatch({
     keeper: new SignatureCache({ clock: createFakeClock() }),
     scope: 'k',
+    estimator: new TokenEstimator(),
+    estimatePrompt: () => 0,
   });
-  const request = requestOf(change);
-  const input = {
-    frames: frames(),
-    decoder: upstream.createDecoder({ signatureFamily: 'f', createId: (prefix) => prefix }),
-    watch,
-    missingUsage: { see: () => {}, estimate: () => undefined },
-    ...createAnswerRules({ request, receipt, createId: (prefix) => prefix, isSearchNamed }),
-  };
-  return { input, state, watch, receipt };
+  const createId = (prefix: string) => prefix;
+  const decoder = upstream.createDecoder({ signatureFamily: 'f', createId });
+  const rules = createAnswerRules({ request: requestOf(change), receipt, createId, isSearchNamed });
+  return { input: { frames: frames(), decoder, watch }, rules, state, watch, receipt };
 }
 
 function createTextWriter(): StreamWriter & { readonly events: CanonicalEvent[] } {
@@ -60,9 +57,9 @@ function createTextWriter(): StreamWriter & { readonly events: CanonicalEvent[] 
 
 test('a stream that is cut closes the upstream and ends well', async () => {
   const words = ['a ', 'E', 'ND b', 'more', 'cut'];
-  const { input, state, watch } = answerOf(words, { stopSequences: SIX });
+  const { input, rules, state, watch } = answerOf(words, { stopSequences: SIX });
   let text = '';
-  for await (const chunk of translateStream(input, createTextWriter())) text += chunk;
+  for await (const chunk of new TranslatedText(input, rules, createTextWriter())) text += chunk;
   expect(text).toBe('a <END>');
   expect(state.left).toBe(2);
   expect(watch).toMatchObject({ isFinished: true, error: undefined });
@@ -74,9 +71,9 @@ test.each([
 ] as const)('a cut stream is read to its end where it may cite: %s', async (_, change, isNamed) => {
   const words = ['a ', 'E', 'ND b', 'more', 'end'];
   const asked = { ...change, stopSequences: SIX };
-  const { input, state, watch } = answerOf(words, asked, isNamed);
+  const { input, rules, state, watch } = answerOf(words, asked, isNamed);
   let text = '';
-  for await (const chunk of translateStream(input, createTextWriter())) text += chunk;
+  for await (const chunk of new TranslatedText(input, rules, createTextWriter())) text += chunk;
   expect(text).toBe('a <END>');
   expect(state.left).toBe(0);
   expect(watch).toMatchObject({ isFinished: true, error: undefined });
@@ -84,50 +81,50 @@ test.each([
 
 test('a cut stream that breaks off before its citations ends well', async () => {
   const asked = { tools: [{ kind: 'web-search' }], stopSequences: SIX } as const;
-  const { input } = answerOf(['a ', 'END', 'more', 'cut'], asked);
+  const { input, rules } = answerOf(['a ', 'END', 'more', 'cut'], asked);
   let text = '';
-  for await (const chunk of translateStream(input, createTextWriter())) text += chunk;
+  for await (const chunk of new TranslatedText(input, rules, createTextWriter())) text += chunk;
   expect(text).toBe('a <END>');
 });
 
 test('a whole answer is cut as its stream is', async () => {
-  const { input } = answerOf(['a ', 'E', 'ND b', 'more', 'end'], { stopSequences: SIX });
-  expect((await translateReply(input)).choices).toMatchObject([
+  const { input, rules } = answerOf(['a ', 'E', 'ND b', 'more', 'end'], { stopSequences: SIX });
+  expect((await translateReply(input, rules)).choices).toMatchObject([
     { end: { reason: 'stop-sequence', stopSequence: 'END' }, blocks: [{ text: 'a ' }] },
   ]);
 });
 
 test('a sequence the upstream was sent and let through ends the answer by name', async () => {
-  const { input } = answerOf(['a END', 'end'], { stopSequences: ['END'] });
-  expect((await translateReply(input)).choices).toMatchObject([
+  const { input, rules } = answerOf(['a END', 'end'], { stopSequences: ['END'] });
+  expect((await translateReply(input, rules)).choices).toMatchObject([
     { blocks: [{ text: 'a ' }], end: { reason: 'stop-sequence', stopSequence: 'END' } },
   ]);
 });
 
 test('what is noted of an answer names the fields of its client', async () => {
-  const { input, receipt } = answerOf(['a', 'end'], {
+  const { input, rules, receipt } = answerOf(['a', 'end'], {
     sampling: { logprobs: { alternatives: 0 } },
     clientNames: { logprobs: 'generationConfig.responseLogprobs' },
   });
-  await translateReply(input);
+  await translateReply(input, rules);
   expect(receipt.entries).toMatchObject([{ path: 'generationConfig.responseLogprobs' }]);
 });
 
 test('log-probabilities that were asked for and did not come are in the receipt', async () => {
   const asked = answerOf(['a', 'end'], { sampling: { logprobs: { alternatives: 0 } } });
-  await translateReply(asked.input);
+  await translateReply(asked.input, asked.rules);
   expect(asked.receipt.entries).toMatchObject([{ action: 'dropped', path: 'logprobs' }]);
   const unasked = answerOf(['a', 'end'], {});
-  await translateReply(unasked.input);
+  await translateReply(unasked.input, unasked.rules);
   expect(unasked.receipt.entries).toEqual([]);
 });
 
 test('answers that were asked for and did not come are in the receipt', async () => {
   const asked = answerOf(['a', 'end'], { choices: 3 });
-  await translateReply(asked.input);
+  await translateReply(asked.input, asked.rules);
   expect(asked.receipt.entries).toMatchObject([{ action: 'dropped', path: 'n' }]);
   const given = answerOf(['a', 'end'], { choices: 1 });
-  await translateReply(given.input);
+  await translateReply(given.input, given.rules);
   expect(given.receipt.entries).toEqual([]);
 });
 
@@ -137,8 +134,8 @@ test('the receipt names what an answer recites, whatever else the request asks f
     choices: [{ choice: 0, reason: 'stop', recited }],
   });
   const saidOf = (change: Partial<CanonicalRequest>, recited: readonly string[]) => {
-    const { input, receipt } = answerOf([], change);
-    input.transform([finish(recited)]);
+    const { rules, receipt } = answerOf([], change);
+    rules.transform([finish(recited)]);
     return receipt.entries.map(({ action, reason }) => `${action}: ${reason}`);
   };
   const page = (number: number) => `https://a.test/${number}`;
@@ -150,18 +147,18 @@ test('the receipt names what an answer recites, whatever else the request asks f
 });
 
 test('the receipt names parts of the answer that have no place in the protocol of the client', () => {
-  const { input, receipt } = answerOf([], {});
+  const { rules, receipt } = answerOf([], {});
   const choice = { choice: 0, reason: 'stop', unsupportedKinds: ['hologram'] } as const;
-  input.transform([{ kind: 'finish', choices: [choice, { ...choice, choice: 1 }] }]);
+  rules.transform([{ kind: 'finish', choices: [choice, { ...choice, choice: 1 }] }]);
   expect(receipt.entries).toMatchObject([
     { action: 'dropped', path: 'answer', reason: expect.stringContaining('hologram') },
   ]);
 });
 
 test('B7: the receipt names the reason of an answer that did not end as finished', () => {
-  const { input, receipt } = answerOf([], {});
+  const { rules, receipt } = answerOf([], {});
   const choice = { choice: 0, reason: 'stop', rawReason: 'OTHER', isOdd: true } as const;
-  input.transform([{ kind: 'finish', choices: [choice] }]);
+  rules.transform([{ kind: 'finish', choices: [choice] }]);
   expect(receipt.entries).toMatchObject([
     { action: 'approximated', path: 'answer', reason: expect.stringContaining('reason: OTHER.') },
   ]);

@@ -4,8 +4,8 @@ import { createServer as createRawServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../lib/json.ts';
-import { pump } from '../../stream/queue.ts';
 import {
+  access,
   call,
   closers,
   failureOf,
@@ -40,11 +40,10 @@ test('a stream is asked for with our own headers only', async () => {
 });
 
 test('a unary answer is one frame, a key may travel in the query, names are escaped', async () => {
-  const { upstream, seen } = await start(json({ a: 1 }), {
-    auth: 'query',
-    projectPlacement: 'none',
-  });
-  const stream = await upstream.open(call({ stream: false, modelId: '../x?y' }));
+  const { upstream, seen } = await start(json({ a: 1 }), { auth: 'query' });
+  const { projectId: _, ...withoutProject } = access;
+  const asked = call({ stream: false, modelId: '../x?y', access: withoutProject });
+  const stream = await upstream.open(asked);
   expect(await readAll(stream)).toEqual([{ a: 1 }]);
   expect(seen[0]?.url).toBe('/v1beta/models/..%2Fx%3Fy:generateContent?key=secret-key');
   expect(JSON.parse(seen[0]?.body ?? '')).toEqual(call().body);
@@ -187,16 +186,11 @@ test('a reader that is behind gets every frame in order, and holds the upstreamâ
   });
   const stream = await upstream.open(call());
   const order: unknown[] = [];
-  let isTaking = false;
-  await pump(stream, async (frames) => {
-    expect(isTaking).toBe(false);
-    isTaking = true;
+  for await (const frames of stream) {
     for (const { value } of frames) order.push(value.n);
     await setImmediate();
     if (order.length < 1000) expect(sent).toBeLessThan(count);
-    isTaking = false;
-    return true;
-  });
+  }
   expect(order).toEqual(Array.from({ length: count }, (_, n) => n));
 });
 

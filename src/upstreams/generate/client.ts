@@ -1,47 +1,34 @@
 // Sends requests to one upstream over its own bounded pool of HTTP/1.1 connections.
 
-import { type Dispatcher, Pool } from 'undici';
+import { Pool } from 'undici';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { turn } from '../../stream/scheduler.ts';
-import type { Frame, UpstreamStream } from '../upstream.ts';
-import { createProxyAgents, gatewayFault } from './connections.ts';
+import type { UpstreamStream } from '../upstream.ts';
+import { gatewayFault, ProxyAgents } from './connections.ts';
 import { pathFault } from './errors.ts';
 import { encodeBody } from './request-body.ts';
-import { type AnswerLimits, AnswerStream, saysItsEnd } from './response.ts';
+import {
+  type AnswerLimits,
+  type AnswerPlace,
+  type AnswerRequest,
+  type AnswerRoom,
+  AnswerStream,
+} from './response.ts';
 
-export interface UpstreamClient {
-  /**
-   * Resolves when the response headers are there and good.
-   * @throws GatewayError with `failure` set (without it when the pool is full or closed), or the
-   * signal's reason when it aborts.
-   */
-  open(request: ClientRequest): Promise<UpstreamStream>;
-  /** The whole answer as one object. @throws as `open` */
-  readObject(request: ClientRequest): Promise<JsonObject>;
-  underWay(): number;
-  /** Ends every connection at once; requests under way fail. */
-  close(): Promise<void>;
-}
-
-export interface ClientRequest {
+export interface ClientRequest extends AnswerRequest {
   readonly method: 'GET' | 'POST';
   /** Path and query below the base URL, percent-encoded. */
   readonly path: string;
   /** Credential headers; the rest is always the same, and nothing of the client's is passed on. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: JsonObject | undefined;
   /** Told when the text of the body has to be mended. */
   readonly receipt?: Receipt | undefined;
-  readonly signal: AbortSignal;
-  readonly secrets: readonly string[];
   readonly freshConnection?: boolean | undefined;
   /** The proxy of the account; undefined goes direct. */
   readonly proxyUrl?: string | undefined;
-  /** How long the upstream may be silent after this frame, in milliseconds. */
-  idleMsAfter(frame: Frame): number;
 }
 
 export interface ClientOptions {
@@ -50,17 +37,6 @@ export interface ClientOptions {
   readonly clock: Clock;
   readonly limits?: Partial<ClientLimits> | undefined;
   readonly answerRoom?: AnswerRoom | undefined;
-}
-
-/** The memory for large answers while they are read. */
-export interface AnswerRoom {
-  /** @throws GatewayError overloaded when there is not enough of it now */
-  take(holder: AnswerHolder, bytes: number): void;
-  release(holder: AnswerHolder): void;
-}
-
-interface AnswerHolder {
-  heldBytes: number;
 }
 
 export interface ClientLimits extends AnswerLimits {
@@ -87,104 +63,101 @@ const LIMITS: ClientLimits = {
 };
 
 /** HTTP/2 stays off: one GOAWAY would fail every request on the connection. Redirects are not followed. */
-export function createUpstreamClient(options: ClientOptions): UpstreamClient {
-  const limits = { ...LIMITS, ...options.limits };
-  const { origin, pathname } = new URL(options.baseUrl);
-  const basePath = pathname.replace(/\/+$/, '');
-  const kept = new Pool(origin, poolOptions(limits));
-  const single = new Pool(origin, { ...poolOptions(limits), pipelining: 0 });
-  const proxies = createProxyAgents(poolOptions(limits), limits);
-  const withoutBody = [
-    ...['accept', 'text/event-stream, application/json'],
-    ...['accept-encoding', 'identity'],
-    ...['user-agent', options.userAgent],
-  ];
-  const withBody = [...withoutBody, 'content-type', 'application/json'];
-  let underWay = 0;
+export class UpstreamClient {
+  readonly #limits: ClientLimits;
+  readonly #place: AnswerPlace;
+  readonly #origin: string;
+  readonly #basePath: string;
+  readonly #kept: Pool;
+  readonly #single: Pool;
+  readonly #proxies: ProxyAgents;
+  readonly #withoutBody: readonly string[];
+  readonly #withBody: readonly string[];
+  #underWay = 0;
 
-  const open = async (request: ClientRequest): Promise<UpstreamStream> => {
-    const { signal, secrets, body, receipt } = request;
+  constructor({ baseUrl, userAgent, clock, limits, answerRoom }: ClientOptions) {
+    this.#limits = { ...LIMITS, ...limits };
+    this.#place = { clock, limits: this.#limits, room: answerRoom };
+    const { connectMs, keepAliveMs, headersMs, maxConnections } = this.#limits;
+    const options: Pool.Options = {
+      allowH2: false,
+      connections: maxConnections,
+      connect: { timeout: connectMs },
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
+      headersTimeout: headersMs,
+      bodyTimeout: 0,
+    };
+    const { origin, pathname } = new URL(baseUrl);
+    this.#origin = origin;
+    this.#basePath = pathname.replace(/\/+$/, '');
+    this.#kept = new Pool(origin, options);
+    this.#single = new Pool(origin, { ...options, pipelining: 0 });
+    this.#proxies = new ProxyAgents(options, { connectMs });
+    this.#withoutBody = [
+      ...['accept', 'text/event-stream, application/json'],
+      ...['accept-encoding', 'identity'],
+      ...['user-agent', userAgent],
+    ];
+    this.#withBody = [...this.#withoutBody, 'content-type', 'application/json'];
+  }
+
+  /** How many requests are sent and not answered to their end. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  /**
+   * Resolves when the response headers are there and good.
+   * @throws GatewayError with `failure` set (without it when the pool is full or closed), or the
+   * signal's reason when it aborts.
+   */
+  async open(request: ClientRequest): Promise<UpstreamStream> {
+    const { signal, body, receipt, proxyUrl, method } = request;
     signal.throwIfAborted();
     const encoded = body === undefined ? null : encodeBody(body, receipt);
     const bytes = encoded instanceof Promise ? await encoded : encoded;
     signal.throwIfAborted();
-    if (underWay >= limits.maxConnections) {
+    if (this.#underWay >= this.#limits.maxConnections) {
       throw gatewayFault('overloaded', told`Too many requests are under way. Try again shortly.`);
     }
     const isFresh = request.freshConnection === true;
-    const { proxyUrl } = request;
+    const direct = isFresh ? this.#single : this.#kept;
     const route =
-      proxyUrl === undefined ? undefined : proxies.acquire(proxyUrl, isFresh ? 'fresh' : 'kept');
-    const holder: AnswerHolder = { heldBytes: 0 };
-    underWay += 1;
-    const stream = new AnswerStream({
-      clock: options.clock,
-      signal,
-      secrets,
-      tools: body?.tools,
-      limits,
-      idleMsAfter: (frame) => request.idleMsAfter(frame),
-      saysItsEnd,
-      takeRoom: (bytes) => options.answerRoom?.take(holder, bytes),
-      onClosed: () => {
-        underWay -= 1;
-        options.answerRoom?.release(holder);
-        route?.release();
-      },
+      proxyUrl === undefined
+        ? undefined
+        : this.#proxies.acquire(proxyUrl, isFresh ? 'fresh' : 'kept');
+    this.#underWay += 1;
+    const stream = new AnswerStream(request, this.#place, () => {
+      this.#underWay -= 1;
+      route?.release();
     });
-    const dispatcher = route ?? (isFresh ? single : kept);
-    const dispatched = dispatchOptions(request, basePath + request.path, bytes);
-    turn.toUpstreams(() => {
-      if (!stream.isOver) dispatcher.dispatch(dispatched, stream);
+    // Names and values in turn: undici looks at an object's three times.
+    const headers: string[] = [];
+    for (const name in request.headers) headers.push(name, request.headers[name] ?? '');
+    const dispatched = {
+      origin: this.#origin,
+      path: this.#basePath + request.path,
+      method,
+      headers: headers.concat(bytes === null ? this.#withoutBody : this.#withBody),
+      body: bytes,
+    };
+    turn.toUpstreams.add(() => {
+      if (!stream.isOver) (route ?? direct).dispatch(dispatched, stream);
     });
     return stream.opened;
-  };
+  }
 
-  const dispatchOptions = (
-    { method, headers }: ClientRequest,
-    path: string,
-    body: Buffer | null,
-  ): Dispatcher.DispatchOptions => ({
-    origin,
-    path,
-    method,
-    headers: headerList(headers, body === null ? withoutBody : withBody),
-    body,
-  });
+  /** The whole answer as one object, read to the end, so that the connection can be used again. @throws as `open` */
+  async readObject(request: ClientRequest): Promise<JsonObject> {
+    let first: JsonObject | undefined;
+    for await (const frames of await this.open(request)) first ??= frames[0]?.value;
+    if (first === undefined) throw pathFault(told`The upstream closed without an answer.`);
+    return first;
+  }
 
-  return {
-    open,
-    underWay: () => underWay,
-    readObject: async (request) => firstObject(await open(request)),
-    close: async () => {
-      await Promise.all([kept.destroy(), single.destroy(), proxies.close()]);
-    },
-  };
-}
-
-/** Names and values in turn: undici looks at an object's three times. */
-function headerList(own: ClientRequest['headers'], rest: readonly string[]): string[] {
-  const list: string[] = [];
-  for (const name in own) list.push(name, own[name] ?? '');
-  return list.concat(rest);
-}
-
-function poolOptions(limits: ClientLimits): Pool.Options {
-  return {
-    allowH2: false,
-    connections: limits.maxConnections,
-    connect: { timeout: limits.connectMs },
-    keepAliveTimeout: limits.keepAliveMs,
-    keepAliveMaxTimeout: limits.keepAliveMs,
-    headersTimeout: limits.headersMs,
-    bodyTimeout: 0,
-  };
-}
-
-/** Reads to the end, so that the connection can be used again. */
-async function firstObject(stream: UpstreamStream): Promise<JsonObject> {
-  let first: JsonObject | undefined;
-  for await (const frames of stream) first ??= frames[0]?.value;
-  if (first === undefined) throw pathFault(told`The upstream closed without an answer.`);
-  return first;
+  /** Ends every connection at once; requests under way fail. */
+  async close(): Promise<void> {
+    await Promise.all([this.#kept.destroy(), this.#single.destroy(), this.#proxies.close()]);
+  }
 }

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { access, call, closers, failureOf, json, readAll, start } from './client.test-support.ts';
-import { createProxyAgents, type ProxyRoute } from './connections.ts';
+import { ProxyAgents, type ProxyRoute } from './connections.ts';
 
 const throughProxy = (proxyUrl: string) => call({ stream: false, access: { ...access, proxyUrl } });
 
@@ -182,7 +182,7 @@ test('connections through a proxy are used again, unless a fresh one is asked fo
 test('idle ways are closed beyond the bound, ways in use stay', async () => {
   const proxy = await startHttpProxy();
   const { port } = await start(json({ a: 1 }));
-  const agents = createProxyAgents({}, { mostKept: 1, connectMs: 100 });
+  const agents = new ProxyAgents({}, { mostKept: 1, connectMs: 100 });
   closers.push(() => agents.close());
   const url = `http://127.0.0.1:${proxy.port}`;
   const origin = `http://127.0.0.1:${port}`;

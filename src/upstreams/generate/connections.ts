@@ -5,22 +5,12 @@ import { GatewayError } from '../../canonical/error.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { readProxyUrl } from '../../lib/net.ts';
 import { scrubText } from '../../lib/redact.ts';
-import { pathFault } from './errors.ts';
-
-export interface ProxyAgents {
-  /**
-   * The way through a proxy; the caller calls `release` once when its exchange is over.
-   * @param use `fresh` takes a new connection and closes it afterwards
-   * @throws GatewayError with `failure` kind `path` when the address cannot be used
-   */
-  acquire(proxyUrl: string, use: 'kept' | 'fresh'): ProxyRoute;
-  /** Ends every connection at once. */
-  close(): Promise<void>;
-}
+import { pathFault, unavailable } from './errors.ts';
 
 export interface ProxyRoute {
   /** Sends a request; errors come without the proxy's secrets and known as a proxy's. */
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
+  /** Call once when the exchange is over. */
   release(): void;
 }
 
@@ -34,53 +24,67 @@ interface KeptAgent {
 /** Idle ones beyond this are closed, the one unused for longest first. */
 const MOST_KEPT = 256;
 
-/** `options` are those of the direct way; connecting to a proxy and through it has the same limit. */
-export function createProxyAgents(
-  options: Agent.Options,
-  { mostKept = MOST_KEPT, connectMs }: { readonly mostKept?: number; readonly connectMs: number },
-): ProxyAgents {
-  const agentOptions = { kept: options, fresh: { ...options, pipelining: 0 } };
-  // Said with each request again: undici's own pools behind SOCKS5 proxies know nothing of the agent's.
-  const { headersTimeout = null, bodyTimeout = null } = options;
-  const limits = { headersTimeout, bodyTimeout };
-  const requestOptions = { kept: limits, fresh: { ...limits, reset: true } };
+export class ProxyAgents {
+  readonly #options: Agent.Options;
+  readonly #connectMs: number;
+  readonly #mostKept: number;
   /** In the order of their last use, the longest unused first. */
-  const kept = new Map<string, KeptAgent>();
+  readonly #kept = new Map<string, KeptAgent>();
 
-  const trim = (): void => {
-    for (const [key, { dispatcher, inUse }] of kept) {
-      if (kept.size <= mostKept) return;
+  /** @param options those of the direct way; connecting to a proxy and through it has the same limit */
+  constructor(
+    options: Agent.Options,
+    { connectMs, mostKept = MOST_KEPT }: { readonly connectMs: number; readonly mostKept?: number },
+  ) {
+    this.#options = options;
+    this.#connectMs = connectMs;
+    this.#mostKept = mostKept;
+  }
+
+  /**
+   * The way through a proxy.
+   * @param use `fresh` takes a new connection and closes it afterwards
+   * @throws GatewayError with `failure` kind `path` when the address cannot be used
+   */
+  acquire(proxyUrl: string, use: 'kept' | 'fresh'): ProxyRoute {
+    const isFresh = use === 'fresh';
+    const key = `${use} ${proxyUrl}`;
+    const options = isFresh ? { ...this.#options, pipelining: 0 } : this.#options;
+    const agent = this.#kept.get(key) ?? createAgent(proxyUrl, options, this.#connectMs);
+    this.#kept.delete(key);
+    this.#kept.set(key, agent);
+    agent.inUse += 1;
+    this.#trim();
+    // Said with each request again: undici's own pools behind SOCKS5 proxies know nothing of the agent's.
+    const { headersTimeout = null, bodyTimeout = null } = this.#options;
+    const limits = { headersTimeout, bodyTimeout, ...(isFresh ? { reset: true } : {}) };
+    return {
+      dispatch: (request, handler) => {
+        const marked = markProxyErrors(handler, agent.secrets);
+        agent.dispatcher.dispatch({ ...request, ...limits }, marked);
+      },
+      release: () => {
+        agent.inUse -= 1;
+        this.#trim();
+      },
+    };
+  }
+
+  #trim(): void {
+    for (const [key, { dispatcher, inUse }] of this.#kept) {
+      if (this.#kept.size <= this.#mostKept) return;
       if (inUse > 0) continue;
-      kept.delete(key);
+      this.#kept.delete(key);
       void dispatcher.destroy();
     }
-  };
+  }
 
-  return {
-    acquire(proxyUrl, use) {
-      const key = `${use} ${proxyUrl}`;
-      const agent = kept.get(key) ?? createAgent(proxyUrl, agentOptions[use], connectMs);
-      kept.delete(key);
-      kept.set(key, agent);
-      agent.inUse += 1;
-      trim();
-      return {
-        dispatch(request, handler) {
-          const marked = markProxyErrors(handler, agent.secrets);
-          agent.dispatcher.dispatch({ ...request, ...requestOptions[use] }, marked);
-        },
-        release() {
-          agent.inUse -= 1;
-          trim();
-        },
-      };
-    },
-    async close() {
-      const agents = [...kept.values()];
-      kept.clear();
-      await Promise.all(agents.map(({ dispatcher }) => dispatcher.destroy()));
-    },
-  };
+  /** Ends every connection at once. */
+  async close(): Promise<void> {
+    const agents = [...this.#kept.values()];
+    this.#kept.clear();
+    await Promise.all(agents.map(({ dispatcher }) => dispatcher.destroy()));
+  }
 }
 
 function createAgent(proxyUrl: string, options: Agent.Options, connectMs: number): KeptAgent {
@@ -169,7 +173,10 @@ export function readNetworkError(
   if (TIMEOUT_CODES.has(code))
     return timeoutFault(told`The upstream did not answer in time.`, error);
   if (hasAnswer) return pathFault(told`The upstream cut its answer off.`, error);
-  if (LOST_CODES.has(code)) return lostConnection(error);
+  if (LOST_CODES.has(code)) {
+    const message = told`The upstream closed the connection without an answer.`;
+    return unavailable({ kind: 'connection-lost' }, message, error);
+  }
   if (error instanceof ProxyError) return unreachedThroughProxy(error);
   if (TLS_CODE.test(code)) {
     return pathFault(told`No secure connection to the upstream could be made.`, error);
@@ -195,16 +202,6 @@ export function gatewayFault(
   cause?: unknown,
 ): GatewayError {
   return new GatewayError({ kind, source: 'gateway', message, cause });
-}
-
-function lostConnection(cause: unknown): GatewayError {
-  return new GatewayError({
-    kind: 'upstream-unavailable',
-    source: 'upstream',
-    message: told`The upstream closed the connection without an answer.`,
-    failure: { kind: 'connection-lost' },
-    cause,
-  });
 }
 
 function codeOf(error: unknown): string {

@@ -12,7 +12,7 @@ import {
   stop,
   thought,
 } from './decode.test-support.ts';
-import { createDecoder } from './decode.ts';
+import { GenerateDecoder } from './decode.ts';
 
 test('V062: a signature on a thought ends its block', () => {
   expect(
@@ -97,7 +97,7 @@ test('a signature alone after a call changes nothing', () => {
 
 test('what a client hands back of a signed text or picture is told with its signature', () => {
   const picture = { inlineData: { mimeType: 'image/png', data: 'AAA=' }, ...signed('T') };
-  const decoder = createDecoder(
+  const decoder = new GenerateDecoder(
     { signatureFamily: 'alpha', createId: (prefix) => prefix },
     () => 0,
   );

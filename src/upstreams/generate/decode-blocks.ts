@@ -1,26 +1,33 @@
 // Decides where the blocks of one choice begin and end, and which signature each of them gets.
 
-import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
+import type {
+  BlockOpening,
+  CanonicalEvent,
+  FetchedPage,
+  Logprobs,
+  TokenLogprob,
+} from '../../canonical/event.ts';
 import type { Signature, TracedCall } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { KeptText, TextDigest } from '../../lib/long-text.ts';
+import type { DecodeContext } from '../upstream.ts';
 import type { GroundedText } from './grounding.ts';
 
 /** What all choices of one answer share. */
-export interface AnswerContext {
+export interface SharedState {
+  readonly context: DecodeContext;
   /** So much of a text is kept, in UTF-16 units, to place citations in it; 0 when nobody asks where they stand. */
   readonly mostCited: number;
-  /** True when unfinished pictures are asked for. */
-  readonly showsDrafts: boolean;
-  /** True where the client is shown the parts as they come. */
-  readonly passesParts: boolean;
-  readonly signatureFamily: string;
-  /** A fresh id for a call the upstream gave none. */
-  createCallId(): string;
-  /** The next block index; they rise over all choices. */
-  takeIndex(): number;
+  /** The index of the next block; they rise over all choices. */
+  nextIndex: number;
   /** Ids of the tool calls so far. */
-  readonly callIds: Set<string>;
+  callIds: Set<string> | undefined;
+}
+
+/** Grows with the frames of one candidate. */
+export interface GatheredLogprobs extends Logprobs {
+  readonly tokens: TokenLogprob[];
+  average: number | undefined;
 }
 
 interface OpenBlock {
@@ -29,12 +36,6 @@ interface OpenBlock {
   signature: Signature | undefined;
   /** Of a text so far: clients know a signed one again by its words alone. */
   readonly said: TextDigest | undefined;
-}
-
-interface TextPiece {
-  readonly kind: OpenBlock['kind'];
-  readonly text: string;
-  readonly signature: Signature | undefined;
 }
 
 /** A call whose arguments come piece by piece. */
@@ -55,23 +56,35 @@ const MOST_UNREAD = 5;
  * that is passed on and is left out; the wire has it as optional there. Source: ai.google.dev, "Thought signatures".
  */
 export class ChoiceDecoder implements GroundedText {
-  readonly #choice: number;
-  readonly #context: AnswerContext;
+  readonly choice: number;
+  /** The upstream's own, which may leave some out. */
+  readonly number: number;
+  readonly #shared: SharedState;
   #open: OpenBlock | undefined;
   #openCall: OpenCall | undefined;
   #hasBrokenCall = false;
   /** What the upstream did by itself since the last call. */
-  #trace: JsonObject[] = [];
-  readonly #unread = new Set<string>();
+  #trace: JsonObject[] | undefined;
+  #unread: Set<string> | undefined;
   readonly #text: KeptText;
   readonly partStarts: number[] = [];
   hasContent = false;
   hasToolCalls = false;
+  // What the frames say beside its parts.
+  rawReason: string | undefined;
+  message: string | undefined;
+  grounding: JsonObject | undefined;
+  /** Queries told before the first words. */
+  searches: Set<string> | undefined;
+  pages: Map<string, FetchedPage> | undefined;
+  logprobs: GatheredLogprobs | undefined;
+  recited: Set<string> | undefined;
 
-  constructor(choice: number, context: AnswerContext) {
-    this.#choice = choice;
-    this.#context = context;
-    this.#text = new KeptText(context.mostCited);
+  constructor(shared: SharedState, choice: number, number: number) {
+    this.choice = choice;
+    this.number = number;
+    this.#shared = shared;
+    this.#text = new KeptText(shared.mostCited);
   }
 
   get text(): string {
@@ -94,14 +107,16 @@ export class ChoiceDecoder implements GroundedText {
     } else if (isJsonObject(part.audioTranscription)) {
       this.#readTranscription(part, part.audioTranscription, events);
     } else if (text === '' || isBare(part)) this.#readBareSignature(part);
-    else if (this.#context.passesParts) this.hasContent = true;
-    else if (isJsonObject(part.toolCall) || isJsonObject(part.toolResponse)) this.#trace.push(part);
-    else this.#noteUnread(part);
+    else if (this.#shared.context.passesParts === true) this.hasContent = true;
+    else if (isJsonObject(part.toolCall) || isJsonObject(part.toolResponse)) {
+      this.#trace ??= [];
+      this.#trace.push(part);
+    } else this.#noteUnread(part);
   }
 
   /** What parts of unknown kinds call themselves; undefined where there was none. */
   get unread(): readonly string[] | undefined {
-    return this.#unread.size === 0 ? undefined : [...this.#unread];
+    return this.#unread && [...this.#unread];
   }
 
   /** True when a call has no name, or the answer ended inside one: what was meant cannot be told. */
@@ -127,29 +142,33 @@ export class ChoiceDecoder implements GroundedText {
 
   #readText(part: JsonObject, text: string, events: CanonicalEvent[]): void {
     const kind = part.thought === true ? 'thinking' : 'text';
-    this.#addText({ kind, text, signature: this.#signatureOf(part, kind) }, events);
+    this.#addText(kind, text, events, this.#signatureOf(part, kind));
   }
 
   /** The events of a part that is nothing but this text, which is not empty. */
   goOn(kind: OpenBlock['kind'], text: string): CanonicalEvent[] {
-    const open = this.#open;
-    if (open?.kind !== kind) {
-      const events: CanonicalEvent[] = [];
-      this.#addText({ kind, text, signature: undefined }, events);
-      return events;
+    const events: CanonicalEvent[] = [];
+    this.#addText(kind, text, events);
+    return events;
+  }
+
+  #addText(
+    kind: OpenBlock['kind'],
+    text: string,
+    events: CanonicalEvent[],
+    signature?: Signature | undefined,
+  ): void {
+    let open = this.#open;
+    const joins = signature === undefined || open?.signature === undefined;
+    if (open?.kind !== kind || !joins) {
+      this.close(events);
+      const said = kind === 'text' ? new TextDigest() : undefined;
+      open = { index: this.#start({ kind }, events), kind, signature: undefined, said };
+      this.#open = open;
     }
-    if (kind === 'text') this.#noteText(open, text);
-    return [{ kind: 'block-delta', index: open.index, delta: { kind, text } }];
-  }
-
-  #addText({ kind, text, signature }: TextPiece, events: CanonicalEvent[]): void {
-    const open = this.#continueOrOpen(kind, signature, events);
     events.push({ kind: 'block-delta', index: open.index, delta: { kind, text } });
-    if (kind === 'text') this.#noteText(open, text);
     open.signature ??= signature;
-  }
-
-  #noteText(open: OpenBlock, text: string): void {
+    if (kind === 'thinking') return;
     open.said?.add(text);
     this.#text.add(text);
     this.hasContent = true;
@@ -168,21 +187,6 @@ export class ChoiceDecoder implements GroundedText {
   /** What was heard is the text of the answer. */
   #readTranscription(part: JsonObject, { text }: JsonObject, events: CanonicalEvent[]): void {
     if (typeof text === 'string' && text !== '') this.#readText(part, text, events);
-  }
-
-  #continueOrOpen(
-    kind: OpenBlock['kind'],
-    signature: Signature | undefined,
-    events: CanonicalEvent[],
-  ): OpenBlock {
-    const open = this.#open;
-    const joins = signature === undefined || open?.signature === undefined;
-    if (open?.kind === kind && joins) return open;
-    this.close(events);
-    const said = kind === 'text' ? new TextDigest() : undefined;
-    const opened = { index: this.#start({ kind }, events), kind, signature: undefined, said };
-    this.#open = opened;
-    return opened;
   }
 
   #readBareSignature(part: JsonObject): void {
@@ -234,22 +238,25 @@ export class ChoiceDecoder implements GroundedText {
 
   #takeTrace(): TracedCall {
     const parts = this.#trace;
-    if (parts.length === 0) return {};
-    this.#trace = [];
-    return { trace: { family: this.#context.signatureFamily, parts } };
+    if (parts === undefined) return {};
+    this.#trace = undefined;
+    return { trace: { family: this.#shared.context.signatureFamily, parts } };
   }
 
   #noteUnread(part: JsonObject): void {
     const kind = Object.keys(part).find((key) => !isAboutPart(key));
-    if (kind !== undefined && this.#unread.size < MOST_UNREAD) this.#unread.add(kind);
+    if (kind === undefined) return;
+    this.#unread ??= new Set();
+    if (this.#unread.size < MOST_UNREAD) this.#unread.add(kind);
   }
 
   /** A call without an id, or with that of an earlier call, gets a fresh one. */
   #takeCallId(given: JsonValue | undefined): string {
-    const { callIds } = this.#context;
-    const isUsable = typeof given === 'string' && given !== '' && !callIds.has(given);
-    const id = isUsable ? given : this.#context.createCallId();
-    callIds.add(id);
+    const shared = this.#shared;
+    shared.callIds ??= new Set();
+    const isUsable = typeof given === 'string' && given !== '' && !shared.callIds.has(given);
+    const id = isUsable ? given : shared.context.createId(shared.context.callIdPrefix ?? 'call_');
+    shared.callIds.add(id);
     return id;
   }
 
@@ -273,7 +280,7 @@ export class ChoiceDecoder implements GroundedText {
 
   /** What an image model draws while it thinks is no content: an answer of drafts alone is empty. */
   #addDraft(block: BlockOpening, events: CanonicalEvent[]): void {
-    if (!this.#context.showsDrafts) return;
+    if (this.#shared.context.showsDrafts !== true) return;
     this.close(events);
     events.push({ kind: 'block-end', index: this.#start(block, events) });
   }
@@ -294,16 +301,17 @@ export class ChoiceDecoder implements GroundedText {
   }
 
   #start(block: BlockOpening, events: CanonicalEvent[]): number {
-    const index = this.#context.takeIndex();
+    const index = this.#shared.nextIndex;
+    this.#shared.nextIndex += 1;
     this.partStarts.push(this.#text.length);
-    events.push({ kind: 'block-start', index, choice: this.#choice, block });
+    events.push({ kind: 'block-start', index, choice: this.choice, block });
     return index;
   }
 
   #signatureOf(part: JsonObject, on: Signature['on']): Signature | undefined {
     const value = part.thoughtSignature ?? part.thought_signature;
     if (typeof value !== 'string' || value === '') return undefined;
-    return { value, family: this.#context.signatureFamily, on };
+    return { value, family: this.#shared.context.signatureFamily, on };
   }
 }
 

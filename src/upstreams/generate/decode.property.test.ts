@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { createFrameReader } from '../../stream/sse.ts';
+import { FrameReader } from '../../stream/sse.ts';
 import { blocksOf, decode, frame, reply, stop } from './decode.test-support.ts';
-import { createDecoder } from './decode.ts';
-import { createEventMemory } from './event-parser.ts';
+import { GenerateDecoder } from './decode.ts';
+import { RepeatedEvents } from './event-parser.ts';
 
 test('whatever a frame holds, the decoder answers with a legal sequence', () => {
   const json = fc
@@ -61,8 +61,8 @@ const anyPart = fc.oneof(
 function decodeStream(frames: readonly JsonObject[], passesOver: boolean) {
   let ids = 0;
   const createId = (prefix: string) => `${prefix}${++ids}`;
-  const decoder = createDecoder({ signatureFamily: 'alpha', createId }, () => 0);
-  const reader = createFrameReader({ memory: createEventMemory() });
+  const decoder = new GenerateDecoder({ signatureFamily: 'alpha', createId }, () => 0);
+  const reader = new FrameReader({ maxFrameBytes: 1_048_576, memory: new RepeatedEvents() });
   const events: CanonicalEvent[] = [];
   const usages: unknown[] = [];
   let passed = 0;

@@ -4,13 +4,13 @@ import type { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import { fold, type Reply, type ReplyBlock } from '../../canonical/fold.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { createDecoder } from './decode.ts';
+import { GenerateDecoder } from './decode.ts';
 
 /** All events of an answer given as frames. */
 export function decode(...frames: readonly JsonObject[]): CanonicalEvent[] {
   let ids = 0;
   const createId = (prefix: string) => `${prefix}${++ids}`;
-  const decoder = createDecoder({ signatureFamily: 'alpha', createId }, () => 0);
+  const decoder = new GenerateDecoder({ signatureFamily: 'alpha', createId }, () => 0);
   return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()];
 }
 

@@ -13,7 +13,7 @@ import {
   stop,
   thought,
 } from './decode.test-support.ts';
-import { createDecoder } from './decode.ts';
+import { GenerateDecoder } from './decode.ts';
 
 test('V050, V061: text fragments are one block, usage comes before the finish', () => {
   const events = decode(
@@ -67,7 +67,7 @@ test('V051, P085, P086: the last usage wins, cached and thought tokens are kept 
 });
 
 test('the counts told so far are known while the answer still comes, and when it breaks off', () => {
-  const decoder = createDecoder(
+  const decoder = new GenerateDecoder(
     { signatureFamily: 'alpha', createId: (prefix) => prefix },
     () => 0,
   );
@@ -136,7 +136,7 @@ test('STOP with nothing before it is an answer where the request has stop sequen
   const endOf = (stopSequences: string[], ...frames: readonly JsonObject[]) => {
     const body = { contents: [], generationConfig: { stopSequences } };
     const createId = (prefix: string) => prefix;
-    const decoder = createDecoder({ signatureFamily: 'alpha', createId, body }, () => 0);
+    const decoder = new GenerateDecoder({ signatureFamily: 'alpha', createId, body }, () => 0);
     return [...frames.flatMap((one) => decoder.push(one)), ...decoder.end()].at(-1);
   };
   const finished = { kind: 'finish', choices: [{ choice: 0, reason: 'stop', rawReason: 'STOP' }] };
@@ -287,7 +287,7 @@ test('drafts are passed on where they are asked for, and are no answer by themse
   const draft = { inlineData: { mimeType: 'image/png', data: 'AAA=' }, thought: true };
   const decodeDrafts = (value: JsonObject) => {
     const context = { signatureFamily: 'alpha', createId: (prefix: string) => prefix };
-    const decoder = createDecoder({ ...context, showsDrafts: true }, () => 0);
+    const decoder = new GenerateDecoder({ ...context, showsDrafts: true }, () => 0);
     return [...decoder.push(value), ...decoder.end()];
   };
   expect(fold(decodeDrafts(stop([draft, { text: 'a' }]))).choices[0]?.blocks).toEqual([
@@ -493,10 +493,10 @@ test('parts of unknown kinds are an answer only where the client is shown them a
   const parts = [{ toolCall: { toolType: 'GOOGLE_SEARCH_WEB', id: 's' } }, { newest: { a: 1 } }];
   expect(errorOf(stop(parts))?.message).toContain('empty');
   const context = { signatureFamily: 'alpha', createId: (prefix: string) => prefix };
-  const decoder = createDecoder({ ...context, passesParts: true }, () => 0);
+  const decoder = new GenerateDecoder({ ...context, passesParts: true }, () => 0);
   const events = [...decoder.push(stop(parts)), ...decoder.end()];
   expect(events.at(-1)).toMatchObject({ kind: 'finish', choices: [{ reason: 'stop' }] });
-  const bare = createDecoder({ ...context, passesParts: true }, () => 0);
+  const bare = new GenerateDecoder({ ...context, passesParts: true }, () => 0);
   bare.push(stop([{ text: '' }, { thoughtSignature: 'QUJD' }]));
   expect(bare.end().at(-1)).toMatchObject({ kind: 'error' });
 });
@@ -520,7 +520,7 @@ test('parts of kinds unknown here are named with the end, but for whom they are 
   const parts = [{ hologram: { data: 'x' }, thoughtSignature: 'QUJD' }, { text: 'a' }];
   const context = { signatureFamily: 'alpha', createId: (prefix: string) => prefix };
   const endOf = (passesParts: boolean) => {
-    const decoder = createDecoder({ ...context, passesParts }, () => 0);
+    const decoder = new GenerateDecoder({ ...context, passesParts }, () => 0);
     return [...decoder.push(stop(parts)), ...decoder.end()].at(-1);
   };
   expect(endOf(false)).toMatchObject({

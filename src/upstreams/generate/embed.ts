@@ -2,13 +2,14 @@
 
 import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
 import { invalidRequest } from '../../canonical/error.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import type { UpstreamEmbedCall } from '../upstream.ts';
 import type { UpstreamClient } from './client.ts';
 import { readTokenCount } from './decode.ts';
 import { pathFault } from './errors.ts';
 import type { EmbedFormName, GenerateProfile, ModelMethod } from './profiles/profile.ts';
+import { itemsOf, objectOf } from './read-values.ts';
 import { modelRequest } from './requests.ts';
 
 /**
@@ -16,7 +17,7 @@ import { modelRequest } from './requests.ts';
  * @throws GatewayError with `failure` set, or invalid-request for an input the model cannot take.
  */
 export async function* embed(
-  client: UpstreamClient,
+  client: Pick<UpstreamClient, 'readObject'>,
   profile: GenerateProfile,
   call: UpstreamEmbedCall,
 ): AsyncGenerator<EmbedAnswer> {
@@ -39,7 +40,7 @@ export function encodeEmbedInput(input: EmbedInput): JsonObject {
 }
 
 async function embedBatch(
-  client: UpstreamClient,
+  client: Pick<UpstreamClient, 'readObject'>,
   profile: GenerateProfile,
   { call, form }: { readonly call: UpstreamEmbedCall; readonly form: EmbedForm },
 ): Promise<EmbedAnswer> {
@@ -60,17 +61,18 @@ async function embedBatch(
 }
 
 function readEmbedding(value: JsonValue): Embedding {
-  const values = isJsonObject(value) ? readValues(value.values) : undefined;
-  if (!isJsonObject(value) || values === undefined) {
+  const native = objectOf(value);
+  const values = readValues(native?.values);
+  if (native === undefined || values === undefined) {
     throw pathFault(told`The upstream gave an embedding without a vector.`);
   }
-  return { values, native: value };
+  return { values, native };
 }
 
 function readValues(value: JsonValue | undefined): readonly number[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   // Vectors are long and many: the usual one is taken as it is.
-  if (value.every(isFiniteNumber)) return value;
+  if (value.every((item): item is number => Number.isFinite(item))) return value;
   const numbers: number[] = [];
   for (const item of value) {
     const number = readNumber(item);
@@ -78,10 +80,6 @@ function readValues(value: JsonValue | undefined): readonly number[] | undefined
     numbers.push(number);
   }
   return numbers;
-}
-
-function isFiniteNumber(value: JsonValue): value is number {
-  return Number.isFinite(value);
 }
 
 /** Runs `run` on all items at the same time; the first failure ends the others. */
@@ -113,19 +111,15 @@ interface EmbedForm {
   /** How many calls are under way at a time. */
   readonly callsAtOnce: number;
   /** @throws GatewayError (invalid-request) for an input the form cannot say. */
-  encode(bodies: readonly JsonObject[], modelId: string): EmbedRequest;
+  encode(
+    bodies: readonly JsonObject[],
+    modelId: string,
+  ): { readonly method: ModelMethod; readonly body: JsonObject };
   /** The vectors in order, as the upstream wrote them, and its count. */
-  decode(answer: JsonObject): EmbedReading;
-}
-
-interface EmbedRequest {
-  readonly method: ModelMethod;
-  readonly body: JsonObject;
-}
-
-interface EmbedReading {
-  readonly embeddings: readonly JsonValue[];
-  readonly usage: JsonObject | undefined;
+  decode(answer: JsonObject): {
+    readonly embeddings: readonly JsonValue[];
+    readonly usage: JsonObject | undefined;
+  };
 }
 
 /** The public API refuses larger batches (ai.google.dev, "Embeddings": at most 100 requests). */
@@ -155,7 +149,7 @@ const content: EmbedForm = {
       : { method: 'batchEmbedContents', body: { requests } };
   },
   decode: ({ embedding, embeddings, usageMetadata }) => ({
-    embeddings: embedding === undefined ? listOf(embeddings) : [embedding],
+    embeddings: embedding === undefined ? itemsOf(embeddings) : [embedding],
     usage: objectOf(usageMetadata),
   }),
 };
@@ -190,7 +184,7 @@ const prediction: EmbedForm = {
     return { method: 'predict', body: isPlain ? { instances } : { instances, parameters } };
   },
   decode({ predictions }) {
-    const embeddings = listOf(predictions).map((one) => objectOf(one)?.embeddings ?? null);
+    const embeddings = itemsOf(predictions).map((one) => objectOf(one)?.embeddings ?? null);
     const counts = embeddings.map((one) =>
       readNumber(objectOf(objectOf(one)?.statistics)?.token_count),
     );
@@ -220,7 +214,7 @@ function settingsOf(body: JsonObject): JsonObject {
 }
 
 function textOf(value: JsonValue | undefined): string {
-  const parts = listOf(objectOf(value)?.parts);
+  const parts = itemsOf(objectOf(value)?.parts);
   const text = objectOf(parts[0])?.text;
   if (parts.length !== 1 || typeof text !== 'string') throw textOnly();
   return text;
@@ -233,12 +227,4 @@ function textOnly(): Error {
       'media, or send one text per content.',
     'unsupported',
   );
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function objectOf(value: JsonValue | undefined): JsonObject | undefined {
-  return isJsonObject(value) ? value : undefined;
 }

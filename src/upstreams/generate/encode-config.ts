@@ -48,58 +48,51 @@ const MODALITIES = { text: 'TEXT', image: 'IMAGE', audio: 'AUDIO' } as const;
  */
 export function encodeGenerationConfig(
   request: CanonicalRequest,
-  { target, profile }: EncodeContext,
+  context: EncodeContext,
 ): JsonObject | undefined {
-  const thinkingConfig = encodeThinking(request.reasoning, target) ?? draftFields(request, target);
+  const { target } = context;
+  const { sampling, choices, stopSequences, outputFormat, outputModalities } = request;
+  const { maxOutputTokens, mediaResolution, image, imageDrafts, mustDraw } = request;
+  const { topK, seed, logprobs, presencePenalty, frequencyPenalty } = sampling;
+  const thinkingConfig =
+    encodeThinking(request.reasoning, target) ?? (imageDrafts ? draftConfig(target) : undefined);
+  if (choices > MAX_CANDIDATES) {
+    throw invalidRequest('n', `n: at most ${MAX_CANDIDATES} answers are possible.`);
+  }
+  if (logprobs !== undefined && !traitsOf(target.modelId).givesLogprobs) {
+    throw invalidRequest('logprobs', 'logprobs: this model gives none.', 'unsupported');
+  }
+  if (stopSequences.length > MAX_STOP_SEQUENCES) {
+    const most = `stop: at most ${MAX_STOP_SEQUENCES} stop sequences are possible.`;
+    throw invalidRequest('stop', most);
+  }
+  const budget = thinkingConfig?.thinkingBudget ?? 0;
   return definedFields({
-    maxOutputTokens: encodedOutputLimit(request, thinkingConfig, target),
-    ...samplingFields(request, target),
-    ...penaltyFields(request, { target, profile }),
-    stopSequences: stopSequences(request),
-    ...formatFields(request, target),
-    ...mediaFields(request, target),
+    maxOutputTokens:
+      maxOutputTokens === undefined ? undefined : fitOutputLimit(maxOutputTokens, budget, target),
+    temperature: sampling.temperature,
+    topP: sampling.topP,
+    topK: topK && fitTopK(topK, target),
+    seed: seed && fitSeed(seed, target),
+    responseLogprobs: logprobs === undefined ? undefined : true,
+    logprobs: logprobs?.alternatives || undefined,
+    candidateCount: choices > 1 ? choices : undefined,
+    ...((presencePenalty ?? frequencyPenalty) !== undefined && penaltyFields(request, context)),
+    stopSequences: stopSequences.length === 0 ? undefined : [...stopSequences],
+    ...(outputFormat.kind !== 'text' && formatFields(outputFormat, target)),
+    responseModalities: outputModalities?.map((modality) => MODALITIES[modality]),
+    imageConfig: image || mustDraw ? encodeImage(request, target) : undefined,
+    speechConfig: request.speech,
+    mediaResolution: mediaResolution && MEDIA_RESOLUTIONS[mediaResolution],
     thinkingConfig,
   } satisfies Fields);
 }
 
 /** Unfinished pictures are part of the thoughts. Source: ai.google.dev, "Image generation", thinking. */
-function draftFields(
-  { imageDrafts = 0 }: CanonicalRequest,
-  { modelId, receipt }: EncodeTarget,
-): WireThinkingConfig | undefined {
-  if (imageDrafts === 0) return undefined;
+function draftConfig({ modelId, receipt }: EncodeTarget): WireThinkingConfig | undefined {
   if (traitsOf(modelId).showsDrafts) return { includeThoughts: true };
   receipt.add('dropped', 'partial_images', told`This model shows no unfinished pictures.`);
   return undefined;
-}
-
-function encodedOutputLimit(
-  { maxOutputTokens }: CanonicalRequest,
-  thinkingConfig: WireThinkingConfig | undefined,
-  target: EncodeTarget,
-): number | undefined {
-  if (maxOutputTokens === undefined) return undefined;
-  return fitOutputLimit(maxOutputTokens, thinkingConfig?.thinkingBudget ?? 0, target);
-}
-
-function samplingFields({ sampling, choices }: CanonicalRequest, target: EncodeTarget) {
-  if (choices > MAX_CANDIDATES) {
-    throw invalidRequest('n', `n: at most ${MAX_CANDIDATES} answers are possible.`);
-  }
-  const { logprobs, ...numbers } = sampling;
-  if (logprobs !== undefined && !traitsOf(target.modelId).givesLogprobs) {
-    throw invalidRequest('logprobs', 'logprobs: this model gives none.', 'unsupported');
-  }
-  const alternatives = logprobs?.alternatives ?? 0;
-  return {
-    temperature: numbers.temperature,
-    topP: numbers.topP,
-    topK: fitTopK(numbers.topK, target),
-    seed: fitSeed(numbers.seed, target),
-    responseLogprobs: logprobs === undefined ? undefined : true,
-    logprobs: alternatives > 0 ? alternatives : undefined,
-    candidateCount: choices > 1 ? choices : undefined,
-  } satisfies Fields;
 }
 
 /** Most chat apps send penalties with every request, whatever the model. */
@@ -117,65 +110,48 @@ function penaltyFields(
   return {};
 }
 
-function fitTopK(topK: number | undefined, { receipt }: EncodeTarget): number | undefined {
-  if (topK === undefined || topK <= MAX_TOP_K) return topK;
+function fitTopK(topK: number, { receipt }: EncodeTarget): number {
+  if (topK <= MAX_TOP_K) return topK;
   receipt.add('capped', 'top_k', told`The upstream looks at most at ${MAX_TOP_K} candidates.`);
   return MAX_TOP_K;
 }
 
 /** The wire has 32 bits for it: the same seed always becomes the same number. */
-function fitSeed(seed: number | undefined, { receipt }: EncodeTarget): number | undefined {
-  if (seed === undefined) return undefined;
+function fitSeed(seed: number, { receipt }: EncodeTarget): number {
   const fitted = Number(BigInt.asIntN(32, BigInt(seed)));
   if (fitted !== seed) receipt.add('approximated', 'seed', told`The upstream is given ${fitted}.`);
   return fitted;
 }
 
-function stopSequences({ stopSequences }: CanonicalRequest): string[] | undefined {
-  if (stopSequences.length > MAX_STOP_SEQUENCES) {
-    throw invalidRequest(
-      'stop',
-      `stop: at most ${MAX_STOP_SEQUENCES} stop sequences are possible.`,
-    );
-  }
-  return stopSequences.length === 0 ? undefined : [...stopSequences];
-}
-
 function formatFields(
-  { outputFormat }: CanonicalRequest,
+  format: Exclude<CanonicalRequest['outputFormat'], { kind: 'text' }>,
   { receipt, capabilities }: EncodeTarget,
 ): Fields {
   const path = 'response_schema';
-  switch (outputFormat.kind) {
-    case 'text':
-      return {};
-    case 'json':
-      return { responseMimeType: 'application/json' };
-    case 'json-schema': {
-      const { schema } = outputFormat;
-      const responseMimeType = 'application/json';
-      if (typeof schema === 'boolean') return { responseMimeType };
-      const { takesJsonSchema } = capabilities;
-      return { responseMimeType, ...toResponseSchema(schema, { receipt, path, takesJsonSchema }) };
-    }
-    case 'enum':
-      return {
-        responseMimeType: 'text/x.enum',
-        ...toResponseSchema(outputFormat.schema, { receipt, path }),
-      };
-    default:
-      return outputFormat satisfies never;
+  if (format.kind === 'enum') {
+    const fields = toResponseSchema(format.schema, { receipt, path });
+    return { responseMimeType: 'text/x.enum', ...fields };
   }
+  const responseMimeType = 'application/json';
+  if (format.kind === 'json' || typeof format.schema === 'boolean') return { responseMimeType };
+  const { takesJsonSchema } = capabilities;
+  return {
+    responseMimeType,
+    ...toResponseSchema(format.schema, { receipt, path, takesJsonSchema }),
+  };
 }
 
-function mediaFields(request: CanonicalRequest, target: EncodeTarget) {
-  const { capabilities, receipt } = target;
-  const { image, outputModalities, mediaResolution, speech } = request;
-  const imageConfig = definedFields({
-    aspectRatio: image?.aspectRatio,
-    imageSize: drawnSize(image?.size, target, 'size'),
-  } satisfies Optional<WireGenerationConfig['imageConfig'] & {}>);
-  if (request.mustDraw === true && !capabilities.drawsImages) {
+function encodeImage(
+  { image, mustDraw }: CanonicalRequest,
+  target: EncodeTarget,
+): JsonObject | undefined {
+  if (target.capabilities.drawsImages) {
+    return definedFields({
+      aspectRatio: image?.aspectRatio,
+      imageSize: drawnSize(image?.size, target, 'size'),
+    } satisfies Optional<WireGenerationConfig['imageConfig'] & {}>);
+  }
+  if (mustDraw === true) {
     throw invalidRequest(
       'tool_choice',
       'tool_choice demands a picture, and this model draws none. Name a model that draws as model, ' +
@@ -183,15 +159,8 @@ function mediaFields(request: CanonicalRequest, target: EncodeTarget) {
       'unsupported',
     );
   }
-  if (image !== undefined && !capabilities.drawsImages) {
-    receipt.add('dropped', 'size', told`This model draws no images.`);
-  }
-  return {
-    responseModalities: outputModalities?.map((modality) => MODALITIES[modality]),
-    imageConfig: capabilities.drawsImages ? imageConfig : undefined,
-    speechConfig: speech,
-    mediaResolution: mediaResolution && MEDIA_RESOLUTIONS[mediaResolution],
-  } satisfies Fields;
+  target.receipt.add('dropped', 'size', told`This model draws no images.`);
+  return undefined;
 }
 
 /** Undefined when the model is to do as it does by itself, or does not think at all. */
@@ -342,12 +311,6 @@ export interface EncodeContext {
     GenerateProfile,
     'vocabulary' | 'extraFields' | 'readsUri' | 'webFileType' | 'isVertex'
   >;
-}
-
-/** Of what writes the conversation. */
-export interface ContentsContext extends EncodeContext {
-  /** True where the upstream wants back what it did by itself before a call. */
-  readonly sendsTraces: boolean;
 }
 
 /** The wire's words for how much detail of a medium the model looks at. */

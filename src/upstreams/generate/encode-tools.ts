@@ -10,8 +10,8 @@ import {
   type ToolChoice,
   type TypedValues,
 } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import { type Sentence, told } from '../../lib/localized-message.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import { toToolInput } from '../../schema/tool-schema.ts';
 import type {
@@ -22,6 +22,7 @@ import type {
 import { keyIn } from '../../wire/vocabulary.ts';
 import type { EncodeContext } from './encode-config.ts';
 import { traitsOf } from './models.ts';
+import { objectsOf } from './read-values.ts';
 
 export interface EncodedTools {
   /** One element for all declarations, then one for each tool the upstream runs. */
@@ -74,17 +75,21 @@ function encodeToolList(
     if (tool.kind !== 'function' && tool.kind !== 'freeform') {
       serverTools.push(encodeServerTool(tool, context));
     } else if (declarations.has(tool.name)) {
-      note(context, path, told`A second tool named ${tool.name} was left out.`);
+      const reason = told`A second tool named ${tool.name} was left out.`;
+      context.target.receipt.add('dropped', path, reason);
     } else if (offered.size === 0 || offered.has(tool.name)) {
-      declarations.set(tool.name, encodeDeclaration(tool, path, context));
+      const declared =
+        tool.kind === 'function'
+          ? encodeFunction(tool, path, context)
+          : { declaration: encodeFreeform(tool), isMap: false };
+      declarations.set(tool.name, declared);
     }
   }
   const functionNames = [...declarations.keys()];
   checkFunctionCount(functionNames.length);
-  const written = [...declarations.values()].map(({ declaration }) => declaration);
-  const functions = functionNames.length === 0 ? [] : [written];
+  const functionDeclarations = [...declarations.values()].map(({ declaration }) => declaration);
   return {
-    tools: [...functions.map((functionDeclarations) => ({ functionDeclarations })), ...serverTools],
+    tools: functionNames.length === 0 ? serverTools : [{ functionDeclarations }, ...serverTools],
     functionNames,
     mapNames: new Set(functionNames.filter((name) => declarations.get(name)?.isMap)),
     hasServerTools: serverTools.length > 0,
@@ -130,15 +135,6 @@ function encodeServerTool(
   }
 }
 
-function encodeDeclaration(
-  tool: FunctionTool | FreeformTool,
-  path: string,
-  context: EncodeContext,
-): Declared {
-  if (tool.kind === 'function') return encodeFunction(tool, path, context);
-  return { declaration: encodeFreeform(tool), isMap: false };
-}
-
 function encodeFunction(
   { name, description, parameters: schema, parametersPath }: FunctionTool,
   path: string,
@@ -178,10 +174,6 @@ function encodeFreeform({ name, description, grammar }: FreeformTool): WireFunct
   };
 }
 
-function note({ target }: EncodeContext, path: string, reason: Sentence): void {
-  target.receipt.add('dropped', path, reason);
-}
-
 /** Undefined when there is nothing to be said. */
 export function describeFunction(
   description: string | undefined,
@@ -206,84 +198,42 @@ export function checkFunctionCount(count: number): void {
 /** What a translated body asks for in `responseJsonSchema` and `parametersJsonSchema`. */
 export function typedValues({ generationConfig, tools }: JsonObject): TypedValues {
   const answer = isJsonObject(generationConfig) && 'responseJsonSchema' in generationConfig;
-  let functions: Set<string> | undefined;
-  for (const tool of itemsOf(tools)) {
-    for (const declaration of isJsonObject(tool) ? itemsOf(tool.functionDeclarations) : NONE) {
-      if (!isJsonObject(declaration) || !('parametersJsonSchema' in declaration)) continue;
-      functions ??= new Set();
-      functions.add(String(declaration.name));
+  if (!answer && tools === undefined) return NOTHING_TYPED;
+  const functions = new Set<string>();
+  for (const { functionDeclarations } of objectsOf(tools)) {
+    for (const declaration of objectsOf(functionDeclarations)) {
+      if ('parametersJsonSchema' in declaration) functions.add(String(declaration.name));
     }
   }
-  if (!answer && functions === undefined) return NOTHING_TYPED;
-  return { answer, functions: functions ?? NOTHING_TYPED.functions };
+  return answer || functions.size > 0 ? { answer, functions } : NOTHING_TYPED;
 }
 
-const NONE: readonly JsonValue[] = [];
-
-function itemsOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : NONE;
-}
+const MODES = { auto: 'AUTO', none: 'NONE', required: 'ANY', validated: 'VALIDATED' } as const;
 
 /**
- * Undefined when there is no function to call.
+ * Where there is a function to call. A free choice whose calls are held to their schemas, as strict functions
+ * ask, and as it has to be beside tools the upstream runs (ai.google.dev, "Combine built-in tools and function
+ * calling": `VALIDATED`, not `AUTO`; `@ai-sdk/google`, `prepareTools`, does the same): the names of a free choice
+ * are the only ones declared, so that there is nothing left to allow.
+ * @param tellsTraces whether the upstream is to tell what its own tools did
  * @throws GatewayError (invalid-request) when a forced tool is not among the declared ones.
  */
 export function encodeToolConfig(
   toolChoice: ToolChoice,
   { functionNames, hasServerTools, isStrict }: EncodedTools,
-  { profile }: Pick<EncodeContext, 'profile'>,
-): WireToolConfig | undefined {
-  if (functionNames.length === 0) return undefined;
-  const isTold = tellsTraces({ functionNames, hasServerTools }, profile);
-  const isHeld = isStrict || hasServerTools;
-  return {
-    functionCallingConfig: callingConfig(
-      isHeld ? heldChoice(toolChoice) : toolChoice,
-      functionNames,
-    ),
-    ...(isTold ? { includeServerSideToolInvocations: true } : {}),
+  tellsTraces: boolean,
+): WireToolConfig {
+  const isHeld = toolChoice.kind === 'auto' && (isStrict || hasServerTools);
+  const functionCallingConfig: WireFunctionCallingConfig = {
+    mode: MODES[isHeld ? 'validated' : toolChoice.kind],
+    ...(toolChoice.kind === 'required' || toolChoice.kind === 'validated'
+      ? allowedNames(toolChoice.names, functionNames)
+      : {}),
   };
-}
-
-/**
- * True where the upstream tells what its own tools did, and wants it back: built-in tools beside
- * functions (ai.google.dev, "Combine built-in tools and function calling"). Vertex AI has no such
- * switch and takes both without (vercel/ai#14655, maximhq/bifrost#6066).
- */
-export function tellsTraces(
-  { functionNames, hasServerTools }: Pick<EncodedTools, 'functionNames' | 'hasServerTools'>,
-  { extraFields }: Pick<EncodeContext['profile'], 'extraFields'>,
-): boolean {
-  const isSwitched = extraFields.includes('toolConfig.includeServerSideToolInvocations');
-  return isSwitched && hasServerTools && functionNames.length > 0;
-}
-
-/**
- * A free choice whose calls are held to their schemas, as strict functions ask, and as it has to be beside
- * tools the upstream runs (ai.google.dev, "Combine built-in tools and function calling": `VALIDATED`, not
- * `AUTO`; `@ai-sdk/google`, `prepareTools`, does the same). The names of a free choice are the only ones
- * declared, so that there is nothing left to allow.
- */
-function heldChoice(toolChoice: ToolChoice): ToolChoice {
-  return toolChoice.kind === 'auto' ? { kind: 'validated', names: [] } : toolChoice;
-}
-
-function callingConfig(
-  toolChoice: ToolChoice,
-  functionNames: readonly string[],
-): WireFunctionCallingConfig {
-  switch (toolChoice.kind) {
-    case 'auto':
-      return { mode: 'AUTO' };
-    case 'none':
-      return { mode: 'NONE' };
-    case 'required':
-      return { mode: 'ANY', ...allowedNames(toolChoice.names, functionNames) };
-    case 'validated':
-      return { mode: 'VALIDATED', ...allowedNames(toolChoice.names, functionNames) };
-    default:
-      return toolChoice satisfies never;
-  }
+  return {
+    functionCallingConfig,
+    ...(tellsTraces ? { includeServerSideToolInvocations: true } : {}),
+  };
 }
 
 function allowedNames(

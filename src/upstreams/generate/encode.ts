@@ -32,13 +32,12 @@ import type {
 } from '../../wire/generate.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import {
-  type ContentsContext,
   type EncodeContext,
   encodeGenerationConfig,
   encodeMedia,
   isThinking,
 } from './encode-config.ts';
-import { encodeToolConfig, encodeTools, tellsTraces } from './encode-tools.ts';
+import { type EncodedTools, encodeToolConfig, encodeTools } from './encode-tools.ts';
 
 /** Service tiers of the wire (@google/genai, `ServiceTier`); other protocols' words mean nothing here. */
 const SERVICE_TIERS = ['flex', 'standard', 'priority'];
@@ -54,58 +53,86 @@ export function encode(
   profile: EncodeContext['profile'],
 ): JsonObject {
   const context: EncodeContext = { target, profile };
-  const encodedTools = encodeTools(request.tools, request.toolChoice, context);
-  const { tools } = encodedTools;
+  const { system, safety, toolChoice, cachedContent } = request;
+  const encoded =
+    request.tools.length === 0 ? NO_TOOLS : encodeTools(request.tools, toolChoice, context);
+  const hasFunctions = encoded.functionNames.length > 0;
+  const sendsTraces = encoded.hasServerTools && hasFunctions && tellsTraces(profile);
   const body = {
-    systemInstruction: systemInstruction(request),
-    tools: tools.length === 0 ? undefined : tools,
-    toolConfig: encodeToolConfig(request.toolChoice, encodedTools, context),
+    systemInstruction: system.length === 0 ? undefined : systemInstruction(system),
+    tools: encoded.tools.length === 0 ? undefined : encoded.tools,
+    toolConfig: hasFunctions ? encodeToolConfig(toolChoice, encoded, sendsTraces) : undefined,
     generationConfig: encodeGenerationConfig(request, context),
-    safetySettings: safetySettings(request),
-    cachedContent: request.cachedContent,
-    serviceTier: serviceTier(request, context),
+    safetySettings:
+      safety.length === 0
+        ? undefined
+        : safety.map(({ category, threshold }) => ({ category, threshold })),
+    cachedContent,
+    serviceTier: request.serviceTier && serviceTier(request.serviceTier, context),
   };
-  const called = wrapMapCalls(request, encodedTools.mapNames);
-  const sendsTraces = tellsTraces(encodedTools, profile);
-  return { contents: encodeContents(called, { ...context, sendsTraces }), ...definedFields(body) };
+  const { mapNames } = encoded;
+  const turns = mapNames.size === 0 ? request.turns : wrapMapCalls(request.turns, mapNames);
+  const contents = encodeContents(turns, {
+    ...context,
+    sendsTraces,
+    sendsThoughts: isThinking(request.reasoning, target.capabilities),
+  });
+  return { contents, ...definedFields(body) };
 }
 
-function systemInstruction({ system }: CanonicalRequest): JsonObject | undefined {
+/**
+ * True where the upstream tells what its own tools did, and wants it back: built-in tools beside
+ * functions (ai.google.dev, "Combine built-in tools and function calling"). Vertex AI has no such
+ * switch and takes both without (vercel/ai#14655, maximhq/bifrost#6066).
+ */
+function tellsTraces({ extraFields }: EncodeContext['profile']): boolean {
+  return extraFields.includes('toolConfig.includeServerSideToolInvocations');
+}
+
+const NO_TOOLS: EncodedTools = {
+  tools: [],
+  functionNames: [],
+  mapNames: new Set(),
+  hasServerTools: false,
+  isStrict: false,
+};
+
+function systemInstruction(system: CanonicalRequest['system']): JsonObject | undefined {
   const parts = system.filter((part) => part.text !== '').map(({ text }) => ({ text }));
   return parts.length === 0 ? undefined : { parts };
 }
 
-function safetySettings({ safety }: CanonicalRequest): JsonObject[] | undefined {
-  if (safety.length === 0) return undefined;
-  return safety.map(({ category, threshold }) => ({ category, threshold }));
-}
-
-function serviceTier({ serviceTier }: CanonicalRequest, context: EncodeContext) {
-  if (serviceTier === undefined) return undefined;
-  const isKnown = SERVICE_TIERS.includes(serviceTier.toLowerCase());
-  if (isKnown && context.profile.extraFields.includes('serviceTier')) return serviceTier;
-  context.target.receipt.add(
-    'dropped',
-    'service_tier',
-    told`The upstream has no such service tier.`,
-  );
+function serviceTier(tier: string, { target, profile }: EncodeContext): string | undefined {
+  const isKnown = SERVICE_TIERS.includes(tier.toLowerCase());
+  if (isKnown && profile.extraFields.includes('serviceTier')) return tier;
+  target.receipt.add('dropped', 'service_tier', told`The upstream has no such service tier.`);
   return undefined;
 }
 
+/** Of what writes the conversation. */
+interface ContentsContext extends EncodeContext {
+  /** True where the upstream wants back what it did by itself before a call. */
+  readonly sendsTraces: boolean;
+  /** False when thoughts stay out: the model does not think, or not for this request. */
+  readonly sendsThoughts: boolean;
+}
+
+/** Names of the calls so far, by id. */
+type CallNames = Map<string, string>;
+
 /** @throws GatewayError (invalid-request) when nothing is left to send. */
-function encodeContents(request: CanonicalRequest, context: ContentsContext): WireContent[] {
-  const { turns, reasoning } = request;
-  const sendsThoughts = isThinking(reasoning, context.target.capabilities);
-  const prompt = lastPrompt(turns);
-  const callNames = new Map<string, string>();
+function encodeContents(turns: readonly Turn[], context: ContentsContext): WireContent[] {
+  let prompt: number | undefined;
+  const callNames: CallNames = new Map();
   const contents: WireContent[] = [];
-  for (const [index, turn] of turns.entries()) {
-    const content = encodeTurn(turn, {
-      ...context,
-      sendsThoughts,
-      isCurrent: index > prompt,
-      callNames,
-    });
+  for (const [index, { role, parts }] of turns.entries()) {
+    let content: WireContent;
+    if (role === 'assistant') {
+      prompt ??= lastPrompt(turns);
+      for (const part of parts) if (part.kind === 'tool-call') callNames.set(part.id, part.name);
+      const turn = new ModelTurn(context, index > prompt);
+      content = { role: 'model', parts: turn.encode(parts) };
+    } else content = { role: 'user', parts: encodeUserTurn(parts, callNames, context) };
     if (content.parts.length > 0) contents.push(content);
   }
   if (contents.length === 0) {
@@ -114,64 +141,41 @@ function encodeContents(request: CanonicalRequest, context: ContentsContext): Wi
   return contents;
 }
 
-interface TurnContext extends ContentsContext {
-  readonly sendsThoughts: boolean;
-  readonly isCurrent: boolean;
-  /** Names of the calls so far, by id. */
-  readonly callNames: Map<string, string>;
-}
-
-function encodeTurn(turn: Turn, context: TurnContext): WireContent {
-  switch (turn.role) {
-    case 'assistant':
-      for (const part of turn.parts) {
-        if (part.kind === 'tool-call') context.callNames.set(part.id, part.name);
-      }
-      return { role: 'model', parts: encodeModelTurn(turn.parts, context) };
-    case 'user':
-    case 'system':
-      return { role: 'user', parts: encodeUserTurn(turn.parts, context) };
-    default:
-      return turn satisfies never;
-  }
-}
-
 /** Media of tool results wait until the last result: responses stand together. */
-function encodeUserTurn(parts: readonly Part[], context: TurnContext): WirePart[] {
+function encodeUserTurn(
+  parts: readonly Part[],
+  callNames: CallNames,
+  context: EncodeContext,
+): WirePart[] {
   const encoded: WirePart[] = [];
-  let waiting: WirePart[] = [];
+  let waiting: readonly WirePart[] = [];
   for (const part of parts) {
     if (part.kind === 'tool-result') {
-      const result = encodeToolResult(part, nameOf(part, context), context);
+      const result = encodeToolResult(part, nameOf(part, callNames), context);
       encoded.push(result.part);
-      for (const beside of result.beside) waiting.push(beside);
+      if (result.beside.length > 0) waiting = [...waiting, ...result.beside];
       continue;
     }
-    for (const beside of waiting) encoded.push(beside);
-    encoded.push(...encodeUserPart(part, context));
+    if (waiting.length > 0) encoded.push(...waiting);
     waiting = [];
+    switch (part.kind) {
+      case 'tool-call':
+      case 'thinking':
+      case 'redacted-thinking': {
+        const reason = told`A ${part.kind} stood in a user turn.`;
+        context.target.receipt.add('dropped', 'messages', reason);
+        break;
+      }
+      default: {
+        const plain = encodePlainPart(part, context);
+        if (plain.text !== '') encoded.push(plain);
+      }
+    }
   }
   return encoded.concat(waiting);
 }
 
-function encodeUserPart(
-  part: Exclude<Part, ToolResultPart>,
-  context: EncodeContext,
-): readonly WirePart[] {
-  switch (part.kind) {
-    case 'tool-call':
-    case 'thinking':
-    case 'redacted-thinking':
-      context.target.receipt.add('dropped', 'messages', told`A ${part.kind} stood in a user turn.`);
-      return [];
-    default: {
-      const encoded = encodePlainPart(part, context);
-      return encoded.text === '' ? [] : [encoded];
-    }
-  }
-}
-
-function nameOf(part: ToolResultPart, { callNames }: TurnContext): string {
+function nameOf(part: ToolResultPart, callNames: CallNames): string {
   const name = part.name ?? callNames.get(part.callId);
   if (name !== undefined) return name;
   throw invalidRequest(
@@ -180,26 +184,7 @@ function nameOf(part: ToolResultPart, { callNames }: TurnContext): string {
   );
 }
 
-interface ModelTurnContext extends ContentsContext {
-  /** True in the turn in progress, whose tool calls the upstream wants signed. */
-  readonly isCurrent: boolean;
-  /** False when thoughts stay out: the model does not think, or not for this request. */
-  readonly sendsThoughts: boolean;
-}
-
 type SignedKind = NonNullable<Signature['on']>;
-
-/**
- * The parts of an assistant turn; none when the turn says nothing. A signature that a client could
- * carry only on an earlier part goes to the next part of its own kind (ai.google.dev, "Thought
- * signatures": return it on the very part it came with).
- */
-function encodeModelTurn(parts: readonly Part[], context: ModelTurnContext): WirePart[] {
-  const turn = new ModelTurn(context);
-  const isTraced = context.sendsTraces && parts.some(hasTrace);
-  for (const part of parts) if (!isTraced || !isToldByTrace(part)) turn.add(part);
-  return turn.end();
-}
 
 function hasTrace(part: Part): boolean {
   return part.kind === 'tool-call' && part.trace !== undefined;
@@ -210,17 +195,31 @@ function isToldByTrace({ kind }: Part): boolean {
   return kind === 'server-tool-call' || kind === 'server-tool-result';
 }
 
+/**
+ * The parts of an assistant turn; none when the turn says nothing. A signature that a client could
+ * carry only on an earlier part goes to the next part of its own kind (ai.google.dev, "Thought
+ * signatures": return it on the very part it came with).
+ */
 class ModelTurn {
-  readonly #context: ModelTurnContext;
+  readonly #context: ContentsContext;
+  /** True in the turn in progress, whose tool calls the upstream wants signed. */
+  readonly #isCurrent: boolean;
   readonly #parts: WirePart[] = [];
   readonly #carried = new Map<SignedKind, string>();
   #hasCall = false;
 
-  constructor(context: ModelTurnContext) {
+  constructor(context: ContentsContext, isCurrent: boolean) {
     this.#context = context;
+    this.#isCurrent = isCurrent;
   }
 
-  add(part: Part): void {
+  encode(parts: readonly Part[]): WirePart[] {
+    const isTraced = this.#context.sendsTraces && parts.some(hasTrace);
+    for (const part of parts) if (!isTraced || !isToldByTrace(part)) this.#add(part);
+    return this.#end();
+  }
+
+  #add(part: Part): void {
     switch (part.kind) {
       case 'thinking':
         this.#addThinking(part);
@@ -254,7 +253,7 @@ class ModelTurn {
     }
   }
 
-  end(): WirePart[] {
+  #end(): WirePart[] {
     const text = this.#take('text');
     if (text !== undefined) this.#parts.push({ text: '', thoughtSignature: text });
     if (this.#carried.size > 0) {
@@ -294,8 +293,9 @@ class ModelTurn {
    * a trace goes back as it came: the signature of its step may stand on the trace.
    */
   #standIn(isTraced: boolean): string | undefined {
-    const { target, isCurrent } = this.#context;
-    const isWanted = isCurrent && !isTraced && target.capabilities.unsignedCalls === 'sentinel';
+    const { target } = this.#context;
+    const isWanted =
+      this.#isCurrent && !isTraced && target.capabilities.unsignedCalls === 'sentinel';
     if (!isWanted && !target.usesPlaceholders) return undefined;
     this.#note(
       'repaired',
@@ -420,19 +420,11 @@ function encodeToolResult(
   const response = encodeResponse(result);
   const functionResponse: WireFunctionResponse = { id: result.callId, name, response };
   const encoded = media.map((item) => encodeMedia(item, context));
-  if (encoded.length === 0) return { part: { functionResponse }, beside: [] };
-  if (!context.target.capabilities.mediaInFunctionResponse) {
+  if (encoded.length === 0 || !context.target.capabilities.mediaInFunctionResponse) {
     return { part: { functionResponse }, beside: encoded };
   }
-  return {
-    part: {
-      functionResponse: {
-        ...functionResponse,
-        parts: encoded.flatMap((part) => asResponsePart(part, context)),
-      },
-    },
-    beside: [],
-  };
+  const parts = encoded.flatMap((part) => asResponsePart(part, context));
+  return { part: { functionResponse: { ...functionResponse, parts } }, beside: [] };
 }
 
 function encodeResponse({ content, isError }: ToolResultPart): JsonObject {
@@ -463,15 +455,13 @@ function asResponsePart(
 }
 
 /** Functions whose arguments are declared as one text were called with that text. */
-function wrapMapCalls(request: CanonicalRequest, names: ReadonlySet<string>): CanonicalRequest {
-  if (names.size === 0) return request;
+function wrapMapCalls(turns: readonly Turn[], names: ReadonlySet<string>): readonly Turn[] {
   const budget = createJsonBudget();
   const wrap = (part: Part): Part =>
     part.kind === 'tool-call' && names.has(part.name)
       ? { ...part, input: wrapMapArguments(part.input, budget) }
       : part;
-  const turns = request.turns.map((turn) =>
+  return turns.map((turn) =>
     turn.role === 'assistant' ? { ...turn, parts: turn.parts.map(wrap) } : turn,
   );
-  return { ...request, turns };
 }

@@ -136,7 +136,11 @@ export function endedRefusal(
   });
 }
 
-function unavailable(failure: UpstreamFailure, message: string, cause: unknown): GatewayError {
+export function unavailable(
+  failure: UpstreamFailure,
+  message: string,
+  cause: unknown,
+): GatewayError {
   return new GatewayError({
     kind: 'upstream-unavailable',
     source: 'upstream',

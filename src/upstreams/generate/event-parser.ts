@@ -1,7 +1,7 @@
 // Knows the events of one stream again, most of which repeat the one before but for a text and the running counts.
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import type { EventMemory, JsonFrame } from '../../stream/sse.ts';
+import type { EventMemory, Frame } from '../../stream/sse.ts';
 
 /** An event as text: `front`, a string, and `ending`, which is `link`, an object of counts and `tail`. */
 interface Pattern {
@@ -34,28 +34,42 @@ const CLOSING_BRACE = 0x7d;
 const BEFORE_TEXT = /"text":\s*(?=")/;
 const JSON_STRING = /"(?:[^"\\]|\\.)*"/y;
 
+/** Events that do not begin alike do not repeat each other; what all share is longer. */
+const SAME_START = 24;
+
 /**
  * JSON that differs from that of an event before in one string and one object alone has the same value
  * but for these two. The values of repeating frames share what the events repeat and must not be changed.
  */
-export function createEventMemory(): EventMemory {
-  let pattern: Pattern | undefined;
-  let vain = 0;
-  return {
-    repeat(text) {
-      const frame = pattern && readRepeated(pattern, text);
-      if (frame !== undefined) vain = 0;
-      return frame;
-    },
-    learn(text, value) {
-      if (vain >= MOST_VAIN_PATTERNS || text.length > MOST_PATTERN_LENGTH) return;
-      pattern = findPattern(text, value);
-      if (pattern !== undefined) vain += 1;
-    },
-  };
+export class RepeatedEvents implements EventMemory {
+  /** What was learned last, until an event begins like it. */
+  #text = '';
+  #value: JsonObject | undefined;
+  #pattern: Pattern | undefined;
+  #vain = 0;
+
+  repeat(text: string): Frame | undefined {
+    const beginsLike = text.slice(0, SAME_START) === this.#text.slice(0, SAME_START);
+    // A stream's end repeats nothing: most answers are over before a pattern is worth its search.
+    if (this.#value !== undefined && beginsLike && !text.includes('"finishReason"')) {
+      this.#pattern = findPattern(this.#text, this.#value);
+      if (this.#pattern !== undefined) this.#vain += 1;
+      this.#value = undefined;
+    }
+    const frame = this.#pattern && readRepeated(this.#pattern, text);
+    if (frame !== undefined) this.#vain = 0;
+    return frame;
+  }
+
+  learn(text: string, value: JsonObject): void {
+    if (this.#vain >= MOST_VAIN_PATTERNS || text.length > MOST_PATTERN_LENGTH) return;
+    this.#text = text;
+    this.#value = value;
+    this.#pattern = undefined;
+  }
 }
 
-function readRepeated(pattern: Pattern, text: string): JsonFrame | undefined {
+function readRepeated(pattern: Pattern, text: string): Frame | undefined {
   const { front, ending, around } = pattern;
   // Cut and compared: `startsWith` and `endsWith` go character by character.
   if (text.slice(0, front.length) !== front) return undefined;
@@ -69,7 +83,7 @@ function readRepeated(pattern: Pattern, text: string): JsonFrame | undefined {
 }
 
 /** Its value is put together only when somebody asks for it. */
-class RepeatedFrame implements JsonFrame {
+class RepeatedFrame implements Frame {
   readonly text: string;
   readonly said: string;
   readonly #model: TextEvent;

@@ -8,6 +8,7 @@ import {
   parseJson,
   readNumber,
 } from '../../lib/json.ts';
+import { objectsOf } from './read-values.ts';
 
 /**
  * Error prose is only interpreted in this file, for faults without a code. True for the documented complaints
@@ -481,8 +482,4 @@ function longestWait(
 
 function isKind(detail: JsonObject, kind: string): boolean {
   return textOf(detail['@type']).endsWith(kind);
-}
-
-function objectsOf(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDecoder } from './decode.ts';
+import { GenerateDecoder } from './decode.ts';
 import { mergeGrounding, readGrounding } from './grounding.ts';
 
 const CHUNKS = [{ web: { uri: 'https://a', title: 'A' } }, { web: { uri: 'https://b' } }];
@@ -75,7 +75,7 @@ test('later frames add to earlier ones', () => {
 });
 
 test('where nobody asks for places, the text is not kept and no citation points anywhere', () => {
-  const decoder = createDecoder(
+  const decoder = new GenerateDecoder(
     { signatureFamily: 'alpha', createId: (prefix) => prefix, placesCitations: false },
     () => 0,
   );

@@ -2,6 +2,7 @@
 
 import type { Citation, FetchedPage, GroundingSource } from '../../canonical/event.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from './read-values.ts';
 
 export interface Grounding {
   readonly queries: readonly string[];
@@ -35,13 +36,13 @@ export function mergeGrounding(known: JsonObject | undefined, added: JsonObject)
  * Source: ai.google.dev, "Grounding with Google Search"; API reference, `GroundingSupport`.
  */
 export function readGrounding(metadata: JsonObject, grounded: GroundedText): Grounding | undefined {
-  const queries = listAt(metadata, 'webSearchQueries').filter((query) => typeof query === 'string');
-  const { sources, sourceOfChunk } = readSources(listAt(metadata, 'groundingChunks'));
+  const queries = itemsOf(metadata.webSearchQueries).filter((query) => typeof query === 'string');
+  const { sources, sourceOfChunk } = readSources(itemsOf(metadata.groundingChunks));
   const places = createPlaces(grounded);
-  const citations = objectsAt(metadata, 'groundingSupports').flatMap((support) => {
+  const citations = objectsOf(metadata.groundingSupports).flatMap((support) => {
     const range = readRange(support.segment, places);
     if (range === undefined) return [];
-    const cited = listAt(support, 'groundingChunkIndices').flatMap((index) => {
+    const cited = itemsOf(support.groundingChunkIndices).flatMap((index) => {
       const source = sourceOfChunk.get(readNumber(index) ?? -1);
       return source === undefined ? [] : [source];
     });
@@ -59,10 +60,10 @@ function readSources(chunks: readonly JsonValue[]) {
   chunks.forEach((chunk, index) => {
     if (!isJsonObject(chunk)) return;
     const place = [chunk.web, chunk.retrievedContext, chunk.maps].find(isJsonObject);
-    const url = textAt(place, 'uri');
+    const url = stringOf(place?.uri);
     if (url === undefined) return;
     sourceOfChunk.set(index, sources.length);
-    sources.push({ url, title: textAt(place, 'title') ?? url });
+    sources.push({ url, title: stringOf(place?.title) ?? url });
   });
   return { sources, sourceOfChunk };
 }
@@ -114,22 +115,12 @@ function readRange(segment: JsonValue | undefined, places: Places): Range | unde
     segment.endIndex,
   ].map(readNumber);
   const { start, end } = places.range(part, from, to);
-  const quoted = textAt(segment, 'text');
+  const quoted = stringOf(segment.text);
   if (quoted !== undefined && places.text.slice(start, end) !== quoted) return places.find(quoted);
   return end > start ? { start, end } : undefined;
 }
 
-function listAt(object: JsonObject, key: string): readonly JsonValue[] {
-  const value = object[key];
-  return Array.isArray(value) ? value : [];
-}
-
-function objectsAt(object: JsonObject, key: string): JsonObject[] {
-  return listAt(object, key).filter(isJsonObject);
-}
-
-function textAt(object: JsonObject | undefined, key: string): string | undefined {
-  const value = object?.[key];
+function stringOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
@@ -193,12 +184,9 @@ const OUTCOMES: ReadonlyMap<JsonValue | undefined, FetchedPage['outcome']> = new
 
 /** Adds the pages of a candidate's `urlContextMetadata` by their addresses: of one told again the later word counts. */
 export function addFetchedPages(pages: Map<string, FetchedPage>, metadata: JsonObject): void {
-  if (!Array.isArray(metadata.urlMetadata)) return;
-  for (const told of metadata.urlMetadata) {
-    if (!isJsonObject(told)) continue;
-    const { retrievedUrl: url, urlRetrievalStatus: status } = told;
-    if (typeof url !== 'string' || url === '') continue;
-    pages.set(url, { url, outcome: OUTCOMES.get(status) ?? 'unknown' });
+  for (const { retrievedUrl, urlRetrievalStatus: status } of objectsOf(metadata.urlMetadata)) {
+    const url = textOf(retrievedUrl);
+    if (url !== undefined) pages.set(url, { url, outcome: OUTCOMES.get(status) ?? 'unknown' });
   }
 }
 
@@ -206,21 +194,18 @@ export function addFetchedPages(pages: Map<string, FetchedPage>, metadata: JsonO
  * Adds the addresses of a candidate's `citationMetadata` to those known so far. The public API lists them in
  * `citationSources`, Vertex AI in `citations`.
  */
-export function addRecited(addresses: Set<string>, { citationMetadata }: JsonObject): void {
-  if (!isJsonObject(citationMetadata)) return;
-  const { citationSources, citations } = citationMetadata;
-  for (const list of [citationSources, citations]) {
-    for (const source of Array.isArray(list) ? list : []) {
-      const uri = isJsonObject(source) ? source.uri : undefined;
-      if (typeof uri === 'string' && uri !== '') addresses.add(uri);
-    }
+export function addRecited(
+  addresses: Set<string>,
+  { citationSources, citations }: JsonObject,
+): void {
+  for (const source of [...objectsOf(citationSources), ...objectsOf(citations)]) {
+    const uri = textOf(source.uri);
+    if (uri !== undefined) addresses.add(uri);
   }
 }
 
 /** `GOOGLE_SEARCH_WEB` of `@google/genai`, in whichever vocabulary. */
 const WEB_SEARCH = /_SEARCH_WEB$/;
-
-const NONE: readonly string[] = [];
 
 /**
  * The queries a candidate of one frame names: in its metadata, and in the traces of tools that run
@@ -228,24 +213,10 @@ const NONE: readonly string[] = [];
  * and function calling"). What was found is told at the end.
  */
 export function readSearches({ content, groundingMetadata }: JsonObject): readonly string[] {
-  const found: string[] = [];
-  if (isJsonObject(content) && Array.isArray(content.parts)) {
-    for (const part of content.parts) {
-      if (!isJsonObject(part)) continue;
-      for (const query of queriesOfTrace(part.toolCall)) found.push(query);
-    }
-  }
-  return isJsonObject(groundingMetadata)
-    ? found.concat(textsIn(groundingMetadata.webSearchQueries))
-    : found;
-}
-
-function queriesOfTrace(trace: JsonValue | undefined): readonly string[] {
-  if (!isJsonObject(trace) || !isJsonObject(trace.args)) return NONE;
-  if (typeof trace.toolType !== 'string' || !WEB_SEARCH.test(trace.toolType)) return NONE;
-  return textsIn(trace.args.queries);
-}
-
-function textsIn(list: JsonValue | undefined): readonly string[] {
-  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : NONE;
+  const lists = objectsOf(objectOf(content)?.parts).map(({ toolCall }) => {
+    const { toolType, args } = objectOf(toolCall) ?? {};
+    return WEB_SEARCH.test(textOf(toolType) ?? '') ? objectOf(args)?.queries : undefined;
+  });
+  lists.push(objectOf(groundingMetadata)?.webSearchQueries);
+  return lists.flatMap((list) => itemsOf(list).filter((query) => typeof query === 'string'));
 }

@@ -4,8 +4,8 @@ import type { ModelCapabilities } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { remember } from '../../lib/once.ts';
 import type { Upstream, UpstreamModel } from '../upstream.ts';
-import { type AnswerRoom, type ClientLimits, createUpstreamClient } from './client.ts';
-import { createDecoder } from './decode.ts';
+import { type ClientLimits, UpstreamClient } from './client.ts';
+import { GenerateDecoder } from './decode.ts';
 import { embed, encodeEmbedInput } from './embed.ts';
 import { encode } from './encode.ts';
 import { outputLimit } from './encode-config.ts';
@@ -14,7 +14,8 @@ import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
 import { createQuotaReader, createTokenCounter, listModels } from './queries.ts';
-import { generateRequest } from './requests.ts';
+import { modelRequest } from './requests.ts';
+import type { AnswerRoom } from './response.ts';
 
 /** The wire's name; the generate protocol's relay lane carries the same. */
 const GENERATE_WIRE = 'generate-content';
@@ -35,7 +36,7 @@ export interface GenerateUpstream extends Upstream {
 export function createGenerateUpstream(options: GenerateUpstreamOptions): GenerateUpstream {
   const { profile, clock, limits, answerRoom } = options;
   const { baseUrl, userAgent } = profile;
-  const client = createUpstreamClient({ baseUrl, userAgent, clock, limits, answerRoom });
+  const client = new UpstreamClient({ baseUrl, userAgent, clock, limits, answerRoom });
   const builtIn = remember(MAX_NAMES, (modelId: string) => capabilitiesOf(profile, modelId));
   const listedOnes = new WeakMap<UpstreamModel, ModelCapabilities>();
   return {
@@ -58,15 +59,16 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Genera
     patch: (body, target) => patch(body, target, profile),
     open: async (call) => {
       const { drawsImages } = builtIn(call.modelId);
-      return client.open(generateRequest(profile, call, { drawsImages }));
+      const method = call.stream ? 'streamGenerateContent' : 'generateContent';
+      return client.open({ ...modelRequest(profile, method, call), drawsImages });
     },
-    createDecoder: (context) => createDecoder(context, () => clock.now()),
+    createDecoder: (context) => new GenerateDecoder(context, () => clock.now()),
     countTokens: createTokenCounter({ client, profile, clock }),
     encodeEmbedInput,
     embed: (call) => embed(client, profile, call),
-    listModels: (access, signal) => listModels({ client, profile, access, signal }),
+    listModels: (access, signal) => listModels({ client, profile }, access, signal),
     readQuota: createQuotaReader({ client, profile, clock }),
-    callsUnderWay: () => client.underWay(),
+    callsUnderWay: () => client.underWay,
     close: () => client.close(),
   };
 }

@@ -1,6 +1,7 @@
 // What one model of one upstream can do: built-in model data, the upstream's own list, the profile.
 
 import type { ModelCapabilities, ThinkingLevel } from '../../canonical/model.ts';
+import { remember } from '../../lib/once.ts';
 import { neutralModelName } from '../../wire/vocabulary.ts';
 import type { UpstreamModel } from '../upstream.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
@@ -26,10 +27,13 @@ export function traitsOf(modelId: string): ModelTraits {
   return rowOf(modelId).traits;
 }
 
-function rowOf(modelId: string): ModelRow {
+/** Clients name models, so what is remembered of their names is bounded. */
+const MAX_NAMES = 1000;
+
+const rowOf = remember(MAX_NAMES, (modelId): ModelRow => {
   const id = bareId(modelId);
   return MODEL_ROWS.find((row) => row.pattern.test(id)) ?? UNKNOWN_MODEL;
-}
+});
 
 function thinkingOf(row: ModelRow, listed: UpstreamModel | undefined) {
   if (listed?.supportsThinking === false) return { kind: 'none' } as const;

@@ -3,7 +3,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { GatewayError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { access } from './client.test-support.ts';
-import type { ClientRequest, UpstreamClient } from './client.ts';
+import type { ClientRequest } from './client.ts';
 import { createGeminiApiProfile } from './profiles/gemini-api.ts';
 import { createGenericProfile } from './profiles/generic.ts';
 import { createQuotaReader } from './queries.ts';
@@ -14,14 +14,11 @@ const { signal } = new AbortController();
 function readerOf(answer: () => JsonObject) {
   const requests: ClientRequest[] = [];
   const clock = createFakeClock();
-  const client: UpstreamClient = {
-    open: () => Promise.reject(new Error('not asked for')),
-    readObject: async (request) => {
+  const client = {
+    readObject: async (request: ClientRequest) => {
       requests.push(request);
       return answer();
     },
-    underWay: () => 0,
-    close: async () => {},
   };
   const profile = createGenericProfile({ baseUrl: 'http://u', vocabulary: 'real', auth: 'query' });
   return { read: createQuotaReader({ client, profile, clock }), requests, clock, client };

@@ -1,9 +1,9 @@
-// Counts the tokens of a request at the upstream, in the form it takes.
+// Asks the upstream what is no answer of a model: token counts, the model list, quotas.
 
 import { GatewayError } from '../../canonical/error.ts';
 import type { ModelTask } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import type {
   AccountAccess,
@@ -17,14 +17,14 @@ import { readTokenCount } from './decode.ts';
 import { pathFault } from './errors.ts';
 import { traitsOf } from './models.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
-import { listRequest, modelRequest, quotaRequest } from './requests.ts';
-
-export type CountTokens = (call: CountCall) => Promise<TokenCount>;
+import { itemsOf, objectOf, objectsOf, textOf } from './read-values.ts';
+import { modelRequest, requestOf } from './requests.ts';
 
 type CountCall = Omit<UpstreamCall, 'stream'>;
 
-export interface TokenCounterOptions {
-  readonly client: UpstreamClient;
+/** Whom to ask. */
+interface Asked {
+  readonly client: Pick<UpstreamClient, 'readObject'>;
   readonly profile: GenerateProfile;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
@@ -35,7 +35,7 @@ const CONTENTS_FOR_MS = 60 * 60 * 1000;
 const LEAST_WHOLE_COUNT = 2;
 
 /** The counter throws GatewayError with `failure` set. */
-export function createTokenCounter({ client, profile, clock }: TokenCounterOptions): CountTokens {
+export function createTokenCounter({ client, profile, clock }: Asked) {
   let contentsUntil = Number.NEGATIVE_INFINITY;
   const count = async (call: CountCall, body: JsonObject): Promise<number> => {
     const answer = await client.readObject(modelRequest(profile, 'countTokens', { ...call, body }));
@@ -72,7 +72,7 @@ export function createTokenCounter({ client, profile, clock }: TokenCounterOptio
     if (isTried) contentsUntil = clock.monotonic() + CONTENTS_FOR_MS;
     return uncounted === undefined ? { total } : { total, uncounted };
   };
-  return async (call) => {
+  return async (call: CountCall): Promise<TokenCount> => {
     switch (profile.countForm) {
       case 'whole-request':
         return { total: await count(call, wholeRequest(call)) };
@@ -110,14 +110,10 @@ function requestFields(body: JsonObject): JsonObject {
 
 /** What counts beside the contents: the system text, and tools as they are written. */
 function textBeside({ systemInstruction, tools }: JsonObject): string | undefined {
-  const written = Array.isArray(tools) && tools.length > 0 ? JSON.stringify(tools) : '';
-  return `${readSystemText(systemInstruction)}${written}` || undefined;
-}
-
-function readSystemText(system: JsonValue | undefined): string {
-  const parts = isJsonObject(system) && Array.isArray(system.parts) ? system.parts : [];
-  const texts = parts.map((part) => (isJsonObject(part) ? part.text : undefined));
-  return texts.filter((text) => typeof text === 'string').join('\n');
+  const written = itemsOf(tools).length > 0 ? JSON.stringify(tools) : '';
+  const texts = objectsOf(objectOf(systemInstruction)?.parts).map(({ text }) => text);
+  const system = texts.filter((text) => typeof text === 'string').join('\n');
+  return `${system}${written}` || undefined;
 }
 
 function isRefusal(error: unknown): boolean {
@@ -129,53 +125,39 @@ function isRefusal(error: unknown): boolean {
 /** Far above any real list; a list that goes on for longer goes round in circles. */
 const MAX_PAGES = 50;
 
-export interface ListOptions {
-  readonly client: UpstreamClient;
-  readonly profile: GenerateProfile;
-  readonly access: AccountAccess;
-  readonly signal: AbortSignal;
-}
+/** Statuses of a list that is not there, or not for this account. */
+const REFUSED: readonly unknown[] = [403, 404, 405, 501];
 
 /**
  * The models that generate or embed content, each once, ids without `models/`. None when the upstream may
  * refuse the list and does: the account may serve all the same.
  * @throws GatewayError with `failure` set.
  */
-export async function listModels(options: ListOptions): Promise<readonly UpstreamModel[]> {
+export async function listModels(
+  { client, profile }: Pick<Asked, 'client' | 'profile'>,
+  access: AccountAccess,
+  signal: AbortSignal,
+): Promise<readonly UpstreamModel[]> {
+  const models = new Map<string, UpstreamModel>();
+  const query: Record<string, string> = { pageSize: String(profile.listPageSize) };
   try {
-    return await readList(options);
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const request = requestOf(profile, { access, signal }, profile.listPath, query);
+      const answer = await client.readObject(request);
+      for (const item of objectsOf(answer.models ?? answer.publisherModels)) {
+        const model = readModel(item);
+        if (model !== undefined) models.set(model.id, model);
+      }
+      const next = textOf(answer.nextPageToken);
+      if (next === undefined || next === query.pageToken) break;
+      query.pageToken = next;
+    }
   } catch (error) {
-    if (options.profile.mayRefuseList && isListRefusal(error)) return [];
+    const isRefused = error instanceof GatewayError && REFUSED.includes(error.failure?.status);
+    if (isRefused && profile.mayRefuseList) return [];
     throw error;
   }
-}
-
-/** Statuses of a list that is not there, or not for this account. */
-const REFUSED = [403, 404, 405, 501];
-
-function isListRefusal(error: unknown): boolean {
-  const status = error instanceof GatewayError ? error.failure?.status : undefined;
-  return status !== undefined && REFUSED.includes(status);
-}
-
-async function readList(options: ListOptions): Promise<readonly UpstreamModel[]> {
-  const { client, profile, access, signal } = options;
-  const models = new Map<string, UpstreamModel>();
-  let token = '';
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const answer = await client.readObject(listRequest(profile, access, { token, signal }));
-    for (const model of readModels(answer.models ?? answer.publisherModels))
-      models.set(model.id, model);
-    const next = listTextOf(answer.nextPageToken) ?? '';
-    if (next === '' || next === token) break;
-    token = next;
-  }
   return [...models.values()];
-}
-
-function readModels(list: JsonValue | undefined): UpstreamModel[] {
-  if (!Array.isArray(list)) return [];
-  return list.filter(isJsonObject).flatMap(readModel);
 }
 
 /** What the methods of a model amount to; undefined when neither the list nor anybody else says. */
@@ -192,43 +174,26 @@ const TASK_METHODS: readonly (readonly [ModelTask, method: string])[] = [
   ['embed', 'embedContent'],
 ];
 
-function readModel(model: JsonObject): UpstreamModel[] {
-  const id = listTextOf(model.name)?.replace(/^(?:publishers\/[^/]+\/)?models\//, '') ?? '';
+function readModel(model: JsonObject): UpstreamModel | undefined {
+  const id = textOf(model.name)?.replace(/^(?:publishers\/[^/]+\/)?models\//, '') ?? '';
   const tasks = readTasks(model, id);
-  if (id === '' || tasks?.length === 0) return [];
+  if (id === '' || tasks?.length === 0) return undefined;
   const thinks = model.thinking ?? model.supportsThinking;
-  return [
-    {
-      id,
-      displayName: listTextOf(model.displayName),
-      description: listTextOf(model.description),
-      inputTokenLimit: readLimit(model.inputTokenLimit),
-      outputTokenLimit: readLimit(model.outputTokenLimit ?? model.maxOutputTokens),
-      supportsThinking: typeof thinks === 'boolean' ? thinks : undefined,
-      tasks,
-    },
-  ];
+  return {
+    id,
+    displayName: textOf(model.displayName),
+    description: textOf(model.description),
+    inputTokenLimit: readLimit(model.inputTokenLimit),
+    outputTokenLimit: readLimit(model.outputTokenLimit ?? model.maxOutputTokens),
+    supportsThinking: typeof thinks === 'boolean' ? thinks : undefined,
+    tasks,
+  };
 }
 
 function readLimit(value: JsonValue | undefined): number | undefined {
   const limit = typeof value === 'string' ? Number(value) : readNumber(value);
   return limit !== undefined && Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
 }
-
-function listTextOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-export interface QuotaReaderOptions {
-  readonly client: UpstreamClient;
-  readonly profile: GenerateProfile;
-  readonly clock: Clock;
-}
-
-export type ReadQuota = (
-  access: AccountAccess,
-  signal: AbortSignal,
-) => Promise<UpstreamQuota | undefined>;
 
 type ModelRow = UpstreamQuota['models'][number];
 
@@ -242,15 +207,15 @@ const TIERS = ['ultra', 'pro', 'free'] as const;
  * Answers undefined for an upstream that has no such call. Whether it has one is the upstream's
  * property and not the account's, so that one account's 404 spares the others the question.
  */
-export function createQuotaReader({ client, profile, clock }: QuotaReaderOptions): ReadQuota {
+export function createQuotaReader({ client, profile, clock }: Asked) {
   const { quotaPath } = profile;
-  if (quotaPath === undefined) return async () => undefined;
   let noneUntil = Number.NEGATIVE_INFINITY;
-  return async (access, signal) => {
+  return async (access: AccountAccess, signal: AbortSignal): Promise<UpstreamQuota | undefined> => {
+    if (quotaPath === undefined) return undefined;
     signal.throwIfAborted();
     if (clock.monotonic() < noneUntil) return undefined;
-    const request = quotaRequest({ ...profile, quotaPath }, access, signal);
     try {
+      const request = requestOf(profile, { access, signal }, quotaPath);
       return readQuotaAnswer(await client.readObject(request));
     } catch (error) {
       if (!(error instanceof GatewayError) || !NO_SUCH_CALL.has(error.failure?.status)) throw error;
@@ -266,10 +231,10 @@ export function createQuotaReader({ client, profile, clock }: QuotaReaderOptions
  * every path with it, has rows, but neither a fraction nor a reset time in any of them.
  */
 function readQuotaAnswer(answer: JsonObject): UpstreamQuota | undefined {
-  const word = textOf(answer.tier)?.toLowerCase();
+  const word = trimmedOf(answer.tier)?.toLowerCase();
   const tier = TIERS.find((known) => known === word);
-  const projectId = textOf(answer.project);
-  const rows = Array.isArray(answer.models) ? answer.models.filter(isJsonObject) : [];
+  const projectId = trimmedOf(answer.project);
+  const rows = objectsOf(answer.models);
   const isOfQuota = rows.some(hasFigure);
   if (!isOfQuota && tier === undefined && projectId === undefined) return undefined;
   const models = new Map<string, ModelRow>();
@@ -283,7 +248,7 @@ function hasFigure({ remainingFraction, resetTime }: JsonObject): boolean {
 
 /** Beside rows with figures one without a fraction means 0, which proto-JSON may leave out. */
 function readRow(row: JsonObject): ModelRow[] {
-  const id = (textOf(row.name) ?? textOf(row.id))?.replace(/^models\//, '') ?? '';
+  const id = (trimmedOf(row.name) ?? trimmedOf(row.id))?.replace(/^models\//, '') ?? '';
   if (id === '') return [];
   const fraction = figureOf(row.remainingFraction) ?? 0;
   return [
@@ -298,7 +263,7 @@ function readRow(row: JsonObject): ModelRow[] {
 
 /** Amounts may be of tokens instead. */
 function countsCalls({ tokenType }: JsonObject): boolean {
-  return tokenType === undefined || textOf(tokenType)?.toUpperCase() === 'REQUESTS';
+  return tokenType === undefined || trimmedOf(tokenType)?.toUpperCase() === 'REQUESTS';
 }
 
 function readCount(value: JsonValue | undefined): number | undefined {
@@ -308,18 +273,17 @@ function readCount(value: JsonValue | undefined): number | undefined {
 
 /** A time stamp of RFC 3339, as google.protobuf.Timestamp is written in JSON. */
 function readTime(value: JsonValue | undefined): number | undefined {
-  const at = Date.parse(textOf(value) ?? '');
+  const at = Date.parse(trimmedOf(value) ?? '');
   return Number.isNaN(at) ? undefined : at;
 }
 
 /** Proto-JSON allows figures as text. */
 function figureOf(value: JsonValue | undefined): number | undefined {
-  const text = textOf(value);
+  const text = trimmedOf(value);
   const figure = text === undefined ? readNumber(value) : Number(text);
   return figure === undefined || !Number.isFinite(figure) ? undefined : figure;
 }
 
-function textOf(value: JsonValue | undefined): string | undefined {
-  if (typeof value !== 'string') return undefined;
-  return value.trim() || undefined;
+function trimmedOf(value: JsonValue | undefined): string | undefined {
+  return textOf(value)?.trim() || undefined;
 }

@@ -7,6 +7,7 @@ import { isDenseBase64 } from '../../lib/base64.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/chunked-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { isShared } from '../../lib/shared-json.ts';
+import { itemsOf } from './read-values.ts';
 
 /** Base64 as long as this is copied: `JSON.stringify` looks at each character for what it must escape. */
 const SHORTEST_COPIED = 32_768;
@@ -21,16 +22,37 @@ const SHORTEST_ESCAPED = 16_384;
  * takes several turns.
  */
 export function encodeBody(body: JsonObject, receipt?: Receipt): Buffer | Promise<Buffer> {
-  const marks = new Marks();
+  const characters = countMarkable(body);
+  if (characters === undefined) {
+    const text = mendText(JSON.stringify(body), receipt);
+    return Buffer.from(text, encodingOf({ text, bytes: Buffer.byteLength(text) }));
+  }
+  const marks = new Marks(characters > ESCAPED_AT_ONCE ? SHORTEST_ESCAPED : ESCAPED_AT_ONCE);
   const text = mendText(JSON.stringify(marks.mark(body)), receipt);
-  if (marks.taken.length === 0) return Buffer.from(text, encodingOf(jsonPiece(text)));
   const parts = marks.parts(text);
-  const characters = parts.reduce((sum, part) => sum + part.text.length, 0);
-  return characters < STEPWISE_FROM_BYTES ? join(parts.map(pieceOf)) : joinInSteps(parts);
+  const all = parts.reduce((sum, part) => sum + part.text.length, 0);
+  return all < STEPWISE_FROM_BYTES ? join(parts.map(pieceOf)) : joinInSteps(parts);
+}
+
+/**
+ * Characters of the texts of a conversation, which counts what is dear to escape and costs little. Undefined for
+ * most bodies: they have no shared tools, no media and no more text than one turn takes.
+ */
+function countMarkable({ tools, contents }: JsonObject): number | undefined {
+  let mayBeMarked = Array.isArray(tools) && isShared(tools);
+  let characters = 0;
+  for (const content of itemsOf(contents)) {
+    for (const part of isJsonObject(content) ? itemsOf(content.parts) : []) {
+      if (!isJsonObject(part)) continue;
+      if (typeof part.text === 'string') characters += part.text.length;
+      mayBeMarked ||= part.inlineData !== undefined || part.functionResponse !== undefined;
+    }
+  }
+  return mayBeMarked || characters > ESCAPED_AT_ONCE ? characters : undefined;
 }
 
 function join(pieces: readonly Piece[]): Buffer {
-  const all = Buffer.allocUnsafeSlow(sumBytes(pieces));
+  const all = Buffer.allocUnsafeSlow(pieces.reduce((sum, piece) => sum + piece.bytes, 0));
   let offset = 0;
   for (const piece of pieces) offset += writePiece(all, piece, offset);
   return all;
@@ -87,10 +109,6 @@ function* cutPart(part: Part): Generator<Piece> {
   }
 }
 
-function sumBytes(pieces: readonly Piece[]): number {
-  return pieces.reduce((sum, piece) => sum + piece.bytes, 0);
-}
-
 interface Piece {
   readonly text: string;
   readonly bytes: number;
@@ -125,10 +143,13 @@ class Marks {
   readonly taken: Part[] = [];
   /** Random, so that nothing a client wrote is taken for a mark. */
   #word = '';
-  #longText = ESCAPED_AT_ONCE;
+  readonly #longText: number;
+
+  constructor(longText: number) {
+    this.#longText = longText;
+  }
 
   mark(body: JsonObject): JsonObject {
-    if (countTexts(body) > ESCAPED_AT_ONCE) this.#longText = SHORTEST_ESCAPED;
     let marked = body;
     // Marks are found again in the order in which they are made.
     for (const key in body) {
@@ -225,18 +246,6 @@ function writeSharedList(list: JsonValue | undefined): Buffer | undefined {
     writtenBytes -= length;
   }
   return written;
-}
-
-/** Characters of the texts of a conversation, which counts what is dear to escape and costs little. */
-function countTexts({ contents }: JsonObject): number {
-  let characters = 0;
-  for (const content of Array.isArray(contents) ? contents : []) {
-    if (!isJsonObject(content) || !Array.isArray(content.parts)) continue;
-    for (const part of content.parts) {
-      if (isJsonObject(part) && typeof part.text === 'string') characters += part.text.length;
-    }
-  }
-  return characters;
 }
 
 /** The object with the items of one of its lists changed; the same object when none is. */

@@ -2,20 +2,7 @@
 
 import type { AccountAccess, UpstreamCall } from '../upstream.ts';
 import type { ClientRequest } from './client.ts';
-import { type GenerateProfile, type ModelMethod, placeProject } from './profiles/profile.ts';
-import { createIdleLimit, IDLE_MS } from './response.ts';
-
-export function generateRequest(
-  profile: GenerateProfile,
-  call: UpstreamCall,
-  { drawsImages }: { readonly drawsImages: boolean },
-): ClientRequest {
-  const method = call.stream ? 'streamGenerateContent' : 'generateContent';
-  return {
-    ...modelRequest(profile, method, call),
-    idleMsAfter: createIdleLimit({ drawsImages }),
-  };
-}
+import type { GenerateProfile, ModelMethod } from './profiles/profile.ts';
 
 /** A POST to one method of one model, with the account's credential and project. */
 export function modelRequest(
@@ -23,66 +10,37 @@ export function modelRequest(
   method: ModelMethod,
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
-  const { access, body, modelId, signal } = call;
-  const query = method === 'streamGenerateContent' ? { alt: 'sse' } : {};
+  const { access, body, modelId, receipt, freshConnection } = call;
+  const path = profile.modelPath(access, modelId, method);
+  const project = profile.hasProjectInBody === true ? access.projectId : undefined;
   return {
+    ...requestOf(profile, call, path, method === 'streamGenerateContent' ? { alt: 'sse' } : {}),
     method: 'POST',
-    path: withQuery(profile.modelPath(access, modelId, method), {
-      ...query,
-      ...profile.authQuery(access),
-    }),
-    body: placeProject(body, profile, access),
-    receipt: call.receipt,
-    ...credentials(profile, access),
-    signal,
-    freshConnection: call.freshConnection,
+    body: project ? { ...body, project } : body,
+    receipt,
+    freshConnection,
   };
 }
 
-/** One page of the model list; '' is the first. */
-export function listRequest(
+/** A GET with the account's credential. */
+export function requestOf(
   profile: GenerateProfile,
-  access: AccountAccess,
-  page: { readonly token: string; readonly signal: AbortSignal },
+  { access, signal }: Pick<UpstreamCall, 'access' | 'signal'>,
+  path: string,
+  query: Readonly<Record<string, string>> = {},
 ): ClientRequest {
-  const query: Record<string, string> = { pageSize: String(profile.listPageSize) };
-  if (page.token !== '') query.pageToken = page.token;
+  const all = new URLSearchParams({ ...query, ...profile.authQuery(access) });
   return {
     method: 'GET',
-    path: withQuery(profile.listPath, { ...query, ...profile.authQuery(access) }),
-    ...credentials(profile, access),
-    signal: page.signal,
-  };
-}
-
-export function quotaRequest(
-  profile: GenerateProfile & { readonly quotaPath: string },
-  access: AccountAccess,
-  signal: AbortSignal,
-): ClientRequest {
-  return {
-    method: 'GET',
-    path: withQuery(profile.quotaPath, profile.authQuery(access)),
-    ...credentials(profile, access),
-    signal,
-  };
-}
-
-function credentials(profile: GenerateProfile, access: AccountAccess) {
-  return {
+    path: all.size === 0 ? path : `${path}?${all}`,
     headers: profile.authHeaders(access),
     proxyUrl: access.proxyUrl,
     secrets: secretsOf(access),
-    idleMsAfter: () => IDLE_MS,
+    signal,
   };
 }
 
 /** What an upstream was shown of the account. */
 export function secretsOf({ credential, projectId }: AccountAccess): readonly string[] {
   return projectId === undefined ? [credential] : [credential, projectId];
-}
-
-function withQuery(path: string, query: Readonly<Record<string, string>>): string {
-  for (const _name in query) return `${path}?${new URLSearchParams(query)}`;
-  return path;
 }

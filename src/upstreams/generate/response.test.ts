@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { GatewayError } from '../../canonical/error.ts';
-import { AnswerStream, createIdleLimit, saysItsEnd } from './response.ts';
+import { type AnswerRoom, AnswerStream } from './response.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
 
@@ -33,23 +33,21 @@ function feed(
       log.push('resume');
     },
   };
-  const stream = new AnswerStream({
-    clock,
-    signal: abort.signal,
-    secrets: [],
-    limits: {
-      firstFrameMs: 305_000,
-      refusalMs: 5_000,
-      maxRefusalBytes: 1000,
-      maxFrameBytes: options.most ?? 10_000,
-      maxAnswerBytes: options.most ?? 50_000,
-      maxWaitingBytes: 100,
-    },
-    idleMsAfter: createIdleLimit({ drawsImages: options.drawsImages ?? false }),
-    saysItsEnd,
-    takeRoom: (bytes) => options.takeRoom?.(bytes),
-    onClosed: () => void log.push('closed'),
-  });
+  const limits = {
+    firstFrameMs: 305_000,
+    refusalMs: 5_000,
+    maxRefusalBytes: 1000,
+    maxFrameBytes: options.most ?? 10_000,
+    maxAnswerBytes: options.most ?? 50_000,
+    maxWaitingBytes: 100,
+  };
+  const room: AnswerRoom = {
+    take: (_holder, bytes) => options.takeRoom?.(bytes),
+    release: () => {},
+  };
+  const { drawsImages } = options;
+  const request = { signal: abort.signal, secrets: [], drawsImages };
+  const stream = new AnswerStream(request, { clock, limits, room }, () => void log.push('closed'));
   stream.onRequestStart(controller);
   const send = (text: string) => stream.onResponseData(controller, Buffer.from(text));
   const open = () => {
@@ -67,7 +65,7 @@ test('unread frames stop the reading at a byte cap, taking them starts it again'
   const stream = open();
   for (let n = 0; n < 3; n += 1) send(`data: {"n":${n},"pad":"xxxxxxxxxx"}\n\n`);
   expect(log).toEqual(['pause']);
-  const { value } = await stream.frames.next();
+  const { value } = await stream.next();
   expect(value?.length).toBe(3);
   expect(log).toEqual(['pause', 'resume']);
 });
@@ -76,34 +74,37 @@ test('a reader that waits gets each batch without any pause', async () => {
   const { open, send, log } = feed();
   const stream = open();
   for (let n = 0; n < 10; n += 1) {
-    const next = stream.frames.next();
+    const next = stream.next();
     send(`data: {"n":${n},"pad":"${'x'.repeat(200)}"}\n\n`);
     expect((await next).value?.[0]?.value.n).toBe(n);
   }
   expect(log).toEqual([]);
 });
 
-test('A11: a taker that is behind stops the reading at once, and has its silence limit anew behind that', async () => {
+test('A11: what a reader that is behind has not asked for stops the reading, and the silence limit begins anew behind that', async () => {
   const { open, send, clock, log } = feed();
   const stream = open();
-  const behind = Promise.withResolvers<boolean>();
-  const done = failureOf(stream.frames.pump(() => behind.promise));
-  send(`data: {"pad":"${'x'.repeat(200)}"}\n\n`);
-  expect(log).toEqual(['pause']);
+  const first = stream.next();
+  for (let n = 0; n < 2; n += 1) {
+    send(`data: {"n":${n},"pad":"${'x'.repeat(200)}"}\n\n`);
+    expect(log).toEqual(n === 0 ? [] : ['pause']);
+  }
+  await first;
   await clock.advance(1_000_000);
-  behind.resolve(true);
+  await stream.next();
+  const next = failureOf(stream.next());
   await clock.advance(89_999);
   expect(log).toEqual(['pause', 'resume']);
   await clock.advance(1);
-  expect(await done).toMatchObject({ kind: 'timeout' });
+  expect(await next).toMatchObject({ kind: 'timeout' });
 });
 
 test('90 s of silence after a frame is a timeout, and comments do not put it off', async () => {
   const { open, send, clock, log } = feed();
   const stream = open();
   send('data: {"a":1}\n\n');
-  await stream.frames.next();
-  const next = failureOf(stream.frames.next());
+  await stream.next();
+  const next = failureOf(stream.next());
   await clock.advance(89_000);
   send(': ping\n\n');
   await clock.advance(999);
@@ -123,8 +124,8 @@ test('after a thought, or from a model that draws, 180 s of silence are borne', 
     const { open, send, clock, log } = feed({ drawsImages });
     const stream = open();
     send(`data: ${frame}\n\n`);
-    await stream.frames.next();
-    const next = failureOf(stream.frames.next());
+    await stream.next();
+    const next = failureOf(stream.next());
     await clock.advance(179_999);
     expect(log).toEqual([]);
     await clock.advance(1);
@@ -140,8 +141,8 @@ test.each([false, true])(
     const { open, send, clock, log } = feed({ drawsImages });
     const stream = open();
     send(`data: ${FINISHED}\n\n`);
-    await stream.frames.next();
-    const next = stream.frames.next();
+    await stream.next();
+    const next = stream.next();
     await clock.advance(29_999);
     send(': still here\n\n: half a com');
     expect(log).toEqual([]);
@@ -158,8 +159,8 @@ test('what comes behind a finish reason counts: silence after it is a fault agai
   send(`data: ${FINISHED}\n\n`);
   await clock.advance(20_000);
   send('data: {"candidates":[{"content":{"parts":[{"text":"b"}]}}]}\n\n');
-  expect((await stream.frames.next()).value).toHaveLength(2);
-  const next = failureOf(stream.frames.next());
+  expect((await stream.next()).value).toHaveLength(2);
+  const next = failureOf(stream.next());
   await clock.advance(90_000);
   expect(await next).toMatchObject({ kind: 'timeout' });
 });
@@ -175,8 +176,8 @@ test.each([
     const stream = open();
     const ended = `"finishReason":"${reason}"`;
     send(`data: {"candidates":[{"content":{"parts":[${part}]},${ended}}]}\n\n`);
-    await stream.frames.next();
-    const next = failureOf(stream.frames.next());
+    await stream.next();
+    const next = failureOf(stream.next());
     await clock.advance(limitMs - 1);
     expect(log).not.toContain('closed');
     await clock.advance(1);
@@ -189,7 +190,7 @@ test('a slow reader is not mistaken for a silent upstream', async () => {
   open();
   send(`data: {"pad":"${'x'.repeat(200)}"}\n\n`);
   await clock.advance(1_000_000);
-  expect((await stream.frames.next()).done).toBe(false);
+  expect((await stream.next()).done).toBe(false);
 });
 
 test('an abort rejects at once with the signal’s reason', async () => {
@@ -199,8 +200,8 @@ test('an abort rejects at once with the signal’s reason', async () => {
   const reason = new Error('left');
   abort.abort(reason);
   expect(log).toEqual(['closed', 'abort']);
-  await expect(stream.frames.next()).rejects.toBe(reason);
-  expect(await stream.frames.next()).toEqual({ done: true, value: undefined });
+  await expect(stream.next()).rejects.toBe(reason);
+  expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
 test('an abort before the connection is there gives the request up when it is', async () => {
@@ -216,7 +217,7 @@ test('leaving the loop early cancels the exchange', async () => {
   const { open, send, log } = feed();
   const stream = open();
   send('data: {"a":1}\n\n');
-  for await (const _frames of stream.frames) break;
+  for await (const _frames of stream) break;
   expect(log).toEqual(['closed', 'abort']);
 });
 
@@ -224,8 +225,8 @@ test('frames that came before a failure are given out first', async () => {
   const { open, send, stream } = feed();
   open();
   send('data: {"a":1}\n\ndata: {broken\n\n');
-  expect((await stream.frames.next()).value?.length).toBe(1);
-  const failed = failureOf(stream.frames.next());
+  expect((await stream.next()).value?.length).toBe(1);
+  const failed = failureOf(stream.next());
   stream.onResponseEnd();
   expect(await failed).toMatchObject({ failure: { kind: 'path' } });
 });
@@ -237,9 +238,9 @@ test('what came in the turn of a failure is given out before it, and nothing beh
   stream.onResponseError(controller, new Error('reset'));
   send('data: {"a":2}\n\n');
   stream.onResponseEnd();
-  expect((await stream.frames.next()).value).toMatchObject([{ value: { a: 1 } }]);
-  expect(await failureOf(stream.frames.next())).toMatchObject({ failure: { kind: 'path' } });
-  expect(await stream.frames.next()).toEqual({ done: true, value: undefined });
+  expect((await stream.next()).value).toMatchObject([{ value: { a: 1 } }]);
+  expect(await failureOf(stream.next())).toMatchObject({ failure: { kind: 'path' } });
+  expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
 test('a refusal whose body never ends is classified by what came', async () => {
@@ -266,7 +267,7 @@ test('an answer without end is cut off at a byte cap, whatever it is made of', a
     const stream = open();
     const failure = failureOf(
       (async () => {
-        for await (const frames of stream.frames) expect(frames.length).toBeGreaterThan(0);
+        for await (const frames of stream) expect(frames.length).toBeGreaterThan(0);
       })(),
     );
     for (let sent = 0; sent < 60_000; sent += piece.length * 50) {
@@ -299,7 +300,7 @@ test('an answer for which there is no memory ends with what the memory says, and
   const stream = open();
   const failure = failureOf(
     (async () => {
-      for await (const frames of stream.frames) expect(frames).toHaveLength(1);
+      for await (const frames of stream) expect(frames).toHaveLength(1);
     })(),
   );
   send('data: {"n":1}\n\ndata: "');

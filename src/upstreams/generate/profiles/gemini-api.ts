@@ -36,7 +36,6 @@ export function createGeminiApiProfile({
     authHeaders,
     authQuery: () => ({}),
     ...plainPaths(versionPath),
-    projectPlacement: 'header',
     modelIds: (name) => spellingsIn('real', name),
     unlistedId: unlistedRealId,
     capabilityOverrides: { takesJsonSchema: true },

@@ -1,6 +1,5 @@
 // Profile of any other upstream of the generate-content wire, as the operator describes it.
 
-import type { ModelCapabilities } from '../../../canonical/model.ts';
 import { HEADER_SPELLINGS, type Vocabulary } from '../../../wire/vocabulary.ts';
 import type { AccountAccess } from '../../upstream.ts';
 import {
@@ -22,63 +21,42 @@ export interface GenericProfileOptions {
   /** `generic` unless several such upstreams are configured. */
   readonly id?: string | undefined;
   readonly version?: string | undefined;
-  readonly versionPath?: string | undefined;
-  readonly projectPlacement?: 'body' | 'header' | 'none' | undefined;
-  /** What the upstream does with tool calls of the current turn that have no signature. */
-  readonly unsignedCalls?: ModelCapabilities['unsignedCalls'] | undefined;
   readonly quotaPath?: string | undefined;
-  /** Beginnings of file addresses the upstream can read itself. */
-  readonly readableUris?: readonly string[] | undefined;
 }
 
+const VERSION_PATH = '/v1beta';
+
 export function createGenericProfile(options: GenericProfileOptions): GenerateProfile {
-  const { vocabulary, versionPath = '/v1beta', readableUris = [], unsignedCalls } = options;
-  const projectPlacement = options.projectPlacement ?? 'body';
+  const { vocabulary, auth } = options;
+  const isReal = vocabulary === 'real';
   return {
     id: options.id ?? 'generic',
     vocabulary,
-    baseUrl: trimBaseUrl(options.baseUrl, versionPath),
+    baseUrl: trimBaseUrl(options.baseUrl, VERSION_PATH),
     userAgent: userAgentOf(options.version),
-    authHeaders: (access) => ({
-      ...credentialHeaders(access, options),
-      ...(projectPlacement === 'header' ? projectHeaders(access, vocabulary) : {}),
-    }),
-    authQuery: (access) =>
-      options.auth === 'query' && access.credentialKind === 'api-key'
-        ? { key: access.credential }
-        : {},
-    ...plainPaths(versionPath),
-    projectPlacement,
+    authHeaders: (access) => credentialHeaders(access, options),
+    authQuery: ({ credentialKind, credential }) =>
+      auth === 'query' && credentialKind === 'api-key' ? { key: credential } : {},
+    ...plainPaths(VERSION_PATH),
+    hasProjectInBody: true,
     modelIds: (name) => spellingsIn(vocabulary, name),
-    ...(vocabulary === 'real' ? { unlistedId: unlistedRealId } : {}),
-    capabilityOverrides: unsignedCalls === undefined ? {} : { unsignedCalls },
-    extraFields: vocabulary === 'real' ? PUBLIC_EXTRA_FIELDS : NEUTRAL_EXTRA_FIELDS,
+    ...(isReal ? { unlistedId: unlistedRealId } : {}),
+    capabilityOverrides: {},
+    extraFields: isReal ? PUBLIC_EXTRA_FIELDS : NEUTRAL_EXTRA_FIELDS,
     countForm: 'whole-or-contents',
-    quotaPath: options.quotaPath ?? `${versionPath}/quota`,
-    readsUri: (uri) => readableUris.some((home) => uri.startsWith(home)),
+    quotaPath: options.quotaPath ?? `${VERSION_PATH}/quota`,
+    readsUri: () => false,
   };
 }
 
 function credentialHeaders(
-  access: AccountAccess,
+  { credentialKind, credential }: AccountAccess,
   { auth, vocabulary }: GenericProfileOptions,
 ): Record<string, string> {
-  if (auth === 'bearer' || access.credentialKind === 'access-token') {
-    return { authorization: `Bearer ${access.credential}` };
+  if (auth === 'bearer' || credentialKind === 'access-token') {
+    return { authorization: `Bearer ${credential}` };
   }
   if (auth === 'query') return {};
-  return { [spelling('generateApiKey', vocabulary)]: access.credential };
-}
-
-function projectHeaders(access: AccountAccess, vocabulary: Vocabulary): Record<string, string> {
-  if (!access.projectId) return {};
-  return { [spelling('generateUserProject', vocabulary)]: access.projectId };
-}
-
-function spelling(
-  meaning: 'generateApiKey' | 'generateUserProject',
-  vocabulary: Vocabulary,
-): string {
-  const [real, neutral] = HEADER_SPELLINGS[meaning];
-  return vocabulary === 'real' ? real : neutral;
+  const [real, neutral] = HEADER_SPELLINGS.generateApiKey;
+  return { [vocabulary === 'real' ? real : neutral]: credential };
 }

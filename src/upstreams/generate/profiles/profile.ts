@@ -1,7 +1,6 @@
 // What a profile says: how to reach one upstream that speaks the generate-content wire.
 
 import type { ModelCapabilities } from '../../../canonical/model.ts';
-import type { JsonObject } from '../../../lib/json.ts';
 import { neutralModelName, realModelName, type Vocabulary } from '../../../wire/vocabulary.ts';
 import type { AccountAccess } from '../../upstream.ts';
 
@@ -9,9 +8,9 @@ export interface GenerateProfile {
   readonly id: string;
   /** The words this upstream has for tool keys and headers. */
   readonly vocabulary: Vocabulary;
-  /** Without a slash or a version at the end. */
   /** True where the answers are made up. */
   readonly isSandbox?: boolean | undefined;
+  /** Without a slash or a version at the end. */
   readonly baseUrl: string;
   readonly userAgent: string;
   /** Headers that carry the credential, and the project where it is a header. */
@@ -28,7 +27,8 @@ export interface GenerateProfile {
   readonly listPageSize: number;
   /** True where an account may use models without being let see the list: a refusal is an empty list. */
   readonly mayRefuseList: boolean;
-  readonly projectPlacement: 'body' | 'header' | 'path' | 'none';
+  /** True where the body names the project of the account. */
+  readonly hasProjectInBody?: true | undefined;
   /** The spellings under which the upstream may know a model, best first; never empty. */
   modelIds(name: string): readonly string[];
   /** The id to ask for while the upstream's list is unknown; the first of `modelIds` where the profile does not say. */
@@ -167,16 +167,6 @@ export const VERTEX_EXTRA_FIELDS: readonly ExtraField[] = [
   ...OUTSIDE_PUBLIC_FIELDS,
   ...VERTEX_FIELDS,
 ];
-
-/** The body with the account's project, where this profile puts it there; else the same object. */
-export function placeProject(
-  body: JsonObject,
-  profile: GenerateProfile,
-  access: AccountAccess,
-): JsonObject {
-  if (profile.projectPlacement !== 'body' || !access.projectId) return body;
-  return { ...body, project: access.projectId };
-}
 
 /** The paths of an upstream whose models stand right below its version segment, such as `/v1beta`. */
 export function plainPaths(

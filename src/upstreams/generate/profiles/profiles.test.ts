@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { AccountAccess } from '../../upstream.ts';
+import { modelRequest } from '../requests.ts';
 import { createGeminiApiProfile } from './gemini-api.ts';
 import { createGenericProfile } from './generic.ts';
-import { placeProject } from './profile.ts';
+import type { GenerateProfile } from './profile.ts';
 import { createSandboxProfile } from './sandbox.ts';
 
 const key: AccountAccess = { accountId: 'a', credential: 'k', credentialKind: 'api-key' };
@@ -12,6 +13,11 @@ const token: AccountAccess = {
   credentialKind: 'access-token',
   projectId: 'p1',
 };
+
+const body = { contents: [] };
+const { signal } = new AbortController();
+const sentBody = (profile: GenerateProfile, access: AccountAccess) =>
+  modelRequest(profile, 'generateContent', { access, body, modelId: 'm', signal }).body;
 
 const CATALOGUE = [
   'alpha-3-flash',
@@ -27,14 +33,13 @@ test('the sandbox takes Bearer and the project in the body', () => {
   const profile = createSandboxProfile({ baseUrl: 'http://127.0.0.1:9/', version: '1.2.3' });
   expect(profile).toMatchObject({ baseUrl: 'http://127.0.0.1:9', userAgent: 'isthmus/1.2.3' });
   expect(profile.authHeaders(token)).toEqual({ authorization: 'Bearer t' });
-  expect(placeProject({ contents: [] }, profile, token)).toEqual({ contents: [], project: 'p1' });
+  expect(sentBody(profile, token)).toEqual({ contents: [], project: 'p1' });
 });
 
 test('P165 an account without a project sends none', () => {
   const profile = createSandboxProfile({ baseUrl: 'http://127.0.0.1:9' });
-  const body = { contents: [] };
-  expect(placeProject(body, profile, key)).toBe(body);
-  expect(placeProject(body, profile, { ...key, projectId: '' })).toBe(body);
+  expect(sentBody(profile, key)).toBe(body);
+  expect(sentBody(profile, { ...key, projectId: '' })).toBe(body);
 });
 
 test('the Gemini API takes keys in their header and tokens with the project as a header', () => {
@@ -45,8 +50,7 @@ test('the Gemini API takes keys in their header and tokens with the project as a
     authorization: 'Bearer t',
     'x-goog-user-project': 'p1',
   });
-  const body = { contents: [] };
-  expect(placeProject(body, profile, token)).toBe(body);
+  expect(sentBody(profile, token)).toBe(body);
 });
 
 test('a configured address may end with the version', () => {
@@ -73,13 +77,9 @@ test('a generic upstream takes access tokens as Bearer whatever its keys look li
     baseUrl: 'http://u',
     vocabulary: 'neutral',
     auth: 'query',
-    projectPlacement: 'header',
   });
   expect(profile.authQuery(token)).toEqual({});
-  expect(profile.authHeaders(token)).toEqual({
-    authorization: 'Bearer t',
-    'x-vendora-user-project': 'p1',
-  });
+  expect(profile.authHeaders(token)).toEqual({ authorization: 'Bearer t' });
 });
 
 test('every catalogue name has a model of the Gemini API while the list is unknown', () => {

@@ -50,7 +50,6 @@ export function createVertexProfile(options: VertexProfileOptions = {}): Generat
     listPath: '/v1beta1/publishers/google/models',
     listPageSize: 100,
     mayRefuseList: true,
-    projectPlacement: 'path',
     modelIds: (name) => spellingsIn('real', name),
     unlistedId: unlistedRealId,
     capabilityOverrides: { takesJsonSchema: true },
