@@ -4,17 +4,10 @@ import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { FreeformTool, FunctionTool, Turn } from '../../canonical/request.ts';
 import { acceptedToolNames, type NamedTools } from '../../canonical/tool-names.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { once } from '../../lib/once.ts';
-import { SchemaWork, ValueRepair } from '../../schema/coerce.ts';
-import {
-  createSchemaReader,
-  declaresElsewhere,
-  type ObjectRule,
-  type SchemaNode,
-  type SchemaReader,
-} from '../../schema/gather.ts';
+import { closedRule, type SchemaNode, SchemaReader, ValueRepair } from '../../schema/coerce.ts';
 import { unwrapMapArguments } from '../../schema/tool-schema.ts';
 
 type BlockStart = Extract<CanonicalEvent, { kind: 'block-start' }>;
@@ -418,9 +411,6 @@ function onlyOne<Item>(items: readonly Item[]): Item | undefined {
  */
 export type RepairArguments = (toolName: string) => ((json: string) => string) | undefined;
 
-/** Keywords by which a schema without any rule for members still takes some. */
-const SAYING_MORE = ['minProperties', 'propertyNames', '$ref', '$dynamicRef'];
-
 export interface ArgumentRepairOptions {
   readonly tools: readonly CallableTool[];
   readonly receipt: Receipt;
@@ -458,43 +448,34 @@ function complete(json: string, shownDefaults: JsonObject): string {
   return given === undefined ? json : JSON.stringify({ ...shownDefaults, ...given });
 }
 
+/** What these lead to may declare members even where nothing here could be resolved. */
+const REFERENCES = ['$ref', '$dynamicRef'];
+
 function planBySchema(
   tool: FunctionTool,
   { receipt, isTyped }: { readonly receipt: Receipt; readonly isTyped: boolean },
 ): ((json: string) => string) | undefined {
-  if (!isJsonObject(tool.parameters)) return undefined;
-  const reader = createSchemaReader(tool.parameters);
-  const root = reader.read([tool.parameters]);
-  if (saysNothing(tool.parameters, root)) return undefined;
+  const { parameters } = tool;
+  if (!isJsonObject(parameters)) return undefined;
+  const reader = new SchemaReader(parameters);
+  const { root } = reader;
+  const refers = REFERENCES.some((keyword) => Object.hasOwn(parameters, keyword));
+  if (root.objects.length === 0 && root.choices.length === 0 && !refers) return undefined;
   const path = `tool_calls.${tool.name}`;
-  const takesNone = takesNothing(tool.parameters);
+  // Clients refuse a call with any argument.
+  const takesNone = closedRule(root)?.properties.size === 0;
   const mayBeMap = !takesNone && !isTyped && declaresNothing(root, reader);
-  return (json) => repairJson(json, { reader, root, takesNone, mayBeMap, isTyped, path, receipt });
-}
-
-function saysNothing(schema: JsonObject, { objects, choices }: SchemaNode): boolean {
-  if (objects.length > 0 || choices.length > 0) return false;
-  return !SAYING_MORE.some((keyword) => Object.hasOwn(schema, keyword));
+  return (json) => repairJson(json, { reader, takesNone, mayBeMap, isTyped, path, receipt });
 }
 
 /** True where the names of the arguments are free: all of them may come inside one. */
 function declaresNothing({ objects, choices }: SchemaNode, reader: SchemaReader): boolean {
-  const isBare = ({ properties }: ObjectRule): boolean => properties.size === 0;
-  const branches = choices.flat().map((branch) => reader.read([branch]));
-  return [...objects, ...branches.flatMap((branch) => branch.objects)].every(isBare);
-}
-
-/** True for `{properties: {}, additionalProperties: false}`: clients refuse a call with any argument. */
-function takesNothing(schema: JsonObject): boolean {
-  if (schema.additionalProperties !== false) return false;
-  const { properties = {} } = schema;
-  const hasNames = !isJsonObject(properties) || Object.keys(properties).length > 0;
-  return !hasNames && !declaresElsewhere(schema);
+  const branches = choices.flat().flatMap((branch) => reader.branch(branch).objects);
+  return [...objects, ...branches].every(({ properties }) => properties.size === 0);
 }
 
 interface RepairPlan {
   readonly reader: SchemaReader;
-  readonly root: SchemaNode;
   readonly takesNone: boolean;
   readonly mayBeMap: boolean;
   readonly isTyped: boolean;
@@ -504,17 +485,19 @@ interface RepairPlan {
 
 /** Arguments that need no repair, or too much work, come back as the same text. */
 function repairJson(json: string, plan: RepairPlan): string {
-  const { reader, root, path, receipt } = plan;
+  const { reader, path, receipt } = plan;
   const written = readArguments(json);
   if (written === undefined) return json;
   const inside = plan.mayBeMap ? unwrapMapArguments(written) : undefined;
   const given = inside ?? written;
-  const work = new SchemaWork(reader);
-  const repair = new ValueRepair(work, plan.isTyped || inside !== undefined);
-  const repaired = plan.takesNone
-    ? dropAll(given, repair, path)
-    : repair.repair(root, given, { path, name: '' });
-  if (work.gaveUp || repaired === given) return given === written ? json : JSON.stringify(given);
+  if (plan.takesNone) {
+    if (Object.keys(given).length === 0) return json;
+    receipt.add('dropped', path, told`The tool takes no arguments.`);
+    return '{}';
+  }
+  const repair = new ValueRepair(reader, plan.isTyped || inside !== undefined);
+  const repaired = repair.repair(reader.root, given, { path, name: '' });
+  if (repair.gaveUp || repaired === given) return given === written ? json : JSON.stringify(given);
   for (const { action, path: at, reason } of repair.notes) receipt.add(action, at, reason);
   return JSON.stringify(repaired);
 }
@@ -526,10 +509,4 @@ function readArguments(json: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-function dropAll(given: JsonObject, repair: ValueRepair, path: string): JsonValue {
-  if (Object.keys(given).length === 0) return given;
-  repair.note({ action: 'dropped', path, reason: told`The tool takes no arguments.` });
-  return {};
 }

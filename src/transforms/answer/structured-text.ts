@@ -3,9 +3,8 @@
 import type { BlockDeltaEvent, CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { OutputFormat } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { holdsTexts, SchemaWork, ValueRepair } from '../../schema/coerce.ts';
-import { createSchemaReader, type SchemaNode, type SchemaReader } from '../../schema/gather.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { SchemaReader, ValueRepair } from '../../schema/coerce.ts';
 
 /**
  * The rule for an answer of this format; undefined when none is needed. The whole text waits only where
@@ -18,43 +17,29 @@ export function answerRule(
 ): TextRule | undefined {
   if (format.kind !== 'json' && format.kind !== 'json-schema') return undefined;
   if (format.kind === 'json' || isTyped || !isJsonObject(format.schema)) return FENCE_RULE;
-  const plan = planFor(format.schema, receipt);
-  return plan === undefined ? FENCE_RULE : repairRule(plan);
+  const reader = new SchemaReader(format.schema);
+  return reader.holdsTexts() ? repairRule(reader, receipt) : FENCE_RULE;
 }
 
-interface RepairPlan {
-  readonly reader: SchemaReader;
-  readonly root: SchemaNode;
-  readonly receipt: Receipt;
-}
-
-function planFor(schema: JsonObject, receipt: Receipt): RepairPlan | undefined {
-  const reader = createSchemaReader(schema);
-  // The whole answer is JSON as it is: only what is inside may be a text instead of any value.
-  const root = { ...reader.read([schema]), isOpen: false };
-  return holdsTexts(root, reader) ? { reader, root, receipt } : undefined;
-}
-
-function repairRule(plan: RepairPlan): TextRule {
+function repairRule(reader: SchemaReader, receipt: Receipt): TextRule {
   return {
     decidedAfter: 0,
     mayChange: () => true,
     rewrite(text) {
       const unfenced = FENCE_RULE.rewrite(text);
-      const repaired = repairJson(unfenced?.text ?? text, plan);
+      const repaired = repairJson(unfenced?.text ?? text, reader, receipt);
       return repaired === undefined ? unfenced : { text: repaired, shift: undefined };
     },
   };
 }
 
 /** Undefined for what is no JSON, needs no repair, or would be too much work. */
-function repairJson(json: string, { reader, root, receipt }: RepairPlan): string | undefined {
+function repairJson(json: string, reader: SchemaReader, receipt: Receipt): string | undefined {
   const given = tryParse(json);
   if (given === undefined) return undefined;
-  const work = new SchemaWork(reader);
-  const repair = new ValueRepair(work);
-  const repaired = repair.repair(root, given, { path: 'answer', name: '' });
-  if (work.gaveUp || repaired === given) return undefined;
+  const repair = new ValueRepair(reader);
+  const repaired = repair.repair(reader.root, given, { path: 'answer', name: '' });
+  if (repair.gaveUp || repaired === given) return undefined;
   for (const { action, path, reason } of repair.notes) receipt.add(action, path, reason);
   return JSON.stringify(repaired);
 }
