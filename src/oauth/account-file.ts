@@ -164,19 +164,23 @@ function readScopes(value: JsonValue | undefined): readonly string[] | undefined
   return value.filter((scope) => typeof scope === 'string');
 }
 
-function readTokenUrl(credential: JsonObject): string | undefined {
+export function readTokenUrl(credential: JsonObject): string | undefined {
   const tokenUrl = optionalText(credential, 'token_uri');
   if (tokenUrl === undefined || isSafeEndpoint(tokenUrl)) return tokenUrl;
   throw invalidRequest('token_uri', told`The "token_uri" must be an https address.`);
 }
 
-function requireText(object: JsonObject, field: string): string {
+export function requireText(
+  object: JsonObject,
+  field: string,
+  missing = told`"${field}" is missing.`,
+): string {
   const value = optionalText(object, field);
   if (value !== undefined) return value;
-  throw invalidRequest(field, told`"${field}" is missing.`, 'missing-field');
+  throw invalidRequest(field, missing, 'missing-field');
 }
 
-function optionalText(object: JsonObject, field: string): string | undefined {
+export function optionalText(object: JsonObject, field: string): string | undefined {
   const value = Object.hasOwn(object, field) ? object[field] : undefined;
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string' && value.length <= 16_384) return value;

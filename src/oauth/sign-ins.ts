@@ -8,28 +8,21 @@ import {
   generateRandomState,
   validateAuthResponse,
 } from 'oauth4webapi';
-import { type Account, isSameLabel, type OAuthCredential } from '../accounts/account.ts';
+import { type Account, isSameLabel } from '../accounts/account.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { isSafeEndpoint } from '../lib/net.ts';
-import { createIdentityReader, type IdentityReader, isExpectedIssuer } from './identity.ts';
+import { isExpectedIssuer, readIdentity } from './identity.ts';
 import {
-  createTokenEndpoint,
+  type EndpointOptions,
+  NEVER,
   type OAuthDirectory,
   OAuthFault,
-  type OAuthFetch,
-  type OAuthLog,
   type OAuthSettings,
-  type TokenEndpoint,
-  type TokenReply,
+  TokenEndpoint,
+  toCredential,
 } from './oauth-client.ts';
-import {
-  type AccountPlacer,
-  type AccountPlacerOptions,
-  createAccountPlacer,
-  type Placed,
-} from './place-account.ts';
+import { AccountPlacer, type AccountPlacerOptions, type Placed } from './place-account.ts';
 
 interface PastedResponse {
   readonly parameters: URLSearchParams;
@@ -56,7 +49,8 @@ function readPasted(text: string): PastedResponse {
   const isQuery = /(^|&)(code|error)=|^(state|iss)=/.test(query);
   if (isQuery) return { parameters: new URLSearchParams(query), form: { kind: 'query' } };
   // What follows the code may have been copied with it.
-  const parameters = new URLSearchParams(`code=${escapePlus(dense)}`);
+  // A bare code may hold `+` as it is, and may be percent-encoded as it stood in the address.
+  const parameters = new URLSearchParams(`code=${dense.replaceAll('+', '%2B')}`);
   return { parameters, form: { kind: 'code' } };
 }
 
@@ -93,11 +87,6 @@ function readAddress(text: string): PastedResponse {
 
 function addressOf({ origin, pathname }: URL): string {
   return origin + pathname;
-}
-
-/** A bare code may hold `+` as it is, and may be percent-encoded as it stood in the address. */
-function escapePlus(code: string): string {
-  return code.replaceAll('+', '%2B');
 }
 
 function validate(
@@ -199,104 +188,6 @@ function chooseRedirectUri(settings: OAuthSettings, own: string): string {
   );
 }
 
-interface PendingSignIn {
-  /** Who started it: a console session. */
-  readonly owner: string;
-  readonly upstreamId: string;
-  readonly redirectUri: string;
-  readonly codeVerifier: string;
-  readonly nonce: string | undefined;
-  readonly reauthenticate: string | undefined;
-  readonly label: string | undefined;
-  /** Milliseconds since the epoch, for people; the monotonic clock decides. */
-  readonly expiresAt: number;
-}
-
-const LIFETIME_MS = 600_000;
-const MAX_PER_OWNER = 16;
-const MAX_TOTAL = 256;
-
-/** Sign-ins that were started and not yet completed: each can be taken once, by who started it, in time. */
-function createPendingSignIns(clock: Pick<Clock, 'now' | 'monotonic'>) {
-  const pending = new Map<string, { readonly signIn: PendingSignIn; readonly endsAt: number }>();
-
-  const dropExpired = (): void => {
-    for (const [state, { endsAt }] of pending) {
-      if (endsAt <= clock.monotonic()) pending.delete(state);
-    }
-  };
-
-  return {
-    /** Undefined when too many are pending; the oldest of the same owner gives way first. */
-    add(state: string, signIn: Omit<PendingSignIn, 'expiresAt'>): PendingSignIn | undefined {
-      dropExpired();
-      const own = [...pending].filter(([, entry]) => entry.signIn.owner === signIn.owner);
-      const [oldest] = own;
-      if (oldest !== undefined && own.length >= MAX_PER_OWNER) pending.delete(oldest[0]);
-      if (pending.size >= MAX_TOTAL) return undefined;
-      const complete = { ...signIn, expiresAt: clock.now() + LIFETIME_MS };
-      pending.set(state, { signIn: complete, endsAt: clock.monotonic() + LIFETIME_MS });
-      return complete;
-    },
-    /** Undefined for unknown, used, expired and foreign ones alike. Whoever presents a state ends it. */
-    take(state: string, owner: string): PendingSignIn | undefined {
-      dropExpired();
-      const entry = pending.get(state);
-      pending.delete(state);
-      return entry?.signIn.owner === owner ? entry.signIn : undefined;
-    },
-  };
-}
-
-function refused(message: string): GatewayError {
-  return invalidRequest('response', message);
-}
-
-function unknownSignIn(): GatewayError {
-  return invalidRequest(
-    'state',
-    told`This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.`,
-  );
-}
-
-function missingState(): GatewayError {
-  return invalidRequest(
-    'state',
-    told`It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.`,
-    'missing-field',
-  );
-}
-
-function tooManyPending(): GatewayError {
-  return new GatewayError({
-    kind: 'rate-limited',
-    source: 'gateway',
-    message: told`Too many sign-ins are under way. Try again in ten minutes.`,
-  });
-}
-
-function noRefreshToken(): GatewayError {
-  return refused(
-    told`The provider gave no refresh token, so the account would end within the hour. Add access_type=offline and prompt=consent to extra_parameters of this upstream (or the scope offline_access, as the provider wants it), then sign in again.`,
-  );
-}
-
-function namelessAccount(): GatewayError {
-  return refused(
-    told`The provider does not say whose account this is. Add the scopes openid and email or a userinfo_url to this upstream, or give a label.`,
-  );
-}
-
-function failedAtProvider(fault: OAuthFault): GatewayError {
-  const isRefusal = fault.kind === 'revoked' || fault.kind === 'refused';
-  return new GatewayError({
-    kind: isRefusal ? 'upstream-rejected' : 'upstream-unavailable',
-    source: 'upstream',
-    message: told`The sign-in could not be completed: ${fault.message}. Start it again.`,
-    cause: fault,
-  });
-}
-
 export type SignIns = ReturnType<typeof createSignIns>;
 
 interface StartSignIn {
@@ -327,51 +218,83 @@ export interface CompleteSignIn {
   readonly response: string;
 }
 
-export interface SignInsOptions extends AccountPlacerOptions {
+export interface SignInsOptions extends AccountPlacerOptions, EndpointOptions {
   readonly oauth: OAuthDirectory;
-  readonly fetch: OAuthFetch;
-  readonly clock: Clock;
-  readonly log: OAuthLog;
 }
 
-interface Parts {
-  readonly options: SignInsOptions;
-  readonly endpoint: TokenEndpoint;
-  readonly identities: IdentityReader;
-  readonly placer: AccountPlacer;
+/** A sign-in that was started and not yet completed: taken once, by who started it, in time. */
+interface PendingSignIn extends Pick<StartSignIn, 'owner' | 'upstreamId' | 'reauthenticate'> {
+  readonly redirectUri: string;
+  readonly codeVerifier: string;
+  readonly nonce: string | undefined;
+  readonly label: string | undefined;
+  /** By the monotonic clock; people are told the time of day. */
+  readonly endsAt: number;
 }
 
-const NEVER = new AbortController().signal;
+const LIFETIME_MS = 600_000;
+const MAX_PER_OWNER = 16;
+const MAX_TOTAL = 256;
 
 export function createSignIns(options: SignInsOptions) {
-  const endpoint = createTokenEndpoint(options);
-  const identities = createIdentityReader({ endpoint, clock: options.clock });
-  const parts = { options, endpoint, identities, placer: createAccountPlacer(options) };
-  const pending = createPendingSignIns(options.clock);
+  const { oauth, clock } = options;
+  const pending = new Map<string, PendingSignIn>();
+  const parts = {
+    ...options,
+    endpoint: new TokenEndpoint(options),
+    placer: new AccountPlacer(options),
+  };
+
+  const dropExpired = (): void => {
+    for (const [state, { endsAt }] of pending) {
+      if (endsAt <= clock.monotonic()) pending.delete(state);
+    }
+  };
+
+  /** The oldest of the same owner gives way first. */
+  const add = (state: string, signIn: PendingSignIn): void => {
+    dropExpired();
+    const own = [...pending].filter(([, { owner }]) => owner === signIn.owner);
+    const [oldest] = own;
+    if (oldest !== undefined && own.length >= MAX_PER_OWNER) pending.delete(oldest[0]);
+    if (pending.size >= MAX_TOTAL) {
+      throw new GatewayError({
+        kind: 'rate-limited',
+        source: 'gateway',
+        message: told`Too many sign-ins are under way. Try again in ten minutes.`,
+      });
+    }
+    pending.set(state, signIn);
+  };
+
+  /** Undefined for unknown, used, expired and foreign ones alike. Whoever presents a state ends it. */
+  const take = (state: string, owner: string): PendingSignIn | undefined => {
+    dropExpired();
+    const signIn = pending.get(state);
+    pending.delete(state);
+    return signIn?.owner === owner ? signIn : undefined;
+  };
+
   return {
     /** @throws GatewayError */
     async start(request: StartSignIn): Promise<StartedSignIn> {
-      const { upstreamId, redirectUri: own, owner, reauthenticate, label } = request;
-      const settings = requireSettings(options.oauth, upstreamId);
-      const account = reauthenticate && requireAccount(options, { upstreamId, reauthenticate });
-      const redirectUri = chooseRedirectUri(settings, own);
+      const { upstreamId, owner, reauthenticate, label } = request;
+      const settings = requireSettings(oauth, upstreamId);
+      const account = reauthenticate && requireAccount(options, upstreamId, reauthenticate);
+      const redirectUri = chooseRedirectUri(settings, request.redirectUri);
       const state = generateRandomState();
       const codeVerifier = generateRandomCodeVerifier();
       const nonce = settings.scopes.includes('openid') ? generateRandomNonce() : undefined;
-      const added = pending.add(state, {
-        owner,
-        upstreamId,
-        redirectUri,
-        codeVerifier,
-        nonce,
-        reauthenticate,
+      add(state, {
+        ...{ owner, upstreamId, redirectUri, codeVerifier, nonce, reauthenticate },
         label: label?.trim() || undefined,
+        endsAt: clock.monotonic() + LIFETIME_MS,
       });
-      if (added === undefined) throw tooManyPending();
+      const expiresAt = clock.now() + LIFETIME_MS;
       const loginHint = account ? emailIn(account.record.label) : undefined;
       const parameters = { settings, redirectUri, state, codeVerifier, nonce, loginHint };
       const authorizationUrl = await writeAuthorizationUrl(parameters);
-      return { authorizationUrl, state, redirectUri, expiresAt: added.expiresAt };
+      return { authorizationUrl, state, redirectUri, expiresAt };
     },
     /**
      * Ends a sign-in, whatever comes of it: a code is good for one try.
@@ -381,12 +304,23 @@ export function createSignIns(options: SignInsOptions) {
       const pasted = readPasted(response);
       const states = new Set([...pasted.parameters.getAll('state'), ...(known ? [known] : [])]);
       const [state] = states;
-      if (state === undefined) throw missingState();
+      if (state === undefined) {
+        throw invalidRequest(
+          'state',
+          told`It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.`,
+          'missing-field',
+        );
+      }
       // Every state that was shown ends here, also when they contradict each other.
-      const taken = [...states].map((one) => pending.take(one, owner));
+      const taken = [...states].map((one) => take(one, owner));
       const signIn = states.size === 1 ? taken[0] : undefined;
-      if (signIn === undefined) throw unknownSignIn();
-      const settings = requireSettings(options.oauth, signIn.upstreamId);
+      if (signIn === undefined) {
+        throw invalidRequest(
+          'state',
+          told`This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.`,
+        );
+      }
+      const settings = requireSettings(oauth, signIn.upstreamId);
       const { redirectUri } = signIn;
       const code = checkResponse(pasted, { state, redirectUri, settings });
       return finish(parts, { signIn, settings, code });
@@ -394,36 +328,39 @@ export function createSignIns(options: SignInsOptions) {
   };
 }
 
-async function finish(
-  { options, endpoint, identities, placer }: Parts,
-  grant: {
-    readonly signIn: PendingSignIn;
-    readonly settings: OAuthSettings;
-    readonly code: string;
-  },
-): Promise<Placed> {
-  const { signIn, settings, code } = grant;
+interface Parts extends SignInsOptions {
+  readonly endpoint: TokenEndpoint;
+  readonly placer: AccountPlacer;
+}
+
+interface Grant {
+  readonly signIn: PendingSignIn;
+  readonly settings: OAuthSettings;
+  readonly code: string;
+}
+
+async function finish(parts: Parts, { signIn, settings, code }: Grant): Promise<Placed> {
+  const { endpoint, placer, clock, book } = parts;
   const { upstreamId, redirectUri, codeVerifier, nonce, reauthenticate } = signIn;
   const account =
-    reauthenticate === undefined
-      ? undefined
-      : requireAccount(options, { upstreamId, reauthenticate });
-  const proxyUrl = account && options.book.proxyUrl(account.record.id);
+    reauthenticate === undefined ? undefined : requireAccount(parts, upstreamId, reauthenticate);
+  const proxyUrl = account && book.proxyUrl(account.record.id);
   const reach = { signal: NEVER, proxyUrl };
-  const sentAt = options.clock.now();
+  const sentAt = clock.now();
   try {
     const reply = await endpoint.exchangeCode(settings, { code, codeVerifier, redirectUri }, reach);
-    const credential = credentialOf(reply, sentAt);
-    const identity = await identities.read({ settings, reply, nonce, reach });
+    const { refreshToken } = reply;
+    if (refreshToken === undefined) throw noRefreshToken();
+    const credential = toCredential(reply, { refreshToken, scopes: undefined }, sentAt);
+    const question = { settings, reply, nonce, reach };
+    const identity = await readIdentity(endpoint, clock.now(), question);
     if (identity.kind === 'rejected')
-      throw refused(told`The sign-in was refused: ${identity.reason}.`);
+      throw badPaste(told`The sign-in was refused: ${identity.reason}.`);
     const email = identity.kind === 'email' ? identity.email : undefined;
     if (account !== undefined) {
       checkSameEmail(account, email);
-      return {
-        kind: 'reauthenticated',
-        account: await placer.reauthenticate(account, credential),
-      };
+      const signedIn = await placer.reauthenticate(account, credential);
+      return { kind: 'reauthenticated', account: signedIn };
     }
     const label = email ?? signIn.label;
     if (label === undefined) throw namelessAccount();
@@ -433,32 +370,39 @@ async function finish(
   }
 }
 
-function credentialOf(reply: TokenReply, sentAt: number): OAuthCredential {
-  const { refreshToken, accessToken, lifetimeMs, scopes } = reply;
-  if (refreshToken === undefined) throw noRefreshToken();
-  return { kind: 'oauth', refreshToken, accessToken, expiresAt: sentAt + lifetimeMs, scopes };
+function noRefreshToken(): GatewayError {
+  return badPaste(
+    told`The provider gave no refresh token, so the account would end within the hour. Add access_type=offline and prompt=consent to extra_parameters of this upstream (or the scope offline_access, as the provider wants it), then sign in again.`,
+  );
+}
+
+function namelessAccount(): GatewayError {
+  return badPaste(
+    told`The provider does not say whose account this is. Add the scopes openid and email or a userinfo_url to this upstream, or give a label.`,
+  );
+}
+
+function failedAtProvider(fault: OAuthFault): GatewayError {
+  const isRefusal = fault.kind === 'revoked' || fault.kind === 'refused';
+  return new GatewayError({
+    kind: isRefusal ? 'upstream-rejected' : 'upstream-unavailable',
+    source: 'upstream',
+    message: told`The sign-in could not be completed: ${fault.message}. Start it again.`,
+    cause: fault,
+  });
 }
 
 function requireSettings(oauth: OAuthDirectory, upstreamId: string): OAuthSettings {
   const settings = oauth.get(upstreamId);
   if (settings !== undefined && settings.clientId !== '') return settings;
-  if (settings !== undefined) {
-    throw invalidRequest(
-      'upstreamId',
-      told`Sign-in is not set up for "${upstreamId}". Add the client id of your own OAuth client under upstreams.<id>.oauth.`,
-    );
-  }
-  throw invalidRequest(
-    'upstreamId',
-    told`Sign-in is not set up for "${upstreamId}". Add the client id and addresses of your own OAuth client under upstreams.<id>.oauth.`,
-  );
+  const message = settings
+    ? told`Sign-in is not set up for "${upstreamId}". Add the client id of your own OAuth client under upstreams.<id>.oauth.`
+    : told`Sign-in is not set up for "${upstreamId}". Add the client id and addresses of your own OAuth client under upstreams.<id>.oauth.`;
+  throw invalidRequest('upstreamId', message);
 }
 
-function requireAccount(
-  { book }: SignInsOptions,
-  { upstreamId, reauthenticate }: { readonly upstreamId: string; readonly reauthenticate: string },
-): Account {
-  const account = book.find(reauthenticate);
+function requireAccount({ book }: SignInsOptions, upstreamId: string, id: string): Account {
+  const account = book.find(id);
   if (account?.origin === 'stored' && account.record.upstreamId === upstreamId) {
     if (account.record.kind === 'oauth') return account;
     throw invalidRequest('reauthenticate', told`This account does not sign in: it has a key.`);
@@ -473,7 +417,7 @@ function requireAccount(
 function checkSameEmail({ record }: Account, email: string | undefined): void {
   const expected = emailIn(record.label);
   if (expected === undefined || email === undefined || isSameLabel(expected, email)) return;
-  throw refused(
+  throw badPaste(
     told`You signed in as ${email}, but this account is ${expected}. Sign in as ${expected}, or add ${email} as an account of its own.`,
   );
 }
