@@ -10,7 +10,7 @@ import {
 } from 'oauth4webapi';
 import { type Account, isSameLabel } from '../accounts/account.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
-import { told } from '../lib/localized-message.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
 import { isSafeEndpoint } from '../lib/net.ts';
 import { isExpectedIssuer, readIdentity } from './identity.ts';
 import {
@@ -26,10 +26,10 @@ import { AccountPlacer, type AccountPlacerOptions, type Placed } from './place-a
 
 interface PastedResponse {
   readonly parameters: URLSearchParams;
-  /** `address`, with its scheme, host and path · `query` · `code` alone, which knows no state. */
-  readonly form:
-    | { readonly kind: 'address'; readonly address: string }
-    | { readonly kind: 'query' | 'code' };
+  /** Scheme, host and path, where a whole address was pasted. */
+  readonly address?: string | undefined;
+  /** A code alone knows no state. */
+  readonly isCode?: boolean;
 }
 
 const MAX_PASTED = 16_384;
@@ -44,14 +44,17 @@ function readPasted(text: string): PastedResponse {
   if (text.length > MAX_PASTED) throw badPaste(told`This is too long for an address or a code.`);
   const dense = text.replace(/\s+/g, '').replace(/^["'`<]+|["'`>]+$/g, '');
   if (dense === '') throw badPaste(told`Paste the address the browser ended on, or the code.`);
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(dense)) return readAddress(dense);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(dense)) {
+    const url = URL.parse(dense);
+    if (url === null) throw badPaste(told`This is no address. Copy it again, from its beginning.`);
+    return { parameters: url.searchParams, address: addressOf(url) };
+  }
   const query = dense.slice(dense.indexOf('?') + 1);
   const isQuery = /(^|&)(code|error)=|^(state|iss)=/.test(query);
-  if (isQuery) return { parameters: new URLSearchParams(query), form: { kind: 'query' } };
+  if (isQuery) return { parameters: new URLSearchParams(query) };
   // What follows the code may have been copied with it.
   // A bare code may hold `+` as it is, and may be percent-encoded as it stood in the address.
-  const parameters = new URLSearchParams(`code=${dense.replaceAll('+', '%2B')}`);
-  return { parameters, form: { kind: 'code' } };
+  return { parameters: new URLSearchParams(`code=${dense.replaceAll('+', '%2B')}`), isCode: true };
 }
 
 /**
@@ -59,30 +62,30 @@ function readPasted(text: string): PastedResponse {
  * @throws GatewayError in plain words; neither code nor state is in it
  */
 function checkResponse(
-  { parameters, form }: PastedResponse,
-  expected: {
-    readonly state: string;
-    readonly redirectUri: string;
-    readonly settings: OAuthSettings;
-  },
+  { parameters: given, address, isCode = false }: PastedResponse,
+  { settings, state, redirectUri }: ExpectedResponse,
 ): string {
-  const { settings, state, redirectUri } = expected;
-  if (form.kind === 'address' && form.address !== addressOf(new URL(redirectUri))) {
+  if (address !== undefined && address !== addressOf(new URL(redirectUri))) {
     throw badPaste(told`This is not the address the sign-in leads to (${redirectUri}).`);
   }
-  const complete = new URLSearchParams(parameters);
-  if (form.kind === 'code') complete.set('state', state);
-  const [code, ...more] = validate(complete, { settings, state }).getAll('code');
+  const parameters = new URLSearchParams(given);
+  if (isCode) parameters.set('state', state);
+  const issuer = parameters.get('iss');
+  if (issuer !== null && !isExpectedIssuer(issuer, settings)) {
+    throw badPaste(told`This answer is from another provider than the sign-in was started with.`);
+  }
+  const server = { issuer: issuer ?? settings.issuer ?? settings.authorizationUrl };
+  const [code, ...more] = validate(server, settings.clientId, { parameters, state }).getAll('code');
   if (code === undefined || more.length > 0 || !CODE.test(code)) {
     throw badPaste(told`There is no usable code in this. Start the sign-in again.`);
   }
   return code;
 }
 
-function readAddress(text: string): PastedResponse {
-  const url = URL.parse(text);
-  if (url === null) throw badPaste(told`This is no address. Copy it again, from its beginning.`);
-  return { parameters: url.searchParams, form: { kind: 'address', address: addressOf(url) } };
+interface ExpectedResponse {
+  readonly state: string;
+  readonly redirectUri: string;
+  readonly settings: OAuthSettings;
 }
 
 function addressOf({ origin, pathname }: URL): string {
@@ -90,53 +93,39 @@ function addressOf({ origin, pathname }: URL): string {
 }
 
 function validate(
-  parameters: URLSearchParams,
-  { settings, state }: { readonly settings: OAuthSettings; readonly state: string },
+  server: { readonly issuer: string },
+  clientId: string,
+  { parameters, state }: { readonly parameters: URLSearchParams; readonly state: string },
 ): URLSearchParams {
-  const issuer = parameters.get('iss');
-  if (issuer !== null && !isExpectedIssuer(issuer, settings)) {
-    throw badPaste(told`This answer is from another provider than the sign-in was started with.`);
-  }
   try {
-    return validateAuthResponse(
-      { issuer: issuer ?? settings.issuer ?? settings.authorizationUrl },
-      { client_id: settings.clientId },
-      parameters,
-      state,
-    );
+    return validateAuthResponse(server, { client_id: clientId }, parameters, state);
   } catch (error) {
-    if (error instanceof AuthorizationResponseError) throw refusal(error.error);
+    if (error instanceof AuthorizationResponseError) throw badPaste(refusalWords(error.error));
     throw badPaste(told`This is not a proper answer to this sign-in. Start the sign-in again.`);
   }
 }
 
 /** RFC 6749 §4.1.2.1 and OpenID Connect Core §3.1.2.6. */
-function refusal(code: string): GatewayError {
+function refusalWords(code: string): Sentence {
   switch (code) {
     case 'access_denied':
-      return badPaste(told`The sign-in was declined at the provider. Start it again and agree.`);
+      return told`The sign-in was declined at the provider. Start it again and agree.`;
     case 'invalid_scope':
-      return badPaste(
-        told`The provider does not know a scope. Correct the scopes of this upstream.`,
-      );
+      return told`The provider does not know a scope. Correct the scopes of this upstream.`;
     case 'unauthorized_client':
     case 'invalid_request':
     case 'unsupported_response_type':
-      return badPaste(
-        told`The provider does not allow this sign-in. Check the client and its registered redirect address.`,
-      );
+      return told`The provider does not allow this sign-in. Check the client and its registered redirect address.`;
     case 'server_error':
     case 'temporarily_unavailable':
-      return badPaste(told`The provider has trouble at the moment. Try again in some minutes.`);
+      return told`The provider has trouble at the moment. Try again in some minutes.`;
     case 'login_required':
     case 'consent_required':
     case 'interaction_required':
     case 'account_selection_required':
-      return badPaste(
-        told`The provider wants you to sign in there first. Start the sign-in again.`,
-      );
+      return told`The provider wants you to sign in there first. Start the sign-in again.`;
     default:
-      return badPaste(told`The provider refused the sign-in. Start it again.`);
+      return told`The provider refused the sign-in. Start it again.`;
   }
 }
 
