@@ -6,7 +6,7 @@ import { createReceipt } from '../canonical/receipt.ts';
 import type { FunctionTool } from '../canonical/request.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import { SignatureCache } from '../signatures/cache.ts';
-import { createAnswerTransform } from '../transforms/answer/index.ts';
+import { createAnswerRules } from '../transforms/answer/index.ts';
 import { type TranslateInput, translateReply, translateStream } from './lanes.ts';
 import { createAnswerWatch } from './stream-observer.ts';
 
@@ -42,11 +42,11 @@ function inputOf() {
     decoder: { push: () => [...ANSWER], end: () => [...ENDING], usage: undefined },
     watch: createAnswerWatch({ keeper, scope: 'key' }),
     missingUsage: { see: () => {}, estimate: () => undefined },
-    transform: createAnswerTransform({
+    transform: createAnswerRules({
       request: requestOf({ tools: [TOOL] }),
       receipt,
       createId: (prefix) => `${prefix}1`,
-    }),
+    }).transform,
   };
   return { input, keeper, receipt };
 }

@@ -1,5 +1,6 @@
 // Repairs one value by its schema; what fits the schema already is never touched.
 
+import type { Receipt } from '../canonical/receipt.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -7,6 +8,7 @@ import {
   parseJson,
   readNumber,
 } from '../lib/json.ts';
+import type { JsonBudget } from '../lib/json-limits.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { type Located, memberPath, type TypeName } from './document.ts';
 import { gatherSource } from './gather.ts';
@@ -273,13 +275,34 @@ function isAnyObject({ types, objects, choices }: SchemaNode): boolean {
 
 // Repairs values.
 
+interface RepairOptions {
+  readonly receipt: Receipt;
+  /** Of the whole value, for the receipt. */
+  readonly path: string;
+  /** The value was read from a JSON text, or asked for in its own types. */
+  readonly hasOwnTypes?: boolean;
+}
+
+/** The whole value as its schema wants it; undefined when it needs no repair, or too much work. */
+export function repairValue(
+  reader: SchemaReader,
+  value: JsonValue,
+  { receipt, path, hasOwnTypes = false }: RepairOptions,
+): JsonValue | undefined {
+  const repair = new ValueRepair(reader, hasOwnTypes);
+  const repaired = repair.repair(reader.root, value, { path, name: '' });
+  if (repair.gaveUp || repaired === value) return undefined;
+  for (const note of repair.notes) receipt.add(note.action, note.path, note.reason);
+  return repaired;
+}
+
 /** Where a value stands: the path for the receipt and the property it was given for. */
-export interface Place {
+interface Place {
   readonly path: string;
   readonly name: string;
 }
 
-export interface RepairNote {
+interface RepairNote {
   readonly action: 'repaired' | 'dropped';
   readonly path: string;
   readonly reason: Sentence;
@@ -303,7 +326,7 @@ const MAX_FORBIDDEN = 10;
  * The repair of one call's arguments, or of one answer. It is lenient: every valid value fits, and some invalid ones
  * do too, as only what `SchemaNode` has is looked at.
  */
-export class ValueRepair {
+class ValueRepair {
   readonly notes: RepairNote[] = [];
   /** True when the limits were met; nothing that was found out then is certain. */
   gaveUp = false;
@@ -313,8 +336,7 @@ export class ValueRepair {
   #stepsLeft = MAX_STEPS;
   #depth = 0;
 
-  /** @param hasOwnTypes the value was read from a JSON text, or asked for in its own types. */
-  constructor(reader: SchemaReader, hasOwnTypes = false) {
+  constructor(reader: SchemaReader, hasOwnTypes: boolean) {
     this.#reader = reader;
     this.#textsAround = hasOwnTypes ? 1 : 0;
   }
@@ -678,7 +700,7 @@ function readText(node: SchemaNode, text: string, name: string): readonly JsonVa
  * value. Numbers are those written the one usual way: `1.10`, `1e3` and `007` are no JSON a model would write.
  */
 function readAnyText(text: string): JsonValue | undefined {
-  if (/^\s*(?:\[|\{|"[\s\S]*"\s*$)/.test(text)) return parsed(text)[0];
+  if (/^\s*(?:\[|\{|"[\s\S]*"\s*$)/.test(text)) return tryParse(text);
   if (text === 'null') return null;
   if (text === 'true' || text === 'false') return text === 'true';
   return readNumberText(text).find((number) => JSON.stringify(number) === text);
@@ -712,10 +734,15 @@ function readJsonText(text: string): readonly JsonValue[] {
 }
 
 function parsed(text: string): readonly JsonValue[] {
+  const value = tryParse(text);
+  return value === undefined ? [] : [value];
+}
+
+export function tryParse(text: string, budget?: JsonBudget): JsonValue | undefined {
   try {
-    return [parseJson(text)];
+    return parseJson(text, budget);
   } catch {
-    return [];
+    return undefined;
   }
 }
 

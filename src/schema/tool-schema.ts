@@ -1,9 +1,10 @@
 // Converts the JSON Schema of a tool's input or of a structured answer into what the upstream takes; remembers each.
 
 import type { Receipt } from '../canonical/receipt.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import type { JsonBudget } from '../lib/json-limits.ts';
 import { told } from '../lib/localized-message.ts';
+import { tryParse } from './coerce.ts';
 import {
   finishNode,
   freezeNode,
@@ -251,12 +252,4 @@ export function unwrapMapArguments(input: JsonObject, budget?: JsonBudget): Json
   if (held === undefined || Object.keys(others).length > 0) return undefined;
   const value = typeof held === 'string' ? tryParse(held, budget) : held;
   return isJsonObject(value) ? value : undefined;
-}
-
-function tryParse(text: string, budget: JsonBudget | undefined): JsonValue | undefined {
-  try {
-    return parseJson(text, budget);
-  } catch {
-    return undefined;
-  }
 }

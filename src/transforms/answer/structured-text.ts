@@ -3,8 +3,8 @@
 import type { BlockDeltaEvent, CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { OutputFormat } from '../../canonical/request.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { SchemaReader, ValueRepair } from '../../schema/coerce.ts';
+import { isJsonObject } from '../../lib/json.ts';
+import { repairValue, SchemaReader, tryParse } from '../../schema/coerce.ts';
 
 /**
  * The rule for an answer of this format; undefined when none is needed. The whole text waits only where
@@ -27,29 +27,13 @@ function repairRule(reader: SchemaReader, receipt: Receipt): TextRule {
     mayChange: () => true,
     rewrite(text) {
       const unfenced = FENCE_RULE.rewrite(text);
-      const repaired = repairJson(unfenced?.text ?? text, reader, receipt);
-      return repaired === undefined ? unfenced : { text: repaired, shift: undefined };
+      const given = tryParse(unfenced?.text ?? text);
+      const repaired =
+        given === undefined ? undefined : repairValue(reader, given, { receipt, path: 'answer' });
+      if (repaired === undefined) return unfenced;
+      return { text: JSON.stringify(repaired), shift: undefined };
     },
   };
-}
-
-/** Undefined for what is no JSON, needs no repair, or would be too much work. */
-function repairJson(json: string, reader: SchemaReader, receipt: Receipt): string | undefined {
-  const given = tryParse(json);
-  if (given === undefined) return undefined;
-  const repair = new ValueRepair(reader);
-  const repaired = repair.repair(reader.root, given, { path: 'answer', name: '' });
-  if (repair.gaveUp || repaired === given) return undefined;
-  for (const { action, path, reason } of repair.notes) receipt.add(action, path, reason);
-  return JSON.stringify(repaired);
-}
-
-function tryParse(json: string): JsonValue | undefined {
-  try {
-    return parseJson(json);
-  } catch {
-    return undefined;
-  }
 }
 
 const FENCE = '```';
@@ -127,14 +111,7 @@ interface ChoiceState {
  * Rewrites the first text of each choice: it waits while its rule may still change it. Batch by batch, in order.
  * A text its rule leaves alone goes through as it comes; one that may change waits for its end.
  */
-export function createTextRewriter(
-  rule: TextRule,
-): (events: readonly CanonicalEvent[]) => readonly CanonicalEvent[] {
-  const rewriter = new TextRewriter(rule);
-  return (events) => rewriter.rewrite(events);
-}
-
-class TextRewriter {
+export class TextRewriter {
   readonly #rule: TextRule;
   readonly #choices = new Map<number, ChoiceState>();
   /** The choices whose first text is held, by block index. */
