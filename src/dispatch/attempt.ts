@@ -10,8 +10,8 @@ import { told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
-import { createNameMatcher } from '../transforms/answer/calls.ts';
-import { type AnswerRules, createAnswerRules, isCallable } from '../transforms/answer/index.ts';
+import { createNameMatcher, isCallable } from '../transforms/answer/calls.ts';
+import { type AnswerRules, createAnswerRules } from '../transforms/answer/index.ts';
 import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
@@ -185,7 +185,7 @@ export class GenerateAttempt {
     const { receipt } = context;
     let match: ((name: string) => string) | undefined;
     const rename = (name: string): string => {
-      match ??= createNameMatcher({ tools: call.request.tools.filter(isCallable), receipt });
+      match ??= createNameMatcher(call.request.tools.filter(isCallable), receipt);
       return match(name);
     };
     return (value) => relay.renameCalls(value, rename);

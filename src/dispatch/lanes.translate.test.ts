@@ -6,7 +6,7 @@ import { createReceipt } from '../canonical/receipt.ts';
 import type { FunctionTool } from '../canonical/request.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import { SignatureCache } from '../signatures/cache.ts';
-import { createAnswerTransform } from '../transforms/answer/index.ts';
+import { createAnswerRules } from '../transforms/answer/index.ts';
 import { TranslatedText, translateReply } from './lanes.ts';
 import { AnswerWatch, TokenEstimator } from './stream-observer.ts';
 
@@ -43,7 +43,7 @@ function inputOf() {
   const estimator = new TokenEstimator();
   const watch = new AnswerWatch({ keeper, scope: 'key', estimator, estimatePrompt: () => 0 });
   watch.decoder = decoder;
-  const transform = createAnswerTransform({
+  const { transform } = createAnswerRules({
     request: requestOf({ tools: [TOOL] }),
     receipt,
     createId: (prefix) => `${prefix}1`,

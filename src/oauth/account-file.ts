@@ -1,12 +1,13 @@
 // The file format accounts are exported in and imported from: plain JSON, sealed on the way out.
 
-import type {
-  Account,
-  AccountKind,
-  Credential,
-  Tier,
-  VersionedCredential,
+import {
+  ACCOUNT_KINDS,
+  type Account,
+  type Credential,
+  TIERS,
+  type VersionedCredential,
 } from '../accounts/account.ts';
+import type { NewAccount } from '../accounts/account-book.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import {
   isJsonObject,
@@ -21,20 +22,11 @@ import { isSafeEndpoint } from '../lib/net.ts';
 const FORMAT = 'isthmus-accounts';
 const VERSION = 1;
 const MAX_ACCOUNTS = 10_000;
-const TIERS: readonly Tier[] = ['ultra', 'pro', 'free'];
 
-interface FiledAccount {
+interface FiledAccount extends NewAccount {
   /** Where the export came from; the credential there, to tell which of two is newer. */
   readonly id: string | undefined;
   readonly credentialVersion: number | undefined;
-  readonly upstreamId: string;
-  readonly label: string;
-  readonly projectId: string | undefined;
-  readonly tier: Tier | undefined;
-  readonly priority: number | undefined;
-  readonly notes: string | undefined;
-  readonly proxyUrl: string | undefined;
-  readonly credential: Credential;
 }
 
 export interface ExportedAccount {
@@ -89,9 +81,10 @@ export function readAccount(value: JsonValue): FiledAccount {
   };
 }
 
-function writeAccount({ account, stored, proxyUrl }: ExportedAccount): JsonObject {
+/** Fields that are undefined are left out of the text. */
+function writeAccount({ account, stored, proxyUrl }: ExportedAccount): object {
   const { id, upstreamId, label, kind, projectId, tier, priority, notes } = account.record;
-  return withoutAbsent({
+  return {
     id,
     upstream: upstreamId,
     label,
@@ -103,45 +96,42 @@ function writeAccount({ account, stored, proxyUrl }: ExportedAccount): JsonObjec
     proxy_url: proxyUrl,
     credential_version: stored.version,
     credential: writeCredential(stored.credential),
-  });
+  };
 }
 
 /** Access tokens stay behind: they are over before long. */
-function writeCredential(credential: Credential): JsonObject {
+function writeCredential(credential: Credential): object {
   switch (credential.kind) {
     case 'api-key':
       return { key: credential.key };
-    case 'oauth': {
-      const { refreshToken, scopes } = credential;
-      return withoutAbsent({ refresh_token: refreshToken, scopes: scopes && [...scopes] });
-    }
+    case 'oauth':
+      return { refresh_token: credential.refreshToken, scopes: credential.scopes };
     case 'service-account':
-      return withoutAbsent({
+      return {
         client_email: credential.clientEmail,
         private_key: credential.privateKey,
         private_key_id: credential.privateKeyId,
         token_uri: credential.tokenUrl,
-      });
+      };
     default:
       return credential satisfies never;
   }
 }
 
 function readCredential(account: JsonObject): Credential {
-  const kind = requireText(account, 'kind');
+  const word = requireText(account, 'kind');
   const credential = requireObject(account.credential, 'credential');
-  if (!isKind(kind)) {
-    throw invalidRequest('kind', told`"kind" must be oauth, api-key or service-account.`);
-  }
+  const kind = ACCOUNT_KINDS.find((each) => each === word);
   switch (kind) {
     case 'api-key':
       return { kind, key: requireText(credential, 'key') };
-    case 'oauth':
-      return {
-        kind,
-        refreshToken: requireText(credential, 'refresh_token'),
-        scopes: readScopes(credential.scopes),
-      };
+    case 'oauth': {
+      const { scopes: given } = credential;
+      const scopes = Array.isArray(given)
+        ? given.filter((one) => typeof one === 'string')
+        : undefined;
+      return { kind, refreshToken: requireText(credential, 'refresh_token'), scopes };
+    }
     case 'service-account':
       return {
         kind,
@@ -150,33 +140,30 @@ function readCredential(account: JsonObject): Credential {
         privateKeyId: optionalText(credential, 'private_key_id'),
         tokenUrl: readTokenUrl(credential),
       };
+    case undefined:
+      throw invalidRequest('kind', told`"kind" must be oauth, api-key or service-account.`);
     default:
       return kind satisfies never;
   }
 }
 
-function isKind(kind: string): kind is AccountKind {
-  return kind === 'oauth' || kind === 'api-key' || kind === 'service-account';
-}
-
-function readScopes(value: JsonValue | undefined): readonly string[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  return value.filter((scope) => typeof scope === 'string');
-}
-
-function readTokenUrl(credential: JsonObject): string | undefined {
+export function readTokenUrl(credential: JsonObject): string | undefined {
   const tokenUrl = optionalText(credential, 'token_uri');
   if (tokenUrl === undefined || isSafeEndpoint(tokenUrl)) return tokenUrl;
   throw invalidRequest('token_uri', told`The "token_uri" must be an https address.`);
 }
 
-function requireText(object: JsonObject, field: string): string {
+export function requireText(
+  object: JsonObject,
+  field: string,
+  missing = told`"${field}" is missing.`,
+): string {
   const value = optionalText(object, field);
   if (value !== undefined) return value;
-  throw invalidRequest(field, told`"${field}" is missing.`, 'missing-field');
+  throw invalidRequest(field, missing, 'missing-field');
 }
 
-function optionalText(object: JsonObject, field: string): string | undefined {
+export function optionalText(object: JsonObject, field: string): string | undefined {
   const value = Object.hasOwn(object, field) ? object[field] : undefined;
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string' && value.length <= 16_384) return value;
@@ -189,14 +176,6 @@ function optionalNumber(object: JsonObject, field: string): number | undefined {
   const number = readNumber(value);
   if (number !== undefined && Number.isSafeInteger(number)) return number;
   throw invalidRequest(field, told`"${field}" must be a whole number.`, 'invalid-type');
-}
-
-function withoutAbsent(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  const present: JsonObject = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) present[name] = value;
-  }
-  return present;
 }
 
 const MAX_CHARACTERS = 4 * 1024 * 1024;

@@ -1,44 +1,72 @@
 // The access token of one account: given while it is good, renewed once for all who need a newer one.
 
-import type { AccessOptions, Account } from '../accounts/account.ts';
+import type {
+  AccessOptions,
+  Account,
+  OAuthCredential,
+  ServiceAccountCredential,
+  VersionedCredential,
+} from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
-import type { GatewayError } from '../canonical/error.ts';
+import { StoreError } from '../accounts/account-store.ts';
+import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { told } from '../lib/localized-message.ts';
 import {
-  createTokenEndpoint,
+  NEVER,
   type OAuthDirectory,
+  OAuthFault,
   type OAuthFetch,
   type OAuthLog,
+  type Reach,
+  TokenEndpoint,
+  toCredential,
   unlessAborted,
 } from './oauth-client.ts';
-import {
-  type Access,
-  describeFault,
-  type HeldToken,
-  isRevoked,
-  Renewal,
-  retryAfterOf,
-  toGatewayError,
-} from './renewal.ts';
 
-interface TokenRequest {
-  readonly refresh: boolean;
-  readonly refused?: string | undefined;
-}
-
-interface Credentials {
-  readonly credential: string;
-  readonly credentialKind: 'api-key' | 'access-token';
-}
-
-interface AccountTokensOptions {
-  readonly renewal: Renewal;
+export interface TokenSourceOptions {
+  readonly book: Pick<
+    AccountBook,
+    'readCredential' | 'replaceCredential' | 'proxyUrl' | 'subscribe'
+  >;
+  readonly oauth: OAuthDirectory;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly fetch: OAuthFetch;
   readonly log: OAuthLog;
-  /** Fields that name the account in the log. */
-  readonly subject: object;
 }
+
+interface TokenParts extends TokenSourceOptions {
+  readonly endpoint: TokenEndpoint;
+  /** Ends the wait before a refusal is believed; requests under way are let finish. */
+  readonly closing: AbortSignal;
+}
+
+/** Names the account, in the log too. */
+interface Subject {
+  readonly accountId: string;
+  readonly upstreamId: string;
+}
+
+interface HeldKey {
+  readonly credentialKind: 'api-key';
+  readonly credential: string;
+}
+
+/** An access token in hand, and how long it is good by the monotonic clock. */
+interface HeldToken {
+  readonly credentialKind: 'access-token';
+  readonly credential: string;
+  /** All in monotonic milliseconds. */
+  readonly renewedAt: number;
+  /** From here on it is renewed in the background while it is used. */
+  readonly renewFrom: number;
+  /** From here on it is renewed before it is used. */
+  readonly staleFrom: number;
+  readonly expiresAt: number;
+}
+
+type Access = HeldKey | HeldToken;
 
 /** A failed renewal: until then all get its error, or the old token while it lasts. */
 interface Pause {
@@ -57,35 +85,36 @@ const JUST_RENEWED_MS = 10_000;
 const NONE: ReadonlySet<string> = new Set();
 
 class AccountTokens {
-  readonly #options: AccountTokensOptions;
+  readonly #parts: TokenParts;
+  readonly #subject: Subject;
+  readonly #renewal: Renewal;
   #held: Access | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #pause: Pause | undefined;
   #renewing: Promise<Access> | undefined;
   #generation = 0;
 
-  constructor(options: AccountTokensOptions) {
-    this.#options = options;
+  constructor(parts: TokenParts, subject: Subject) {
+    this.#parts = parts;
+    this.#subject = subject;
+    this.#renewal = new Renewal(parts, subject);
   }
 
   /** @throws GatewayError */
-  access(request: TokenRequest): Credentials | Promise<Credentials> {
-    const refused = this.#refusedOf(request);
+  access(request: Pick<AccessOptions, 'refresh' | 'refused'>): Access | Promise<Access> {
+    const refused = request.refresh ? this.#refusedOf(request.refused) : NONE;
     const held = this.#held;
     if (held === undefined) return this.#renewed(refused);
-    const now = this.#options.clock.monotonic();
-    const credentials = credentialsOf(held);
-    if (held.kind === 'api-key') {
-      return now < this.#readAt + KEY_KEPT_MS ? credentials : this.#renewed(NONE);
+    const now = this.#parts.clock.monotonic();
+    if (held.credentialKind === 'api-key') {
+      return now < this.#readAt + KEY_KEPT_MS ? held : this.#renewed(NONE);
     }
-    if (refused.has(credentials.credential) || now >= held.token.staleFrom) {
-      return this.#renewed(refused);
-    }
-    if (now >= held.token.renewFrom && !this.#isPaused()) {
+    if (now >= held.staleFrom || refused.has(held.credential)) return this.#renewed(refused);
+    if (now >= held.renewFrom && !this.#isPaused()) {
       // Whoever waits for it learns of a failure; the log has it already.
       this.#startRenewal(NONE).catch(() => {});
     }
-    return credentials;
+    return held;
   }
 
   /** The stored credential was replaced by another hand: nothing known of the old one counts. */
@@ -100,34 +129,34 @@ class AccountTokens {
     await this.#renewing?.catch(() => {});
   }
 
-  /** The access tokens this caller must not be given. */
-  #refusedOf({ refresh, refused }: TokenRequest): ReadonlySet<string> {
-    if (!refresh) return NONE;
+  /** The access tokens a caller must not be given who asks for another than the refused one. */
+  #refusedOf(refused: string | undefined): ReadonlySet<string> {
     if (refused !== undefined) return new Set([refused]);
-    if (this.#held?.kind !== 'token') return NONE;
-    const { renewedAt, accessToken } = this.#held.token;
-    const isYoung = this.#options.clock.monotonic() - renewedAt < JUST_RENEWED_MS;
-    return isYoung ? NONE : new Set([accessToken]);
+    if (this.#held?.credentialKind !== 'access-token') return NONE;
+    const { renewedAt, credential } = this.#held;
+    const isYoung = this.#parts.clock.monotonic() - renewedAt < JUST_RENEWED_MS;
+    return isYoung ? NONE : new Set([credential]);
   }
 
-  async #renewed(refused: ReadonlySet<string>): Promise<Credentials> {
+  async #renewed(refused: ReadonlySet<string>): Promise<Access> {
     const wasUnderWay = this.#renewing !== undefined;
     try {
       if (!wasUnderWay && this.#pause !== undefined && this.#isPaused()) throw this.#pause.error;
-      const credentials = credentialsOf(await this.#startRenewal(refused));
+      const access = await this.#startRenewal(refused);
       // A renewal begun for another reason may have brought just what was refused.
-      const isStill = wasUnderWay && refused.has(credentials.credential);
-      return isStill ? credentialsOf(await this.#startRenewal(refused)) : credentials;
+      const isStill = wasUnderWay && refused.has(access.credential);
+      return isStill ? await this.#startRenewal(refused) : access;
     } catch (error) {
-      const credentials = this.#lasting(refused);
-      if (credentials === undefined) throw error;
-      return credentials;
+      const access = this.#lasting(refused);
+      if (access === undefined) throw error;
+      return access;
     }
   }
 
   #startRenewal(refused: ReadonlySet<string>): Promise<Access> {
     // The present token is what is to be replaced, whatever a clock that was set says of its end.
-    const known = this.#held?.kind === 'token' ? [this.#held.token.accessToken] : [];
+    const held = this.#held;
+    const known = held?.credentialKind === 'access-token' ? [held.credential] : [];
     this.#renewing ??= this.#renew(new Set([...refused, ...known])).finally(() => {
       this.#renewing = undefined;
     });
@@ -135,13 +164,12 @@ class AccountTokens {
   }
 
   async #renew(refused: ReadonlySet<string>): Promise<Access> {
-    const { renewal, clock } = this.#options;
     const startedIn = this.#generation;
     try {
-      const access = await renewal.run(refused);
+      const access = await this.#renewal.run(refused);
       if (startedIn !== this.#generation) return access;
       this.#held = access;
-      this.#readAt = clock.monotonic();
+      this.#readAt = this.#parts.clock.monotonic();
       this.#pause = undefined;
       return access;
     } catch (fault) {
@@ -152,56 +180,37 @@ class AccountTokens {
   }
 
   #pauseAfter(fault: unknown, error: GatewayError): void {
-    const { clock, random, log, subject } = this.#options;
+    const { clock, random, log } = this.#parts;
+    const known = fault instanceof OAuthFault ? fault : undefined;
     const failures = (this.#pause?.failures ?? 0) + 1;
     const stepMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS);
     const jitteredMs = stepMs * (1 - random() / 5);
-    const waitMs = Math.min(Math.max(jitteredMs, retryAfterOf(fault) ?? 0), MAX_PAUSE_MS);
+    const waitMs = Math.min(Math.max(jitteredMs, known?.facts.retryAfterMs ?? 0), MAX_PAUSE_MS);
     this.#pause = { until: clock.monotonic() + waitMs, failures, error };
-    const words = isRevoked(fault)
-      ? 'the provider refused the refresh token of an account'
-      : 'the access token of an account could not be renewed';
-    log.warn({ ...subject, ...describeFault(fault), failures, waitMs }, words);
+    // Nothing a provider or a driver wrote unscrubbed.
+    const facts = known?.facts ?? { detail: fault instanceof Error ? fault.name : typeof fault };
+    const fields = { ...this.#subject, fault: known?.kind ?? 'unexpected', ...facts };
+    const words =
+      known?.kind === 'revoked'
+        ? 'the provider refused the refresh token of an account'
+        : 'the access token of an account could not be renewed';
+    log.warn({ ...fields, failures, waitMs }, words);
   }
 
   #isPaused(): boolean {
-    return this.#pause !== undefined && this.#options.clock.monotonic() < this.#pause.until;
+    return this.#pause !== undefined && this.#parts.clock.monotonic() < this.#pause.until;
   }
 
   /** What is in hand while it is not over, unless it is what was refused. */
-  #lasting(refused: ReadonlySet<string>): Credentials | undefined {
-    const access = this.#held ?? fallbackOf(this.#options.renewal.fallback);
-    if (access === undefined) return undefined;
-    const isOver =
-      access.kind === 'token' && access.token.expiresAt <= this.#options.clock.monotonic();
-    const credentials = credentialsOf(access);
-    return isOver || refused.has(credentials.credential) ? undefined : credentials;
+  #lasting(refused: ReadonlySet<string>): Access | undefined {
+    const access = this.#held ?? this.#renewal.fallback;
+    if (access === undefined || refused.has(access.credential)) return undefined;
+    const isToken = access.credentialKind === 'access-token';
+    return isToken && access.expiresAt <= this.#parts.clock.monotonic() ? undefined : access;
   }
 }
 
-function fallbackOf(token: HeldToken | undefined): Access | undefined {
-  return token && { kind: 'token', token };
-}
-
-function credentialsOf(access: Access): Credentials {
-  return access.kind === 'api-key'
-    ? { credential: access.key, credentialKind: 'api-key' }
-    : { credential: access.token.accessToken, credentialKind: 'access-token' };
-}
-
 export type OAuthTokenSource = ReturnType<typeof createTokenSource>;
-
-export interface TokenSourceOptions {
-  readonly book: Pick<
-    AccountBook,
-    'readCredential' | 'replaceCredential' | 'proxyUrl' | 'subscribe'
-  >;
-  readonly oauth: OAuthDirectory;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly fetch: OAuthFetch;
-  readonly log: OAuthLog;
-}
 
 /**
  * Renewals are one at a time per account, limited to 10 s a call, and go on when a caller leaves.
@@ -209,37 +218,27 @@ export interface TokenSourceOptions {
  * in use is renewed in the background, within 90 s before it is given. Nothing is renewed unused.
  */
 export function createTokenSource(options: TokenSourceOptions) {
-  const { book, oauth, clock, random, log } = options;
-  const endpoint = createTokenEndpoint(options);
+  const { book } = options;
   const closing = new AbortController();
+  const parts = { ...options, endpoint: new TokenEndpoint(options), closing: closing.signal };
   const accounts = new Map<string, AccountTokens>();
   const unsubscribe = book.subscribe(({ kind, account }) => {
     if (kind === 'removed') accounts.delete(account.record.id);
   });
-
-  const tokensOf = (id: string, upstreamId: string): AccountTokens => {
-    const known = accounts.get(id);
-    if (known !== undefined) return known;
-    const subject = { accountId: id, upstreamId };
-    const parts = { book, oauth, endpoint, clock, random, log, closing: closing.signal };
-    const renewal = new Renewal(subject, parts);
-    const tokens = new AccountTokens({ renewal, clock, random, log, subject });
-    accounts.set(id, tokens);
-    return tokens;
-  };
-
   return {
     async accessFor({ record }: Account, { refresh, refused, signal }: AccessOptions) {
       signal.throwIfAborted();
-      const given = tokensOf(record.id, record.upstreamId).access({ refresh, refused });
-      const credentials: Credentials =
+      const { id: accountId, upstreamId, projectId } = record;
+      let tokens = accounts.get(accountId);
+      if (tokens === undefined) {
+        tokens = new AccountTokens(parts, { accountId, upstreamId });
+        accounts.set(accountId, tokens);
+      }
+      const given = tokens.access({ refresh, refused });
+      const { credential, credentialKind } =
         given instanceof Promise ? await unlessAborted(signal, given) : given;
-      return {
-        accountId: record.id,
-        ...credentials,
-        projectId: record.projectId,
-        proxyUrl: book.proxyUrl(record.id),
-      };
+      const proxyUrl = book.proxyUrl(accountId);
+      return { accountId, credential, credentialKind, projectId, proxyUrl };
     },
     /** To be called after an account's credential was replaced: by a sign-in, an import, a person. */
     forget: (accountId: string) => accounts.get(accountId)?.forget(),
@@ -250,4 +249,217 @@ export function createTokenSource(options: TokenSourceOptions) {
       await Promise.all([...accounts.values()].map((tokens) => tokens.settled()));
     },
   };
+}
+
+// Renews so that no rotated refresh token is ever lost or used twice.
+
+/** With less left than this, a token is renewed before it is used. */
+const MARGIN_MS = 90_000;
+const AHEAD_MS = 300_000;
+const AHEAD_JITTER_MS = 60_000;
+
+function storageFault(error: unknown): OAuthFault {
+  const isUnreadable = error instanceof StoreError && error.fault === 'unreadable';
+  const detail = isUnreadable
+    ? told`the stored credential cannot be read with this secret key`
+    : told`the account storage does not answer`;
+  return new OAuthFault('storage', { detail });
+}
+
+/** The error callers get: `credential-revoked` only for the provider's own confirmed word. */
+function toGatewayError(fault: unknown): GatewayError {
+  const known = fault instanceof OAuthFault ? fault : undefined;
+  const facts = { status: known?.facts.status, detail: known?.message };
+  if (known?.kind === 'revoked') {
+    return new GatewayError({
+      kind: 'upstream-auth',
+      source: 'upstream',
+      message: told`The provider revoked the sign-in of this account. Sign it in again.`,
+      failure: { kind: 'credential-revoked', ...facts },
+      cause: fault,
+    });
+  }
+  return new GatewayError({
+    kind: known?.kind === 'too-slow' ? 'timeout' : 'upstream-unavailable',
+    source: 'upstream',
+    message: told`No access token could be had for this account just now. Try again shortly.`,
+    failure: { kind: 'credential-unavailable', ...facts },
+    cause: known ?? new Error('the renewal failed unexpectedly', { cause: fault }),
+  });
+}
+
+/** Rotated, but not on disk: its access token is not used before it is. */
+interface Unsaved {
+  readonly credential: OAuthCredential;
+  readonly version: number;
+  readonly token: HeldToken;
+}
+
+const CONFIRM_AFTER_MS = 5000;
+const MAX_ROUNDS = 6;
+
+class Renewal {
+  /** A stored access token that is not over yet, found while renewing. */
+  fallback: HeldToken | undefined;
+  readonly #parts: TokenParts;
+  readonly #subject: Subject;
+  #unsaved: Unsaved | undefined;
+  /** The version whose refusal was waited out once; refused again, the refusal stands. */
+  #refusedVersion: number | undefined;
+
+  constructor(parts: TokenParts, subject: Subject) {
+    this.#parts = parts;
+    this.#subject = subject;
+  }
+
+  /**
+   * @param refused access tokens that must not be given again, although storage may hold them
+   * @throws OAuthFault
+   */
+  async run(refused: ReadonlySet<string>): Promise<Access> {
+    this.fallback = undefined;
+    const late = await this.#saveLate(refused);
+    if (late !== undefined) return late;
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const stored = await this.#read();
+      try {
+        const access = await this.#renew(stored, refused);
+        if (access !== undefined) return access;
+      } catch (error) {
+        const isRevoked = error instanceof OAuthFault && error.kind === 'revoked';
+        if (!isRevoked || !(await this.#isDoubtful(stored.version))) throw error;
+      }
+    }
+    const detail = told`the stored credential keeps changing`;
+    throw new OAuthFault('storage', { detail });
+  }
+
+  /** A rotated token that could not be kept before; nothing else is asked while it cannot be now. */
+  async #saveLate(refused: ReadonlySet<string>): Promise<HeldToken | undefined> {
+    if (this.#unsaved === undefined) return undefined;
+    const token = await this.#saveRotated(this.#unsaved);
+    if (token === undefined || refused.has(token.credential)) return undefined;
+    return token.staleFrom <= this.#parts.clock.monotonic() ? undefined : token;
+  }
+
+  async #read(): Promise<VersionedCredential> {
+    const stored = await this.#parts.book
+      .readCredential(this.#subject.accountId)
+      .catch((error: unknown) => {
+        throw storageFault(error);
+      });
+    if (stored === undefined) throw new OAuthFault('gone');
+    return stored;
+  }
+
+  /** Undefined when another credential came first: it is the one to go on with. */
+  async #renew(
+    { credential, version }: VersionedCredential,
+    refused: ReadonlySet<string>,
+  ): Promise<Access | undefined> {
+    if (credential.kind === 'api-key') {
+      return { credentialKind: 'api-key', credential: credential.key };
+    }
+    if (credential.kind === 'service-account') return this.#trade(credential);
+    const stored = this.#storedToken(credential, refused);
+    const isGood =
+      stored !== undefined && stored.expiresAt - this.#parts.clock.monotonic() > MARGIN_MS;
+    if (isGood) return stored;
+    this.fallback = stored;
+    return this.#refresh(credential, version);
+  }
+
+  #storedToken(
+    { accessToken, expiresAt }: OAuthCredential,
+    refused: ReadonlySet<string>,
+  ): HeldToken | undefined {
+    const { clock } = this.#parts;
+    const remainingMs = (expiresAt ?? 0) - clock.now();
+    if (accessToken === undefined || remainingMs <= 0 || refused.has(accessToken)) return undefined;
+    return this.#hold(accessToken, remainingMs, clock.monotonic());
+  }
+
+  async #refresh(credential: OAuthCredential, version: number): Promise<HeldToken | undefined> {
+    const { oauth, clock, endpoint } = this.#parts;
+    const settings = oauth.get(this.#subject.upstreamId);
+    if (settings === undefined) throw new OAuthFault('unconfigured');
+    const [sentAt, sentAtWall] = [clock.monotonic(), clock.now()];
+    const reply = await endpoint.refresh(settings, credential.refreshToken, this.#reach());
+    const token = this.#hold(reply.accessToken, reply.lifetimeMs, sentAt);
+    const next = { credential: toCredential(reply, credential, sentAtWall), version, token };
+    const isRotated = next.credential.refreshToken !== credential.refreshToken;
+    return isRotated ? this.#saveRotated(next) : this.#saveCopy(next);
+  }
+
+  async #trade(key: ServiceAccountCredential): Promise<HeldToken> {
+    const { oauth, clock, endpoint } = this.#parts;
+    const sentAt = clock.monotonic();
+    const settings = oauth.get(this.#subject.upstreamId);
+    const reply = await endpoint.tradeAssertion(settings, key, this.#reach());
+    return this.#hold(reply.accessToken, reply.lifetimeMs, sentAt);
+  }
+
+  /** What cannot be saved now is saved before anything else is asked. */
+  async #saveRotated(next: Unsaved): Promise<HeldToken | undefined> {
+    this.#unsaved = next;
+    const token = await this.#save(next);
+    this.#unsaved = undefined;
+    return token;
+  }
+
+  /** The refresh token on disk still stands, so nothing is lost by going on without a copy. */
+  async #saveCopy(next: Unsaved): Promise<HeldToken | undefined> {
+    try {
+      return await this.#save(next);
+    } catch (fault) {
+      if (!(fault instanceof OAuthFault) || fault.kind !== 'storage') throw fault;
+      const fields = { ...this.#subject, reason: fault.message };
+      this.#parts.log.warn(fields, 'a new access token is kept in memory only');
+      return next.token;
+    }
+  }
+
+  async #save({ credential, version, token }: Unsaved): Promise<HeldToken | undefined> {
+    const saved = await this.#parts.book
+      .replaceCredential(this.#subject.accountId, credential, version)
+      .catch((error: unknown) => {
+        throw storageFault(error);
+      });
+    if (saved === 'missing') {
+      this.#unsaved = undefined;
+      throw new OAuthFault('gone');
+    }
+    return saved === 'stale' ? undefined : token;
+  }
+
+  /** True when it is worth another try; false when the refusal stands. */
+  async #isDoubtful(version: number): Promise<boolean> {
+    if ((await this.#read()).version !== version) return true;
+    if (this.#refusedVersion === version) return false;
+    this.#refusedVersion = version;
+    await this.#parts.clock.sleep(CONFIRM_AFTER_MS, this.#parts.closing);
+    return true;
+  }
+
+  /** No call is cut short by a shutdown: the answer may hold the only copy of a rotated token. */
+  #reach(): Reach {
+    return { signal: NEVER, proxyUrl: this.#parts.book.proxyUrl(this.#subject.accountId) };
+  }
+
+  /** @param askedAt when the token was asked for, so that the way here counts against it */
+  #hold(accessToken: string, lifetimeMs: number, askedAt: number): HeldToken {
+    const expiresAt = askedAt + lifetimeMs;
+    // A token of a few minutes is used for half of its life at least.
+    const half = lifetimeMs / 2;
+    // Spreads the renewals of many accounts.
+    const aheadMs = AHEAD_MS + (2 * this.#parts.random() - 1) * AHEAD_JITTER_MS;
+    return {
+      credentialKind: 'access-token',
+      credential: accessToken,
+      renewedAt: askedAt,
+      renewFrom: expiresAt - Math.min(aheadMs, half),
+      staleFrom: expiresAt - Math.min(MARGIN_MS, half),
+      expiresAt,
+    };
+  }
 }

@@ -1,6 +1,5 @@
 // Whose tokens these are: the e-mail from the UserInfo endpoint or the id token.
 
-import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import {
   OAuthFault,
@@ -25,46 +24,33 @@ interface IdentityQuestion {
   readonly reach: Reach;
 }
 
-export type IdentityReader = ReturnType<typeof createIdentityReader>;
-
 type Claims = Readonly<Record<string, unknown>>;
 
 /** Seconds the provider's clock may differ from ours. */
 const TOLERANCE_SECONDS = 300;
 const EMAIL = /^[^\s@\p{Cc}]{1,128}@[^\s@\p{Cc}]{1,190}$/u;
 
-export function createIdentityReader({
-  endpoint,
-  clock,
-}: {
-  readonly endpoint: Pick<TokenEndpoint, 'readUserInfo'>;
-  readonly clock: Pick<Clock, 'now'>;
-}) {
-  return {
-    /** @throws OAuthFault when the UserInfo endpoint gives no answer; or the signal's reason */
-    async read({ settings, reply, nonce, reach }: IdentityQuestion): Promise<Identity> {
-      const claims = reply.idToken === undefined ? undefined : claimsOf(reply.idToken);
-      const reason = claims && refuseClaims(claims, { settings, nonce, now: clock.now() });
-      if (reason !== undefined) return { kind: 'rejected', reason };
-      if (settings.userInfoUrl === undefined) return emailOf(claims ?? {});
-      const person = await endpoint.readUserInfo(settings.userInfoUrl, reply.accessToken, reach);
-      // OpenID Connect Core §5.3.2: answers about another subject must not be used.
-      if (claims?.sub !== undefined && person.sub !== undefined && claims.sub !== person.sub) {
-        return { kind: 'rejected', reason: told`its user info is about somebody else` };
-      }
-      return emailOf(person);
-    },
-  };
-}
-
-/**
- * The token came from the token endpoint itself, so its signature need not be checked (OpenID Connect
- * Core §3.1.3.7, step 6); its claims are.
- */
-function claimsOf(idToken: string): Claims {
-  const claims = readClaims(idToken);
+/** @throws OAuthFault when the UserInfo endpoint gives no answer; or the signal's reason */
+export async function readIdentity(
+  endpoint: TokenEndpoint,
+  now: number,
+  { settings, reply, nonce, reach }: IdentityQuestion,
+): Promise<Identity> {
+  const { idToken, accessToken } = reply;
+  // The token came from the token endpoint itself, so its signature need not be checked (OpenID Connect Core
+  // §3.1.3.7, step 6); its claims are.
+  const claims = idToken === undefined ? {} : readClaims(idToken);
   if (claims === undefined) throw new OAuthFault('malformed', { status: 200 });
-  return claims;
+  const expected = { settings, nonce, now };
+  const reason = idToken === undefined ? undefined : refuseClaims(claims, expected);
+  if (reason !== undefined) return { kind: 'rejected', reason };
+  if (settings.userInfoUrl === undefined) return emailOf(claims);
+  const person = await endpoint.readUserInfo(settings.userInfoUrl, accessToken, reach);
+  // OpenID Connect Core §5.3.2: answers about another subject must not be used.
+  if (claims.sub !== undefined && person.sub !== undefined && claims.sub !== person.sub) {
+    return { kind: 'rejected', reason: told`its user info is about somebody else` };
+  }
+  return emailOf(person);
 }
 
 function refuseClaims(

@@ -4,7 +4,6 @@ import { type Account, isSameLabel } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { Clock } from '../lib/clock.ts';
 import { mapLimit } from '../lib/concurrency.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
@@ -17,26 +16,24 @@ import {
   writeAccountFile,
 } from './account-file.ts';
 import type { OAuthTokenSource } from './account-tokens.ts';
-import { createIdentityReader, type Identity } from './identity.ts';
+import { type Identity, readIdentity } from './identity.ts';
 import {
-  createTokenEndpoint,
+  type EndpointOptions,
+  NEVER,
   type OAuthDirectory,
   OAuthFault,
-  type OAuthFetch,
-  type OAuthLog,
   type OAuthSettings,
+  TokenEndpoint,
+  toCredential,
 } from './oauth-client.ts';
-import { createAccountPlacer, type Placed } from './place-account.ts';
+import { AccountPlacer, type Placed } from './place-account.ts';
 import { readServiceAccountKey } from './service-account-key.ts';
 
-export interface AccountTransferOptions {
+export interface AccountTransferOptions extends EndpointOptions {
   readonly book: AccountBook;
   readonly oauth: OAuthDirectory;
   readonly tokens: Pick<OAuthTokenSource, 'accessFor' | 'forget'>;
-  readonly fetch: OAuthFetch;
-  readonly clock: Clock;
   readonly createId: (prefix: string) => string;
-  readonly log: OAuthLog;
   /** Whether an upstream of that id is configured. */
   readonly hasUpstream: (id: string) => boolean;
   readonly sealing: PassphraseSealing;
@@ -87,16 +84,9 @@ export interface ImportResult {
 export type AccountTransfer = ReturnType<typeof createAccountTransfer>;
 
 export function createAccountTransfer(options: AccountTransferOptions) {
-  const endpoint = createTokenEndpoint(options);
-  const parts = {
-    options,
-    endpoint,
-    identities: createIdentityReader({ endpoint, clock: options.clock }),
-    placer: createAccountPlacer({
-      book: options.book,
-      onCredentialReplaced: (id) => options.tokens.forget(id),
-    }),
-  };
+  const { book, tokens } = options;
+  const placer = new AccountPlacer({ book, onCredentialReplaced: (id) => tokens.forget(id) });
+  const parts = { ...options, endpoint: new TokenEndpoint(options), placer };
   return {
     importRefreshTokens: (request: ImportRequest) => importRefreshTokens(parts, request),
     importServiceAccounts: (request: ImportRequest) => importServiceAccounts(parts, request),
@@ -106,11 +96,9 @@ export function createAccountTransfer(options: AccountTransferOptions) {
   };
 }
 
-interface ImportParts {
-  readonly options: AccountTransferOptions;
-  readonly endpoint: ReturnType<typeof createTokenEndpoint>;
-  readonly identities: ReturnType<typeof createIdentityReader>;
-  readonly placer: ReturnType<typeof createAccountPlacer>;
+interface ImportParts extends AccountTransferOptions {
+  readonly endpoint: TokenEndpoint;
+  readonly placer: AccountPlacer;
 }
 
 /** One item on its way: a prover may set the label as soon as it knows it. */
@@ -166,8 +154,6 @@ interface ListedToken {
 }
 
 const MAX_AT_ONCE = 4;
-/** A token that was presented may be rotated: its answer is awaited even when the client left. */
-const NEVER = new AbortController().signal;
 
 interface TokenBatch {
   readonly request: ImportRequest;
@@ -186,7 +172,7 @@ async function importRefreshTokens(
   parts: ImportParts,
   request: ImportRequest,
 ): Promise<readonly ImportResult[]> {
-  const settings = parts.options.oauth.get(request.upstreamId);
+  const settings = parts.oauth.get(request.upstreamId);
   if (settings === undefined) {
     throw invalidRequest(
       'upstreamId',
@@ -201,7 +187,7 @@ async function importRefreshTokens(
 }
 
 async function findHolders(
-  { options: { book } }: ImportParts,
+  { book }: ImportParts,
   upstreamId: string,
 ): Promise<ReadonlyMap<string, Account>> {
   const holders = new Map<string, Account>();
@@ -232,7 +218,7 @@ async function importRefreshToken(
   }
   const { upstreamId, proxyUrl, signal } = request;
   if (signal.aborted) throw invalidRequest('tokens', told`the import was stopped before`);
-  const { book, tokens, clock } = parts.options;
+  const { book, tokens, clock, endpoint, placer } = parts;
   const holder = holders.get(refreshToken);
   if (holder !== undefined) {
     // The token source alone presents the tokens of known accounts.
@@ -242,24 +228,19 @@ async function importRefreshToken(
     return { kind: 'reauthenticated', account: holder, reason };
   }
   const sentAt = clock.now();
-  const reply = await parts.endpoint.refresh(settings, refreshToken, { signal: NEVER, proxyUrl });
+  // A token that was presented may be rotated: its answer is awaited even when the client left.
   const reach = { signal: NEVER, proxyUrl };
+  const reply = await endpoint.refresh(settings, refreshToken, reach);
   // The token is proven and perhaps rotated: an unknown identity must not lose it.
-  const identity = await parts.identities
-    .read({ settings, reply, reach })
-    .catch((error: unknown): Identity => {
+  const identity = await readIdentity(endpoint, clock.now(), { settings, reply, reach }).catch(
+    (error: unknown): Identity => {
       if (error instanceof OAuthFault) return { kind: 'rejected', reason: error.message };
       throw error;
-    });
+    },
+  );
   const { label, reason } = nameAccount(parts, { listedLabel, upstreamId, identity });
-  const credential = {
-    kind: 'oauth',
-    refreshToken: reply.refreshToken ?? refreshToken,
-    accessToken: reply.accessToken,
-    expiresAt: sentAt + reply.lifetimeMs,
-    scopes: reply.scopes,
-  } as const;
-  return { ...(await parts.placer.place({ upstreamId, label, proxyUrl, credential })), reason };
+  const credential = toCredential(reply, { refreshToken, scopes: undefined }, sentAt);
+  return { ...(await placer.place({ upstreamId, label, proxyUrl, credential })), reason };
 }
 
 interface Naming {
@@ -269,7 +250,7 @@ interface Naming {
 }
 
 function nameAccount(
-  { placer, options }: ImportParts,
+  { placer, createId }: ImportParts,
   { listedLabel, upstreamId, identity }: Naming,
 ): { readonly label: string; readonly reason?: string } {
   if (identity.kind !== 'email') {
@@ -277,7 +258,7 @@ function nameAccount(
       identity.kind === 'rejected'
         ? told`the provider does not say whose account this is: ${identity.reason}`
         : told`the provider does not say whose account this is`;
-    return { label: listedLabel ?? options.createId('imported-'), reason };
+    return { label: listedLabel ?? createId('imported-'), reason };
   }
   const { email } = identity;
   if (listedLabel === undefined || isSameLabel(listedLabel, email)) return { label: email };
@@ -342,7 +323,7 @@ const MAX_KEYS = 100;
  * @throws GatewayError `invalid-request` when the whole cannot be read
  */
 async function importServiceAccounts(
-  { options, endpoint, placer }: ImportParts,
+  { oauth, endpoint, placer }: ImportParts,
   { upstreamId, text, proxyUrl, signal }: ImportRequest,
 ): Promise<readonly ImportResult[]> {
   const value = readImportJson(text, 'keys');
@@ -355,7 +336,7 @@ async function importServiceAccounts(
     const { credential, projectId } = readServiceAccountKey(requireObject(item.value, 'key'));
     const label = credential.clientEmail;
     item.label = label;
-    await endpoint.tradeAssertion(options.oauth.get(upstreamId), credential, { signal, proxyUrl });
+    await endpoint.tradeAssertion(oauth.get(upstreamId), credential, { signal, proxyUrl });
     return placer.place({ upstreamId, label, projectId, proxyUrl, credential });
   });
 }
@@ -374,7 +355,7 @@ async function importAccounts(
 }
 
 async function openText(
-  { options: { sealing } }: ImportParts,
+  { sealing }: ImportParts,
   { text, passphrase }: ImportAccountsRequest,
 ): Promise<string> {
   const trimmed = text.trim();
@@ -397,7 +378,7 @@ async function openText(
 }
 
 async function importAccount(
-  { options: { book, hasUpstream }, placer }: ImportParts,
+  { book, hasUpstream, placer }: ImportParts,
   item: ImportItem<JsonValue>,
 ): Promise<Proven> {
   const { id, credentialVersion, ...account } = readAccount(item.value);

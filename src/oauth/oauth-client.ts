@@ -1,7 +1,7 @@
 // One call of an OAuth endpoint: limited in time and size, never redirected, nothing secret in its errors.
 
 import { Agent, type Dispatcher, ProxyAgent, request, Socks5ProxyAgent } from 'undici';
-import type { ServiceAccountCredential } from '../accounts/account.ts';
+import type { OAuthCredential, ServiceAccountCredential } from '../accounts/account.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson, readNumber } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
@@ -13,6 +13,9 @@ export interface Reach {
   readonly signal: AbortSignal;
   readonly proxyUrl?: string | undefined;
 }
+
+/** For a call whose answer is awaited whatever happens: it may hold the only copy of a rotated token. */
+export const NEVER = new AbortController().signal;
 
 interface EndpointCall {
   readonly url: string;
@@ -29,6 +32,37 @@ interface EndpointReply {
   readonly retryAfterMs: number | undefined;
 }
 
+export interface TokenReply {
+  readonly accessToken: string;
+  /** A rotated one replaces the one it was asked with; undefined leaves that one valid. */
+  readonly refreshToken: string | undefined;
+  readonly idToken: string | undefined;
+  /** From the moment the request was sent. */
+  readonly lifetimeMs: number;
+  readonly scopes: readonly string[] | undefined;
+}
+
+/** What is stored of a reply, and of the credential before it, which stays where nothing new was given. */
+export function toCredential(
+  { accessToken, refreshToken, lifetimeMs, scopes }: TokenReply,
+  previous: Pick<OAuthCredential, 'refreshToken' | 'scopes'>,
+  sentAt: number,
+): OAuthCredential {
+  return {
+    kind: 'oauth',
+    refreshToken: refreshToken ?? previous.refreshToken,
+    accessToken,
+    expiresAt: sentAt + lifetimeMs,
+    scopes: scopes ?? previous.scopes,
+  };
+}
+
+interface CodeGrant {
+  readonly code: string;
+  readonly codeVerifier: string;
+  readonly redirectUri: string;
+}
+
 export interface EndpointOptions {
   readonly fetch: OAuthFetch;
   readonly clock: Clock;
@@ -40,25 +74,106 @@ const MAX_BYTES = 64 * 1024;
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 const MAX_ORIGINS = 256;
 
-export function createEndpoint({ fetch, clock, log }: EndpointOptions) {
-  const offsets = new Map<string, number>();
+/** RFC 6749 §5.1 only recommends `expires_in`; an upstream's 401 corrects a wrong guess. */
+const USUAL_LIFETIME_SECONDS = 3600;
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+const TOKEN = /^[\x21-\x7e]{1,16384}$/;
 
-  const noteDate = (url: string, date: string | null): void => {
-    const at = date === null ? Number.NaN : Date.parse(date);
-    if (Number.isNaN(at)) return;
-    const { origin } = new URL(url);
-    const offsetMs = at - clock.now();
-    const known = offsets.get(origin) ?? 0;
-    if (Math.abs(offsetMs) <= MAX_CLOCK_DIFFERENCE_MS) return void offsets.delete(origin);
-    if (offsets.size >= MAX_ORIGINS) offsets.clear();
-    offsets.set(origin, offsetMs);
-    if (Math.abs(offsetMs - known) <= MAX_CLOCK_DIFFERENCE_MS) return;
-    const differenceSeconds = Math.round(offsetMs / 1000);
-    log.warn({ origin, differenceSeconds }, 'the clock of this machine and the provider differ');
-  };
+/**
+ * Calls of a provider: tokens for a code, a refresh token or a signed assertion; revocation; user info.
+ * Every method throws OAuthFault, or the signal's reason when it aborts.
+ */
+export class TokenEndpoint {
+  readonly #options: EndpointOptions;
+  /** How far clocks of providers are ahead of ours, by origin. */
+  readonly #offsets = new Map<string, number>();
 
-  const exchange = async (call: EndpointCall, signal: AbortSignal): Promise<EndpointReply> => {
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+  }
+
+  exchangeCode(settings: OAuthSettings, grant: CodeGrant, reach: Reach): Promise<TokenReply> {
+    const fields = {
+      grant_type: 'authorization_code',
+      code: grant.code,
+      code_verifier: grant.codeVerifier,
+      redirect_uri: grant.redirectUri,
+      ...clientFields(settings),
+    };
+    return this.#ask(settings.tokenUrl, fields, reach);
+  }
+
+  refresh(settings: OAuthSettings, refreshToken: string, reach: Reach): Promise<TokenReply> {
+    const grant = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    return this.#ask(settings.tokenUrl, { ...grant, ...clientFields(settings) }, reach);
+  }
+
+  /** RFC 7523 §2.1. `settings` fills in what the key does not say. */
+  async tradeAssertion(
+    settings: OAuthSettings | undefined,
+    key: ServiceAccountCredential,
+    reach: Reach,
+  ): Promise<TokenReply> {
+    const tokenUrl = key.tokenUrl ?? settings?.tokenUrl;
+    if (tokenUrl === undefined) throw new OAuthFault('unconfigured');
+    const offsetMs = this.#offsets.get(new URL(tokenUrl).origin) ?? 0;
+    const issuedAt = this.#options.clock.now() + offsetMs;
+    const scopes = settings?.scopes ?? [];
+    const assertion = await signAssertion(key, { tokenUrl, scopes, issuedAt });
+    return this.#ask(tokenUrl, { grant_type: JWT_BEARER, assertion }, reach);
+  }
+
+  /** RFC 7009. */
+  async revoke(settings: OAuthSettings, refreshToken: string, reach: Reach): Promise<void> {
+    const { revocationUrl: url } = settings;
+    if (url === undefined) throw new OAuthFault('unconfigured');
+    const token = { token: refreshToken, token_type_hint: 'refresh_token' };
+    const fields = { ...token, ...clientFields(settings) };
+    const reply = await this.call({ url, form: new URLSearchParams(fields), reach });
+    if (!isSuccess(reply)) throw faultOf(reply, Object.values(fields));
+  }
+
+  /** The claims of the OpenID Connect UserInfo endpoint. */
+  async readUserInfo(url: string, accessToken: string, reach: Reach): Promise<JsonObject> {
+    const headers = { authorization: `Bearer ${accessToken}` };
+    const reply = await this.call({ url, headers, reach });
+    if (reply.status !== 200 || reply.body === undefined) throw faultOf(reply, [accessToken]);
+    return reply.body;
+  }
+
+  async call(call: EndpointCall): Promise<EndpointReply> {
+    const { signal } = call.reach;
+    signal.throwIfAborted();
+    const limit = new AbortController();
+    const abort = (): void => limit.abort(new OAuthFault('too-slow'));
+    const timer = this.#options.clock.startTimer(LIMIT_MS, abort);
+    const ended = AbortSignal.any([signal, limit.signal]);
+    try {
+      return await unlessAborted(ended, this.#exchange(call, ended));
+    } catch (error) {
+      if (ended.aborted) throw ended.reason;
+      // Only the code goes on: the error itself may hold addresses with passwords.
+      throw error instanceof OAuthFault
+        ? error
+        : new OAuthFault('unreachable', { code: codeOf(error) });
+    } finally {
+      timer.cancel();
+      limit.abort();
+    }
+  }
+
+  async #ask(
+    url: string,
+    fields: Readonly<Record<string, string>>,
+    reach: Reach,
+  ): Promise<TokenReply> {
+    const reply = await this.call({ url, form: new URLSearchParams(fields), reach });
+    return readTokenReply(reply, Object.values(fields));
+  }
+
+  async #exchange(call: EndpointCall, signal: AbortSignal): Promise<EndpointReply> {
     const { url, form, headers, reach } = call;
+    const { fetch, clock } = this.#options;
     const reply = await fetch(url, {
       method: form === undefined ? 'GET' : 'POST',
       headers: { accept: 'application/json', ...(form && FORM_HEADERS), ...headers },
@@ -66,35 +181,31 @@ export function createEndpoint({ fetch, clock, log }: EndpointOptions) {
       signal,
       proxyUrl: reach.proxyUrl,
     });
-    noteDate(url, reply.headers.get('date'));
+    this.#noteDate(url, reply.headers.get('date'));
     if (reply.status >= 300 && reply.status < 400) {
       throw new OAuthFault('redirected', { status: reply.status });
     }
     const retryAfterMs = readRetryAfter(reply.headers.get('retry-after'), clock.now());
     return { status: reply.status, body: await readBody(reply), retryAfterMs };
-  };
+  }
 
-  return {
-    /** @throws OAuthFault when there is no answer; or the signal's reason when it aborts */
-    async call(call: EndpointCall): Promise<EndpointReply> {
-      const { signal } = call.reach;
-      signal.throwIfAborted();
-      const limit = new AbortController();
-      const timer = clock.startTimer(LIMIT_MS, () => limit.abort(new OAuthFault('too-slow')));
-      const ended = AbortSignal.any([signal, limit.signal]);
-      try {
-        return await unlessAborted(ended, exchange(call, ended));
-      } catch (error) {
-        if (ended.aborted) throw ended.reason;
-        throw error instanceof OAuthFault ? error : unreachable(error);
-      } finally {
-        timer.cancel();
-        limit.abort();
-      }
-    },
-    /** How far the provider's clock is ahead of ours, by its last `Date`; 0 when within a minute. */
-    clockOffsetMs: (url: string) => offsets.get(new URL(url).origin) ?? 0,
-  };
+  #noteDate(url: string, date: string | null): void {
+    const { clock, log } = this.#options;
+    const offsetMs = Date.parse(date ?? '') - clock.now();
+    if (Number.isNaN(offsetMs)) return;
+    const { origin } = new URL(url);
+    const known = this.#offsets.get(origin) ?? 0;
+    if (Math.abs(offsetMs) <= MAX_CLOCK_DIFFERENCE_MS) return void this.#offsets.delete(origin);
+    if (this.#offsets.size >= MAX_ORIGINS) this.#offsets.clear();
+    this.#offsets.set(origin, offsetMs);
+    if (Math.abs(offsetMs - known) <= MAX_CLOCK_DIFFERENCE_MS) return;
+    const differenceSeconds = Math.round(offsetMs / 1000);
+    log.warn({ origin, differenceSeconds }, 'the clock of this machine and the provider differ');
+  }
+}
+
+function isSuccess({ status }: EndpointReply): boolean {
+  return status >= 200 && status <= 299;
 }
 
 const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded' } as const;
@@ -123,11 +234,6 @@ function readRetryAfter(value: string | null, now: number): number | undefined {
   if (value === null) return undefined;
   const waitMs = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
-}
-
-/** Only the code goes on: the error itself may hold addresses with passwords. */
-function unreachable(error: unknown): OAuthFault {
-  return new OAuthFault('unreachable', { code: codeOf(error) });
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -172,19 +278,25 @@ export interface OAuthFetchReply {
 }
 
 const MAX_PROXIES = 32;
+const TIMEOUTS = { headersTimeout: LIMIT_MS, bodyTimeout: LIMIT_MS };
+const AGENT_OPTIONS = { allowH2: false, connect: { timeout: LIMIT_MS }, ...TIMEOUTS };
 
 /** How OAuth calls leave the process: one request, no redirects, through the account's own proxy. */
 export function createOAuthOutbound({ userAgent }: { readonly userAgent: string }) {
-  const direct = new Agent(agentOptions());
+  const direct = new Agent(AGENT_OPTIONS);
   const proxies = new Map<string, Dispatcher>();
 
   const dispatcherFor = (proxyUrl: string | undefined): Dispatcher => {
     if (proxyUrl === undefined) return direct;
-    const known = proxies.get(proxyUrl);
-    const dispatcher = known ?? createProxy(proxyUrl);
+    const dispatcher = proxies.get(proxyUrl) ?? createProxy(proxyUrl);
     proxies.delete(proxyUrl);
     proxies.set(proxyUrl, dispatcher);
-    dropOldest(proxies);
+    for (const [oldest, leaving] of proxies) {
+      if (proxies.size <= MAX_PROXIES) break;
+      proxies.delete(oldest);
+      // A proxy in use ends its calls first: `close` waits for them.
+      leaving.close().catch(() => leaving.destroy());
+    }
     return dispatcher;
   };
 
@@ -196,11 +308,11 @@ export function createOAuthOutbound({ userAgent }: { readonly userAgent: string 
       body: body ?? null,
       signal,
     });
-    return {
-      status: reply.statusCode,
-      headers: { get: (name) => firstOf(reply.headers[name.toLowerCase()]) },
-      body: reply.body,
+    const headerOf = (name: string): string | null => {
+      const value = reply.headers[name.toLowerCase()];
+      return (Array.isArray(value) ? value[0] : value) ?? null;
     };
+    return { status: reply.statusCode, headers: { get: headerOf }, body: reply.body };
   };
 
   return {
@@ -214,121 +326,9 @@ export function createOAuthOutbound({ userAgent }: { readonly userAgent: string 
 
 function createProxy(proxyUrl: string): Dispatcher {
   const url = new URL(proxyUrl);
-  if (url.protocol === 'socks5:')
-    return new Socks5ProxyAgent(url, { headersTimeout: LIMIT_MS, bodyTimeout: LIMIT_MS });
-  return new ProxyAgent({ uri: proxyUrl, ...agentOptions() });
+  if (url.protocol === 'socks5:') return new Socks5ProxyAgent(url, TIMEOUTS);
+  return new ProxyAgent({ uri: proxyUrl, ...AGENT_OPTIONS });
 }
-
-function agentOptions(): Agent.Options {
-  return {
-    allowH2: false,
-    connect: { timeout: LIMIT_MS },
-    headersTimeout: LIMIT_MS,
-    bodyTimeout: LIMIT_MS,
-  };
-}
-
-/** A proxy in use ends its calls first: `close` waits for them. */
-function dropOldest(proxies: Map<string, Dispatcher>): void {
-  const oldest = proxies.size > MAX_PROXIES ? proxies.entries().next().value : undefined;
-  if (oldest === undefined) return;
-  proxies.delete(oldest[0]);
-  oldest[1].close().catch(() => oldest[1].destroy());
-}
-
-function firstOf(value: string | string[] | undefined): string | null {
-  return (Array.isArray(value) ? value[0] : value) ?? null;
-}
-
-export interface TokenReply {
-  readonly accessToken: string;
-  /** A rotated one replaces the one it was asked with; undefined leaves that one valid. */
-  readonly refreshToken: string | undefined;
-  readonly idToken: string | undefined;
-  /** From the moment the request was sent. */
-  readonly lifetimeMs: number;
-  readonly scopes: readonly string[] | undefined;
-}
-
-/** Every method throws OAuthFault, or the signal's reason when it aborts. */
-export type TokenEndpoint = ReturnType<typeof createTokenEndpoint>;
-
-interface CodeGrant {
-  readonly code: string;
-  readonly codeVerifier: string;
-  readonly redirectUri: string;
-}
-
-/** RFC 6749 §5.1 only recommends `expires_in`; an upstream's 401 corrects a wrong guess. */
-const USUAL_LIFETIME_SECONDS = 3600;
-const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-const TOKEN = /^[\x21-\x7e]{1,16384}$/;
-
-/** Calls of a provider: tokens for a code, a refresh token or a signed assertion; and revocation. */
-export function createTokenEndpoint(options: {
-  readonly fetch: OAuthFetch;
-  readonly clock: Clock;
-  readonly log: OAuthLog;
-}) {
-  const endpoint = createEndpoint(options);
-  const ask: AskForToken = async (url, fields, reach) => {
-    const form = new URLSearchParams(fields);
-    return readTokenReply(await endpoint.call({ url, form, reach }), Object.values(fields));
-  };
-  return {
-    exchangeCode: (
-      settings: OAuthSettings,
-      { code, codeVerifier, redirectUri }: CodeGrant,
-      reach: Reach,
-    ): Promise<TokenReply> =>
-      ask(
-        settings.tokenUrl,
-        {
-          grant_type: 'authorization_code',
-          code,
-          code_verifier: codeVerifier,
-          redirect_uri: redirectUri,
-          ...clientFields(settings),
-        },
-        reach,
-      ),
-    refresh: (settings: OAuthSettings, refreshToken: string, reach: Reach): Promise<TokenReply> =>
-      ask(
-        settings.tokenUrl,
-        { grant_type: 'refresh_token', refresh_token: refreshToken, ...clientFields(settings) },
-        reach,
-      ),
-    /** RFC 7523 §2.1. `settings` fills in what the key does not say. */
-    async tradeAssertion(
-      settings: OAuthSettings | undefined,
-      key: ServiceAccountCredential,
-      reach: Reach,
-    ): Promise<TokenReply> {
-      const tokenUrl = key.tokenUrl ?? settings?.tokenUrl;
-      if (tokenUrl === undefined) throw new OAuthFault('unconfigured');
-      const issuedAt = options.clock.now() + endpoint.clockOffsetMs(tokenUrl);
-      const scopes = settings?.scopes ?? [];
-      const assertion = await signAssertion(key, { tokenUrl, scopes, issuedAt });
-      return ask(tokenUrl, { grant_type: JWT_BEARER, assertion }, reach);
-    },
-    /** RFC 7009. */
-    revoke: (settings: OAuthSettings, refreshToken: string, reach: Reach): Promise<void> =>
-      revoke(endpoint, settings, { refreshToken, reach }),
-    /** The claims of the OpenID Connect UserInfo endpoint. */
-    async readUserInfo(url: string, accessToken: string, reach: Reach): Promise<JsonObject> {
-      const headers = { authorization: `Bearer ${accessToken}` };
-      const reply = await endpoint.call({ url, headers, reach });
-      if (reply.status !== 200 || reply.body === undefined) throw faultOf(reply, [accessToken]);
-      return reply.body;
-    },
-  };
-}
-
-type AskForToken = (
-  url: string,
-  fields: Readonly<Record<string, string>>,
-  reach: Reach,
-) => Promise<TokenReply>;
 
 function clientFields({ clientId, clientSecret }: OAuthSettings): Record<string, string> {
   return {
@@ -337,29 +337,13 @@ function clientFields({ clientId, clientSecret }: OAuthSettings): Record<string,
   };
 }
 
-async function revoke(
-  endpoint: ReturnType<typeof createEndpoint>,
-  settings: OAuthSettings,
-  { refreshToken, reach }: { readonly refreshToken: string; readonly reach: Reach },
-): Promise<void> {
-  const { revocationUrl: url } = settings;
-  if (url === undefined) throw new OAuthFault('unconfigured');
-  const fields = {
-    token: refreshToken,
-    token_type_hint: 'refresh_token',
-    ...clientFields(settings),
-  };
-  const reply = await endpoint.call({ url, form: new URLSearchParams(fields), reach });
-  if (reply.status < 200 || reply.status > 299) throw faultOf(reply, Object.values(fields));
-}
-
 function readTokenReply(reply: EndpointReply, secrets: readonly string[]): TokenReply {
-  const { status, body } = reply;
+  const { body } = reply;
   const accessToken = body?.access_token;
   const kind = body?.token_type ?? 'bearer';
   const isBearer = typeof kind === 'string' && kind.toLowerCase() === 'bearer';
   const isToken = typeof accessToken === 'string' && TOKEN.test(accessToken);
-  if (status < 200 || status > 299 || body === undefined || !isToken || !isBearer) {
+  if (!isSuccess(reply) || body === undefined || !isToken || !isBearer) {
     throw faultOf(reply, secrets);
   }
   const { refresh_token: refreshToken, id_token: idToken, scope } = body;
@@ -400,6 +384,8 @@ function faultOf(reply: EndpointReply, secrets: readonly string[]): OAuthFault {
  * `revoked` is the provider's own `invalid_grant`; everything else says nothing of the grant and may
  * pass: `unreachable` no connection · `too-slow` · `too-large` · `redirected` · `busy` 408, 429, 5xx ·
  * `refused` another OAuth error · `malformed` no OAuth answer at all · `unconfigured` no settings.
+ * Of ours: `gone` the account was removed · `storage` its credential could not be read or a new one not
+ * stored; `detail` says which.
  */
 export type OAuthFaultKind =
   | 'revoked'
@@ -410,7 +396,9 @@ export type OAuthFaultKind =
   | 'busy'
   | 'refused'
   | 'malformed'
-  | 'unconfigured';
+  | 'unconfigured'
+  | 'gone'
+  | 'storage';
 
 export interface OAuthFaultFacts {
   readonly status?: number | undefined;
@@ -428,7 +416,9 @@ export class OAuthFault extends Error {
   readonly facts: OAuthFaultFacts;
 
   constructor(kind: OAuthFaultKind, facts: OAuthFaultFacts = {}) {
-    super(wordsOf(kind, facts));
+    const words = clauseOf(kind, facts);
+    const isWhole = facts.detail === undefined || words === facts.detail;
+    super(isWhole ? words : told`${words} (${facts.detail})`);
     this.name = 'OAuthFault';
     this.kind = kind;
     this.facts = facts;
@@ -438,12 +428,7 @@ export class OAuthFault extends Error {
 /** Node's codes for certificates that a wrong clock makes invalid. */
 const CLOCK_CODES = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'];
 
-function wordsOf(kind: OAuthFaultKind, { status, code, detail }: OAuthFaultFacts): Sentence {
-  const words = clauseOf(kind, { status, code });
-  return detail === undefined ? words : told`${words} (${detail})`;
-}
-
-function clauseOf(kind: OAuthFaultKind, { status, code = '' }: OAuthFaultFacts): Sentence {
+function clauseOf(kind: OAuthFaultKind, { status = 0, code = '', detail = '' }: OAuthFaultFacts) {
   switch (kind) {
     case 'revoked':
       return told`the provider no longer accepts this grant`;
@@ -454,15 +439,19 @@ function clauseOf(kind: OAuthFaultKind, { status, code = '' }: OAuthFaultFacts):
     case 'too-large':
       return told`the answer of the provider is larger than 64 KB`;
     case 'redirected':
-      return told`the provider redirected (HTTP ${status ?? 0}), which is never followed; check the address`;
+      return told`the provider redirected (HTTP ${status}), which is never followed; check the address`;
     case 'busy':
-      return told`the provider failed with HTTP ${status ?? 0}; try again later`;
+      return told`the provider failed with HTTP ${status}; try again later`;
     case 'refused':
       return refusedWith(code);
     case 'malformed':
-      return told`the answer of the provider is no OAuth answer (HTTP ${status ?? 0}); check the address`;
+      return told`the answer of the provider is no OAuth answer (HTTP ${status}); check the address`;
     case 'unconfigured':
       return told`this upstream has no OAuth settings; add them to its configuration`;
+    case 'gone':
+      return told`the account was removed`;
+    case 'storage':
+      return detail;
     default:
       return kind satisfies never;
   }

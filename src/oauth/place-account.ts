@@ -3,7 +3,6 @@
 import { type Account, type Credential, isSameLabel } from '../accounts/account.ts';
 import type { AccountBook, NewAccount } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
-
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
 
@@ -11,8 +10,6 @@ export interface Placed {
   readonly kind: 'added' | 'reauthenticated';
   readonly account: Account;
 }
-
-export type AccountPlacer = ReturnType<typeof createAccountPlacer>;
 
 export interface AccountPlacerOptions {
   readonly book: Pick<
@@ -23,51 +20,58 @@ export interface AccountPlacerOptions {
   readonly onCredentialReplaced: (accountId: string) => void;
 }
 
-export function createAccountPlacer(options: AccountPlacerOptions) {
-  const { book, onCredentialReplaced } = options;
+export class AccountPlacer {
+  readonly #options: AccountPlacerOptions;
 
-  const find = (upstreamId: string, label: string): Account | undefined =>
-    book
+  constructor(options: AccountPlacerOptions) {
+    this.#options = options;
+  }
+
+  find(upstreamId: string, label: string): Account | undefined {
+    return this.#options.book
       .list()
       .find(({ record }) => record.upstreamId === upstreamId && isSameLabel(record.label, label));
+  }
 
-  const reauthenticate = async (account: Account, credential: Credential): Promise<Account> => {
+  /** @throws as `place` */
+  async reauthenticate(account: Account, credential: Credential): Promise<Account> {
     checkCanTake(account, credential);
+    const { book, onCredentialReplaced } = this.#options;
     const { id } = account.record;
     // Whatever stands there gives way: a renewal under way finds its own stale, and an unreadable
     // credential is just what a new sign-in is for.
     const replaced = await book.replaceCredential(id, credential, undefined);
-    if (replaced === 'missing') throw removedMeanwhile();
+    if (replaced === 'missing') {
+      throw new GatewayError({
+        kind: 'not-found',
+        source: 'client',
+        message: told`This account was removed meanwhile. Add it again.`,
+      });
+    }
     onCredentialReplaced(id);
     book.apply(id, { kind: 'reauthenticated' });
     return book.find(id) ?? account;
-  };
+  }
 
-  return {
-    find,
-    /** @throws as `place` */
-    reauthenticate,
-    /**
-     * Adds the account; one of the same label in its upstream gets the credential instead.
-     * @throws GatewayError `invalid-request` when that one cannot take it; StoreError
-     */
-    async place(account: NewAccount): Promise<Placed> {
-      const existing = find(account.upstreamId, account.label);
-      if (existing === undefined) {
-        const added = await book.add(account).catch((error: unknown) => {
-          if (error instanceof StoreError && error.fault === 'conflict') return undefined;
-          throw error;
-        });
-        if (added !== undefined) return { kind: 'added', account: added };
+  /**
+   * Adds the account; one of the same label in its upstream gets the credential instead.
+   * @throws GatewayError `invalid-request` when that one cannot take it; StoreError
+   */
+  async place(account: NewAccount): Promise<Placed> {
+    const { upstreamId, label, credential } = account;
+    let same = this.find(upstreamId, label);
+    if (same === undefined) {
+      try {
+        return { kind: 'added', account: await this.#options.book.add(account) };
+      } catch (error) {
+        same = this.find(upstreamId, label);
+        const isTaken = error instanceof StoreError && error.fault === 'conflict';
+        if (!isTaken) throw error;
+        if (same === undefined) throw new StoreError('conflict', told`The label is taken.`);
       }
-      const same = existing ?? find(account.upstreamId, account.label);
-      if (same === undefined) throw new StoreError('conflict', told`The label is taken.`);
-      return {
-        kind: 'reauthenticated',
-        account: await reauthenticate(same, account.credential),
-      };
-    },
-  };
+    }
+    return { kind: 'reauthenticated', account: await this.reauthenticate(same, credential) };
+  }
 }
 
 function checkCanTake({ origin, record }: Account, credential: Credential): void {
@@ -83,12 +87,4 @@ function checkCanTake({ origin, record }: Account, credential: Credential): void
       told`There is an account "${record.label}" of another kind (${record.kind}). Rename or remove it first.`,
     );
   }
-}
-
-function removedMeanwhile(): GatewayError {
-  return new GatewayError({
-    kind: 'not-found',
-    source: 'client',
-    message: told`This account was removed meanwhile. Add it again.`,
-  });
 }

@@ -1,14 +1,13 @@
 // Removes an account and takes its grant back at the provider (RFC 7009), as well as that works.
 
 import type { AccountBook } from '../accounts/account-book.ts';
-import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import {
-  createTokenEndpoint,
+  type EndpointOptions,
+  NEVER,
   type OAuthDirectory,
   OAuthFault,
-  type OAuthFetch,
-  type OAuthLog,
+  TokenEndpoint,
 } from './oauth-client.ts';
 
 /** What became of the grant; the account is gone in each case. */
@@ -20,31 +19,26 @@ type Revocation =
 
 export type Revoker = ReturnType<typeof createRevoker>;
 
-export interface RevokerOptions {
+export interface RevokerOptions extends EndpointOptions {
   readonly book: Pick<AccountBook, 'find' | 'readCredential' | 'remove' | 'proxyUrl'>;
   readonly oauth: OAuthDirectory;
-  readonly fetch: OAuthFetch;
-  readonly clock: Clock;
-  readonly log: OAuthLog;
 }
-
-const NEVER = new AbortController().signal;
 
 export function createRevoker(options: RevokerOptions) {
   const { book, oauth, log } = options;
-  const endpoint = createTokenEndpoint(options);
+  const endpoint = new TokenEndpoint(options);
   return {
     /** @throws StoreError when the account could not be removed; nothing was revoked then */
     async removeAndRevoke(accountId: string): Promise<Revocation> {
       const upstreamId = book.find(accountId)?.record.upstreamId;
       const proxyUrl = book.proxyUrl(accountId);
-      const credential = await readToken(book, accountId);
+      const token = await readToken(book, accountId);
       await book.remove(accountId);
-      if ('kind' in credential) return credential;
+      if (typeof token === 'object') return token;
       const settings = upstreamId === undefined ? undefined : oauth.get(upstreamId);
       if (settings?.revocationUrl === undefined) return NO_ADDRESS;
       try {
-        await endpoint.revoke(settings, credential.refreshToken, { signal: NEVER, proxyUrl });
+        await endpoint.revoke(settings, token, { signal: NEVER, proxyUrl });
         return { kind: 'revoked' };
       } catch (error) {
         // Refused because it was revoked before is as good as revoked now.
@@ -68,12 +62,10 @@ const NO_ADDRESS: Revocation = {
 async function readToken(
   book: RevokerOptions['book'],
   accountId: string,
-): Promise<{ readonly refreshToken: string } | Revocation> {
+): Promise<string | Revocation> {
   try {
     const stored = await book.readCredential(accountId);
-    if (stored?.credential.kind === 'oauth') {
-      return { refreshToken: stored.credential.refreshToken };
-    }
+    if (stored?.credential.kind === 'oauth') return stored.credential.refreshToken;
     return { kind: 'not-possible', reason: told`the account has no grant that could be revoked` };
   } catch {
     return { kind: 'failed', reason: told`its stored credential could not be read` };

@@ -6,7 +6,7 @@ import type { ServiceAccountCredential } from '../accounts/account.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import { isSafeEndpoint } from '../lib/net.ts';
+import { optionalText, readTokenUrl, requireText } from './account-file.ts';
 
 export interface ServiceAccountKey {
   readonly credential: ServiceAccountCredential;
@@ -54,18 +54,15 @@ export function readServiceAccountKey(file: JsonObject): ServiceAccountKey {
       told`This is no service-account key file: its "type" must be "service_account".`,
     );
   }
-  const clientEmail = requireText(file, 'client_email');
-  const privateKey = requireText(file, 'private_key');
+  const clientEmail = requireKeyText(file, 'client_email');
+  const privateKey = requireKeyText(file, 'private_key');
   if (!isRsaKey(privateKey)) {
     throw invalidRequest(
       'private_key',
       told`The "private_key" is no PKCS #8 PEM of an RSA key. Download the key file again.`,
     );
   }
-  const tokenUrl = optionalText(file, 'token_uri');
-  if (tokenUrl !== undefined && !isSafeEndpoint(tokenUrl)) {
-    throw invalidRequest('token_uri', told`The "token_uri" must be an https address.`);
-  }
+  const tokenUrl = readTokenUrl(file);
   const privateKeyId = optionalText(file, 'private_key_id');
   return {
     credential: { kind: 'service-account', clientEmail, privateKey, privateKeyId, tokenUrl },
@@ -82,21 +79,8 @@ function isRsaKey(pem: string): boolean {
   }
 }
 
-function requireText(file: JsonObject, field: string): string {
-  const value = optionalText(file, field);
-  if (value === undefined) {
-    throw invalidRequest(field, told`The key file has no "${field}".`, 'missing-field');
-  }
-  return value;
-}
-
-function optionalText(file: JsonObject, field: string): string | undefined {
-  const value = Object.hasOwn(file, field) ? file[field] : undefined;
-  if (value === undefined || value === null || value === '') return undefined;
-  if (typeof value !== 'string' || value.length > 16_384) {
-    throw invalidRequest(field, told`"${field}" must be a string.`, 'invalid-type');
-  }
-  return value;
+function requireKeyText(file: JsonObject, field: string): string {
+  return requireText(file, field, told`The key file has no "${field}".`);
 }
 
 interface SigningKey {

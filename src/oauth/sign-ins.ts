@@ -8,35 +8,28 @@ import {
   generateRandomState,
   validateAuthResponse,
 } from 'oauth4webapi';
-import { type Account, isSameLabel, type OAuthCredential } from '../accounts/account.ts';
+import { type Account, isSameLabel } from '../accounts/account.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { Clock } from '../lib/clock.ts';
-import { told } from '../lib/localized-message.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
 import { isSafeEndpoint } from '../lib/net.ts';
-import { createIdentityReader, type IdentityReader, isExpectedIssuer } from './identity.ts';
+import { isExpectedIssuer, readIdentity } from './identity.ts';
 import {
-  createTokenEndpoint,
+  type EndpointOptions,
+  NEVER,
   type OAuthDirectory,
   OAuthFault,
-  type OAuthFetch,
-  type OAuthLog,
   type OAuthSettings,
-  type TokenEndpoint,
-  type TokenReply,
+  TokenEndpoint,
+  toCredential,
 } from './oauth-client.ts';
-import {
-  type AccountPlacer,
-  type AccountPlacerOptions,
-  createAccountPlacer,
-  type Placed,
-} from './place-account.ts';
+import { AccountPlacer, type AccountPlacerOptions, type Placed } from './place-account.ts';
 
 interface PastedResponse {
   readonly parameters: URLSearchParams;
-  /** `address`, with its scheme, host and path · `query` · `code` alone, which knows no state. */
-  readonly form:
-    | { readonly kind: 'address'; readonly address: string }
-    | { readonly kind: 'query' | 'code' };
+  /** Scheme, host and path, where a whole address was pasted. */
+  readonly address?: string | undefined;
+  /** A code alone knows no state. */
+  readonly isCode?: boolean;
 }
 
 const MAX_PASTED = 16_384;
@@ -51,13 +44,17 @@ function readPasted(text: string): PastedResponse {
   if (text.length > MAX_PASTED) throw badPaste(told`This is too long for an address or a code.`);
   const dense = text.replace(/\s+/g, '').replace(/^["'`<]+|["'`>]+$/g, '');
   if (dense === '') throw badPaste(told`Paste the address the browser ended on, or the code.`);
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(dense)) return readAddress(dense);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(dense)) {
+    const url = URL.parse(dense);
+    if (url === null) throw badPaste(told`This is no address. Copy it again, from its beginning.`);
+    return { parameters: url.searchParams, address: addressOf(url) };
+  }
   const query = dense.slice(dense.indexOf('?') + 1);
   const isQuery = /(^|&)(code|error)=|^(state|iss)=/.test(query);
-  if (isQuery) return { parameters: new URLSearchParams(query), form: { kind: 'query' } };
+  if (isQuery) return { parameters: new URLSearchParams(query) };
   // What follows the code may have been copied with it.
-  const parameters = new URLSearchParams(`code=${escapePlus(dense)}`);
-  return { parameters, form: { kind: 'code' } };
+  // A bare code may hold `+` as it is, and may be percent-encoded as it stood in the address.
+  return { parameters: new URLSearchParams(`code=${dense.replaceAll('+', '%2B')}`), isCode: true };
 }
 
 /**
@@ -65,89 +62,70 @@ function readPasted(text: string): PastedResponse {
  * @throws GatewayError in plain words; neither code nor state is in it
  */
 function checkResponse(
-  { parameters, form }: PastedResponse,
-  expected: {
-    readonly state: string;
-    readonly redirectUri: string;
-    readonly settings: OAuthSettings;
-  },
+  { parameters: given, address, isCode = false }: PastedResponse,
+  { settings, state, redirectUri }: ExpectedResponse,
 ): string {
-  const { settings, state, redirectUri } = expected;
-  if (form.kind === 'address' && form.address !== addressOf(new URL(redirectUri))) {
+  if (address !== undefined && address !== addressOf(new URL(redirectUri))) {
     throw badPaste(told`This is not the address the sign-in leads to (${redirectUri}).`);
   }
-  const complete = new URLSearchParams(parameters);
-  if (form.kind === 'code') complete.set('state', state);
-  const [code, ...more] = validate(complete, { settings, state }).getAll('code');
+  const parameters = new URLSearchParams(given);
+  if (isCode) parameters.set('state', state);
+  const issuer = parameters.get('iss');
+  if (issuer !== null && !isExpectedIssuer(issuer, settings)) {
+    throw badPaste(told`This answer is from another provider than the sign-in was started with.`);
+  }
+  const server = { issuer: issuer ?? settings.issuer ?? settings.authorizationUrl };
+  const [code, ...more] = validate(server, settings.clientId, { parameters, state }).getAll('code');
   if (code === undefined || more.length > 0 || !CODE.test(code)) {
     throw badPaste(told`There is no usable code in this. Start the sign-in again.`);
   }
   return code;
 }
 
-function readAddress(text: string): PastedResponse {
-  const url = URL.parse(text);
-  if (url === null) throw badPaste(told`This is no address. Copy it again, from its beginning.`);
-  return { parameters: url.searchParams, form: { kind: 'address', address: addressOf(url) } };
+interface ExpectedResponse {
+  readonly state: string;
+  readonly redirectUri: string;
+  readonly settings: OAuthSettings;
 }
 
 function addressOf({ origin, pathname }: URL): string {
   return origin + pathname;
 }
 
-/** A bare code may hold `+` as it is, and may be percent-encoded as it stood in the address. */
-function escapePlus(code: string): string {
-  return code.replaceAll('+', '%2B');
-}
-
 function validate(
-  parameters: URLSearchParams,
-  { settings, state }: { readonly settings: OAuthSettings; readonly state: string },
+  server: { readonly issuer: string },
+  clientId: string,
+  { parameters, state }: { readonly parameters: URLSearchParams; readonly state: string },
 ): URLSearchParams {
-  const issuer = parameters.get('iss');
-  if (issuer !== null && !isExpectedIssuer(issuer, settings)) {
-    throw badPaste(told`This answer is from another provider than the sign-in was started with.`);
-  }
   try {
-    return validateAuthResponse(
-      { issuer: issuer ?? settings.issuer ?? settings.authorizationUrl },
-      { client_id: settings.clientId },
-      parameters,
-      state,
-    );
+    return validateAuthResponse(server, { client_id: clientId }, parameters, state);
   } catch (error) {
-    if (error instanceof AuthorizationResponseError) throw refusal(error.error);
+    if (error instanceof AuthorizationResponseError) throw badPaste(refusalWords(error.error));
     throw badPaste(told`This is not a proper answer to this sign-in. Start the sign-in again.`);
   }
 }
 
 /** RFC 6749 §4.1.2.1 and OpenID Connect Core §3.1.2.6. */
-function refusal(code: string): GatewayError {
+function refusalWords(code: string): Sentence {
   switch (code) {
     case 'access_denied':
-      return badPaste(told`The sign-in was declined at the provider. Start it again and agree.`);
+      return told`The sign-in was declined at the provider. Start it again and agree.`;
     case 'invalid_scope':
-      return badPaste(
-        told`The provider does not know a scope. Correct the scopes of this upstream.`,
-      );
+      return told`The provider does not know a scope. Correct the scopes of this upstream.`;
     case 'unauthorized_client':
     case 'invalid_request':
     case 'unsupported_response_type':
-      return badPaste(
-        told`The provider does not allow this sign-in. Check the client and its registered redirect address.`,
-      );
+      return told`The provider does not allow this sign-in. Check the client and its registered redirect address.`;
     case 'server_error':
     case 'temporarily_unavailable':
-      return badPaste(told`The provider has trouble at the moment. Try again in some minutes.`);
+      return told`The provider has trouble at the moment. Try again in some minutes.`;
     case 'login_required':
     case 'consent_required':
     case 'interaction_required':
     case 'account_selection_required':
-      return badPaste(
-        told`The provider wants you to sign in there first. Start the sign-in again.`,
-      );
+      return told`The provider wants you to sign in there first. Start the sign-in again.`;
     default:
-      return badPaste(told`The provider refused the sign-in. Start it again.`);
+      return told`The provider refused the sign-in. Start it again.`;
   }
 }
 
@@ -199,104 +177,6 @@ function chooseRedirectUri(settings: OAuthSettings, own: string): string {
   );
 }
 
-interface PendingSignIn {
-  /** Who started it: a console session. */
-  readonly owner: string;
-  readonly upstreamId: string;
-  readonly redirectUri: string;
-  readonly codeVerifier: string;
-  readonly nonce: string | undefined;
-  readonly reauthenticate: string | undefined;
-  readonly label: string | undefined;
-  /** Milliseconds since the epoch, for people; the monotonic clock decides. */
-  readonly expiresAt: number;
-}
-
-const LIFETIME_MS = 600_000;
-const MAX_PER_OWNER = 16;
-const MAX_TOTAL = 256;
-
-/** Sign-ins that were started and not yet completed: each can be taken once, by who started it, in time. */
-function createPendingSignIns(clock: Pick<Clock, 'now' | 'monotonic'>) {
-  const pending = new Map<string, { readonly signIn: PendingSignIn; readonly endsAt: number }>();
-
-  const dropExpired = (): void => {
-    for (const [state, { endsAt }] of pending) {
-      if (endsAt <= clock.monotonic()) pending.delete(state);
-    }
-  };
-
-  return {
-    /** Undefined when too many are pending; the oldest of the same owner gives way first. */
-    add(state: string, signIn: Omit<PendingSignIn, 'expiresAt'>): PendingSignIn | undefined {
-      dropExpired();
-      const own = [...pending].filter(([, entry]) => entry.signIn.owner === signIn.owner);
-      const [oldest] = own;
-      if (oldest !== undefined && own.length >= MAX_PER_OWNER) pending.delete(oldest[0]);
-      if (pending.size >= MAX_TOTAL) return undefined;
-      const complete = { ...signIn, expiresAt: clock.now() + LIFETIME_MS };
-      pending.set(state, { signIn: complete, endsAt: clock.monotonic() + LIFETIME_MS });
-      return complete;
-    },
-    /** Undefined for unknown, used, expired and foreign ones alike. Whoever presents a state ends it. */
-    take(state: string, owner: string): PendingSignIn | undefined {
-      dropExpired();
-      const entry = pending.get(state);
-      pending.delete(state);
-      return entry?.signIn.owner === owner ? entry.signIn : undefined;
-    },
-  };
-}
-
-function refused(message: string): GatewayError {
-  return invalidRequest('response', message);
-}
-
-function unknownSignIn(): GatewayError {
-  return invalidRequest(
-    'state',
-    told`This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.`,
-  );
-}
-
-function missingState(): GatewayError {
-  return invalidRequest(
-    'state',
-    told`It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.`,
-    'missing-field',
-  );
-}
-
-function tooManyPending(): GatewayError {
-  return new GatewayError({
-    kind: 'rate-limited',
-    source: 'gateway',
-    message: told`Too many sign-ins are under way. Try again in ten minutes.`,
-  });
-}
-
-function noRefreshToken(): GatewayError {
-  return refused(
-    told`The provider gave no refresh token, so the account would end within the hour. Add access_type=offline and prompt=consent to extra_parameters of this upstream (or the scope offline_access, as the provider wants it), then sign in again.`,
-  );
-}
-
-function namelessAccount(): GatewayError {
-  return refused(
-    told`The provider does not say whose account this is. Add the scopes openid and email or a userinfo_url to this upstream, or give a label.`,
-  );
-}
-
-function failedAtProvider(fault: OAuthFault): GatewayError {
-  const isRefusal = fault.kind === 'revoked' || fault.kind === 'refused';
-  return new GatewayError({
-    kind: isRefusal ? 'upstream-rejected' : 'upstream-unavailable',
-    source: 'upstream',
-    message: told`The sign-in could not be completed: ${fault.message}. Start it again.`,
-    cause: fault,
-  });
-}
-
 export type SignIns = ReturnType<typeof createSignIns>;
 
 interface StartSignIn {
@@ -327,51 +207,83 @@ export interface CompleteSignIn {
   readonly response: string;
 }
 
-export interface SignInsOptions extends AccountPlacerOptions {
+export interface SignInsOptions extends AccountPlacerOptions, EndpointOptions {
   readonly oauth: OAuthDirectory;
-  readonly fetch: OAuthFetch;
-  readonly clock: Clock;
-  readonly log: OAuthLog;
 }
 
-interface Parts {
-  readonly options: SignInsOptions;
-  readonly endpoint: TokenEndpoint;
-  readonly identities: IdentityReader;
-  readonly placer: AccountPlacer;
+/** A sign-in that was started and not yet completed: taken once, by who started it, in time. */
+interface PendingSignIn extends Pick<StartSignIn, 'owner' | 'upstreamId' | 'reauthenticate'> {
+  readonly redirectUri: string;
+  readonly codeVerifier: string;
+  readonly nonce: string | undefined;
+  readonly label: string | undefined;
+  /** By the monotonic clock; people are told the time of day. */
+  readonly endsAt: number;
 }
 
-const NEVER = new AbortController().signal;
+const LIFETIME_MS = 600_000;
+const MAX_PER_OWNER = 16;
+const MAX_TOTAL = 256;
 
 export function createSignIns(options: SignInsOptions) {
-  const endpoint = createTokenEndpoint(options);
-  const identities = createIdentityReader({ endpoint, clock: options.clock });
-  const parts = { options, endpoint, identities, placer: createAccountPlacer(options) };
-  const pending = createPendingSignIns(options.clock);
+  const { oauth, clock } = options;
+  const pending = new Map<string, PendingSignIn>();
+  const parts = {
+    ...options,
+    endpoint: new TokenEndpoint(options),
+    placer: new AccountPlacer(options),
+  };
+
+  const dropExpired = (): void => {
+    for (const [state, { endsAt }] of pending) {
+      if (endsAt <= clock.monotonic()) pending.delete(state);
+    }
+  };
+
+  /** The oldest of the same owner gives way first. */
+  const add = (state: string, signIn: PendingSignIn): void => {
+    dropExpired();
+    const own = [...pending].filter(([, { owner }]) => owner === signIn.owner);
+    const [oldest] = own;
+    if (oldest !== undefined && own.length >= MAX_PER_OWNER) pending.delete(oldest[0]);
+    if (pending.size >= MAX_TOTAL) {
+      throw new GatewayError({
+        kind: 'rate-limited',
+        source: 'gateway',
+        message: told`Too many sign-ins are under way. Try again in ten minutes.`,
+      });
+    }
+    pending.set(state, signIn);
+  };
+
+  /** Undefined for unknown, used, expired and foreign ones alike. Whoever presents a state ends it. */
+  const take = (state: string, owner: string): PendingSignIn | undefined => {
+    dropExpired();
+    const signIn = pending.get(state);
+    pending.delete(state);
+    return signIn?.owner === owner ? signIn : undefined;
+  };
+
   return {
     /** @throws GatewayError */
     async start(request: StartSignIn): Promise<StartedSignIn> {
-      const { upstreamId, redirectUri: own, owner, reauthenticate, label } = request;
-      const settings = requireSettings(options.oauth, upstreamId);
-      const account = reauthenticate && requireAccount(options, { upstreamId, reauthenticate });
-      const redirectUri = chooseRedirectUri(settings, own);
+      const { upstreamId, owner, reauthenticate, label } = request;
+      const settings = requireSettings(oauth, upstreamId);
+      const account = reauthenticate && requireAccount(options, upstreamId, reauthenticate);
+      const redirectUri = chooseRedirectUri(settings, request.redirectUri);
       const state = generateRandomState();
       const codeVerifier = generateRandomCodeVerifier();
       const nonce = settings.scopes.includes('openid') ? generateRandomNonce() : undefined;
-      const added = pending.add(state, {
-        owner,
-        upstreamId,
-        redirectUri,
-        codeVerifier,
-        nonce,
-        reauthenticate,
+      add(state, {
+        ...{ owner, upstreamId, redirectUri, codeVerifier, nonce, reauthenticate },
         label: label?.trim() || undefined,
+        endsAt: clock.monotonic() + LIFETIME_MS,
       });
-      if (added === undefined) throw tooManyPending();
+      const expiresAt = clock.now() + LIFETIME_MS;
       const loginHint = account ? emailIn(account.record.label) : undefined;
       const parameters = { settings, redirectUri, state, codeVerifier, nonce, loginHint };
       const authorizationUrl = await writeAuthorizationUrl(parameters);
-      return { authorizationUrl, state, redirectUri, expiresAt: added.expiresAt };
+      return { authorizationUrl, state, redirectUri, expiresAt };
     },
     /**
      * Ends a sign-in, whatever comes of it: a code is good for one try.
@@ -381,12 +293,23 @@ export function createSignIns(options: SignInsOptions) {
       const pasted = readPasted(response);
       const states = new Set([...pasted.parameters.getAll('state'), ...(known ? [known] : [])]);
       const [state] = states;
-      if (state === undefined) throw missingState();
+      if (state === undefined) {
+        throw invalidRequest(
+          'state',
+          told`It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.`,
+          'missing-field',
+        );
+      }
       // Every state that was shown ends here, also when they contradict each other.
-      const taken = [...states].map((one) => pending.take(one, owner));
+      const taken = [...states].map((one) => take(one, owner));
       const signIn = states.size === 1 ? taken[0] : undefined;
-      if (signIn === undefined) throw unknownSignIn();
-      const settings = requireSettings(options.oauth, signIn.upstreamId);
+      if (signIn === undefined) {
+        throw invalidRequest(
+          'state',
+          told`This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.`,
+        );
+      }
+      const settings = requireSettings(oauth, signIn.upstreamId);
       const { redirectUri } = signIn;
       const code = checkResponse(pasted, { state, redirectUri, settings });
       return finish(parts, { signIn, settings, code });
@@ -394,36 +317,39 @@ export function createSignIns(options: SignInsOptions) {
   };
 }
 
-async function finish(
-  { options, endpoint, identities, placer }: Parts,
-  grant: {
-    readonly signIn: PendingSignIn;
-    readonly settings: OAuthSettings;
-    readonly code: string;
-  },
-): Promise<Placed> {
-  const { signIn, settings, code } = grant;
+interface Parts extends SignInsOptions {
+  readonly endpoint: TokenEndpoint;
+  readonly placer: AccountPlacer;
+}
+
+interface Grant {
+  readonly signIn: PendingSignIn;
+  readonly settings: OAuthSettings;
+  readonly code: string;
+}
+
+async function finish(parts: Parts, { signIn, settings, code }: Grant): Promise<Placed> {
+  const { endpoint, placer, clock, book } = parts;
   const { upstreamId, redirectUri, codeVerifier, nonce, reauthenticate } = signIn;
   const account =
-    reauthenticate === undefined
-      ? undefined
-      : requireAccount(options, { upstreamId, reauthenticate });
-  const proxyUrl = account && options.book.proxyUrl(account.record.id);
+    reauthenticate === undefined ? undefined : requireAccount(parts, upstreamId, reauthenticate);
+  const proxyUrl = account && book.proxyUrl(account.record.id);
   const reach = { signal: NEVER, proxyUrl };
-  const sentAt = options.clock.now();
+  const sentAt = clock.now();
   try {
     const reply = await endpoint.exchangeCode(settings, { code, codeVerifier, redirectUri }, reach);
-    const credential = credentialOf(reply, sentAt);
-    const identity = await identities.read({ settings, reply, nonce, reach });
+    const { refreshToken } = reply;
+    if (refreshToken === undefined) throw noRefreshToken();
+    const credential = toCredential(reply, { refreshToken, scopes: undefined }, sentAt);
+    const question = { settings, reply, nonce, reach };
+    const identity = await readIdentity(endpoint, clock.now(), question);
     if (identity.kind === 'rejected')
-      throw refused(told`The sign-in was refused: ${identity.reason}.`);
+      throw badPaste(told`The sign-in was refused: ${identity.reason}.`);
     const email = identity.kind === 'email' ? identity.email : undefined;
     if (account !== undefined) {
       checkSameEmail(account, email);
-      return {
-        kind: 'reauthenticated',
-        account: await placer.reauthenticate(account, credential),
-      };
+      const signedIn = await placer.reauthenticate(account, credential);
+      return { kind: 'reauthenticated', account: signedIn };
     }
     const label = email ?? signIn.label;
     if (label === undefined) throw namelessAccount();
@@ -433,32 +359,39 @@ async function finish(
   }
 }
 
-function credentialOf(reply: TokenReply, sentAt: number): OAuthCredential {
-  const { refreshToken, accessToken, lifetimeMs, scopes } = reply;
-  if (refreshToken === undefined) throw noRefreshToken();
-  return { kind: 'oauth', refreshToken, accessToken, expiresAt: sentAt + lifetimeMs, scopes };
+function noRefreshToken(): GatewayError {
+  return badPaste(
+    told`The provider gave no refresh token, so the account would end within the hour. Add access_type=offline and prompt=consent to extra_parameters of this upstream (or the scope offline_access, as the provider wants it), then sign in again.`,
+  );
+}
+
+function namelessAccount(): GatewayError {
+  return badPaste(
+    told`The provider does not say whose account this is. Add the scopes openid and email or a userinfo_url to this upstream, or give a label.`,
+  );
+}
+
+function failedAtProvider(fault: OAuthFault): GatewayError {
+  const isRefusal = fault.kind === 'revoked' || fault.kind === 'refused';
+  return new GatewayError({
+    kind: isRefusal ? 'upstream-rejected' : 'upstream-unavailable',
+    source: 'upstream',
+    message: told`The sign-in could not be completed: ${fault.message}. Start it again.`,
+    cause: fault,
+  });
 }
 
 function requireSettings(oauth: OAuthDirectory, upstreamId: string): OAuthSettings {
   const settings = oauth.get(upstreamId);
   if (settings !== undefined && settings.clientId !== '') return settings;
-  if (settings !== undefined) {
-    throw invalidRequest(
-      'upstreamId',
-      told`Sign-in is not set up for "${upstreamId}". Add the client id of your own OAuth client under upstreams.<id>.oauth.`,
-    );
-  }
-  throw invalidRequest(
-    'upstreamId',
-    told`Sign-in is not set up for "${upstreamId}". Add the client id and addresses of your own OAuth client under upstreams.<id>.oauth.`,
-  );
+  const message = settings
+    ? told`Sign-in is not set up for "${upstreamId}". Add the client id of your own OAuth client under upstreams.<id>.oauth.`
+    : told`Sign-in is not set up for "${upstreamId}". Add the client id and addresses of your own OAuth client under upstreams.<id>.oauth.`;
+  throw invalidRequest('upstreamId', message);
 }
 
-function requireAccount(
-  { book }: SignInsOptions,
-  { upstreamId, reauthenticate }: { readonly upstreamId: string; readonly reauthenticate: string },
-): Account {
-  const account = book.find(reauthenticate);
+function requireAccount({ book }: SignInsOptions, upstreamId: string, id: string): Account {
+  const account = book.find(id);
   if (account?.origin === 'stored' && account.record.upstreamId === upstreamId) {
     if (account.record.kind === 'oauth') return account;
     throw invalidRequest('reauthenticate', told`This account does not sign in: it has a key.`);
@@ -473,7 +406,7 @@ function requireAccount(
 function checkSameEmail({ record }: Account, email: string | undefined): void {
   const expected = emailIn(record.label);
   if (expected === undefined || email === undefined || isSameLabel(expected, email)) return;
-  throw refused(
+  throw badPaste(
     told`You signed in as ${email}, but this account is ${expected}. Sign in as ${expected}, or add ${email} as an account of its own.`,
   );
 }

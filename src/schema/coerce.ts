@@ -1,37 +1,311 @@
 // Repairs one value by its schema; what fits the schema already is never touched.
 
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import type { Receipt } from '../canonical/receipt.ts';
 import {
-  isDeclared,
-  isRequired,
-  itemSchemas,
-  joinNodes,
-  memberSchemas,
-  type SchemaNode,
-  type SchemaReader,
-  typeOfValue,
-  type ValueList,
-  type ValueType,
-} from './gather.ts';
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  readNumber,
+} from '../lib/json.ts';
+import type { JsonBudget } from '../lib/json-limits.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import { type Located, memberPath, type TypeName } from './document.ts';
+import { gatherSource } from './gather.ts';
+import { SchemaConversion, SchemaSummary, sourceOf } from './summary.ts';
+
+/** `fraction` is a number that is not whole: JSON Schema's `number` is either. */
+type ValueType = Exclude<TypeName, 'number'> | 'fraction';
+
+/** Everything that holds at one place; what is not listed here never restricts. */
+export interface SchemaNode {
+  /** Empty when nothing is allowed. */
+  readonly types: ReadonlySet<ValueType>;
+  /** True where no keyword names or implies a type; choices may still do. */
+  readonly isOpen: boolean;
+  /** `enum` and `const`: a value stands in each of these lists. */
+  readonly lists: readonly ValueList[];
+  /** What is said of the members of an object. */
+  readonly objects: readonly SchemaSummary[];
+  /** What is said of the items of an array. */
+  readonly arrays: readonly SchemaSummary[];
+  /** `anyOf` and `oneOf`: of each group one branch holds. */
+  readonly choices: readonly (readonly Located[])[];
+  /** What it costs to look at a value here, in steps. */
+  readonly cost: number;
+}
+
+interface ValueList {
+  /** The values by their JSON text. */
+  readonly byText: ReadonlyMap<string, JsonValue>;
+  readonly types: ReadonlySet<ValueType>;
+}
+
+const ALL_TYPES: ReadonlySet<ValueType> = new Set<ValueType>([
+  'string',
+  'integer',
+  'fraction',
+  'boolean',
+  'object',
+  'array',
+  'null',
+]);
+
+const FREE_NODE: SchemaNode = {
+  types: ALL_TYPES,
+  isOpen: false,
+  lists: [],
+  objects: [],
+  arrays: [],
+  choices: [],
+  cost: 1,
+};
+
+/** Schemas that are deeper or larger are taken to have texts: what is too deep for the upstream comes as text. */
+const MAX_TEXT_DEPTH = 20;
+const MAX_NODES = 20_000;
+
+/** Reads a client's schema lazily, node by node, so that recursive schemas need no special care. */
+export class SchemaReader {
+  readonly root: SchemaNode;
+  readonly #conversion: SchemaConversion;
+  readonly #known = new WeakMap<JsonObject, SchemaNode>();
+
+  constructor(schema: JsonObject) {
+    const options = { form: 'schema', ordered: false, restored: true } as const;
+    this.#conversion = new SchemaConversion(schema, options);
+    // The words for a model are not looked at.
+    this.#conversion.wordsLeft = 0;
+    // The whole is JSON as it is: only what is inside may be a text instead of any value.
+    this.root = { ...this.#readOne(schema), isOpen: false };
+  }
+
+  /** The node of an object's member. */
+  member({ objects }: SchemaNode, name: string): SchemaNode {
+    const parts: JsonValue[] = [];
+    for (const rule of objects) {
+      const declared = rule.properties.get(name);
+      if (declared !== undefined) for (const { schema } of declared.all) parts.push(schema);
+      else if (rule.hasPatterns) continue;
+      else if (isClosed(rule)) parts.push(false);
+      else if (rule.otherProperties !== undefined) parts.push(rule.otherProperties.schema);
+    }
+    return this.#readAll(parts);
+  }
+
+  /** The node of an array's item. */
+  item({ arrays }: SchemaNode, index: number): SchemaNode {
+    const parts = arrays.flatMap(({ tuple = [], items }): readonly Located[] => {
+      const at = tuple[index];
+      return at === undefined ? (items?.all ?? []) : [at];
+    });
+    return this.#readAll(parts.map(({ schema }) => schema));
+  }
+
+  branch({ schema }: Located): SchemaNode {
+    return this.#readOne(schema);
+  }
+
+  /** The node without its first choice, once for each branch of that choice. */
+  branches(node: SchemaNode): readonly SchemaNode[] {
+    const [first = [], ...choices] = node.choices;
+    return first.map((branch) => joinNodes({ ...node, choices }, this.branch(branch)));
+  }
+
+  /** True where the upstream was asked for any value as text: nothing, or null alone, is said of the type. */
+  isAnyValue(node: SchemaNode): boolean {
+    if (!node.isOpen || node.choices.length > 1) return false;
+    const branches = (node.choices[0] ?? []).map((branch) => this.branch(branch));
+    const [only, ...others] = branches.filter(
+      ({ types }) => !(types.size === 1 && types.has('null')),
+    );
+    if (only === undefined) return node.choices.length === 0;
+    return others.length === 0 && only.isOpen && only.choices.length === 0;
+  }
+
+  /**
+   * True for a schema with values that an upstream may write as texts although they are none. What was not asked for
+   * in JSON Schema: upstreams list only texts, take only so many levels, have no recursion, and know no objects of any
+   * members. Such values come as texts (`"1"` of `enum: [1, 2]`, `"{…}"` of an object without declared properties,
+   * `"5"` of any value).
+   */
+  holdsTexts(): boolean {
+    /** The nodes from the root down to the one looked at. */
+    const open = new Set<SchemaNode>();
+    const done = new Set<SchemaNode>();
+    const look = (node: SchemaNode): boolean => {
+      if (done.has(node)) return false;
+      if (open.has(node) || open.size >= MAX_TEXT_DEPTH || done.size >= MAX_NODES) return true;
+      if (node.lists.some(listsOthers) || isAnyObject(node)) return true;
+      if (this.isAnyValue(node)) return true;
+      open.add(node);
+      const found = this.#below(node).some(look);
+      open.delete(node);
+      done.add(node);
+      return found;
+    };
+    return look(this.root);
+  }
+
+  #below(node: SchemaNode): readonly SchemaNode[] {
+    const names = new Set(node.objects.flatMap(({ properties }) => [...properties.keys()]));
+    const below = [...names].map((name) => this.member(node, name));
+    const places = Math.max(...node.arrays.map(({ tuple = [] }) => tuple.length + 1));
+    for (let index = 0; index < places; index += 1) below.push(this.item(node, index));
+    for (const branch of node.choices.flat()) below.push(this.branch(branch));
+    return below;
+  }
+
+  #readAll(schemas: readonly JsonValue[]): SchemaNode {
+    const [first, ...others] = schemas;
+    if (first === undefined) return FREE_NODE;
+    let node = this.#readOne(first);
+    for (const schema of others) node = joinNodes(node, this.#readOne(schema));
+    return node;
+  }
+
+  #readOne(schema: JsonValue): SchemaNode {
+    const known = isJsonObject(schema) ? this.#known.get(schema) : undefined;
+    if (known !== undefined) return known;
+    const summary = new SchemaSummary(this.#conversion, '', 0);
+    gatherSource(summary, sourceOf({ schema, path: '', refs: undefined, depth: 0 }));
+    const node = nodeOf(summary);
+    if (isJsonObject(schema)) this.#known.set(schema, node);
+    return node;
+  }
+}
+
+function nodeOf(summary: SchemaSummary): SchemaNode {
+  const { types, impliedType, enumeration, choices, required, items, tuple } = summary;
+  const { isUnsatisfiable, declaredNullable: isNullable = false } = summary;
+  const saysMembers =
+    impliedType === 'object' ||
+    summary.properties.size + required.size > 0 ||
+    summary.hasPatterns ||
+    summary.takesOthers ||
+    summary.closedBy !== undefined;
+  const groups = choices.filter(({ kind }) => kind !== 'conditional');
+  const isTyped = types !== undefined || impliedType !== undefined || enumeration !== undefined;
+  return {
+    types: isUnsatisfiable ? new Set() : valueTypes(types, isNullable),
+    isOpen: !isTyped && !isUnsatisfiable && groups.length === choices.length,
+    lists: enumeration === undefined ? [] : [listOf(enumeration.values, isNullable)],
+    objects: saysMembers ? [summary] : [],
+    arrays: items === undefined && tuple === undefined ? [] : [summary],
+    choices: groups.map(({ branches }) => branches.flatMap(({ source }) => source.all)),
+    cost: saysMembers ? 2 + required.size : 1,
+  };
+}
+
+function valueTypes(
+  types: readonly TypeName[] | undefined,
+  isNullable: boolean,
+): ReadonlySet<ValueType> {
+  if (types === undefined) return ALL_TYPES;
+  const allowed = new Set<ValueType>(isNullable ? ['null'] : []);
+  for (const type of types) {
+    if (type === 'number') allowed.add('integer').add('fraction');
+    else allowed.add(type);
+  }
+  return allowed;
+}
+
+function listOf(given: readonly JsonValue[], isNullable: boolean): ValueList {
+  const values = isNullable ? [...given, null] : given;
+  return {
+    byText: new Map(values.map((value) => [JSON.stringify(value), value])),
+    types: new Set(values.map(typeOfValue)),
+  };
+}
+
+/** The node where both hold, with the choices still open in either. */
+function joinNodes(left: SchemaNode, right: SchemaNode): SchemaNode {
+  return {
+    types: left.types.intersection(right.types),
+    isOpen: left.isOpen && right.isOpen,
+    lists: [...left.lists, ...right.lists],
+    objects: [...left.objects, ...right.objects],
+    arrays: [...left.arrays, ...right.arrays],
+    choices: [...left.choices, ...right.choices],
+    cost: left.cost + right.cost,
+  };
+}
+
+function typeOfValue(value: JsonValue): ValueType {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'boolean') return 'boolean';
+  if (Array.isArray(value)) return 'array';
+  const number = readNumber(value);
+  if (number === undefined) return 'object';
+  // `1e999` is whole, though no double holds it.
+  return Number.isInteger(number) || !Number.isFinite(number) ? 'integer' : 'fraction';
+}
+
+function isDeclared({ objects }: SchemaNode, name: string): boolean {
+  return objects.some(({ properties }) => properties.has(name));
+}
+
+function isRequired({ objects }: SchemaNode, name: string): boolean {
+  return objects.some(({ required }) => required.has(name));
+}
+
+/** Members that are not declared beside it are refused, whatever else declares them. */
+function isClosed({ closedBy }: SchemaSummary): boolean {
+  return closedBy === 'additionalProperties';
+}
+
+/** What is said of the members of an object that takes no others; undefined where other keywords may declare some. */
+export function closedRule({ objects, choices }: SchemaNode): SchemaSummary | undefined {
+  const [rule, ...others] = objects;
+  if (rule === undefined || others.length > 0 || choices.length > 0) return undefined;
+  return isClosed(rule) && !rule.hasPatterns && rule.recursionNote === undefined ? rule : undefined;
+}
+
+/** True for values that are neither texts nor the only booleans: those have a type of their own. */
+function listsOthers({ types }: ValueList): boolean {
+  const others = [...types].filter((type) => type !== 'null');
+  return others.some((type) => type !== 'string' && !(type === 'boolean' && others.length === 1));
+}
+
+function isAnyObject({ types, objects, choices }: SchemaNode): boolean {
+  if (types.has('string') || !types.has('object') || choices.length > 0) return false;
+  return objects.every(({ properties }) => properties.size === 0);
+}
+
+// Repairs values.
+
+interface RepairOptions {
+  readonly receipt: Receipt;
+  /** Of the whole value, for the receipt. */
+  readonly path: string;
+  /** The value was read from a JSON text, or asked for in its own types. */
+  readonly hasOwnTypes?: boolean;
+}
+
+/** The whole value as its schema wants it; undefined when it needs no repair, or too much work. */
+export function repairValue(
+  reader: SchemaReader,
+  value: JsonValue,
+  { receipt, path, hasOwnTypes = false }: RepairOptions,
+): JsonValue | undefined {
+  const repair = new ValueRepair(reader, hasOwnTypes);
+  const repaired = repair.repair(reader.root, value, { path, name: '' });
+  if (repair.gaveUp || repaired === value) return undefined;
+  for (const note of repair.notes) receipt.add(note.action, note.path, note.reason);
+  return repaired;
+}
 
 /** Where a value stands: the path for the receipt and the property it was given for. */
-export interface Place {
+interface Place {
   readonly path: string;
   readonly name: string;
 }
 
-export interface RepairNote {
+interface RepairNote {
   readonly action: 'repaired' | 'dropped';
   readonly path: string;
   readonly reason: Sentence;
-}
-
-interface ValueRepairer {
-  readonly work: SchemaWork;
-  /** The value as its schema wants it; the same value when it fits or when nothing is clearly meant. */
-  repair(node: SchemaNode, value: JsonValue, place: Place): JsonValue;
-  note(note: RepairNote): void;
 }
 
 interface Attempt {
@@ -39,78 +313,121 @@ interface Attempt {
   readonly notes: readonly RepairNote[];
 }
 
-export class ValueRepair implements ValueRepairer {
-  readonly work: SchemaWork;
+type Member = readonly [name: string, value: JsonValue];
+
+/** Values and branches looked at for one call; schemas that unfold without end stop here. */
+const MAX_STEPS = 200_000;
+const MAX_VALUE_DEPTH = 100;
+
+/** More unknown names than a model adds by mistake: they are meant, and the client says what it makes of them. */
+const MAX_FORBIDDEN = 10;
+
+/**
+ * The repair of one call's arguments, or of one answer. It is lenient: every valid value fits, and some invalid ones
+ * do too, as only what `SchemaNode` has is looked at.
+ */
+class ValueRepair {
   readonly notes: RepairNote[] = [];
+  /** True when the limits were met; nothing that was found out then is certain. */
+  gaveUp = false;
+  readonly #reader: SchemaReader;
   /** Above zero inside values that were read from a JSON text: there every value has its own type. */
   #textsAround: number;
+  #stepsLeft = MAX_STEPS;
+  #depth = 0;
 
-  /** @param hasOwnTypes the value was read from a JSON text, or asked for in its own types. */
-  constructor(work: SchemaWork, hasOwnTypes = false) {
-    this.work = work;
+  constructor(reader: SchemaReader, hasOwnTypes: boolean) {
+    this.#reader = reader;
     this.#textsAround = hasOwnTypes ? 1 : 0;
   }
 
+  /** The value as its schema wants it; the same value when it fits or when nothing is clearly meant. */
   repair(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
     const meant = this.#readAny(node, value, place);
     if (meant !== undefined) return meant;
-    if (!this.work.enter(node)) return value;
+    if (!this.#enter(node)) return value;
     const repaired =
       node.choices.length === 0
         ? this.#repairSettled(node, value, place)
         : this.#repairChoice(node, value, place);
-    this.work.leave();
+    this.#depth -= 1;
     return repaired;
   }
 
-  note(note: RepairNote): void {
-    this.notes.push(note);
+  /** Pays for a look at one value; false at the limits. After every look the depth is one less again. */
+  #enter(node: SchemaNode): boolean {
+    this.#stepsLeft -= node.cost;
+    if (this.#stepsLeft < 0 || this.#depth >= MAX_VALUE_DEPTH) this.gaveUp = true;
+    if (this.gaveUp) return false;
+    this.#depth += 1;
+    return true;
+  }
+
+  #note(path: string, reason: Sentence, action: RepairNote['action'] = 'repaired'): void {
+    this.notes.push({ action, path, reason });
+  }
+
+  #fits(node: SchemaNode, value: JsonValue): boolean {
+    if (!this.#enter(node)) return true;
+    const answer =
+      fitsItself(node, value) &&
+      this.#membersFit(node, value) &&
+      node.choices.every((branches) =>
+        branches.some((branch) => this.#fits(this.#reader.branch(branch), value)),
+      );
+    this.#depth -= 1;
+    return answer;
+  }
+
+  #membersFit(node: SchemaNode, value: JsonValue): boolean {
+    if (Array.isArray(value)) {
+      if (node.arrays.length === 0) return true;
+      return value.every((item, index) => this.#fits(this.#reader.item(node, index), item));
+    }
+    if (!isJsonObject(value) || node.objects.length === 0) return true;
+    return (
+      hasRequired(node, value) &&
+      Object.entries(value).every(([name, member]) =>
+        this.#fits(this.#reader.member(node, name), member),
+      )
+    );
   }
 
   /** The value of a text that was asked for in place of any value; undefined for all others. */
   #readAny(node: SchemaNode, value: JsonValue, { path }: Place): JsonValue | undefined {
     if (typeof value !== 'string' || !node.isOpen || this.#textsAround > 0) return undefined;
-    const meant = this.work.isAnyValue(node) ? readAnyText(value) : undefined;
-    if (meant !== undefined) {
-      this.note({ action: 'repaired', path, reason: told`Its text stood for the value.` });
-    }
+    const meant = this.#reader.isAnyValue(node) ? readAnyText(value) : undefined;
+    if (meant !== undefined) this.#note(path, told`Its text stood for the value.`);
     return meant;
   }
 
   #repairSettled(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
     const repaired = this.#repairInside(node, value, place);
-    return fitsItself(node, repaired) ? repaired : this.#recast(node, repaired, place);
-  }
-
-  /** A value of a type nothing here allows, as the one other way to write it. */
-  #recast(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
-    const candidate = otherForm(node, value);
-    if (candidate === undefined) return value;
+    if (fitsItself(node, repaired)) return repaired;
+    // A value of a type nothing here allows, as the one other way to write it.
+    const candidate = otherForm(node, repaired);
+    if (candidate === undefined) return repaired;
     const attempt = this.#attempt(node, candidate, place);
-    if (!this.work.fits(node, attempt.value)) return value;
-    this.note({
-      action: 'repaired',
-      path: place.path,
-      reason: told`The value came in another form.`,
-    });
+    if (!this.#fits(node, attempt.value)) return repaired;
+    this.#note(place.path, told`The value came in another form.`);
     return this.#accept(attempt);
   }
 
   #repairInside(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
     if (typeof value === 'string') return this.#repairText(node, value, place);
     if (Array.isArray(value)) return this.#repairArray(node, value, place);
-    return isJsonObject(value) ? repairObject(this, { node, object: value, place }) : value;
+    return isJsonObject(value) ? this.#repairObject(node, value, place) : value;
   }
 
   /** What holds whatever is chosen comes first; then the one branch that leads to a fitting value. */
   #repairChoice(node: SchemaNode, value: JsonValue, place: Place): JsonValue {
-    if (this.work.fits(node, value)) return value;
+    if (this.#fits(node, value)) return value;
     const settled = this.#attempt({ ...node, choices: [] }, value, place);
-    if (this.work.fits(node, settled.value)) return this.#accept(settled);
+    if (this.#fits(node, settled.value)) return this.#accept(settled);
     const attempts: Attempt[] = [];
-    for (const branch of this.work.branches(node)) {
+    for (const branch of this.#reader.branches(node)) {
       const attempt = this.#attempt(branch, value, place);
-      if (this.work.fits(branch, attempt.value)) attempts.push(attempt);
+      if (this.#fits(branch, attempt.value)) attempts.push(attempt);
     }
     // What is wrong inside an object or list makes nothing else of it.
     const ofItsKind = attempts.filter((each) => typeOfValue(each.value) === typeOfValue(value));
@@ -119,7 +436,7 @@ export class ValueRepair implements ValueRepairer {
   }
 
   #repairText(node: SchemaNode, text: string, place: Place): JsonValue {
-    if (this.work.fits(node, text)) return text;
+    if (this.#fits(node, text)) return text;
     const attempts: Attempt[] = [];
     this.#textsAround += 1;
     for (const candidate of readText(node, text, place.name)) {
@@ -130,11 +447,7 @@ export class ValueRepair implements ValueRepairer {
     this.#textsAround -= 1;
     const found = onlyOne(attempts);
     if (found === undefined) return text;
-    this.note({
-      action: 'repaired',
-      path: place.path,
-      reason: told`Its text stood for the value.`,
-    });
+    this.#note(place.path, told`Its text stood for the value.`);
     return this.#accept(found);
   }
 
@@ -142,7 +455,7 @@ export class ValueRepair implements ValueRepairer {
     if (node.arrays.length === 0) return items;
     const place = { path: `${path}[]`, name };
     const repaired = items.map((item, index) =>
-      this.repair(this.work.item(node, index), item, place),
+      this.repair(this.#reader.item(node, index), item, place),
     );
     return repaired.every((item, index) => item === items[index]) ? items : repaired;
   }
@@ -157,6 +470,147 @@ export class ValueRepair implements ValueRepairer {
     this.notes.push(...notes);
     return value;
   }
+
+  // The members of an object: their values, nulls that should be absent, names that were guessed.
+
+  /** The same object when nothing changed. Members keep their order. */
+  #repairObject(node: SchemaNode, object: JsonObject, place: Place): JsonObject {
+    if (node.objects.length === 0) return object;
+    const repaired: Member[] = [];
+    let isChanged = false;
+    for (const [name, value] of Object.entries(object)) {
+      const path = pathOfMember(node, place.path, name);
+      if (value === null && this.#shouldBeAbsent(node, name)) {
+        this.#note(path, told`The optional argument is left out instead of null.`);
+        isChanged = true;
+        continue;
+      }
+      const child = this.#reader.member(node, name);
+      // Of members it was not told the upstream was not asked for texts.
+      const asked = child.isOpen && !isDeclared(node, name) ? { ...child, isOpen: false } : child;
+      const repairedValue = this.repair(asked, value, { path, name });
+      isChanged ||= repairedValue !== value;
+      repaired.push([name, repairedValue]);
+    }
+    const renamed = this.#renamePlurals(node, this.#renameGuessed(node, repaired, place), place);
+    const allowed = this.#dropForbidden(node, renamed, place);
+    if (allowed === repaired && !isChanged) return object;
+    // Unlike assignment, this also makes `__proto__` an ordinary member.
+    return Object.fromEntries(allowed);
+  }
+
+  #shouldBeAbsent(node: SchemaNode, name: string): boolean {
+    if (!isDeclared(node, name) || isRequired(node, name)) return false;
+    return !this.#fits(this.#reader.member(node, name), null);
+  }
+
+  /** Members with the one unknown name that is related to the one missing name put right. */
+  #renameGuessed(node: SchemaNode, members: readonly Member[], place: Place): readonly Member[] {
+    const missing = onlyMissing(node, members);
+    if (missing === undefined || !namesAreFixed(node)) return members;
+    const [guessed, ...others] = members.filter(
+      ([name]) => !isKnown(node, name) && isMeantFor(name, missing),
+    );
+    if (guessed === undefined || others.length > 0) return members;
+    const renamed = this.#rename(node, guessed, { path: place.path, name: missing });
+    if (renamed === undefined) return members;
+    return members.map((member) => (member === guessed ? renamed : member));
+  }
+
+  /** An argument that may be absent came in the plural: clients refuse or overlook it. */
+  #renamePlurals(node: SchemaNode, members: readonly Member[], place: Place): readonly Member[] {
+    if (!namesAreFixed(node)) return members;
+    const unknown = members.filter(([name]) => !isKnown(node, name));
+    if (unknown.length === 0) return members;
+    const given = new Set(members.map(([name]) => name));
+    const plurals = new Map<string, string>();
+    for (const name of node.objects.flatMap(({ properties }) => [...properties.keys()])) {
+      const plural = `${spellingOf(name)}s`;
+      if (!given.has(name) && !plurals.has(plural)) plurals.set(plural, name);
+    }
+    const renamed = new Map<Member, Member>();
+    for (const guessed of unknown) {
+      const name = plurals.get(spellingOf(guessed[0]));
+      const member =
+        name === undefined ? undefined : this.#rename(node, guessed, { path: place.path, name });
+      if (member !== undefined) renamed.set(guessed, member);
+    }
+    return renamed.size === 0 ? members : members.map((member) => renamed.get(member) ?? member);
+  }
+
+  /** The member under the other name; undefined when its value does not fit there. */
+  #rename(node: SchemaNode, [, given]: Member, { path: parent, name }: Place): Member | undefined {
+    const path = pathOfMember(node, parent, name);
+    const child = this.#reader.member(node, name);
+    const value = this.repair(child, given, { path, name });
+    if (!this.#fits(child, value)) return undefined;
+    this.#note(path, told`The argument came under a related name.`);
+    return [name, value];
+  }
+
+  /**
+   * Members a closed schema does not have, beside all it demands: clients refuse the whole call for
+   * them. One that is like a declared name may be meant for that, and stays.
+   */
+  #dropForbidden(node: SchemaNode, members: readonly Member[], { path }: Place): readonly Member[] {
+    const rule = closedRule(node);
+    if (rule === undefined) return members;
+    const unknown = members.filter(([name]) => !isKnown(node, name));
+    const hasDeclared = unknown.length < members.length;
+    if (unknown.length === 0 || unknown.length > MAX_FORBIDDEN || !hasDeclared) return members;
+    const given = new Set(members.map(([name]) => name));
+    if (rule.required.keys().some((name) => !given.has(name))) return members;
+    const dropped = new Set(
+      unknown.filter(([name]) => !rule.properties.keys().some((known) => isMeantFor(name, known))),
+    );
+    if (dropped.size === 0) return members;
+    this.#note(`${path}[*]`, told`The tool takes no argument of that name.`, 'dropped');
+    return members.filter((member) => !dropped.has(member));
+  }
+}
+
+function fitsItself({ types, lists }: SchemaNode, value: JsonValue): boolean {
+  return types.has(typeOfValue(value)) && lists.every((list) => isListed(list, value));
+}
+
+/** Objects and arrays are not compared member by member: any of them may be meant. */
+function isListed({ byText, types }: ValueList, value: JsonValue): boolean {
+  const type = typeOfValue(value);
+  if (type === 'object' || type === 'array') return types.has(type);
+  return byText.has(JSON.stringify(value));
+}
+
+function hasRequired({ objects }: SchemaNode, value: JsonObject): boolean {
+  return objects.every(({ required }) =>
+    required.keys().every((name) => Object.hasOwn(value, name)),
+  );
+}
+
+function onlyMissing({ objects }: SchemaNode, members: readonly Member[]): string | undefined {
+  const given = new Set(members.map(([name]) => name));
+  const missing = new Set<string>();
+  for (const { required } of objects) {
+    for (const name of required.keys()) {
+      if (!given.has(name)) missing.add(name);
+      if (missing.size > 1) return undefined;
+    }
+  }
+  const [name] = missing;
+  return name;
+}
+
+/** False where the schema describes members of any name, which then are no mistakes. */
+function namesAreFixed({ objects }: SchemaNode): boolean {
+  return objects.every((rule) => !rule.hasPatterns && !rule.takesOthers);
+}
+
+function isKnown(node: SchemaNode, name: string): boolean {
+  return isDeclared(node, name) || isRequired(node, name);
+}
+
+/** Names the schema does not know are not repeated: they could be as many as the model likes. */
+function pathOfMember(node: SchemaNode, parent: string, name: string): string {
+  return isKnown(node, name) ? memberPath(parent, name) : `${parent}[*]`;
 }
 
 /** Where its own type is not allowed: a number or object as text, one value as a list, a list of one as its value. */
@@ -204,184 +658,6 @@ function onlyOne(attempts: readonly Attempt[]): Attempt | undefined {
   return attempts.every(({ value }) => JSON.stringify(value) === text) ? first : undefined;
 }
 
-// Repairs the members of an object: their values, nulls that should be absent, names that were guessed.
-
-interface ObjectRepairInput {
-  readonly node: SchemaNode;
-  readonly object: JsonObject;
-  readonly place: Place;
-}
-
-type Member = readonly [name: string, value: JsonValue];
-
-/** The same object when nothing changed. Members keep their order. */
-function repairObject(repairer: ValueRepairer, input: ObjectRepairInput): JsonObject {
-  const { node, object, place } = input;
-  if (node.objects.length === 0) return object;
-  const members = Object.entries(object);
-  const repaired: Member[] = [];
-  let isChanged = false;
-  for (const [name, value] of members) {
-    const memberPlace = { path: memberPath(node, place.path, name), name };
-    if (value === null && shouldBeAbsent(repairer, node, name)) {
-      repairer.note({
-        action: 'repaired',
-        path: memberPlace.path,
-        reason: told`The optional argument is left out instead of null.`,
-      });
-      isChanged = true;
-      continue;
-    }
-    const child = repairer.work.member(node, name);
-    // Of members it was not told the upstream was not asked for texts.
-    const asked = child.isOpen && !isDeclared(node, name) ? { ...child, isOpen: false } : child;
-    const repairedValue = repairer.repair(asked, value, memberPlace);
-    isChanged ||= repairedValue !== value;
-    repaired.push([name, repairedValue]);
-  }
-  const renamed = renamePlurals(repairer, renameGuessed(repairer, repaired, input), input);
-  const allowed = dropForbidden(repairer, renamed, input);
-  if (allowed === repaired && !isChanged) return object;
-  // Unlike assignment, this also makes `__proto__` an ordinary member.
-  return Object.fromEntries(allowed);
-}
-
-function shouldBeAbsent({ work }: ValueRepairer, node: SchemaNode, name: string): boolean {
-  if (!isDeclared(node, name) || isRequired(node, name)) return false;
-  return !work.fits(work.member(node, name), null);
-}
-
-/** Members with the one unknown name that is related to the one missing name put right. */
-function renameGuessed(
-  repairer: ValueRepairer,
-  members: readonly Member[],
-  input: ObjectRepairInput,
-): readonly Member[] {
-  const { node } = input;
-  const missing = onlyMissing(node, members);
-  if (missing === undefined || !namesAreFixed(node)) return members;
-  const guesses = members.filter(
-    ([name]) => !isKnown(node, name) && (areRelated(name, missing) || isPlural(name, missing)),
-  );
-  const [guessed] = guesses;
-  if (guessed === undefined || guesses.length > 1) return members;
-  const renamed = rename(repairer, { ...input, guessed, name: missing });
-  if (renamed === undefined) return members;
-  return members.map((member) => (member === guessed ? renamed : member));
-}
-
-/** An argument that may be absent came in the plural: clients refuse or overlook it. */
-function renamePlurals(
-  repairer: ValueRepairer,
-  members: readonly Member[],
-  input: ObjectRepairInput,
-): readonly Member[] {
-  const { node } = input;
-  if (!namesAreFixed(node)) return members;
-  const unknown = members.filter(([name]) => !isKnown(node, name));
-  if (unknown.length === 0) return members;
-  const given = new Set(members.map(([name]) => name));
-  const plurals = new Map<string, string>();
-  for (const name of node.objects.flatMap(({ properties }) => [...properties.keys()])) {
-    const plural = `${spellingOf(name)}s`;
-    if (!given.has(name) && !plurals.has(plural)) plurals.set(plural, name);
-  }
-  const renamed = new Map<Member, Member>();
-  for (const guessed of unknown) {
-    const name = plurals.get(spellingOf(guessed[0]));
-    const member = name === undefined ? undefined : rename(repairer, { ...input, guessed, name });
-    if (member !== undefined) renamed.set(guessed, member);
-  }
-  return renamed.size === 0 ? members : members.map((member) => renamed.get(member) ?? member);
-}
-
-/** More unknown names than a model adds by mistake: they are meant, and the client says what it makes of them. */
-const MAX_FORBIDDEN = 10;
-
-/**
- * Members a closed schema does not have, beside all it demands: clients refuse the whole call for
- * them. One that is like a declared name may be meant for that, and stays.
- */
-function dropForbidden(
-  repairer: ValueRepairer,
-  members: readonly Member[],
-  { node, place }: ObjectRepairInput,
-): readonly Member[] {
-  const [rule, ...otherRules] = node.objects;
-  if (rule?.isClosed !== true || otherRules.length > 0 || node.choices.length > 0) return members;
-  const { properties, required } = rule;
-  const unknown = members.filter(([name]) => !isKnown(node, name));
-  const hasDeclared = unknown.length < members.length;
-  if (unknown.length === 0 || unknown.length > MAX_FORBIDDEN || !hasDeclared) return members;
-  const given = new Set(members.map(([name]) => name));
-  if ([...required].some((name) => !given.has(name))) return members;
-  const declared = [...properties.keys()];
-  const isMeant = ([name]: Member): boolean =>
-    declared.some((known) => areRelated(name, known) || isPlural(name, known));
-  const dropped = new Set(unknown.filter((member) => !isMeant(member)));
-  if (dropped.size === 0) return members;
-  repairer.note({
-    action: 'dropped',
-    path: `${place.path}[*]`,
-    reason: told`The tool takes no argument of that name.`,
-  });
-  return members.filter((member) => !dropped.has(member));
-}
-
-interface Renaming extends ObjectRepairInput {
-  readonly guessed: Member;
-  readonly name: string;
-}
-
-/** Undefined when the value does not fit under the other name. */
-function rename(
-  repairer: ValueRepairer,
-  { node, place, guessed, name }: Renaming,
-): Member | undefined {
-  const path = memberPath(node, place.path, name);
-  const child = repairer.work.member(node, name);
-  const value = repairer.repair(child, guessed[1], { path, name });
-  if (!repairer.work.fits(child, value)) return undefined;
-  repairer.note({
-    action: 'repaired',
-    path,
-    reason: told`The argument came under a related name.`,
-  });
-  return [name, value];
-}
-
-function onlyMissing(node: SchemaNode, members: readonly Member[]): string | undefined {
-  const given = new Set(members.map(([name]) => name));
-  const missing = new Set<string>();
-  for (const { required } of node.objects) {
-    for (const name of required) {
-      if (!given.has(name)) missing.add(name);
-      if (missing.size > 1) return undefined;
-    }
-  }
-  const [name] = missing;
-  return name;
-}
-
-/** False where the schema describes members of any name, which then are no mistakes. */
-function namesAreFixed({ objects }: SchemaNode): boolean {
-  return objects.every(
-    ({ others, hasPatterns }) => !hasPatterns && (others === undefined || others === false),
-  );
-}
-
-function isKnown(node: SchemaNode, name: string): boolean {
-  return isDeclared(node, name) || isRequired(node, name);
-}
-
-/** Names the schema does not know are not repeated: they could be as many as the model likes. */
-function memberPath(node: SchemaNode, parent: string, name: string): string {
-  if (!isKnown(node, name)) return `${parent}[*]`;
-  return /^[A-Za-z_$][\w$-]*$/.test(name)
-    ? `${parent}.${name}`
-    : `${parent}[${JSON.stringify(name)}]`;
-}
-
 // What a text may stand for where a schema does not allow texts.
 
 /** No leading zeros, no negative zero: such texts are versions or codes (`007`, `01.0`). */
@@ -424,7 +700,7 @@ function readText(node: SchemaNode, text: string, name: string): readonly JsonVa
  * value. Numbers are those written the one usual way: `1.10`, `1e3` and `007` are no JSON a model would write.
  */
 function readAnyText(text: string): JsonValue | undefined {
-  if (/^\s*(?:\[|\{|"[\s\S]*"\s*$)/.test(text)) return parsed(text)[0];
+  if (/^\s*(?:\[|\{|"[\s\S]*"\s*$)/.test(text)) return tryParse(text);
   if (text === 'null') return null;
   if (text === 'true' || text === 'false') return text === 'true';
   return readNumberText(text).find((number) => JSON.stringify(number) === text);
@@ -458,10 +734,15 @@ function readJsonText(text: string): readonly JsonValue[] {
 }
 
 function parsed(text: string): readonly JsonValue[] {
+  const value = tryParse(text);
+  return value === undefined ? [] : [value];
+}
+
+export function tryParse(text: string, budget?: JsonBudget): JsonValue | undefined {
   try {
-    return [parseJson(text)];
+    return parseJson(text, budget);
   } catch {
-    return [];
+    return undefined;
   }
 }
 
@@ -485,9 +766,9 @@ function spellingOf(name: string): string {
   return wordsOf(name).join('');
 }
 
-/** True for an argument's name in the plural (`paths`), in whatever spelling. */
-function isPlural(name: string, of: string): boolean {
-  return spellingOf(name) === `${spellingOf(of)}s`;
+/** True for a name that is clearly meant for a declared one: related to it, or its plural (`paths`). */
+function isMeantFor(name: string, declared: string): boolean {
+  return areRelated(name, declared) || spellingOf(name) === `${spellingOf(declared)}s`;
 }
 
 /** Spelling variants (`filePath`, `file_path`), synonyms, or one name's words inside the other's (`path`). */
@@ -511,181 +792,4 @@ function wordsOf(name: string): readonly string[] {
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '');
-}
-
-// Says whether a value fits a schema, and bounds the work one call's arguments may cost.
-
-/** Values and branches looked at for one call; schemas that unfold without end stop here. */
-const MAX_STEPS = 200_000;
-const MAX_VALUE_DEPTH = 100;
-
-/**
- * The reading of one call's arguments. It is lenient: every valid value fits, and some invalid ones
- * do too, as only the keywords of `SchemaNode` are looked at.
- */
-export class SchemaWork {
-  readonly #reader: SchemaReader;
-  #stepsLeft = MAX_STEPS;
-  #depth = 0;
-  /** True when the limits were met; nothing that was found out then is certain. */
-  gaveUp = false;
-
-  constructor(reader: SchemaReader) {
-    this.#reader = reader;
-  }
-
-  /** Pays for a look at one value; false at the limits. Every `enter` that gave true needs its `leave`. */
-  enter(node: SchemaNode): boolean {
-    this.#stepsLeft -= node.cost;
-    if (this.#stepsLeft < 0 || this.#depth >= MAX_VALUE_DEPTH) this.gaveUp = true;
-    if (this.gaveUp) return false;
-    this.#depth += 1;
-    return true;
-  }
-
-  leave(): void {
-    this.#depth -= 1;
-  }
-
-  fits(node: SchemaNode, value: JsonValue): boolean {
-    if (!this.enter(node)) return true;
-    const answer =
-      fitsItself(node, value) && this.#membersFit(node, value) && this.#someBranchFits(node, value);
-    this.leave();
-    return answer;
-  }
-
-  /** The node of an object's member. */
-  member(node: SchemaNode, name: string): SchemaNode {
-    return this.#reader.read(memberSchemas(node, name));
-  }
-
-  /** The node of an array's item. */
-  item(node: SchemaNode, index: number): SchemaNode {
-    return this.#reader.read(itemSchemas(node, index));
-  }
-
-  /** The node without its first choice, once for each branch of that choice. */
-  branches(node: SchemaNode): readonly SchemaNode[] {
-    const [first = [], ...choices] = node.choices;
-    const rest = { ...node, choices };
-    return first.map((branch) => joinNodes(rest, this.#reader.read([branch])));
-  }
-
-  /** True where the upstream was asked for any value as text: nothing, or null alone, is said of the type. */
-  isAnyValue(node: SchemaNode): boolean {
-    if (!node.isOpen || node.choices.length > 1) return false;
-    const others = (node.choices[0] ?? [])
-      .map((branch) => this.#reader.read([branch]))
-      .filter((branch) => !isNullOnly(branch));
-    const [only] = others;
-    if (only === undefined) return node.choices.length === 0;
-    return others.length === 1 && only.isOpen && only.choices.length === 0;
-  }
-
-  #membersFit(node: SchemaNode, value: JsonValue): boolean {
-    if (Array.isArray(value)) {
-      if (node.arrays.length === 0) return true;
-      return value.every((item, index) => this.fits(this.item(node, index), item));
-    }
-    if (!isJsonObject(value) || node.objects.length === 0) return true;
-    return (
-      hasRequired(node, value) &&
-      Object.entries(value).every(([name, member]) => this.fits(this.member(node, name), member))
-    );
-  }
-
-  #someBranchFits(node: SchemaNode, value: JsonValue): boolean {
-    return node.choices.every((branches) =>
-      branches.some((branch) => this.fits(this.#reader.read([branch]), value)),
-    );
-  }
-}
-
-function isNullOnly({ types }: SchemaNode): boolean {
-  return types.size === 1 && types.has('null');
-}
-
-function fitsItself({ types, lists }: SchemaNode, value: JsonValue): boolean {
-  return types.has(typeOfValue(value)) && lists.every((list) => isListed(list, value));
-}
-
-/** Objects and arrays are not compared member by member: any of them may be meant. */
-function isListed({ byText, types }: ValueList, value: JsonValue): boolean {
-  const type = typeOfValue(value);
-  if (type === 'object' || type === 'array') return types.has(type);
-  return byText.has(JSON.stringify(value));
-}
-
-function hasRequired({ objects }: SchemaNode, value: JsonObject): boolean {
-  return objects.every(({ required }) =>
-    required.values().every((name) => Object.hasOwn(value, name)),
-  );
-}
-
-// Tells schemas with values that an upstream may write as texts although they are none.
-
-/** Schemas that are deeper or larger are taken to have such values: what is too deep for the upstream comes as text. */
-const MAX_TEXT_DEPTH = 20;
-const MAX_NODES = 20_000;
-
-/**
- * What was not asked for in JSON Schema: upstreams list only texts, take only so many levels, have no
- * recursion, and know no objects of any members. Such values come as texts (`"1"` of `enum: [1, 2]`,
- * `"{…}"` of an object without declared properties, `"5"` of any value).
- */
-export function holdsTexts(root: SchemaNode, reader: SchemaReader): boolean {
-  return new SchemaWalk(reader).holdsTexts(root);
-}
-
-class SchemaWalk {
-  readonly #reader: SchemaReader;
-  readonly #work: SchemaWork;
-  /** The nodes from the root down to the one looked at. */
-  readonly #open = new Set<SchemaNode>();
-  readonly #done = new Set<SchemaNode>();
-
-  constructor(reader: SchemaReader) {
-    this.#reader = reader;
-    this.#work = new SchemaWork(reader);
-  }
-
-  holdsTexts(node: SchemaNode): boolean {
-    if (this.#done.has(node)) return false;
-    const isRecursive = this.#open.has(node);
-    if (isRecursive || this.#open.size >= MAX_TEXT_DEPTH || this.#done.size >= MAX_NODES)
-      return true;
-    if (node.lists.some(listsOthers) || isAnyObject(node)) return true;
-    if (this.#work.isAnyValue(node)) return true;
-    this.#open.add(node);
-    const found = this.#below(node).some((child) => this.holdsTexts(child));
-    this.#open.delete(node);
-    this.#done.add(node);
-    return found;
-  }
-
-  #below(node: SchemaNode): readonly SchemaNode[] {
-    const names = new Set(node.objects.flatMap(({ properties }) => [...properties.keys()]));
-    const places = Math.max(0, ...node.arrays.map(({ tuple }) => tuple.length)) + 1;
-    return [
-      ...[...names].map((name) => this.#reader.read(memberSchemas(node, name))),
-      ...(node.arrays.length === 0
-        ? []
-        : Array.from({ length: places }, (_, index) =>
-            this.#reader.read(itemSchemas(node, index)),
-          )),
-      ...node.choices.flat().map((branch) => this.#reader.read([branch])),
-    ];
-  }
-}
-
-/** True for values that are neither texts nor the only booleans: those have a type of their own. */
-function listsOthers({ types }: ValueList): boolean {
-  const others = [...types].filter((type) => type !== 'null');
-  return others.some((type) => type !== 'string' && !(type === 'boolean' && others.length === 1));
-}
-
-function isAnyObject({ types, objects, choices }: SchemaNode): boolean {
-  if (types.has('string') || !types.has('object') || choices.length > 0) return false;
-  return objects.every(({ properties }) => properties.size === 0);
 }

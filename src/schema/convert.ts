@@ -29,23 +29,18 @@ import {
   type Branch,
   CHOICE_LEVELS,
   gatherSource,
+  isTighter,
   type OpenGroup,
   openChoices,
   toNumber,
 } from './gather.ts';
 import {
-  ANYTHING,
-  addHint,
-  addProperty,
   type CaseSource,
   type ChoiceGroup,
-  copyConstraints,
-  createSummary,
-  joinSources,
   type LimitName,
   type NodeSource,
   type SchemaConversion,
-  type SchemaSummary,
+  SchemaSummary,
   sourceOf,
   sourceOfCases,
   unionOfCases,
@@ -59,42 +54,45 @@ const OTHER_LEVELS = 1;
 
 const CLOSED: JsonObject = { additionalProperties: false };
 
-/** The node for a schema; undefined when the schema allows no value at all. */
-function writeSource(
-  conversion: SchemaConversion,
+/** The node for a schema inside another; undefined when the schema allows no value at all. */
+function writeInside(
+  { conversion, level }: SchemaSummary,
   source: NodeSource,
-  level: number,
+  levels: number,
 ): JsonObject | undefined {
-  const summary = createSummary(pathOf(source), level);
-  gatherSource(conversion, summary, source);
-  return writeNode(conversion, summary);
+  const path = source.all[0]?.path ?? source.any[0]?.path ?? '';
+  const summary = new SchemaSummary(conversion, path, level + levels);
+  gatherSource(summary, source);
+  return writeNode(summary);
 }
 
-function pathOf({ all, any }: NodeSource): string {
-  return all[0]?.path ?? any[0]?.path ?? '';
-}
-
-/** As `writeSource`, for a summary that is gathered already. */
-export function writeNode(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-): JsonObject | undefined {
-  const alternatives = settleChoices(conversion, summary, false);
+/** The node for what was gathered; undefined when no value at all is allowed. */
+export function writeNode(summary: SchemaSummary): JsonObject | undefined {
+  const alternatives = settleChoices(summary, false);
   if (summary.isUnsatisfiable) return undefined;
   if (summary.level > MAX_LEVEL && (alternatives.length > 0 || holdsOthers(summary))) {
-    return writeDeep(conversion, summary);
+    return writeDeep(summary);
   }
-  if (alternatives.length > 0) return writeAlternatives(conversion, summary, alternatives);
-  const listed = writeEnumeration(conversion, summary);
-  if (listed !== undefined) {
-    if (listed.type === undefined) return annotate(conversion, summary, listed.fields);
-    summary.types = [listed.type];
-    return finishNode(conversion, summary, {
-      ...typeField(conversion, summary, listed.type),
-      ...listed.fields,
-    });
-  }
-  return writeTyped(conversion, summary);
+  if (alternatives.length > 0) return writeAlternatives(summary, alternatives);
+  const listed = writeEnumeration(summary);
+  if (listed === undefined) return writeTyped(summary);
+  const { type, fields } = listed;
+  if (type === undefined) return annotate(summary, fields);
+  summary.types = [type];
+  return finishNode(summary, { ...typeField(summary, type), ...fields });
+}
+
+/** The types that are told or suggested. */
+function typesOf({ types, impliedType }: SchemaSummary): readonly TypeName[] {
+  return types ?? (impliedType === undefined ? [] : [impliedType]);
+}
+
+function isOfType(summary: SchemaSummary, type: 'object' | 'array'): boolean {
+  return typesOf(summary).includes(type);
+}
+
+function isUnknown(summary: SchemaSummary): boolean {
+  return summary.types === undefined && summary.impliedType === undefined;
 }
 
 function holdsOthers({ types, impliedType }: SchemaSummary): boolean {
@@ -103,156 +101,132 @@ function holdsOthers({ types, impliedType }: SchemaSummary): boolean {
 }
 
 /** A value that would stand too deep in the upstream's schema: JSON text, described in words. */
-function writeDeep(conversion: SchemaConversion, summary: SchemaSummary): JsonObject {
+function writeDeep(summary: SchemaSummary): JsonObject {
   const { properties, items } = summary;
   if (properties.size > 0) summary.recursionNote ??= describeMembers([...properties.keys()]);
   else if (items !== undefined)
     summary.recursionNote ??= `array of ${describeOutline(items.all[0]?.schema)}`;
-  conversion.note('approximated', summary.path, told`deeper than the upstream takes`);
-  conversion.losses.add('depth');
-  return writeAnyValue(conversion, summary);
+  summary.note('approximated', summary.path, told`deeper than the upstream takes`);
+  summary.conversion.losses.add('depth');
+  return writeAnyValue(summary);
 }
 
-function writeTyped(conversion: SchemaConversion, summary: SchemaSummary): JsonObject | undefined {
-  const types = summary.types ?? (summary.impliedType === undefined ? [] : [summary.impliedType]);
+function writeTyped(summary: SchemaSummary): JsonObject | undefined {
+  const types = typesOf(summary);
   const real = types.filter((type) => type !== 'null');
   if (real.length < types.length && real.length > 0) summary.nullable = true;
   const [type] = types.length === 1 ? types : real;
-  if (type === undefined) return writeAnyValue(conversion, summary);
+  if (type === undefined) return writeAnyValue(summary);
   if (real.length > 1) {
-    const alternatives = real.map((each) => copyForType(summary, each));
-    return writeAlternatives(conversion, summary, alternatives);
+    return writeAlternatives(
+      summary,
+      real.map((each) => copyForType(summary, each)),
+    );
   }
-  switch (type) {
-    case 'object':
-      return writeObject(conversion, summary);
-    case 'array':
-      return writeArray(conversion, summary);
-    case 'number':
-    case 'integer':
-    case 'string':
-    case 'boolean':
-    case 'null':
-      return finishNode(conversion, summary, typeField(conversion, summary, type));
-    default:
-      return type satisfies never;
-  }
+  if (type === 'object') return writeObject(summary);
+  if (type === 'array') return writeArray(summary);
+  return finishNode(summary, typeField(summary, type));
 }
 
 function copyForType(summary: SchemaSummary, type: TypeName): SchemaSummary {
   const names = LIMITS_BY_TYPE[type] ?? [];
-  const takesFormat = summary.format !== undefined && isKnownFormat(type, summary.format.name);
-  return {
-    ...copyConstraints(summary),
-    level: summary.level + CHOICE_LEVELS,
-    types: [type],
-    writtenType: undefined,
-    format: takesFormat || type === 'string' ? summary.format : undefined,
-    limits: new Map([...summary.limits].filter(([name]) => names.includes(name))),
-  };
-}
-
-/** What is declared, and behind it what conditions ask about beside it. */
-function declaredProperties({
-  properties,
-  testedProperties,
-  isClosed,
-}: SchemaSummary): [string, NodeSource][] {
-  const others = isClosed ? [] : [...testedProperties].filter(([name]) => !properties.has(name));
-  return [...properties, ...others];
+  const copy = summary.copyConstraints(summary.level + CHOICE_LEVELS);
+  copy.types = [type];
+  copy.writtenType = undefined;
+  copy.limits = new Map([...summary.limits].filter(([name]) => names.includes(name)));
+  const { format } = summary;
+  if (format !== undefined && type !== 'string' && !isKnownFormat(type, format.name)) {
+    copy.format = undefined;
+  }
+  return copy;
 }
 
 /** The fields of an object; undefined when it has no property that can have a value. */
-export function writeObjectFields(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-): JsonObject | undefined {
+export function writeObjectFields(summary: SchemaSummary): JsonObject | undefined {
+  const { properties: declared, testedProperties, closedBy } = summary;
+  // What conditions ask about beside what is declared comes last.
+  const tested = closedBy === undefined ? [...testedProperties] : [];
   const written: [string, JsonObject][] = [];
-  for (const [name, source] of declaredProperties(summary)) {
-    const node = writeSource(conversion, source, summary.level + PROPERTY_LEVELS);
+  for (const [name, source] of [...declared, ...tested.filter(([each]) => !declared.has(each))]) {
+    const node = writeInside(summary, source, PROPERTY_LEVELS);
     if (node !== undefined) written.push([name, node]);
-    else conversion.note('dropped', source.all[0]?.path ?? summary.path, told`no value is allowed`);
+    else summary.note('dropped', source.all[0]?.path ?? summary.path, told`no value is allowed`);
   }
   if (written.length === 0) return undefined;
   const properties = Object.fromEntries(written);
   return {
-    ...typeField(conversion, summary, 'object'),
+    ...typeField(summary, 'object'),
     properties,
-    ...requiredField(conversion, summary, properties),
-    ...orderingField(conversion, summary, properties),
-    ...otherFields(conversion, summary),
+    ...requiredField(summary, properties),
+    ...orderingField(summary, properties),
+    ...otherFields(summary),
   };
 }
 
 /** What is said of members that are not declared, beside those that are. */
-function otherFields(conversion: SchemaConversion, summary: SchemaSummary): JsonObject {
-  const { otherProperties, isClosed, allowsAdditional, hasListedNames } = summary;
-  if (hasListedNames) return conversion.form === 'json-schema' ? CLOSED : {};
-  if (conversion.form === 'json-schema') {
-    if (allowsAdditional) return { additionalProperties: otherNode(conversion, summary) };
-    return isClosed ? CLOSED : {};
+function otherFields(summary: SchemaSummary): JsonObject {
+  const { otherProperties, closedBy, allowsAdditional, hasListedNames, conversion } = summary;
+  const isJson = conversion.form === 'json-schema';
+  if (hasListedNames) return isJson ? CLOSED : {};
+  if (isJson) {
+    if (allowsAdditional) return { additionalProperties: otherNode(summary) };
+    return closedBy === undefined ? {} : CLOSED;
   }
   if (otherProperties === undefined) return {};
   const shape = describeShape(conversion, otherProperties);
-  addHint(summary, `other properties: ${shape}`);
-  conversion.note('approximated', otherProperties.path, told`said in the description`);
+  summary.sayInstead(`other properties: ${shape}`, otherProperties.path);
   if (shape !== ANY_SHAPE) conversion.losses.add('value');
   return {};
 }
 
 /** The schema of members that are not declared, in JSON Schema. */
-function otherNode(
-  conversion: SchemaConversion,
-  { otherProperties, level }: SchemaSummary,
-): JsonObject | boolean {
+function otherNode(summary: SchemaSummary): JsonObject | boolean {
+  const { otherProperties } = summary;
   if (otherProperties === undefined) return true;
-  const node = writeSource(conversion, sourceOf(otherProperties), level + OTHER_LEVELS);
+  const node = writeInside(summary, sourceOf(otherProperties), OTHER_LEVELS);
   if (node === undefined) return false;
   return Object.keys(node).length === 0 || node;
 }
 
-function writeObject(conversion: SchemaConversion, summary: SchemaSummary): JsonObject {
-  const fields = writeObjectFields(conversion, summary) ?? writeMapFields(conversion, summary);
-  if (fields !== undefined) return finishNode(conversion, summary, fields);
-  return writeText(conversion, summary, 'an object');
+function writeObject(summary: SchemaSummary): JsonObject {
+  const fields = writeObjectFields(summary) ?? writeMapFields(summary);
+  return fields === undefined ? writeText(summary, 'an object') : finishNode(summary, fields);
 }
 
 /** The fields of an object of free member names; undefined where the form has none for it. */
-export function writeMapFields(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-): JsonObject | undefined {
-  if (conversion.form !== 'json-schema') return undefined;
-  const { allowsAdditional, isClosed } = summary;
-  const additionalProperties =
-    allowsAdditional || !isClosed ? otherNode(conversion, summary) : false;
-  return { ...typeField(conversion, summary, 'object'), additionalProperties };
+export function writeMapFields(summary: SchemaSummary): JsonObject | undefined {
+  if (summary.conversion.form !== 'json-schema') return undefined;
+  const isFree = summary.allowsAdditional || summary.closedBy === undefined;
+  return {
+    ...typeField(summary, 'object'),
+    additionalProperties: isFree ? otherNode(summary) : false,
+  };
 }
 
-function writeArray(conversion: SchemaConversion, summary: SchemaSummary): JsonObject {
+function writeArray(summary: SchemaSummary): JsonObject {
   const isClosed = summary.items?.all.some(({ schema }) => schema === false) ?? false;
   if (isClosed) closeAt(summary, summary.tuple?.length ?? 0);
-  const positions = positionFields(conversion, summary);
-  const source = itemSource(conversion, summary, isClosed || positions.isCut);
-  const items = source && writeSource(conversion, source, summary.level + ITEM_LEVELS);
-  const fields = { ...typeField(conversion, summary, 'array'), ...positions.fields };
-  if (items !== undefined) return finishNode(conversion, summary, { ...fields, items });
-  if (positions.fields.prefixItems !== undefined) return finishNode(conversion, summary, fields);
-  conversion.note('approximated', summary.path, told`items are sent as texts`);
-  const text = typeField(conversion, createSummary(summary.path, summary.level), 'string');
-  return finishNode(conversion, summary, { ...fields, items: Object.freeze(text) });
+  const positions = positionFields(summary);
+  const source = itemSource(summary, isClosed || positions.isCut);
+  const items = source && writeInside(summary, source, ITEM_LEVELS);
+  const fields = { ...typeField(summary, 'array'), ...positions.fields };
+  if (items !== undefined) return finishNode(summary, { ...fields, items });
+  if (positions.fields.prefixItems !== undefined) return finishNode(summary, fields);
+  summary.note('approximated', summary.path, told`items are sent as texts`);
+  const text = { type: ownTypeWord(summary.conversion, 'string') };
+  return finishNode(summary, { ...fields, items: Object.freeze(text) });
 }
 
 /** The positions of a tuple in JSON Schema; `isCut` when none may follow, as one of them takes no value. */
-function positionFields(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-): { readonly fields: JsonObject; readonly isCut: boolean } {
-  const { tuple = [], level } = summary;
+function positionFields(summary: SchemaSummary): {
+  readonly fields: JsonObject;
+  readonly isCut: boolean;
+} {
+  const { tuple = [], conversion } = summary;
   if (conversion.form !== 'json-schema' || tuple.length === 0) return { fields: {}, isCut: false };
   const prefixItems: JsonObject[] = [];
   for (const at of tuple) {
-    const node = writeSource(conversion, sourceOf(at), level + POSITION_LEVELS);
+    const node = writeInside(summary, sourceOf(at), POSITION_LEVELS);
     if (node === undefined) break;
     prefixItems.push(node);
   }
@@ -262,54 +236,43 @@ function positionFields(
 }
 
 /** What an item may be: any of the positions, or one of the items after them. */
-function itemSource(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  isClosed: boolean,
-): NodeSource | undefined {
-  const { tuple, items, path } = summary;
+function itemSource(summary: SchemaSummary, isClosed: boolean): NodeSource | undefined {
+  const { tuple = [], items, path, conversion } = summary;
   const further = isClosed ? undefined : items;
-  if (tuple === undefined || tuple.length === 0 || conversion.form === 'json-schema')
-    return further;
+  if (tuple.length === 0 || conversion.form === 'json-schema') return further;
   conversion.losses.add('value');
-  addHint(summary, `in order: ${tuple.map((at) => describeShape(conversion, at)).join(', ')}`);
-  conversion.note('approximated', path, told`the positions are said in the description`);
-  const branches = tuple.map(sourceOf);
-  if (further !== undefined) branches.push(further);
-  return { all: [], any: [{ branches, keyword: 'anyOf', path }] };
+  const words = `in order: ${tuple.map((at) => describeShape(conversion, at)).join(', ')}`;
+  summary.sayInstead(words, path, told`the positions are said in the description`);
+  const sources = [...tuple.map(sourceOf), ...(further === undefined ? [] : [further])];
+  const branches = sources.map((source) => ({ source, when: undefined }));
+  return { all: [], any: [{ branches, kind: 'choice', path }] };
 }
 
 /** No items after the first `length` ones. */
-function closeAt(summary: SchemaSummary, length: number): void {
-  const known = summary.limits.get('maxItems');
-  if (known !== undefined && toNumber(known.value) <= length) return;
-  summary.limits.set('maxItems', { value: length, path: summary.path });
+function closeAt({ limits, path }: SchemaSummary, length: number): void {
+  if (isTighter('maxItems', length, limits.get('maxItems')?.value)) {
+    limits.set('maxItems', { value: length, path });
+  }
 }
 
 function writeAlternatives(
-  conversion: SchemaConversion,
   summary: SchemaSummary,
   alternatives: readonly SchemaSummary[],
 ): JsonObject | undefined {
-  const nodes: JsonObject[] = [];
-  for (const alternative of alternatives) {
-    const node = writeNode(conversion, alternative);
-    if (node !== undefined) nodes.push(node);
-  }
-  const values = nodes.filter((node) => !isNullNode(node));
+  const nodes = alternatives.map(writeNode).filter((node) => node !== undefined);
+  const values = nodes.filter(({ type }) => readTypeName(type ?? null) !== 'null');
   if (values.length > 0 && values.length < nodes.length) summary.nullable = true;
   const merged = alternativesOf(values.length > 0 ? values : nodes.slice(0, 1));
   if (merged === undefined) return undefined;
-  if (summary.recursionNote !== undefined) addHint(summary, summary.recursionNote);
-  if (typeof merged.description === 'string') summary.descriptions.add(merged.description);
-  const { description: _joined, ...fields } = merged;
-  return soleAlternatives(annotate(conversion, summary, fields));
+  if (summary.recursionNote !== undefined) summary.hint(summary.recursionNote);
+  const { description, ...fields } = merged;
+  if (typeof description === 'string') summary.descriptions.add(description);
+  return soleAlternatives(annotate(summary, fields));
 }
 
 /** One node for several: the same ones once, lists of values as one list, the rest as `anyOf`. */
 function alternativesOf(nodes: readonly JsonObject[]): JsonObject | undefined {
-  const distinct = new Map(nodes.map((node) => [JSON.stringify(node), node]));
-  const [first, ...others] = distinct.values();
+  const [first, ...others] = distinctNodes(nodes);
   if (first === undefined || others.length === 0) return first;
   const values = [first, ...others].map(plainValues);
   const isOneType = others.every(({ type }) => type === first.type);
@@ -319,8 +282,8 @@ function alternativesOf(nodes: readonly JsonObject[]): JsonObject | undefined {
   return freezeNode({ anyOf: [first, ...others] });
 }
 
-function isNullNode(node: JsonObject): boolean {
-  return readTypeName(node.type ?? null) === 'null';
+function distinctNodes(nodes: readonly JsonObject[]): JsonObject[] {
+  return [...new Map(nodes.map((node) => [JSON.stringify(node), node])).values()];
 }
 
 /** The values of a node that is nothing but a list of values. */
@@ -331,52 +294,31 @@ function plainValues(node: JsonObject): readonly JsonValue[] | undefined {
 // Writes the single fields of a node: type, required, order, format, limits.
 
 export function typeField(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
+  { conversion, writtenType }: SchemaSummary,
   type: TypeName,
 ): { type: string } {
-  if (conversion.form === 'json-schema') return { type };
-  if (summary.writtenType !== undefined && readTypeName(summary.writtenType) === type) {
-    return { type: summary.writtenType };
-  }
-  return { type: conversion.upperCase ? type.toUpperCase() : type };
+  const isWritten = conversion.form === 'schema' && readTypeName(writtenType ?? null) === type;
+  return { type: isWritten && writtenType ? writtenType : ownTypeWord(conversion, type) };
 }
 
-function requiredField(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  properties: JsonObject,
-): JsonObject {
+function ownTypeWord({ upperCase }: SchemaConversion, type: TypeName): string {
+  return upperCase ? type.toUpperCase() : type;
+}
+
+function requiredField(summary: SchemaSummary, properties: JsonObject): JsonObject {
   const required: string[] = [];
   for (const [name, path] of summary.required) {
     if (Object.hasOwn(properties, name)) required.push(name);
-    else conversion.note('dropped', path, told`no such property`);
+    else summary.note('dropped', path, told`no such property`);
   }
   return required.length === 0 ? {} : { required };
 }
 
-function orderingField(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  properties: JsonObject,
-): JsonObject {
+function orderingField(summary: SchemaSummary, properties: JsonObject): JsonObject {
   const names = Object.keys(properties);
-  const given = summary.ordering?.filter((name) => Object.hasOwn(properties, name));
-  if (given !== undefined && given.length > 0) return { propertyOrdering: given };
-  return conversion.ordered && names.length > 1 ? { propertyOrdering: names } : {};
-}
-
-function formatField(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  type: TypeName,
-): JsonObject {
-  const { format } = summary;
-  if (format === undefined) return {};
-  if (isKnownFormat(type, format.name)) return { format: format.name };
-  addHint(summary, `format ${describeValue(format.name)}`);
-  conversion.note('approximated', format.path, told`said in the description`);
-  return {};
+  const given = summary.ordering?.filter((name) => Object.hasOwn(properties, name)) ?? [];
+  if (given.length > 0) return { propertyOrdering: given };
+  return summary.conversion.ordered && names.length > 1 ? { propertyOrdering: names } : {};
 }
 
 /** Limits that mean something for a type. */
@@ -397,20 +339,16 @@ const NO_JSON_KEYWORD: ReadonlySet<LimitName> = new Set<LimitName>([
   'pattern',
 ]);
 
-function limitFields(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  type: TypeName,
-): JsonObject {
-  if (type === 'integer' || type === 'number') settleExclusive(conversion, summary, type);
+function limitFields(summary: SchemaSummary, type: TypeName): JsonObject {
+  const { conversion, limits } = summary;
+  if (type === 'integer' || type === 'number') settleExclusive(summary, type === 'integer');
   const names = LIMITS_BY_TYPE[type] ?? [];
   const fields: [string, JsonValue][] = [];
-  for (const [name, { value, path }] of summary.limits) {
-    if (!names.includes(name)) conversion.note('dropped', path, told`has no effect on ${type}`);
-    else if (!takesLimit(conversion, name, value)) {
-      addHint(summary, describeLimit(name, value));
-      conversion.note('approximated', path, told`said in the description`);
-    } else if (conversion.form === 'schema') fields.push([name, value]);
+  for (const [name, { value, path }] of limits) {
+    if (!names.includes(name)) summary.note('dropped', path, told`has no effect on ${type}`);
+    else if (!takesLimit(conversion, name, value))
+      summary.sayInstead(describeLimit(name, value), path);
+    else if (conversion.form === 'schema') fields.push([name, value]);
     else fields.push([name, typeof value === 'string' ? Number(value) : value]);
   }
   return Object.fromEntries(fields);
@@ -418,7 +356,12 @@ function limitFields(
 
 /** False for what the form has no keyword for, and where `maxItems` would add up to too much. */
 function takesLimit(conversion: SchemaConversion, name: LimitName, value: JsonValue): boolean {
-  if (name === 'maxItems') return takesItems(conversion, toNumber(value));
+  if (name === 'maxItems') {
+    const most = toNumber(value);
+    if (most > conversion.itemsLeft) return false;
+    conversion.itemsLeft -= most;
+    return true;
+  }
   if (name === 'pattern' && !isPlainPattern(String(value))) return false;
   return conversion.form === 'schema' || !NO_JSON_KEYWORD.has(name);
 }
@@ -437,46 +380,21 @@ function isPlainPattern(pattern: string): boolean {
   }
 }
 
-function takesItems(conversion: SchemaConversion, most: number): boolean {
-  if (most > conversion.itemsLeft) return false;
-  conversion.itemsLeft -= most;
-  return true;
-}
-
-function settleExclusive(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  type: 'integer' | 'number',
-): void {
-  const { exclusiveMinimum: above, exclusiveMaximum: below } = summary;
-  const isWhole = type === 'integer';
-  if (above !== undefined) {
-    const least = isWhole ? Math.floor(above.value) + 1 : above.value;
-    const known = summary.limits.get('minimum');
-    if (known === undefined || toNumber(known.value) < least) {
-      summary.limits.set('minimum', { value: least, path: above.path });
+function settleExclusive(summary: SchemaSummary, isWhole: boolean): void {
+  for (const side of ['minimum', 'maximum'] as const) {
+    const bound = summary.exclusive.get(side);
+    if (bound === undefined) continue;
+    const { value: outside, path } = bound;
+    const isLeast = side === 'minimum';
+    const next = isLeast ? Math.floor(outside) + 1 : Math.ceil(outside) - 1;
+    const value = isWhole ? next : outside;
+    if (isTighter(side, value, summary.limits.get(side)?.value)) {
+      summary.limits.set(side, { value, path });
     }
-    if (!isWhole)
-      describeBound(conversion, summary, { words: `more than ${above.value}`, path: above.path });
+    if (isWhole) continue;
+    const words = `${isLeast ? 'more' : 'less'} than ${outside}`;
+    summary.sayInstead(words, path, told`the bound itself is allowed upstream`);
   }
-  if (below !== undefined) {
-    const most = isWhole ? Math.ceil(below.value) - 1 : below.value;
-    const known = summary.limits.get('maximum');
-    if (known === undefined || toNumber(known.value) > most) {
-      summary.limits.set('maximum', { value: most, path: below.path });
-    }
-    if (!isWhole)
-      describeBound(conversion, summary, { words: `less than ${below.value}`, path: below.path });
-  }
-}
-
-function describeBound(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  bound: { readonly words: string; readonly path: string },
-): void {
-  addHint(summary, bound.words);
-  conversion.note('approximated', bound.path, told`the bound itself is allowed upstream`);
 }
 
 // Completes a written node: format, limits, null and annotations, in the client's own order of keywords.
@@ -496,80 +414,57 @@ const HOLDERS = [
 const NULL_NODE: JsonObject = Object.freeze({ type: 'null' });
 
 /** Adds format, limits and annotations to a node of one type. */
-export function finishNode(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  fields: JsonObject,
-): JsonObject {
+export function finishNode(summary: SchemaSummary, fields: JsonObject): JsonObject {
   const type = readTypeName(fields.type ?? null);
-  if (type === undefined || type === 'any') return annotate(conversion, summary, fields);
-  if (summary.recursionNote !== undefined && !summary.sentAsText)
-    addHint(summary, summary.recursionNote);
-  const added = {
-    ...formatField(conversion, summary, type),
-    ...limitFields(conversion, summary, type),
-  };
-  return annotate(conversion, summary, { ...fields, ...added });
+  if (type === undefined || type === 'any') return annotate(summary, fields);
+  const { recursionNote, sentAsText, format } = summary;
+  if (recursionNote !== undefined && !sentAsText) summary.hint(recursionNote);
+  const node = { ...fields };
+  if (format !== undefined) {
+    if (isKnownFormat(type, format.name)) node.format = format.name;
+    else summary.sayInstead(`format ${describeValue(format.name)}`, format.path);
+  }
+  return annotate(summary, { ...node, ...limitFields(summary, type) });
 }
 
 /** Adds what is said of a value beside its type. */
-function annotate(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  fields: JsonObject,
-): JsonObject {
-  if (conversion.form === 'json-schema') return annotateJson(conversion, summary, fields);
-  const { title, declaredNullable, samples } = summary;
-  const nullable = summary.nullable ? true : declaredNullable;
-  const description = composeDescription(summary.descriptions, summary.hints);
-  const node: JsonObject = {
-    ...fields,
-    ...(title === undefined ? {} : { title }),
-    ...(description === '' ? {} : { description }),
-    ...(nullable === undefined ? {} : { nullable }),
-    ...Object.fromEntries(samples),
-  };
-  return inOrder(node, summary.keyOrder);
-}
-
-function annotateJson(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  fields: JsonObject,
-): JsonObject {
-  const { title, declaredNullable, samples, path } = summary;
-  for (const [name, value] of samples) {
-    addHint(summary, `${name} ${describeJson(value)}`);
-    conversion.note('approximated', memberPath(path, name), told`said in the description`);
+function annotate(summary: SchemaSummary, fields: JsonObject): JsonObject {
+  const { title, samples, path, conversion } = summary;
+  const isJson = conversion.form === 'json-schema';
+  if (isJson) {
+    for (const [name, value] of samples) {
+      summary.sayInstead(`${name} ${describeJson(value)}`, memberPath(path, name));
+    }
   }
-  const description = composeDescription(summary.descriptions, summary.hints);
-  const node: JsonObject = {
-    ...(summary.nullable || declaredNullable === true ? withNull(fields) : fields),
-    ...(title === undefined ? {} : { title }),
-    ...(description === '' ? {} : { description }),
-  };
+  const nullable = summary.nullable ? true : summary.declaredNullable;
+  const description = composeDescription(summary);
+  const node = isJson && nullable === true ? withNull(fields) : { ...fields };
+  if (title !== undefined) node.title = title;
+  if (description !== '') node.description = description;
+  if (!isJson) {
+    if (nullable !== undefined) node.nullable = nullable;
+    for (const [name, value] of samples) node[name] = value;
+  }
   return inOrder(node, summary.keyOrder);
 }
 
 /** A value that may be null as well: in the list of types, or as one more alternative. */
 function withNull(fields: JsonObject): JsonObject {
   const { type, anyOf } = fields;
-  const types = Array.isArray(type) ? type : [type];
-  if (types.includes('null')) return fields;
+  if (type === 'null' || (Array.isArray(type) && type.includes('null'))) return { ...fields };
   if (Array.isArray(anyOf)) {
     const takesNull = anyOf.some((each) => isJsonObject(each) && each.type === 'null');
-    return takesNull ? fields : { ...fields, anyOf: [...anyOf, NULL_NODE] };
+    return takesNull ? { ...fields } : { ...fields, anyOf: [...anyOf, NULL_NODE] };
   }
-  if (typeof type !== 'string') return fields;
+  if (typeof type !== 'string') return { ...fields };
   if (fields.enum !== undefined) return { anyOf: [freezeNode(fields), NULL_NODE] };
   return { ...fields, type: [type, 'null'] };
 }
 
 /** The client's own order of keywords, then ours: a legal schema leaves as it came. */
 function inOrder(node: JsonObject, order: readonly string[]): JsonObject {
-  const first = order.filter((key) => Object.hasOwn(node, key));
-  const rest = Object.keys(node).filter((key) => !first.includes(key));
-  return freezeNode(Object.fromEntries([...first, ...rest].map((key) => [key, node[key] ?? null])));
+  const keys = new Set([...order.filter((key) => Object.hasOwn(node, key)), ...Object.keys(node)]);
+  return freezeNode(Object.fromEntries([...keys].map((key) => [key, node[key] ?? null])));
 }
 
 /** Written nodes are shared between requests, so nobody may change them. Samples are the client's own. */
@@ -585,55 +480,37 @@ export function freezeNode(node: JsonObject): JsonObject {
  * answer lists the alternatives left, each complete in itself; none when there is no real choice.
  * `fold` puts the properties of all branches into one object, as the upstream's tool roots need.
  */
-export function settleChoices(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  fold: boolean,
-): SchemaSummary[] {
-  const open = openChoices(conversion, summary);
+export function settleChoices(summary: SchemaSummary, fold: boolean): SchemaSummary[] {
+  const open = openChoices(summary);
   if (open.length === 0) return [];
-  if (fold || mustFold(summary, open)) {
-    foldChoices(conversion, summary, open);
+  const conditions = open.filter(({ group }) => group.kind === 'conditional');
+  const [first, ...others] = open.filter(({ group }) => group.kind !== 'conditional');
+  if (fold || mustFold(summary, open, conditions)) {
+    for (const each of open) foldGroup(summary, each);
+    placeConditional(summary);
     return [];
   }
-  const conditions = open.filter(isCondition);
-  const [first, ...others] = open.filter((each) => !isCondition(each));
   for (const { group } of others) {
-    conversion.note('dropped', group.path, told`only one choice can be carried beside another`);
+    summary.note('dropped', group.path, told`only one choice can be carried beside another`);
   }
-  if (first !== undefined) {
-    return first.branches.map((branch) => join(conversion, summary, { branch, conditions }));
-  }
-  return settleConditions(conversion, summary, conditions);
-}
-
-function isCondition({ group }: OpenGroup): boolean {
-  return group.keyword === 'conditional';
+  if (first === undefined) return settleConditions(summary, conditions);
+  return first.branches.map((branch) => join(summary, branch, conditions));
 }
 
 /** Objects with properties of their own or asked about, and several choices of objects, become one object. */
-function mustFold(summary: SchemaSummary, open: readonly OpenGroup[]): boolean {
+function mustFold(
+  summary: SchemaSummary,
+  open: readonly OpenGroup[],
+  conditions: readonly OpenGroup[],
+): boolean {
   if (summary.properties.size > 0 || summary.testedProperties.size > 0) return true;
-  const conditions = open.filter(isCondition);
   if (conditions.length > 0 && isUnknown(summary)) return false;
-  const everyIsObject = open.every(({ branches }) =>
-    branches.every((branch) => isOfType(branch.summary, 'object') || isUnknown(branch.summary)),
+  if (open.length === 1 && conditions.length === 0) return false;
+  const branches = open.flatMap((each) => each.branches);
+  return (
+    branches.every((branch) => isOfType(branch.summary, 'object') || isUnknown(branch.summary)) &&
+    branches.some((branch) => branch.summary.properties.size > 0)
   );
-  const several = open.length > 1 || conditions.length > 0;
-  return several && everyIsObject && open.some(({ branches }) => branches.some(declaresProperties));
-}
-
-function isOfType(summary: SchemaSummary, type: 'object' | 'array'): boolean {
-  const types = summary.types ?? (summary.impliedType === undefined ? [] : [summary.impliedType]);
-  return types.includes(type);
-}
-
-function isUnknown(summary: SchemaSummary): boolean {
-  return summary.types === undefined && summary.impliedType === undefined;
-}
-
-function declaresProperties({ summary }: Branch): boolean {
-  return summary.properties.size > 0;
 }
 
 /**
@@ -641,7 +518,6 @@ function declaresProperties({ summary }: Branch): boolean {
  * objects and lists: that is an alternative to a value nothing else is known of.
  */
 function settleConditions(
-  conversion: SchemaConversion,
   summary: SchemaSummary,
   conditions: readonly OpenGroup[],
 ): SchemaSummary[] {
@@ -656,12 +532,11 @@ function settleConditions(
   }
   if (shaped === undefined) return [];
   const others = conditions.filter((each) => each !== shaped);
-  const alternatives = shaped.branches
-    .filter(hasShape)
-    .map((branch) => join(conversion, summary, { branch, conditions: others }));
-  if (alternatives.length < shaped.branches.length) {
+  const branches = shaped.branches.filter(hasShape);
+  const alternatives = branches.map((branch) => join(summary, branch, others));
+  if (branches.length < shaped.branches.length) {
     // Of what else there may be nothing is known, whatever the other conditions say.
-    alternatives.push({ ...copyConstraints(summary), level: summary.level + CHOICE_LEVELS });
+    alternatives.push(summary.copyConstraints(summary.level + CHOICE_LEVELS));
   }
   return alternatives;
 }
@@ -677,102 +552,86 @@ function addItems(summary: SchemaSummary, { group, branches }: OpenGroup): void 
   );
   if (declared.length === 0) return;
   const isSure = declared.length === branches.length;
-  const source = isSure ? unionOfCases(declared, group.path) : sourceOfCases(declared, group.path);
-  summary.items = joinSources(summary.items ?? ANYTHING, source);
+  summary.addItems((isSure ? unionOfCases : sourceOfCases)(declared, group.path));
 }
 
 /** The branch together with everything the schema around it says. */
 function join(
-  conversion: SchemaConversion,
   summary: SchemaSummary,
-  { branch, conditions }: { readonly branch: Branch; readonly conditions: readonly OpenGroup[] },
+  branch: Branch,
+  conditions: readonly OpenGroup[],
 ): SchemaSummary {
-  const joined = copyConstraints(summary);
+  const joined = summary.copyConstraints(branch.summary.level);
   joined.path = branch.summary.path;
-  joined.level = branch.summary.level;
   joined.keyOrder = branch.summary.keyOrder;
   joined.choices = conditions.map(({ group }) => group);
-  gatherSource(conversion, joined, branch.source);
-  if (branch.when !== undefined) addHint(joined, branch.when);
+  gatherSource(joined, branch.source);
+  if (branch.when !== undefined) joined.hint(branch.when);
   return joined;
 }
 
 // Folds choices between objects into one object that takes what any of them takes.
 
-/** One object with the properties of every branch; required is what all branches require. */
-function foldChoices(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  open: readonly OpenGroup[],
-): void {
-  foldGroups(conversion, summary, open);
-  placeSometimes(summary);
-}
-
-/** Leaves aside what is declared in some cases only, so that it can be seen together. */
-function foldGroups(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  open: readonly OpenGroup[],
-): void {
-  for (const each of open) foldGroup(conversion, summary, each);
-}
-
-function foldGroup(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  { group, branches }: OpenGroup,
-): void {
+/**
+ * Adds the properties of every branch; required is what all branches require. What is declared in some cases only is
+ * left aside, so that it can be seen together.
+ */
+function foldGroup(summary: SchemaSummary, { group, branches }: OpenGroup): void {
   const couldBe = branches.filter(({ summary: branch }) => couldBeObject(branch));
   for (const { summary: branch } of couldBe) {
-    foldGroups(conversion, branch, openChoices(conversion, branch));
+    for (const each of openChoices(branch)) foldGroup(branch, each);
   }
   const objects = couldBe.filter(({ summary: branch }) => !branch.isUnsatisfiable);
-  if (objects.length < branches.length && group.keyword !== 'conditional') {
-    conversion.note('dropped', group.path, told`branches that are no objects`);
+  const isChoice = group.kind !== 'conditional';
+  if (objects.length < branches.length && isChoice) {
+    summary.note('dropped', group.path, told`branches that are no objects`);
   }
-  for (const [name, told] of readProperties(objects)) {
-    foldProperty(summary, told, {
-      name,
-      path: group.path,
-      isSure: told.declared.length === objects.length,
-    });
-  }
+  foldProperties(summary, group, objects);
   foldRequired(summary, group, objects);
   for (const branch of objects) foldRest(summary, branch);
-  if (group.keyword === 'conditional') return;
-  conversion.note('approximated', group.path, told`the branches share one object`);
+  if (isChoice) summary.note('approximated', group.path, told`the branches share one object`);
 }
 
-function couldBeObject(summary: SchemaSummary): boolean {
-  return summary.types === undefined
-    ? !isOtherThanObject(summary)
-    : summary.types.includes('object');
-}
-
-function isOtherThanObject(summary: SchemaSummary): boolean {
-  return summary.impliedType !== undefined && summary.impliedType !== 'object';
+function couldBeObject({ types, impliedType }: SchemaSummary): boolean {
+  return types?.includes('object') ?? (impliedType === undefined || impliedType === 'object');
 }
 
 /** What the branches of a group tell of one property. */
-interface ToldProperty {
+interface PropertyCases {
   readonly declared: CaseSource[];
   readonly partly: CaseSource[];
 }
 
+/** What every branch declares holds; a branch that says nothing of a property lets it be anything. */
+function foldProperties(
+  summary: SchemaSummary,
+  group: ChoiceGroup,
+  branches: readonly Branch[],
+): void {
+  const { conditionalProperties } = summary;
+  for (const [name, { declared, partly }] of casesOfProperties(branches)) {
+    const isSure = declared.length === branches.length;
+    const known = conditionalProperties.get(name);
+    if (known !== undefined || !summary.properties.has(name) || !isSure || partly.length > 0) {
+      const unsure = isSure ? partly : [...declared, ...partly];
+      conditionalProperties.set(name, [...(known ?? []), ...unsure]);
+    }
+    if (isSure) summary.addProperty(name, unionOfCases(declared, group.path));
+  }
+}
+
 /** In the order the names come. */
-function readProperties(branches: readonly Branch[]): ReadonlyMap<string, ToldProperty> {
-  const properties = new Map<string, ToldProperty>();
-  const propertyAt = (name: string): ToldProperty => {
-    const told = properties.get(name) ?? { declared: [], partly: [] };
-    properties.set(name, told);
-    return told;
+function casesOfProperties(branches: readonly Branch[]): ReadonlyMap<string, PropertyCases> {
+  const properties = new Map<string, PropertyCases>();
+  const casesOf = (name: string): PropertyCases => {
+    const cases = properties.get(name) ?? { declared: [], partly: [] };
+    properties.set(name, cases);
+    return cases;
   };
   for (const { summary: branch, when } of branches) {
-    for (const [name, source] of branch.properties)
-      propertyAt(name).declared.push({ source, when });
+    for (const [name, source] of branch.properties) casesOf(name).declared.push({ source, when });
     for (const [name, inner] of branch.conditionalProperties) {
-      const { partly } = propertyAt(name);
+      const { partly } = casesOf(name);
       for (const one of inner) {
         partly.push({ source: one.source, when: bothWords(when, one.when) });
       }
@@ -781,44 +640,24 @@ function readProperties(branches: readonly Branch[]): ReadonlyMap<string, ToldPr
   return properties;
 }
 
-/** What every branch declares holds; a branch that says nothing of a property lets it be anything. */
-function foldProperty(
-  summary: SchemaSummary,
-  { declared, partly }: ToldProperty,
-  {
-    name,
-    path,
-    isSure,
-  }: { readonly name: string; readonly path: string; readonly isSure: boolean },
-): void {
-  const known = summary.conditionalProperties.get(name);
-  if (known !== undefined || !summary.properties.has(name) || !isSure || partly.length > 0) {
-    summary.conditionalProperties.set(name, [
-      ...(known ?? []),
-      ...(isSure ? [] : declared),
-      ...partly,
-    ]);
-  }
-  if (isSure) addProperty(summary, name, unionOfCases(declared, path));
-}
-
 function bothWords(outer: string | undefined, inner: string | undefined): string | undefined {
   return outer === undefined || inner === undefined ? (outer ?? inner) : `${outer} and ${inner}`;
 }
 
 /** Declares what was left aside, in the order the names came. */
-function placeSometimes(summary: SchemaSummary): void {
-  for (const [name, some] of summary.conditionalProperties) {
-    const known = summary.properties.get(name);
-    if (some.length === 0 && known !== undefined) {
-      summary.properties.delete(name);
-      summary.properties.set(name, known);
+function placeConditional(summary: SchemaSummary): void {
+  const { properties, conditionalProperties, path } = summary;
+  for (const [name, cases] of conditionalProperties) {
+    const known = properties.get(name);
+    if (cases.length === 0 && known !== undefined) {
+      properties.delete(name);
+      properties.set(name, known);
     } else {
-      const source = known === undefined ? unionOfCases : sourceOfCases;
-      addProperty(summary, name, source(some, summary.path));
+      const toSource = known === undefined ? unionOfCases : sourceOfCases;
+      summary.addProperty(name, toSource(cases, path));
     }
   }
-  summary.conditionalProperties.clear();
+  conditionalProperties.clear();
 }
 
 function foldRequired(
@@ -832,11 +671,11 @@ function foldRequired(
   for (const name of first) {
     if (others.every((list) => list.includes(name))) summary.required.set(name, group.path);
   }
-  if (group.cases !== undefined) return;
+  if (group.kind !== 'choice') return;
   const needs = lists.map((list) => list.filter((name) => !summary.required.has(name)).join(' + '));
   if (needs.every((words) => words === '')) return;
   const words = new Set(needs.map((each) => (each === '' ? 'nothing more' : each)));
-  addHint(summary, `needs ${[...words].join(' or ')}`);
+  summary.hint(`needs ${[...words].join(' or ')}`);
 }
 
 function foldRest(summary: SchemaSummary, { summary: branch, when }: Branch): void {
@@ -845,7 +684,7 @@ function foldRest(summary: SchemaSummary, { summary: branch, when }: Branch): vo
   for (const [name, source] of branch.testedProperties) summary.testedProperties.set(name, source);
   summary.recursionNote ??= branch.recursionNote;
   if (when !== undefined) addCase(summary, when, objectWords(summary, branch));
-  else for (const text of [...branch.descriptions, ...branch.hints]) addHint(summary, text);
+  else for (const text of [...branch.descriptions, ...branch.hints]) summary.hint(text);
 }
 
 // Puts what stands beside alternatives into them: some upstreams take `anyOf` only where it is the only field.
@@ -862,43 +701,32 @@ function soleAlternatives(node: JsonObject): JsonObject {
     const { anyOf: nested } = branch;
     return Array.isArray(nested) ? nested.filter(isJsonObject) : [branch];
   });
-  const { default: value, example, ...said } = beside;
-  const branches = inner.map((branch) => withBeside(branch, said));
-  if (value !== undefined) addSample(branches, 'default', value);
-  if (example !== undefined) addSample(branches, 'example', example);
-  const distinct = new Map(branches.map((branch) => [JSON.stringify(branch), branch]));
-  const alternatives = [...distinct.values()];
+  const branches = inner.map((branch) => withBeside(branch, beside));
+  for (const name of ['default', 'example']) addSample(branches, name, beside[name]);
+  const alternatives = distinctNodes(branches);
   for (const each of [...alternatives, alternatives]) Object.freeze(each);
   const [first = {}, ...others] = alternatives;
   return others.length === 0 ? first : Object.freeze({ anyOf: alternatives });
 }
 
-function withBeside(branch: JsonObject, { title, description, nullable }: JsonObject): JsonObject {
-  const words = joinWords(description, branch.description);
-  return {
-    ...branch,
-    ...(title === undefined || branch.title !== undefined ? {} : { title }),
-    ...(words === undefined ? {} : { description: words }),
-    ...(nullable === true ? { nullable } : {}),
-  };
-}
-
-function joinWords(
-  outer: JsonValue | undefined,
-  inner: JsonValue | undefined,
-): JsonValue | undefined {
-  if (typeof outer !== 'string' || outer === inner) return inner;
-  return typeof inner === 'string' ? `${outer}\n${inner}` : outer;
+function withBeside(branch: JsonObject, beside: JsonObject): JsonObject {
+  const { title, description: outer, nullable } = beside;
+  const joined = { ...branch };
+  if (title !== undefined) joined.title ??= title;
+  if (typeof outer === 'string' && outer !== branch.description) {
+    const { description: inner } = branch;
+    joined.description = typeof inner === 'string' ? `${outer}\n${inner}` : outer;
+  }
+  if (nullable === true) joined.nullable = nullable;
+  return joined;
 }
 
 /** A sample stands in the first alternative it could be a value of. */
-function addSample(branches: JsonObject[], name: 'default' | 'example', value: JsonValue): void {
-  const fitting = branches.findIndex((branch) => isSchemaOfType(branch, value));
-  const index = Math.max(fitting, 0);
-  const branch = branches[index];
-  if (branch !== undefined && branch[name] === undefined) {
-    branches[index] = { ...branch, [name]: value };
-  }
+function addSample(branches: JsonObject[], name: string, value: JsonValue | undefined): void {
+  if (value === undefined) return;
+  const index = branches.findIndex((branch) => isSchemaOfType(branch, value));
+  const branch = branches[Math.max(index, 0)];
+  if (branch !== undefined && branch[name] === undefined) branch[name] = value;
 }
 
 function isSchemaOfType({ type = null, nullable }: JsonObject, value: JsonValue): boolean {
@@ -922,51 +750,42 @@ const SENT_AS_TEXT = {
 const ANY_VALUE = 'any value, as JSON text: texts in quotes';
 
 /** A value of any type: left open in JSON Schema, else a JSON text. */
-function writeAnyValue(conversion: SchemaConversion, summary: SchemaSummary): JsonObject {
-  if (conversion.form !== 'json-schema') return writeText(conversion, summary, 'any value');
-  if (summary.recursionNote !== undefined) addHint(summary, summary.recursionNote);
-  describeLimits(conversion, summary);
-  return annotate(conversion, summary, {});
+function writeAnyValue(summary: SchemaSummary): JsonObject {
+  if (summary.conversion.form !== 'json-schema') return writeText(summary, 'any value');
+  if (summary.recursionNote !== undefined) summary.hint(summary.recursionNote);
+  describeLimits(summary);
+  return annotate(summary, {});
 }
 
 /** A value as the JSON text of it: the upstream refuses objects without properties, and nodes without a type. */
-export function writeText(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  what: Undeclared,
-): JsonObject {
-  conversion.losses.add('value');
-  addHint(summary, textWords(conversion, summary, what));
-  for (const [name, value] of summary.samples) addHint(summary, `${name} ${describeJson(value)}`);
+export function writeText(summary: SchemaSummary, what: Undeclared): JsonObject {
+  summary.conversion.losses.add('value');
+  summary.hint(textWords(summary, what));
+  for (const [name, value] of summary.samples) summary.hint(`${name} ${describeJson(value)}`);
   summary.samples.clear();
-  describeLimits(conversion, summary);
-  conversion.note('approximated', summary.path, SENT_AS_TEXT[what]);
+  describeLimits(summary);
+  summary.note('approximated', summary.path, SENT_AS_TEXT[what]);
   summary.writtenType = undefined;
   summary.sentAsText = true;
-  return finishNode(conversion, summary, typeField(conversion, summary, 'string'));
+  return finishNode(summary, typeField(summary, 'string'));
 }
 
-function describeLimits(conversion: SchemaConversion, summary: SchemaSummary): void {
+function describeLimits(summary: SchemaSummary): void {
   for (const [name, { value, path }] of summary.limits) {
-    addHint(summary, describeLimit(name, value));
-    conversion.note('approximated', path, told`said in the description`);
+    summary.sayInstead(describeLimit(name, value), path);
   }
   summary.limits.clear();
 }
 
-function textWords(conversion: SchemaConversion, summary: SchemaSummary, what: Undeclared): string {
-  const { recursionNote } = summary;
+function textWords(summary: SchemaSummary, what: Undeclared): string {
+  const { recursionNote, conversion } = summary;
   if (recursionNote !== undefined) return `JSON text of ${recursionNote}`;
-  if (what === 'any value')
-    return conversion.restored ? ANY_VALUE : 'any value, as plain or JSON text';
-  return `JSON text of ${otherNames(conversion, summary)}`;
+  if (what === 'an object') return `JSON text of ${otherNames(summary)}`;
+  return conversion.restored ? ANY_VALUE : 'any value, as plain or JSON text';
 }
 
 /** An object of members nobody named. */
-export function otherNames(
-  conversion: SchemaConversion,
-  { otherProperties }: SchemaSummary,
-): string {
+export function otherNames({ conversion, otherProperties }: SchemaSummary): string {
   if (otherProperties === undefined) return 'an object';
   return `an object, values: ${describeShape(conversion, otherProperties)}`;
 }
@@ -976,41 +795,48 @@ export function otherNames(
 /** Longer lists are described; upstreams refuse schemas with very many values. */
 const MAX_VALUES = 1000;
 
+interface EnumerationNode {
+  /** Undefined for alternatives of several types, which stand in the fields. */
+  readonly type: TypeName | undefined;
+  readonly fields: JsonObject;
+}
+
+const BOOLEAN_NODE: EnumerationNode = { type: 'boolean', fields: {} };
+
 /**
  * The type and values of a schema with `enum` or `const`; undefined when the values cannot be
  * listed (they are described then and the rest of the schema decides).
  */
-function writeEnumeration(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-): EnumerationNode | undefined {
-  const { enumeration } = summary;
+function writeEnumeration(summary: SchemaSummary): EnumerationNode | undefined {
+  const { enumeration, conversion, types } = summary;
   if (enumeration === undefined) return undefined;
   const values = enumeration.values.filter((value) => value !== null);
-  if (values.length < enumeration.values.length && allowsNull(summary)) summary.nullable = true;
+  const hasNull = values.length < enumeration.values.length;
+  if (hasNull && (types?.includes('null') ?? true)) summary.nullable = true;
   if (values.length === 0) {
     summary.nullable = false;
     return { type: 'null', fields: {} };
   }
   if (values.every((value) => typeof value === 'boolean')) {
-    return writeBooleans(conversion, summary, values);
+    if (new Set(values).size === 1) summary.sayInstead(`always ${values[0]}`, enumeration.path);
+    return BOOLEAN_NODE;
   }
   if (!mayList(conversion, values)) {
-    addHint(summary, `one of ${describeInFull(conversion, values)}`);
-    conversion.note('approximated', enumeration.path, told`these values cannot be listed`);
+    const words = `one of ${describeInFull(conversion, values)}`;
+    summary.sayInstead(words, enumeration.path, told`these values cannot be listed`);
     summary.impliedType ??= typeOfValues(values);
     return undefined;
   }
   if (conversion.form === 'json-schema' && values.some((value) => typeof value !== 'string')) {
-    return writeKinds(conversion, summary, values);
+    return writeKinds(summary, enumeration.path, values);
   }
-  return writeTexts(conversion, summary, values);
+  return writeTexts(summary, enumeration.path, values);
 }
 
 function mayList(conversion: SchemaConversion, values: readonly JsonValue[]): boolean {
   if (values.length > Math.min(MAX_VALUES, conversion.valuesLeft)) return false;
   conversion.valuesLeft -= values.length;
-  return !values.some(isComposite);
+  return !values.some((value) => Array.isArray(value) || isJsonObject(value));
 }
 
 function describeInFull(conversion: SchemaConversion, values: readonly JsonValue[]): string {
@@ -1020,79 +846,48 @@ function describeInFull(conversion: SchemaConversion, values: readonly JsonValue
   return words;
 }
 
-interface EnumerationNode {
-  /** Undefined for alternatives of several types, which stand in the fields. */
-  readonly type: TypeName | undefined;
-  readonly fields: JsonObject;
-}
-
 /** Values that are not all texts, in JSON Schema: a list for each type. */
 function writeKinds(
-  conversion: SchemaConversion,
   summary: SchemaSummary,
+  path: string,
   values: readonly JsonValue[],
 ): EnumerationNode {
   const texts = values.filter((value) => typeof value === 'string');
   const numbers = values.filter((value) => readNumber(value) !== undefined);
-  const kinds = [
-    ...(texts.length === 0 ? [] : [writeTexts(conversion, summary, texts)]),
-    ...(numbers.length === 0 ? [] : [numberKind(summary, numbers)]),
-    ...(values.some((value) => typeof value === 'boolean') ? [BOOLEAN_KIND] : []),
-  ];
+  const kinds: EnumerationNode[] = [];
+  if (texts.length > 0) kinds.push(writeTexts(summary, path, texts));
+  if (numbers.length > 0) {
+    const areWhole = numbers.every((value) => Number.isInteger(readNumber(value)));
+    const type = declaredNumber(summary) ?? (areWhole ? 'integer' : 'number');
+    kinds.push({ type, fields: { enum: numbers } });
+  }
+  if (values.some((value) => typeof value === 'boolean')) kinds.push(BOOLEAN_NODE);
   const [first, ...others] = kinds;
   if (first !== undefined && others.length === 0) return first;
   const anyOf = kinds.map(({ type, fields }) => freezeNode({ ...(type && { type }), ...fields }));
   return { type: undefined, fields: { anyOf } };
 }
 
-const BOOLEAN_KIND: EnumerationNode = { type: 'boolean', fields: {} };
-
-function numberKind(summary: SchemaSummary, numbers: readonly JsonValue[]): EnumerationNode {
-  const declared = summary.types?.find((type) => type === 'integer' || type === 'number');
-  const areWhole = numbers.every((value) => Number.isInteger(readNumber(value)));
-  return { type: declared ?? (areWhole ? 'integer' : 'number'), fields: { enum: [...numbers] } };
-}
-
-function allowsNull(summary: SchemaSummary): boolean {
-  return summary.types === undefined || summary.types.includes('null');
-}
-
-function writeBooleans(
-  conversion: SchemaConversion,
-  summary: SchemaSummary,
-  values: readonly JsonValue[],
-): EnumerationNode {
-  if (new Set(values).size === 1) {
-    addHint(summary, `always ${describeJson(values[0] ?? null)}`);
-    conversion.note('approximated', summary.enumeration?.path ?? '', told`said in the description`);
-  }
-  return { type: 'boolean', fields: {} };
+function declaredNumber({ types }: SchemaSummary): TypeName | undefined {
+  return types?.find((type) => type === 'integer' || type === 'number');
 }
 
 function writeTexts(
-  conversion: SchemaConversion,
   summary: SchemaSummary,
+  path: string,
   values: readonly JsonValue[],
 ): EnumerationNode {
-  const path = summary.enumeration?.path ?? '';
   if (values.some((value) => typeof value !== 'string')) {
-    conversion.note('approximated', path, told`the values are sent as texts`);
-    const declared = summary.types?.find((type) => type === 'integer' || type === 'number');
-    if (declared !== undefined) addHint(summary, `${declared} as text`);
+    summary.note('approximated', path, told`the values are sent as texts`);
+    const declared = declaredNumber(summary);
+    if (declared !== undefined) summary.hint(`${declared} as text`);
   }
-  const texts = [...new Set(values.map(asText))];
-  const filled = texts.filter((text) => text !== '');
-  if (filled.length < texts.length) {
-    addHint(summary, filled.length === 0 ? 'always ""' : 'or ""');
-    conversion.note('approximated', path, told`the empty text cannot be listed`);
+  const texts = new Set(
+    values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))),
+  );
+  if (texts.delete('')) {
+    const words = texts.size === 0 ? 'always ""' : 'or ""';
+    summary.sayInstead(words, path, told`the empty text cannot be listed`);
   }
-  return { type: 'string', fields: filled.length === 0 ? {} : { enum: filled } };
-}
-
-function asText(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function isComposite(value: JsonValue): boolean {
-  return Array.isArray(value) || isJsonObject(value);
+  return { type: 'string', fields: texts.size === 0 ? {} : { enum: [...texts] } };
 }

@@ -2,7 +2,7 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { isResolving, type Located, locateInside } from './document.ts';
-import { addHint, type SchemaConversion, type SchemaSummary } from './summary.ts';
+import type { SchemaConversion, SchemaSummary } from './summary.ts';
 
 const MAX_VALUE_LENGTH = 200;
 const MAX_LISTED = 20;
@@ -52,7 +52,8 @@ export function describeOutline(schema: JsonValue | undefined): string {
   if (constant !== undefined) return describeJson(constant);
   if (Array.isArray(values)) return `one of ${describeList(values)}`;
   if (isJsonObject(properties)) return describeMembersOf(properties);
-  if (isJsonObject(items)) return `array of ${describeItemType(items)}`;
+  if (isJsonObject(items))
+    return `array of ${typeof items.type === 'string' ? cut(items.type.toLowerCase()) : 'values'}`;
   if (typeof type === 'string') return cut(type.toLowerCase());
   if (Array.isArray(type)) return cut(type.map(describeValue).join(' or '));
   return ANY_SHAPE;
@@ -106,18 +107,11 @@ export function describeForbidden(schema: JsonValue): string {
 }
 
 /** The description followed by the hints: `text (hint; hint)`. */
-export function composeDescription(
-  descriptions: ReadonlySet<string>,
-  hints: ReadonlySet<string>,
-): string {
+export function composeDescription({ descriptions, hints }: SchemaSummary): string {
   const text = [...descriptions].join('\n');
   if (hints.size === 0) return text;
   const added = `(${[...hints].join('; ')})`;
   return text === '' ? added : `${text} ${added}`;
-}
-
-function describeItemType(items: { readonly type?: JsonValue }): string {
-  return typeof items.type === 'string' ? cut(items.type.toLowerCase()) : 'values';
 }
 
 function cut(text: string, most = MAX_VALUE_LENGTH): string {
@@ -248,15 +242,11 @@ function arrayWords(fragments: readonly Located[], say: Say): string {
 
 function typeWords(fragments: readonly Located[]): string {
   for (const { schema } of fragments) {
-    const shape =
-      isJsonObject(schema) && schema.type !== undefined ? describeOutline(typeOf(schema)) : '';
+    if (!isJsonObject(schema) || schema.type === undefined) continue;
+    const shape = describeOutline({ type: schema.type });
     if (shape !== '' && shape !== ANY_SHAPE) return shape;
   }
   return '';
-}
-
-function typeOf({ type = null }: JsonObject): JsonObject {
-  return { type };
 }
 
 function choiceWords(fragment: Located, say: Say): string[] {
@@ -289,50 +279,35 @@ export function addCase(
   when: string | undefined,
   words: readonly string[],
 ): void {
-  if (words.length > 0) addHint(summary, `${when ?? 'in some cases'}: ${words.join(', ')}`);
-}
-
-/** A case that must not be. */
-export function addImpossibleCase(summary: SchemaSummary, when: string | undefined): void {
-  if (when !== undefined) addHint(summary, `never ${when}`);
+  if (words.length > 0) summary.hint(`${when ?? 'in some cases'}: ${words.join(', ')}`);
 }
 
 /** What a case says of the object as a whole; its properties are declared. */
 export function objectWords(outer: SchemaSummary, branch: SchemaSummary): string[] {
+  const { enumeration, limits, exclusive, descriptions, hints } = branch;
+  const words: string[] = [];
+  if (enumeration !== undefined) {
+    const { values } = enumeration;
+    words.push(values.length === 1 ? describeList(values) : `one of ${describeList(values)}`);
+  }
   const needed = [...branch.required.keys()].filter((name) => !outer.required.has(name));
-  const { descriptions, hints } = branch;
-  return [
-    ...caseValueWords(branch),
-    ...(needed.length > 0 ? [`needs ${needed.join(' and ')}`] : []),
-    ...limitWords(branch),
-    ...descriptions,
-    ...hints,
-  ];
+  if (needed.length > 0) words.push(`needs ${needed.join(' and ')}`);
+  for (const [name, { value }] of limits) words.push(describeLimit(name, value));
+  const above = exclusive.get('minimum');
+  const below = exclusive.get('maximum');
+  if (above !== undefined) words.push(`more than ${above.value}`);
+  if (below !== undefined) words.push(`less than ${below.value}`);
+  return [...words, ...descriptions, ...hints];
 }
 
 /** What a case says of a value that is declared without it. */
 export function allWords(outer: SchemaSummary, branch: SchemaSummary): string[] {
   const { types, properties, recursionNote, format } = branch;
+  const words: string[] = [];
   const isNarrower = types !== undefined && types.join() !== outer.types?.join();
-  return [
-    ...(isNarrower && branch.enumeration === undefined ? [types.join(' or ')] : []),
-    ...(properties.size > 0 ? [describeMembers([...properties.keys()])] : []),
-    ...(recursionNote === undefined ? [] : [recursionNote]),
-    ...(format === undefined ? [] : [`format ${format.name}`]),
-    ...objectWords(outer, branch),
-  ];
-}
-
-function caseValueWords({ enumeration }: SchemaSummary): string[] {
-  if (enumeration === undefined) return [];
-  const [value] = enumeration.values;
-  const isSingle = enumeration.values.length === 1 && value !== undefined;
-  return [isSingle ? describeList([value]) : `one of ${describeList(enumeration.values)}`];
-}
-
-function limitWords({ limits, exclusiveMinimum, exclusiveMaximum }: SchemaSummary): string[] {
-  const words = [...limits].map(([name, { value }]) => describeLimit(name, value));
-  if (exclusiveMinimum !== undefined) words.push(`more than ${exclusiveMinimum.value}`);
-  if (exclusiveMaximum !== undefined) words.push(`less than ${exclusiveMaximum.value}`);
-  return words;
+  if (isNarrower && branch.enumeration === undefined) words.push(types.join(' or '));
+  if (properties.size > 0) words.push(describeMembers([...properties.keys()]));
+  if (recursionNote !== undefined) words.push(recursionNote);
+  if (format !== undefined) words.push(`format ${format.name}`);
+  return [...words, ...objectWords(outer, branch)];
 }

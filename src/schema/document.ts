@@ -24,21 +24,22 @@ interface ReferenceTarget {
   readonly schema: JsonValue;
 }
 
-export interface SchemaDocument {
-  /** The target of a `$ref`; undefined when it stands outside the document or nowhere. */
-  resolve(reference: string): ReferenceTarget | undefined;
-}
+export class SchemaDocument {
+  readonly #root: JsonValue;
+  #named: Map<string, ReferenceTarget> | undefined;
 
-export function createSchemaDocument(root: JsonValue): SchemaDocument {
-  let named: Map<string, ReferenceTarget> | undefined;
-  return {
-    resolve(reference) {
-      if (reference === '' || reference === '#') return { pointer: '', path: '', schema: root };
-      if (reference.startsWith('#/')) return followPointer(root, reference.slice(1));
-      named ??= indexNames(root);
-      return named.get(reference);
-    },
-  };
+  constructor(root: JsonValue) {
+    this.#root = root;
+  }
+
+  /** The target of a `$ref`; undefined when it stands outside the document or nowhere. */
+  resolve(reference: string): ReferenceTarget | undefined {
+    const root = this.#root;
+    if (reference === '' || reference === '#') return { pointer: '', path: '', schema: root };
+    if (reference.startsWith('#/')) return followPointer(root, reference.slice(1));
+    this.#named ??= indexNames(root);
+    return this.#named.get(reference);
+  }
 }
 
 /** The path of a member: `.name`, or `["odd name"]` where a dot would not read well. */
@@ -100,14 +101,13 @@ function indexNames(root: JsonValue): Map<string, ReferenceTarget> {
   const named = new Map<string, ReferenceTarget>();
   const waiting: ReferenceTarget[] = [{ pointer: '', path: '', schema: root }];
   for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-    if (isJsonObject(place.schema)) nameTarget(named, place.schema, place);
-    for (const [key, schema] of members(place.schema)) {
-      if (typeof schema !== 'object' || schema === null) continue;
-      waiting.push({
-        pointer: `${place.pointer}/${key}`,
-        path: memberPath(place.path, key),
-        schema,
-      });
+    const { schema: outer } = place;
+    if (isJsonObject(outer)) nameTarget(named, outer, place);
+    const members = Array.isArray(outer) ? outer.entries() : Object.entries(outer ?? {});
+    for (const [key, schema] of members) {
+      if (!isJsonObject(schema) && !Array.isArray(schema)) continue;
+      const pointer = `${place.pointer}/${key}`;
+      waiting.push({ pointer, path: memberPath(place.path, key), schema });
     }
   }
   return named;
@@ -118,18 +118,12 @@ function nameTarget(
   schema: JsonObject,
   target: ReferenceTarget,
 ): void {
-  const { $anchor: anchor, $dynamicAnchor: dynamicAnchor, $id: id, id: oldId } = schema;
-  for (const name of [anchor, dynamicAnchor]) {
+  for (const name of [schema.$anchor, schema.$dynamicAnchor]) {
     if (typeof name === 'string') named.set(`#${name}`, target);
   }
-  for (const name of [id, oldId]) {
+  for (const name of [schema.$id, schema.id]) {
     if (typeof name === 'string' && !named.has(name)) named.set(name, target);
   }
-}
-
-function members(value: JsonValue): Iterable<[string | number, JsonValue]> {
-  if (Array.isArray(value)) return value.entries();
-  return isJsonObject(value) ? Object.entries(value) : [];
 }
 
 // How deep a schema may be: upstreams take JSON of 100 levels (protobuf's own limit), the request around it included.
@@ -143,13 +137,9 @@ export const MAX_LEVEL = 84;
 const MAX_LEVELS = 90;
 
 /** True for a schema that cannot go upstream as it is. */
-export function isTooDeep(schema: JsonValue | undefined): boolean {
-  return schema !== undefined && isDeeperThan(schema, MAX_LEVELS);
-}
-
-function isDeeperThan(value: JsonValue, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((item) => isDeeperThan(item, levels - 1));
+export function isTooDeep(schema: JsonValue | undefined, levels = MAX_LEVELS): boolean {
+  if (typeof schema !== 'object' || schema === null) return false;
+  return levels === 0 || Object.values(schema).some((item) => isTooDeep(item, levels - 1));
 }
 
 // The type words of JSON Schema, the near misses clients send, and the case they are written in.
@@ -217,12 +207,4 @@ export function typeOfValues(values: readonly JsonValue[]): TypeName {
   if (values.every((value) => typeof value === 'number' || isRawNumber(value))) return 'number';
   if (values.every((value) => typeof value === 'boolean')) return 'boolean';
   return 'string';
-}
-
-// Follows a reference inside a JSON Schema to the schema it names.
-
-/** The schema that a JSON pointer into the document names; references that lead elsewhere restrict nothing. */
-export function resolveReference(root: JsonValue, reference: string): JsonValue | undefined {
-  if (reference === '#' || reference === '') return root;
-  return reference.startsWith('#/') ? followPointer(root, reference.slice(1))?.schema : undefined;
 }

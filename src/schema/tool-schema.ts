@@ -1,9 +1,10 @@
 // Converts the JSON Schema of a tool's input or of a structured answer into what the upstream takes; remembers each.
 
-import type { Receipt, ReceiptAction } from '../canonical/receipt.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import type { JsonBudget } from '../lib/json-limits.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { told } from '../lib/localized-message.ts';
+import { tryParse } from './coerce.ts';
 import {
   finishNode,
   freezeNode,
@@ -16,16 +17,8 @@ import {
   writeText,
 } from './convert.ts';
 import { composeDescription, describeJson, describeLimit } from './describe.ts';
-import { createSchemaDocument } from './document.ts';
 import { gatherSource } from './gather.ts';
-import {
-  addHint,
-  createSummary,
-  type Loss,
-  type SchemaConversion,
-  type SchemaForm,
-  type SchemaSummary,
-} from './summary.ts';
+import { SchemaConversion, type SchemaForm, type SchemaNote, SchemaSummary } from './summary.ts';
 
 export interface SchemaOptions {
   readonly receipt: Receipt;
@@ -53,21 +46,6 @@ const NO_INPUT: ToolInput = {
   said: undefined,
   isMap: false,
 };
-/**
- * The input of a function declaration (generate-content `Schema`). It has no parameters for no schema,
- * `true`, `{}`, an object without properties, or no object at all. A legal schema comes back as it is;
- * what cannot be carried stands in descriptions and in the receipt. Never throws, never changes its
- * input; the result is frozen and shared.
- */
-export function toToolInput(
-  schema: JsonObject | boolean | undefined,
-  options: SchemaOptions,
-): ToolInput {
-  if (schema === undefined || schema === true) return NO_INPUT;
-  if (isJsonObject(schema)) return toolInputs(schema, options);
-  options.receipt.add('repaired', options.path, told`not a schema`);
-  return NO_INPUT;
-}
 
 /** One of the two fields, by the form the schema is written in. */
 export interface ResponseSchema {
@@ -76,75 +54,65 @@ export interface ResponseSchema {
 }
 
 /**
+ * The input of a function declaration (generate-content `Schema`). It has no parameters for no schema,
+ * `true`, `{}`, an object without properties, or no object at all. A legal schema comes back as it is;
+ * what cannot be carried stands in descriptions and in the receipt. Never throws, never changes its
+ * input; the result is frozen and shared.
+ */
+export const toToolInput = createSchemaMemos(convertToolInput, { ordered: false, none: NO_INPUT });
+
+/**
  * The schema of a structured answer (generate-content `Schema`), with `propertyOrdering` so that
  * the answer keeps the client's order. None means that no schema can be sent because any JSON
  * is allowed (`true`, `{}`, an object without declared properties): send the JSON media type alone.
  * Never throws, never changes its input; the result is frozen and shared.
  */
-export function toResponseSchema(
-  schema: JsonObject | boolean,
-  options: SchemaOptions,
-): ResponseSchema {
-  if (schema === true) return {};
-  if (isJsonObject(schema)) return responseSchemas(schema, options);
-  options.receipt.add('repaired', options.path, told`not a schema`);
-  return {};
-}
+export const toResponseSchema = createSchemaMemos<ResponseSchema>(convertResponse, {
+  ordered: true,
+  none: {},
+});
 
 // Remembers converted schemas by content: clients declare the same tools with every request.
 
 const MAX_ENTRIES = 500;
 /** Characters of schema text kept in all. */
 const MAX_TEXT = 4_000_000;
-/** More fragments than any honest schema has. */
-const MAX_FRAGMENTS = 20_000;
-/** Characters, without those of the schemas inside. */
-const MAX_REPEATED = 2_000_000;
-const MAX_WORDED = 2000;
-/** A list is told again at each place that refers to it. */
-const MAX_LISTED = 500_000;
-/** More values than any honest schema lists, counted at each place they stand. */
-const MAX_VALUES = 100_000;
-/**
- * A schema whose limits `maxItems` add up to more than 960 or so is refused, one of 972 by itself
- * (googleapis/python-genai#2170).
- */
-const MAX_ITEMS = 900;
 
 interface Converted<Node> {
   readonly node: Node;
-  readonly notes: readonly Note[];
+  readonly notes: readonly SchemaNote[];
 }
 
-interface Note {
-  readonly action: ReceiptAction;
-  readonly path: string;
-  readonly reason: Sentence;
-}
+type Convert<Node> = (summary: SchemaSummary) => Node;
 
-interface MemoOptions<Node> extends Pick<SchemaConversion, 'ordered' | 'restored'> {
-  /** True to write as JSON Schema what the other form can only send as texts. */
-  readonly takesJsonSchema: boolean;
-  readonly convert: (conversion: SchemaConversion, schema: JsonObject) => Node;
+interface MemoOptions<Node> {
+  readonly ordered: boolean;
+  /** For what is no schema, or allows everything. */
+  readonly none: Node;
 }
-
-const toolInputs = createSchemaMemos({ ordered: false, convert: convertToolInput });
-const responseSchemas = createSchemaMemos<ResponseSchema>({
-  ordered: true,
-  convert: convertResponseInForm,
-});
 
 /** A memo for each kind of upstream and client. */
-function createSchemaMemos<Node>(options: Pick<MemoOptions<Node>, 'ordered' | 'convert'>) {
-  const create = (takesJsonSchema: boolean) => ({
-    restored: createSchemaMemo({ ...options, takesJsonSchema, restored: true }),
-    relayed: createSchemaMemo({ ...options, takesJsonSchema, restored: false }),
-  });
-  const typed = create(true);
-  const plain = create(false);
-  return (schema: JsonObject, given: SchemaOptions): Node => {
-    const { restored, relayed } = given.takesJsonSchema === true ? typed : plain;
-    return (given.isRelayed === true ? relayed : restored)(schema, given);
+function createSchemaMemos<Node>(
+  convert: Convert<Node>,
+  { ordered, none }: MemoOptions<Node>,
+): (schema: JsonObject | boolean | undefined, options: SchemaOptions) => Node {
+  const memos = new Map<number, SchemaMemo<Node>>();
+  return (schema, { receipt, path, takesJsonSchema = false, isRelayed = false }) => {
+    if (!isJsonObject(schema)) {
+      const isNothing = schema === undefined || schema === true;
+      if (!isNothing) receipt.add('repaired', path, told`not a schema`);
+      return none;
+    }
+    const kind = (takesJsonSchema ? 2 : 0) + (isRelayed ? 1 : 0);
+    const memo =
+      memos.get(kind) ??
+      new SchemaMemo((given) =>
+        convertOnce(given, { convert, ordered, takesJsonSchema, restored: !isRelayed }),
+      );
+    memos.set(kind, memo);
+    const { node, notes } = memo.recall(schema);
+    for (const note of notes) receipt.add(note.action, path + note.path, note.reason);
+    return node;
   };
 }
 
@@ -152,90 +120,76 @@ function createSchemaMemos<Node>(options: Pick<MemoOptions<Node>, 'ordered' | 'c
  * Converts through a memo. The same content gives the same frozen object and the same receipt
  * entries, so prompts stay byte-equal between requests. Holds at most 500 schemas or 4 M characters.
  */
-function createSchemaMemo<Node>(options: MemoOptions<Node>) {
-  const byIdentity = new WeakMap<JsonObject, Converted<Node>>();
-  const byText = new Map<string, Converted<Node>>();
-  let textKept = 0;
+class SchemaMemo<Node> {
+  readonly #convert: (schema: JsonObject) => Converted<Node>;
+  readonly #byIdentity = new WeakMap<JsonObject, Converted<Node>>();
+  readonly #byText = new Map<string, Converted<Node>>();
+  #textKept = 0;
 
-  const recall = (text: string, schema: JsonObject): Converted<Node> => {
-    const known = byText.get(text);
-    const converted = known ?? convertOnce(schema, options);
-    if (known !== undefined) byText.delete(text);
-    else textKept += text.length;
-    byText.set(text, converted);
-    for (const [oldest] of byText) {
-      if (byText.size <= MAX_ENTRIES && textKept <= MAX_TEXT) break;
-      byText.delete(oldest);
-      textKept -= oldest.length;
+  constructor(convert: (schema: JsonObject) => Converted<Node>) {
+    this.#convert = convert;
+  }
+
+  recall(schema: JsonObject): Converted<Node> {
+    const known = this.#byIdentity.get(schema);
+    if (known !== undefined) return known;
+    const converted = this.#recallText(JSON.stringify(schema), schema);
+    this.#byIdentity.set(schema, converted);
+    return converted;
+  }
+
+  #recallText(text: string, schema: JsonObject): Converted<Node> {
+    const known = this.#byText.get(text);
+    const converted = known ?? this.#convert(schema);
+    if (known !== undefined) this.#byText.delete(text);
+    else this.#textKept += text.length;
+    this.#byText.set(text, converted);
+    for (const [oldest] of this.#byText) {
+      if (this.#byText.size <= MAX_ENTRIES && this.#textKept <= MAX_TEXT) break;
+      this.#byText.delete(oldest);
+      this.#textKept -= oldest.length;
     }
     return converted;
-  };
-
-  return (schema: JsonObject, { receipt, path }: SchemaOptions): Node => {
-    let converted = byIdentity.get(schema);
-    if (converted === undefined) {
-      converted = recall(JSON.stringify(schema), schema);
-      byIdentity.set(schema, converted);
-    }
-    for (const note of converted.notes) receipt.add(note.action, path + note.path, note.reason);
-    return converted.node;
-  };
+  }
 }
 
-function convertOnce<Node>(schema: JsonObject, options: MemoOptions<Node>): Converted<Node> {
-  const { losses, ...converted } = convertInForm(schema, 'schema', options);
+interface OnceOptions<Node> {
+  readonly convert: Convert<Node>;
+  readonly ordered: boolean;
+  readonly restored: boolean;
+  /** True to write as JSON Schema what the other form can only send as texts. */
+  readonly takesJsonSchema: boolean;
+}
+
+function convertOnce<Node>(schema: JsonObject, options: OnceOptions<Node>): Converted<Node> {
+  const inForm = (form: SchemaForm) => {
+    const conversion = new SchemaConversion(schema, { ...options, form });
+    const summary = new SchemaSummary(conversion, '', 0);
+    const refs = { pointer: '', outer: undefined };
+    gatherSource(summary, { all: [{ schema, path: '', refs, depth: 0 }], any: [] });
+    const node = options.convert(summary);
+    return { node, notes: conversion.notes, losses: conversion.losses };
+  };
+  const { losses, ...converted } = inForm('schema');
   const gains = options.takesJsonSchema && losses.has('value') && !losses.has('depth');
-  return gains ? convertInForm(schema, 'json-schema', options) : converted;
+  return gains ? inForm('json-schema') : converted;
 }
 
-function convertInForm<Node>(
-  schema: JsonObject,
-  form: SchemaForm,
-  { ordered, restored, convert }: MemoOptions<Node>,
-): Converted<Node> & { readonly losses: ReadonlySet<Loss> } {
-  const notes: Note[] = [];
-  const isUpper = typeof schema.type === 'string' && /^[A-Z]+$/.test(schema.type);
-  const conversion: SchemaConversion = {
-    document: createSchemaDocument(schema),
-    form,
-    losses: new Set(),
-    upperCase: isUpper && form === 'schema',
-    ordered,
-    restored,
-    fragmentsLeft: MAX_FRAGMENTS,
-    repeatedLeft: MAX_REPEATED,
-    weights: new Map(),
-    wordsLeft: MAX_WORDED,
-    listedLeft: MAX_LISTED,
-    valuesLeft: MAX_VALUES,
-    itemsLeft: MAX_ITEMS,
-    note: (action, path, reason) => notes.push({ action, path, reason }),
-  };
-  const node = convert(conversion, schema);
-  return { node, notes, losses: conversion.losses };
-}
-
-function convertToolInput(conversion: SchemaConversion, schema: JsonObject): ToolInput {
-  const summary = createSummary('', 0);
-  const refs = { pointer: '', outer: undefined };
-  gatherSource(conversion, summary, { all: [{ schema, path: '', refs, depth: 0 }], any: [] });
-  settleChoices(conversion, summary, true);
+function convertToolInput(summary: SchemaSummary): ToolInput {
+  const { form, restored } = summary.conversion;
+  settleChoices(summary, true);
   const mayBeObject = summary.types?.includes('object') ?? true;
   if (summary.isUnsatisfiable || !mayBeObject) {
-    conversion.note('dropped', '', told`the input of a function is an object`);
+    summary.note('dropped', '', told`the input of a function is an object`);
     return NO_INPUT;
   }
   summary.nullable = false;
-  if (conversion.form === 'json-schema') summary.declaredNullable = undefined;
+  if (form === 'json-schema') summary.declaredNullable = undefined;
   const fields =
-    writeObjectFields(conversion, summary) ??
-    (isMap(summary) ? writeMapFields(conversion, summary) : undefined);
-  if (fields !== undefined) {
-    const parameters = finishNode(conversion, summary, fields);
-    return { ...NO_INPUT, form: conversion.form, parameters };
-  }
+    writeObjectFields(summary) ?? (isMap(summary) ? writeMapFields(summary) : undefined);
+  if (fields !== undefined) return { ...NO_INPUT, form, parameters: finishNode(summary, fields) };
   if (!isMap(summary)) return describeRoot(summary);
-  return conversion.restored ? writeMap(conversion, summary) : describeMap(conversion, summary);
+  return restored ? writeMap(summary) : describeMap(summary);
 }
 
 /** True for an object that means something though it declares no property. */
@@ -244,54 +198,42 @@ function isMap({ allowsAdditional, recursionNote, limits }: SchemaSummary): bool
   return allowsAdditional || recursionNote !== undefined || Number(least ?? 0) > 0;
 }
 
-function writeMap(conversion: SchemaConversion, summary: SchemaSummary): ToolInput {
-  const { type } = typeField(conversion, summary, 'object');
-  const properties = { [MAP_ARGUMENT]: writeText(conversion, summary, 'an object') };
+function writeMap(summary: SchemaSummary): ToolInput {
+  const { type } = typeField(summary, 'object');
+  const properties = { [MAP_ARGUMENT]: writeText(summary, 'an object') };
   const parameters = freezeNode({ type, properties, required: [MAP_ARGUMENT] });
   return { ...NO_INPUT, parameters, isMap: true };
 }
 
-function describeMap(conversion: SchemaConversion, summary: SchemaSummary): ToolInput {
-  conversion.losses.add('value');
-  addHint(summary, summary.recursionNote ?? otherNames(conversion, summary));
-  for (const [name, { value }] of summary.limits) addHint(summary, describeLimit(name, value));
-  for (const [name, value] of summary.samples) addHint(summary, `${name} ${describeJson(value)}`);
-  conversion.note('approximated', '', told`said in the description of the function`);
+function describeMap(summary: SchemaSummary): ToolInput {
+  summary.conversion.losses.add('value');
+  summary.hint(summary.recursionNote ?? otherNames(summary));
+  for (const [name, { value }] of summary.limits) summary.hint(describeLimit(name, value));
+  for (const [name, value] of summary.samples) summary.hint(`${name} ${describeJson(value)}`);
+  summary.note('approximated', '', told`said in the description of the function`);
   return describeRoot(summary);
 }
 
 /** Words about the arguments as a whole, where there is no schema they could stand in. */
-function describeRoot({ descriptions, hints }: SchemaSummary): ToolInput {
-  const words = composeDescription(descriptions, hints);
+function describeRoot(summary: SchemaSummary): ToolInput {
+  const words = composeDescription(summary);
   return words === '' ? NO_INPUT : { ...NO_INPUT, said: `Arguments: ${words}` };
 }
 
-function convertResponseInForm(conversion: SchemaConversion, schema: JsonObject): ResponseSchema {
-  const node = convertResponse(conversion, schema);
-  return conversion.form === 'schema' ? { responseSchema: node } : { responseJsonSchema: node };
-}
-
-function convertResponse(conversion: SchemaConversion, schema: JsonObject): JsonObject | undefined {
-  const summary = createSummary('', 0);
-  const refs = { pointer: '', outer: undefined };
-  gatherSource(conversion, summary, { all: [{ schema, path: '', refs, depth: 0 }], any: [] });
-  const notes: Parameters<SchemaConversion['note']>[] = [];
-  const node = writeNode({ ...conversion, note: (...note) => notes.push(note) }, summary);
-  if (node !== undefined && !isAnyValue(conversion, summary, node)) {
-    for (const note of notes) conversion.note(...note);
-    return node;
+function convertResponse(summary: SchemaSummary): ResponseSchema {
+  const { form, notes } = summary.conversion;
+  const isEmpty = summary.keyOrder.length === 0;
+  const gathered = notes.length;
+  const node = writeNode(summary);
+  const isTyped =
+    form === 'schema' ? !summary.sentAsText : (node?.type ?? node?.anyOf) !== undefined;
+  if (node !== undefined && isTyped) {
+    return form === 'schema' ? { responseSchema: node } : { responseJsonSchema: node };
   }
   // What was noted of a text is not true of one that is not sent.
-  if (Object.keys(schema).length > 0) conversion.note('dropped', '', told`any JSON is allowed`);
-  return undefined;
-}
-
-function isAnyValue(
-  { form }: SchemaConversion,
-  { sentAsText }: SchemaSummary,
-  node: JsonObject,
-): boolean {
-  return form === 'schema' ? sentAsText : node.type === undefined && node.anyOf === undefined;
+  notes.length = gathered;
+  if (!isEmpty) summary.note('dropped', '', told`any JSON is allowed`);
+  return {};
 }
 
 // The one argument that holds all arguments of a tool whose argument names are free.
@@ -310,12 +252,4 @@ export function unwrapMapArguments(input: JsonObject, budget?: JsonBudget): Json
   if (held === undefined || Object.keys(others).length > 0) return undefined;
   const value = typeof held === 'string' ? tryParse(held, budget) : held;
   return isJsonObject(value) ? value : undefined;
-}
-
-function tryParse(text: string, budget: JsonBudget | undefined): JsonValue | undefined {
-  try {
-    return parseJson(text, budget);
-  } catch {
-    return undefined;
-  }
 }

@@ -4,7 +4,7 @@ import type { TextPart, Tool, UserLocation } from '../canonical/request.ts';
 import { formatInWords } from '../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import { createSchemaReader } from '../schema/gather.ts';
+import { SchemaReader } from '../schema/coerce.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
 
 /** It changes on every request, so a prompt that keeps it is never cached upstream. */
@@ -80,15 +80,12 @@ const EVERY_TYPE = 7;
 
 /** An object, and nothing else, of which no member is declared. */
 function isMap(schema: JsonObject): boolean {
-  const { types, lists, objects, arrays, choices } = createSchemaReader(schema).read([schema]);
+  const { types, lists, objects, arrays, choices } = new SchemaReader(schema).root;
   const others = [...types].filter((type) => type !== 'object' && type !== 'null');
   const isObject = types.has('object') && others.length === 0;
   const isImplied = types.size === EVERY_TYPE && objects.length > 0 && arrays.length === 0;
   const isOpen = lists.length === 0 && choices.length === 0 && (isObject || isImplied);
-  // A short list of allowed names declares them.
-  const namesMembers =
-    isJsonObject(schema.propertyNames) && schema.propertyNames.enum !== undefined;
-  return isOpen && !namesMembers && objects.every(({ properties }) => properties.size === 0);
+  return isOpen && objects.every(({ properties }) => properties.size === 0);
 }
 
 type SearchTool = Extract<Tool, { kind: 'web-search' }>;

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { createEndpoint, createOAuthOutbound } from '../../src/oauth/oauth-client.ts';
+import { createOAuthOutbound, TokenEndpoint } from '../../src/oauth/oauth-client.ts';
 
 import { createFakeClock } from '../support/fake-clock.ts';
 
@@ -66,7 +66,7 @@ test.each(['http', 'socks5'])('a %s proxy that never answers fails in time', asy
   );
   const clock = createFakeClock();
   const log = { info: () => {}, warn: () => {} };
-  const endpoint = createEndpoint({ fetch: outbound().fetch, clock, log });
+  const endpoint = new TokenEndpoint({ fetch: outbound().fetch, clock, log });
   const reach = { signal: NEVER, proxyUrl: `${scheme}://u:canary@127.0.0.1:${port}` };
   const call = endpoint.call({ url: 'https://id.test/token', reach });
   const failure = expect(call).rejects.toThrow('did not answer within 10 s');
@@ -78,7 +78,7 @@ test.each(['http', 'socks5'])('a %s proxy that never answers fails in time', asy
 test('a proxy that refuses, and an address that is none, fail at once without their password', async () => {
   const clock = createFakeClock();
   const log = { info: () => {}, warn: () => {} };
-  const endpoint = createEndpoint({ fetch: outbound().fetch, clock, log });
+  const endpoint = new TokenEndpoint({ fetch: outbound().fetch, clock, log });
   for (const proxyUrl of ['http://u:canary@127.0.0.1:1', 'ftp://u:canary@x', 'canary']) {
     const call = endpoint.call({ url: 'https://id.test/', reach: { signal: NEVER, proxyUrl } });
     const error: unknown = await call.catch((reason: unknown) => reason);

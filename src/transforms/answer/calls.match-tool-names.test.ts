@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { createReceipt } from '../../canonical/receipt.ts';
-import { matchToolNames } from './calls.ts';
+import { createNameMatcher } from './calls.ts';
 
-function nameOf(called: string, declared: readonly string[]): string | undefined {
+function nameOf(called: string, declared: readonly string[]): string {
   const tools = declared.map((name) => ({ kind: 'function', name }) as const);
-  const rule = matchToolNames({ tools, receipt: createReceipt() });
-  return rule({ kind: 'tool-call', id: 'c', name: called }, 0)?.name;
+  return createNameMatcher(tools, createReceipt())(called);
 }
 
 const NAVIGATE = 'mcp__puppeteer__puppeteer_navigate';
@@ -122,16 +121,15 @@ test('C5: an answer of many unknown names over many tools is looked through once
       return name;
     },
   }));
-  const rule = matchToolNames({ tools, receipt: createReceipt() });
+  const match = createNameMatcher(tools, createReceipt());
   for (let index = 0; index < 5000; index += 1) {
-    rule({ kind: 'tool-call', id: 'c', name: `mcp__made_up${index}` }, 0);
+    match(`mcp__made_up${index}`);
   }
   expect(read).toBe(5000);
 });
 
 test('a changed name is noted', () => {
   const receipt = createReceipt();
-  const rule = matchToolNames({ tools: [{ kind: 'function', name: 'Bash' }], receipt });
-  rule({ kind: 'tool-call', id: 'c', name: 'bash' }, 0);
+  createNameMatcher([{ kind: 'function', name: 'Bash' }], receipt)('bash');
   expect(receipt.entries).toMatchObject([{ action: 'repaired', path: 'tool_calls.Bash' }]);
 });

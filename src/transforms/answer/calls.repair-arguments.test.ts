@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createReceipt, type ReceiptEntry } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { createArgumentRepair } from './calls.ts';
+import { planRepair } from './calls.ts';
 
 interface Repaired {
   readonly json: string;
@@ -11,12 +11,8 @@ interface Repaired {
 
 function repairJson(parameters: JsonObject, json: string, isTyped = false): Repaired {
   const receipt = createReceipt();
-  const repair = createArgumentRepair({
-    tools: [{ kind: 'function', name: 't', parameters }],
-    receipt,
-    isTyped: () => isTyped,
-  });
-  return { json: repair('t')?.(json) ?? json, entries: receipt.entries };
+  const repair = planRepair({ kind: 'function', name: 't', parameters }, { receipt, isTyped });
+  return { json: repair?.(json) ?? json, entries: receipt.entries };
 }
 
 /** Repairs one argument `v` of the given schema. */

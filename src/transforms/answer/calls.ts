@@ -1,88 +1,100 @@
-// Applies the call rules to the events of one answer; everything that is no tool call passes untouched.
+// Rewrites the tool calls of one answer as its client can use them; everything else passes untouched.
 
 import type { BlockOpening, CanonicalEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import type { FreeformTool, FunctionTool, Turn } from '../../canonical/request.ts';
-import { acceptedToolNames, type NamedTools } from '../../canonical/tool-names.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import type {
+  CanonicalRequest,
+  FreeformTool,
+  FunctionTool,
+  Tool,
+  Turn,
+  TypedValues,
+} from '../../canonical/request.ts';
+import { declaredArguments, mayComeBackChanged } from '../../canonical/signatures.ts';
+import { acceptedToolNames } from '../../canonical/tool-names.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { once } from '../../lib/once.ts';
-import { SchemaWork, ValueRepair } from '../../schema/coerce.ts';
 import {
-  createSchemaReader,
-  declaresElsewhere,
-  type ObjectRule,
+  closedRule,
+  repairValue,
   type SchemaNode,
-  type SchemaReader,
-} from '../../schema/gather.ts';
+  SchemaReader,
+  tryParse,
+} from '../../schema/coerce.ts';
 import { unwrapMapArguments } from '../../schema/tool-schema.ts';
 
 type BlockStart = Extract<CanonicalEvent, { kind: 'block-start' }>;
-type BlockDelta = Extract<CanonicalEvent, { kind: 'block-delta' }>;
 type BlockEnd = Extract<CanonicalEvent, { kind: 'block-end' }>;
+type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
+
+type CallableTool = FunctionTool | FreeformTool;
+
+/** The whole arguments of a call as the client is to see them. */
+type Repair = (json: string) => string;
 
 /** An open call whose pieces do not pass as they come. */
 type OpenCall =
   | { readonly kind: 'left-out' }
-  | {
-      readonly kind: 'held';
-      readonly name: string;
-      readonly repair: (json: string) => string;
-      json: string;
-    };
+  | { readonly kind: 'held'; readonly name: string; readonly repair: Repair; json: string };
 
-export interface RewriteOptions {
-  /** In order; each gets what the one before it gave. */
-  readonly rules: readonly CallRule[];
-  readonly repairArguments: RepairArguments;
-  /** True for arguments that clients may return in another form than they were shown. */
-  mayChange(toolName: string, json: string): boolean;
+export interface CallRewriterOptions {
+  readonly request: CanonicalRequest;
+  /** What the upstream was asked for in its own types; the rest may come as texts. */
+  readonly typed: TypedValues;
+  readonly receipt: Receipt;
+  /** Of the ids that calls get in place of ones the client cannot use. */
+  readonly callIdPrefix?: string | undefined;
+  readonly createId: (prefix: string) => string;
 }
 
-/** Batches without a call come back as the same array. */
-export function createCallRewriter(
-  options: RewriteOptions,
-): (events: readonly CanonicalEvent[]) => readonly CanonicalEvent[] {
-  const rewriter = new CallRewriter(options);
-  return (events) => rewriter.rewrite(events);
+/** Messages API: `tool_use.id` is `^[a-zA-Z0-9_-]+$`; Responses API: `call_id` has at most 64 characters. */
+const PORTABLE_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+export function isCallable(tool: Tool): tool is CallableTool {
+  return tool.kind === 'function' || tool.kind === 'freeform';
 }
 
-class CallRewriter {
-  readonly #options: RewriteOptions;
+/** What the tools of a request are called, here and upstream, and how their arguments are repaired. */
+interface ToolIndex {
+  readonly tools: readonly CallableTool[];
+  /** The client's name by the one that was sent. */
+  readonly ownNames: ReadonlyMap<string, string>;
+  readonly sentNames: ReadonlyMap<string, string>;
+  readonly match: (called: string) => string;
+  readonly knownIds: ReadonlySet<string>;
+  readonly schemas: ReturnType<typeof declaredArguments>;
+  /** Repairs by tool: schemas are read when their tool is first called, and once. */
+  readonly repairs: Map<string, Repair | undefined>;
+}
+
+/** One for each answer, as it keeps state. Batches without a call come back as the same array. */
+export class CallRewriter {
+  readonly #options: CallRewriterOptions;
   readonly #open = new Map<number, OpenCall>();
+  /** The choices that have a call. */
+  readonly #called = new Set<number>();
+  /** Made for the first call. */
+  #index: ToolIndex | undefined;
 
-  constructor(options: RewriteOptions) {
+  constructor(options: CallRewriterOptions) {
     this.#options = options;
   }
 
   rewrite(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
     if (this.#open.size === 0 && !hasCallStart(events)) return events;
     const shown: CanonicalEvent[] = [];
-    for (const event of events) this.#add(event, shown);
-    return shown;
-  }
-
-  #add(event: CanonicalEvent, shown: CanonicalEvent[]): void {
-    switch (event.kind) {
-      case 'block-start':
-        this.#start(event, shown);
-        break;
-      case 'block-delta':
-        this.#continue(event, shown);
-        break;
-      case 'block-end':
-        this.#end(event, shown);
-        break;
-      case 'start':
-      case 'grounding':
-      case 'usage':
-      case 'finish':
-      case 'error':
-        shown.push(event);
-        break;
-      default:
-        event satisfies never;
+    for (const event of events) {
+      if (event.kind === 'block-start') this.#start(event, shown);
+      else if (event.kind === 'block-end') this.#end(event, shown);
+      else {
+        const call = event.kind === 'block-delta' ? this.#open.get(event.index) : undefined;
+        if (event.kind !== 'block-delta' || call === undefined) shown.push(event);
+        else if (call.kind === 'held' && event.delta.kind === 'arguments') {
+          call.json += event.delta.json;
+        }
+      }
     }
+    return shown;
   }
 
   #start(event: BlockStart, shown: CanonicalEvent[]): void {
@@ -91,26 +103,19 @@ class CallRewriter {
       shown.push(event);
       return;
     }
-    let block: typeof given | undefined = given;
-    for (const rule of this.#options.rules) {
-      block = rule(block, choice);
-      if (block === undefined) {
-        this.#open.set(index, { kind: 'left-out' });
-        return;
-      }
+    // Some clients want one call at a time. Upstreams have no such switch; the request's receipt says that further
+    // calls are left out.
+    if (this.#options.request.parallelToolCalls === false && this.#called.has(choice)) {
+      this.#open.set(index, { kind: 'left-out' });
+      return;
     }
-    const repair = this.#options.repairArguments(block.name);
+    this.#called.add(choice);
+    const block = this.#openingOf(given);
+    const repair = this.#repairOf(block.name);
     if (repair !== undefined) {
       this.#open.set(index, { kind: 'held', name: block.name, repair, json: '' });
     }
     shown.push(block === given ? event : { ...event, block });
-  }
-
-  #continue(event: BlockDelta, shown: CanonicalEvent[]): void {
-    const call = this.#open.get(event.index);
-    if (call === undefined) shown.push(event);
-    else if (call.kind === 'held' && event.delta.kind === 'arguments')
-      call.json += event.delta.json;
   }
 
   #end(event: BlockEnd, shown: CanonicalEvent[]): void {
@@ -123,8 +128,52 @@ class CallRewriter {
     }
     const json = call.repair(call.json);
     shown.push({ kind: 'block-delta', index: event.index, delta: { kind: 'arguments', json } });
-    const isOther = json !== call.json || this.#options.mayChange(call.name, json);
+    const mayChange = mayComeBackChanged(json, this.#tools().schemas.get(call.name));
+    const isOther = json !== call.json || mayChange;
     shown.push(isOther ? { ...event, issuedArguments: call.json } : event);
+  }
+
+  /**
+   * The call under the name its client knows, and with an id it can use. The name that was sent comes back as the one
+   * that was declared. Decoders keep ids apart within one answer; some upstreams count from zero in every answer, so an
+   * id the conversation already holds is replaced as well: its result could not be matched.
+   */
+  #openingOf(opening: CallOpening): CallOpening {
+    const { ownNames, match, knownIds } = this.#tools();
+    const { callIdPrefix = 'call_', createId } = this.#options;
+    const name = match(ownNames.get(opening.name) ?? opening.name);
+    const isUsable = PORTABLE_ID.test(opening.id) && !knownIds.has(opening.id);
+    if (name === opening.name && isUsable) return opening;
+    return { ...opening, name, id: isUsable ? opening.id : createId(callIdPrefix) };
+  }
+
+  /** By the schema of the tool that was really meant. */
+  #repairOf(name: string): Repair | undefined {
+    const { tools, sentNames, repairs } = this.#tools();
+    if (!repairs.has(name)) {
+      const { typed, receipt } = this.#options;
+      const tool = tools.find((each) => each.name === name);
+      const isTyped = typed.functions.has(sentNames.get(name) ?? name);
+      repairs.set(name, tool && planRepair(tool, { receipt, isTyped }));
+    }
+    return repairs.get(name);
+  }
+
+  #tools(): ToolIndex {
+    if (this.#index !== undefined) return this.#index;
+    const { request, receipt } = this.#options;
+    const tools = request.tools.filter(isCallable);
+    const sentNames = acceptedToolNames(request);
+    this.#index = {
+      tools,
+      sentNames,
+      ownNames: new Map([...sentNames].map(([name, sent]) => [sent, name])),
+      match: createNameMatcher(tools, receipt),
+      knownIds: idsOf(request.turns),
+      schemas: declaredArguments(tools),
+      repairs: new Map(),
+    };
+    return this.#index;
   }
 }
 
@@ -135,56 +184,6 @@ function hasCallStart(events: readonly CanonicalEvent[]): boolean {
   return false;
 }
 
-type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
-
-/** What a rule for the model's tool calls is: it rewrites the opening of each call of one answer. */
-export type CallableTool = FunctionTool | FreeformTool;
-
-/**
- * Gets the openings of one answer's calls in order and gives each as the client is to see it (the
- * same object when nothing changes); undefined leaves the whole call out. Instances keep state, so
- * there is one for each answer.
- */
-export type CallRule = (opening: CallOpening, choice: number) => CallOpening | undefined;
-
-/**
- * For clients that want one tool call at a time: lets the first call of each choice through. Upstreams have no
- * such switch; the request's receipt already says that further calls are left out.
- */
-export function limitCalls(): CallRule {
-  const called = new Set<number>();
-  return (opening, choice) => {
-    if (called.has(choice)) return undefined;
-    called.add(choice);
-    return opening;
-  };
-}
-
-/** Messages API: `tool_use.id` is `^[a-zA-Z0-9_-]+$`; Responses API: `call_id` has at most 64 characters. */
-const PORTABLE_ID = /^[A-Za-z0-9_-]{1,64}$/;
-
-/**
- * Gives a call a fresh id where the upstream's own could not be told apart or carried by every client. Decoders
- * keep ids apart within one answer. Some upstreams count from zero in every answer, so an id the conversation
- * already holds is replaced as well: its result could not be matched.
- */
-export function uniqueCallIds({
-  turns,
-  callIdPrefix = 'call_',
-  createId,
-}: {
-  readonly turns: readonly Turn[];
-  readonly callIdPrefix?: string | undefined;
-  readonly createId: (prefix: string) => string;
-}): CallRule {
-  let known: ReadonlySet<string> | undefined;
-  return (opening) => {
-    known ??= idsOf(turns);
-    if (PORTABLE_ID.test(opening.id) && !known.has(opening.id)) return opening;
-    return { ...opening, id: createId(callIdPrefix) };
-  };
-}
-
 function idsOf(turns: readonly Turn[]): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const { parts } of turns) {
@@ -193,58 +192,30 @@ function idsOf(turns: readonly Turn[]): ReadonlySet<string> {
   return ids;
 }
 
-/**
- * Gives the calls of tools that went upstream under another name the names their client knows. Exact: the name
- * that was sent comes back as the name that was declared.
- */
-export function restoreToolNames(request: NamedTools): CallRule {
-  let own: ReadonlyMap<string, string> | undefined;
-  return (opening) => {
-    own ??= ownNames(request);
-    const name = own.get(opening.name);
-    return name === undefined ? opening : { ...opening, name };
-  };
-}
-
-function ownNames(request: NamedTools): ReadonlyMap<string, string> {
-  return new Map([...acceptedToolNames(request)].map(([name, sent]) => [sent, name]));
-}
-
-export interface MatchOptions {
-  readonly tools: readonly CallableTool[];
-  readonly receipt: Receipt;
-}
-
 /** An answer that makes up more names than this means none of them: each is looked for among all tools. */
 const MAX_CANDIDATES = 64;
 
 /**
- * Leads a call of an unknown name to the one declared tool it clearly means. Rewrites the openings of calls; see
- * `createNameMatcher`.
- */
-export function matchToolNames(options: MatchOptions): CallRule {
-  const match = createNameMatcher(options);
-  return (opening) => {
-    const name = match(opening.name);
-    return name === opening.name ? opening : { ...opening, name };
-  };
-}
-
-/**
- * A declared name is never changed. Otherwise the name counts in another letter case or way of joining
+ * Leads an unknown name to the one declared tool it clearly means. A declared name is never changed. Otherwise the name counts in another letter case or way of joining
  * words (`readFile`, `read-file`), with articles (`read_a_file`), with a server's name that is missing or
  * too many (`fs__read_file`, `fs.read_file`), and the name of an MCP tool (`mcp__<server>__<tool>`) in the
  * short forms models use, and in some of its words. A name that could mean two tools, or none, stays as
  * it is: the client knows best how to answer it.
  */
-export function createNameMatcher({ tools, receipt }: MatchOptions): (called: string) => string {
+export function createNameMatcher(
+  tools: readonly CallableTool[],
+  receipt: Receipt,
+): (called: string) => string {
   const declared = new Set(tools.map((tool) => tool.name));
-  const index = once(() => new NameIndex(declared));
+  let index: NameIndex | undefined;
   // A name that was written differently once is written so again.
   const found = new Map<string, string | undefined>();
   return (called) => {
     if (declared.has(called)) return called;
-    if (!found.has(called) && found.size < MAX_CANDIDATES) found.set(called, index().find(called));
+    if (!found.has(called) && found.size < MAX_CANDIDATES) {
+      index ??= new NameIndex(declared);
+      found.set(called, index.find(called));
+    }
     const name = found.get(called);
     if (name === undefined) return called;
     receipt.add('repaired', `tool_calls.${name}`, told`The model wrote the name differently.`);
@@ -294,7 +265,7 @@ class NameIndex {
   }
 
   #add(name: string): void {
-    this.#names.set(...this.#entry(`case ${name.toLowerCase()}`, name));
+    this.#set(`case ${name.toLowerCase()}`, name);
     const { server, tool, own, isMcp } = readName(name);
     if (server.length === 0) {
       this.#note(['whole', 'plain'], tool, name);
@@ -311,13 +282,13 @@ class NameIndex {
 
   #note(forms: readonly Form[], words: readonly string[], name: string): void {
     for (const form of forms) {
-      for (const key of keysOf(form, words)) this.#names.set(...this.#entry(key, name));
+      for (const key of keysOf(form, words)) this.#set(key, name);
     }
   }
 
-  #entry(key: string, name: string): [string, string | undefined] {
+  #set(key: string, name: string): void {
     const isFree = !this.#names.has(key) || this.#names.get(key) === name;
-    return [key, isFree ? name : undefined];
+    this.#names.set(key, isFree ? name : undefined);
   }
 
   #byCase(called: string): string | undefined {
@@ -334,27 +305,17 @@ class NameIndex {
   #byWords(called: string): string | undefined {
     const { server, tool, isMcp } = readName(called);
     const words = [...server, ...tool];
-    for (const [form, looked] of this.#looks({ server, tool, words, isMcp })) {
-      for (const key of keysOf(form, looked)) {
-        // One that two could be called is not looked for in wider ways.
-        if (this.#names.has(key)) return this.#names.get(key);
-      }
-    }
-    return isMcp ? onlyOne(this.#toolsHolding(words, called))?.name : undefined;
-  }
-
-  *#looks(called: {
-    readonly server: readonly string[];
-    readonly tool: readonly string[];
-    readonly words: readonly string[];
-    readonly isMcp: boolean;
-  }): Generator<readonly [Form, readonly string[]]> {
-    const { server, tool, words, isMcp } = called;
-    yield ['whole', words];
-    if (isMcp) yield ['short', words];
+    const looks: [Form, readonly string[]][] = [['whole', words]];
+    if (isMcp) looks.push(['short', words]);
     // One word alone says too little of whose tool it is.
-    else if (server.length === 0 && tool.length > 1) yield ['tool', tool];
-    if (server.length > 0 && !this.#servers.has(server.join(''))) yield ['plain', tool];
+    else if (server.length === 0 && tool.length > 1) looks.push(['tool', tool]);
+    if (server.length > 0 && !this.#servers.has(server.join(''))) looks.push(['plain', tool]);
+    for (const key of looks.flatMap(([form, looked]) => keysOf(form, looked))) {
+      // One that two could be called is not looked for in wider ways.
+      if (this.#names.has(key)) return this.#names.get(key);
+    }
+    const [only, ...others] = isMcp ? this.#toolsHolding(words, called) : [];
+    return others.length === 0 ? only?.name : undefined;
   }
 
   /** Where a server is named, its own tools alone may be meant: those of another one do other things. */
@@ -408,45 +369,19 @@ function wordsOf(name: string): readonly string[] {
     .filter((word) => word !== '');
 }
 
-function onlyOne<Item>(items: readonly Item[]): Item | undefined {
-  return items.length === 1 ? items[0] : undefined;
-}
-
-/**
- * How to rewrite the whole arguments of a call of this tool; undefined when nothing could change
- * (no schema, or one that says nothing of any argument), so that pieces need not be held back.
- */
-export type RepairArguments = (toolName: string) => ((json: string) => string) | undefined;
-
-/** Keywords by which a schema without any rule for members still takes some. */
-const SAYING_MORE = ['minProperties', 'propertyNames', '$ref', '$dynamicRef'];
-
-export interface ArgumentRepairOptions {
-  readonly tools: readonly CallableTool[];
+interface RepairOptions {
   readonly receipt: Receipt;
-  /** True for a tool whose arguments were asked for in their own types: none of their texts stands for another value. */
-  isTyped(toolName: string): boolean;
+  /** True where the arguments were asked for in their own types: none of their texts stands for another value. */
+  readonly isTyped: boolean;
 }
 
 /**
- * Repairs the arguments of a call by the schema the client declared for the tool. Schemas are read when their
- * tool is first called, and once.
+ * How to rewrite the whole arguments of a call by the schema the client declared for the tool; undefined when nothing
+ * could change (no schema, or one that says nothing of any argument), so that pieces need not be held back.
  */
-export function createArgumentRepair(options: ArgumentRepairOptions): RepairArguments {
-  const plans = new Map<string, ((json: string) => string) | undefined>();
-  return (toolName) => {
-    if (!plans.has(toolName)) plans.set(toolName, planFor(toolName, options));
-    return plans.get(toolName);
-  };
-}
-
-function planFor(
-  toolName: string,
-  { tools, receipt, isTyped }: ArgumentRepairOptions,
-): ((json: string) => string) | undefined {
-  const tool = tools.find(({ name }) => name === toolName);
-  if (tool?.kind !== 'function') return undefined;
-  const bySchema = planBySchema(tool, { receipt, isTyped: isTyped(toolName) });
+export function planRepair(tool: CallableTool, options: RepairOptions): Repair | undefined {
+  if (tool.kind !== 'function') return undefined;
+  const bySchema = planBySchema(tool, options);
   const { shownDefaults = {} } = tool;
   if (Object.keys(shownDefaults).length === 0) return bySchema;
   return (json) => complete(bySchema?.(json) ?? json, shownDefaults);
@@ -458,78 +393,54 @@ function complete(json: string, shownDefaults: JsonObject): string {
   return given === undefined ? json : JSON.stringify({ ...shownDefaults, ...given });
 }
 
-function planBySchema(
-  tool: FunctionTool,
-  { receipt, isTyped }: { readonly receipt: Receipt; readonly isTyped: boolean },
-): ((json: string) => string) | undefined {
-  if (!isJsonObject(tool.parameters)) return undefined;
-  const reader = createSchemaReader(tool.parameters);
-  const root = reader.read([tool.parameters]);
-  if (saysNothing(tool.parameters, root)) return undefined;
-  const path = `tool_calls.${tool.name}`;
-  const takesNone = takesNothing(tool.parameters);
-  const mayBeMap = !takesNone && !isTyped && declaresNothing(root, reader);
-  return (json) => repairJson(json, { reader, root, takesNone, mayBeMap, isTyped, path, receipt });
-}
+/** What these lead to may declare members even where nothing here could be resolved. */
+const REFERENCES = ['$ref', '$dynamicRef'];
 
-function saysNothing(schema: JsonObject, { objects, choices }: SchemaNode): boolean {
-  if (objects.length > 0 || choices.length > 0) return false;
-  return !SAYING_MORE.some((keyword) => Object.hasOwn(schema, keyword));
+function planBySchema(tool: FunctionTool, { receipt, isTyped }: RepairOptions): Repair | undefined {
+  const { parameters } = tool;
+  if (!isJsonObject(parameters)) return undefined;
+  const reader = new SchemaReader(parameters);
+  const { root } = reader;
+  const refers = REFERENCES.some((keyword) => Object.hasOwn(parameters, keyword));
+  if (root.objects.length === 0 && root.choices.length === 0 && !refers) return undefined;
+  const path = `tool_calls.${tool.name}`;
+  // Clients refuse a call with any argument.
+  const takesNone = closedRule(root)?.properties.size === 0;
+  const mayBeMap = !takesNone && !isTyped && declaresNothing(root, reader);
+  return (json) => repairJson(json, { reader, takesNone, mayBeMap, isTyped, path, receipt });
 }
 
 /** True where the names of the arguments are free: all of them may come inside one. */
 function declaresNothing({ objects, choices }: SchemaNode, reader: SchemaReader): boolean {
-  const isBare = ({ properties }: ObjectRule): boolean => properties.size === 0;
-  const branches = choices.flat().map((branch) => reader.read([branch]));
-  return [...objects, ...branches.flatMap((branch) => branch.objects)].every(isBare);
+  const branches = choices.flat().flatMap((branch) => reader.branch(branch).objects);
+  return [...objects, ...branches].every(({ properties }) => properties.size === 0);
 }
 
-/** True for `{properties: {}, additionalProperties: false}`: clients refuse a call with any argument. */
-function takesNothing(schema: JsonObject): boolean {
-  if (schema.additionalProperties !== false) return false;
-  const { properties = {} } = schema;
-  const hasNames = !isJsonObject(properties) || Object.keys(properties).length > 0;
-  return !hasNames && !declaresElsewhere(schema);
-}
-
-interface RepairPlan {
+interface RepairPlan extends RepairOptions {
   readonly reader: SchemaReader;
-  readonly root: SchemaNode;
   readonly takesNone: boolean;
   readonly mayBeMap: boolean;
-  readonly isTyped: boolean;
   readonly path: string;
-  readonly receipt: Receipt;
 }
 
 /** Arguments that need no repair, or too much work, come back as the same text. */
 function repairJson(json: string, plan: RepairPlan): string {
-  const { reader, root, path, receipt } = plan;
+  const { reader, path, receipt } = plan;
   const written = readArguments(json);
   if (written === undefined) return json;
   const inside = plan.mayBeMap ? unwrapMapArguments(written) : undefined;
   const given = inside ?? written;
-  const work = new SchemaWork(reader);
-  const repair = new ValueRepair(work, plan.isTyped || inside !== undefined);
-  const repaired = plan.takesNone
-    ? dropAll(given, repair, path)
-    : repair.repair(root, given, { path, name: '' });
-  if (work.gaveUp || repaired === given) return given === written ? json : JSON.stringify(given);
-  for (const { action, path: at, reason } of repair.notes) receipt.add(action, at, reason);
-  return JSON.stringify(repaired);
+  if (plan.takesNone) {
+    if (Object.keys(given).length === 0) return json;
+    receipt.add('dropped', path, told`The tool takes no arguments.`);
+    return '{}';
+  }
+  const hasOwnTypes = plan.isTyped || inside !== undefined;
+  const repaired = repairValue(reader, given, { receipt, path, hasOwnTypes }) ?? given;
+  return repaired === written ? json : JSON.stringify(repaired);
 }
 
 function readArguments(json: string): JsonObject | undefined {
-  try {
-    const value = parseJson(json);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function dropAll(given: JsonObject, repair: ValueRepair, path: string): JsonValue {
-  if (Object.keys(given).length === 0) return given;
-  repair.note({ action: 'dropped', path, reason: told`The tool takes no arguments.` });
-  return {};
+  const value = tryParse(json);
+  return isJsonObject(value) ? value : undefined;
 }

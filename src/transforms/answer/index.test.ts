@@ -4,7 +4,7 @@ import type { CanonicalEvent } from '../../canonical/event.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, FunctionTool } from '../../canonical/request.ts';
 import { acceptToolNames } from '../tools.ts';
-import { type AnswerTransform, createAnswerTransform } from './index.ts';
+import { type AnswerTransform, createAnswerRules } from './index.ts';
 
 const READ: FunctionTool = {
   kind: 'function',
@@ -19,14 +19,14 @@ const FREE: FunctionTool = { kind: 'function', name: 'Free' };
 
 function transformOf(change: Partial<CanonicalRequest>): AnswerTransform {
   let issued = 0;
-  return createAnswerTransform({
+  return createAnswerRules({
     request: requestOf(change),
     receipt: createReceipt(),
     createId: (prefix) => {
       issued += 1;
       return `${prefix}new${issued}`;
     },
-  });
+  }).transform;
 }
 
 function callEvents(
@@ -187,7 +187,7 @@ test('code the upstream ran stands in no answer of a given form, and in every ot
   const tools: CanonicalRequest['tools'] = [{ kind: 'code-execution' }];
   expect(transformOf({ tools })(events)).toBe(events);
   const receipt = createReceipt();
-  const transform = createAnswerTransform({
+  const { transform } = createAnswerRules({
     request: requestOf({ tools, outputFormat: { kind: 'json' } }),
     receipt,
     createId: (prefix) => prefix,

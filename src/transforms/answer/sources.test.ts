@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { GroundingEvent } from '../../canonical/event.ts';
+import type { Tool } from '../../canonical/request.ts';
 import { createSourceFilter } from './sources.ts';
 
 const found: GroundingEvent = {
@@ -18,6 +19,11 @@ const found: GroundingEvent = {
   ],
 };
 
+function filtered(tools: readonly Tool[]): GroundingEvent | undefined {
+  const [event] = createSourceFilter(tools)?.([found]) ?? [];
+  return event?.kind === 'grounding' ? event : undefined;
+}
+
 const urlsOf = (event: GroundingEvent | undefined) => event?.sources.map(({ url }) => url);
 
 test('without lists of domains nothing is filtered', () => {
@@ -26,8 +32,7 @@ test('without lists of domains nothing is filtered', () => {
 });
 
 test('only allowed domains are cited, those an address leads on to as well', () => {
-  const filter = createSourceFilter([{ kind: 'web-search', allowedDomains: ['www.Example.com/'] }]);
-  const event = filter?.(found);
+  const event = filtered([{ kind: 'web-search', allowedDomains: ['www.Example.com/'] }]);
   expect(urlsOf(event)).toEqual(['https://docs.example.com/a', 'https://leads.on/redirect/1']);
   expect(event?.citations.map(({ text, sources }) => [text, sources])).toEqual([
     ['ab', [0]],
@@ -36,13 +41,13 @@ test('only allowed domains are cited, those an address leads on to as well', () 
 });
 
 test('blocked domains are left out', () => {
-  const filter = createSourceFilter([{ kind: 'web-search', blockedDomains: ['other.test'] }]);
-  expect(urlsOf(filter?.(found))).toHaveLength(2);
+  const event = filtered([{ kind: 'web-search', blockedDomains: ['other.test'] }]);
+  expect(urlsOf(event)).toHaveLength(2);
 });
 
 test('a domain is no ending of another one, and a path counts', () => {
   const only = (domain: string) =>
-    urlsOf(createSourceFilter([{ kind: 'web-search', allowedDomains: [domain] }])?.(found));
+    urlsOf(filtered([{ kind: 'web-search', allowedDomains: [domain] }]));
   expect(only('ample.com')).toEqual([]);
   expect(only('docs.example.com/a')).toEqual(['https://docs.example.com/a']);
   expect(only('docs.example.com/z')).toEqual([]);

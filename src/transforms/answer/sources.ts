@@ -5,8 +5,7 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { Tool } from '../../canonical/request.ts';
 import { told } from '../../lib/localized-message.ts';
 
-/** Undefined when the client listed no domains. */
-export type SourceFilter = ((event: GroundingEvent) => GroundingEvent) | undefined;
+type EventRule = (events: readonly CanonicalEvent[]) => readonly CanonicalEvent[];
 
 interface Domains {
   readonly allowed: readonly string[];
@@ -14,15 +13,17 @@ interface Domains {
 }
 
 /**
- * A source is of the domain of its address or of the one its title names: some upstreams give
+ * Undefined when the client listed no domains. A source is of the domain of its address or of the one its title names: some upstreams give
  * addresses of their own that lead on, and the page's domain as the title.
  */
-export function createSourceFilter(tools: readonly Tool[]): SourceFilter {
+export function createSourceFilter(tools: readonly Tool[]): EventRule | undefined {
   const searches = tools.filter((tool) => tool.kind === 'web-search');
   const allowed = searches.flatMap(({ allowedDomains = [] }) => allowedDomains.map(plainDomain));
   const blocked = searches.flatMap(({ blockedDomains = [] }) => blockedDomains.map(plainDomain));
   if (allowed.length === 0 && blocked.length === 0) return undefined;
-  return (event) => withSources(event, { allowed, blocked });
+  const domains = { allowed, blocked };
+  return (events) =>
+    events.map((event) => (event.kind === 'grounding' ? withSources(event, domains) : event));
 }
 
 function withSources(event: GroundingEvent, domains: Domains): GroundingEvent {
@@ -75,9 +76,7 @@ function plainDomain(domain: string): string {
  * Leaves the code an upstream ran out of an answer whose text has a form of its own. Code and its output are
  * written as text, which no answer of a given form has room for: the client reads all its text as one value.
  */
-export function leaveOutCode(
-  receipt: Receipt,
-): (events: readonly CanonicalEvent[]) => readonly CanonicalEvent[] {
+export function leaveOutCode(receipt: Receipt): EventRule {
   let open: number | undefined;
   const isLeft = (event: CanonicalEvent): boolean => {
     if (event.kind === 'block-start' && isCode(event.block)) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createReceipt, type Receipt } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { answerRule, createTextRewriter } from './structured-text.ts';
+import { answerRule, TextRewriter } from './structured-text.ts';
 
 const NODE: JsonObject = {
   type: 'object',
@@ -108,9 +108,9 @@ test('what was too deep for the upstream to be declared comes back as what the t
 test('positions in a text that was rewritten are not told', () => {
   const rule = answerRule({ kind: 'json-schema', schema: MIXED }, untyped());
   if (rule === undefined) throw new Error('no rule');
-  const rewrite = createTextRewriter(rule);
+  const rewriter = new TextRewriter(rule);
   const citation = { startIndex: 0, endIndex: 3, text: '{"v', sources: [0] };
-  const shownEvents = rewrite([
+  const shownEvents = rewriter.rewrite([
     { kind: 'block-start', index: 0, choice: 0, block: { kind: 'text' } },
     { kind: 'block-delta', index: 0, delta: { kind: 'text', text: '{"version":' } },
     { kind: 'block-delta', index: 0, delta: { kind: 'text', text: '"3"}' } },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent } from '../../canonical/event.ts';
 import { fold } from '../../canonical/fold.ts';
-import { createTextRewriter, FENCE_RULE } from './structured-text.ts';
+import { FENCE_RULE, TextRewriter } from './structured-text.ts';
 
 const FINISH: CanonicalEvent = { kind: 'finish', choices: [{ choice: 0, reason: 'stop' }] };
 const ERROR: CanonicalEvent = {
@@ -23,8 +23,8 @@ function eventsOf(pieces: readonly string[]): CanonicalEvent[] {
 }
 
 function textAfter(pieces: readonly string[]): string {
-  const strip = createTextRewriter(FENCE_RULE);
-  const events = eventsOf(pieces).flatMap((event) => strip([event]));
+  const strip = new TextRewriter(FENCE_RULE);
+  const events = eventsOf(pieces).flatMap((event) => strip.rewrite([event]));
   const [block] = fold(events).choices[0]?.blocks ?? [];
   return block?.kind === 'text' ? block.text : '';
 }
@@ -66,9 +66,11 @@ test('runs of blanks without end, which models write for JSON, keep nothing busy
 });
 
 test('blanks before the text are not waited for long', () => {
-  const strip = createTextRewriter(FENCE_RULE);
+  const strip = new TextRewriter(FENCE_RULE);
   const pieces = Array.from({ length: 80 }, () => ' ');
-  const shown = eventsOf([...pieces, '```json\n{}\n```']).map((event) => strip([event]).length);
+  const shown = eventsOf([...pieces, '```json\n{}\n```']).map(
+    (event) => strip.rewrite([event]).length,
+  );
   expect(shown.slice(0, 66)).toEqual([1, 1, ...Array(64).fill(0)]);
   expect(shown.at(66)).toBe(65);
   expect(textAfter([...pieces, '```json\n{}\n```'])).toBe(
@@ -77,14 +79,14 @@ test('blanks before the text are not waited for long', () => {
 });
 
 test('a text that begins otherwise is not held back', () => {
-  const strip = createTextRewriter(FENCE_RULE);
+  const strip = new TextRewriter(FENCE_RULE);
   const [start, open, first] = eventsOf([' {"a"', ':1}']);
-  const shown = [start, open, first].map((event) => (event ? strip([event]).length : 0));
+  const shown = [start, open, first].map((event) => (event ? strip.rewrite([event]).length : 0));
   expect(shown).toEqual([1, 1, 1]);
 });
 
 test('positions of citations move with the text', () => {
-  const strip = createTextRewriter(FENCE_RULE);
+  const strip = new TextRewriter(FENCE_RULE);
   const events = eventsOf(['```json\n{"a":1}\n```']);
   const grounding: CanonicalEvent = {
     kind: 'grounding',
@@ -98,7 +100,7 @@ test('positions of citations move with the text', () => {
     ],
   };
   const shown = [...events.slice(0, 3), grounding, ...events.slice(3)].flatMap((event) =>
-    strip([event]),
+    strip.rewrite([event]),
   );
   expect(shown.find(({ kind }) => kind === 'grounding')).toMatchObject({
     citations: [{ startIndex: 0, endIndex: 7, text: '{"a":1}' }],
@@ -106,8 +108,8 @@ test('positions of citations move with the text', () => {
 });
 
 test.each([FINISH, ERROR])('an answer that breaks off keeps what came of it', (end) => {
-  const strip = createTextRewriter(FENCE_RULE);
+  const strip = new TextRewriter(FENCE_RULE);
   const events = eventsOf(['```json\n{"a"']).slice(0, 3);
-  const shown = [...events, end].flatMap((event) => strip([event]));
+  const shown = [...events, end].flatMap((event) => strip.rewrite([event]));
   expect(shown).toEqual([...events, end]);
 });

@@ -3,9 +3,8 @@
 import type { BlockDeltaEvent, CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { OutputFormat } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { holdsTexts, SchemaWork, ValueRepair } from '../../schema/coerce.ts';
-import { createSchemaReader, type SchemaNode, type SchemaReader } from '../../schema/gather.ts';
+import { isJsonObject } from '../../lib/json.ts';
+import { repairValue, SchemaReader, tryParse } from '../../schema/coerce.ts';
 
 /**
  * The rule for an answer of this format; undefined when none is needed. The whole text waits only where
@@ -18,53 +17,23 @@ export function answerRule(
 ): TextRule | undefined {
   if (format.kind !== 'json' && format.kind !== 'json-schema') return undefined;
   if (format.kind === 'json' || isTyped || !isJsonObject(format.schema)) return FENCE_RULE;
-  const plan = planFor(format.schema, receipt);
-  return plan === undefined ? FENCE_RULE : repairRule(plan);
+  const reader = new SchemaReader(format.schema);
+  return reader.holdsTexts() ? repairRule(reader, receipt) : FENCE_RULE;
 }
 
-interface RepairPlan {
-  readonly reader: SchemaReader;
-  readonly root: SchemaNode;
-  readonly receipt: Receipt;
-}
-
-function planFor(schema: JsonObject, receipt: Receipt): RepairPlan | undefined {
-  const reader = createSchemaReader(schema);
-  // The whole answer is JSON as it is: only what is inside may be a text instead of any value.
-  const root = { ...reader.read([schema]), isOpen: false };
-  return holdsTexts(root, reader) ? { reader, root, receipt } : undefined;
-}
-
-function repairRule(plan: RepairPlan): TextRule {
+function repairRule(reader: SchemaReader, receipt: Receipt): TextRule {
   return {
     decidedAfter: 0,
     mayChange: () => true,
     rewrite(text) {
       const unfenced = FENCE_RULE.rewrite(text);
-      const repaired = repairJson(unfenced?.text ?? text, plan);
-      return repaired === undefined ? unfenced : { text: repaired, shift: undefined };
+      const given = tryParse(unfenced?.text ?? text);
+      const repaired =
+        given === undefined ? undefined : repairValue(reader, given, { receipt, path: 'answer' });
+      if (repaired === undefined) return unfenced;
+      return { text: JSON.stringify(repaired), shift: undefined };
     },
   };
-}
-
-/** Undefined for what is no JSON, needs no repair, or would be too much work. */
-function repairJson(json: string, { reader, root, receipt }: RepairPlan): string | undefined {
-  const given = tryParse(json);
-  if (given === undefined) return undefined;
-  const work = new SchemaWork(reader);
-  const repair = new ValueRepair(work);
-  const repaired = repair.repair(root, given, { path: 'answer', name: '' });
-  if (work.gaveUp || repaired === given) return undefined;
-  for (const { action, path, reason } of repair.notes) receipt.add(action, path, reason);
-  return JSON.stringify(repaired);
-}
-
-function tryParse(json: string): JsonValue | undefined {
-  try {
-    return parseJson(json);
-  } catch {
-    return undefined;
-  }
 }
 
 const FENCE = '```';
@@ -142,14 +111,7 @@ interface ChoiceState {
  * Rewrites the first text of each choice: it waits while its rule may still change it. Batch by batch, in order.
  * A text its rule leaves alone goes through as it comes; one that may change waits for its end.
  */
-export function createTextRewriter(
-  rule: TextRule,
-): (events: readonly CanonicalEvent[]) => readonly CanonicalEvent[] {
-  const rewriter = new TextRewriter(rule);
-  return (events) => rewriter.rewrite(events);
-}
-
-class TextRewriter {
+export class TextRewriter {
   readonly #rule: TextRule;
   readonly #choices = new Map<number, ChoiceState>();
   /** The choices whose first text is held, by block index. */
