@@ -119,21 +119,24 @@ const OVERVIEW_MS = 5000;
 /** @returns what ends it */
 export function connectFeed(options: FeedSourceOptions): () => void {
   const { book, pool, config, access, clock, monitor, logFiles } = options;
-  const { feed } = monitor;
   const endBook = book.subscribe((change) => {
-    feed.publish(change.kind === 'quotas' ? 'quota' : 'account', { id: change.account.record.id });
+    monitor.feed.publish(change.kind === 'quotas' ? 'quota' : 'account', {
+      id: change.account.record.id,
+    });
   });
-  const endRests = pool.rests.subscribe((upstream) => feed.publish('account', { upstream }));
-  const endConfig = config.subscribe(() => feed.publish('config', {}));
-  const endKeys = access.keys.subscribe((id) => feed.publish('key', { id }));
-  const endRules = access.addresses.subscribe((id) => feed.publish('address-rule', { id }));
+  const endRests = pool.rests.subscribe((upstream) =>
+    monitor.feed.publish('account', { upstream }),
+  );
+  const endConfig = config.subscribe(() => monitor.feed.publish('config', {}));
+  const endKeys = access.keys.subscribe((id) => monitor.feed.publish('key', { id }));
+  const endRules = access.addresses.subscribe((id) => monitor.feed.publish('address-rule', { id }));
   const endLog = logFiles?.subscribe((text) => {
-    const line = feed.readers > 0 ? readLogLine(text) : undefined;
-    if (line !== undefined) feed.publish('log', line);
+    const line = monitor.feed.readers > 0 ? readLogLine(text) : undefined;
+    if (line !== undefined) monitor.feed.publish('log', line);
   });
   let timer: Timer | undefined;
   const pulse = (): void => {
-    if (feed.readers > 0) feed.publish('overview', writeOverview(options));
+    if (monitor.feed.readers > 0) monitor.feed.publish('overview', writeOverview(options));
     timer = clock.startTimer(OVERVIEW_MS, pulse);
   };
   pulse();
