@@ -29,8 +29,7 @@ export function createDescriptionRoutes(
   const describeAll = () => describeApi([...routes, ...own], { version, cookieName });
   const own: readonly ApiRoute[] = [
     defineRoute({
-      method: 'GET',
-      path: '/api/openapi.json',
+      at: 'GET /api/openapi.json',
       title: 'describes this API',
       answers: {
         200: {
@@ -41,8 +40,7 @@ export function createDescriptionRoutes(
       run: async () => answerJson(describeAll()),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/docs',
+      at: 'GET /api/docs',
       title: 'describes this API for people',
       answers: {
         200: { description: 'A page.', schema: { type: 'string' }, contentType: 'text/html' },

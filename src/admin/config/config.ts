@@ -161,23 +161,20 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
     });
   return [
     defineRoute({
-      method: 'GET',
-      path: '/api/config',
+      at: 'GET /api/config',
       title: 'shows all settings of the config file',
       answers: { 200: { description: 'All sections.', schema: SECTIONS_SCHEMA } },
       run: async () => answerJson({ sections: CONFIG_SECTIONS.map(write) }),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/config/{section}',
+      at: 'GET /api/config/{section}',
       title: 'shows one section of the settings',
       parameter: SECTION_PARAMETER,
       answers: ONE_SECTION,
       run: async ({ parameter }) => answerOne(findSection(parameter)),
     }),
     defineRoute({
-      method: 'PATCH',
-      path: '/api/config/{section}',
+      at: 'PATCH /api/config/{section}',
       title: 'changes one section of the settings and puts it in force',
       parameter: SECTION_PARAMETER,
       body: PATCH_SCHEMA,
@@ -193,15 +190,13 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       },
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/config/mapping/presets',
+      at: 'GET /api/config/mapping/presets',
       title: 'lists the built-in mappings',
       answers: { 200: { description: 'The presets.', schema: PRESETS_SCHEMA } },
       run: async () => answerJson({ presets: PRESETS }),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/api/config/mapping/presets/{preset}',
+      at: 'POST /api/config/mapping/presets/{preset}',
       title: 'puts a built-in mapping into the mapping, in place of another one',
       parameter: PRESETS.map(({ name }) => `\`${name}\``).join(', '),
       takesRevision: true,
