@@ -40,27 +40,26 @@ export function createActionRoutes(options: ActionOptions): readonly ApiRoute[] 
     return answerOne(id);
   };
   const shared = {
-    method: 'POST',
     parameter: ACCOUNT_PARAMETER,
     answers: ONE_ACCOUNT,
   } as const;
   return [
     defineRoute({
       ...shared,
-      path: '/api/accounts/{id}/enable',
+      at: 'POST /api/accounts/{id}/enable',
       title: 'lets an account serve again, whatever kept it from it',
       run: async ({ parameter }) => apply(parameter, { kind: 'enable' }),
     }),
     defineRoute({
       ...shared,
-      path: '/api/accounts/{id}/disable',
+      at: 'POST /api/accounts/{id}/disable',
       title: 'takes an account out until somebody enables it',
       body: DISABLE_SCHEMA,
       run: async ({ parameter, body }) => apply(parameter, { kind: 'disable', ...body }),
     }),
     defineRoute({
       ...shared,
-      path: '/api/accounts/{id}/clear-cooldowns',
+      at: 'POST /api/accounts/{id}/clear-cooldowns',
       title: 'ends the cooldowns of an account',
       body: CLEAR_SCHEMA,
       run: async ({ parameter, body }) => {
@@ -72,7 +71,7 @@ export function createActionRoutes(options: ActionOptions): readonly ApiRoute[] 
     }),
     defineRoute({
       ...shared,
-      path: '/api/accounts/{id}/refresh',
+      at: 'POST /api/accounts/{id}/refresh',
       title: 'renews the token and the quota figures of an account now',
       run: async ({ parameter, signal }) => {
         await refreshAccount(findAccount(book, parameter), options, signal);
@@ -81,7 +80,7 @@ export function createActionRoutes(options: ActionOptions): readonly ApiRoute[] 
     }),
     defineRoute({
       ...shared,
-      path: '/api/accounts/{id}/test',
+      at: 'POST /api/accounts/{id}/test',
       title:
         'tries credential, model list and quota of an account, and an answer where its cost is agreed to',
       body: TRY_SCHEMA,

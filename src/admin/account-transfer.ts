@@ -90,8 +90,7 @@ export function createTransferRoutes(options: TransferOptions): readonly ApiRout
   const { book, access, transfer } = options;
   return [
     defineRoute({
-      method: 'POST',
-      path: '/api/accounts/import',
+      at: 'POST /api/accounts/import',
       title: 'adds many accounts at once, each by itself',
       body: IMPORT_SCHEMA,
       answers: { 200: { description: 'What became of each.', schema: IMPORTED_SCHEMA } },
@@ -99,8 +98,7 @@ export function createTransferRoutes(options: TransferOptions): readonly ApiRout
         answerJson(writeResults(await importAccounts(body, options, signal))),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/api/accounts/export',
+      at: 'POST /api/accounts/export',
       title: 'gives the stored accounts with their credentials, sealed with a passphrase',
       body: EXPORT_SCHEMA,
       asksAgain: true,

@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { arrival } from '../server/testing/raw-socket.ts';
-import { type Answer, addTo, PASSWORD, startAdmin, type TestAdmin } from './admin.test-support.ts';
+import {
+  type Answer,
+  addTo,
+  PASSWORD,
+  SEED,
+  startAdmin,
+  type TestAdmin,
+} from './admin.test-support.ts';
 import { NOW, SECRETS } from './admin-fakes.test-support.ts';
 
 let admin: TestAdmin;
@@ -139,12 +146,9 @@ test('a new key replaces the old one, and only where there is one', async () => 
 });
 
 test('accounts of the environment can be disabled, not changed or removed', async () => {
-  const { record } = await addTo(admin, {
-    label: 'key-1@env',
-    credential: { kind: 'api-key', key: SECRETS.key },
-  });
-  expect(record.id).toBe('main/key-1@env');
-  const path = `/api/accounts/${record.id}`;
+  await admin.close();
+  admin = await startAdmin({ seeds: [SEED] });
+  const path = `/api/accounts/${SEED.id}`;
   expect((await admin.call('GET', path)).body.label).toBe('key-1@env');
   expect((await admin.call('PATCH', path, { body: { notes: 'x' } })).status).toBe(403);
   const removed = await admin.call('DELETE', path);
@@ -234,7 +238,7 @@ test('cooldowns and quotas are shown, and cooldowns cleared', async () => {
     record.id,
     new Map([
       ['m', { ...reading, remainingFraction: 0.123 }],
-      ['guarded', { ...reading, remainingFraction: 0 }],
+      ['guarded', { ...reading, remainingFraction: 0.05 }],
     ]),
   );
   const path = `/api/accounts/${record.id}`;
@@ -242,7 +246,7 @@ test('cooldowns and quotas are shown, and cooldowns cleared', async () => {
   expect(body).toMatchObject({
     cooldowns: [{ model: 'm', cause: 'quota', until: new Date(NOW + 60_000).toISOString() }],
     quotas: [
-      { model: 'guarded', percent: 0, isProtected: true },
+      { model: 'guarded', percent: 5, isProtected: true },
       { model: 'm', percent: 12.3, source: 'upstream', isProtected: false },
     ],
   });
@@ -354,16 +358,14 @@ test('an account is refreshed, and a test says which step failed', async () => {
 });
 
 test('the order becomes priorities; accounts not named follow, those of the environment stay', async () => {
+  await admin.close();
+  admin = await startAdmin({ seeds: [SEED] });
   const labels = ['a', 'b', 'c'];
   const [a, b, c] = await Promise.all(labels.map((label) => addTo(admin, { label })));
-  const seed = await addTo(admin, {
-    label: 'key-1@env',
-    credential: { kind: 'api-key', key: 'k' },
-  });
-  const ids = [c, seed, a].map((account) => account?.record.id ?? '');
+  const ids = [c?.record.id, SEED.id, a?.record.id].map(String);
   const ordered = await admin.call('POST', '/api/accounts/order', { body: { order: ids } });
   expect(accountsOf(ordered).map(({ label }) => label)).toEqual(['c', 'a', 'b', 'key-1@env']);
-  expect(ordered.body.fixed).toEqual([seed.record.id]);
+  expect(ordered.body.fixed).toEqual([SEED.id]);
   const id = b?.record.id ?? '';
   for (const order of [[id, id], ['none']]) {
     expect((await admin.call('POST', '/api/accounts/order', { body: { order } })).status).toBe(400);

@@ -77,15 +77,13 @@ export function createAccountRoutes(options: AccountOptions): readonly ApiRoute[
     answerWith(status, writeAccount(account, options), account.record.revision);
   return [
     defineRoute({
-      method: 'GET',
-      path: '/api/accounts',
+      at: 'GET /api/accounts',
       title: 'lists the accounts, in the order they are preferred',
       answers: { 200: { description: 'All accounts.', schema: ACCOUNT_LIST_SCHEMA } },
       run: async () => answerJson(listAccounts(options)),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/api/accounts',
+      at: 'POST /api/accounts',
       title: 'adds an account by key, refresh token or service account',
       body: NEW_ACCOUNT_SCHEMA,
       answers: {
@@ -99,16 +97,14 @@ export function createAccountRoutes(options: AccountOptions): readonly ApiRoute[
       },
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/accounts/{id}',
+      at: 'GET /api/accounts/{id}',
       title: 'shows one account',
       parameter: ACCOUNT_PARAMETER,
       answers: ONE_ACCOUNT,
       run: async ({ parameter }) => answerOne(findAccount(book, parameter)),
     }),
     defineRoute({
-      method: 'PATCH',
-      path: '/api/accounts/{id}',
+      at: 'PATCH /api/accounts/{id}',
       title: 'changes an account',
       parameter: ACCOUNT_PARAMETER,
       body: CHANGE_SCHEMA,
@@ -137,8 +133,7 @@ export function createAccountRoutes(options: AccountOptions): readonly ApiRoute[
       },
     }),
     defineRoute({
-      method: 'DELETE',
-      path: '/api/accounts/{id}',
+      at: 'DELETE /api/accounts/{id}',
       title: 'removes an account and its credential',
       parameter: ACCOUNT_PARAMETER,
       query: REMOVE_QUERY,
@@ -270,8 +265,7 @@ export const ORDERED_SCHEMA = named('OrderedAccounts', {
 export function createOrderRoute(options: AccountFacts): ApiRoute {
   const { book } = options;
   return defineRoute({
-    method: 'POST',
-    path: '/api/accounts/order',
+    at: 'POST /api/accounts/order',
     title: 'puts the accounts in order, by giving them priorities',
     body: ORDER_SCHEMA,
     answers: { 200: { description: 'All accounts in their order.', schema: ORDERED_SCHEMA } },

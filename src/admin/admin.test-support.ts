@@ -2,9 +2,10 @@
 
 import { Errors } from 'typebox/schema';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createMemoryAccountStore } from '../../test/support/memory-account-store.ts';
 import { createAccessControl } from '../access/access.ts';
 import type { Account } from '../accounts/account.ts';
-import type { NewAccount } from '../accounts/account-book.ts';
+import { createAccountBook, type NewAccount, type SeedAccount } from '../accounts/account-book.ts';
 import { createId } from '../lib/ids.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
@@ -18,7 +19,6 @@ import {
   SECRETS,
 } from './admin-fakes.test-support.ts';
 import { createAdminRoutes } from './admin-routes.ts';
-import { createFakeBook } from './fake-book.test-support.ts';
 import type { AdminOptions } from './options.ts';
 import type { ApiRoute } from './route.ts';
 import { ERROR_SCHEMA } from './schemas.ts';
@@ -47,10 +47,26 @@ interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export async function startAdmin(edgeOptions: TestEdgeOptions = {}): Promise<TestAdmin> {
+interface TestAdminOptions extends TestEdgeOptions {
+  readonly seeds?: readonly SeedAccount[];
+}
+
+export async function startAdmin({
+  seeds = [],
+  ...edgeOptions
+}: TestAdminOptions = {}): Promise<TestAdmin> {
   const clock = createFakeClock(NOW);
   const fakes = createFakes();
-  const book = createFakeBook(() => clock.now());
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  let count = 0;
+  const book = await createAccountBook({
+    store: createMemoryAccountStore(),
+    seeds,
+    clock,
+    random: () => 0.5,
+    createId: (prefix) => `${prefix}${++count}`,
+    log,
+  });
   const settings: EdgeSettings = {
     ...DEFAULT_EDGE_SETTINGS,
     consolePassword: PASSWORD,
@@ -117,6 +133,15 @@ function checkAnswer(
 function isApiRoute(route: AdminRoute): route is ApiRoute {
   return 'description' in route;
 }
+
+/** An account that comes with the process. */
+export const SEED: SeedAccount = {
+  id: 'main/key-1@env',
+  origin: 'environment',
+  upstreamId: 'main',
+  label: 'key-1@env',
+  credential: { kind: 'api-key', key: SECRETS.key },
+};
 
 /** An account that is added behind the API's back. */
 export function addTo(

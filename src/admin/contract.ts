@@ -1,109 +1,84 @@
 // The types of the admin API that the console shares, taken from the schemas of the routes.
 
 import type { XStatic } from 'typebox/schema';
-import type { ADDRESS_RULE_SCHEMA } from '../access/ip-rules.ts';
+import type * as rules from '../access/ip-rules.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
-import type {
-  ACCESS_LOG_SCHEMA,
-  ADDRESS_CHECK_SCHEMA,
-  ADDRESS_RULE_CHANGE_SCHEMA,
-  ADDRESS_RULES_SCHEMA,
-  CREATED_KEY_SCHEMA,
-  KEY_CHANGE_SCHEMA,
-  KEY_LIST_SCHEMA,
-  KEY_SCHEMA,
-  NEW_ADDRESS_RULE_SCHEMA,
-  NEW_KEY_SCHEMA,
-  SESSION_SCHEMA,
-} from './access/schemas.ts';
-import type { NEW_ACCOUNT_SCHEMA } from './account-input.ts';
-import type { EXPORTED_SCHEMA, IMPORT_SCHEMA, IMPORTED_SCHEMA } from './account-transfer.ts';
-import type { CHANGE_SCHEMA, ORDERED_SCHEMA, REVOCATION_SCHEMA } from './accounts.ts';
-import type { ENVIRONMENT_SCHEMA } from './config/environment.ts';
-import type { PRESETS_SCHEMA, SECTION_SCHEMA } from './config/sections.ts';
-import type { MODELS_SCHEMA, ROUTE_SCHEMA } from './models.ts';
-import type {
-  LogsJson,
-  OverviewJson,
-  ReplayJson,
-  RequestDetailJson,
-  RequestListJson,
-  RequestRowJson,
-  UsageJson,
-} from './monitor/schemas.ts';
-import type {
-  ACCOUNT_LIST_SCHEMA,
-  ACCOUNT_SCHEMA,
-  COOLDOWN_SCHEMA,
-  ERROR_SCHEMA,
-  QUOTA_SCHEMA,
-} from './schemas.ts';
-import type { SIGN_IN_SCHEMA, START_SCHEMA, STARTED_SCHEMA } from './sign-ins.ts';
-import type { TEST_SCHEMA } from './try-account.ts';
-import type { UPSTREAMS_SCHEMA } from './upstreams.ts';
+import type * as record from '../monitor/record.ts';
+import type * as access from './access/schemas.ts';
+import type * as input from './account-input.ts';
+import type * as transfer from './account-transfer.ts';
+import type * as accounts from './accounts.ts';
+import type * as environment from './config/environment.ts';
+import type * as sections from './config/sections.ts';
+import type * as models from './models.ts';
+import type * as monitor from './monitor/schemas.ts';
+import type * as shared from './schemas.ts';
+import type * as signIns from './sign-ins.ts';
+import type * as tests from './try-account.ts';
+import type * as upstreams from './upstreams.ts';
 
 export type { ErrorKind } from '../canonical/error.ts';
 
-export type ErrorAnswer = XStatic<typeof ERROR_SCHEMA>;
+export type ErrorAnswer = XStatic<typeof shared.ERROR_SCHEMA>;
 
-export type Account = XStatic<typeof ACCOUNT_SCHEMA>;
-export type AccountList = XStatic<typeof ACCOUNT_LIST_SCHEMA>;
-export type AccountChange = XStatic<typeof CHANGE_SCHEMA>;
-export type NewAccount = XStatic<typeof NEW_ACCOUNT_SCHEMA>;
-export type AccountTest = XStatic<typeof TEST_SCHEMA>;
-export type AccountImport = XStatic<typeof IMPORT_SCHEMA>;
-export type ImportedAccounts = XStatic<typeof IMPORTED_SCHEMA>;
-export type ExportedAccounts = XStatic<typeof EXPORTED_SCHEMA>;
-export type OrderedAccounts = XStatic<typeof ORDERED_SCHEMA>;
-export type Revocation = XStatic<typeof REVOCATION_SCHEMA>;
-export type Cooldown = XStatic<typeof COOLDOWN_SCHEMA>;
-export type Quota = XStatic<typeof QUOTA_SCHEMA>;
-export type Upstreams = XStatic<typeof UPSTREAMS_SCHEMA>;
+export type Account = XStatic<typeof shared.ACCOUNT_SCHEMA>;
+export type AccountList = XStatic<typeof shared.ACCOUNT_LIST_SCHEMA>;
+export type AccountChange = XStatic<typeof accounts.CHANGE_SCHEMA>;
+export type NewAccount = XStatic<typeof input.NEW_ACCOUNT_SCHEMA>;
+export type AccountTest = XStatic<typeof tests.TEST_SCHEMA>;
+export type AccountImport = XStatic<typeof transfer.IMPORT_SCHEMA>;
+export type ImportedAccounts = XStatic<typeof transfer.IMPORTED_SCHEMA>;
+export type ExportedAccounts = XStatic<typeof transfer.EXPORTED_SCHEMA>;
+export type OrderedAccounts = XStatic<typeof accounts.ORDERED_SCHEMA>;
+export type Revocation = XStatic<typeof accounts.REVOCATION_SCHEMA>;
+export type Cooldown = XStatic<typeof shared.COOLDOWN_SCHEMA>;
+export type Quota = XStatic<typeof shared.QUOTA_SCHEMA>;
+export type Upstreams = XStatic<typeof upstreams.UPSTREAMS_SCHEMA>;
 
-export type SignInStart = XStatic<typeof START_SCHEMA>;
-export type StartedSignIn = XStatic<typeof STARTED_SCHEMA>;
-export type SignIn = XStatic<typeof SIGN_IN_SCHEMA>;
+export type SignInStart = XStatic<typeof signIns.START_SCHEMA>;
+export type StartedSignIn = XStatic<typeof signIns.STARTED_SCHEMA>;
+export type SignIn = XStatic<typeof signIns.SIGN_IN_SCHEMA>;
 
-export type Models = XStatic<typeof MODELS_SCHEMA>;
-export type RouteExplanation = XStatic<typeof ROUTE_SCHEMA>;
-export type ConfigSection = XStatic<typeof SECTION_SCHEMA>;
+export type Models = XStatic<typeof models.MODELS_SCHEMA>;
+export type RouteExplanation = XStatic<typeof models.ROUTE_SCHEMA>;
+export type ConfigSection = XStatic<typeof sections.SECTION_SCHEMA>;
 export type SettingOverride = ConfigSection['overrides'][string];
-export type Environment = XStatic<typeof ENVIRONMENT_SCHEMA>;
+export type Environment = XStatic<typeof environment.ENVIRONMENT_SCHEMA>;
 export type EnvironmentVariable = Environment['variables'][number];
-export type Presets = XStatic<typeof PRESETS_SCHEMA>;
+export type Presets = XStatic<typeof sections.PRESETS_SCHEMA>;
 
 /** Milliseconds since the epoch, or RFC 3339. */
 export type Time = number | string;
 
-export type ConsoleSession = XStatic<typeof SESSION_SCHEMA>;
-export type Key = XStatic<typeof KEY_SCHEMA>;
-export type KeyList = XStatic<typeof KEY_LIST_SCHEMA>;
-export type CreatedKey = XStatic<typeof CREATED_KEY_SCHEMA>;
-export type NewKey = XStatic<typeof NEW_KEY_SCHEMA>;
-export type KeyChange = XStatic<typeof KEY_CHANGE_SCHEMA>;
-export type AddressRule = XStatic<typeof ADDRESS_RULE_SCHEMA>;
-export type AddressRuleList = XStatic<typeof ADDRESS_RULES_SCHEMA>;
-export type NewAddressRule = XStatic<typeof NEW_ADDRESS_RULE_SCHEMA>;
-export type AddressRuleChange = XStatic<typeof ADDRESS_RULE_CHANGE_SCHEMA>;
-export type AddressCheck = XStatic<typeof ADDRESS_CHECK_SCHEMA>;
-export type AccessLog = XStatic<typeof ACCESS_LOG_SCHEMA>;
+export type ConsoleSession = XStatic<typeof access.SESSION_SCHEMA>;
+export type Key = XStatic<typeof access.KEY_SCHEMA>;
+export type KeyList = XStatic<typeof access.KEY_LIST_SCHEMA>;
+export type CreatedKey = XStatic<typeof access.CREATED_KEY_SCHEMA>;
+export type NewKey = XStatic<typeof access.NEW_KEY_SCHEMA>;
+export type KeyChange = XStatic<typeof access.KEY_CHANGE_SCHEMA>;
+export type AddressRule = XStatic<typeof rules.ADDRESS_RULE_SCHEMA>;
+export type AddressRuleList = XStatic<typeof access.ADDRESS_RULES_SCHEMA>;
+export type NewAddressRule = XStatic<typeof access.NEW_ADDRESS_RULE_SCHEMA>;
+export type AddressRuleChange = XStatic<typeof access.ADDRESS_RULE_CHANGE_SCHEMA>;
+export type AddressCheck = XStatic<typeof access.ADDRESS_CHECK_SCHEMA>;
+export type AccessLog = XStatic<typeof access.ACCESS_LOG_SCHEMA>;
 export type AccessEntry = AccessLog['entries'][number];
 
-export type RequestRow = RequestRowJson;
-export type RequestList = RequestListJson;
+export type RequestRow = XStatic<typeof record.REQUEST_ROW_SCHEMA>;
+export type RequestList = XStatic<typeof monitor.REQUEST_LIST_SCHEMA>;
 export type AnswerBlock = TranscriptBlock;
 /** The schema says of the blocks of an answer only that they are objects. */
-export type RequestDetail = Omit<RequestDetailJson, 'response'> & {
+export type RequestDetail = Omit<XStatic<typeof monitor.REQUEST_DETAIL_SCHEMA>, 'response'> & {
   readonly response?: { readonly blocks: readonly AnswerBlock[]; readonly isWhole: boolean };
 };
 export type RequestAttempt = RequestDetail['attemptsList'][number];
 export type ConsideredAccount = RequestAttempt['considered'][number];
 export type ReceiptLine = RequestDetail['receiptEntries'][number];
 export type BodyText = NonNullable<RequestDetail['clientRequest']>;
-export type Replay = ReplayJson;
-export type Usage = UsageJson;
+export type Replay = XStatic<typeof monitor.REPLAY_SCHEMA>;
+export type Usage = XStatic<typeof monitor.USAGE_SCHEMA>;
 export type UsageBucket = Usage['buckets'][number];
-export type Overview = OverviewJson;
+export type Overview = XStatic<typeof monitor.OVERVIEW_SCHEMA>;
 export type Attention = Overview['attention'][number];
-export type LogPage = LogsJson;
+export type LogPage = XStatic<typeof monitor.LOGS_SCHEMA>;
 export type LogLine = LogPage['lines'][number];

@@ -82,8 +82,7 @@ export const ROUTE_SCHEMA = named('Route', {
 export function createModelRoutes({ models, router }: ModelOptions): readonly ApiRoute[] {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/api/models',
+      at: 'GET /api/models',
       title: 'lists the models with their limits',
       answers: { 200: { description: 'All names a client may use.', schema: MODELS_SCHEMA } },
       run: async () => {
@@ -92,8 +91,7 @@ export function createModelRoutes({ models, router }: ModelOptions): readonly Ap
       },
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/route',
+      at: 'GET /api/route',
       title: 'explains where a model name goes',
       query: ROUTE_QUERY,
       answers: { 200: { description: 'The way of the name.', schema: ROUTE_SCHEMA } },

@@ -29,8 +29,7 @@ export function createDescriptionRoutes(
   const describeAll = () => describeApi([...routes, ...own], { version, cookieName });
   const own: readonly ApiRoute[] = [
     defineRoute({
-      method: 'GET',
-      path: '/api/openapi.json',
+      at: 'GET /api/openapi.json',
       title: 'describes this API',
       answers: {
         200: {
@@ -41,8 +40,7 @@ export function createDescriptionRoutes(
       run: async () => answerJson(describeAll()),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/docs',
+      at: 'GET /api/docs',
       title: 'describes this API for people',
       answers: {
         200: { description: 'A page.', schema: { type: 'string' }, contentType: 'text/html' },
@@ -53,19 +51,52 @@ export function createDescriptionRoutes(
   return own;
 }
 
+interface ApiDocument {
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  /** Path → method → operation. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: JsonObject };
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  /** One. */
+  readonly tags: readonly string[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
+  readonly responses: Readonly<Record<string, ApiAnswer>>;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly schema: JsonValue;
+  readonly description?: string | undefined;
+}
+
+interface ApiAnswer {
+  readonly description: string;
+  readonly content?: Content;
+}
+
+/** By the one content type a body or an answer has. */
+type Content = Readonly<Record<string, { readonly schema: JsonValue }>>;
+
 /** @throws Error when two schemas have one title. */
 function describeApi(
   routes: readonly ApiRoute[],
   { version, cookieName }: { readonly version: string; readonly cookieName: string },
-): JsonObject {
+): ApiDocument {
   const components = createComponents();
-  const paths: { [path: string]: JsonObject } = {};
+  const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
     const operations = paths[route.path] ?? {};
     operations[route.method.toLowerCase()] = describeRoute(route, components);
     paths[route.path] = operations;
   }
-  return {
+  const document = {
     openapi: '3.1.0',
     info: {
       title: 'isthmus admin API',
@@ -85,15 +116,13 @@ function describeApi(
       schemas: components.written(),
     },
   };
+  return document;
 }
 
-function describeRoute(route: ApiRoute, components: Components): JsonObject {
+function describeRoute(route: ApiRoute, components: Components): Operation {
   const { title, method, path, description } = route;
-  const parameters = [
-    ...[...pathParameters(route), ...queryParameters(route)],
-    ...[...revision(route), ...passwordAgain(route)],
-  ];
   const { body, isBodyRequired } = description;
+  const parameters = describeParameters(route);
   return {
     operationId: operationId(method, path),
     summary: `${title.charAt(0).toUpperCase()}${title.slice(1)}.`,
@@ -112,9 +141,9 @@ function describeRoute(route: ApiRoute, components: Components): JsonObject {
   };
 }
 
-function describeAnswers({ description }: ApiRoute, components: Components): JsonObject {
-  const error = { 'application/json': { schema: components.refer(ERROR_SCHEMA) } };
-  const answers: { [status: string]: JsonObject } = {};
+function describeAnswers({ description }: ApiRoute, components: Components) {
+  const content = { 'application/json': { schema: components.refer(ERROR_SCHEMA) } };
+  const answers: Record<string, ApiAnswer> = {};
   for (const [status, answer] of Object.entries(description.answers)) {
     const { schema, contentType = 'application/json', hasRevision } = answer;
     answers[status] = {
@@ -126,68 +155,53 @@ function describeAnswers({ description }: ApiRoute, components: Components): Jso
     };
   }
   for (const [status, text] of Object.entries(SHARED_ANSWERS)) {
-    answers[status] ??= { description: text, content: error };
+    answers[status] ??= { description: text, content };
   }
   if (description.takesRevision) {
-    answers['412'] = { description: 'It was changed meanwhile: read it again.', content: error };
+    answers['412'] = { description: 'It was changed meanwhile: read it again.', content };
   }
   return answers;
 }
 
-function pathParameters({ path, description }: ApiRoute): JsonObject[] {
+const STRING = { type: 'string' } as const;
+
+function describeParameters({ path, description }: ApiRoute): readonly Parameter[] {
+  const { parameter, query, takesRevision, asksAgain } = description;
+  const parameters: Parameter[] = [];
   const name = NAME.exec(path)?.[1];
-  if (name === undefined) return [];
-  const text = description.parameter;
-  return [
-    {
-      name,
-      in: 'path',
-      required: true,
-      schema: { type: 'string' },
-      ...(text === undefined ? {} : { description: text }),
-    },
-  ];
-}
-
-function queryParameters({ description: { query } }: ApiRoute): JsonObject[] {
-  const { properties, required } = toJsonObject(query);
-  if (!isJsonObject(properties)) return [];
-  const names = Array.isArray(required) ? required : [];
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: names.includes(name),
-    schema,
-  }));
-}
-
-function revision({ description }: ApiRoute): JsonObject[] {
-  if (!description.takesRevision) return [];
-  const text = 'The ETag of what is changed; without it, whatever stands there is changed.';
-  return [
-    {
-      name: 'If-Match',
-      in: 'header',
-      required: false,
-      schema: { type: 'string' },
+  if (name !== undefined) {
+    const words = parameter === undefined ? {} : { description: parameter };
+    parameters.push({ name, in: 'path', required: true, schema: STRING, ...words });
+  }
+  const { properties = {}, required = [] } = query as QuerySchema;
+  for (const [field, schema] of Object.entries(properties)) {
+    parameters.push({ name: field, in: 'query', required: required.includes(field), schema });
+  }
+  const addHeader = (header: string, text: string) =>
+    parameters.push({
+      ...{ name: header, in: 'header', required: false, schema: STRING },
       description: text,
-    },
-  ];
+    });
+  if (takesRevision) {
+    addHeader(
+      'If-Match',
+      'The ETag of what is changed; without it, whatever stands there is changed.',
+    );
+  }
+  if (asksAgain) {
+    addHeader(
+      'x-isthmus-password',
+      'The console password, percent-encoded, from a browser that is signed in, for what a session alone may not do. ' +
+        'Whoever shows the password instead of a cookie leaves it out.',
+    );
+  }
+  return parameters;
 }
 
-function passwordAgain({ description }: ApiRoute): JsonObject[] {
-  if (!description.asksAgain) return [];
-  return [
-    {
-      name: 'x-isthmus-password',
-      in: 'header',
-      required: false,
-      schema: { type: 'string' },
-      description:
-        'The console password, percent-encoded, from a browser that is signed in, for what a session alone may not do. ' +
-        'Whoever shows the password instead of a cookie leaves it out.',
-    },
-  ];
+/** Schemas are JSON. */
+interface QuerySchema {
+  readonly properties?: JsonObject;
+  readonly required?: readonly string[];
 }
 
 /** `POST /api/accounts/{id}/clear-cooldowns` → `postAccountsIdClearCooldowns`. */
@@ -322,100 +336,57 @@ const STYLE =
   'th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line)}';
 const STYLE_HASH = hash('sha256', STYLE, 'base64');
 
-interface Operation {
-  readonly method: string;
-  readonly path: string;
-  readonly description: JsonObject;
-}
-
-/** The page of an OpenAPI document as `describeApi` writes it. */
-export function writeReferencePage(document: JsonObject): AdminAnswer {
-  const title = textOf(objectIn(document, 'info').title);
-  const groups = groupByTag(operationsOf(document));
+/** The page of a document as `describeApi` writes it. */
+export function writeReferencePage({ info, paths, components }: ApiDocument): AdminAnswer {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, ...operation })),
+  );
+  const groups = Map.groupBy(operations, ({ tags: [tag = ''] }) => tag);
+  const links = [...[...groups.keys()].map((tag) => `group-${tag}`), 'schemas'].map(
+    (id) => `<a href="#${escapeHtml(id)}">${escapeHtml(id.replace('group-', ''))}</a>`,
+  );
+  const written = Array.from(groups, ([tag, group]) => {
+    const heading = `<h2 id="group-${escapeHtml(tag)}">${escapeHtml(tag)}</h2>`;
+    return heading + group.map(writeOperation).join('');
+  });
   const html =
-    `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(title)}</title>` +
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(info.title)}</title>` +
     `<meta name="viewport" content="width=device-width"><style>${STYLE}</style><main>` +
-    writeHead(document, [...groups.keys()]) +
-    [...groups].map(([tag, operations]) => writeGroup(tag, operations)).join('') +
-    `${writeSchemas(objectIn(document, 'components', 'schemas'))}</main></html>`;
+    `<h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1>` +
+    `<p>${htmlText(info.description)} Programs send it as <code>Authorization: Bearer</code>. ` +
+    'Bodies and answers are JSON. The same for programs: <a href="/api/openapi.json">openapi.json</a>.</p>' +
+    `<nav>${links.join(' · ')}</nav>${written.join('')}${writeSchemas(components.schemas)}</main></html>`;
   return { kind: 'page', html, styleHash: STYLE_HASH };
 }
 
-function writeHead(document: JsonObject, tags: readonly string[]): string {
-  const { title, version, description } = objectIn(document, 'info');
-  const links = [...tags.map((tag) => `group-${tag}`), 'schemas'].map(
-    (id) => `<a href="#${escapeHtml(id)}">${escapeHtml(id.replace('group-', ''))}</a>`,
-  );
-  return (
-    `<h1>${escapeHtml(textOf(title))} ${escapeHtml(textOf(version))}</h1>` +
-    `<p>${htmlText(textOf(description))} Programs send it as <code>Authorization: Bearer</code>. ` +
-    'Bodies and answers are JSON. The same for programs: <a href="/api/openapi.json">openapi.json</a>.</p>' +
-    `<nav>${links.join(' · ')}</nav>`
-  );
-}
-
-function operationsOf(document: JsonObject): readonly Operation[] {
-  return Object.entries(objectIn(document, 'paths')).flatMap(([path, methods]) =>
-    Object.entries(isJsonObject(methods) ? methods : {}).flatMap(([method, description]) =>
-      isJsonObject(description) ? [{ method: method.toUpperCase(), path, description }] : [],
-    ),
-  );
-}
-
-function groupByTag(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
-  return Map.groupBy(operations, ({ description: { tags } }) =>
-    textOf(Array.isArray(tags) ? tags[0] : undefined),
-  );
-}
-
-function writeGroup(tag: string, operations: readonly Operation[]): string {
-  const heading = `<h2 id="group-${escapeHtml(tag)}">${escapeHtml(tag)}</h2>`;
-  return heading + operations.map(writeOperation).join('');
-}
-
-function writeOperation({ method, path, description }: Operation): string {
-  const { operationId, summary, parameters, requestBody, responses } = description;
-  const given = (Array.isArray(parameters) ? parameters : []).filter(isJsonObject);
-  const answers = Object.entries(isJsonObject(responses) ? responses : {});
-  const body = isJsonObject(requestBody) ? bodyOf(requestBody) : undefined;
-  return (
-    `<h3 id="${escapeHtml(textOf(operationId))}"><code>${method} ${escapeHtml(path)}</code></h3>` +
-    `<p>${htmlText(textOf(summary))}</p>` +
-    htmlTable('Parameters', given.map(writeParameter)) +
-    (body === undefined ? '' : writeBody(body)) +
-    htmlTable('Answers', answers.map(writeAnswer))
-  );
-}
-
-function writeParameter({ name, in: place, required, schema, description }: JsonObject): string[] {
-  const meaning = textOf(description) || textOf(isJsonObject(schema) && schema.description);
-  return [
-    `<code>${escapeHtml(textOf(name))}</code>`,
-    escapeHtml(`${textOf(place)}${required === true ? ', required' : ''}`),
+function writeOperation(operation: Operation & { readonly method: string; readonly path: string }) {
+  const { method, path, operationId: id, parameters = [], requestBody, responses } = operation;
+  const body = schemaOf(requestBody?.content);
+  const fields = body === undefined ? [] : listFields(body);
+  const parameterRows = parameters.map(({ name, in: place, required, schema, description }) => [
+    `<code>${escapeHtml(name)}</code>`,
+    `${place}${required ? ', required' : ''}`,
     sayType(schema),
-    htmlText(meaning),
-  ];
-}
-
-function writeBody(schema: JsonValue): string {
-  const fields = listFields(schema);
-  return fields.length > 0 ? htmlTable('Body', fields) : `<p>Body: ${sayType(schema)}</p>`;
-}
-
-function writeAnswer([status, answer]: [string, JsonValue]): string[] {
-  const described = isJsonObject(answer) ? answer : {};
-  const schema = bodyOf(described);
-  return [
+    htmlText(description ?? textOf(isJsonObject(schema) && schema.description)),
+  ]);
+  const answerRows = Object.entries(responses).map(([status, { description, content }]) => [
     `<code>${escapeHtml(status)}</code>`,
-    htmlText(textOf(described.description)),
-    schema === undefined ? '' : sayType(schema),
-  ];
+    htmlText(description),
+    sayType(schemaOf(content)),
+  ]);
+  return (
+    `<h3 id="${escapeHtml(id)}"><code>${escapeHtml(`${method.toUpperCase()} ${path}`)}</code></h3>` +
+    `<p>${htmlText(operation.summary)}</p>` +
+    htmlTable('Parameters', parameterRows) +
+    (body === undefined || fields.length > 0
+      ? htmlTable('Body', fields)
+      : `<p>Body: ${sayType(body)}</p>`) +
+    htmlTable('Answers', answerRows)
+  );
 }
 
-/** The schema of the one content type a body or an answer has. */
-function bodyOf({ content }: JsonObject): JsonValue | undefined {
-  const [typed] = Object.values(isJsonObject(content) ? content : {});
-  return isJsonObject(typed) ? typed.schema : undefined;
+function schemaOf(content: Content = {}): JsonValue | undefined {
+  return Object.values(content)[0]?.schema;
 }
 
 function writeSchemas(schemas: JsonObject): string {
@@ -428,11 +399,4 @@ function writeSchemas(schemas: JsonObject): string {
     );
   });
   return `<h2 id="schemas">schemas</h2>${written.join('')}`;
-}
-
-function objectIn(object: JsonObject, ...keys: readonly string[]): JsonObject {
-  return keys.reduce<JsonObject>((inner, key) => {
-    const value = inner[key];
-    return isJsonObject(value) ? value : {};
-  }, object);
 }

@@ -64,8 +64,7 @@ type FamilyJson = XStatic<typeof FAMILY_SCHEMA>;
 export function createQuotaRoutes({ book, isProtected, quota }: QuotaOptions): readonly ApiRoute[] {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/api/quota',
+      at: 'GET /api/quota',
       title: 'shows what is left, by model family and by account',
       answers: { 200: { description: 'All known figures.', schema: QUOTAS_SCHEMA } },
       run: async () => {
@@ -74,8 +73,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: QuotaOptions): r
       },
     }),
     defineRoute({
-      method: 'POST',
-      path: '/api/quota/refresh',
+      at: 'POST /api/quota/refresh',
       title: 'asks the upstreams for fresh figures now',
       body: REFRESH_SCHEMA,
       answers: { 200: { description: 'What became of each account.', schema: REFRESHED_SCHEMA } },

@@ -52,8 +52,8 @@ export interface ApiInput<Body, Query> extends Omit<AdminInput, 'body' | 'query'
 const NOTHING = partial({});
 
 export interface RouteSpec<Body extends ObjectSchema, Query extends ObjectSchema> {
-  readonly method: AdminMethod;
-  readonly path: string;
+  /** Such as `GET /api/accounts/{id}`. */
+  readonly at: `${AdminMethod} /${string}`;
   readonly title: string;
   /** Behind the console credential when absent. */
   readonly access?: 'public';
@@ -74,7 +74,8 @@ export function defineRoute<
   const Body extends ObjectSchema = typeof NOTHING,
   const Query extends ObjectSchema = typeof NOTHING,
 >(spec: RouteSpec<Body, Query>): ApiRoute {
-  const { method, path, title, body = NOTHING, query = NOTHING } = spec;
+  const { at, title, body = NOTHING, query = NOTHING } = spec;
+  const [method, path = ''] = at.split(' ') as [AdminMethod, string];
   const checkBody = createCheck(body);
   const checkQuery = createCheck(query);
   return {

@@ -37,8 +37,7 @@ export function createSessionRoutes({ book, pool }: SessionOptions): readonly Ap
   const { sessions } = pool;
   return [
     defineRoute({
-      method: 'GET',
-      path: '/api/sessions',
+      at: 'GET /api/sessions',
       title: 'lists the sessions that keep an account',
       answers: { 200: { description: 'The last used first.', schema: SESSIONS_SCHEMA } },
       run: async () =>
@@ -62,15 +61,13 @@ export function createSessionRoutes({ book, pool }: SessionOptions): readonly Ap
         }),
     }),
     defineRoute({
-      method: 'DELETE',
-      path: '/api/sessions',
+      at: 'DELETE /api/sessions',
       title: 'lets all sessions choose an account anew',
       answers: { 200: { description: 'How many there were.', schema: ENDED_SCHEMA } },
       run: async () => answerJson({ ended: sessions.forgetAll() }),
     }),
     defineRoute({
-      method: 'DELETE',
-      path: '/api/sessions/{session}',
+      at: 'DELETE /api/sessions/{session}',
       title: 'lets one session choose an account anew',
       parameter: 'Id of the session, as the list gives it.',
       answers: { 204: { description: 'It is ended.' } },

@@ -62,8 +62,7 @@ export function createSignInRoutes(options: SignInOptions): readonly ApiRoute[] 
   const { book, tracker, upstreams } = options;
   return [
     defineRoute({
-      method: 'POST',
-      path: '/api/oauth/start',
+      at: 'POST /api/oauth/start',
       title: 'begins a sign-in and gives the address to open',
       body: START_SCHEMA,
       answers: { 201: { description: 'The sign-in.', schema: STARTED_SCHEMA } },
@@ -83,8 +82,7 @@ export function createSignInRoutes(options: SignInOptions): readonly ApiRoute[] 
       },
     }),
     defineRoute({
-      method: 'POST',
-      path: '/api/oauth/complete',
+      at: 'POST /api/oauth/complete',
       title: 'ends a sign-in with a pasted code or address',
       body: COMPLETE_SCHEMA,
       answers: { 200: { description: 'The sign-in is done.', schema: SIGN_IN_SCHEMA } },
@@ -94,8 +92,7 @@ export function createSignInRoutes(options: SignInOptions): readonly ApiRoute[] 
       },
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/oauth/{state}',
+      at: 'GET /api/oauth/{state}',
       title: 'says how a sign-in goes',
       parameter: STATE_PARAMETER,
       answers: { 200: { description: 'The sign-in.', schema: SIGN_IN_SCHEMA } },
@@ -109,8 +106,7 @@ export function createSignInRoutes(options: SignInOptions): readonly ApiRoute[] 
       },
     }),
     defineRoute({
-      method: 'DELETE',
-      path: '/api/oauth/{state}',
+      at: 'DELETE /api/oauth/{state}',
       title: 'cancels a sign-in',
       parameter: STATE_PARAMETER,
       answers: { 204: { description: 'It is cancelled.' } },

@@ -25,8 +25,7 @@ export const UPSTREAMS_SCHEMA = named('Upstreams', {
 export function createUpstreamRoutes({ book, upstreams }: UpstreamOptions): readonly ApiRoute[] {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/api/upstreams',
+      at: 'GET /api/upstreams',
       title: 'lists the upstreams accounts can be added to',
       answers: { 200: { description: 'All upstreams.', schema: UPSTREAMS_SCHEMA } },
       run: async () =>

@@ -10,7 +10,7 @@ import { createLiveConfig, gatewaySecrets, type LiveConfig } from '../config/liv
 import { type Clock, createSystemClock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
-import { type LogFiles, openLogFiles } from '../monitor/log-files.ts';
+import { LogFiles } from '../monitor/log-files.ts';
 import { escapeLine } from '../monitor/log-line.ts';
 import type { AccountView } from '../pool/pool.ts';
 import { writeBanner } from './banner.ts';
@@ -104,7 +104,7 @@ function openLog(
   dataDir: string,
   { clock, secrets }: { readonly clock: Clock; readonly secrets: () => readonly string[] },
 ): { readonly files: LogFiles; readonly log: GatewayLog } {
-  const files = openLogFiles({
+  const files = new LogFiles({
     folder: join(dataDir, 'logs'),
     clock,
     onFault: (error) => {

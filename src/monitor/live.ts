@@ -138,35 +138,29 @@ export class FeedReader {
 const MINUTE_MS = 60_000;
 const MINUTES = 60;
 
-interface Minute {
-  at: number;
-  requests: number;
-  errors: number;
-  tokens: number;
-}
+type Minute = { -readonly [Field in keyof MinuteSum]: MinuteSum[Field] };
 
 export type LiveFigures = ReturnType<typeof createLiveFigures>;
 
 export function createLiveFigures(now: () => number) {
-  const minutes: Minute[] = Array.from({ length: MINUTES }, () => emptyMinute(0));
+  /** By place within the hour. */
+  const minutes: Minute[] = [];
   const startOf = (at: number): number => at - (at % MINUTE_MS);
-  const minuteAt = (at: number): Minute => {
+  /** The minute that begins then; to be counted in, it has to be kept. */
+  const minuteAt = (time: number, isKept = true): Minute => {
+    const at = time - (time % MINUTE_MS);
     const index = (at / MINUTE_MS) % MINUTES;
     const known = minutes[index];
     if (known?.at === at) return known;
-    const fresh = emptyMinute(at);
-    minutes[index] = fresh;
+    const fresh = { at, requests: 0, errors: 0, tokens: 0 };
+    if (isKept) minutes[index] = fresh;
     return fresh;
-  };
-  const read = (at: number): Minute => {
-    const known = minutes[(at / MINUTE_MS) % MINUTES];
-    return known?.at === at ? known : emptyMinute(at);
   };
   return {
     inFlight: 0,
     /** In the minute in which it ended. */
     add({ at, totalMs, outcome, inputTokens = 0, outputTokens = 0 }: RequestRow): void {
-      const minute = minuteAt(startOf(at + totalMs));
+      const minute = minuteAt(at + totalMs);
       minute.requests += 1;
       if (outcome === 'error') minute.errors += 1;
       minute.tokens += inputTokens + outputTokens;
@@ -186,22 +180,18 @@ export function createLiveFigures(now: () => number) {
     series(): readonly MinuteSum[] {
       const last = startOf(now());
       return Array.from({ length: MINUTES }, (_, index) => ({
-        ...read(last - (MINUTES - 1 - index) * MINUTE_MS),
+        ...minuteAt(last - (MINUTES - 1 - index) * MINUTE_MS, false),
       }));
     },
     /** Of the last whole 60 seconds' worth: the running minute and the share of the one before. */
     perMinute(): Omit<MinuteSum, 'at'> {
       const at = now();
-      const running = read(startOf(at));
-      const before = read(startOf(at) - MINUTE_MS);
+      const running = minuteAt(at, false);
+      const before = minuteAt(at - MINUTE_MS, false);
       const share = 1 - (at % MINUTE_MS) / MINUTE_MS;
       const blend = (field: 'requests' | 'errors' | 'tokens'): number =>
         Math.round(running[field] + before[field] * share);
       return { requests: blend('requests'), errors: blend('errors'), tokens: blend('tokens') };
     },
   };
-}
-
-function emptyMinute(at: number): Minute {
-  return { at, requests: 0, errors: 0, tokens: 0 };
 }

@@ -1,9 +1,18 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
-import { type LogFiles, type LogLimits, openLogFiles } from './log-files.ts';
+import { LogFiles, type LogLimits } from './log-files.ts';
 
 const DAY_MS = 86_400_000;
 const NOON = Date.parse('2026-11-21T12:00:00Z');
@@ -23,7 +32,7 @@ afterEach(async () => {
 });
 
 function openFiles(limits: Partial<LogLimits> = {}): LogFiles {
-  const files = openLogFiles({ folder, clock, limits, onFault: (error) => faults.push(error) });
+  const files = new LogFiles({ folder, clock, limits, onFault: (error) => faults.push(error) });
   opened.push(files);
   return files;
 }
@@ -192,4 +201,52 @@ test('lines that wait for a folder nobody can make are told of, not an empty log
   mkdirSync(around);
   expect((await files.read({ limit: 9 })).lines).toMatchObject([{ message: 'waits' }]);
   folder = around;
+});
+
+test('a file that left after the files were listed is passed over', async () => {
+  const [gone, there] = ['isthmus-2026-11-20-0001.log', 'isthmus-2026-11-21-0001.log'];
+  symlinkSync(join(folder, 'nowhere'), join(folder, gone));
+  writeFileSync(join(folder, there), lineOf('there'));
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'isthmus-2026-11-22-0001.log'));
+  const { lines } = await openFiles().read({ limit: 9 });
+  expect(lines).toMatchObject([{ message: 'there' }]);
+});
+
+/** In the place of the folder stands a file, so that nothing can be written. */
+function blockFolder(): void {
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, '');
+}
+
+const today = () => readFileSync(join(folder, 'isthmus-2026-11-21-0001.log'), 'utf8');
+
+test('lines that could not be written are written later, before those that came since', async () => {
+  const files = openFiles();
+  files.write('');
+  blockFolder();
+  files.write('one\n');
+  await files.flush();
+  files.write('two\n');
+  rmSync(folder);
+  await clock.advance(1_000);
+  await files.flush();
+  expect([today(), faults.length, files.dropped]).toEqual(['one\ntwo\n', 1, 0]);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+});
+
+test('of a disk that stands still no more than four megabytes wait, and there is room again once they are written', async () => {
+  const files = openFiles();
+  files.write('');
+  blockFolder();
+  const line = `${'x'.repeat(1_048_575)}\n`;
+  for (let count = 0; count < 5; count += 1) files.write(line);
+  expect(files.dropped).toBe(1);
+  await files.flush();
+  files.write(line);
+  expect(files.dropped).toBe(2);
+  rmSync(folder);
+  await files.flush();
+  files.write(line);
+  await files.flush();
+  expect([files.dropped, today().length]).toEqual([2, 5 * line.length]);
 });

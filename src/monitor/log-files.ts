@@ -5,23 +5,9 @@ import { appendFile, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
+import { codeOf } from '../lib/private-file.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import { LOG_LEVELS, type LogLevelName, type LogLine, readLogLine } from './log-line.ts';
-
-export interface LogFiles {
-  /** Lines of JSON, each with its line end; what cannot be written is counted and left out. */
-  write(lines: string): void;
-  /** Calls back before a flush, for lines that somebody holds back. */
-  onFlush(listener: () => void): void;
-  /** The latest lines first, also those written just now. @throws GatewayError in words for the operator */
-  read(query: LogQuery): Promise<LogPage>;
-  /** Calls back with every line that is written from now on; the answer ends it. */
-  subscribe(listener: (line: string) => void): () => void;
-  /** Lines that could not be written. */
-  readonly dropped: number;
-  flush(): Promise<void>;
-  close(): Promise<void>;
-}
 
 export interface LogFilesOptions {
   readonly folder: string;
@@ -49,33 +35,22 @@ const CLEAN_MS = 600_000;
 const MAX_A_DAY = 9999;
 const FILE_NAME = /^isthmus-\d{4}-\d\d-\d\d-\d{4}\.log$/;
 
-/** @throws Error when the folder cannot be made */
-export function openLogFiles(options: LogFilesOptions): LogFiles {
-  mkdirSync(options.folder, { recursive: true, mode: 0o700 });
-  return new Files(options);
+const RETRY_MS = 1000;
+const BATCH_CHARACTERS = 65_536;
+/** Of lines that wait for a slow or full disk. */
+const MAX_CHARACTERS = 4_194_304;
+
+interface Lines {
+  readonly path: string;
+  readonly text: string;
 }
 
-/** By age, the oldest first; none when the folder was removed. */
-export function listLogFiles(folder: string): readonly string[] {
-  return listNames(folder)
-    .filter((name) => FILE_NAME.test(name))
-    .sort();
-}
-
-function listNames(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
-class Files implements LogFiles {
+export class LogFiles {
+  /** Lines that could not be written. */
   dropped = 0;
   readonly #options: LogFilesOptions;
   readonly #limits: LogLimits;
-  readonly #writer: ReturnType<typeof createLineWriter>;
+  readonly #queue: WriteBehind<Lines>;
   readonly #listeners = new Set<(line: string) => void>();
   readonly #holders: (() => void)[] = [];
   #day = '';
@@ -85,22 +60,30 @@ class Files implements LogFiles {
   #fault: unknown;
   #timer: Timer | undefined;
 
+  /** @throws Error when the folder cannot be made */
   constructor(options: LogFilesOptions) {
+    mkdirSync(options.folder, { recursive: true, mode: 0o700 });
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
-    this.#writer = createLineWriter({
+    this.#queue = new WriteBehind<Lines>({
       clock: options.clock,
-      onFault: (error) => this.#fail(error),
-      onSuccess: () => {
-        this.#fault = undefined;
-      },
+      sizeOf: ({ text }) => text.length,
+      fullDelayMs: 0,
+      retryMs: () => RETRY_MS,
+      batch: { count: Infinity, size: BATCH_CHARACTERS },
+      limit: { count: Infinity, size: MAX_CHARACTERS },
+      drops: 'newest',
+      save: (batch, retryOnly) => this.#save(batch, retryOnly),
     });
     this.#clean();
   }
 
+  /** Lines of JSON, each with its line end; what cannot be written is counted and left out. */
   write(lines: string): void {
     try {
-      if (!this.#writer.write(this.#currentPath(), lines)) this.dropped += countLines(lines);
+      if (!this.#queue.add({ path: this.#currentPath(), text: lines })) {
+        this.dropped += countLines(lines);
+      }
       // Nearly all of a line is ASCII, and a file may be a little longer.
       this.#bytes += lines.length;
       if (this.#listeners.size > 0) this.#tell(lines);
@@ -110,15 +93,18 @@ class Files implements LogFiles {
     }
   }
 
+  /** Calls back before a flush, for lines that somebody holds back. */
   onFlush(listener: () => void): void {
     this.#holders.push(listener);
   }
 
+  /** Calls back with every line that is written from now on; the answer ends it. */
   subscribe(listener: (line: string) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
+  /** The latest lines first, also those written just now. @throws GatewayError in words for the operator */
   async read(query: LogQuery): Promise<LogPage> {
     await this.flush();
     const { folder } = this.#options;
@@ -126,21 +112,48 @@ class Files implements LogFiles {
       const names = listLogFiles(folder);
       // An empty page would hide that lines wait for a folder that cannot be made.
       if (names.length === 0 && this.#fault !== undefined) throw this.#fault;
-      return await readLogPage({ folder, names, query });
+      return await readPage(folder, names, query);
     } catch (error) {
-      throw error instanceof GatewayError ? error : unreadableLog(folder, error);
+      if (error instanceof GatewayError) throw error;
+      // The log cannot say itself why it cannot be read.
+      const code = codeOf(error) ?? 'unknown error';
+      throw new GatewayError({
+        kind: 'internal',
+        source: 'gateway',
+        message: `The log in ${folder} cannot be read (${code}). Make it a folder that the user of this process may read and write; the error output has every line meanwhile.`,
+        cause: error,
+      });
     }
   }
 
+  /** Resolves when everything so far is in its file or could not be written. */
   async flush(): Promise<void> {
     for (const holder of this.#holders) holder();
-    await this.#writer.flush();
+    await this.#queue.flush().catch(() => undefined);
   }
 
   async close(): Promise<void> {
     this.#timer?.cancel();
     for (const holder of this.#holders) holder();
-    await this.#writer.close();
+    await this.#queue.close();
+  }
+
+  async #save(
+    batch: readonly Lines[],
+    retryOnly: (unsaved: readonly Lines[]) => void,
+  ): Promise<void> {
+    const left = Map.groupBy(batch, ({ path }) => path);
+    try {
+      for (const [path, lines] of left) {
+        await append(path, lines.map(({ text }) => text).join(''));
+        left.delete(path);
+        this.#fault = undefined;
+      }
+    } catch (error) {
+      this.#fail(error);
+      retryOnly([...left.values()].flat());
+      throw error;
+    }
   }
 
   #tell(lines: string): void {
@@ -152,23 +165,17 @@ class Files implements LogFiles {
   #currentPath(): string {
     const { folder, clock } = this.#options;
     const day = new Date(clock.now()).toISOString().slice(0, 10);
-    if (day !== this.#day) this.#startDay(day);
-    else if (this.#bytes >= this.#limits.maxFileBytes && this.#number < MAX_A_DAY) {
+    if (day !== this.#day) {
+      // Goes on with what an earlier process wrote on the same day.
+      const names = listLogFiles(folder).filter((name) => name.includes(day));
+      this.#number = Math.max(1, ...names.map((name) => Number(name.slice(-8, -4))));
+      this.#bytes = sizeOf(join(folder, nameOf(day, this.#number)));
+      this.#day = day;
+    } else if (this.#bytes >= this.#limits.maxFileBytes && this.#number < MAX_A_DAY) {
       this.#number += 1;
       this.#bytes = 0;
     }
     return join(folder, nameOf(day, this.#number));
-  }
-
-  /** Goes on with what an earlier process wrote on the same day. */
-  #startDay(day: string): void {
-    const { folder } = this.#options;
-    const numbers = listLogFiles(folder)
-      .filter((name) => name.includes(day))
-      .map((name) => Number(name.slice(-8, -4)));
-    this.#number = Math.max(1, ...numbers);
-    this.#bytes = sizeOf(join(folder, nameOf(day, this.#number)));
-    this.#day = day;
   }
 
   #fail(error: unknown): void {
@@ -183,6 +190,29 @@ class Files implements LogFiles {
       this.#fail(error);
     }
     this.#timer = this.#options.clock.startTimer(CLEAN_MS, () => this.#clean());
+  }
+}
+
+/** By age, the oldest first; none when the folder was removed. */
+function listLogFiles(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => FILE_NAME.test(name))
+      .sort();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Makes the folder anew when somebody removed it, but none of those around it. */
+async function append(path: string, text: string): Promise<void> {
+  try {
+    await appendFile(path, text, { mode: 0o600 });
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    await mkdir(dirname(path), { mode: 0o700 });
+    await appendFile(path, text, { mode: 0o600 });
   }
 }
 
@@ -236,69 +266,44 @@ export interface LogPage {
   readonly nextCursor?: string | undefined;
 }
 
-export interface LogPlace {
-  readonly folder: string;
-  /** The oldest first. */
-  readonly names: readonly string[];
-  readonly query: LogQuery;
-}
-
 const PIECE_BYTES = 262_144;
 /** One page looks through so much at most. */
 const MAX_READ = 8_388_608;
 const LINE_END = 0x0a;
 
-/** @throws GatewayError invalid-request for a cursor that is none */
-export async function readLogPage({ folder, names, query }: LogPlace): Promise<LogPage> {
+/**
+ * @param names of the files, the oldest first
+ * @throws GatewayError invalid-request for a cursor that is none
+ */
+async function readPage(
+  folder: string,
+  names: readonly string[],
+  query: LogQuery,
+): Promise<LogPage> {
   const start = query.cursor === undefined ? undefined : readCursor(query.cursor);
-  const page = new OpenPage(query);
+  const lines: LogLine[] = [];
+  let read = 0;
   for (const name of names.toReversed()) {
     if (start !== undefined && name > start.name) continue;
     const end = name === start?.name ? start.offset : undefined;
-    const file = new BackwardFile(join(folder, name), end);
-    try {
-      await page.fill(file, name);
-    } catch (error) {
-      // Old files leave while others are read.
-      if (!isMissing(error)) throw error;
-    } finally {
-      await file.close();
+    for await (const piece of readBackward(join(folder, name), end)) {
+      read += piece.bytes;
+      const stoppedAt =
+        takeLines(lines, piece, query) ?? (read >= MAX_READ ? piece.start : undefined);
+      if (stoppedAt !== undefined) return { lines, nextCursor: `${name}:${stoppedAt}` };
     }
-    if (page.nextCursor !== undefined) break;
   }
-  return { lines: page.lines, nextCursor: page.nextCursor };
+  return { lines, nextCursor: undefined };
 }
 
-class OpenPage {
-  readonly lines: LogLine[] = [];
-  /** Set once no more is to be read. */
-  nextCursor: string | undefined;
-  readonly #query: LogQuery;
-  #read = 0;
-
-  constructor(query: LogQuery) {
-    this.#query = query;
+/** Where the line that filled the page begins; undefined while there is room. */
+function takeLines(taken: LogLine[], { lines }: Piece, query: LogQuery): number | undefined {
+  for (const { text, offset } of lines.toReversed()) {
+    const line = matches(text, query);
+    if (line !== undefined) taken.push(line);
+    if (taken.length === query.limit) return offset;
   }
-
-  async fill(file: BackwardFile, name: string): Promise<void> {
-    for (let piece = await file.previous(); piece !== undefined; piece = await file.previous()) {
-      this.#read += piece.bytes;
-      const stoppedAt = this.#take(piece) ?? (this.#read >= MAX_READ ? piece.start : undefined);
-      if (stoppedAt === undefined) continue;
-      this.nextCursor = `${name}:${stoppedAt}`;
-      return;
-    }
-  }
-
-  /** Where the line that filled the page begins. */
-  #take(piece: Piece): number | undefined {
-    for (const { text, offset } of piece.lines.toReversed()) {
-      const line = matches(text, this.#query);
-      if (line !== undefined) this.lines.push(line);
-      if (this.lines.length === this.#query.limit) return offset;
-    }
-    return undefined;
-  }
+  return undefined;
 }
 
 function matches(text: string, { level, search }: LogQuery): LogLine | undefined {
@@ -324,35 +329,30 @@ interface Piece {
   readonly bytes: number;
 }
 
-/** A file read from its end, whole lines at a time. */
-class BackwardFile {
-  readonly #opened: ReturnType<typeof open>;
-  #end: number | undefined;
-
-  constructor(path: string, end: number | undefined) {
-    this.#opened = open(path, 'r');
-    this.#end = end;
-  }
-
-  /** Undefined at the beginning of the file. A line longer than a piece is passed over. */
-  async previous(): Promise<Piece | undefined> {
-    const file = await this.#opened;
-    const end = Math.min(this.#end ?? Number.MAX_SAFE_INTEGER, (await file.stat()).size);
-    if (end <= 0) return undefined;
-    const from = Math.max(0, end - PIECE_BYTES);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(end - from), 0, end - from, from);
-    const bytes = buffer.subarray(0, bytesRead);
-    const firstEnd = from === 0 ? -1 : bytes.indexOf(LINE_END);
-    const isCut = firstEnd === -1 && from > 0;
-    const start = isCut ? from : from + firstEnd + 1;
-    this.#end = start === end ? from : start;
-    const lines = isCut ? [] : splitLines(bytes.subarray(start - from), start);
-    return { lines, start: this.#end, bytes: bytesRead };
-  }
-
-  async close(): Promise<void> {
-    const file = await this.#opened.catch(() => undefined);
-    await file?.close();
+/** A file from its end, whole lines at a time; a line longer than a piece is passed over. */
+async function* readBackward(path: string, before = Infinity): AsyncGenerator<Piece> {
+  const file = await open(path, 'r').catch((error: unknown) => {
+    // Old files leave while others are read.
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (file === undefined) return;
+  try {
+    let end = Math.min(before, (await file.stat()).size);
+    while (end > 0) {
+      const from = Math.max(0, end - PIECE_BYTES);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(end - from), 0, end - from, from);
+      const bytes = buffer.subarray(0, bytesRead);
+      const firstEnd = from === 0 ? -1 : bytes.indexOf(LINE_END);
+      const isCut = firstEnd === -1 && from > 0;
+      const start = isCut ? from : from + firstEnd + 1;
+      const lines = isCut ? [] : splitLines(bytes.subarray(start - from), start);
+      end = start === end ? from : start;
+      yield { lines, start: end, bytes: bytesRead };
+      end = Math.min(end, (await file.stat()).size);
+    }
+  } finally {
+    await file.close();
   }
 }
 
@@ -366,86 +366,4 @@ function splitLines(bytes: Buffer, at: number): Piece['lines'] {
     from = end + 1;
   }
   return lines;
-}
-
-/** True for what the operating system says of a file or folder that is not there. */
-function isMissing(error: unknown): boolean {
-  return codeOf(error) === 'ENOENT';
-}
-
-/** For whoever asks for the log: it cannot say itself why it cannot be read. */
-function unreadableLog(folder: string, cause: unknown): GatewayError {
-  const code = codeOf(cause) ?? 'unknown error';
-  return new GatewayError({
-    kind: 'internal',
-    source: 'gateway',
-    message: `The log in ${folder} cannot be read (${code}). Make it a folder that the user of this process may read and write; the error output has every line meanwhile.`,
-    cause,
-  });
-}
-
-function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error && 'code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
-
-export interface LineWriterOptions {
-  readonly clock: Pick<Clock, 'startTimer'>;
-  readonly onFault: (error: unknown) => void;
-  readonly onSuccess: () => void;
-}
-
-interface Lines {
-  readonly path: string;
-  readonly text: string;
-}
-
-const RETRY_MS = 1000;
-const BATCH_CHARACTERS = 65_536;
-/** Of lines that wait for a slow or full disk. */
-const MAX_CHARACTERS = 4_194_304;
-
-/** Appends lines to files in order. */
-export function createLineWriter({ clock, onFault, onSuccess }: LineWriterOptions) {
-  const queue = new WriteBehind<Lines>({
-    clock,
-    sizeOf: ({ text }) => text.length,
-    fullDelayMs: 0,
-    retryMs: () => RETRY_MS,
-    batch: { count: Infinity, size: BATCH_CHARACTERS },
-    limit: { count: Infinity, size: MAX_CHARACTERS },
-    drops: 'newest',
-    async save(batch, retryOnly) {
-      const left = Map.groupBy(batch, ({ path }) => path);
-      try {
-        for (const [path, lines] of left) {
-          await append({ path, text: lines.map(({ text }) => text).join('') });
-          left.delete(path);
-          onSuccess();
-        }
-      } catch (error) {
-        onFault(error);
-        retryOnly([...left.values()].flat());
-        throw error;
-      }
-    },
-  });
-  return {
-    /** False when there is no room for it. */
-    write: (path: string, text: string) => queue.add({ path, text }),
-    /** Resolves when everything so far is in its file or could not be written. */
-    flush: () => queue.flush().catch(() => undefined),
-    close: async () => void (await queue.close()),
-  };
-}
-
-/** Makes the folder anew when somebody removed it, but none of those around it. */
-async function append({ path, text }: Lines): Promise<void> {
-  try {
-    await appendFile(path, text, { mode: 0o600 });
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    await mkdir(dirname(path), { mode: 0o700 });
-    await appendFile(path, text, { mode: 0o600 });
-  }
 }

@@ -14,7 +14,7 @@ function openMetrics() {
 
 test('labels say what they say, whatever signs are in it', () => {
   const text = createMetricsText();
-  text.counter('requests', 'All.')({ model: 'a"b\\c\nd', kind: 'x' }).add(2);
+  text.counter('requests', 'All.')({ model: 'a"b\\c\nd', kind: 'x' }).value = 2;
   expect(text.write()).toBe(
     '# HELP requests All.\n# TYPE requests counter\nrequests{model="a\\"b\\\\c\\nd",kind="x"} 2\n',
   );

@@ -51,13 +51,6 @@ export function createMetrics(sources: MetricsSources) {
     Object.entries(sources.accounts()).map(([state, count]) => [{ state }, count]),
   );
   const models = new Set<string>();
-  const modelLabel = (row: RequestRow): string => {
-    const model = usageModel(row);
-    if (models.has(model)) return model;
-    if (models.size >= MAX_MODELS) return 'other';
-    models.add(model);
-    return model;
-  };
   const allAttempts = attempts({});
   const makeSeries = (protocol: string, model: string, outcome: string) => ({
     requests: requests({ protocol, model, outcome }),
@@ -68,26 +61,27 @@ export function createMetrics(sources: MetricsSources) {
     cached: tokens({ model, kind: 'cached' }),
     thought: tokens({ model, kind: 'thought' }),
   });
+  /** Whoever counts often keeps its series, as looking them up writes their labels. */
   const known = new Map<string, ReturnType<typeof makeSeries>>();
-  const seriesOf = (protocol: string, model: string, outcome: string) => {
-    const key = `${protocol} ${outcome} ${model}`;
-    const found = known.get(key) ?? makeSeries(protocol, model, outcome);
-    known.set(key, found);
-    return found;
-  };
   return {
     add(row: RequestRow): void {
-      const model = modelLabel(row);
-      const series = seriesOf(row.protocol, model, row.outcome);
-      series.requests.add(1);
-      allAttempts.add(row.attempts);
+      let model = usageModel(row);
+      if (!models.has(model)) {
+        if (models.size < MAX_MODELS) models.add(model);
+        else model = 'other';
+      }
+      const key = `${row.protocol} ${row.outcome} ${model}`;
+      const series = known.get(key) ?? makeSeries(row.protocol, model, row.outcome);
+      known.set(key, series);
+      series.requests.value += 1;
+      allAttempts.value += row.attempts;
       series.duration.observe(row.totalMs / 1000);
       if (row.firstEventMs !== undefined) series.firstEvent.observe(row.firstEventMs / 1000);
-      series.input.add(row.inputTokens ?? 0);
-      series.output.add(row.outputTokens ?? 0);
-      series.cached.add(row.cachedTokens ?? 0);
-      series.thought.add(row.thoughtTokens ?? 0);
-      if (row.images) images({ model }).add(row.images);
+      series.input.value += row.inputTokens ?? 0;
+      series.output.value += row.outputTokens ?? 0;
+      series.cached.value += row.cachedTokens ?? 0;
+      series.thought.value += row.thoughtTokens ?? 0;
+      if (row.images) images({ model }).value += row.images;
     },
     write: () => ({ text: text.write(), contentType: METRICS_TYPE }),
   };
@@ -105,52 +99,54 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  */
 export function createMetricsText() {
   const families: (() => string)[] = [];
-  const family = (name: string, parts: { help: string; type: string }, lines: () => string[]) => {
+  /** @returns what gives the series of labels, made when first asked for */
+  const family = <Series>(
+    name: string,
+    parts: { readonly help: string; readonly type: string; make(): Series },
+    write: (labels: string, series: Series) => string,
+  ) => {
+    const all = new Map<string, Series>();
     const head = `# HELP ${name} ${parts.help}\n# TYPE ${name} ${parts.type}\n`;
-    families.push(() => head + lines().join(''));
+    families.push(() => head + Array.from(all, ([key, series]) => write(key, series)).join(''));
+    return (labels: Labels): Series => {
+      const key = writeLabels(labels);
+      const series = all.get(key) ?? parts.make();
+      all.set(key, series);
+      return series;
+    };
   };
-  const readFamily = (name: string, parts: { help: string; type: string }, read: ReadSeries) =>
-    family(name, parts, () =>
-      read().map(([labels, value]) => lineOf(name, writeLabels(labels), value)),
-    );
+  const readFamily =
+    (type: 'gauge' | 'counter') => (name: string, help: string, read: ReadSeries) => {
+      const head = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+      families.push(
+        () =>
+          head +
+          read()
+            .map(([labels, value]) => lineOf(name, writeLabels(labels), value))
+            .join(''),
+      );
+    };
   return {
-    counter(name: string, help: string) {
-      const counts = new Map<string, Count>();
-      family(name, { help, type: 'counter' }, () =>
-        Array.from(counts, ([labels, { value }]) => lineOf(name, labels, value)),
-      );
-      return (labels: Labels) => findOrMake(counts, writeLabels(labels), () => new Count());
-    },
+    counter: (name: string, help: string) =>
+      family(name, { help, type: 'counter', make: () => ({ value: 0 }) }, (labels, { value }) =>
+        lineOf(name, labels, value),
+      ),
     /** @param bounds upper ends of the buckets, rising */
-    histogram(name: string, help: string, bounds: readonly number[]) {
-      const all = new Map<string, Series>();
-      family(name, { help, type: 'histogram' }, () =>
-        Array.from(all, ([labels, series]) => writeSeries(name, labels, series)),
-      );
-      return (labels: Labels) => findOrMake(all, writeLabels(labels), () => new Series(bounds));
-    },
+    histogram: (name: string, help: string, bounds: readonly number[]) =>
+      family(name, { help, type: 'histogram', make: () => new Series(bounds) }, (labels, series) =>
+        writeSeries(name, labels, series),
+      ),
     /** Read when the metrics are written. */
-    gauge: (name: string, help: string, read: ReadSeries) =>
-      readFamily(name, { help, type: 'gauge' }, read),
+    gauge: readFamily('gauge'),
     /** As `gauge`, for a count that is kept elsewhere and only rises. */
-    total: (name: string, help: string, read: ReadSeries) =>
-      readFamily(name, { help, type: 'counter' }, read),
+    total: readFamily('counter'),
     write: () => families.map((write) => write()).join(''),
   };
 }
 
-/** One series of a family; whoever counts often keeps it, as looking it up writes its labels. */
-class Count {
-  value = 0;
-
-  add(amount: number): void {
-    this.value += amount;
-  }
-}
-
 class Series {
   readonly bounds: readonly number[];
-  /** By bucket, each without those below it. */
+  /** By bucket, each without those below it; behind them what is above all bounds. */
   readonly counts: number[];
   sum = 0;
   count = 0;
@@ -161,34 +157,23 @@ class Series {
   }
 
   observe(value: number): void {
-    const index = this.bounds.findIndex((bound) => value <= bound);
-    if (index !== -1) this.counts[index] = (this.counts[index] ?? 0) + 1;
+    let index = 0;
+    while (value > (this.bounds[index] ?? Number.POSITIVE_INFINITY)) index += 1;
+    this.counts[index] = (this.counts[index] ?? 0) + 1;
     this.sum += value;
     this.count += 1;
   }
 }
 
-function findOrMake<Value>(all: Map<string, Value>, key: string, make: () => Value): Value {
-  const found = all.get(key);
-  if (found !== undefined) return found;
-  const made = make();
-  all.set(key, made);
-  return made;
-}
-
-function writeSeries(name: string, labels: string, series: Series): string {
-  const { counts, sum, count, bounds } = series;
+function writeSeries(name: string, labels: string, { counts, sum, count, bounds }: Series): string {
   let below = 0;
-  const buckets = bounds.map((bound, index) => {
+  let lines = '';
+  for (const [index, bound] of bounds.entries()) {
     below += counts[index] ?? 0;
-    return lineOf(`${name}_bucket`, join(labels, `le="${bound}"`), below);
-  });
-  return [
-    ...buckets,
-    lineOf(`${name}_bucket`, join(labels, 'le="+Inf"'), count),
-    lineOf(`${name}_sum`, labels, sum),
-    lineOf(`${name}_count`, labels, count),
-  ].join('');
+    lines += lineOf(`${name}_bucket`, join(labels, `le="${bound}"`), below);
+  }
+  lines += lineOf(`${name}_bucket`, join(labels, 'le="+Inf"'), count);
+  return `${lines}${lineOf(`${name}_sum`, labels, sum)}${lineOf(`${name}_count`, labels, count)}`;
 }
 
 function join(labels: string, more: string): string {
@@ -200,14 +185,10 @@ function lineOf(name: string, labels: string, value: number): string {
 }
 
 function writeLabels(labels: Labels): string {
-  let text = '';
-  for (const name in labels) {
-    const value = labels[name] ?? '';
-    text += `${text === '' ? '' : ','}${name}="${/[\\"\n]/.test(value) ? escapeLabel(value) : value}"`;
-  }
-  return text;
-}
-
-function escapeLabel(value: string): string {
-  return value.replace(/[\\"]/g, (sign) => `\\${sign}`).replaceAll('\n', '\\n');
+  return Object.entries(labels)
+    .map(([name, value]) => {
+      const text = value.replace(/[\\"]/g, (sign) => `\\${sign}`).replaceAll('\n', '\\n');
+      return `${name}="${text}"`;
+    })
+    .join(',');
 }

@@ -49,19 +49,35 @@ export function createMonitor(options: MonitorOptions) {
   const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8));
   const figures = createLiveFigures(() => clock.now());
   const recalled = recallBefore({ store, figures, clock, log });
-  const keep = (ended: EndedRequest): void => {
-    const { enabled, keepsBodies } = settings();
-    const record = writeRecord(ended, { ...options, keepsBodies, redactorFor });
-    figures.add(record.row);
-    metrics.add(record.row);
-    options.onRecord?.(record, ended);
-    if (!enabled) return;
-    errors.add(record.row);
-    queue.add(record);
-    feed.publish('request', record.row);
+  const context = { ...options, redactorFor };
+  /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
+  let ended: EndedRequest[] = [];
+  /** Those that could not be recorded: a fault of the monitor is none of the request. */
+  let faults = 0;
+  /** Whoever asks the monitor something has them recorded before. */
+  const record = (): void => {
+    const batch = ended;
+    if (batch.length === 0) return;
+    ended = [];
+    for (const one of batch) {
+      try {
+        const { enabled, keepsBodies } = settings();
+        const made = writeRecord(one, context, keepsBodies);
+        const { row } = made;
+        figures.add(row);
+        metrics.add(row);
+        options.onRecord?.(made, one);
+        if (!enabled) continue;
+        if (row.outcome === 'error') errors.add(row);
+        queue.add(made);
+        feed.publish('request', row);
+      } catch (error) {
+        faults += 1;
+        if (faults === 1) log.warn({ error }, 'A request could not be recorded.');
+      }
+    }
   };
-  const ended = new EndedRequests(keep, log);
-  const dropped = (): number => queue.dropped + ended.faults;
+  const dropped = (): number => queue.dropped + faults;
   const metrics = createMetrics({
     inFlight: () => figures.inFlight,
     dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
@@ -81,48 +97,28 @@ export function createMonitor(options: MonitorOptions) {
       },
       onEnd(request: EndedRequest) {
         figures.inFlight -= 1;
-        ended.add(request);
+        if (ended.push(request) === 1) setImmediate(record);
       },
     } satisfies RequestObserver,
-    feed: {
-      get readers() {
-        return feed.readers;
-      },
-      // What ended before is told before.
-      publish(kind, content) {
-        ended.look();
-        feed.publish(kind, content);
-      },
-      read(lastEventId?: string) {
-        ended.look();
-        return feed.read(lastEventId);
-      },
-    } satisfies Omit<LiveFeed, 'close'>,
-    figures: {
-      get inFlight() {
-        return figures.inFlight;
-      },
-      series() {
-        ended.look();
-        return figures.series();
-      },
-      perMinute() {
-        ended.look();
-        return figures.perMinute();
-      },
+    /** What ended before is told before: ask for it anew each time, as for the figures and the metrics. */
+    get feed(): Omit<LiveFeed, 'close'> {
+      record();
+      return feed;
     },
-    metrics: {
-      write() {
-        ended.look();
-        return metrics.write();
-      },
+    get figures(): Pick<LiveFigures, 'inFlight' | 'series' | 'perMinute'> {
+      record();
+      return figures;
+    },
+    get metrics(): Pick<typeof metrics, 'write'> {
+      record();
+      return metrics;
     },
     /** The saved records; a request that just ended is among them after a moment. */
     store: {
       list: (filter, page) => store.list(filter, page),
       usage: (spans, by) => store.usage(spans, by),
       async removeBefore(at) {
-        ended.look();
+        record();
         errors.removeBefore(at);
         recalled.removeBefore(at);
         // Else what waits would come into the store behind the removal, and stay.
@@ -132,17 +128,17 @@ export function createMonitor(options: MonitorOptions) {
     } satisfies Pick<RequestStore, 'list' | 'usage' | 'removeBefore'>,
     /** Also finds a request that ended this very moment. */
     async find(id: string): Promise<RequestRecord | undefined> {
-      ended.look();
+      record();
       return queue.find(id) ?? store.find(id);
     },
     /** The latest first; a few from before the process began are among them after a moment. */
     recentErrors(limit: number): readonly RequestRow[] {
-      ended.look();
+      record();
       return [...errors.latest(), ...recalled.errors()].slice(0, limit);
     },
     /** Records every ended request, and resolves when the store was given them. */
     flush() {
-      ended.look();
+      record();
       return queue.flush();
     },
     /** Records that wait because the store fails. */
@@ -155,50 +151,12 @@ export function createMonitor(options: MonitorOptions) {
     },
     /** Saves what waits as far as the store takes it. */
     async close() {
-      ended.look();
+      record();
       feed.close();
       recalled.close();
       await retention.close();
       await queue.close();
     },
-  };
-}
-
-/**
- * Requests that ended and are not looked at yet: all of a turn together, after its sockets had
- * theirs. Whoever asks the monitor something has them looked at before.
- */
-class EndedRequests {
-  /** Those that could not be looked at: a fault of the monitor is none of the request. */
-  faults = 0;
-  readonly #keep: (ended: EndedRequest) => void;
-  readonly #log: MonitorOptions['log'];
-  #waiting: EndedRequest[] = [];
-
-  constructor(keep: (ended: EndedRequest) => void, log: MonitorOptions['log']) {
-    this.#keep = keep;
-    this.#log = log;
-  }
-
-  add(ended: EndedRequest): void {
-    if (this.#waiting.push(ended) === 1) setImmediate(this.#take);
-  }
-
-  look(): void {
-    if (this.#waiting.length > 0) this.#take();
-  }
-
-  readonly #take = (): void => {
-    const batch = this.#waiting;
-    this.#waiting = [];
-    for (const ended of batch) {
-      try {
-        this.#keep(ended);
-      } catch (error) {
-        this.faults += 1;
-        if (this.faults === 1) this.#log.warn({ error }, 'A request could not be recorded.');
-      }
-    }
   };
 }
 
@@ -314,9 +272,8 @@ const MAX_ERRORS = 100;
 export class RecentErrors {
   #rows: readonly RequestRow[] = [];
 
-  /** Keeps the row if its request failed. */
   add(row: RequestRow): void {
-    if (row.outcome === 'error') this.#rows = [...this.#rows, row].slice(-MAX_ERRORS);
+    this.#rows = [...this.#rows, row].slice(-MAX_ERRORS);
   }
 
   /** The latest first. */

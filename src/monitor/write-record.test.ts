@@ -22,13 +22,12 @@ function recordOf(answers: EndedRequest['facts']['answers']): RequestRecord {
     facts: { attempts: [], timings: {}, answers },
   };
   const context = {
-    keepsBodies: false,
     redactorFor: createRedactors(() => []),
     keyName: () => undefined,
     targetOf: () => undefined,
     createId: (prefix: string) => prefix,
   };
-  return writeRecord(ended, context);
+  return writeRecord(ended, context, false);
 }
 
 test('tokens that nobody told are not known, and are not taken for none', () => {

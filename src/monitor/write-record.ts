@@ -1,7 +1,7 @@
 // Turns an ended request into its record: counted, shortened and free of credentials.
 
 import type { FinishReason } from '../canonical/event.ts';
-import type { ReceiptAction, ReceiptEntry } from '../canonical/receipt.ts';
+import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import { inputTokens, outputTokens } from '../canonical/usage.ts';
 import type { Sentence } from '../lib/localized-message.ts';
@@ -20,7 +20,6 @@ import {
 } from './record.ts';
 
 export interface RecordContext {
-  readonly keepsBodies: boolean;
   /** Takes out what the request showed as credentials, and the gateway's own. */
   redactorFor(credentials: readonly string[]): Redactor;
   keyName(keyId: string): string | undefined;
@@ -34,45 +33,104 @@ const MAX_NAME = 256;
 const MAX_TEXT = 1024;
 const MAX_LISTED = 100;
 const CLIENT_LEFT = 499;
+const NOTHING_DONE: ReceiptCounts = { dropped: 0, approximated: 0, repaired: 0 };
 
-export function writeRecord(ended: EndedRequest, context: RecordContext): RequestRecord {
+export function writeRecord(
+  ended: EndedRequest,
+  context: RecordContext,
+  keepsBodies: boolean,
+): RequestRecord {
   const redactor = context.redactorFor(ended.credentials);
-  const row = writeRow(ended, context, redactor);
   const { facts, receipt } = ended;
+  const answers = sumAnswers(facts.answers);
+  const attemptsList: AttemptEntry[] = [];
+  for (const attempt of facts.attempts) {
+    if (attemptsList.length === MAX_LISTED) break;
+    const { accountId, accountLabel = accountId, modelId, upstreamCall, outcome } = attempt;
+    const { status, detail, considered, durationMs } = attempt;
+    attemptsList.push({
+      account: accountLabel,
+      model: clean(modelId, redactor),
+      upstreamCall,
+      outcome,
+      status,
+      detail: clean(detail, redactor, MAX_TEXT),
+      considered: considered.length > MAX_LISTED ? considered.slice(0, MAX_LISTED) : considered,
+      ms: durationMs && Math.round(durationMs),
+    });
+  }
+  const { upstreamMs } = facts.timings;
   return {
-    row,
+    row: writeRow(ended, { context, redactor, answers }),
     details: {
       route: ended.route,
       pathModel: clean(ended.pathModel, redactor),
       errorKind: facts.error?.kind,
-      modelVersion: optional(facts.answers?.[0]?.modelVersion, redactor),
-      finishReasons: finishReasonsOf(facts),
-      isEstimate: isEstimate(facts) || undefined,
-      attemptsList: facts.attempts
-        .slice(0, MAX_LISTED)
-        .map((attempt) => writeAttempt(attempt, redactor)),
+      modelVersion: clean(facts.answers?.[0]?.modelVersion, redactor),
+      finishReasons: answers?.finishReasons,
+      // Counted tokens, or the usage of an answer that ended before it was told.
+      isEstimate: facts.isEstimate === true || answers?.isEstimate === true || undefined,
+      attemptsList,
       upstreamCalls: facts.upstreamCalls,
       passedOver: facts.passedOver,
-      receiptEntries: receipt.slice(0, MAX_LISTED).map((entry) => cleanEntry(entry, redactor)),
-      session: optional(ended.session, redactor),
-      userAgent: optional(ended.userAgent, redactor),
-      timings: { upstreamMs: round(facts.timings.upstreamMs) },
+      receiptEntries: receipt.length === 0 ? receipt : cleanReceipt(receipt, redactor),
+      session: clean(ended.session, redactor),
+      userAgent: clean(ended.userAgent, redactor),
+      timings: { upstreamMs: upstreamMs && Math.round(upstreamMs) },
     },
-    bodies: context.keepsBodies ? writeBodies(ended, redactor) : undefined,
+    bodies: keepsBodies ? writeBodies(ended, redactor) : undefined,
   };
 }
 
-function finishReasonsOf({ answers = [] }: CallFacts): readonly FinishReason[] | undefined {
-  const reasons: FinishReason[] = [];
-  for (const { finishReasons = [] } of answers) {
-    for (const reason of finishReasons) if (!reasons.includes(reason)) reasons.push(reason);
-  }
-  return reasons.length === 0 ? undefined : reasons;
+interface RowSources {
+  readonly context: RecordContext;
+  readonly redactor: Redactor;
+  readonly answers: ReturnType<typeof sumAnswers>;
 }
 
-/** Counted tokens, or the usage of an answer that ended before it was told. */
-function isEstimate({ isEstimate: isCount, answers = [] }: EndedRequest['facts']): boolean {
-  return isCount === true || answers.some(({ usage }) => usage?.isEstimate === true);
+function writeRow(ended: EndedRequest, { context, redactor, answers }: RowSources): RequestRow {
+  const { facts, call, status, requestId, isIdGiven, firstEventMs, bodyModel = '' } = ended;
+  const { error, attempts } = facts;
+  // The path goes before the body, as it does where requests are read.
+  const model = call?.model ?? (ended.pathModel === '' ? bodyModel : ended.pathModel);
+  let outcome: RequestOutcome = status >= 400 ? 'error' : 'ok';
+  if (error !== undefined) outcome = error.kind === 'client-gone' ? 'cancelled' : 'error';
+  else if (status === CLIENT_LEFT) outcome = 'cancelled';
+  return {
+    id: isIdGiven ? context.createId('req_') : requestId,
+    requestId: isIdGiven ? clean(requestId, redactor) : requestId,
+    at: ended.endedAt - Math.round(ended.totalMs),
+    protocol: ended.protocol,
+    surface: surfaces.get(ended.route) ?? surfaceOf(ended.route),
+    method: ended.method,
+    path: clean(ended.path, redactor, MAX_TEXT),
+    stream: call?.stream ?? false,
+    status,
+    outcome,
+    model: clean(model, redactor),
+    routedModel: clean(facts.routedModel ?? context.targetOf(model), redactor),
+    // With an upstream that lists no models it is whatever the client wrote.
+    upstreamModel: clean(facts.upstreamModel, redactor),
+    account: facts.accountLabel,
+    keyId: ended.clientKeyId,
+    keyName: context.keyName(ended.clientKeyId),
+    clientAddress: ended.clientAddress,
+    attempts: attempts.length,
+    // The first attempt of each upstream call is none.
+    retries:
+      attempts.length < 2
+        ? 0
+        : attempts.length - new Set(attempts.map(({ upstreamCall }) => upstreamCall)).size,
+    firstEventMs: firstEventMs && Math.round(firstEventMs),
+    totalMs: Math.round(ended.totalMs),
+    inputTokens: answers?.tokens?.input,
+    outputTokens: answers?.tokens?.output,
+    cachedTokens: answers?.tokens?.cached,
+    thoughtTokens: answers?.tokens?.thought,
+    images: answers?.images,
+    receipt: ended.receipt.length === 0 ? NOTHING_DONE : countReceipt(ended.receipt),
+    error: clean(error?.message ?? answers?.withheld, redactor, MAX_TEXT),
+  };
 }
 
 /** Of the few routes there are. */
@@ -80,114 +138,51 @@ const surfaces = new Map<string, string>();
 
 /** `/v1/models/{model}:generateContent` → `generateContent`, `/v1/chat/completions` → `chat/completions`. */
 function surfaceOf(route: string): string {
-  const known = surfaces.get(route);
-  if (known !== undefined) return known;
   const surface = route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, '');
   surfaces.set(route, surface);
   return surface;
 }
 
-function writeRow(ended: EndedRequest, context: RecordContext, redactor: Redactor): RequestRow {
-  const { facts, call, status, requestId } = ended;
-  return {
-    id: ended.isIdGiven ? context.createId('req_') : requestId,
-    requestId: ended.isIdGiven ? clean(requestId, redactor) : requestId,
-    at: ended.endedAt - Math.round(ended.totalMs),
-    protocol: ended.protocol,
-    surface: surfaceOf(ended.route),
-    method: ended.method,
-    path: clean(ended.path, redactor, MAX_TEXT),
-    stream: call?.stream ?? false,
-    status,
-    outcome: outcomeOf(ended),
-    model: clean(modelOf(ended), redactor),
-    routedModel: optional(facts.routedModel ?? context.targetOf(modelOf(ended)), redactor),
-    // With an upstream that lists no models it is whatever the client wrote.
-    upstreamModel: optional(facts.upstreamModel, redactor),
-    account: facts.accountLabel,
-    keyId: ended.clientKeyId,
-    keyName: context.keyName(ended.clientKeyId),
-    clientAddress: ended.clientAddress,
-    attempts: facts.attempts.length,
-    retries: countRetries(facts),
-    firstEventMs: round(ended.firstEventMs),
-    totalMs: Math.round(ended.totalMs),
-    ...sumAnswers(facts),
-    receipt: countReceipt(ended.receipt),
-    error: optional(facts.error?.message ?? withheldOf(facts), redactor, MAX_TEXT),
-  };
-}
-
-function withheldOf({ answers = [] }: CallFacts): string | undefined {
-  return answers.find(({ withheld }) => withheld !== undefined)?.withheld;
-}
-
-/** The path goes before the body, as it does where requests are read. */
-function modelOf({ call, pathModel, bodyModel = '' }: EndedRequest): string {
-  if (call !== undefined) return call.model;
-  return pathModel === '' ? bodyModel : pathModel;
-}
-
-function outcomeOf({ status, facts }: EndedRequest): RequestOutcome {
-  if (facts.error?.kind === 'client-gone') return 'cancelled';
-  if (facts.error !== undefined) return 'error';
-  if (status === CLIENT_LEFT) return 'cancelled';
-  return status >= 400 ? 'error' : 'ok';
-}
-
-type TokenCounts = Pick<
-  RequestRow,
-  'inputTokens' | 'outputTokens' | 'cachedTokens' | 'thoughtTokens' | 'images'
->;
-
-/** Absent where no answer began, and tokens also where nobody told them: nothing is known then. */
-function sumAnswers({ answers = [] }: CallFacts): TokenCounts {
-  if (answers.length === 0) return {};
-  const images = answers.reduce((sum, { imageCount }) => sum + imageCount, 0);
-  const told = answers.map(({ usage }) => usage).filter((usage) => usage !== undefined);
-  if (told.length === 0) return { images };
-  const counts = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, thoughtTokens: 0, images };
-  for (const usage of told) {
-    counts.inputTokens += inputTokens(usage);
-    counts.outputTokens += outputTokens(usage);
-    counts.cachedTokens += usage.cachedTokens;
-    counts.thoughtTokens += usage.thoughtTokens;
+/** Undefined where no answer began; tokens also where nobody told them: nothing is known then. */
+function sumAnswers(answers: CallFacts['answers'] = []) {
+  if (answers.length === 0) return undefined;
+  let images = 0;
+  let withheld: string | undefined;
+  let isEstimate = false;
+  let tokens: { input: number; output: number; cached: number; thought: number } | undefined;
+  let finishReasons: FinishReason[] | undefined;
+  for (const answer of answers) {
+    const { usage, finishReasons: reasons = [] } = answer;
+    images += answer.imageCount;
+    withheld ??= answer.withheld;
+    if (usage !== undefined) {
+      tokens ??= { input: 0, output: 0, cached: 0, thought: 0 };
+      tokens.input += inputTokens(usage);
+      tokens.output += outputTokens(usage);
+      tokens.cached += usage.cachedTokens;
+      tokens.thought += usage.thoughtTokens;
+      if (usage.isEstimate === true) isEstimate = true;
+    }
+    for (const reason of reasons) {
+      finishReasons ??= [];
+      if (!finishReasons.includes(reason)) finishReasons.push(reason);
+    }
   }
+  return { images, withheld, isEstimate, tokens, finishReasons };
+}
+
+function countReceipt(entries: readonly ReceiptEntry[]): ReceiptCounts {
+  const counts = { dropped: 0, approximated: 0, repaired: 0 };
+  for (const { action } of entries) counts[action === 'capped' ? 'approximated' : action] += 1;
   return counts;
 }
 
-/** The first attempt of each upstream call is none. */
-function countRetries({ attempts }: CallFacts): number {
-  if (attempts.length < 2) return 0;
-  return attempts.length - new Set(attempts.map(({ upstreamCall }) => upstreamCall)).size;
-}
-
-const NOTHING_DONE: ReceiptCounts = { dropped: 0, approximated: 0, repaired: 0 };
-
-function countReceipt(entries: readonly ReceiptEntry[]): ReceiptCounts {
-  if (entries.length === 0) return NOTHING_DONE;
-  const count = (...actions: readonly ReceiptAction[]): number =>
-    entries.filter(({ action }) => actions.includes(action)).length;
-  return {
-    dropped: count('dropped'),
-    approximated: count('approximated', 'capped'),
-    repaired: count('repaired'),
-  };
-}
-
-function writeAttempt(attempt: CallFacts['attempts'][number], redactor: Redactor): AttemptEntry {
-  const { accountId, accountLabel = accountId, modelId, considered, outcome, status } = attempt;
-  const { detail, upstreamCall } = attempt;
-  return {
-    account: accountLabel,
-    model: clean(modelId, redactor),
-    upstreamCall,
-    outcome,
-    status,
-    detail: detail === undefined ? undefined : clean(detail, redactor, MAX_TEXT),
-    considered: considered.slice(0, MAX_LISTED),
-    ms: round(attempt.durationMs),
-  };
+function cleanReceipt(receipt: readonly ReceiptEntry[], redactor: Redactor): ReceiptEntry[] {
+  return receipt.slice(0, MAX_LISTED).map(({ path, action, reason }) => ({
+    action,
+    path: clean(path, redactor),
+    reason: clean(reason, redactor, MAX_TEXT) as Sentence,
+  }));
 }
 
 function writeBodies({ body, facts, isForm }: EndedRequest, redactor: Redactor): RequestBodies {
@@ -236,27 +231,18 @@ function cleanBlock(block: TranscriptBlock, { text }: Redactor): TranscriptBlock
   }
 }
 
-function cleanEntry({ path, action, reason }: ReceiptEntry, redactor: Redactor): ReceiptEntry {
-  return {
-    action,
-    path: clean(path, redactor),
-    reason: clean(reason, redactor, MAX_TEXT) as Sentence,
-  };
-}
-
-function optional(
+function clean(text: string, redactor: Redactor, maxCharacters?: number): string;
+function clean(
+  text: string | undefined,
+  redactor: Redactor,
+  maxCharacters?: number,
+): string | undefined;
+function clean(
   text: string | undefined,
   redactor: Redactor,
   maxCharacters = MAX_NAME,
 ): string | undefined {
-  return text === undefined ? undefined : clean(text, redactor, maxCharacters);
-}
-
-function clean(text: string, redactor: Redactor, maxCharacters = MAX_NAME): string {
+  if (text === undefined) return undefined;
   if (text.length <= maxCharacters) return redactor.text(text);
   return `${redactor.beginning(text, maxCharacters)}…`;
-}
-
-function round(durationMs: number | undefined): number | undefined {
-  return durationMs === undefined ? undefined : Math.round(durationMs);
 }

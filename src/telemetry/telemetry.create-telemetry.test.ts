@@ -104,13 +104,16 @@ function ended(change: Partial<EndedRequest> = {}): EndedRequest {
 }
 
 function observe(telemetry: Telemetry, request: EndedRequest): void {
-  const record = writeRecord(request, {
-    keepsBodies: false,
-    redactorFor: createRedactors(() => []),
-    keyName: () => 'canary key name',
-    targetOf: () => undefined,
-    createId: (prefix) => `${prefix}2`,
-  });
+  const record = writeRecord(
+    request,
+    {
+      redactorFor: createRedactors(() => []),
+      keyName: () => 'canary key name',
+      targetOf: () => undefined,
+      createId: (prefix) => `${prefix}2`,
+    },
+    false,
+  );
   telemetry.observe(record, request);
 }
 

@@ -1,12 +1,12 @@
 // No credential gets into anything the monitor keeps, shows or logs.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLog } from '../../src/cli/log.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
-import { listLogFiles, openLogFiles } from '../../src/monitor/log-files.ts';
+import { LogFiles } from '../../src/monitor/log-files.ts';
 import { startApp } from '../support/app.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { CLIENT_KEY, CONSOLE_PASSWORD, startMonitored } from '../support/monitored-gateway.ts';
@@ -114,7 +114,7 @@ test('no credential gets into the access log from the path of what was refused',
 
 test('no credential gets into the log files, and no character that fools readers', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'isthmus-logs-'));
-  const files = openLogFiles({ folder, clock: createSystemClock(), onFault: () => {} });
+  const files = new LogFiles({ folder, clock: createSystemClock(), onFault: () => {} });
   const output: string[] = [];
   const log = createLog({
     files,
@@ -126,7 +126,7 @@ test('no credential gets into the log files, and no character that fools readers
   for (const form of shapes) log.warn({ detail: form, err: new Error(`failed: ${form}`) }, form);
   log.info({ name: 'a\u202eb\u009b31m\u2028' }, 'line\r\nbreak \u001b[31mred');
   await files.flush();
-  const [name = ''] = listLogFiles(folder);
+  const [name = ''] = readdirSync(folder);
   const text = readFileSync(join(folder, name), 'utf8');
   const lines = text.trimEnd().split('\n');
   expect(lines).toHaveLength(shapes.length + 1);

@@ -11,7 +11,7 @@ import { readEnvironment } from '../../src/config/env.ts';
 import { createLiveConfig, type LiveConfig } from '../../src/config/live.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
-import { type LogFiles, openLogFiles } from '../../src/monitor/log-files.ts';
+import { LogFiles } from '../../src/monitor/log-files.ts';
 import type { Log } from '../../src/server/settings.ts';
 import { createMiddayClock } from './midday-clock.ts';
 
@@ -137,7 +137,7 @@ function openKeptLog(folder: string, clock: Clock): { files: LogFiles; log: Log 
   const fail = (error: unknown): void => {
     throw error;
   };
-  const files = openLogFiles({ folder: join(folder, 'logs'), clock, onFault: fail });
+  const files = new LogFiles({ folder: join(folder, 'logs'), clock, onFault: fail });
   return {
     files,
     log: createLog({ files, clock, isTerminal: false, output: { write: () => {} } }),

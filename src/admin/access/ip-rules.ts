@@ -28,23 +28,20 @@ export function createAddressRuleRoutes({
 }: Pick<AccessControl, 'addresses'>): readonly ApiRoute[] {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/api/address-rules',
+      at: 'GET /api/address-rules',
       title: 'lists the address rules',
       answers: { 200: { description: 'Oldest first.', schema: ADDRESS_RULES_SCHEMA } },
       run: async () => answerJson({ rules: addresses.list() }),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/api/address-rules',
+      at: 'POST /api/address-rules',
       title: 'adds an address rule, unless it would lock its author out',
       body: NEW_ADDRESS_RULE_SCHEMA,
       answers: { 201: RULE },
       run: async ({ body, caller }) => answerOne(201, await addresses.add(body, caller.address)),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/api/address-rules/check',
+      at: 'POST /api/address-rules/check',
       title: 'says what the rules make of an address',
       body: ADDRESS_QUESTION_SCHEMA,
       answers: { 200: { description: 'The verdict.', schema: ADDRESS_CHECK_SCHEMA } },
@@ -57,8 +54,7 @@ export function createAddressRuleRoutes({
       },
     }),
     defineRoute({
-      method: 'PATCH',
-      path: '/api/address-rules/{id}',
+      at: 'PATCH /api/address-rules/{id}',
       title: 'changes an address rule',
       parameter: PARAMETER,
       body: ADDRESS_RULE_CHANGE_SCHEMA,
@@ -70,8 +66,7 @@ export function createAddressRuleRoutes({
       },
     }),
     defineRoute({
-      method: 'DELETE',
-      path: '/api/address-rules/{id}',
+      at: 'DELETE /api/address-rules/{id}',
       title: 'removes an address rule',
       parameter: PARAMETER,
       answers: { 204: { description: 'It is gone.' } },
@@ -101,8 +96,7 @@ const QUERY = partial({
 
 export function createAccessLogRoute({ accessLog }: Pick<AccessControl, 'accessLog'>): ApiRoute {
   return defineRoute({
-    method: 'GET',
-    path: '/api/access-log',
+    at: 'GET /api/access-log',
     title: 'lists who was turned away and who signed in',
     query: QUERY,
     answers: { 200: { description: 'The latest first.', schema: ACCESS_LOG_SCHEMA } },

@@ -22,15 +22,13 @@ export function createKeyRoutes({ keys }: Pick<AccessControl, 'keys'>): readonly
   const answerOne = (listed: ListedKey) => answerJson(writeKey(listed), listed.key.revision);
   return [
     defineRoute({
-      method: 'GET',
-      path: '/api/keys',
+      at: 'GET /api/keys',
       title: 'lists the keys of persons',
       answers: { 200: { description: 'Oldest first.', schema: KEY_LIST_SCHEMA } },
       run: async () => answerJson({ keys: keys.list().map(writeKey) }),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/api/keys',
+      at: 'POST /api/keys',
       title: 'makes a key and shows its secret, this once',
       body: NEW_KEY_SCHEMA,
       answers: { 201: { description: 'The key.', schema: CREATED_KEY_SCHEMA, hasRevision: true } },
@@ -40,8 +38,7 @@ export function createKeyRoutes({ keys }: Pick<AccessControl, 'keys'>): readonly
       },
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/keys/{id}',
+      at: 'GET /api/keys/{id}',
       title: 'shows a key',
       parameter: PARAMETER,
       answers: ONE_KEY,
@@ -53,8 +50,7 @@ export function createKeyRoutes({ keys }: Pick<AccessControl, 'keys'>): readonly
       },
     }),
     defineRoute({
-      method: 'PATCH',
-      path: '/api/keys/{id}',
+      at: 'PATCH /api/keys/{id}',
       title: 'changes a key',
       parameter: PARAMETER,
       body: KEY_CHANGE_SCHEMA,
@@ -64,8 +60,7 @@ export function createKeyRoutes({ keys }: Pick<AccessControl, 'keys'>): readonly
         answerOne(await keys.change(parameter, body, readRevision(revision))),
     }),
     defineRoute({
-      method: 'DELETE',
-      path: '/api/keys/{id}',
+      at: 'DELETE /api/keys/{id}',
       title: 'removes a key: whoever has it is refused from then on',
       parameter: PARAMETER,
       answers: { 204: { description: 'It is gone.' } },

@@ -30,8 +30,7 @@ export function createConsoleSessionRoutes({
     });
   return [
     defineRoute({
-      method: 'GET',
-      path: PATH,
+      at: `GET ${PATH}`,
       access: 'public',
       title: 'says whether this browser is signed in',
       answers: { 200: { description: 'The session.', schema: SESSION_SCHEMA } },
@@ -44,8 +43,7 @@ export function createConsoleSessionRoutes({
       },
     }),
     defineRoute({
-      method: 'POST',
-      path: PATH,
+      at: `POST ${PATH}`,
       access: 'public',
       title: 'signs a browser in with the console password',
       body: PASSWORD_SCHEMA,
@@ -58,8 +56,7 @@ export function createConsoleSessionRoutes({
       },
     }),
     defineRoute({
-      method: 'DELETE',
-      path: PATH,
+      at: `DELETE ${PATH}`,
       title: 'signs every browser out',
       answers: { 204: { description: 'No session is left.' } },
       async run({ caller }) {

@@ -6,7 +6,7 @@ import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { mergePatch } from '../../config/file.ts';
 import { ConfigError, UnusableFileError, UnwritableFileError } from '../../config/values.ts';
 import { createMutex } from '../../lib/concurrency.ts';
-import type { JsonObject, JsonValue } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { isOutOfRoom } from '../../lib/private-file.ts';
 import { PRESETS, presetPatch } from '../../routing/mapping.ts';
@@ -16,7 +16,6 @@ import { requireReauthentication } from '../access/session.ts';
 import type { AdminOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
 import {
-  type EntrySettings,
   keepSignedIn,
   needsReauthentication,
   refuseChange,
@@ -41,61 +40,8 @@ import {
   valueAt,
 } from './sections.ts';
 
-/** Names the field that was refused; nothing was changed in any case. */
-function sayConfigFault(error: unknown, section: string): GatewayError {
-  if (error instanceof UnusableFileError) return unusable(error.problems);
-  if (!(error instanceof ConfigError)) return unwritable(error);
-  const [first = ''] = error.problems;
-  const field = /^([^\s:]+):/.exec(first)?.[1] ?? section;
-  return invalidRequest(field, told`${error.problems.join('; ')}. Nothing was changed.`);
-}
-
-/** An edit by hand went wrong: no field of the change is to blame. */
-function unusable(problems: readonly string[]): GatewayError {
-  return new GatewayError({
-    kind: 'invalid-request',
-    source: 'client',
-    message: told`The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problems.join('; ')}.`,
-  });
-}
-
-function unwritable(cause: unknown): GatewayError {
-  if (cause instanceof UnwritableFileError && isOutOfRoom(cause.cause)) {
-    return new GatewayError({
-      kind: 'overloaded',
-      source: 'gateway',
-      message: told`The config file could not be written, because its disk has no room left. Nothing was changed. Free some room and try again.`,
-      cause,
-    });
-  }
-  return new GatewayError({
-    kind: 'internal',
-    source: 'gateway',
-    message: told`The config file could not be written; the settings in force stay. The log says why.`,
-    cause,
-  });
-}
-
-/** Earlier contents of the config file: restoring one of them is no new change. */
 /** Ways back are short: the console shows each for some seconds. */
 const MAX_FILES = 20;
-
-function createEarlierFiles() {
-  let files: readonly JsonObject[] = [];
-  return {
-    /** Of a change that was made: the file as it stood before it. */
-    note(file: JsonObject): void {
-      files = [file, ...files].slice(0, MAX_FILES);
-    },
-    /** The latest first. */
-    list: (): readonly JsonObject[] => files,
-    /** What stood there last. */
-    find(path: readonly string[]): JsonValue | undefined {
-      const holder = files.find((file) => valueAt(file, path) !== undefined);
-      return holder === undefined ? undefined : valueAt(holder, path);
-    },
-  };
-}
 
 export type ConfigOptions = Pick<
   AdminOptions,
@@ -119,10 +65,14 @@ const SECTION_PARAMETER = CONFIG_SECTIONS.map(({ name }) => `\`${name}\``).join(
 export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] {
   const { config, origins, revisionKey, access } = options;
   const inTurn = createMutex();
-  const earlier = createEarlierFiles();
+  /** The config file as it stood before each change, the latest first: restoring it is no new change. */
+  let earlier: readonly JsonObject[] = [];
   const facts: UpstreamFacts = {
     hasAccounts: (id) => options.book.list().some(({ record }) => record.upstreamId === id),
-    removed: (id) => earlier.find(['upstreams', id]),
+    removed(id) {
+      const path = ['upstreams', id];
+      return earlier.map((file) => valueAt(file, path)).find((found) => found !== undefined);
+    },
   };
   const write = (section: ConfigSection): XStatic<typeof SECTION_SCHEMA> => {
     const values = readSection(section, config.raw());
@@ -148,36 +98,34 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       const patch = patchFor(values);
       const changed = mergePatch(values, patch);
       refusePatch(section, patch, changed);
-      const to = await foresee(config, section, patch);
-      refuseUnknownKeys(placePatch(section, patch), [config.raw(), ...earlier.list()]);
+      const file = placePatch(section, patch);
+      const to = await sayFaults(section, false, () => config.preview(file));
+      refuseUnknownKeys(file, [config.raw(), ...earlier]);
       refuseLockOut(access, caller, { from: await config.preview({}), to });
       if (needsReauthentication(section.name, { from: values, to: changed, patch }, facts)) {
         await requireReauthentication(access, caller);
       }
       const before = config.raw();
-      await update(config, section, patch);
-      earlier.note(before);
+      await sayFaults(section, true, () => config.update(file));
+      earlier = [before, ...earlier].slice(0, MAX_FILES);
       return answerOne(section, await warningsOf(section, patch, options));
     });
   return [
     defineRoute({
-      method: 'GET',
-      path: '/api/config',
+      at: 'GET /api/config',
       title: 'shows all settings of the config file',
       answers: { 200: { description: 'All sections.', schema: SECTIONS_SCHEMA } },
       run: async () => answerJson({ sections: CONFIG_SECTIONS.map(write) }),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/config/{section}',
+      at: 'GET /api/config/{section}',
       title: 'shows one section of the settings',
       parameter: SECTION_PARAMETER,
       answers: ONE_SECTION,
       run: async ({ parameter }) => answerOne(findSection(parameter)),
     }),
     defineRoute({
-      method: 'PATCH',
-      path: '/api/config/{section}',
+      at: 'PATCH /api/config/{section}',
       title: 'changes one section of the settings and puts it in force',
       parameter: SECTION_PARAMETER,
       body: PATCH_SCHEMA,
@@ -193,15 +141,13 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       },
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/config/mapping/presets',
+      at: 'GET /api/config/mapping/presets',
       title: 'lists the built-in mappings',
       answers: { 200: { description: 'The presets.', schema: PRESETS_SCHEMA } },
       run: async () => answerJson({ presets: PRESETS }),
     }),
     defineRoute({
-      method: 'POST',
-      path: '/api/config/mapping/presets/{preset}',
+      at: 'POST /api/config/mapping/presets/{preset}',
       title: 'puts a built-in mapping into the mapping, in place of another one',
       parameter: PRESETS.map(({ name }) => `\`${name}\``).join(', '),
       takesRevision: true,
@@ -261,31 +207,42 @@ async function warningsOf(
   );
 }
 
-/** What would be in force. @throws GatewayError for what cannot be, by its path in the file */
-async function foresee(
-  config: ConfigOptions['config'],
-  section: ConfigSection,
-  patch: JsonObject,
-): Promise<EntrySettings> {
+/** @throws GatewayError naming the path of the file that is at fault; nothing is changed then. */
+async function sayFaults<Result>(
+  { name }: ConfigSection,
+  isWritten: boolean,
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
-    return await config.preview(placePatch(section, patch));
+    return await work();
   } catch (error) {
-    if (error instanceof ConfigError) throw sayConfigFault(error, section.name);
-    throw error;
+    if (error instanceof ConfigError && !(error instanceof UnusableFileError)) {
+      const field = /^([^\s:]+):/.exec(error.problems[0] ?? '')?.[1] ?? name;
+      throw invalidRequest(field, told`${error.problems.join('; ')}. Nothing was changed.`);
+    }
+    throw isWritten || error instanceof ConfigError ? fileFault(error) : error;
   }
 }
 
-/** @throws GatewayError naming the path of the file; nothing is changed then. */
-async function update(
-  config: ConfigOptions['config'],
-  section: ConfigSection,
-  patch: JsonObject,
-): Promise<void> {
-  try {
-    await config.update(placePatch(section, patch));
-  } catch (error) {
-    throw sayConfigFault(error, section.name);
+/** No field of the change is to blame. */
+function fileFault(cause: unknown): GatewayError {
+  if (cause instanceof UnusableFileError) {
+    const problems = cause.problems.join('; ');
+    return new GatewayError({
+      kind: 'invalid-request',
+      source: 'client',
+      message: told`The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problems}.`,
+    });
   }
+  const isFull = cause instanceof UnwritableFileError && isOutOfRoom(cause.cause);
+  return new GatewayError({
+    kind: isFull ? 'overloaded' : 'internal',
+    source: 'gateway',
+    message: isFull
+      ? told`The config file could not be written, because its disk has no room left. Nothing was changed. Free some room and try again.`
+      : told`The config file could not be written; the settings in force stay. The log says why.`,
+    cause,
+  });
 }
 
 /**
@@ -293,25 +250,17 @@ async function update(
  * @throws GatewayError for what no file may be changed to, whatever else it says
  */
 function refusePatch(section: ConfigSection, patch: JsonObject, values: JsonObject): void {
-  refuseStrangers(section, patch);
-  refuseChange(section, patch, values);
-  if (!holdsHiddenPassword(patch)) return;
-  throw invalidRequest(
-    section.name,
-    told`Write "[hidden]" out: the password of that address is needed.`,
-  );
-}
-
-/** A key of another section would land where nobody looks for it. */
-function refuseStrangers(section: ConfigSection, patch: JsonObject): void {
-  const { keys } = section;
-  if (keys === undefined) return;
-  for (const key of Object.keys(patch)) {
-    if (Object.hasOwn(keys, key)) continue;
+  const { name, keys } = section;
+  // A key of another section would land where nobody looks for it.
+  const stranger = Object.keys(patch).find((key) => keys && !Object.hasOwn(keys, key));
+  if (keys !== undefined && stranger !== undefined) {
     const known = Object.keys(keys).join(', ');
     throw invalidRequest(
-      key,
-      told`${key}: is no key of the section "${section.name}", which has ${known}.`,
+      stranger,
+      told`${stranger}: is no key of the section "${name}", which has ${known}.`,
     );
   }
+  refuseChange(section, patch, values);
+  if (!holdsHiddenPassword(patch)) return;
+  throw invalidRequest(name, told`Write "[hidden]" out: the password of that address is needed.`);
 }

@@ -38,8 +38,7 @@ type Written = XStatic<typeof ENVIRONMENT_SCHEMA>['variables'][number];
 
 export function createEnvironmentRoute({ origins }: Pick<AdminOptions, 'origins'>): ApiRoute {
   return defineRoute({
-    method: 'GET',
-    path: '/api/environment',
+    at: 'GET /api/environment',
     title: 'shows the variables of the environment and what is in force',
     answers: { 200: { description: 'All variables.', schema: ENVIRONMENT_SCHEMA } },
     run: async () => answerJson({ variables: origins.variables().map(writeVariable) }),

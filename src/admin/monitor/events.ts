@@ -33,8 +33,7 @@ export function createEventsRoute({
   clock,
 }: Pick<MonitorRouteOptions, 'monitor' | 'clock'>): ApiRoute {
   return defineRoute({
-    method: 'GET',
-    path: '/api/events',
+    at: 'GET /api/events',
     title: 'tells what happens, as it happens',
     query: EVENTS_QUERY,
     answers: {
@@ -47,62 +46,55 @@ export function createEventsRoute({
       },
     },
     async run({ query, lastEventId }) {
-      if (monitor.feed.readers >= MAX_READERS) throw tooMany();
+      if (monitor.feed.readers >= MAX_READERS) {
+        throw new GatewayError({
+          kind: 'overloaded',
+          source: 'gateway',
+          message: told`There are ${MAX_READERS} readers of these events already. Close a console page.`,
+          retryAfterMs: 5000,
+        });
+      }
       const reader = monitor.feed.read(lastEventId ?? query.lastEventId);
-      return { kind: 'events', frames: new Frames(reader, clock) };
+      return { kind: 'events', frames: writeFrames(reader, clock) };
     },
   });
 }
 
 /** The frames for one reader, with a sign of life in silence. */
-class Frames implements AsyncIterableIterator<string> {
-  readonly #reader: FeedReader;
-  readonly #clock: Pick<Clock, 'startTimer'>;
-  #hasBegun = false;
-  #toldMissed = 0;
-
-  constructor(reader: FeedReader, clock: Pick<Clock, 'startTimer'>) {
-    this.#reader = reader;
-    this.#clock = clock;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<string>> {
-    if (!this.#hasBegun) {
-      this.#hasBegun = true;
-      return { done: false, value: RECONNECT };
-    }
-    const { missed } = this.#reader;
-    if (missed > this.#toldMissed) {
-      const count = missed - this.#toldMissed;
-      this.#toldMissed = missed;
-      return { done: false, value: eventFrame('missed', JSON.stringify({ count })) };
-    }
-    const heartbeat = this.#clock.startTimer(HEARTBEAT_MS, () => this.#reader.wake());
-    const event = await this.#reader.next();
-    heartbeat.cancel();
-    if (event === undefined) return { done: true, value: undefined };
-    if (event === 'idle') return { done: false, value: HEARTBEAT };
-    const frame = eventFrame(event.kind, JSON.stringify(event.content));
-    return { done: false, value: `id: ${event.id}\n${frame}` };
-  }
-
-  async return(): Promise<IteratorResult<string>> {
-    this.#reader.close();
-    return { done: true, value: undefined };
-  }
-}
-
-function tooMany(): GatewayError {
-  return new GatewayError({
-    kind: 'overloaded',
-    source: 'gateway',
-    message: told`There are ${MAX_READERS} readers of these events already. Close a console page.`,
-    retryAfterMs: 5000,
-  });
+function writeFrames(
+  reader: FeedReader,
+  clock: Pick<Clock, 'startTimer'>,
+): AsyncIterableIterator<string> {
+  let hasBegun = false;
+  let toldMissed = 0;
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      if (!hasBegun) {
+        hasBegun = true;
+        return { done: false, value: RECONNECT };
+      }
+      const count = reader.missed - toldMissed;
+      if (count > 0) {
+        toldMissed = reader.missed;
+        return { done: false, value: eventFrame('missed', JSON.stringify({ count })) };
+      }
+      const heartbeat = clock.startTimer(HEARTBEAT_MS, () => reader.wake());
+      const event = await reader.next();
+      heartbeat.cancel();
+      if (event === undefined) return { done: true, value: undefined };
+      if (event === 'idle') return { done: false, value: HEARTBEAT };
+      const frame = eventFrame(event.kind, JSON.stringify(event.content));
+      return { done: false, value: `id: ${event.id}\n${frame}` };
+    },
+    // Not a generator: its end would wait for the event that is awaited.
+    async return() {
+      reader.close();
+      return { done: true, value: undefined };
+    },
+  };
 }
 
 export interface FeedSourceOptions extends MonitorRouteOptions {
@@ -119,31 +111,27 @@ const OVERVIEW_MS = 5000;
 /** @returns what ends it */
 export function connectFeed(options: FeedSourceOptions): () => void {
   const { book, pool, config, access, clock, monitor, logFiles } = options;
-  const { feed } = monitor;
-  const endBook = book.subscribe((change) => {
-    feed.publish(change.kind === 'quotas' ? 'quota' : 'account', { id: change.account.record.id });
-  });
-  const endRests = pool.rests.subscribe((upstream) => feed.publish('account', { upstream }));
-  const endConfig = config.subscribe(() => feed.publish('config', {}));
-  const endKeys = access.keys.subscribe((id) => feed.publish('key', { id }));
-  const endRules = access.addresses.subscribe((id) => feed.publish('address-rule', { id }));
-  const endLog = logFiles?.subscribe((text) => {
-    const line = feed.readers > 0 ? readLogLine(text) : undefined;
-    if (line !== undefined) feed.publish('log', line);
-  });
+  const ends = [
+    book.subscribe(({ kind, account }) => {
+      monitor.feed.publish(kind === 'quotas' ? 'quota' : 'account', { id: account.record.id });
+    }),
+    pool.rests.subscribe((upstream) => monitor.feed.publish('account', { upstream })),
+    config.subscribe(() => monitor.feed.publish('config', {})),
+    access.keys.subscribe((id) => monitor.feed.publish('key', { id })),
+    access.addresses.subscribe((id) => monitor.feed.publish('address-rule', { id })),
+    logFiles?.subscribe((text) => {
+      const line = monitor.feed.readers > 0 ? readLogLine(text) : undefined;
+      if (line !== undefined) monitor.feed.publish('log', line);
+    }),
+  ];
   let timer: Timer | undefined;
   const pulse = (): void => {
-    if (feed.readers > 0) feed.publish('overview', writeOverview(options));
+    if (monitor.feed.readers > 0) monitor.feed.publish('overview', writeOverview(options));
     timer = clock.startTimer(OVERVIEW_MS, pulse);
   };
   pulse();
   return () => {
-    endBook();
-    endRests();
-    endConfig();
-    endKeys();
-    endRules();
-    endLog?.();
+    for (const end of ends) end?.();
     timer?.cancel();
   };
 }

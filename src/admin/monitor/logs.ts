@@ -22,8 +22,7 @@ const DEFAULT_LIMIT = 200;
 
 export function createLogsRoute({ logFiles }: Pick<MonitorRouteOptions, 'logFiles'>): ApiRoute {
   return defineRoute({
-    method: 'GET',
-    path: '/api/logs',
+    at: 'GET /api/logs',
     title: 'shows the log, the latest lines first',
     query: LOGS_QUERY,
     answers: { 200: { description: 'One page of it.', schema: LOGS_SCHEMA } },
@@ -38,8 +37,7 @@ export function createLogsRoute({ logFiles }: Pick<MonitorRouteOptions, 'logFile
 /** Tools on this machine read it without a credential: nothing in it names anybody. */
 export function createMetricsRoute({ monitor }: Pick<MonitorRouteOptions, 'monitor'>): ApiRoute {
   const route = defineRoute({
-    method: 'GET',
-    path: '/metrics',
+    at: 'GET /metrics',
     title: 'gives the figures of the process for Prometheus',
     answers: {
       200: {

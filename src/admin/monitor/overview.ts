@@ -1,6 +1,5 @@
 // `GET /api/overview`: live figures, accounts, quota, and the conditions that need attention.
 
-import type { MinuteSum } from '../../monitor/request-store.ts';
 import { type AccountJson, writeAccount } from '../account-view.ts';
 import { listQuotas, sumFamilies } from '../quota.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
@@ -12,8 +11,7 @@ const RECENT_MINUTES = 5;
 
 export function createOverviewRoute(options: MonitorRouteOptions): ApiRoute {
   return defineRoute({
-    method: 'GET',
-    path: '/api/overview',
+    at: 'GET /api/overview',
     title: 'shows whether all is well',
     answers: { 200: { description: 'The state of the gateway.', schema: OVERVIEW_SCHEMA } },
     run: async () => answerJson(writeOverview(options)),
@@ -23,6 +21,7 @@ export function createOverviewRoute(options: MonitorRouteOptions): ApiRoute {
 export function writeOverview(options: MonitorRouteOptions): object {
   const { book, monitor, version, startedAt } = options;
   const facts = options.facts();
+  const { isSandbox, address, authMode, consolePassword } = facts;
   const accounts = book.list().map((account) => writeAccount(account, options));
   const quota = readQuota(options);
   const { requests, tokens, errors } = monitor.figures.perMinute();
@@ -33,30 +32,26 @@ export function writeOverview(options: MonitorRouteOptions): object {
     inFlight: monitor.figures.inFlight,
   };
   const series = monitor.figures.series();
-  const recent = sumLast(series);
+  const recent = { requests: 0, errors: 0 };
+  for (const minute of series.slice(-RECENT_MINUTES)) {
+    recent.requests += minute.requests;
+    recent.errors += minute.errors;
+  }
   const attention = findAttention({ facts, accounts, quota, live, recent, records: monitor });
   return {
     status: statusOf(attention),
     version,
     startedAt,
-    isSandbox: facts.isSandbox,
-    address: facts.address,
-    authMode: facts.authMode,
-    consolePassword: facts.consolePassword,
+    isSandbox,
+    address,
+    authMode,
+    consolePassword,
     live,
     series,
     accounts: countAccounts(accounts),
     quota,
     attention,
     recentErrors: monitor.recentErrors(RECENT_ERRORS),
-  };
-}
-
-function sumLast(series: readonly MinuteSum[]): AttentionSources['recent'] {
-  const last = series.slice(-RECENT_MINUTES);
-  return {
-    requests: last.reduce((sum, { requests }) => sum + requests, 0),
-    errors: last.reduce((sum, { errors }) => sum + errors, 0),
   };
 }
 
@@ -70,17 +65,15 @@ function statusOf(attention: OverviewJson['attention']): OverviewJson['status'] 
  * blocked comes back by itself, as those do that rest.
  */
 function countAccounts(accounts: readonly AccountJson[]): OverviewJson['accounts'] {
-  const total = accounts.length;
-  const disabled = accounts.filter(({ status }) => status.kind === 'disabled').length;
   const count = (...states: AccountJson['condition']['state'][]): number =>
     accounts.filter(({ condition }) => states.includes(condition.state)).length;
   return {
-    total,
+    total: accounts.length,
     usable: count('healthy', 'degraded'),
     untried: count('untried'),
     failing: count('failing'),
     cooling: count('cooling-down'),
-    disabled,
+    disabled: accounts.filter(({ status }) => status.kind === 'disabled').length,
   };
 }
 

@@ -6,7 +6,7 @@ import { asGatewayError, errorStatus, GatewayError } from '../../canonical/error
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { TranscriptBlock } from '../../canonical/transcript.ts';
 import type { CallContext, CallRecord, GenerateAnswer } from '../../dispatch/dispatcher.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import { isJsonObject, parseJson } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import type { RequestRecord } from '../../monitor/record.ts';
 import type { GenerateCall, RouteInput } from '../../protocols/protocol.ts';
@@ -33,8 +33,7 @@ const MAX_BODY_CHARACTERS = 262_144;
 
 export function createReplayRoute(options: ReplayOptions): ApiRoute {
   return defineRoute({
-    method: 'POST',
-    path: '/api/requests/{id}/replay',
+    at: 'POST /api/requests/{id}/replay',
     title: 'sends a recorded request again, to another account or model',
     parameter: 'Id of the request.',
     body: REPLAY_REQUEST_SCHEMA,
@@ -58,7 +57,6 @@ async function replay(
 ): Promise<ReplayJson> {
   const { replay: verdict, found } = judgeReplay(recorded, options.protocols);
   if (found === undefined) throw cannotReplay(verdict);
-  const { route, protocol } = found;
   const asked = readAsked(recorded, input.body.model);
   const requestId = options.createId('req_');
   const record: CallRecord = { attempts: [], timings: {}, keepsAnswers: true };
@@ -74,127 +72,96 @@ async function replay(
     preferredTier: undefined,
     record,
   };
-  const run = new ReplayRun(recorded, { route, context, options });
-  const outcome = await run.send({ ...asked, receipt: context.receipt });
-  const error = outcome.error ?? record.error;
-  const status = outcome.error === undefined ? 200 : errorStatus(outcome.error);
-  const body =
-    outcome.error === undefined
-      ? outcome.body
-      : JSON.stringify(protocol.writeError(outcome.error, { requestId }).body);
+  const sent = await send({ recorded, route: found.route, asked, context }, options);
+  const { error = record.error } = sent;
   const blocks = record.answers?.flatMap(({ transcript }) => transcript?.blocks ?? []) ?? [];
   const text = blocks.length === 0 ? (error?.message ?? '') : writeBlocks(blocks);
   const before = recorded.bodies?.response?.blocks;
+  const body =
+    sent.error === undefined
+      ? sent.body
+      : JSON.stringify(found.protocol.writeError(sent.error, { requestId }).body);
   return {
-    status,
+    status: statusOf(sent.error),
     headers: { 'x-request-id': requestId },
     body: body.slice(0, MAX_BODY_CHARACTERS),
     text,
     requestId,
     ...(record.accountLabel === undefined ? {} : { account: record.accountLabel }),
     ...(record.upstreamModel === undefined ? {} : { upstreamModel: record.upstreamModel }),
-    differences: [
-      ...findDifferences(before ? writeBlocks(before) : (recorded.row.error ?? ''), text),
-    ],
+    differences: findDifferences(before ? writeBlocks(before) : (recorded.row.error ?? ''), text),
   };
 }
 
-interface ReplayOutcome {
-  readonly body: string;
-  readonly error: GatewayError | undefined;
+interface Sending {
+  readonly recorded: RequestRecord;
+  readonly route: GenerateRoute;
+  readonly asked: Omit<RouteInput, 'receipt'>;
+  readonly context: CallContext;
 }
 
-/** One replay, which the monitor hears of like any other request. */
-class ReplayRun {
-  readonly #recorded: RequestRecord;
-  readonly #route: GenerateRoute;
-  readonly #context: CallContext;
-  readonly #options: ReplayOptions;
-
-  constructor(
-    recorded: RequestRecord,
-    parts: {
-      readonly route: GenerateRoute;
-      readonly context: CallContext;
-      readonly options: ReplayOptions;
-    },
-  ) {
-    this.#recorded = recorded;
-    this.#route = parts.route;
-    this.#context = parts.context;
-    this.#options = parts.options;
+/** The monitor hears of it like of any other request. */
+async function send(
+  { recorded: { row, details }, route, asked, context }: Sending,
+  options: ReplayOptions,
+): Promise<{ readonly body: string; readonly error?: GatewayError | undefined }> {
+  const { monitor, clock, dispatcher } = options;
+  const { record, receipt, requestId } = context;
+  const startedAt = clock.monotonic();
+  let call: GenerateCall | undefined;
+  let body = '';
+  let error: GatewayError | undefined;
+  monitor.observer.onBegin();
+  try {
+    call = await route.readCall({ ...asked, receipt });
+    body = await readAnswer(await dispatcher.generate(call, context));
+  } catch (thrown) {
+    error = explain(asGatewayError(thrown), context, options);
+    record.error = error;
   }
+  const endedAtMonotonic = clock.monotonic();
+  monitor.observer.onEnd({
+    requestId,
+    isIdGiven: false,
+    protocol: row.protocol,
+    route: details.route,
+    pathModel: asked.pathModel,
+    method: row.method,
+    path: row.path,
+    call: call && { model: call.model, stream: call.stream },
+    body: asked.body,
+    status: statusOf(error),
+    clientKeyId: 'console',
+    clientAddress: 'console',
+    userAgent: undefined,
+    session: undefined,
+    credentials: [],
+    receipt: receipt.entries,
+    facts: record,
+    endedAt: clock.now(),
+    endedAtMonotonic,
+    totalMs: endedAtMonotonic - startedAt,
+    firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
+  });
+  return { body, error };
+}
 
-  async send(input: RouteInput): Promise<ReplayOutcome> {
-    const { monitor, clock } = this.#options;
-    const startedAt = clock.monotonic();
-    let call: GenerateCall | undefined;
-    let outcome: ReplayOutcome = { body: '', error: undefined };
-    monitor.observer.onBegin();
-    try {
-      call = await this.#route.readCall(input);
-      const answer = await this.#options.dispatcher.generate(call, this.#context);
-      outcome = { body: await readAnswer(answer), error: undefined };
-    } catch (error) {
-      outcome = { body: '', error: this.#explain(asGatewayError(error)) };
-      this.#context.record.error = outcome.error;
-    } finally {
-      this.#report(input, { call, outcome, startedAt });
-    }
-    return outcome;
-  }
+function statusOf(error: GatewayError | undefined): number {
+  return error === undefined ? 200 : errorStatus(error);
+}
 
-  /** The words of the pool are of all accounts; here one alone was asked for. */
-  #explain(error: GatewayError): GatewayError {
-    const { onlyAccount, record } = this.#context;
-    const asked = findAccount(onlyAccount, this.#options);
-    const found = record.passedOver?.[0];
-    if (asked === undefined || found === undefined || record.attempts.length > 0) return error;
-    return new GatewayError({
-      kind: error.kind,
-      source: error.source,
-      message: told`${asked.label} cannot serve this request now: ${found.verdict}.`,
-      retryAfterMs: error.retryAfterMs,
-    });
-  }
-
-  #report(
-    { body, pathModel }: RouteInput,
-    ended: {
-      readonly call: GenerateCall | undefined;
-      readonly outcome: ReplayOutcome;
-      readonly startedAt: number;
-    },
-  ): void {
-    const { monitor, clock } = this.#options;
-    const { call, startedAt, outcome } = ended;
-    const { record, receipt, requestId } = this.#context;
-    const { row, details } = this.#recorded;
-    const endedAtMonotonic = clock.monotonic();
-    monitor.observer.onEnd({
-      requestId,
-      isIdGiven: false,
-      protocol: row.protocol,
-      route: details.route,
-      pathModel,
-      method: row.method,
-      path: row.path,
-      call: call && { model: call.model, stream: call.stream },
-      body,
-      status: outcome.error === undefined ? 200 : errorStatus(outcome.error),
-      clientKeyId: 'console',
-      clientAddress: 'console',
-      userAgent: undefined,
-      session: undefined,
-      credentials: [],
-      receipt: receipt.entries,
-      facts: record,
-      endedAt: clock.now(),
-      endedAtMonotonic,
-      totalMs: endedAtMonotonic - startedAt,
-      firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
-    });
-  }
+/** The words of the pool are of all accounts; here one alone was asked for. */
+function explain(
+  error: GatewayError,
+  { onlyAccount, record }: CallContext,
+  options: ReplayOptions,
+): GatewayError {
+  const asked = findAccount(onlyAccount, options);
+  const found = record.passedOver?.[0];
+  if (asked === undefined || found === undefined || record.attempts.length > 0) return error;
+  const { kind, source, retryAfterMs } = error;
+  const message = told`${asked.label} cannot serve this request now: ${found.verdict}.`;
+  return new GatewayError({ kind, source, message, retryAfterMs });
 }
 
 /** @throws GatewayError invalid-request for a label no account has */
@@ -230,12 +197,8 @@ function readAsked(
     pathModel: isInPath ? (model ?? details.pathModel) : '',
     query: new URLSearchParams(isInPath ? 'alt=sse' : ''),
     headers: {},
-    body: isInPath || model === undefined ? body : withModel(body, model),
+    body: isInPath || model === undefined ? body : { ...body, model },
   };
-}
-
-function withModel(body: JsonObject, model: string): JsonObject {
-  return { ...body, model };
 }
 
 function writeBlocks(blocks: readonly TranscriptBlock[]): string {
@@ -260,28 +223,32 @@ function writeBlock(block: TranscriptBlock): string {
   }
 }
 
-/** The lines in which two texts differ. */
-export interface TextDifference {
-  readonly kind: 'same' | 'removed' | 'added';
-  /** Lines of one kind that follow one another. */
-  readonly text: string;
-}
+type TextDifference = ReplayJson['differences'][number];
 
 /** Comparing takes the product of both: beyond so many lines a side, all of the middle counts as changed. */
 const MAX_LINES = 1000;
 
-/** In the order of the texts; put together, `same` and `removed` are the first and `same` and `added` the second. */
-export function findDifferences(before: string, after: string): readonly TextDifference[] {
+/**
+ * The lines in which two texts differ, those of one kind that follow one another together. In the order of the
+ * texts: put together, `same` and `removed` are the first and `same` and `added` the second.
+ */
+export function findDifferences(before: string, after: string): TextDifference[] {
+  const found: TextDifference[] = [];
+  const add = (kind: TextDifference['kind'], lines: readonly string[]): void => {
+    for (const text of lines) {
+      const last = found.at(-1);
+      if (last?.kind === kind) last.text += `\n${text}`;
+      else found.push({ kind, text });
+    }
+  };
   const left = before.split('\n');
   const right = after.split('\n');
   const start = countSame(left, right);
   const end = countSame(left.slice(start).reverse(), right.slice(start).reverse());
-  const lines = [
-    ...left.slice(0, start).map((text): TextDifference => ({ kind: 'same', text })),
-    ...compare(left.slice(start, left.length - end), right.slice(start, right.length - end)),
-    ...left.slice(left.length - end).map((text): TextDifference => ({ kind: 'same', text })),
-  ];
-  return join(lines);
+  add('same', left.slice(0, start));
+  compare(left.slice(start, left.length - end), right.slice(start, right.length - end), add);
+  add('same', left.slice(left.length - end));
+  return found;
 }
 
 function countSame(left: readonly string[], right: readonly string[]): number {
@@ -290,30 +257,25 @@ function countSame(left: readonly string[], right: readonly string[]): number {
   return count;
 }
 
-function compare(left: readonly string[], right: readonly string[]): TextDifference[] {
-  const removed = (text: string): TextDifference => ({ kind: 'removed', text });
-  const added = (text: string): TextDifference => ({ kind: 'added', text });
-  if (left.length > MAX_LINES || right.length > MAX_LINES) {
-    return [...left.map(removed), ...right.map(added)];
-  }
-  const common = measureCommon(left, right);
-  const lines: TextDifference[] = [];
+function compare(
+  left: readonly string[],
+  right: readonly string[],
+  add: (kind: TextDifference['kind'], lines: readonly string[]) => void,
+): void {
   let [row, column] = [0, 0];
-  while (row < left.length && column < right.length) {
-    const text = left[row] ?? '';
-    if (text === right[column]) {
-      lines.push({ kind: 'same', text });
-      row += 1;
-      column += 1;
-    } else if (common(row + 1, column) >= common(row, column + 1)) {
-      lines.push(removed(text));
-      row += 1;
-    } else {
-      lines.push(added(right[column] ?? ''));
-      column += 1;
+  if (left.length <= MAX_LINES && right.length <= MAX_LINES) {
+    const common = measureCommon(left, right);
+    while (row < left.length && column < right.length) {
+      const isSame = left[row] === right[column];
+      const isRemoved = !isSame && common(row + 1, column) >= common(row, column + 1);
+      if (isSame || isRemoved) add(isSame ? 'same' : 'removed', left.slice(row, row + 1));
+      else add('added', right.slice(column, column + 1));
+      if (isSame || isRemoved) row += 1;
+      if (!isRemoved) column += 1;
     }
   }
-  return [...lines, ...left.slice(row).map(removed), ...right.slice(column).map(added)];
+  add('removed', left.slice(row));
+  add('added', right.slice(column));
 }
 
 /** How many lines the rests behind two places have in common, in order. */
@@ -333,14 +295,4 @@ function measureCommon(
     }
   }
   return at;
-}
-
-function join(lines: readonly TextDifference[]): readonly TextDifference[] {
-  const joined: TextDifference[] = [];
-  for (const line of lines) {
-    const last = joined.at(-1);
-    if (last?.kind !== line.kind) joined.push(line);
-    else joined[joined.length - 1] = { kind: line.kind, text: `${last.text}\n${line.text}` };
-  }
-  return joined;
 }

@@ -62,8 +62,7 @@ export function createRequestRoutes({
 }: Pick<MonitorRouteOptions, 'monitor' | 'clock' | 'protocols'>): readonly ApiRoute[] {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/api/requests',
+      at: 'GET /api/requests',
       title: 'lists model requests, the latest first',
       query: LIST_QUERY,
       answers: { 200: { description: 'One page of them.', schema: REQUEST_LIST_SCHEMA } },
@@ -78,8 +77,7 @@ export function createRequestRoutes({
       },
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/requests/{id}',
+      at: 'GET /api/requests/{id}',
       title: 'shows one model request',
       parameter: 'Id of the request, or its `x-request-id`.',
       answers: { 200: { description: 'All that is kept.', schema: REQUEST_DETAIL_SCHEMA } },
@@ -90,8 +88,7 @@ export function createRequestRoutes({
       },
     }),
     defineRoute({
-      method: 'DELETE',
-      path: '/api/requests',
+      at: 'DELETE /api/requests',
       title: 'removes records of model requests; usage stays',
       query: REMOVE_QUERY,
       answers: { 200: { description: 'How many were removed.', schema: REMOVED_SCHEMA } },

@@ -237,10 +237,6 @@ export const LOGS_SCHEMA = named('LogPage', {
   nextCursor: optional(TEXT),
 });
 
-export type RequestRowJson = XStatic<typeof REQUEST_ROW_SCHEMA>;
-export type RequestListJson = XStatic<typeof REQUEST_LIST_SCHEMA>;
 export type RequestDetailJson = XStatic<typeof REQUEST_DETAIL_SCHEMA>;
 export type ReplayJson = XStatic<typeof REPLAY_SCHEMA>;
-export type UsageJson = XStatic<typeof USAGE_SCHEMA>;
 export type OverviewJson = XStatic<typeof OVERVIEW_SCHEMA>;
-export type LogsJson = XStatic<typeof LOGS_SCHEMA>;

@@ -32,8 +32,7 @@ export function createUsageRoute({
   keyName,
 }: Pick<MonitorRouteOptions, 'monitor' | 'clock' | 'keyName'>): ApiRoute {
   return defineRoute({
-    method: 'GET',
-    path: '/api/usage',
+    at: 'GET /api/usage',
     title: 'shows what was used, by time and by whom',
     query: USAGE_QUERY,
     answers: { 200: { description: 'Sums, oldest first.', schema: USAGE_SCHEMA } },

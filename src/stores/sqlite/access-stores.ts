@@ -20,13 +20,10 @@ import { StoreError } from '../../accounts/account-store.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import type { StoreLog } from './account-store.ts';
-import type { QueryBuilder, TableRow } from './schema.ts';
+import { builder, type TableRow } from './schema.ts';
 import { type Queries, readJson, type SqliteConnection } from './session.ts';
 
-export function createAccessLogStore(
-  connection: SqliteConnection,
-  builder: QueryBuilder,
-): AccessLogStore {
+export function createAccessLogStore(connection: SqliteConnection): AccessLogStore {
   return {
     add: (entries, most) =>
       connection.write('crash', (queries) => {
@@ -50,10 +47,7 @@ export function createAccessLogStore(
   };
 }
 
-export function createAddressRuleStore(
-  connection: SqliteConnection,
-  builder: QueryBuilder,
-): AddressRuleStore {
+export function createAddressRuleStore(connection: SqliteConnection): AddressRuleStore {
   return {
     list: () =>
       connection.read((queries) =>
@@ -111,11 +105,10 @@ function refuseUpdate(
 /** API keys: limits as JSON, the secret only as a digest. */
 export function createClientKeyStore(
   connection: SqliteConnection,
-  builder: QueryBuilder,
   log?: StoreLog | undefined,
 ): ClientKeyStore {
   return {
-    list: () => connection.read((queries) => listKeys(queries, builder, log)),
+    list: () => connection.read((queries) => listKeys(queries, log)),
     insert: (key, digest) =>
       connection.write('power-cut', (queries) => {
         queries.run(builder.insertInto('client_keys').values({ ...toRow(key), digest }));
@@ -144,16 +137,12 @@ export function createClientKeyStore(
       ),
     saveProgress: (progress) =>
       connection.write('crash', (queries) => {
-        for (const one of progress) saveProgress(queries, builder, one);
+        for (const one of progress) saveProgress(queries, one);
       }),
   };
 }
 
-function listKeys(
-  queries: Queries,
-  builder: QueryBuilder,
-  log: StoreLog | undefined,
-): readonly StoredKey[] {
+function listKeys(queries: Queries, log: StoreLog | undefined): readonly StoredKey[] {
   const keys = queries.rows(builder.selectFrom('client_keys').selectAll().orderBy('sequence'));
   const uses = queries.rows(builder.selectFrom('client_key_use').selectAll());
   const addresses = queries.rows(builder.selectFrom('client_key_addresses').selectAll());
@@ -167,7 +156,7 @@ function listKeys(
   }));
 }
 
-function saveProgress(queries: Queries, builder: QueryBuilder, progress: KeyProgress): void {
+function saveProgress(queries: Queries, progress: KeyProgress): void {
   const { id: keyId, lastUsedAt = null, use, addresses } = progress;
   const changed = queries.run(
     builder.updateTable('client_keys').set({ lastUsedAt }).where('id', '=', keyId),
@@ -217,10 +206,7 @@ function isBlockedHours(curfew: JsonValue | undefined): boolean {
   return ['from', 'to', 'timeZone'].every((name) => typeof curfew[name] === 'string');
 }
 
-export function createConsoleSessionStore(
-  connection: SqliteConnection,
-  builder: QueryBuilder,
-): ConsoleSessionStore {
+export function createConsoleSessionStore(connection: SqliteConnection): ConsoleSessionStore {
   return {
     list: () =>
       connection.read((queries) =>

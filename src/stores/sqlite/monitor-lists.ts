@@ -18,7 +18,7 @@ import {
   writeCursor,
 } from '../../monitor/request-store.ts';
 import { fromRequestsRow, LISTED_COLUMNS } from './monitor-rows.ts';
-import type { QueryBuilder, Tables } from './schema.ts';
+import { builder, type Tables } from './schema.ts';
 import type { Queries, SqliteConnection } from './session.ts';
 
 // What of the records a filter takes, as SQL, and how a search goes about it.
@@ -44,26 +44,22 @@ type IdMatches = string | undefined;
 
 interface SearchSources {
   readonly connection: SqliteConnection;
-  readonly builder: QueryBuilder;
 }
 
 /** What a search needs to know before its first step. */
-async function planSearch(
-  { connection, builder }: SearchSources,
-  filter: RequestFilter,
-): Promise<Search> {
+async function planSearch({ connection }: SearchSources, filter: RequestFilter): Promise<Search> {
   const { search } = filter;
   if (search === undefined) return { filter, step: STEP, matches: undefined, hasBodies: false };
   const anyBody = builder.selectFrom('request_bodies').select('sequence').limit(1);
   return connection.read((queries) => {
     const hasBodies = queries.rows(anyBody).length > 0;
-    const matches = matchIds(queries, builder, search);
+    const matches = matchIds(queries, search);
     return { filter, step: hasBodies ? BODY_STEP : STEP, matches, hasBodies };
   });
 }
 
 /** Along the indexes of ids, which hold nothing else. */
-function matchIds(queries: Queries, builder: QueryBuilder, search: string): IdMatches {
+function matchIds(queries: Queries, search: string): IdMatches {
   const pattern = likePattern(search);
   const sequences = builder
     .selectFrom('requests')
@@ -193,8 +189,7 @@ export async function listRequests(
   const rows: RequestRow[] = [];
   const position = await goOn(sources, start, {
     patienceMs: PATIENCE_MS,
-    take: (from, queries) =>
-      readStep(queries, sources.builder, { ...search, from, limit: limit - rows.length }),
+    take: (from, queries) => readStep(queries, { ...search, from, limit: limit - rows.length }),
     keep(found) {
       rows.push(...found.rows);
       return rows.length < limit;
@@ -257,7 +252,7 @@ async function countAll(
   const end = await goOn(sources, isWhole ? undefined : position, {
     patienceMs: COUNT_PATIENCE_MS,
     take(from, queries) {
-      const { query, next } = openStep(queries, sources.builder, { ...steps, from });
+      const { query, next } = openStep(queries, { ...steps, from });
       const counted = query.clearOrderBy().select(({ fn }) => fn.countAll<number>().as('count'));
       return { next, count: queries.rows(counted)[0]?.count ?? 0 };
     },
@@ -280,10 +275,9 @@ interface Step extends Omit<Search, 'step'> {
 
 function readStep(
   queries: Queries,
-  builder: QueryBuilder,
   { limit, ...step }: Step & { readonly limit: number },
 ): { readonly rows: readonly RequestRow[]; readonly next: PagePosition | undefined } {
-  const { query, next } = openStep(queries, builder, step);
+  const { query, next } = openStep(queries, step);
   const found = queries.rows(query.select([...LISTED, 'requests.sequence']).limit(limit + 1));
   const page = found.slice(0, limit);
   const last = page.at(-1);
@@ -298,7 +292,7 @@ function readStep(
  * The records one step looks at, of the time asked for and behind a place, latest first, along the index of
  * times; and where the next step goes on.
  */
-function openStep(queries: Queries, builder: QueryBuilder, { from, step, ...search }: Step) {
+function openStep(queries: Queries, { from, step, ...search }: Step) {
   const { from: earliest, to: latest } = search.filter;
   let span = builder
     .selectFrom('requests')

@@ -15,19 +15,13 @@ import type {
 import { type QuarterSum, sumByQuarter } from '../../monitor/usage.ts';
 import { listRequests } from './monitor-lists.ts';
 import { fromStored, LISTED_COLUMNS, toBodiesRow, toRequestsRow } from './monitor-rows.ts';
-import type { QueryBuilder } from './schema.ts';
+import { builder } from './schema.ts';
 import {
   createGiveBackRoom,
   createInserter,
   type Queries,
   type SqliteConnection,
 } from './session.ts';
-
-export interface MonitorStoreOptions {
-  readonly connection: SqliteConnection;
-  readonly builder: QueryBuilder;
-  readonly monotonic: () => number;
-}
 
 /** What one step of a removal takes, whichever comes first: a few milliseconds of work. */
 const REMOVED_AT_ONCE = 500;
@@ -36,18 +30,20 @@ const BYTES_AT_ONCE = 4_194_304;
 const SPANS_AT_ONCE = 32;
 const MINUTE_MS = 60_000;
 
-export function createMonitorStore(options: MonitorStoreOptions): RequestStore {
-  const { connection, builder } = options;
+export function createMonitorStore(
+  connection: SqliteConnection,
+  monotonic: () => number,
+): RequestStore {
   const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   /** Bytes of all records; summed up once, then kept by what is written and removed. */
   let stored: number | undefined;
   let isReducing = false;
   let isShrinking = false;
-  const giveBackRoom = createGiveBackRoom(builder);
-  const saveRecords = createRecordWriter(builder);
+  const giveBackRoom = createGiveBackRoom();
+  const saveRecords = createRecordWriter();
   const remove = (before: number, how: typeof removeOldest): Promise<number> =>
     connection.write('crash', (queries) => {
-      const removed = how(queries, builder, before);
+      const removed = how(queries, before);
       if (stored !== undefined) stored -= removed.bytes;
       return removed.count;
     });
@@ -57,27 +53,25 @@ export function createMonitorStore(options: MonitorStoreOptions): RequestStore {
         const added = saveRecords(queries, records);
         if (stored !== undefined) stored += added;
       }),
-    list: (filter, page) => listRequests({ ...options, pause }, filter, page),
-    find: (id) => connection.read((queries) => findRecord(queries, builder, id)),
+    list: (filter, page) => listRequests({ connection, monotonic, pause }, filter, page),
+    find: (id) => connection.read((queries) => findRecord(queries, id)),
     async usage(spans, by) {
       const rows: UsageRow[] = [];
       for (let from = 0; from < spans.length; from += SPANS_AT_ONCE) {
         const some = spans.slice(from, from + SPANS_AT_ONCE);
-        rows.push(
-          ...(await connection.read((queries) => sumSpans(queries, builder, { some, by }))),
-        );
+        rows.push(...(await connection.read((queries) => sumSpans(queries, { some, by }))));
         await pause();
       }
       return rows;
     },
-    minutes: (span) => connection.read((queries) => sumMinutes(queries, builder, span)),
+    minutes: (span) => connection.read((queries) => sumMinutes(queries, span)),
     async sweep(limits) {
-      stored ??= await connection.read((queries) => sumBytes(queries, builder));
+      stored ??= await connection.read((queries) => sumBytes(queries));
       if (stored > limits.maxBytes) isReducing = true;
       if (stored <= limits.reducedBytes) isReducing = false;
       const before = isReducing ? Number.MAX_SAFE_INTEGER : limits.oldest;
       if ((await remove(before, removeOldest)) > 0) return false;
-      await connection.write('crash', (queries) => removeOldUsage(queries, builder, limits));
+      await connection.write('crash', (queries) => removeOldUsage(queries, limits));
       const isSmaller = (await connection.write('crash', giveBackRoom)) > 0;
       // The file itself becomes smaller when its log is brought into it.
       if (isShrinking && !isSmaller) await connection.emptyLog();
@@ -99,11 +93,7 @@ export function createMonitorStore(options: MonitorStoreOptions): RequestStore {
   };
 }
 
-function findRecord(
-  queries: Queries,
-  builder: QueryBuilder,
-  id: string,
-): RequestRecord | undefined {
+function findRecord(queries: Queries, id: string): RequestRecord | undefined {
   const candidates = builder
     .selectFrom('requests')
     .select([...LISTED_COLUMNS, 'details', 'sequence'])
@@ -126,7 +116,6 @@ function findRecord(
 
 function sumSpans(
   queries: Queries,
-  builder: QueryBuilder,
   { some, by }: { readonly some: readonly TimeSpan[]; readonly by: UsageGroup },
 ): UsageRow[] {
   const column = GROUP_COLUMNS[by];
@@ -154,11 +143,7 @@ function sumSpans(
 }
 
 /** Along the index of times. */
-function sumMinutes(
-  queries: Queries,
-  builder: QueryBuilder,
-  { from, to }: TimeRange,
-): readonly MinuteSum[] {
+function sumMinutes(queries: Queries, { from, to }: TimeRange): readonly MinuteSum[] {
   return queries
     .rows(
       builder
@@ -185,7 +170,7 @@ const GROUP_COLUMNS = {
   none: undefined,
 } as const;
 
-function sumBytes(queries: Queries, builder: QueryBuilder): number {
+function sumBytes(queries: Queries): number {
   const sum = builder
     .selectFrom('requests')
     .select(({ fn }) => fn.sum<number>('bytes').as('bytes'));
@@ -195,7 +180,6 @@ function sumBytes(queries: Queries, builder: QueryBuilder): number {
 /** Bodies go with their record. */
 function removeOldest(
   queries: Queries,
-  builder: QueryBuilder,
   before: number,
 ): { readonly count: number; readonly bytes: number } {
   const oldest = queries.rows(
@@ -219,29 +203,21 @@ function removeOldest(
 }
 
 /** As `removeOldest`, but nothing of it can be read in the file: whoever removes prompts wants them gone. */
-function eraseOldest(
-  queries: Queries,
-  builder: QueryBuilder,
-  before: number,
-): ReturnType<typeof removeOldest> {
+function eraseOldest(queries: Queries, before: number): ReturnType<typeof removeOldest> {
   queries.exec('pragma secure_delete = on');
   try {
-    return removeOldest(queries, builder, before);
+    return removeOldest(queries, before);
   } finally {
     queries.exec('pragma secure_delete = off');
   }
 }
 
-function removeOldUsage(
-  queries: Queries,
-  builder: QueryBuilder,
-  { oldestUsage }: RetentionLimits,
-): void {
+function removeOldUsage(queries: Queries, { oldestUsage }: RetentionLimits): void {
   queries.run(builder.deleteFrom('usage_sums').where('at', '<', oldestUsage));
 }
 
 /** Saves records in one transaction of the caller's. @returns the bytes that were added, about */
-function createRecordWriter(builder: QueryBuilder) {
+function createRecordWriter() {
   const newest = builder.selectFrom('requests').select('sequence').orderBy('sequence', 'desc');
   const last = newest.limit(1).compile();
   const insertRequest = createInserter<NewRequest>(
@@ -253,7 +229,7 @@ function createRecordWriter(builder: QueryBuilder) {
     (row) => builder.insertInto('request_bodies').values(row).compile(),
   );
   const addUsage = createInserter<QuarterSum>([...GROUPED, ...SUMMED, 'keyName'], (row) =>
-    addToSum(builder, row).compile(),
+    addToSum(row).compile(),
   );
   return (queries: Queries, records: readonly RequestRecord[]): number => {
     let sequence = queries.rows({ compile: () => last })[0]?.sequence ?? 0;
@@ -287,7 +263,7 @@ const SUMMED = [
 const GROUPED = ['at', 'model', 'account', 'keyId', 'protocol'] as const;
 
 /** Writes a sum, or adds it to the one that stands there. */
-function addToSum(builder: QueryBuilder, row: QuarterSum) {
+function addToSum(row: QuarterSum) {
   return builder
     .insertInto('usage_sums')
     .values(row)

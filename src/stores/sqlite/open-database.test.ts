@@ -20,7 +20,7 @@ import { createFailingHandle } from '../../../test/support/failing-handle.ts';
 import { newAccount } from '../../../test/support/new-account.ts';
 import { migrate, openDatabase } from './open-database.ts';
 
-import { createQueryBuilder } from './schema.ts';
+import { builder } from './schema.ts';
 import { openSqliteFile } from './session.ts';
 
 let database: TestDatabase;
@@ -247,23 +247,24 @@ test('a folder that cannot be written is told', async () => {
 test('later steps run once, all or none', async () => {
   await database.closeStores();
   const handle = openSqliteFile(database.path);
-  const builder = createQueryBuilder();
   const steps = [
     { version: 1, name: 'one', sql: 'never run again' },
     { version: 1000, name: 'two', sql: 'create table extra (a text) strict' },
   ];
   const queries = {
-    rows: <Row>(query: { compile(): { sql: string } }) =>
-      handle.prepare(query.compile().sql).all() as Row[],
-    run: (query: { compile(): { sql: string; parameters: readonly unknown[] } }) => {
-      const { sql, parameters } = query.compile();
+    rows: <Row>(query: { compile(by: typeof builder): { sql: string } }) =>
+      handle.prepare(query.compile(builder).sql).all() as Row[],
+    run: (query: {
+      compile(by: typeof builder): { sql: string; parameters: readonly unknown[] };
+    }) => {
+      const { sql, parameters } = query.compile(builder);
       const values = parameters.map((value) => (typeof value === 'number' ? value : String(value)));
       return Number(handle.prepare(sql).run(...values).changes);
     },
     exec: (sql: string) => handle.exec(sql),
   };
   for (let turn = 0; turn < 2; turn += 1) {
-    migrate(queries, { builder, path: database.path, now: 7, migrations: steps });
+    migrate(queries, { path: database.path, now: 7, migrations: steps });
   }
   const applied = handle
     .prepare('select version, name from migrations where version in (1, 1000) order by version')

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import type { AccessStores } from '../../access/access.ts';
 import { type AccountStore, StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type Sentence, told } from '../../lib/localized-message.ts';
+import { told } from '../../lib/localized-message.ts';
 import {
   codeOf,
   createPrivateFile,
@@ -43,9 +43,8 @@ import { sessionBindings } from './migrations/012-session-bindings.ts';
 import type { Migration } from './migrations/migration.ts';
 import { createMonitorStore } from './monitor-store.ts';
 import { createDurableResponseStore } from './response-store.ts';
-import { createQueryBuilder, type QueryBuilder } from './schema.ts';
+import { builder } from './schema.ts';
 import {
-  createConnection,
   damagedDatabase,
   isForWantOfRoom,
   noRoom,
@@ -54,9 +53,9 @@ import {
   openSqliteFileAlone,
   openSqliteInMemory,
   type Queries,
-  type SqliteConnection,
+  SqliteConnection,
 } from './session.ts';
-import { createSessionStore, createSignatureStore, createTraceStore } from './signature-store.ts';
+import { createSealedStore, createSignatureStore } from './signature-store.ts';
 
 export interface DatabaseOptions {
   readonly path: string;
@@ -100,36 +99,38 @@ export interface SqliteStores {
  */
 export async function openDatabase(options: DatabaseOptions): Promise<SqliteStores> {
   const { path, vault, clock, log, maxKeptBytes } = options;
-  const builder = createQueryBuilder();
-  const { connection, dataVault, isLasting } = await connect(options, builder);
+  const { connection, dataVault, isLasting } = await connect(options);
+  const tables = { vault: dataVault, log };
   let current = vault;
   return {
     isLasting,
-    accounts: createAccountStore(connection, { builder, vault: dataVault, log }),
-    signatures: createSignatureStore(connection, builder),
-    callTraces: createTraceStore(connection, { builder, vault: dataVault, log }),
-    sessions: createSessionStore(connection, { builder, vault: dataVault, log }),
+    accounts: createAccountStore(connection, tables),
+    signatures: createSignatureStore(connection),
+    callTraces: createSealedStore(connection, tables, {
+      table: 'call_traces',
+      damaged: 'A stored trace of an upstream’s tools is damaged; it is left out.',
+    }),
+    sessions: createSealedStore(connection, tables, {
+      table: 'session_bindings',
+      damaged: 'A stored session is damaged; it is left out.',
+    }),
     access: {
-      clientKeys: createClientKeyStore(connection, builder, log),
-      addressRules: createAddressRuleStore(connection, builder),
-      accessLog: createAccessLogStore(connection, builder),
-      consoleSessions: createConsoleSessionStore(connection, builder),
+      clientKeys: createClientKeyStore(connection, log),
+      addressRules: createAddressRuleStore(connection),
+      accessLog: createAccessLogStore(connection),
+      consoleSessions: createConsoleSessionStore(connection),
     },
     storedResponses: createDurableResponseStore(connection, {
-      builder,
       vault: dataVault,
       now: () => clock.now(),
       maxBytes: maxKeptBytes,
     }),
-    requests: createMonitorStore({
-      connection,
-      builder,
-      monotonic: () => clock.monotonic(),
-    }),
+    requests: createMonitorStore(connection, () => clock.monotonic()),
     async changeKey(next) {
-      await connection.write('power-cut', (queries) =>
-        resealDataKey(queries, { builder, path, vault: current }, next),
-      );
+      await connection.write('power-cut', (queries) => {
+        const sealed = next.seal(readDataKey(queries, { path, vault: current }), PLACE);
+        queries.run(builder.updateTable('data_keys').set({ sealed }).where('name', '=', NAME));
+      });
       current = next;
     },
     close: () => connection.close(),
@@ -143,22 +144,22 @@ interface Connected {
   readonly isLasting: boolean;
 }
 
-async function connect(options: DatabaseOptions, builder: QueryBuilder): Promise<Connected> {
+async function connect(options: DatabaseOptions): Promise<Connected> {
   const { path, isLasting = true, log, open = openSqliteFile } = options;
-  if (!isLasting) return openInMemory(options, builder);
+  if (!isLasting) return openInMemory(options);
   try {
-    if (checkDatabaseFile(path) === 'missing') await createDatabase(options, builder);
+    if (checkDatabaseFile(path) === 'missing') await createDatabase(options);
   } catch (error) {
     if (!isForWantOfRoom(error)) throw error;
     log?.warn({ path, error }, NOTHING_KEPT);
-    return openInMemory(options, builder);
+    return openInMemory(options);
   }
   removeUnfinished(path);
   try {
-    return await openExisting(options, builder, open);
+    return await openExisting(options, open);
   } catch (error) {
     if (!isForWantOfRoom(error)) throw error;
-    const opened = await openExisting(options, builder, openSqliteFileAlone);
+    const opened = await openExisting(options, openSqliteFileAlone);
     log?.warn({ path, error }, NOTHING_NEW_KEPT);
     return opened;
   }
@@ -166,13 +167,15 @@ async function connect(options: DatabaseOptions, builder: QueryBuilder): Promise
 
 async function openExisting(
   { path, vault, clock }: DatabaseOptions,
-  builder: QueryBuilder,
   open: OpenHandle,
 ): Promise<Connected> {
-  const connection = createConnection({ path, clock, open });
+  const connection = new SqliteConnection({ path, clock, open });
   try {
-    await connection.read((queries) => checkPages(queries, builder, path));
-    const context = { builder, path, vault, now: clock.now() };
+    // Not the indexes against their tables: that takes long, and SQLite notices what matters of it.
+    const check = sql<{ quickCheck: string }>`pragma quick_check(1)`;
+    const [found] = await connection.read((queries) => queries.rows(check));
+    if (found?.quickCheck !== 'ok') throw damagedDatabase(path, found?.quickCheck);
+    const context = { path, vault, now: clock.now() };
     const dataVault = await connection.read((queries) => {
       readVersion(queries, context);
       return openDataKey(queries, context);
@@ -185,24 +188,22 @@ async function openExisting(
   }
 }
 
-async function openInMemory(options: DatabaseOptions, builder: QueryBuilder): Promise<Connected> {
+async function openInMemory(options: DatabaseOptions): Promise<Connected> {
   const { path, vault, clock } = options;
   const open = openSqliteInMemory;
-  const connection = createConnection({ path: ':memory:', name: path, clock, open });
-  await fill(connection, options, builder);
-  const dataVault = await connection.read((queries) =>
-    openDataKey(queries, { builder, path, vault }),
-  );
+  const connection = new SqliteConnection({ path: ':memory:', name: path, clock, open });
+  await fill(connection, options);
+  const dataVault = await connection.read((queries) => openDataKey(queries, { path, vault }));
   return { connection, dataVault, isLasting: false };
 }
 
 /** Built beside its place and put there whole: whoever is killed meanwhile leaves no half database. */
-async function createDatabase(options: DatabaseOptions, builder: QueryBuilder): Promise<void> {
+async function createDatabase(options: DatabaseOptions): Promise<void> {
   const { path } = options;
   try {
     const builtPath = createPrivateFile(path);
     try {
-      await build(builtPath, options, builder);
+      await build(builtPath, options);
       placeFile(builtPath, path);
     } finally {
       for (const end of ['', '-wal', '-shm']) rmSync(builtPath + end, { force: true });
@@ -220,15 +221,11 @@ async function createDatabase(options: DatabaseOptions, builder: QueryBuilder): 
   }
 }
 
-async function build(
-  builtPath: string,
-  options: DatabaseOptions,
-  builder: QueryBuilder,
-): Promise<void> {
+async function build(builtPath: string, options: DatabaseOptions): Promise<void> {
   const { path, clock, open = openSqliteFile } = options;
-  const connection = createConnection({ path: builtPath, name: path, clock, open });
+  const connection = new SqliteConnection({ path: builtPath, name: path, clock, open });
   try {
-    await fill(connection, options, builder);
+    await fill(connection, options);
     // The last to close would bring everything into the one file as well, but tells nobody of a full disk.
     await connection.emptyLog();
   } finally {
@@ -239,22 +236,15 @@ async function build(
 async function fill(
   connection: SqliteConnection,
   { path, vault, clock }: DatabaseOptions,
-  builder: QueryBuilder,
 ): Promise<void> {
   // The last moment for it: nothing was written yet.
   await connection.makeShrinkable();
   await connection.write('power-cut', (queries) => {
     queries.exec(`pragma application_id = ${APPLICATION_ID}`);
-    migrate(queries, { builder, path, now: clock.now() });
-    insertDataKey(queries, { builder, path, vault });
+    migrate(queries, { path, now: clock.now() });
+    const sealed = vault.seal(randomBytes(32).toString('base64url'), PLACE);
+    queries.run(builder.insertInto('data_keys').values({ name: NAME, sealed }));
   });
-}
-
-/** Not the indexes against their tables: that takes long, and SQLite notices what matters of it. */
-function checkPages(queries: Queries, builder: QueryBuilder, path: string): void {
-  const check = sql<{ quickCheck: string }>`pragma quick_check(1)`;
-  const [found] = queries.rows({ compile: () => check.compile(builder) });
-  if (found?.quickCheck !== 'ok') throw damagedDatabase(path, found?.quickCheck);
 }
 
 /** "isth": tells our databases from others (https://www.sqlite.org/fileformat2.html#application_id). */
@@ -270,9 +260,12 @@ const APPLICATION_ID_AT = 68;
  */
 function checkDatabaseFile(path: string): 'ours' | 'missing' {
   try {
-    if (!existsSync(path)) return checkMissing(path);
+    if (!existsSync(path)) {
+      if (!existsSync(`${path}-wal`)) return 'missing';
+      throw unreadable(path, told`is missing, but its latest changes are there (${path}-wal)`);
+    }
     if (!statSync(path).isFile()) throw unreadable(path, told`is not a file`);
-    checkHeader(path, readHeader(path));
+    checkHeader(path);
     keepPrivate(path);
     return 'ours';
   } catch (error) {
@@ -295,24 +288,17 @@ function removeUnfinished(path: string): void {
   }
 }
 
-function checkMissing(path: string): 'missing' {
-  if (!existsSync(`${path}-wal`)) return 'missing';
-  throw unreadable(path, told`is missing, but its latest changes are there (${path}-wal)`);
-}
-
-function readHeader(path: string): Buffer {
+function checkHeader(path: string): void {
   const header = Buffer.alloc(HEADER_BYTES);
   const file = openSync(path, 'r');
+  let length: number;
   try {
-    return header.subarray(0, readSync(file, header, 0, HEADER_BYTES, 0));
+    length = readSync(file, header, 0, HEADER_BYTES, 0);
   } finally {
     closeSync(file);
   }
-}
-
-function checkHeader(path: string, header: Buffer): void {
-  if (header.length === 0) throw unreadable(path, told`is empty (0 bytes)`);
-  if (header.length < HEADER_BYTES || header.toString('latin1', 0, 16) !== MAGIC) {
+  if (length === 0) throw unreadable(path, told`is empty (0 bytes)`);
+  if (length < HEADER_BYTES || header.toString('latin1', 0, 16) !== MAGIC) {
     throw unreadable(path, told`is no database, or its beginning is damaged`);
   }
   if (header.readUInt32BE(APPLICATION_ID_AT) !== APPLICATION_ID) {
@@ -339,7 +325,6 @@ function unreadable(path: string, what: string): StoreError {
 
 /** The key that seals the secrets of this database is itself sealed with the secret key. */
 interface DataKeyContext {
-  readonly builder: QueryBuilder;
   readonly path: string;
   /** Of the secret key. */
   readonly vault: Vault;
@@ -347,11 +332,6 @@ interface DataKeyContext {
 
 const NAME = 'accounts';
 const PLACE = 'data_keys/accounts/sealed';
-
-function insertDataKey(queries: Queries, { builder, vault }: DataKeyContext): void {
-  const sealed = vault.seal(randomBytes(32).toString('base64url'), PLACE);
-  queries.run(builder.insertInto('data_keys').values({ name: NAME, sealed }));
-}
 
 /**
  * The vault of everything in this database.
@@ -361,13 +341,7 @@ function openDataKey(queries: Queries, context: DataKeyContext): Vault {
   return createVault(createSecretKey(readDataKey(queries, context), context.path));
 }
 
-/** Seals the data key with the secret key that shall hold from now on. @throws StoreError */
-function resealDataKey(queries: Queries, context: DataKeyContext, next: Vault): void {
-  const sealed = next.seal(readDataKey(queries, context), PLACE);
-  queries.run(context.builder.updateTable('data_keys').set({ sealed }).where('name', '=', NAME));
-}
-
-function readDataKey(queries: Queries, { builder, path, vault }: DataKeyContext): string {
+function readDataKey(queries: Queries, { path, vault }: DataKeyContext): string {
   const [row] = queries.rows(
     builder.selectFrom('data_keys').select('sealed').where('name', '=', NAME),
   );
@@ -381,15 +355,12 @@ function readDataKey(queries: Queries, { builder, path, vault }: DataKeyContext)
     return vault.open(row.sealed, PLACE);
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
-    throw new StoreError('unreadable', explain(path, error), error);
+    const why =
+      error.fault === 'foreign-key'
+        ? told`The database ${path} cannot be opened with this secret key. ${error.message} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.`
+        : told`The database ${path} has a damaged key of its secrets. It was left as it is. Put a backup in its place.`;
+    throw new StoreError('unreadable', why, error);
   }
-}
-
-function explain(path: string, error: SealError): Sentence {
-  if (error.fault === 'foreign-key') {
-    return told`The database ${path} cannot be opened with this secret key. ${error.message} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.`;
-  }
-  return told`The database ${path} has a damaged key of its secrets. It was left as it is. Put a backup in its place.`;
 }
 
 const MIGRATIONS: readonly Migration[] = [
@@ -408,7 +379,6 @@ const MIGRATIONS: readonly Migration[] = [
 ];
 
 export interface MigrationContext {
-  readonly builder: QueryBuilder;
   readonly path: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -417,7 +387,7 @@ export interface MigrationContext {
 
 /** @throws StoreError `unreadable` when a later version of the program made the database */
 export function migrate(queries: Queries, context: MigrationContext): void {
-  const { builder, now, migrations = MIGRATIONS } = context;
+  const { now, migrations = MIGRATIONS } = context;
   const version = readVersion(queries, context);
   for (const migration of migrations.filter((one) => one.version > version)) {
     queries.exec(migration.sql);
@@ -428,8 +398,9 @@ export function migrate(queries: Queries, context: MigrationContext): void {
 
 /** 0 for a new database. @throws StoreError as `migrate` */
 function readVersion(queries: Queries, context: MigrationContext): number {
-  const { builder, path, migrations = MIGRATIONS } = context;
-  if (isNew(queries, builder)) return 0;
+  const { path, migrations = MIGRATIONS } = context;
+  const table = sql`select 1 from sqlite_master where type = 'table' and name = 'migrations'`;
+  if (queries.rows(table).length === 0) return 0;
   const known = migrations.at(-1)?.version ?? 0;
   const rows = queries.rows(builder.selectFrom('migrations').select('version').orderBy('version'));
   const version = rows.at(-1)?.version ?? 0;
@@ -438,9 +409,4 @@ function readVersion(queries: Queries, context: MigrationContext): number {
     'unreadable',
     told`The database ${path} is of version ${version}; this program knows versions up to ${known}. It was left as it is. Use the newer program again, or put back the backup from before it.`,
   );
-}
-
-function isNew(queries: Queries, builder: QueryBuilder): boolean {
-  const tables = sql`select 1 from sqlite_master where type = 'table' and name = 'migrations'`;
-  return queries.rows({ compile: () => tables.compile(builder) }).length === 0;
 }

@@ -5,11 +5,10 @@ import type {
   DurableResponseStore,
   StoredResponseRow,
 } from '../../stored-responses/response-store.ts';
-import type { QueryBuilder } from './schema.ts';
+import { builder } from './schema.ts';
 import type { Queries, SqliteConnection } from './session.ts';
 
 export interface DurableResponseStoreOptions {
-  readonly builder: QueryBuilder;
   readonly vault: Vault;
   readonly now: () => number;
   /** Of all sealed answers together; the ones that would end first make room. */
@@ -25,7 +24,7 @@ const ROWS_A_PASS = 500;
 
 export function createDurableResponseStore(
   connection: SqliteConnection,
-  { builder, vault, now, maxBytes = MAX_STORED_BYTES }: DurableResponseStoreOptions,
+  { vault, now, maxBytes = MAX_STORED_BYTES }: DurableResponseStoreOptions,
 ): DurableResponseStore {
   let saves = 0;
   let bytesSinceSweep = 0;

@@ -103,16 +103,12 @@ export interface Tables {
 export type TableRow<Table extends keyof Tables> = Selectable<Tables[Table]>;
 
 /** Builds queries and never runs them: node's SQLite is synchronous, so the connection does that. */
-export function createQueryBuilder(): Kysely<Tables> {
-  return new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (database) => new SqliteIntrospector(database),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-    plugins: [new CamelCasePlugin()],
-  });
-}
-
-export type QueryBuilder = Kysely<Tables>;
+export const builder = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (database) => new SqliteIntrospector(database),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+  plugins: [new CamelCasePlugin()],
+});

@@ -3,13 +3,13 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { type Compilable, sql } from 'kysely';
+import { type CompiledQuery, sql } from 'kysely';
 import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { isOutOfRoom } from '../../lib/private-file.ts';
-import type { QueryBuilder } from './schema.ts';
+import { builder } from './schema.ts';
 
 export type Queries = ReturnType<typeof createQueries>;
 
@@ -26,67 +26,6 @@ interface OpenFile {
   survives: Survives;
   /** True after a disk fault, until all of the log is known to be in the database file. */
   isDoubtful: boolean;
-}
-
-/** Opens on first use, and anew after an error that the open file may not have survived. */
-function createSession(path: string, open: OpenHandle) {
-  let file: OpenFile | undefined;
-
-  const end = (): void => {
-    const ended = file;
-    file = undefined;
-    ended?.handle.close();
-  };
-  const current = (): OpenFile => {
-    if (file !== undefined && file.identity !== identify(path)) {
-      throw new StoreError(
-        'unavailable',
-        told`The database ${path} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.`,
-      );
-    }
-    file ??= openFile(path, open);
-    return file;
-  };
-  const guard = <Result>(work: () => Result): Result => {
-    try {
-      return work();
-    } catch (error) {
-      if (file?.handle.isTransaction === true && !rollBack(file.handle)) end();
-      if (endsHandle(error)) end();
-      if (file !== undefined && isDiskFault(error)) doubt(file);
-      throw error;
-    }
-  };
-  const transact = <Result>(
-    { handle, statements }: OpenFile,
-    begin: string,
-    work: (queries: Queries) => Result,
-  ): Result => {
-    handle.exec(begin);
-    const result = work(createQueries(handle, statements));
-    handle.exec('commit');
-    return result;
-  };
-
-  return {
-    end,
-    read: <Result>(work: (queries: Queries) => Result): Result =>
-      guard(() => transact(current(), 'begin', work)),
-    /** Brings the log into the database file and empties it, unless another process reads from it. */
-    emptyLog: (): void => guard(() => void emptyLog(current().handle)),
-    /** Lets a file nothing was written to yet become smaller again later. */
-    makeShrinkable: (): void => guard(() => makeShrinkable(current().handle)),
-    write: <Result>(survives: Survives, work: (queries: Queries) => Result): Result =>
-      guard(() => {
-        const opened = current();
-        if (opened.isDoubtful) settleLog(opened, path);
-        if (opened.survives !== survives) {
-          opened.handle.exec(`pragma synchronous = ${survives === 'crash' ? 'normal' : 'full'}`);
-          opened.survives = survives;
-        }
-        return transact(opened, 'begin immediate', work);
-      }),
-  };
 }
 
 function openFile(path: string, open: OpenHandle): OpenFile {
@@ -153,6 +92,11 @@ function emptyLog(handle: SqliteHandle): boolean {
   return typeof row === 'object' && row !== null && 'busy' in row && row.busy === 0;
 }
 
+/** A query of kysely's, or a template of SQL. */
+interface Query<Row = unknown> {
+  compile(by: typeof builder): CompiledQuery<Row>;
+}
+
 /** The statements of a transaction: synchronous, so that nothing else runs between them. */
 function createQueries(handle: SqliteHandle, statements: Map<string, SqliteStatement>) {
   const prepare = (sql: string): SqliteStatement => {
@@ -163,16 +107,16 @@ function createQueries(handle: SqliteHandle, statements: Map<string, SqliteState
     return statement;
   };
   return {
-    rows<Row>(query: Compilable<Row>): Row[] {
-      const { sql, parameters } = query.compile();
+    rows<Row>(query: Query<Row>): Row[] {
+      const { sql, parameters } = query.compile(builder);
       // The one narrowing of this folder: kysely derived the row's type from the tables' types.
       return prepare(sql)
         .all(...parameters.map(toInputValue))
         .map(readRow) as Row[];
     },
     /** @returns how many rows it changed */
-    run(query: Compilable): number {
-      const { sql, parameters } = query.compile();
+    run(query: Query): number {
+      const { sql, parameters } = query.compile(builder);
       return Number(prepare(sql).run(...parameters.map(toInputValue)).changes);
     },
     exec: (sql: string) => handle.exec(sql),
@@ -185,7 +129,7 @@ function createQueries(handle: SqliteHandle, statements: Map<string, SqliteState
  */
 export function createInserter<Row extends object>(
   columns: readonly (keyof Row)[],
-  compile: (row: Row) => ReturnType<Compilable['compile']>,
+  compile: (row: Row) => CompiledQuery,
 ): (queries: Pick<Queries, 'run'>, row: Row) => void {
   let compiled: ReturnType<typeof compile> | undefined;
   return (queries, row) => {
@@ -199,11 +143,6 @@ export function createInserter<Row extends object>(
   };
 }
 
-/**
- * The only connection to a database file: transactions run one after another and wait for locks without blocking.
- */
-export type SqliteConnection = ReturnType<typeof createConnection>;
-
 export interface ConnectionOptions {
   readonly path: string;
   /** What messages call it, where that is not its path. */
@@ -215,51 +154,120 @@ export interface ConnectionOptions {
 const BUSY_WAIT_MS = 5000;
 const BUSY_STEP_MS = 20;
 
-export function createConnection(options: ConnectionOptions) {
-  const { path, name = path, clock, open } = options;
-  const ended = new AbortController();
-  const session = createSession(path, open);
-  let lastWrite: Promise<unknown> = Promise.resolve();
+/**
+ * The only connection to a database file: transactions run one after another and wait for locks without blocking.
+ * The file is opened on first use, and anew after an error that the open one may not have survived.
+ */
+export class SqliteConnection {
+  readonly #options: ConnectionOptions;
+  readonly #ended = new AbortController();
+  #file: OpenFile | undefined;
+  #lastWrite: Promise<unknown> = Promise.resolve();
 
-  const attempt = async <Result>(until: number, work: () => Result): Promise<Result> => {
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** One consistent state. @throws StoreError */
+  read<Result>(work: (queries: Queries) => Result): Promise<Result> {
+    return this.#attempt(this.#busyUntil(), () => transact(this.#current(), 'begin', work));
+  }
+
+  /** All of it or nothing, in the order of the calls; `work` may run again. @throws StoreError */
+  write<Result>(survives: Survives, work: (queries: Queries) => Result): Promise<Result> {
+    return this.#inTurn(() => {
+      const opened = this.#current();
+      if (opened.isDoubtful) settleLog(opened, this.#options.path);
+      if (opened.survives !== survives) {
+        opened.handle.exec(`pragma synchronous = ${survives === 'crash' ? 'normal' : 'full'}`);
+        opened.survives = survives;
+      }
+      return transact(opened, 'begin immediate', work);
+    });
+  }
+
+  /** Brings the log into the database file and empties it, unless another process reads from it. @throws StoreError */
+  emptyLog(): Promise<void> {
+    return this.#inTurn(() => void emptyLog(this.#current().handle));
+  }
+
+  /** Lets a file nothing was written to yet become smaller again later. @throws StoreError */
+  makeShrinkable(): Promise<void> {
+    // https://www.sqlite.org/pragma.html#pragma_auto_vacuum
+    return this.#inTurn(() =>
+      this.#current().handle.exec('pragma auto_vacuum = incremental; vacuum'),
+    );
+  }
+
+  /** After the writes under way; those that wait for a lock wait their time. */
+  async close(): Promise<void> {
+    await this.#lastWrite;
+    this.#ended.abort();
+    this.#end();
+  }
+
+  #busyUntil(): number {
+    return this.#options.clock.monotonic() + BUSY_WAIT_MS;
+  }
+
+  #inTurn<Result>(work: () => Result): Promise<Result> {
+    const until = this.#busyUntil();
+    const turn = this.#lastWrite.then(() => this.#attempt(until, work));
+    this.#lastWrite = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #attempt<Result>(until: number, work: () => Result): Promise<Result> {
+    const { path, name = path, clock } = this.#options;
+    const { signal } = this.#ended;
     for (;;) {
-      if (ended.signal.aborted) {
+      if (signal.aborted) {
         throw new StoreError('unavailable', told`The database ${name} is closed.`);
       }
       try {
         return work();
       } catch (error) {
+        this.#recover(error);
         if (!isBusy(error) || clock.monotonic() >= until) throw toStoreError(error, name);
       }
-      await clock.sleep(BUSY_STEP_MS, ended.signal).catch(() => undefined);
+      await clock.sleep(BUSY_STEP_MS, signal).catch(() => undefined);
     }
-  };
+  }
 
-  const inTurn = <Result>(work: () => Result): Promise<Result> => {
-    const until = clock.monotonic() + BUSY_WAIT_MS;
-    const turn = lastWrite.then(() => attempt(until, work));
-    lastWrite = turn.catch(() => undefined);
-    return turn;
-  };
+  #current(): OpenFile {
+    const { path, open } = this.#options;
+    if (this.#file !== undefined && this.#file.identity !== identify(path)) {
+      throw new StoreError(
+        'unavailable',
+        told`The database ${path} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.`,
+      );
+    }
+    this.#file ??= openFile(path, open);
+    return this.#file;
+  }
 
-  return {
-    /** One consistent state. @throws StoreError */
-    read: <Result>(work: (queries: Queries) => Result): Promise<Result> =>
-      attempt(clock.monotonic() + BUSY_WAIT_MS, () => session.read(work)),
-    /** All of it or nothing, in the order of the calls; `work` may run again. @throws StoreError */
-    write: <Result>(survives: Survives, work: (queries: Queries) => Result): Promise<Result> =>
-      inTurn(() => session.write(survives, work)),
-    /** Brings the log into the database file and empties it, unless another process reads from it. @throws StoreError */
-    emptyLog: (): Promise<void> => inTurn(() => session.emptyLog()),
-    /** Lets a file nothing was written to yet become smaller again later. @throws StoreError */
-    makeShrinkable: (): Promise<void> => inTurn(() => session.makeShrinkable()),
-    /** After the writes under way; those that wait for a lock wait their time. */
-    async close(): Promise<void> {
-      await lastWrite;
-      ended.abort();
-      session.end();
-    },
-  };
+  #recover(error: unknown): void {
+    if (this.#file?.handle.isTransaction === true && !rollBack(this.#file.handle)) this.#end();
+    if (endsHandle(error)) this.#end();
+    if (this.#file !== undefined && isDiskFault(error)) doubt(this.#file);
+  }
+
+  #end(): void {
+    const ended = this.#file;
+    this.#file = undefined;
+    ended?.handle.close();
+  }
+}
+
+function transact<Result>(
+  { handle, statements }: OpenFile,
+  begin: string,
+  work: (queries: Queries) => Result,
+): Result {
+  handle.exec(begin);
+  const result = work(createQueries(handle, statements));
+  handle.exec('commit');
+  return result;
 }
 
 /** The part of node's SQLite that the stores use. */
@@ -460,29 +468,24 @@ const SPARE_SHARE = 1 / 4;
 export type GiveBackRoom = (queries: Queries) => number;
 
 /** Begins when much is free and goes on until little is: one removal is not given back for each that follows. */
-export function createGiveBackRoom(builder: QueryBuilder): GiveBackRoom {
+export function createGiveBackRoom(): GiveBackRoom {
   let isUnderWay = false;
   return (queries) => {
-    const pages = readNumber(queries, builder, 'page_count');
-    const free = readNumber(queries, builder, 'freelist_count');
+    const pages = readNumber(queries, 'page_count');
+    const free = readNumber(queries, 'freelist_count');
     const kept = Math.max(KEPT_PAGES, pages * KEPT_SHARE);
     if (free > kept && free > pages * SPARE_SHARE) isUnderWay = true;
     if (free <= kept) isUnderWay = false;
     if (!isUnderWay) return 0;
     queries.exec(`pragma incremental_vacuum(${PAGES_AT_ONCE})`);
-    const given = free - readNumber(queries, builder, 'freelist_count');
+    const given = free - readNumber(queries, 'freelist_count');
     if (given <= 0) isUnderWay = false;
     return given;
   };
 }
 
-function readNumber(queries: Queries, builder: QueryBuilder, name: string): number {
+function readNumber(queries: Queries, name: string): number {
   const query = sql<Readonly<Record<string, number>>>`pragma ${sql.raw(name)}`;
-  const [row = {}] = queries.rows({ compile: () => query.compile(builder) });
+  const [row = {}] = queries.rows(query);
   return Object.values(row)[0] ?? 0;
-}
-
-/** For a file nothing was written to yet: https://www.sqlite.org/pragma.html#pragma_auto_vacuum */
-function makeShrinkable(handle: SqliteHandle): void {
-  handle.exec('pragma auto_vacuum = incremental; vacuum');
 }

@@ -1,7 +1,6 @@
 // Thought signatures, histories of server tools and session bindings in SQLite.
 
 import { sql } from 'kysely';
-import type { SessionStore } from '../../pool/sessions.ts';
 import { SealError } from '../../sealing/seal.ts';
 import type {
   SignatureStore,
@@ -10,17 +9,14 @@ import type {
   TraceBounds,
   TraceStore,
 } from '../../signatures/signature-store.ts';
-import type { AccountTables } from './account-store.ts';
-import type { QueryBuilder } from './schema.ts';
+import type { SealedTables } from './account-store.ts';
+import { builder } from './schema.ts';
 import { createInserter, type Queries, type SqliteConnection } from './session.ts';
 
 /** Expired and surplus rows leave with every so many saves: counting them costs more than a save. */
 const SAVES_BETWEEN_SWEEPS = 64;
 
-export function createSignatureStore(
-  connection: SqliteConnection,
-  builder: QueryBuilder,
-): SignatureStore {
+export function createSignatureStore(connection: SqliteConnection): SignatureStore {
   let saves = 0;
   const insert = createInserter<SignatureRow>(
     ['key', 'value', 'family', 'part', 'expiresAt'],
@@ -72,37 +68,24 @@ const PARTS = ['thinking', 'text', 'tool-call', 'media'] as const;
 
 const SWEEP_SHARE = 1 / 16;
 
-/** What a row costs counts sealed, which is a third longer than the text. */
-export function createTraceStore(connection: SqliteConnection, tables: AccountTables): TraceStore {
-  const damaged = 'A stored trace of an upstream’s tools is damaged; it is left out.';
-  return createSealedStore(connection, tables, { table: 'call_traces', damaged });
-}
-
-export function createSessionStore(
-  connection: SqliteConnection,
-  tables: AccountTables,
-): SessionStore {
-  const damaged = 'A stored session is damaged; it is left out.';
-  return createSealedStore(connection, tables, { table: 'session_bindings', damaged });
-}
-
 interface SealedTable {
   readonly table: 'call_traces' | 'session_bindings';
+  /** Said of a row that cannot be read. */
   readonly damaged: string;
 }
 
-function createSealedStore(
+/** What a row costs counts sealed, which is a third longer than the text. */
+export function createSealedStore(
   connection: SqliteConnection,
-  { builder, vault, log }: AccountTables,
+  { vault, log }: SealedTables,
   { table, damaged }: SealedTable,
 ): TraceStore {
   const contextOf = (key: string): string => `${table} ${key} sealed`;
-  const place = { builder, table };
   let saves = 0;
   let bytesSinceSweep = 0;
   return {
     async load(bounds) {
-      const rows = await connection.read((queries) => readLatest(queries, place, bounds));
+      const rows = await connection.read((queries) => readLatest(queries, table, bounds));
       return rows.flatMap(({ key, sealed, expiresAt }): StoredTrace[] => {
         try {
           return [{ key, json: vault.open(sealed, contextOf(key)), expiresAt }];
@@ -125,15 +108,10 @@ function createSealedStore(
         const isDue = saves % SAVES_BETWEEN_SWEEPS === 1;
         if (!isDue && bytesSinceSweep <= bounds.maxSize * SWEEP_SHARE) return;
         bytesSinceSweep = 0;
-        sweep(queries, place, bounds);
+        sweep(queries, table, bounds);
       });
     },
   };
-}
-
-interface Place {
-  readonly builder: QueryBuilder;
-  readonly table: SealedTable['table'];
 }
 
 /** Every row with how many and how large the rows from it to the latest are. */
@@ -141,20 +119,20 @@ const fromLatest = (table: SealedTable['table']) => sql`
   select sequence, row_number() over latest_first as place, sum(bytes) over latest_first as total
   from ${sql.table(table)} window latest_first as (order by sequence desc)`;
 
-function readLatest(queries: Queries, { builder, table }: Place, bounds: TraceBounds) {
+function readLatest(queries: Queries, table: SealedTable['table'], bounds: TraceBounds) {
   const { now, maxEntries, maxSize } = bounds;
   const query = sql<{ key: string; sealed: string; expiresAt: number }>`
     select key, sealed, expires_at from ${sql.table(table)}
     join (${fromLatest(table)}) using (sequence)
     where place <= ${maxEntries} and total <= ${maxSize} and expires_at > ${now}
     order by sequence`;
-  return queries.rows({ compile: () => query.compile(builder) });
+  return queries.rows(query);
 }
 
-function sweep(queries: Queries, { builder, table }: Place, bounds: TraceBounds): void {
+function sweep(queries: Queries, table: SealedTable['table'], bounds: TraceBounds): void {
   const { now, maxEntries, maxSize } = bounds;
   queries.run(builder.deleteFrom(table).where('expiresAt', '<=', now));
   const surplus = sql`delete from ${sql.table(table)} where sequence in (
     select sequence from (${fromLatest(table)}) where place > ${maxEntries} or total > ${maxSize})`;
-  queries.run({ compile: () => surplus.compile(builder) });
+  queries.run(surplus);
 }
