@@ -8,7 +8,7 @@ import { createAnswerWatch } from '../../src/dispatch/stream-observer.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createChatWriter } from '../../src/protocols/chat/write-events.ts';
 import { createEventWriter } from '../../src/protocols/generate/write-events.ts';
-import { createMessagesWriter } from '../../src/protocols/messages/write-events.ts';
+import { MessagesWriter } from '../../src/protocols/messages/write-events.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import { createDecoder } from '../../src/upstreams/generate/decode.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -39,7 +39,7 @@ const TAKERS = {
     return (event: CanonicalEvent): unknown => writer.write(event);
   },
   'the messages writer': () => {
-    const writer = createMessagesWriter(context, { omitsThinking: false });
+    const writer = new MessagesWriter(context, { omitsThinking: false });
     return (event: CanonicalEvent): unknown => writer.write(event);
   },
   'the generate-content writer': () => {

@@ -12,7 +12,7 @@ import { writeError } from './errors.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
 import { askInWords, readSummaryWish } from './read-reasoning.ts';
 import { readCallHead, readCanonicalRequest, requireMaxTokens } from './read-request.ts';
-import { createMessagesWriter, type WriterOptions } from './write-events.ts';
+import { MessagesWriter, type WriterOptions } from './write-events.ts';
 import { createSummaryWriter, writeMessagesReply, writeSummaryReply } from './write-reply.ts';
 
 /** Query strings such as `?beta=true` and unknown beta flags are ignored. */
@@ -58,7 +58,7 @@ function readGenerateCall(input: RouteInput): GenerateCall {
     request,
     callIdPrefix: 'toolu_',
     createStreamWriter: (context) =>
-      wish === undefined ? createMessagesWriter(context, options) : createSummaryWriter(context),
+      wish === undefined ? new MessagesWriter(context, options) : createSummaryWriter(context),
     writeReply: (reply, context) =>
       wish === undefined
         ? writeMessagesReply(reply, context, options)

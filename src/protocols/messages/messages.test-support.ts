@@ -6,7 +6,7 @@ import type { CanonicalRequest, Signature } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import type { GenerateCall, ProtocolRoute, ReplyContext, RouteInput } from '../protocol.ts';
 import { createMessagesProtocol } from './index.ts';
-import { createMessagesWriter } from './write-events.ts';
+import { MessagesWriter } from './write-events.ts';
 
 const protocol = createMessagesProtocol();
 
@@ -76,7 +76,7 @@ export function writeStream(
   omitsThinking = false,
   fetchesPages = false,
 ): string {
-  const writer = createMessagesWriter(replyContext(), { omitsThinking, fetchesPages });
+  const writer = new MessagesWriter(replyContext(), { omitsThinking, fetchesPages });
   return events.map((event) => writer.write(event)).join('');
 }
 
