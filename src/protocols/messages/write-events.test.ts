@@ -1,7 +1,4 @@
 import { expect, test } from 'vitest';
-import { GatewayError } from '../../canonical/error.ts';
-import type { CanonicalEvent } from '../../canonical/event.ts';
-import type { Signature } from '../../canonical/request.ts';
 import {
   answer,
   callBlock,
@@ -13,8 +10,11 @@ import {
   thinkingBlock,
   USAGE,
   writeStream,
-} from './messages.test-support.ts';
-import { foldFrames } from './stream-grammar.test-support.ts';
+} from '../../../test/support/messages.ts';
+import { foldFrames } from '../../../test/support/stream-grammar/messages.ts';
+import { GatewayError } from '../../canonical/error.ts';
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import type { Signature } from '../../canonical/request.ts';
 import { MessagesWriter } from './write-events.ts';
 
 const frameTypes = (text: string) => parseFrames(text).map((frame) => frame.type);

@@ -3,8 +3,6 @@ import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream';
 import { Stream } from '@anthropic-ai/sdk/streaming';
 import fc from 'fast-check';
 import { expect, expectTypeOf, test } from 'vitest';
-import type { CanonicalEvent } from '../../canonical/event.ts';
-import { fold } from '../../canonical/fold.ts';
 import {
   answer,
   callBlock,
@@ -17,9 +15,11 @@ import {
   thinkingBlock,
   USAGE,
   writeStream,
-} from './messages.test-support.ts';
+} from '../../../test/support/messages.ts';
+import { foldFrames } from '../../../test/support/stream-grammar/messages.ts';
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import { fold } from '../../canonical/fold.ts';
 import type { writeModel } from './models.ts';
-import { foldFrames } from './stream-grammar.test-support.ts';
 import { MessagesWriter } from './write-events.ts';
 import { writeMessagesReply } from './write-reply.ts';
 
