@@ -7,7 +7,7 @@ import type { CanonicalEvent } from '../../src/canonical/event.ts';
 import { createAnswerWatch } from '../../src/dispatch/stream-observer.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createChatWriter } from '../../src/protocols/chat/write-events.ts';
-import { createEventWriter } from '../../src/protocols/generate/write-events.ts';
+import { EventWriter } from '../../src/protocols/generate/write-events.ts';
 import { MessagesWriter } from '../../src/protocols/messages/write-events.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import { createDecoder } from '../../src/upstreams/generate/decode.ts';
@@ -43,7 +43,7 @@ const TAKERS = {
     return (event: CanonicalEvent): unknown => writer.write(event);
   },
   'the generate-content writer': () => {
-    const writer = createEventWriter(context, 'events', { showThoughts: true });
+    const writer = new EventWriter(context, 'events', { showThoughts: true });
     return (event: CanonicalEvent): unknown => writer.write(event);
   },
 };

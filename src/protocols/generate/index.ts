@@ -19,7 +19,7 @@ import {
 import { normalizeBody, normalizeCountBody } from './normalize-body.ts';
 import { countedFields, readCountRequest, readRequest } from './read-request.ts';
 import { createRelayCall, GENERATE_WIRE, LateReading } from './relay.ts';
-import { createEventWriter, type FramingKind } from './write-events.ts';
+import { EventWriter, type FramingKind } from './write-events.ts';
 
 import { writeReply } from './write-reply.ts';
 
@@ -84,7 +84,7 @@ function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
     get request() {
       return reading.request;
     },
-    createStreamWriter: (context) => createEventWriter(context, framing, options),
+    createStreamWriter: (context) => new EventWriter(context, framing, options),
     writeReply: (reply, context) => writeReply(reply, context, options),
     relay: createRelayCall(body, framing, reading),
   };

@@ -214,13 +214,11 @@ function normalizeInstruction(
   { path, receipt }: Place,
 ): void {
   const place = { path: memberPath(path, 'systemInstruction'), receipt };
-  const parts: Part[] = [];
-  // Instructions are nobody's thoughts: a signature on them means nothing upstream.
-  for (const { thoughtSignature: _signature, ...part } of content.parts?.length
-    ? normalizeParts(content, place)
-    : []) {
-    if (part.text !== '') parts.push(part);
-  }
+  const given = content.parts?.length ? normalizeParts(content, place) : [];
+  const parts = given
+    // Instructions are nobody's thoughts: a signature on them means nothing upstream.
+    .map(({ thoughtSignature: _signature, ...part }) => part)
+    .filter((part) => part.text !== '');
   if (parts.length === 0) delete body.systemInstruction;
   else body.systemInstruction = { parts };
 }
@@ -430,22 +428,28 @@ function foldFormat(
     if (mimeType !== undefined) result.responseMimeType = spellMimeType(mimeType);
   }
   if (image !== undefined) {
-    for (const member of ['mimeType', 'delivery'] as const) {
-      if (image[member] === undefined) continue;
-      const reason = told`Images come inline, in the format the model draws.`;
-      receipt.add('dropped', `${path}.image.${member}`, reason);
-    }
-    const aspectRatio = spellAspectRatio(image.aspectRatio);
-    const imageSize = spellImageSize(image.imageSize);
-    result.imageConfig = {
-      ...(aspectRatio === undefined ? {} : { aspectRatio }),
-      ...(imageSize === undefined ? {} : { imageSize }),
-      ...config.imageConfig,
-    };
+    result.imageConfig = { ...foldImage(image, { path, receipt }), ...config.imageConfig };
   }
   if (audio !== undefined) {
     receipt.add('dropped', `${path}.audio`, told`No model takes an audio format here.`);
   }
+}
+
+function foldImage(
+  image: NonNullable<Format['image']>,
+  { path, receipt }: Place,
+): NonNullable<Config['imageConfig']> {
+  for (const member of ['mimeType', 'delivery'] as const) {
+    if (image[member] === undefined) continue;
+    const reason = told`Images come inline, in the format the model draws.`;
+    receipt.add('dropped', `${path}.image.${member}`, reason);
+  }
+  const aspectRatio = spellAspectRatio(image.aspectRatio);
+  const imageSize = spellImageSize(image.imageSize);
+  return {
+    ...(aspectRatio === undefined ? {} : { aspectRatio }),
+    ...(imageSize === undefined ? {} : { imageSize }),
+  };
 }
 
 /** `APPLICATION_JSON` and the like are accepted for `application/json`. */

@@ -195,66 +195,44 @@ const ABSENT = told`"${UNDEFINED_TEXT}" stands for an absent value.`;
  */
 function normalizeSchema(raw: JsonValue, place: Place): JsonValue {
   if (!isJsonObject(raw)) throw wrongType(place, 'a schema object');
-  return spellSchema(raw, { place, depth: 0 });
+  return spellSchema(raw, place, 0);
 }
 
-/** Where a walk through a schema is. */
-interface Walk {
-  /** Of the whole schema. */
-  readonly place: Place;
-  readonly depth: number;
-}
-
-function spellSchema(schema: JsonValue, { place, depth }: Walk): JsonValue {
+function spellSchema(schema: JsonValue, place: Place, depth: number): JsonValue {
   if (!isJsonObject(schema) || depth > MAX_DEPTH) return schema;
-  const present = presentEntries(schema, place);
-  let changed = present.length < Object.keys(schema).length;
-  const entries = present.map(([key, value]): [string, JsonValue] => {
-    const name = Object.hasOwn(schema, officialSchemaKey(key)) ? key : officialSchemaKey(key);
-    const spelled = spellMember(name, value, { place, depth: depth + 1 });
-    changed ||= name !== key || spelled !== value;
-    return [name, spelled];
-  });
-  return changed ? Object.fromEntries(entries) : schema;
-}
-
-function presentEntries(object: JsonObject, { path, receipt }: Place): [string, JsonValue][] {
-  return Object.entries(object).filter(([key, value]) => {
-    if (value !== UNDEFINED_TEXT) return true;
-    receipt.add('repaired', path, told`${key}: "${UNDEFINED_TEXT}" stands for an absent value.`);
-    return false;
+  const spell = (inner: JsonValue): JsonValue => spellSchema(inner, place, depth + 1);
+  return spellMembers(schema, place, (key, value) => {
+    const official = officialSchemaKey(key);
+    const name = Object.hasOwn(schema, official) ? key : official;
+    if (name === 'items') return [name, spell(value)];
+    if (name === 'type' && typeof value === 'number') return [name, NUMBERED_TYPES[value] ?? value];
+    if (name === 'properties' && isJsonObject(value)) {
+      return [name, spellMembers(value, place, (property, inner) => [property, spell(inner)])];
+    }
+    if (name !== 'anyOf' || !Array.isArray(value)) return [name, value];
+    const spelled = value.map(spell);
+    return [name, spelled.some((inner, index) => inner !== value[index]) ? spelled : value];
   });
 }
 
-function spellMember(name: string, value: JsonValue, walk: Walk): JsonValue {
-  switch (name) {
-    case 'type':
-      return typeof value === 'number' ? (NUMBERED_TYPES[value] ?? value) : value;
-    case 'items':
-      return spellSchema(value, walk);
-    case 'anyOf':
-      return Array.isArray(value) ? spellList(value, walk) : value;
-    case 'properties':
-      return isJsonObject(value) ? spellProperties(value, walk) : value;
-    default:
-      return value;
+function spellMembers(
+  object: JsonObject,
+  { path, receipt }: Place,
+  spell: (key: string, value: JsonValue) => [string, JsonValue],
+): JsonObject {
+  let isChanged = false;
+  const entries: [string, JsonValue][] = [];
+  for (const [key, value] of Object.entries(object)) {
+    if (value === UNDEFINED_TEXT) {
+      receipt.add('repaired', path, told`${key}: "${UNDEFINED_TEXT}" stands for an absent value.`);
+      isChanged = true;
+      continue;
+    }
+    const [name, spelled] = spell(key, value);
+    isChanged ||= name !== key || spelled !== value;
+    entries.push([name, spelled]);
   }
-}
-
-function spellList(schemas: JsonValue[], walk: Walk): JsonValue[] {
-  const spelled = schemas.map((schema) => spellSchema(schema, walk));
-  return spelled.some((schema, index) => schema !== schemas[index]) ? spelled : schemas;
-}
-
-function spellProperties(properties: JsonObject, walk: Walk): JsonObject {
-  const present = presentEntries(properties, walk.place);
-  let changed = present.length < Object.keys(properties).length;
-  const entries = present.map(([name, schema]): [string, JsonValue] => {
-    const spelled = spellSchema(schema, walk);
-    changed ||= spelled !== schema;
-    return [name, spelled];
-  });
-  return changed ? Object.fromEntries(entries) : properties;
+  return isChanged ? Object.fromEntries(entries) : object;
 }
 
 /** The location of a value in the client's request, for errors and receipts. */
@@ -286,8 +264,7 @@ export function objectAt(owner: JsonObject | undefined, key: string): JsonObject
   return isJsonObject(value) ? value : undefined;
 }
 
-export function objectsAt(owner: JsonObject | undefined, key: string): readonly JsonObject[] {
-  const value = owner?.[key];
+export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
