@@ -3,16 +3,14 @@
 import { invalidRequest } from '../../canonical/error.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import { memberPath, NotedMemo, type Receipt } from '../../canonical/receipt.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import {
-  type MessageField,
-  PART,
+  type PART,
   PART_DATA_FIELDS,
   type PartDatum,
   REQUEST,
-  RESPONSE_PART,
   type ValueOf,
 } from '../../wire/generate.ts';
 import { normalizeMessage, type Place } from './schema.ts';
@@ -146,13 +144,9 @@ function normalizeGenerationConfig(config: Config, { path: parent, receipt }: Pl
 }
 
 /** Accepted roles; `function` is the first API's role for results, `tool` that of the Python SDK's examples. */
-const ROLES = new Map([
-  ['', 'user'],
-  ['user', 'user'],
-  ['model', 'model'],
-  ['function', 'user'],
-  ['tool', 'user'],
-]);
+const ROLES = new Map(
+  Object.entries({ '': 'user', user: 'user', model: 'model', function: 'user', tool: 'user' }),
+);
 
 /** What only one of the two can have said. */
 const OWNERS: Readonly<Partial<Record<PartDatum, 'user' | 'model'>>> = {
@@ -284,36 +278,12 @@ function normalizePart(part: Part, path: string): Part | undefined {
     throw invalidRequest(path, message, 'missing-field');
   }
   if (part.text === '' && !isSigned) return undefined;
-  requireMembers(part, field, PART, path);
   for (const [index, media] of (part.functionResponse?.parts ?? []).entries()) {
-    checkMedia(media, `${path}.functionResponse.parts[${index}]`);
+    if ((media.inlineData === undefined) !== (media.fileData === undefined)) continue;
+    const place = `${path}.functionResponse.parts[${index}]`;
+    throw invalidRequest(place, `${place} must hold either inlineData or fileData.`);
   }
   return part;
-}
-
-function checkMedia(media: ValueOf<typeof RESPONSE_PART>, path: string): void {
-  if ((media.inlineData === undefined) === (media.fileData === undefined)) {
-    throw invalidRequest(path, `${path} must hold either inlineData or fileData.`);
-  }
-  requireMembers(media, 'inlineData', RESPONSE_PART, path);
-  requireMembers(media, 'fileData', RESPONSE_PART, path);
-}
-
-/** What the datum in `field` cannot do without. */
-function requireMembers(
-  owner: Readonly<Record<string, JsonValue>>,
-  field: string,
-  { spellings }: MessageField,
-  path: string,
-): void {
-  const datum = owner[field];
-  const kind = spellings.get(field)?.field;
-  if (!isJsonObject(datum) || kind?.kind !== 'message') return;
-  for (const name of kind.needed) {
-    if ((datum[name] ?? '') !== '') continue;
-    const member = `${path}.${field}.${name}`;
-    throw invalidRequest(member, `${member} is required.`, 'missing-field');
-  }
 }
 
 /** The two forms of one schema: the JSON Schema form says more and wins. */
@@ -396,18 +366,12 @@ function normalizeDeclaration(declaration: Declaration, place: Place): Declarati
 }
 
 /** Number words of the enum values (`@google/genai` AspectRatio, ImageSize). */
-const NUMBER_WORDS = new Map([
-  ['ONE', '1'],
-  ['TWO', '2'],
-  ['THREE', '3'],
-  ['FOUR', '4'],
-  ['FIVE', '5'],
-  ['EIGHT', '8'],
-  ['NINE', '9'],
-  ['SIXTEEN', '16'],
-  ['TWENTY_ONE', '21'],
-  ['FIVE_TWELVE', '512'],
-]);
+const NUMBER_WORDS = new Map(
+  Object.entries({
+    ...{ ONE: '1', TWO: '2', THREE: '3', FOUR: '4', FIVE: '5', EIGHT: '8', NINE: '9' },
+    ...{ SIXTEEN: '16', TWENTY_ONE: '21', FIVE_TWELVE: '512' },
+  }),
+);
 
 /**
  * Adds what a format amounts to in the older members. A member the config has already wins. What has no older

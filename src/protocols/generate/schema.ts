@@ -36,7 +36,6 @@ export function normalizeMessage<Value>(
 }
 
 function normalizeObject(value: JsonValue, message: MessageField, place: Place): JsonObject {
-  if (typeof value === 'string' && message === CONTENT) return { parts: [{ text: value }] };
   if (!isJsonObject(value)) throw wrongType(place, 'an object');
   const result: JsonObject = {};
   for (const [key, raw] of Object.entries(value)) {
@@ -53,6 +52,11 @@ function normalizeObject(value: JsonValue, message: MessageField, place: Place):
       const normalized = normalizeValue(raw, known.field, inner);
       if (normalized !== undefined) result[known.name] = normalized;
     }
+  }
+  for (const name of message.needed) {
+    if ((result[name] ?? '') !== '') continue;
+    const path = memberPath(place.path, name);
+    throw invalidRequest(path, `${path} is required.`, 'missing-field');
   }
   return result;
 }
@@ -96,6 +100,7 @@ function normalizeValue(raw: JsonValue, field: Field, place: Place): JsonValue |
       checkFreeForm(raw, field.kind, place);
       return raw;
     case 'message':
+      if (typeof raw === 'string' && field === CONTENT) return { parts: [{ text: raw }] };
       return normalizeObject(raw, field, place);
     case 'list':
       return normalizeList(raw, field, place);

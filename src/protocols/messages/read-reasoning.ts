@@ -40,11 +40,11 @@ export function readReasoning(
   { output_config, thinking }: Body,
   { turnEffort, receipt }: ReasoningContext,
 ): Reasoning {
-  const settled = saidEffort('output_config.effort', output_config?.effort);
-  const own = thinking
-    ? (saidEffort('thinking.effort', thinking.effort) ?? readLevel(thinking))
-    : undefined;
-  const said = saidEffort('messages', turnEffort) ?? settled ?? own;
+  const effort = output_config?.effort;
+  const settled = effort ? saidEffort('output_config.effort', effort) : undefined;
+  const own = thinking ? readOwn(thinking) : undefined;
+  const ofTurn = turnEffort && saidEffort('messages', turnEffort);
+  const said = ofTurn ?? settled ?? own;
   if (settled !== undefined) noteLoser(own, settled, receipt);
   if (!thinking) return { amount: said?.amount ?? { kind: 'unset' } };
   noteDisplay(thinking, receipt);
@@ -81,8 +81,8 @@ export function readReasoning(
 
 type Thinking = NonNullable<Body['thinking']>;
 
-function saidEffort(path: string, effort: Effort | null | undefined): SaidAmount | undefined {
-  return effort ? { path, amount: { kind: 'effort', effort } } : undefined;
+function saidEffort(path: string, effort: Effort): SaidAmount {
+  return { path, amount: { kind: 'effort', effort } };
 }
 
 function noteLoser(loser: SaidAmount | undefined, winner: SaidAmount, receipt: Receipt): void {
@@ -111,8 +111,9 @@ function noteBudget(thinking: Thinking, receipt: Receipt): void {
   note(receipt, 'dropped', { path: `thinking.${key}`, reason });
 }
 
-/** A level in the words of other protocols, which client libraries send as they are. */
-function readLevel(thinking: Thinking): SaidAmount | undefined {
+/** Its effort, or a level in the words of other protocols, which client libraries send as they are. */
+function readOwn(thinking: Thinking): SaidAmount | undefined {
+  if (thinking.effort) return saidEffort('thinking.effort', thinking.effort);
   const key = usedKey(thinking, LEVEL_KEYS);
   if (key === undefined) return undefined;
   const path = `thinking.${key}`;

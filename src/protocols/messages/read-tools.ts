@@ -51,7 +51,7 @@ export function readToolSet(
   toolChanges: readonly ToolChange[],
   receipt: Receipt,
 ): ToolSet {
-  const declared = readDeclared(items ?? NO_TOOLS, receipt);
+  const declared = items ? readDeclared(items, receipt) : NONE_DECLARED;
   const named =
     toolChanges.length === 0
       ? declared.named
@@ -64,14 +64,13 @@ export function readToolSet(
   };
 }
 
-const NO_TOOLS: readonly JsonValue[] = [];
-
 interface Declared {
   readonly named: readonly NamedTool[];
   /** Those of them that have a counterpart. */
   readonly tools: readonly Tool[];
 }
 
+const NONE_DECLARED: Declared = { named: [], tools: [] };
 const toolLists = new NotedMemo<Declared>();
 
 function readDeclared(items: readonly JsonValue[], given: Receipt): Declared {
