@@ -61,10 +61,12 @@ export function readReasoning(
       return { amount: budget?.amount ?? byEffort, showThoughts: true };
     }
     case 'between_tools':
-      note(receipt, 'approximated', {
-        path: 'thinking.type',
-        reason: told`Thinking cannot be limited to the time between tool calls; the model decides.`,
-      });
+      note(
+        receipt,
+        'approximated',
+        'thinking.type',
+        told`Thinking cannot be limited to the time between tool calls; the model decides.`,
+      );
       noteBudget(thinking, receipt);
       return { amount: byEffort, showThoughts: true };
     case 'adaptive':
@@ -87,8 +89,7 @@ function saidEffort(path: string, effort: Effort): SaidAmount {
 
 function noteLoser(loser: SaidAmount | undefined, winner: SaidAmount, receipt: Receipt): void {
   if (loser === undefined || isSame(loser.amount, winner.amount)) return;
-  const reason = told`${winner.path} says something else and wins.`;
-  note(receipt, 'dropped', { path: loser.path, reason });
+  note(receipt, 'dropped', loser.path, told`${winner.path} says something else and wins.`);
 }
 
 function isSame(one: object, other: object): boolean {
@@ -108,7 +109,7 @@ function noteBudget(thinking: Thinking, receipt: Receipt): void {
   const key = usedKey(thinking, BUDGET_KEYS);
   if (key === undefined) return;
   const reason = told`Only thinking of the type enabled has a budget.`;
-  note(receipt, 'dropped', { path: `thinking.${key}`, reason });
+  note(receipt, 'dropped', `thinking.${key}`, reason);
 }
 
 /** Its effort, or a level in the words of other protocols, which client libraries send as they are. */
@@ -132,7 +133,7 @@ export function readOutputFormat(body: Body, receipt: Receipt): OutputFormat {
   const older = body.output_format;
   if (newer && older && !isSame(newer, older)) {
     const reason = told`output_config.format says something else and wins.`;
-    note(receipt, 'dropped', { path: 'output_format', reason });
+    note(receipt, 'dropped', 'output_format', reason);
   }
   const value = newer ?? older ?? undefined;
   if (value === undefined) return { kind: 'text' };
@@ -146,10 +147,7 @@ export function readOutputFormat(body: Body, receipt: Receipt): OutputFormat {
 /** Clients learn new words for it faster than gateways: what it says of looks alone refuses no request. */
 function noteDisplay({ display }: Thinking, receipt: Receipt): void {
   if ((display ?? null) === null || display === 'summarized' || display === 'omitted') return;
-  note(receipt, 'approximated', {
-    path: 'thinking.display',
-    reason: told`Thoughts are shown as summaries.`,
-  });
+  note(receipt, 'approximated', 'thinking.display', told`Thoughts are shown as summaries.`);
 }
 
 /**
@@ -174,8 +172,7 @@ export function askInWords(
   { instructions }: SummaryWish,
   receipt: Receipt,
 ): CanonicalRequest {
-  const reason = told`The model is asked for the summary in words.`;
-  note(receipt, 'approximated', { path: 'compaction', reason });
+  note(receipt, 'approximated', 'compaction', told`The model is asked for the summary in words.`);
   return askForSummary(request, instructions);
 }
 
