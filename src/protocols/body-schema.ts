@@ -252,7 +252,9 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
     case 'anything':
       return undefined;
     case 'string':
-      isRight = typeof value === 'string' && isWord(value, shape);
+      isRight =
+        typeof value === 'string' &&
+        (shape.words?.includes(value) ?? (shape.isFilled !== true || value !== ''));
       break;
     case 'boolean':
       isRight = typeof value === 'boolean';
@@ -286,10 +288,6 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
       return shape satisfies never;
   }
   return isRight ? undefined : { path: '', shape, value };
-}
-
-function isWord(value: string, { isFilled, words }: Extract<Shape, { kind: 'string' }>): boolean {
-  return words === undefined ? isFilled !== true || value !== '' : words.includes(value);
 }
 
 function findFieldFault(

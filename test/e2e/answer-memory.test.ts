@@ -7,8 +7,8 @@ import type { CanonicalEvent } from '../../src/canonical/event.ts';
 import { AnswerWatch, TokenEstimator } from '../../src/dispatch/stream-observer.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createChatWriter } from '../../src/protocols/chat/write-events.ts';
-import { createEventWriter } from '../../src/protocols/generate/write-events.ts';
-import { createMessagesWriter } from '../../src/protocols/messages/write-events.ts';
+import { EventWriter } from '../../src/protocols/generate/write-events.ts';
+import { MessagesWriter } from '../../src/protocols/messages/write-events.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import { GenerateDecoder } from '../../src/upstreams/generate/decode.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -45,11 +45,11 @@ const TAKERS = {
     return (event: CanonicalEvent): unknown => writer.write(event);
   },
   'the messages writer': () => {
-    const writer = createMessagesWriter(context, { omitsThinking: false });
+    const writer = new MessagesWriter(context, { omitsThinking: false });
     return (event: CanonicalEvent): unknown => writer.write(event);
   },
   'the generate-content writer': () => {
-    const writer = createEventWriter(context, 'events', { showThoughts: true });
+    const writer = new EventWriter(context, 'events', { showThoughts: true });
     return (event: CanonicalEvent): unknown => writer.write(event);
   },
 };

@@ -1,7 +1,7 @@
 // What a client holds after an answer, put together from a stream or read from a whole body, for comparison.
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts';
-import { foldFrames } from '../../src/protocols/messages/stream-grammar.test-support.ts';
+import { foldFrames } from '../support/stream-grammar/messages.ts';
 import type { LaneName } from './answer-case.ts';
 
 /** The payloads of the `data:` lines (or of the array's elements); `[DONE]` is left out. */

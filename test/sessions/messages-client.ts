@@ -1,8 +1,8 @@
 // A Messages client: content blocks, thinking with signatures, results in user messages.
 
 import type { JsonObject } from '../../src/lib/json.ts';
-import { foldFrames } from '../../src/protocols/messages/stream-grammar.test-support.ts';
 import { PNG } from '../support/prompts.ts';
+import { foldFrames } from '../support/stream-grammar/messages.ts';
 import {
   type Answer,
   check,

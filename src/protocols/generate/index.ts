@@ -19,8 +19,7 @@ import {
 import { normalizeBody, normalizeCountBody } from './normalize-body.ts';
 import { countedFields, readCountRequest, readRequest } from './read-request.ts';
 import { createRelayCall, GENERATE_WIRE, LateReading } from './relay.ts';
-import { booleanAt, objectAt } from './schema.ts';
-import { createEventWriter, type FramingKind } from './write-events.ts';
+import { EventWriter, type FramingKind } from './write-events.ts';
 
 import { writeReply } from './write-reply.ts';
 
@@ -73,8 +72,8 @@ function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
   const model = readPathModel(input);
   const body = normalizeBody(input.body, model, input.receipt);
   const framing = readFraming(input.query);
-  const thinking = objectAt(objectAt(body, 'generationConfig'), 'thinkingConfig');
-  const options = { showThoughts: booleanAt(thinking, 'includeThoughts') === true };
+  const { thinkingConfig } = body.generationConfig ?? {};
+  const options = { showThoughts: thinkingConfig?.includeThoughts === true };
   const reading = new LateReading((receipt) => readRequest(body, receipt));
   return {
     protocol: 'generate',
@@ -85,7 +84,7 @@ function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
     get request() {
       return reading.request;
     },
-    createStreamWriter: (context) => createEventWriter(context, framing, options),
+    createStreamWriter: (context) => new EventWriter(context, framing, options),
     writeReply: (reply, context) => writeReply(reply, context, options),
     relay: createRelayCall(body, framing, reading),
   };

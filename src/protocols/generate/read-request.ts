@@ -15,61 +15,57 @@ import type {
   OutputFormat,
   OutputModality,
   Part,
-  Reasoning,
   ReasoningAmount,
-  SafetySetting,
-  Sampling,
-  Signature,
   TextPart,
   Tool,
   ToolChoice,
   ToolResultContent,
   Turn,
 } from '../../canonical/request.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { type CallIds, createCallIds } from './normalize-body.ts';
 import {
-  booleanAt,
-  clientNamesOf,
-  numberAt,
-  objectAt,
-  objectsAt,
-  type Place,
-  readPartSignature,
-  textAt,
-  textsAt,
-} from './schema.ts';
-
-const HOSTED_TOOLS = [
-  ...['googleMaps', 'fileSearch', 'computerUse', 'mcpServers', 'retrieval'],
-  ...['enterpriseWebSearch', 'exaAiSearch', 'parallelAiSearch'],
-];
-const SERVER_TOOLS = [
-  ['urlContext', 'url-context'],
-  ['codeExecution', 'code-execution'],
-] as const;
-const UNCARRIED_MEMBERS = [
-  ...['labels', 'store', 'continuationToken', 'modelArmorConfig', 'outputConfig'],
-];
+  CALLING_CONFIG,
+  DECLARATION,
+  FUNCTION_RESPONSE,
+  GENERATION_CONFIG,
+  IMAGE_CONFIG,
+  PART,
+  REQUEST,
+  RESPONSE_PART,
+  SAFETY_SETTING,
+  SEARCH,
+  TOOL,
+  TOOL_CONFIG,
+  type ValueOf,
+} from '../../wire/generate.ts';
+import {
+  CallIds,
+  type Config,
+  type GenerateBody,
+  type Part as NativePart,
+  type Tool as NativeTool,
+} from './normalize-body.ts';
+import { clientNamesOf, noteUncarried, type Place, readPartSignature } from './schema.ts';
 
 /** `body` is what normalizeBody gave. Repairs nothing: turns stay as the client sent them. */
-export function readRequest(body: JsonObject, receipt: Receipt): CanonicalRequest {
-  noteTopLevel(body, receipt);
-  const config = objectAt(body, 'generationConfig') ?? {};
-  const tools = objectsAt(body, 'tools').flatMap((tool, index) => readTools(tool, index, receipt));
+export function readRequest(body: GenerateBody, receipt: Receipt): CanonicalRequest {
+  noteUncarried(body, REQUEST, { path: '', receipt });
+  const { generationConfig: config = {} } = body;
+  const tools = (body.tools ?? []).flatMap((tool, index) => readTools(tool, index, receipt));
   return {
     system: readSystem(body, receipt),
     turns: readTurns(body, receipt),
     tools,
     toolChoice: readToolChoice(body, tools, receipt),
-    stopSequences: textsAt(config, 'stopSequences'),
-    choices: numberAt(config, 'candidateCount') ?? 1,
+    stopSequences: config.stopSequences ?? [],
+    choices: config.candidateCount ?? 1,
     ...readConfig(config, receipt),
-    safety: objectsAt(body, 'safetySettings').map((setting, index) =>
-      readSafety(setting, { path: `safetySettings[${index}]`, receipt }),
-    ),
-    serviceTier: textAt(body, 'serviceTier'),
+    safety: (body.safetySettings ?? []).map((setting, index) => {
+      noteUncarried(setting, SAFETY_SETTING, { path: `safetySettings[${index}]`, receipt });
+      return { category: setting.category ?? '', threshold: setting.threshold ?? '' };
+    }),
+    serviceTier: body.serviceTier,
     clientNames: clientNamesOf(config),
   };
 }
@@ -79,7 +75,7 @@ export function readRequest(body: JsonObject, receipt: Receipt): CanonicalReques
  * field of the client's body the request stands in, '' when it is the body itself.
  */
 export function readCountRequest(
-  body: JsonObject,
+  body: GenerateBody,
   wrapperKey: string,
   receipt: Receipt,
 ): CanonicalRequest {
@@ -96,7 +92,7 @@ export function readCountRequest(
 }
 
 /** The fields of a body that counts may depend on: the others are no tokens. */
-export function countedFields(body: JsonObject): JsonObject {
+export function countedFields(body: GenerateBody): GenerateBody {
   const { safetySettings: _safety, labels: _labels, store: _store, ...counted } = body;
   return counted;
 }
@@ -107,49 +103,32 @@ function placedWithin(tool: Tool, within: (path: string) => string): Tool {
   return { ...tool, path, parametersPath: within(tool.parametersPath) };
 }
 
-function noteTopLevel(body: JsonObject, receipt: Receipt): void {
-  for (const member of UNCARRIED_MEMBERS) {
-    if (body[member] === undefined) continue;
-    receipt.add('dropped', member, told`The upstream in use has no counterpart.`);
-  }
-}
-
-function readSystem(body: JsonObject, receipt: Receipt): TextPart[] {
+function readSystem({ systemInstruction }: GenerateBody, receipt: Receipt): TextPart[] {
   const system: TextPart[] = [];
-  objectsAt(objectAt(body, 'systemInstruction'), 'parts').forEach((part, index) => {
-    const text = textAt(part, 'text');
-    if (text !== undefined) {
-      system.push({ kind: 'text', text });
-    } else {
+  for (const [index, { text }] of (systemInstruction?.parts ?? []).entries()) {
+    if (text !== undefined) system.push({ kind: 'text', text });
+    else {
       const path = `systemInstruction.parts[${index}]`;
       receipt.add('dropped', path, told`Instructions are text only.`);
     }
-  });
+  }
   return system;
 }
 
-function readSafety(setting: JsonObject, place: Place): SafetySetting {
-  noteUncarried(setting, ['method'], place);
-  return {
-    category: textAt(setting, 'category') ?? '',
-    threshold: textAt(setting, 'threshold') ?? '',
-  };
-}
-
-function readTurns(body: JsonObject, receipt: Receipt): Turn[] {
-  const callIds = createCallIds();
+function readTurns({ contents = [] }: GenerateBody, receipt: Receipt): Turn[] {
+  const callIds = new CallIds();
   let lastRole: Turn['role'] = 'user';
-  return objectsAt(body, 'contents').map((content, turnIndex): Turn => {
-    const role = textAt(content, 'role') === 'model' ? 'assistant' : 'user';
+  return contents.map((content, turnIndex): Turn => {
+    const role = content.role === 'model' ? 'assistant' : 'user';
     if (role === 'assistant' && lastRole === 'user') callIds.startStep();
     lastRole = role;
     const parts: Part[] = [];
-    objectsAt(content, 'parts').forEach((part, partIndex) => {
+    for (const [partIndex, part] of (content.parts ?? []).entries()) {
       const path = `contents[${turnIndex}].parts[${partIndex}]`;
       const position = `${turnIndex}_${partIndex}`;
       const read = readPart(part, { callIds, position, place: { path, receipt } });
       if (read !== undefined) parts.push(...splitUnsigned(read));
-    });
+    }
     return { role, parts };
   });
 }
@@ -159,60 +138,61 @@ function splitUnsigned(part: Part): readonly Part[] {
   return part.kind === 'text' && part.signature === undefined ? splitInlineImages(part) : [part];
 }
 
-function readTools(tool: JsonObject, index: number, receipt: Receipt): Tool[] {
-  const place = { path: `tools[${index}]`, receipt };
-  noteUncarried(tool, HOSTED_TOOLS, place);
-  const tools: Tool[] = objectsAt(tool, 'functionDeclarations').map((declaration, position) => {
-    const path = `${place.path}.functionDeclarations[${position}]`;
-    noteUncarried(declaration, ['response', 'responseJsonSchema', 'behavior'], { path, receipt });
-    return readDeclaration(declaration, path);
+function readTools(tool: NativeTool, index: number, receipt: Receipt): Tool[] {
+  const path = `tools[${index}]`;
+  noteUncarried(tool, TOOL, { path, receipt });
+  const tools: Tool[] = (tool.functionDeclarations ?? []).map((declaration, position) => {
+    const place = { path: `${path}.functionDeclarations[${position}]`, receipt };
+    noteUncarried(declaration, DECLARATION, place);
+    return readDeclaration(declaration, place.path);
   });
-  const search = objectAt(tool, 'googleSearch');
-  if (search !== undefined) tools.push(readSearch(search, `${place.path}.googleSearch`, receipt));
-  else if (tool.googleSearchRetrieval !== undefined) {
-    tools.push({ kind: 'web-search', path: `${place.path}.googleSearchRetrieval` });
+  if (tool.googleSearch !== undefined) {
+    const place = { path: `${path}.googleSearch`, receipt };
+    noteUncarried(tool.googleSearch, SEARCH, place);
+    const { excludeDomains: blockedDomains = [] } = tool.googleSearch;
+    const search = { kind: 'web-search', path: place.path } as const;
+    tools.push(blockedDomains.length === 0 ? search : { ...search, blockedDomains });
+  } else if (tool.googleSearchRetrieval !== undefined) {
+    tools.push({ kind: 'web-search', path: `${path}.googleSearchRetrieval` });
   }
-  for (const [key, kind] of SERVER_TOOLS) {
-    if (tool[key] !== undefined) tools.push({ kind, path: `${place.path}.${key}` });
+  if (tool.urlContext !== undefined)
+    tools.push({ kind: 'url-context', path: `${path}.urlContext` });
+  if (tool.codeExecution !== undefined) {
+    tools.push({ kind: 'code-execution', path: `${path}.codeExecution` });
   }
   return tools;
 }
 
-function readDeclaration(declaration: JsonObject, path: string): FunctionTool {
-  const schema = declaration.parametersJsonSchema;
+function readDeclaration(declaration: ValueOf<typeof DECLARATION>, path: string): FunctionTool {
+  const { name = '', description, parameters, parametersJsonSchema: schema } = declaration;
   const schemaKey = schema === undefined ? 'parameters' : 'parametersJsonSchema';
   return {
     kind: 'function',
-    name: textAt(declaration, 'name') ?? '',
-    description: textAt(declaration, 'description'),
-    parameters: typeof schema === 'boolean' ? schema : readSchema(declaration),
+    name,
+    description,
+    parameters: asSchema(schema) ?? parameters,
     path,
     parametersPath: `${path}.${schemaKey}`,
   };
 }
 
-function readSchema(declaration: JsonObject): JsonObject | undefined {
-  return objectAt(declaration, 'parametersJsonSchema') ?? objectAt(declaration, 'parameters');
-}
-
-function readSearch(search: JsonObject, path: string, receipt: Receipt): Tool {
-  const members = ['timeRangeFilter', 'searchTypes', 'blockingConfidence'];
-  noteUncarried(search, members, { path, receipt });
-  const blockedDomains = textsAt(search, 'excludeDomains');
-  return blockedDomains.length === 0
-    ? { kind: 'web-search', path }
-    : { kind: 'web-search', path, blockedDomains };
+/** Checked when the body was normalised; anything else says nothing. */
+function asSchema(value: JsonValue | undefined): JsonObject | boolean | undefined {
+  return typeof value === 'boolean' || isJsonObject(value) ? value : undefined;
 }
 
 /** It is a choice among functions alone: the tools the upstream runs stay allowed. */
-function readToolChoice(body: JsonObject, tools: readonly Tool[], receipt: Receipt): ToolChoice {
-  const toolConfig = objectAt(body, 'toolConfig') ?? {};
-  noteUncarried(toolConfig, ['retrievalConfig'], { path: 'toolConfig', receipt });
-  const config = objectAt(toolConfig, 'functionCallingConfig') ?? {};
+function readToolChoice(
+  { toolConfig = {} }: GenerateBody,
+  tools: readonly Tool[],
+  receipt: Receipt,
+): ToolChoice {
+  noteUncarried(toolConfig, TOOL_CONFIG, { path: 'toolConfig', receipt });
+  const { functionCallingConfig: config = {} } = toolConfig;
   const place = { path: 'toolConfig.functionCallingConfig', receipt };
-  noteUncarried(config, ['streamFunctionCallArguments'], place);
-  const names = textsAt(config, 'allowedFunctionNames');
-  const choice = choiceOf(textAt(config, 'mode'), names);
+  noteUncarried(config, CALLING_CONFIG, place);
+  const names = config.allowedFunctionNames ?? [];
+  const choice = choiceOf(config.mode, names);
   const kinds = tools.map(({ kind }) => kind);
   const serverTools = kinds.filter((kind) => kind !== 'function' && kind !== 'freeform');
   const isLimited = choice.kind === 'none' || names.length > 0;
@@ -245,13 +225,6 @@ const RESOLUTIONS: ReadonlyMap<string, MediaResolution> = new Map([
   ['ULTRA_HIGH', 'high'],
 ]);
 
-/** Members without a canonical counterpart: first those of media, which results have as well. */
-const UNCARRIED_OF_MEDIA = [
-  ...['videoMetadata', 'documentMetadata', 'spreadsheetMetadata', 'audioMetadata'],
-  'mediaProcessing',
-];
-const UNCARRIED = [...UNCARRIED_OF_MEDIA, 'partMetadata', 'speechMetadata'];
-
 interface PartContext {
   readonly callIds: CallIds;
   /** Unique within the conversation. */
@@ -260,23 +233,28 @@ interface PartContext {
 }
 
 /** The canonical part; undefined for a part that holds nothing canonical can say. */
-function readPart(part: JsonObject, context: PartContext): Part | undefined {
-  noteUncarried(part, UNCARRIED, context.place);
-  const signatureText = textAt(part, 'thoughtSignature');
-  const text = textAt(part, 'text') ?? textAt(objectAt(part, 'audioTranscription'), 'text');
+function readPart(part: NativePart, context: PartContext): Part | undefined {
+  noteUncarried(part, PART, context.place);
+  const { thoughtSignature: signature, functionCall: call, functionResponse: response } = part;
+  const transcript = part.audioTranscription?.text;
+  const text = part.text ?? (typeof transcript === 'string' ? transcript : undefined);
   if (text !== undefined) {
     const kind = part.thought === true ? 'thinking' : 'text';
-    return { kind, text, signature: readPartSignature(signatureText, kind) };
+    return { kind, text, signature: readPartSignature(signature, kind) };
   }
   const media = readMedia(part, context.place);
-  if (media !== undefined) {
-    return { ...media, signature: readPartSignature(signatureText, 'media') };
+  if (media !== undefined) return { ...media, signature: readPartSignature(signature, 'media') };
+  if (call !== undefined) {
+    return {
+      kind: 'tool-call',
+      id: context.callIds.call(call.id, call.name, context.position),
+      name: call.name,
+      input: call.args ?? {},
+      signature: readPartSignature(signature, 'tool-call'),
+    };
   }
-  const call = objectAt(part, 'functionCall');
-  if (call !== undefined) return readCall(call, signatureText, context);
-  const response = objectAt(part, 'functionResponse');
   if (response !== undefined) return readResponse(response, context);
-  return readCodePart(part, signatureText) ?? readServerTool(part, context);
+  return readCodePart(part) ?? readServerTool(part, context);
 }
 
 /** `MEDIA_RESOLUTION_LOW` or `LOW`; undefined for unspecified and unknown values. */
@@ -284,31 +262,19 @@ function readResolution(value: string | undefined): MediaResolution | undefined 
   return RESOLUTIONS.get(value?.replace('MEDIA_RESOLUTION_', '') ?? '');
 }
 
-/** Notes members that the translate lane cannot carry. */
-function noteUncarried(owner: JsonObject, members: readonly string[], place: Place): void {
-  for (const member of members) {
-    if (owner[member] === undefined) continue;
-    const reason = told`The upstream in use has no counterpart.`;
-    place.receipt.add('dropped', `${place.path}.${member}`, reason);
-  }
-}
-
-function readMedia(owner: JsonObject, place: Place): MediaPart | undefined {
-  const inline = objectAt(owner, 'inlineData');
-  const blob = inline ?? objectAt(owner, 'fileData');
-  if (blob === undefined) return undefined;
-  const mediaType = textAt(blob, 'mimeType');
-  const level = textAt(objectAt(owner, 'mediaResolution'), 'level');
-  const source: MediaSource =
-    inline === undefined
-      ? {
-          kind: 'file',
-          uri: textAt(blob, 'fileUri') ?? '',
-          path: `${place.path}.fileData.fileUri`,
-        }
-      : { kind: 'base64', base64: textAt(blob, 'data') ?? '' };
+function readMedia(
+  owner: Pick<NativePart, 'inlineData' | 'fileData' | 'mediaResolution'>,
+  { path, receipt }: Place,
+): MediaPart | undefined {
+  const { inlineData: inline, fileData: file, mediaResolution } = owner;
+  const mediaType = (inline ?? file)?.mimeType;
+  let source: MediaSource;
+  if (inline !== undefined) source = { kind: 'base64', base64: inline.data };
+  else if (file === undefined) return undefined;
+  else source = { kind: 'file', uri: file.fileUri, path: `${path}.fileData.fileUri` };
+  const level = mediaResolution?.level;
   if (level?.endsWith('ULTRA_HIGH') === true) {
-    place.receipt.add('approximated', `${place.path}.mediaResolution`, told`Sent as high.`);
+    receipt.add('approximated', `${path}.mediaResolution`, told`Sent as high.`);
   }
   return {
     kind: 'media',
@@ -324,79 +290,52 @@ function readModality(mediaType: string): Modality {
   return type === 'image' || type === 'audio' || type === 'video' ? type : 'document';
 }
 
-function readCall(call: JsonObject, signatureText: string | undefined, context: PartContext): Part {
-  const name = textAt(call, 'name') ?? '';
-  return {
-    kind: 'tool-call',
-    id: context.callIds.call(textAt(call, 'id'), name, context.position),
-    name,
-    input: objectAt(call, 'args') ?? {},
-    signature: readPartSignature(signatureText, 'tool-call'),
-  };
-}
-
 /** By convention a lone `output` or `error` text is the result; any other object is it as a whole. */
-function readResponse(response: JsonObject, context: PartContext): Part {
-  const place = { ...context.place, path: `${context.place.path}.functionResponse` };
-  noteUncarried(response, ['scheduling', 'willContinue'], place);
-  const name = textAt(response, 'name') ?? '';
-  const value = objectAt(response, 'response') ?? {};
+function readResponse(native: ValueOf<typeof FUNCTION_RESPONSE>, context: PartContext): Part {
+  const { receipt } = context.place;
+  const path = `${context.place.path}.functionResponse`;
+  noteUncarried(native, FUNCTION_RESPONSE, { path, receipt });
+  const { id, name, response: value } = native;
   const [key, ...otherKeys] = Object.keys(value);
   const isError = key === 'error' && otherKeys.length === 0;
   const isPlain = otherKeys.length === 0 && (key === 'error' || key === 'output');
-  const text = isPlain ? textAt(value, key) : undefined;
-  const media = objectsAt(response, 'parts').map((part, index) => {
-    const inner = { ...place, path: `${place.path}.parts[${index}]` };
-    noteUncarried(part, UNCARRIED_OF_MEDIA, inner);
-    return readMedia(part, inner);
-  });
+  const text = isPlain ? value[key] : undefined;
   const content: ToolResultContent[] = [
-    text === undefined ? { kind: 'json', value } : { kind: 'text', text },
-    ...media.filter((part) => part !== undefined),
+    typeof text === 'string' ? { kind: 'text', text } : { kind: 'json', value },
   ];
-  const callId = context.callIds.result(textAt(response, 'id'), name, context.position);
+  for (const [index, part] of (native.parts ?? []).entries()) {
+    const place = { path: `${path}.parts[${index}]`, receipt };
+    noteUncarried(part, RESPONSE_PART, place);
+    const media = readMedia(part, place);
+    if (media !== undefined) content.push(media);
+  }
+  const callId = context.callIds.result(id, name, context.position);
   return { kind: 'tool-result', callId, name, content, isError };
 }
 
-function readCodePart(part: JsonObject, signatureText: string | undefined): Part | undefined {
-  const code = objectAt(part, 'executableCode');
-  const signature = readPartSignature(signatureText, 'text');
+function readCodePart(part: NativePart): Part | undefined {
+  const { executableCode: code, codeExecutionResult: result } = part;
+  const signature = readPartSignature(part.thoughtSignature, 'text');
   if (code !== undefined) {
-    const language = textAt(code, 'language') ?? 'PYTHON';
-    return {
-      kind: 'code',
-      id: textAt(code, 'id'),
-      language: language.toLowerCase(),
-      code: textAt(code, 'code') ?? '',
-      signature,
-    };
+    const language = (code.language ?? 'PYTHON').toLowerCase();
+    return { kind: 'code', id: code.id, language, code: code.code, signature };
   }
-  const result = objectAt(part, 'codeExecutionResult');
   if (result === undefined) return undefined;
-  return {
-    kind: 'code-result',
-    id: textAt(result, 'id'),
-    outcome: OUTCOMES.get(textAt(result, 'outcome') ?? '') ?? 'failed',
-    output: textAt(result, 'output') ?? '',
-    signature,
-  };
+  const outcome = OUTCOMES.get(result.outcome) ?? 'failed';
+  return { kind: 'code-result', id: result.id, outcome, output: result.output ?? '', signature };
 }
 
-function readServerTool(part: JsonObject, context: PartContext): Part | undefined {
-  const call = objectAt(part, 'toolCall');
+function readServerTool(
+  { toolCall: call, toolResponse: response }: NativePart,
+  { position }: PartContext,
+): Part | undefined {
   if (call !== undefined) {
-    const name = textAt(call, 'toolType') ?? '';
-    const id = textAt(call, 'id') ?? `server_${context.position}`;
-    return { kind: 'server-tool-call', id, name, input: objectAt(call, 'args') ?? {} };
+    const { id = `server_${position}`, toolType: name = '', args: input = {} } = call;
+    return { kind: 'server-tool-call', id, name, input };
   }
-  const response = objectAt(part, 'toolResponse');
   if (response === undefined) return undefined;
-  return {
-    kind: 'server-tool-result',
-    callId: textAt(response, 'id') ?? '',
-    name: textAt(response, 'toolType') ?? '',
-    text: JSON.stringify(objectAt(response, 'response') ?? {}),
-  };
+  const { id: callId = '', toolType: name = '', response: answer = {} } = response;
+  return { kind: 'server-tool-result', callId, name, text: JSON.stringify(answer) };
 }
 
 type ConfigFields = Pick<
@@ -411,130 +350,74 @@ type ConfigFields = Pick<
   | 'mediaResolution'
 >;
 
-const UNCARRIED_CONFIG_MEMBERS = [
-  'audioTimestamp',
-  'enableAffectiveDialog',
-  'routingConfig',
-  'modelConfig',
-  'audioTranscriptionConfig',
-  'translationConfig',
-  'enableEnhancedCivicAnswers',
-];
-
 const MODALITIES: ReadonlyMap<string, OutputModality> = new Map([
   ['TEXT', 'text'],
   ['IMAGE', 'image'],
   ['AUDIO', 'audio'],
 ]);
 
-function readConfig(config: JsonObject, receipt: Receipt): ConfigFields {
-  noteUncarried(config, UNCARRIED_CONFIG_MEMBERS, { path: 'generationConfig', receipt });
+function readConfig(config: Config, receipt: Receipt): ConfigFields {
+  noteUncarried(config, GENERATION_CONFIG, { path: 'generationConfig', receipt });
+  const { thinkingConfig: thinking = {}, logprobs: alternatives = 0 } = config;
   return {
-    sampling: readSampling(config),
-    maxOutputTokens: numberAt(config, 'maxOutputTokens'),
-    reasoning: readReasoning(objectAt(config, 'thinkingConfig')),
+    sampling: {
+      temperature: config.temperature,
+      topP: config.topP,
+      topK: config.topK,
+      seed: config.seed,
+      presencePenalty: config.presencePenalty,
+      frequencyPenalty: config.frequencyPenalty,
+      logprobs: config.responseLogprobs === true ? { alternatives } : undefined,
+    },
+    maxOutputTokens: config.maxOutputTokens,
+    reasoning: { amount: readAmount(thinking), showThoughts: thinking.includeThoughts },
     outputFormat: readOutputFormat(config),
     outputModalities: readModalities(config, receipt),
-    image: readImage(objectAt(config, 'imageConfig'), receipt),
-    speech: objectAt(config, 'speechConfig'),
-    mediaResolution: readResolution(textAt(config, 'mediaResolution')),
-  };
-}
-
-function readSampling(config: JsonObject): Sampling {
-  const alternatives = numberAt(config, 'logprobs') ?? 0;
-  return {
-    temperature: numberAt(config, 'temperature'),
-    topP: numberAt(config, 'topP'),
-    topK: numberAt(config, 'topK'),
-    seed: numberAt(config, 'seed'),
-    presencePenalty: numberAt(config, 'presencePenalty'),
-    frequencyPenalty: numberAt(config, 'frequencyPenalty'),
-    logprobs: booleanAt(config, 'responseLogprobs') === true ? { alternatives } : undefined,
-  };
-}
-
-function readReasoning(thinking: JsonObject | undefined): Reasoning {
-  return {
-    amount: readAmount(thinking),
-    showThoughts: booleanAt(thinking, 'includeThoughts'),
+    image: config.imageConfig && readImage(config.imageConfig, receipt),
+    speech: config.speechConfig,
+    mediaResolution: readResolution(config.mediaResolution),
   };
 }
 
 /** A level word is one of `NONE`, `MINIMAL`, `LOW`, `MEDIUM`, `HIGH`. */
-function readAmount(thinking: JsonObject | undefined): ReasoningAmount {
-  const tokens = numberAt(thinking, 'thinkingBudget');
-  if (tokens !== undefined) return amountOfBudget(tokens);
-  const level = textAt(thinking, 'thinkingLevel')?.toLowerCase();
-  return (level === undefined ? undefined : amountOfWord(level)) ?? { kind: 'unset' };
+function readAmount({
+  thinkingBudget,
+  thinkingLevel,
+}: NonNullable<Config['thinkingConfig']>): ReasoningAmount {
+  if (thinkingBudget !== undefined) return amountOfBudget(thinkingBudget);
+  return amountOfWord(thinkingLevel?.toLowerCase() ?? '') ?? { kind: 'unset' };
 }
 
-function readOutputFormat(config: JsonObject): OutputFormat {
-  const given = config.responseJsonSchema ?? config.responseSchema;
-  const schema = typeof given === 'boolean' ? given : readResponseSchema(config);
-  const mimeType = textAt(config, 'responseMimeType');
+function readOutputFormat(config: Config): OutputFormat {
+  const schema = asSchema(config.responseJsonSchema) ?? config.responseSchema;
+  const { responseMimeType: mimeType } = config;
   if (mimeType === 'text/x.enum' && typeof schema === 'object') return { kind: 'enum', schema };
   if (schema !== undefined) return { kind: 'json-schema', schema };
   return { kind: mimeType === 'application/json' ? 'json' : 'text' };
 }
 
-function readResponseSchema(config: JsonObject): JsonObject | undefined {
-  return objectAt(config, 'responseJsonSchema') ?? objectAt(config, 'responseSchema');
-}
-
 function readModalities(
-  config: JsonObject,
+  { responseModalities = [] }: Config,
   receipt: Receipt,
 ): readonly OutputModality[] | undefined {
   const modalities: OutputModality[] = [];
-  textsAt(config, 'responseModalities').forEach((value, index) => {
+  for (const [index, value] of responseModalities.entries()) {
     const modality = MODALITIES.get(value);
     if (modality !== undefined) modalities.push(modality);
     else if (value === 'VIDEO') {
       const path = `generationConfig.responseModalities[${index}]`;
       receipt.add('dropped', path, told`No model of the pool answers with video.`);
     }
-  });
+  }
   return modalities.length === 0 ? undefined : modalities;
 }
 
-function readImage(image: JsonObject | undefined, receipt: Receipt): ImageOptions | undefined {
-  if (image === undefined) return undefined;
+function readImage(image: ValueOf<typeof IMAGE_CONFIG>, receipt: Receipt): ImageOptions {
   const place = { path: 'generationConfig.imageConfig', receipt };
-  noteUncarried(image, ['personGeneration', 'prominentPeople', 'imageOutputOptions'], place);
-  const size = textAt(image, 'imageSize');
-  const known = size === undefined ? undefined : asImageSize(size);
-  if (size !== undefined && known === undefined) noteUncarried(image, ['imageSize'], place);
-  const aspectRatio = textAt(image, 'aspectRatio');
-  return known === undefined ? { aspectRatio } : { aspectRatio, size: known };
-}
-
-/** A signature that ended a thinking block but came on the part after it: restored to that block. */
-export interface PendingSignature {
-  /** The signature to write on a block of this kind, given the one the block came with. */
-  sign(kind: string, own: Signature | undefined): Signature | undefined;
-  /** What no later block took. */
-  take(): Signature | undefined;
-}
-
-/** One instance a choice; blocks are signed in their order. */
-export function createPendingSignature(): PendingSignature {
-  let pending: Signature | undefined;
-  return {
-    sign(kind, own) {
-      if (kind === 'thinking') {
-        if (own?.on === undefined || own.on === 'thinking') return own;
-        pending = own;
-        return undefined;
-      }
-      const signature = own ?? (pending?.on === kind ? pending : undefined);
-      if (signature !== undefined && signature.value === pending?.value) pending = undefined;
-      return signature;
-    },
-    take() {
-      const left = pending;
-      pending = undefined;
-      return left;
-    },
-  };
+  noteUncarried(image, IMAGE_CONFIG, place);
+  const { aspectRatio, imageSize } = image;
+  const size = imageSize === undefined ? undefined : asImageSize(imageSize);
+  if (size !== undefined) return { aspectRatio, size };
+  if (imageSize !== undefined) noteUncarried(image, { uncarried: ['imageSize'] }, place);
+  return { aspectRatio };
 }

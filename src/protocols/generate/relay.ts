@@ -7,8 +7,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import { once } from '../../lib/once.ts';
 import type { RelayCall, RelayWriter } from '../protocol.ts';
 import { writeError } from './errors.ts';
-import { numberAt, objectAt, objectsAt, textAt } from './schema.ts';
-import { createFraming, type FramingKind } from './write-events.ts';
+import type { GenerateBody } from './normalize-body.ts';
+import { numberAt, objectAt, objectsIn } from './schema.ts';
+import { Framing, type FramingKind } from './write-events.ts';
 
 interface Joined {
   /** Everything but the parts. */
@@ -22,7 +23,7 @@ export function joinAnswers(answers: readonly JsonObject[]): JsonObject {
   if (rest.length === 0) return first;
   const joined = new Map<number, Joined>();
   for (const answer of answers) {
-    for (const candidate of objectsAt(answer, 'candidates')) addCandidate(joined, candidate);
+    for (const candidate of objectsIn(answer.candidates)) addCandidate(joined, candidate);
   }
   const candidates = [...joined]
     .sort(([left], [right]) => left - right)
@@ -39,7 +40,7 @@ function addCandidate(joined: Map<number, Joined>, added: JsonObject): void {
   const known = joined.get(index) ?? { candidate: {}, parts: [] };
   joined.set(index, known);
   known.candidate = { ...known.candidate, ...added };
-  for (const part of objectsAt(objectAt(added, 'content'), 'parts')) addPart(known.parts, part);
+  for (const part of objectsIn(objectAt(added, 'content')?.parts)) addPart(known.parts, part);
 }
 
 /** Text that goes on is one part with the signature of any of its pieces (decision 018); two signed ones stay two. */
@@ -61,21 +62,17 @@ const LONGEST_TEXT = 4096;
 
 /**
  * The system text and the first user text of at least ten characters, each cut to 4096 characters;
- * undefined when no user text is that long. `body` is what normalizeBody gave.
+ * undefined when no user text is that long.
  */
-function readOpeningText(body: JsonObject): string | undefined {
-  for (const content of objectsAt(body, 'contents')) {
-    if (textAt(content, 'role') === 'model') continue;
-    const text = partTexts(content).find((candidate) => candidate.length >= SHORTEST_TEXT);
+function readOpeningText({ contents = [], systemInstruction }: GenerateBody): string | undefined {
+  for (const { role, parts = [] } of contents) {
+    if (role === 'model') continue;
+    const text = parts.find((part) => (part.text ?? '').length >= SHORTEST_TEXT)?.text;
     if (text === undefined) continue;
-    const system = partTexts(objectAt(body, 'systemInstruction')).join('\n');
+    const system = (systemInstruction?.parts ?? []).map((part) => part.text ?? '').join('\n');
     return `${system.slice(0, LONGEST_TEXT)}\n${text.slice(0, LONGEST_TEXT)}`;
   }
   return undefined;
-}
-
-function partTexts(content: JsonObject | undefined): string[] {
-  return objectsAt(content, 'parts').map((part) => textAt(part, 'text') ?? '');
 }
 
 /** Name of the wire; upstreams that speak it get these bodies. */
@@ -121,9 +118,8 @@ export class LateReading {
   }
 }
 
-/** `body` is what normalizeBody gave. */
 export function createRelayCall(
-  body: JsonObject,
+  body: GenerateBody,
   framing: FramingKind,
   reading: LateReading,
 ): RelayCall {
@@ -144,14 +140,10 @@ export function createRelayCall(
   };
 }
 
-function declaredNames({ tools }: JsonObject): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const tool of objectsIn(tools)) {
-    for (const { name } of objectsIn(tool.functionDeclarations)) {
-      if (typeof name === 'string') names.add(name);
-    }
-  }
-  return names;
+function declaredNames({ tools = [] }: GenerateBody): ReadonlySet<string | undefined> {
+  return new Set(
+    tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name)),
+  );
 }
 
 /** Frames share values with those before them: what changes is copied. */
@@ -182,10 +174,6 @@ function hasCall(candidate: JsonValue): boolean {
   return objectsIn(candidate.content.parts).some(({ functionCall }) => functionCall !== undefined);
 }
 
-function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
 /** What clients take for the end of a good answer; every other reason says itself that something is wrong. */
 const GOOD_ENDS: ReadonlySet<unknown> = new Set(['STOP', 'MAX_TOKENS']);
 
@@ -199,7 +187,7 @@ interface RelayedFrame {
  * without that end when the answer breaks off.
  */
 function createRelayWriter(kind: FramingKind): RelayWriter {
-  const framing = createFraming(kind);
+  const framing = new Framing(kind);
   let ending: RelayedFrame[] = [];
   /** True when the last frame went out as it came. */
   let isVerbatim = false;

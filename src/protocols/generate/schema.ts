@@ -9,15 +9,15 @@ import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../..
 import { told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import {
-  type EnumKind,
-  type FieldKind,
-  findField,
-  type GenerateMessage,
-  type ListKind,
+  CONTENT,
+  type EnumField,
+  type Field,
+  type ListField,
+  type MessageField,
   NUMBERED_TYPES,
-  type NumberKind,
+  type NumberField,
   officialSchemaKey,
-} from '../../wire/generate-request.ts';
+} from '../../wire/generate.ts';
 
 const INTEGER_TEXT = /^-?\d{1,19}$/;
 
@@ -26,42 +26,56 @@ const INTEGER_TEXT = /^-?\d{1,19}$/;
  * dropped with a receipt; null means absent, as in proto JSON.
  * @throws GatewayError (invalid-request) naming the field as the client spelled it.
  */
-export function normalizeMessage(
+export function normalizeMessage<Value>(
   value: JsonValue,
-  message: GenerateMessage,
+  message: MessageField & Field<Value>,
   place: Place,
-): JsonObject {
-  if (message === 'Content' && typeof value === 'string') return { parts: [{ text: value }] };
+): Value {
+  // The one narrowing of this file: every field of the copy has the kind that the message gives it.
+  return normalizeObject(value, message, place) as Value;
+}
+
+function normalizeObject(value: JsonValue, message: MessageField, place: Place): JsonObject {
   if (!isJsonObject(value)) throw wrongType(place, 'an object');
   const result: JsonObject = {};
   for (const [key, raw] of Object.entries(value)) {
     if (raw === null) continue;
     const inner = { path: memberPath(place.path, key), receipt: place.receipt };
-    const field = findField(message, key);
-    if (field === undefined) {
+    const known = message.spellings.get(key);
+    if (known === undefined) {
       place.receipt.add('dropped', inner.path, told`The API has no such field.`);
-    } else if (isUndefinedText(raw, field.kind)) {
-      place.receipt.add(
-        'repaired',
-        inner.path,
-        told`"${UNDEFINED_TEXT}" stands for an absent value.`,
-      );
-    } else if (Object.hasOwn(result, field.name)) {
+    } else if (raw === UNDEFINED_TEXT && known.field.kind !== 'text') {
+      place.receipt.add('repaired', inner.path, ABSENT);
+    } else if (Object.hasOwn(result, known.name)) {
       place.receipt.add('dropped', inner.path, told`The field is given twice, in two spellings.`);
     } else {
-      const normalized = normalizeValue(raw, field.kind, inner);
-      if (normalized !== undefined) result[field.name] = normalized;
+      const normalized = normalizeValue(raw, known.field, inner);
+      if (normalized !== undefined) result[known.name] = normalized;
     }
+  }
+  for (const name of message.needed) {
+    if ((result[name] ?? '') !== '') continue;
+    const path = memberPath(place.path, name);
+    throw invalidRequest(path, `${path} is required.`, 'missing-field');
   }
   return result;
 }
 
-function isUndefinedText(raw: JsonValue, kind: FieldKind): boolean {
-  return raw === UNDEFINED_TEXT && kind.kind !== 'text';
+/** Notes fields that the translate lane cannot carry. */
+export function noteUncarried(
+  owner: Readonly<Record<string, unknown>>,
+  { uncarried }: Pick<MessageField, 'uncarried'>,
+  place: Place,
+): void {
+  for (const name of uncarried) {
+    if (owner[name] === undefined) continue;
+    const reason = told`The upstream in use has no counterpart.`;
+    place.receipt.add('dropped', memberPath(place.path, name), reason);
+  }
 }
 
-function normalizeValue(raw: JsonValue, kind: FieldKind, place: Place): JsonValue | undefined {
-  switch (kind.kind) {
+function normalizeValue(raw: JsonValue, field: Field, place: Place): JsonValue | undefined {
+  switch (field.kind) {
     case 'text':
     case 'string':
       if (typeof raw !== 'string') throw wrongType(place, 'a string');
@@ -71,66 +85,63 @@ function normalizeValue(raw: JsonValue, kind: FieldKind, place: Place): JsonValu
       return raw;
     case 'integer':
     case 'number':
-      return normalizeNumber(raw, kind, place);
+      return normalizeNumber(raw, field, place);
     case 'enum':
-      return normalizeEnum(raw, kind, place);
+      return normalizeEnum(raw, field, place);
     case 'base64':
       return normalizeBase64(raw, place);
     case 'signature':
       return normalizeSignature(raw, place);
     case 'schema':
       return normalizeSchema(raw, place);
-    case 'free':
-      checkFreeForm(raw, kind.shape, place);
+    case 'object':
+    case 'json-schema':
+    case 'string-map':
+      checkFreeForm(raw, field.kind, place);
       return raw;
     case 'message':
-      return normalizeMessage(raw, kind.message, place);
-    case 'string-list':
-    case 'enum-list':
-    case 'message-list':
-      return normalizeList(raw, kind, place);
+      if (typeof raw === 'string' && field === CONTENT) return { parts: [{ text: raw }] };
+      return normalizeObject(raw, field, place);
+    case 'list':
+      return normalizeList(raw, field, place);
     default:
-      return kind satisfies never;
+      return field satisfies never;
   }
 }
 
 /** A lone value is taken as a list of one, as the service's own parser does for messages. */
 function normalizeList(
   raw: JsonValue,
-  kind: ListKind,
+  field: ListField,
   { path, receipt: given }: Place,
 ): JsonValue[] {
-  const key = { variant: path, receipt: given };
-  if (!Array.isArray(raw)) return normalizeItems(raw, kind, { path, receipt: given });
-  return normalizedLists.get(raw, key, (receipt) =>
-    shareAs(raw, normalizeItems(raw, kind, { path, receipt })),
+  if (!Array.isArray(raw)) return normalizeItems(raw, field, { path, receipt: given });
+  return normalizedLists.get(raw, { variant: path, receipt: given }, (receipt) =>
+    shareAs(raw, normalizeItems(raw, field, { path, receipt })),
   );
 }
 
 const normalizedLists = new NotedMemo<JsonValue[]>();
 
-function normalizeItems(raw: JsonValue, kind: ListKind, place: Place): JsonValue[] {
-  const values = Array.isArray(raw) ? raw : [raw];
+function normalizeItems(
+  raw: JsonValue,
+  { items }: ListField,
+  { path, receipt }: Place,
+): JsonValue[] {
   const result: JsonValue[] = [];
-  values.forEach((value, index) => {
-    const path = Array.isArray(raw) ? `${place.path}[${index}]` : place.path;
-    const inner = { path, receipt: place.receipt };
-    if (value === UNDEFINED_TEXT) {
-      place.receipt.add('repaired', path, told`"${UNDEFINED_TEXT}" stands for an absent value.`);
-    } else if (kind.kind === 'message-list') {
-      result.push(normalizeMessage(value, kind.message, inner));
-    } else if (kind.kind === 'enum-list') {
-      result.push(normalizeEnum(value, { ...kind, numbered: kind.values }, inner));
-    } else {
-      if (typeof value !== 'string') throw wrongType(inner, 'a string');
-      result.push(value);
+  for (const [index, value] of (Array.isArray(raw) ? raw : [raw]).entries()) {
+    const inner = { path: Array.isArray(raw) ? `${path}[${index}]` : path, receipt };
+    if (value === UNDEFINED_TEXT) receipt.add('repaired', inner.path, ABSENT);
+    else {
+      const normalized = normalizeValue(value, items, inner);
+      if (normalized !== undefined) result.push(normalized);
     }
-  });
+  }
   return result;
 }
 
 /** Proto JSON writes 64-bit integers as strings and takes strings for every number. */
-function normalizeNumber(raw: JsonValue, kind: NumberKind, place: Place): number {
+function normalizeNumber(raw: JsonValue, kind: NumberField, place: Place): number {
   const isText = typeof raw === 'string' && (kind.kind === 'number' || INTEGER_TEXT.test(raw));
   const value = isText && raw.trim() !== '' ? Number(raw) : readNumber(raw);
   const expected = kind.kind === 'integer' ? 'an integer' : 'a number';
@@ -144,11 +155,7 @@ function normalizeNumber(raw: JsonValue, kind: NumberKind, place: Place): number
 }
 
 /** Client libraries made from the service's own definitions send the number for the name (`enum-encoding=int`). */
-function normalizeEnum(
-  raw: JsonValue,
-  { values, numbered }: Pick<EnumKind, 'values' | 'numbered'>,
-  place: Place,
-): string {
+function normalizeEnum(raw: JsonValue, { values, numbered }: EnumField, place: Place): string {
   const number = readNumber(raw);
   const named = number === undefined ? raw : numbered?.[number];
   if (typeof named !== 'string') throw wrongType(place, 'a string');
@@ -168,12 +175,12 @@ function normalizeBase64(raw: JsonValue, place: Place): string {
 
 function checkFreeForm(
   raw: JsonValue,
-  shape: 'object' | 'schema' | 'string-map',
+  kind: 'object' | 'json-schema' | 'string-map',
   place: Place,
 ): void {
-  if (shape === 'schema' && typeof raw === 'boolean') return;
+  if (kind === 'json-schema' && typeof raw === 'boolean') return;
   if (!isJsonObject(raw)) throw wrongType(place, 'an object');
-  if (shape !== 'string-map') return;
+  if (kind !== 'string-map') return;
   for (const value of Object.values(raw)) {
     if (typeof value !== 'string') throw wrongType(place, 'an object of strings');
   }
@@ -184,6 +191,7 @@ const MAX_DEPTH = 64;
 
 /** What some clients write for a value they do not have. */
 const UNDEFINED_TEXT = '[undefined]';
+const ABSENT = told`"${UNDEFINED_TEXT}" stands for an absent value.`;
 
 /**
  * The same schema with snake_case Schema keys in camelCase, without what stands for absent values. The value itself is returned when
@@ -192,66 +200,44 @@ const UNDEFINED_TEXT = '[undefined]';
  */
 function normalizeSchema(raw: JsonValue, place: Place): JsonValue {
   if (!isJsonObject(raw)) throw wrongType(place, 'a schema object');
-  return spellSchema(raw, { place, depth: 0 });
+  return spellSchema(raw, place, 0);
 }
 
-/** Where a walk through a schema is. */
-interface Walk {
-  /** Of the whole schema. */
-  readonly place: Place;
-  readonly depth: number;
-}
-
-function spellSchema(schema: JsonValue, { place, depth }: Walk): JsonValue {
+function spellSchema(schema: JsonValue, place: Place, depth: number): JsonValue {
   if (!isJsonObject(schema) || depth > MAX_DEPTH) return schema;
-  const present = presentEntries(schema, place);
-  let changed = present.length < Object.keys(schema).length;
-  const entries = present.map(([key, value]): [string, JsonValue] => {
-    const name = Object.hasOwn(schema, officialSchemaKey(key)) ? key : officialSchemaKey(key);
-    const spelled = spellMember(name, value, { place, depth: depth + 1 });
-    changed ||= name !== key || spelled !== value;
-    return [name, spelled];
-  });
-  return changed ? Object.fromEntries(entries) : schema;
-}
-
-function presentEntries(object: JsonObject, { path, receipt }: Place): [string, JsonValue][] {
-  return Object.entries(object).filter(([key, value]) => {
-    if (value !== UNDEFINED_TEXT) return true;
-    receipt.add('repaired', path, told`${key}: "${UNDEFINED_TEXT}" stands for an absent value.`);
-    return false;
+  const spell = (inner: JsonValue): JsonValue => spellSchema(inner, place, depth + 1);
+  return spellMembers(schema, place, (key, value) => {
+    const official = officialSchemaKey(key);
+    const name = Object.hasOwn(schema, official) ? key : official;
+    if (name === 'items') return [name, spell(value)];
+    if (name === 'type' && typeof value === 'number') return [name, NUMBERED_TYPES[value] ?? value];
+    if (name === 'properties' && isJsonObject(value)) {
+      return [name, spellMembers(value, place, (property, inner) => [property, spell(inner)])];
+    }
+    if (name !== 'anyOf' || !Array.isArray(value)) return [name, value];
+    const spelled = value.map(spell);
+    return [name, spelled.some((inner, index) => inner !== value[index]) ? spelled : value];
   });
 }
 
-function spellMember(name: string, value: JsonValue, walk: Walk): JsonValue {
-  switch (name) {
-    case 'type':
-      return typeof value === 'number' ? (NUMBERED_TYPES[value] ?? value) : value;
-    case 'items':
-      return spellSchema(value, walk);
-    case 'anyOf':
-      return Array.isArray(value) ? spellList(value, walk) : value;
-    case 'properties':
-      return isJsonObject(value) ? spellProperties(value, walk) : value;
-    default:
-      return value;
+function spellMembers(
+  object: JsonObject,
+  { path, receipt }: Place,
+  spell: (key: string, value: JsonValue) => [string, JsonValue],
+): JsonObject {
+  let isChanged = false;
+  const entries: [string, JsonValue][] = [];
+  for (const [key, value] of Object.entries(object)) {
+    if (value === UNDEFINED_TEXT) {
+      receipt.add('repaired', path, told`${key}: "${UNDEFINED_TEXT}" stands for an absent value.`);
+      isChanged = true;
+      continue;
+    }
+    const [name, spelled] = spell(key, value);
+    isChanged ||= name !== key || spelled !== value;
+    entries.push([name, spelled]);
   }
-}
-
-function spellList(schemas: JsonValue[], walk: Walk): JsonValue[] {
-  const spelled = schemas.map((schema) => spellSchema(schema, walk));
-  return spelled.some((schema, index) => schema !== schemas[index]) ? spelled : schemas;
-}
-
-function spellProperties(properties: JsonObject, walk: Walk): JsonObject {
-  const present = presentEntries(properties, walk.place);
-  let changed = present.length < Object.keys(properties).length;
-  const entries = present.map(([name, schema]): [string, JsonValue] => {
-    const spelled = spellSchema(schema, walk);
-    changed ||= spelled !== schema;
-    return [name, spelled];
-  });
-  return changed ? Object.fromEntries(entries) : properties;
+  return isChanged ? Object.fromEntries(entries) : object;
 }
 
 /** The location of a value in the client's request, for errors and receipts. */
@@ -278,27 +264,13 @@ export function numberAt(owner: JsonObject | undefined, key: string): number | u
   return typeof value === 'number' ? value : undefined;
 }
 
-export function booleanAt(owner: JsonObject | undefined, key: string): boolean | undefined {
-  const value = owner?.[key];
-  return typeof value === 'boolean' ? value : undefined;
-}
-
 export function objectAt(owner: JsonObject | undefined, key: string): JsonObject | undefined {
   const value = owner?.[key];
   return isJsonObject(value) ? value : undefined;
 }
 
-function listAt(owner: JsonObject | undefined, key: string): readonly JsonValue[] {
-  const value = owner?.[key];
-  return Array.isArray(value) ? value : [];
-}
-
-export function objectsAt(owner: JsonObject | undefined, key: string): readonly JsonObject[] {
-  return listAt(owner, key).filter(isJsonObject);
-}
-
-export function textsAt(owner: JsonObject | undefined, key: string): readonly string[] {
-  return listAt(owner, key).filter((value) => typeof value === 'string');
+export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** Client field names that receipts and errors use. */
@@ -320,7 +292,7 @@ const NAMES: ClientNames = {
 };
 
 /** `config` is the body's `generationConfig`: its schema has two spellings. */
-export function clientNamesOf(config: JsonObject): ClientNames {
+export function clientNamesOf(config: { readonly responseJsonSchema?: unknown }): ClientNames {
   const key = config.responseJsonSchema === undefined ? 'responseSchema' : 'responseJsonSchema';
   const path = `generationConfig.${key}`;
   return { ...NAMES, response_format: path, response_schema: path };

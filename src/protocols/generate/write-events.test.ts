@@ -3,7 +3,7 @@ import { GatewayError } from '../../canonical/error.ts';
 import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
 import { fold } from '../../canonical/fold.ts';
 import type { Signature } from '../../canonical/request.ts';
-import { createEventWriter } from './write-events.ts';
+import { EventWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
 
 const CONTEXT = {
@@ -72,7 +72,7 @@ function finish(reason: ChoiceEnd['reason'], more: Partial<ChoiceEnd> = {}): Can
 }
 
 function stream(events: readonly CanonicalEvent[], options = SHOWN): string {
-  const writer = createEventWriter(CONTEXT, 'events', options);
+  const writer = new EventWriter(CONTEXT, 'events', options);
   return events.map((event) => writer.write(event)).join('');
 }
 
@@ -101,7 +101,7 @@ test('a whole answer as one body', async () => {
 });
 
 test('a whole answer as a JSON array is the same chunks', () => {
-  const writer = createEventWriter(CONTEXT, 'array', SHOWN);
+  const writer = new EventWriter(CONTEXT, 'array', SHOWN);
   const output = WHOLE_ANSWER.map((event) => writer.write(event)).join(writer.keepAlive());
   expect(JSON.parse(output)).toEqual(chunksOf(WHOLE_ANSWER));
 });
@@ -217,7 +217,7 @@ test('log-probabilities stand with the finish, in a stream and in a body', () =>
     },
   };
   expect(writeReply(fold(events), CONTEXT, SHOWN)).toMatchObject({ candidates: [expected] });
-  const writer = createEventWriter(CONTEXT, 'array', SHOWN);
+  const writer = new EventWriter(CONTEXT, 'array', SHOWN);
   const chunks = JSON.parse(events.map((event) => writer.write(event)).join(''));
   expect(chunks.at(-1)).toMatchObject({ candidates: [expected] });
 });
@@ -320,7 +320,7 @@ test('an error in the stream is an error object and ends it', () => {
       'data: {"error":{"code":504,"message":"Too slow.","status":"DEADLINE_EXCEEDED"}}\n\n',
     ),
   ).toBe(true);
-  const writer = createEventWriter(CONTEXT, 'array', SHOWN);
+  const writer = new EventWriter(CONTEXT, 'array', SHOWN);
   const output = events.map((event) => writer.write(event)).join('');
   expect(JSON.parse(output)).toMatchObject([{}, { error: { code: 504 } }]);
 });

@@ -8,8 +8,8 @@ import { KeptText } from '../../lib/long-text.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeError } from './errors.ts';
-import { createPendingSignature, type PendingSignature } from './read-request.ts';
 import {
+  PendingSignature,
   signPart,
   type WriteOptions,
   writeCallPart,
@@ -19,28 +19,6 @@ import {
   writeUsage,
   writeWholePart,
 } from './write-reply.ts';
-
-/** The last event, `finish` or `error`, also closes the framing. */
-export function createEventWriter(
-  context: ReplyContext,
-  kind: FramingKind,
-  options: WriteOptions,
-): StreamWriter {
-  const framing = createFraming(kind);
-  const chunks = new ChunkWriter(context, options);
-  return {
-    contentType: framing.contentType,
-    write(event) {
-      if (event.kind === 'error') {
-        return framing.element(JSON.stringify(writeError(event.error).body)) + framing.end();
-      }
-      const chunk = chunks.write(event);
-      const text = chunk === undefined ? '' : framing.element(JSON.stringify(chunk));
-      return event.kind === 'finish' ? text + framing.end() : text;
-    },
-    keepAlive: () => framing.keepAlive(),
-  };
-}
 
 /** The places of citations behind so many UTF-16 units are not counted: answers are not that long. */
 const MOST_CITED = 524_288;
@@ -54,44 +32,53 @@ interface OpenBlock {
   json: string;
 }
 
-interface ChoiceState {
+/** What is kept of a choice until it ends. */
+class ChoiceState {
   /** Citations count in it. */
-  readonly text: KeptText;
+  readonly text = new KeptText(MOST_CITED);
   grounding: EventOf<'grounding'> | undefined;
-  readonly pending: PendingSignature;
+  readonly pending = new PendingSignature();
 }
 
 /**
  * Text and thoughts become chunks piece by piece; calls, media and code as whole parts when their
- * block ends; search results and usage wait for the closing chunk.
+ * block ends; search results and usage wait for the closing chunk. The last event, `finish` or `error`,
+ * also closes the framing.
  */
-class ChunkWriter {
+export class EventWriter implements StreamWriter {
+  readonly contentType: string;
   readonly #context: ReplyContext;
   readonly #options: WriteOptions;
+  readonly #framing: Framing;
   readonly #blocks = new Map<number, OpenBlock>();
   readonly #choices = new Map<number, ChoiceState>();
   #modelVersion: string;
   #responseId: string | undefined;
   #usage: Usage = NO_USAGE;
 
-  constructor(context: ReplyContext, options: WriteOptions) {
+  constructor(context: ReplyContext, kind: FramingKind, options: WriteOptions) {
     this.#context = context;
     this.#options = options;
+    this.#framing = new Framing(kind);
     this.#modelVersion = context.model;
+    this.contentType = this.#framing.contentType;
   }
 
-  /** The chunk an event amounts to; undefined when it only adds to a later one. */
-  write(event: Exclude<CanonicalEvent, { kind: 'error' }>): JsonObject | undefined {
+  keepAlive(): string {
+    return this.#framing.keepAlive();
+  }
+
+  write(event: CanonicalEvent): string {
     switch (event.kind) {
       case 'start':
         this.#modelVersion = event.modelVersion ?? this.#modelVersion;
         this.#responseId = event.upstreamId;
         this.#usage = event.usage ?? this.#usage;
-        return undefined;
+        return '';
       case 'block-start': {
         const { index, choice, block } = event;
         this.#blocks.set(index, { choice, opening: block, json: '' });
-        return undefined;
+        return '';
       }
       case 'block-delta':
         return this.#writeDelta(event);
@@ -99,44 +86,48 @@ class ChunkWriter {
         return this.#closeBlock(event);
       case 'grounding':
         this.#choice(event.choice).grounding = event;
-        return undefined;
+        return '';
       case 'usage':
         this.#usage = event.usage;
-        return undefined;
+        return '';
       case 'finish':
-        return this.#finish(event);
+        return this.#finish(event) + this.#framing.end();
+      case 'error':
+        return (
+          this.#framing.element(JSON.stringify(writeError(event.error).body)) + this.#framing.end()
+        );
       default:
         return event satisfies never;
     }
   }
 
-  #writeDelta({ index, delta }: EventOf<'block-delta'>): JsonObject | undefined {
+  #writeDelta({ index, delta }: EventOf<'block-delta'>): string {
     const block = this.#blocks.get(index);
-    if (block === undefined) return undefined;
+    if (block === undefined) return '';
     switch (delta.kind) {
       case 'arguments':
         block.json += delta.json;
-        return undefined;
+        return '';
       case 'text':
         this.#choice(block.choice).text.add(delta.text);
         return this.#writePart(block.choice, { text: delta.text });
       case 'thinking':
-        if (!this.#options.showThoughts) return undefined;
+        if (!this.#options.showThoughts) return '';
         return this.#writePart(block.choice, { text: delta.text, thought: true });
       default:
         return delta satisfies never;
     }
   }
 
-  #closeBlock({ index, signature }: EventOf<'block-end'>): JsonObject | undefined {
+  #closeBlock({ index, signature }: EventOf<'block-end'>): string {
     const block = this.#blocks.get(index);
-    if (block === undefined) return undefined;
+    if (block === undefined) return '';
     this.#blocks.delete(index);
     const part = closePart(block, signature, this.#choice(block.choice).pending);
-    return part && this.#writePart(block.choice, part);
+    return part === undefined ? '' : this.#writePart(block.choice, part);
   }
 
-  #finish({ choices }: EventOf<'finish'>): JsonObject {
+  #finish({ choices }: EventOf<'finish'>): string {
     const usageMetadata = writeUsage(this.#usage);
     const blocked = choices.find((end) => end.reason === 'prompt-blocked');
     if (blocked !== undefined) {
@@ -150,23 +141,20 @@ class ChunkWriter {
     return this.#writeChunk({ candidates, usageMetadata });
   }
 
-  #writePart(choice: number, part: JsonObject): JsonObject {
+  #writePart(choice: number, part: JsonObject): string {
     const content = { role: 'model', parts: [part] };
     return this.#writeChunk({ candidates: [{ content, index: choice }] });
   }
 
-  #writeChunk(chunk: JsonObject): JsonObject {
+  #writeChunk(chunk: JsonObject): string {
     this.#responseId ??= this.#context.createId('');
     chunk.modelVersion = this.#modelVersion;
     chunk.responseId = this.#responseId;
-    return chunk;
+    return this.#framing.element(JSON.stringify(chunk));
   }
 
   #choice(choice: number): ChoiceState {
-    const known = this.#choices.get(choice);
-    if (known !== undefined) return known;
-    const text = new KeptText(MOST_CITED);
-    const state = { text, grounding: undefined, pending: createPendingSignature() };
+    const state = this.#choices.get(choice) ?? new ChoiceState();
     this.#choices.set(choice, state);
     return state;
   }
@@ -206,48 +194,39 @@ function closeCandidate(state: ChoiceState): JsonObject {
   return candidate;
 }
 
-/** Frames JSON texts; one instance a stream. Nothing may follow `end`. */
-export interface StreamFraming {
-  readonly contentType: string;
-  /** One element: JSON text on a single line. */
-  element(json: string): string;
-  end(): string;
-  keepAlive(): string;
-}
-
 export type FramingKind = 'events' | 'array';
 
-export function createFraming(kind: FramingKind): StreamFraming {
-  return kind === 'events' ? EVENTS : createArrayFraming();
-}
-
 /**
- * `data:` lines and empty lines only: the clients' own parsers fail on comments, `event:` lines and
- * `[DONE]` (`@google/genai`, Gemini CLI). The stream ends with the connection.
+ * Frames JSON texts, each on a single line; one instance a stream, and nothing may follow `end`. Events are
+ * `data:` lines and empty lines only: the clients' own parsers fail on comments, `event:` lines and `[DONE]`
+ * (`@google/genai`, Gemini CLI), and the stream ends with the connection. An array is complete JSON at the
+ * end; white space may stand between its elements at any time.
  */
-const EVENTS: StreamFraming = {
-  contentType: EVENT_STREAM_TYPE,
-  element: dataFrame,
-  end: () => '',
-  keepAlive: () => FRAME_END,
-};
+export class Framing {
+  readonly contentType: string;
+  readonly #isArray: boolean;
+  #isOpen = false;
+  #isClosed = false;
 
-/** The array is complete JSON at the end; white space may stand between its elements at any time. */
-function createArrayFraming(): StreamFraming {
-  let isOpen = false;
-  let isClosed = false;
-  return {
-    contentType: 'application/json; charset=utf-8',
-    element(json) {
-      const start = isOpen ? '\n,\r\n' : '[';
-      isOpen = true;
-      return start + json;
-    },
-    end() {
-      if (isClosed) return '';
-      isClosed = true;
-      return isOpen ? ']' : '[]';
-    },
-    keepAlive: () => '\n',
-  };
+  constructor(kind: FramingKind) {
+    this.#isArray = kind === 'array';
+    this.contentType = this.#isArray ? 'application/json; charset=utf-8' : EVENT_STREAM_TYPE;
+  }
+
+  element(json: string): string {
+    if (!this.#isArray) return dataFrame(json);
+    const start = this.#isOpen ? '\n,\r\n' : '[';
+    this.#isOpen = true;
+    return start + json;
+  }
+
+  end(): string {
+    if (!this.#isArray || this.#isClosed) return '';
+    this.#isClosed = true;
+    return this.#isOpen ? ']' : '[]';
+  }
+
+  keepAlive(): string {
+    return this.#isArray ? '\n' : FRAME_END;
+  }
 }

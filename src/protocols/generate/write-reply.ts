@@ -15,7 +15,6 @@ import type { Signature } from '../../canonical/request.ts';
 import { totalTokens, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ReplyContext } from '../protocol.ts';
-import { createPendingSignature } from './read-request.ts';
 import { writePartSignature } from './schema.ts';
 
 export interface WriteOptions {
@@ -37,29 +36,16 @@ export function writeReply(reply: Reply, context: ReplyContext, options: WriteOp
   };
 }
 
-function writeCandidate(choice: ReplyChoice, options: WriteOptions): JsonObject {
-  const { parts, texts } = writeParts(choice, options);
-  const candidate: JsonObject = {
-    content: { role: 'model', parts: parts.length === 0 ? [{ text: '' }] : parts },
-    ...writeFinish(choice.end),
-    index: choice.end.choice,
-  };
-  if (choice.grounding !== undefined) {
-    Object.assign(candidate, writeGrounding(choice.grounding, texts));
-  }
-  return candidate;
-}
-
-function writeParts(
-  choice: ReplyChoice,
-  options: WriteOptions,
-): { parts: JsonObject[]; texts: CitedText[] } {
+function writeCandidate(
+  { blocks, end, grounding }: ReplyChoice,
+  { showThoughts }: WriteOptions,
+): JsonObject {
   const parts: JsonObject[] = [];
   const texts: CitedText[] = [];
-  const pending = createPendingSignature();
-  for (const block of choice.blocks) {
+  const pending = new PendingSignature();
+  for (const block of blocks) {
     const signature = pending.sign(block.kind, block.signature);
-    if (block.kind === 'thinking' && !options.showThoughts) {
+    if (block.kind === 'thinking' && !showThoughts) {
       if (signature !== undefined) parts.push(signPart({ text: '', thought: true }, signature));
       continue;
     }
@@ -67,8 +53,13 @@ function writeParts(
     parts.push(signPart(writeBlock(block), signature));
   }
   const left = pending.take();
-  if (left !== undefined) parts.push(signPart({ text: '' }, left));
-  return { parts, texts };
+  if (left !== undefined || parts.length === 0) parts.push(signPart({ text: '' }, left));
+  return {
+    content: { role: 'model', parts },
+    ...writeFinish(end),
+    index: end.choice,
+    ...(grounding && writeGrounding(grounding, texts)),
+  };
 }
 
 const OUTCOMES = {
@@ -272,4 +263,30 @@ export function writeUsage(usage: Usage): JsonObject {
   if (usage.thoughtTokens > 0) metadata.thoughtsTokenCount = usage.thoughtTokens;
   if (usage.toolPromptTokens > 0) metadata.toolUsePromptTokenCount = usage.toolPromptTokens;
   return metadata;
+}
+
+/** A signature that ended a thinking block but came on the part after it: restored to that block. One a choice. */
+export class PendingSignature {
+  #pending: Signature | undefined;
+
+  /** The signature to write on a block of this kind, given the one the block came with; blocks come in order. */
+  sign(kind: string, own: Signature | undefined): Signature | undefined {
+    if (kind === 'thinking') {
+      if (own?.on === undefined || own.on === 'thinking') return own;
+      this.#pending = own;
+      return undefined;
+    }
+    const signature = own ?? (this.#pending?.on === kind ? this.#pending : undefined);
+    if (signature !== undefined && signature.value === this.#pending?.value) {
+      this.#pending = undefined;
+    }
+    return signature;
+  }
+
+  /** What no later block took. */
+  take(): Signature | undefined {
+    const left = this.#pending;
+    this.#pending = undefined;
+    return left;
+  }
 }

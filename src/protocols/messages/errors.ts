@@ -1,17 +1,12 @@
 // Renders errors as the Messages protocol does: a table kind → type, details where it has words.
 
 import { type ErrorKind, errorStatus, type GatewayError } from '../../canonical/error.ts';
-
+import type { JsonObject } from '../../lib/json.ts';
 import { eventFrame } from '../../stream/sse.ts';
-import type {
-  MessagesErrorBody,
-  MessagesErrorDetails,
-  MessagesErrorType,
-} from '../../wire/messages.ts';
 import type { ErrorContext, ErrorReply } from '../protocol.ts';
 
 /** Source: Messages API, "Errors". */
-const ERROR_TYPES: Readonly<Record<ErrorKind, MessagesErrorType>> = {
+const ERROR_TYPES: Readonly<Record<ErrorKind, string>> = {
   'invalid-request': 'invalid_request_error',
   unauthenticated: 'authentication_error',
   forbidden: 'permission_error',
@@ -40,7 +35,7 @@ const TOO_LONG = 'prompt is too long:';
 
 /** The error answer before the stream began, or instead of a unary answer. */
 export function writeError(error: GatewayError, { requestId }: ErrorContext): ErrorReply {
-  const body = { ...writeBody(error), request_id: requestId } satisfies MessagesErrorBody;
+  const body = { ...writeBody(error), request_id: requestId };
   const status = error.kind === 'overloaded' ? OVERLOADED_STATUS : errorStatus(error);
   return { status, body };
 }
@@ -50,7 +45,7 @@ export function writeStreamError(error: GatewayError): string {
   return eventFrame('error', JSON.stringify(writeBody(error)));
 }
 
-function writeBody(error: GatewayError): MessagesErrorBody {
+function writeBody(error: GatewayError): JsonObject {
   const details = detailsOf(error);
   return {
     type: 'error',
@@ -63,7 +58,7 @@ function writeBody(error: GatewayError): MessagesErrorBody {
 }
 
 /** Source: TypeScript SDK `resources/messages/messages.d.ts`, Thread…ErrorDetails; the others are the gateway's own. */
-function detailsOf(error: GatewayError): MessagesErrorDetails | undefined {
+function detailsOf(error: GatewayError): JsonObject | undefined {
   if (error.reason === 'thread-not-found') return { error_code: 'thread_not_found' };
   if (error.reason === 'key-rejected') return { error_code: 'token_rejected' };
   if (error.reason === 'address-blocked') return { error_code: 'address_blocked' };

@@ -11,8 +11,8 @@ import type {
 import { writeError } from './errors.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
 import { askInWords, readSummaryWish } from './read-reasoning.ts';
-import { readCallHead, readCanonicalRequest, requireMaxTokens } from './read-request.ts';
-import { createMessagesWriter, type WriterOptions } from './write-events.ts';
+import { readCallHead, readCanonicalRequest } from './read-request.ts';
+import { MessagesWriter, type WriterOptions } from './write-events.ts';
 import { createSummaryWriter, writeMessagesReply, writeSummaryReply } from './write-reply.ts';
 
 /** Query strings such as `?beta=true` and unknown beta flags are ignored. */
@@ -42,8 +42,7 @@ const ROUTES: readonly ProtocolRoute[] = [
 
 function readGenerateCall(input: RouteInput): GenerateCall {
   const { receipt } = input;
-  const { body, omitsThinking, ...head } = readCallHead(input.body);
-  requireMaxTokens(body);
+  const { body, omitsThinking, ...head } = readCallHead(input.body, { needsLimit: true });
   const wish = readSummaryWish(body.value);
   const asked = readCanonicalRequest(body, receipt);
   const request = wish === undefined ? asked : askInWords(asked, wish, receipt);
@@ -58,7 +57,7 @@ function readGenerateCall(input: RouteInput): GenerateCall {
     request,
     callIdPrefix: 'toolu_',
     createStreamWriter: (context) =>
-      wish === undefined ? createMessagesWriter(context, options) : createSummaryWriter(context),
+      wish === undefined ? new MessagesWriter(context, options) : createSummaryWriter(context),
     writeReply: (reply, context) =>
       wish === undefined
         ? writeMessagesReply(reply, context, options)
@@ -66,8 +65,9 @@ function readGenerateCall(input: RouteInput): GenerateCall {
   };
 }
 
+/** An answer needs a limit of its length, a count does not. */
 function readCountTokensCall({ body: value, receipt }: RouteInput): CountTokensCall {
-  const { body, model } = readCallHead(value);
+  const { body, model } = readCallHead(value, { needsLimit: false });
   return {
     protocol: 'messages',
     model,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { read, readParts } from '../../../test/support/messages.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { read, readParts } from './messages.test-support.ts';
 
 const PNG = { type: 'base64', media_type: 'image/png', data: 'AAA=' };
 

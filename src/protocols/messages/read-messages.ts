@@ -131,7 +131,7 @@ function addTurn(
   // The protocol has it on system messages only.
   if (output_config !== undefined && output_config !== null) {
     const reason = told`Only a system message says how its turn is answered.`;
-    note(draft.receipt, 'dropped', { path: `${path}.output_config`, reason });
+    note(draft.receipt, 'dropped', `${path}.output_config`, reason);
   }
   if (typeof content === 'string') {
     draft.turns.push({ role, parts: splitInlineImages({ kind: 'text', text: content }) });
@@ -258,12 +258,12 @@ function readRareBlock(
       if (typeof block.content === 'string') {
         return [{ kind: 'text', text: block.content, ...cacheHint(block.cache_control) }];
       }
-      note(receipt, 'dropped', { path, reason: told`The summary can be read by its issuer only.` });
+      note(receipt, 'dropped', path, told`The summary can be read by its issuer only.`);
       return [];
     case 'container_upload':
     case 'fallback':
     case 'mcp_tool_listing':
-      note(receipt, 'dropped', { path, reason: told`${block.type} blocks mean nothing here.` });
+      note(receipt, 'dropped', path, told`${block.type} blocks mean nothing here.`);
       return [];
     default:
       throw unknownTag(block, path, BLOCKS);
@@ -312,7 +312,7 @@ function noteCitations({ value, path }: Scope<object>, receipt: Receipt): void {
   const reason = isWish
     ? told`The upstream cites what it finds in a search, not what it is given.`
     : told`What an earlier answer cited is not sent upstream.`;
-  note(receipt, 'dropped', { path: `${path}.citations`, reason });
+  note(receipt, 'dropped', `${path}.citations`, reason);
 }
 
 function plainText(text: string): { readonly kind: 'text'; readonly text: string } {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { MINIMAL, read, routeAt, routeInput } from '../../../test/support/messages.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { MINIMAL, read, routeAt, routeInput } from './messages.test-support.ts';
 
 const QUESTION = { role: 'user', content: 'How far are we?' };
 const SO_FAR = 'Summary of the conversation so far:\n\nso far';

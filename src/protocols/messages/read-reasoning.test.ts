@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { MINIMAL, read, readCall } from '../../../test/support/messages.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { MINIMAL, read, readCall } from './messages.test-support.ts';
 
 const effort = (word: string) => ({ kind: 'effort', effort: word });
 

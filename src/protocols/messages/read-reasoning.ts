@@ -40,11 +40,11 @@ export function readReasoning(
   { output_config, thinking }: Body,
   { turnEffort, receipt }: ReasoningContext,
 ): Reasoning {
-  const settled = saidEffort('output_config.effort', output_config?.effort);
-  const own = thinking
-    ? (saidEffort('thinking.effort', thinking.effort) ?? readLevel(thinking))
-    : undefined;
-  const said = saidEffort('messages', turnEffort) ?? settled ?? own;
+  const effort = output_config?.effort;
+  const settled = effort ? saidEffort('output_config.effort', effort) : undefined;
+  const own = thinking ? readOwn(thinking) : undefined;
+  const ofTurn = turnEffort && saidEffort('messages', turnEffort);
+  const said = ofTurn ?? settled ?? own;
   if (settled !== undefined) noteLoser(own, settled, receipt);
   if (!thinking) return { amount: said?.amount ?? { kind: 'unset' } };
   noteDisplay(thinking, receipt);
@@ -61,10 +61,12 @@ export function readReasoning(
       return { amount: budget?.amount ?? byEffort, showThoughts: true };
     }
     case 'between_tools':
-      note(receipt, 'approximated', {
-        path: 'thinking.type',
-        reason: told`Thinking cannot be limited to the time between tool calls; the model decides.`,
-      });
+      note(
+        receipt,
+        'approximated',
+        'thinking.type',
+        told`Thinking cannot be limited to the time between tool calls; the model decides.`,
+      );
       noteBudget(thinking, receipt);
       return { amount: byEffort, showThoughts: true };
     case 'adaptive':
@@ -81,14 +83,13 @@ export function readReasoning(
 
 type Thinking = NonNullable<Body['thinking']>;
 
-function saidEffort(path: string, effort: Effort | null | undefined): SaidAmount | undefined {
-  return effort ? { path, amount: { kind: 'effort', effort } } : undefined;
+function saidEffort(path: string, effort: Effort): SaidAmount {
+  return { path, amount: { kind: 'effort', effort } };
 }
 
 function noteLoser(loser: SaidAmount | undefined, winner: SaidAmount, receipt: Receipt): void {
   if (loser === undefined || isSame(loser.amount, winner.amount)) return;
-  const reason = told`${winner.path} says something else and wins.`;
-  note(receipt, 'dropped', { path: loser.path, reason });
+  note(receipt, 'dropped', loser.path, told`${winner.path} says something else and wins.`);
 }
 
 function isSame(one: object, other: object): boolean {
@@ -108,11 +109,12 @@ function noteBudget(thinking: Thinking, receipt: Receipt): void {
   const key = usedKey(thinking, BUDGET_KEYS);
   if (key === undefined) return;
   const reason = told`Only thinking of the type enabled has a budget.`;
-  note(receipt, 'dropped', { path: `thinking.${key}`, reason });
+  note(receipt, 'dropped', `thinking.${key}`, reason);
 }
 
-/** A level in the words of other protocols, which client libraries send as they are. */
-function readLevel(thinking: Thinking): SaidAmount | undefined {
+/** Its effort, or a level in the words of other protocols, which client libraries send as they are. */
+function readOwn(thinking: Thinking): SaidAmount | undefined {
+  if (thinking.effort) return saidEffort('thinking.effort', thinking.effort);
   const key = usedKey(thinking, LEVEL_KEYS);
   if (key === undefined) return undefined;
   const path = `thinking.${key}`;
@@ -131,7 +133,7 @@ export function readOutputFormat(body: Body, receipt: Receipt): OutputFormat {
   const older = body.output_format;
   if (newer && older && !isSame(newer, older)) {
     const reason = told`output_config.format says something else and wins.`;
-    note(receipt, 'dropped', { path: 'output_format', reason });
+    note(receipt, 'dropped', 'output_format', reason);
   }
   const value = newer ?? older ?? undefined;
   if (value === undefined) return { kind: 'text' };
@@ -145,10 +147,7 @@ export function readOutputFormat(body: Body, receipt: Receipt): OutputFormat {
 /** Clients learn new words for it faster than gateways: what it says of looks alone refuses no request. */
 function noteDisplay({ display }: Thinking, receipt: Receipt): void {
   if ((display ?? null) === null || display === 'summarized' || display === 'omitted') return;
-  note(receipt, 'approximated', {
-    path: 'thinking.display',
-    reason: told`Thoughts are shown as summaries.`,
-  });
+  note(receipt, 'approximated', 'thinking.display', told`Thoughts are shown as summaries.`);
 }
 
 /**
@@ -173,8 +172,7 @@ export function askInWords(
   { instructions }: SummaryWish,
   receipt: Receipt,
 ): CanonicalRequest {
-  const reason = told`The model is asked for the summary in words.`;
-  note(receipt, 'approximated', { path: 'compaction', reason });
+  note(receipt, 'approximated', 'compaction', told`The model is asked for the summary in words.`);
   return askForSummary(request, instructions);
 }
 

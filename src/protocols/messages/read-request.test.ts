@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { MINIMAL, read, readCall, routeAt, routeInput } from '../../../test/support/messages.ts';
 import { GatewayError } from '../../canonical/error.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
 import captured from './__fixtures__/captured-requests.json' with { type: 'json' };
 import { writeError } from './errors.ts';
-import { MINIMAL, read, readCall, routeAt, routeInput } from './messages.test-support.ts';
 
 /** The message of the 400 a body is refused with. */
 function refusal(fields: JsonObject): string {

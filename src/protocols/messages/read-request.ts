@@ -5,15 +5,9 @@ import { readImageOptions } from '../../canonical/media.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, Part, Turn } from '../../canonical/request.ts';
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  readNumber,
-} from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, parseJson, readNumber } from '../../lib/json.ts';
 import { EXCESS_WORDS, JsonExcessError } from '../../lib/json-limits.ts';
-import { type Sentence, told } from '../../lib/localized-message.ts';
+import { told } from '../../lib/localized-message.ts';
 import type { Checked } from '../body-schema.ts';
 import { readConversation } from './read-messages.ts';
 import { readOutputFormat, readReasoning, readSummaryWish } from './read-reasoning.ts';
@@ -25,7 +19,6 @@ import {
   clientNamesOf,
   fieldError,
   NO_COUNTERPART,
-  note,
   noteUnknown,
   unknownWord,
 } from './schema.ts';
@@ -48,7 +41,10 @@ export type CheckedBody = Checked<Body>;
 const MAX_STOP_SEQUENCES = 64;
 
 /** @throws GatewayError naming the field, worded `<field>: …`. */
-export function readCallHead(value: JsonObject): CallHead {
+export function readCallHead(
+  value: JsonObject,
+  { needsLimit }: { readonly needsLimit: boolean },
+): CallHead {
   const checked = check({ value, path: '' }, BODY);
   const body = checked.value;
   const model = plainModelName(body.model);
@@ -57,19 +53,16 @@ export function readCallHead(value: JsonObject): CallHead {
   if ((body.mcp_servers ?? []).length > 0) {
     throw fieldError('mcp_servers', 'MCP servers cannot be called from here', 'unsupported');
   }
+  if (needsLimit && (body.max_tokens ?? null) === null) {
+    throw fieldError('max_tokens', 'Field required', 'missing-field');
+  }
   return {
     body: checked,
     model,
     stream: body.stream ?? false,
-    bodySession: readBodySession(body),
+    bodySession: body.metadata?.user_id ? sessionOf(body.metadata.user_id) : undefined,
     omitsThinking: body.thinking?.display === 'omitted',
   };
-}
-
-/** `max_tokens` is required for an answer, not for a token count. */
-export function requireMaxTokens({ value }: CheckedBody): void {
-  if ((value.max_tokens ?? null) !== null) return;
-  throw fieldError('max_tokens', 'Field required', 'missing-field');
 }
 
 /** @throws GatewayError naming the field by its dotted path. */
@@ -156,30 +149,27 @@ function refuseThread({ type }: JsonObject): void {
 }
 
 function noteUnsupported(body: Body, receipt: Receipt): void {
-  const drop = (path: string, reason: Sentence): void => note(receipt, 'dropped', { path, reason });
-  if (body.speed === 'fast') drop('speed', NO_COUNTERPART);
-  if (isSet(body.service_tier) && body.service_tier !== 'auto')
-    drop('service_tier', NO_COUNTERPART);
+  if (body.speed === 'fast') receipt.add('dropped', 'speed', NO_COUNTERPART);
+  if ((body.service_tier ?? 'auto') !== 'auto') {
+    receipt.add('dropped', 'service_tier', NO_COUNTERPART);
+  }
   if (readNumber(body.max_tokens) === 0) {
     const nothing = told`An answer has at least one token here; 1 is sent.`;
-    note(receipt, 'approximated', { path: 'max_tokens', reason: nothing });
+    receipt.add('approximated', 'max_tokens', nothing);
   }
-  if (isSet(body.output_config?.task_budget)) drop('output_config.task_budget', NO_COUNTERPART);
-  if (body.thread) drop('thread', told`Conversations are not kept here.`);
-}
-
-function isSet(value: JsonValue | undefined): boolean {
-  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+  if ((body.output_config?.task_budget ?? null) !== null) {
+    receipt.add('dropped', 'output_config.task_budget', NO_COUNTERPART);
+  }
+  if (body.thread) receipt.add('dropped', 'thread', told`Conversations are not kept here.`);
 }
 
 /**
  * Coding CLIs put JSON text with a `session_id` there, older ones `user_…_session_<id>`. A plain user
  * id names a person, not a conversation, and is not used.
  */
-function readBodySession(body: Body): string | undefined {
-  const userId = body.metadata?.user_id ?? undefined;
-  if (userId?.startsWith('{') === true) return sessionOfJson(userId);
-  return userId === undefined ? undefined : /session_([A-Za-z0-9-]+)/.exec(userId)?.[1];
+function sessionOf(userId: string): string | undefined {
+  if (userId.startsWith('{')) return sessionOfJson(userId);
+  return /session_([A-Za-z0-9-]+)/.exec(userId)?.[1];
 }
 
 /** @throws GatewayError 400 for JSON over the limits; what is no JSON names no session */

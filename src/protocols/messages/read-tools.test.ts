@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { read } from '../../../test/support/messages.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { read } from './messages.test-support.ts';
 
 const WEATHER = {
   name: 'w',

@@ -51,7 +51,7 @@ export function readToolSet(
   toolChanges: readonly ToolChange[],
   receipt: Receipt,
 ): ToolSet {
-  const declared = readDeclared(items ?? NO_TOOLS, receipt);
+  const declared = items ? readDeclared(items, receipt) : NONE_DECLARED;
   const named =
     toolChanges.length === 0
       ? declared.named
@@ -64,14 +64,13 @@ export function readToolSet(
   };
 }
 
-const NO_TOOLS: readonly JsonValue[] = [];
-
 interface Declared {
   readonly named: readonly NamedTool[];
   /** Those of them that have a counterpart. */
   readonly tools: readonly Tool[];
 }
 
+const NONE_DECLARED: Declared = { named: [], tools: [] };
 const toolLists = new NotedMemo<Declared>();
 
 function readDeclared(items: readonly JsonValue[], given: Receipt): Declared {
@@ -99,23 +98,20 @@ function headOf(tool: Scope<JsonValue | undefined>): ToolHead {
 
 /** Client tools without a name are left out where others are left; alone they are refused when they are read. */
 function withoutNameless(tools: readonly ToolHead[], receipt: Receipt): readonly ToolHead[] {
-  const named = tools.filter((tool) => !isNameless(tool));
-  if (named.length === 0) return tools;
-  for (const { path } of tools.filter(isNameless)) {
-    note(receipt, 'dropped', { path, reason: told`A tool without a name cannot be called.` });
-  }
-  return named;
-}
-
-function isNameless({ type, name }: ToolHead): boolean {
-  return type === 'custom' && name === '';
+  const isNamed = ({ type, name }: ToolHead): boolean => type !== 'custom' || name !== '';
+  if (!tools.some(isNamed)) return tools;
+  return tools.filter((tool) => {
+    if (isNamed(tool)) return true;
+    note(receipt, 'dropped', tool.path, told`A tool without a name cannot be called.`);
+    return false;
+  });
 }
 
 function placed(head: ToolHead, receipt: Receipt): NamedTool {
   const { type, name } = head;
   // Before the name is asked for: toolsets have none, and their type is what cannot be served.
   if (type.startsWith(`${ADVISOR}_`)) {
-    note(receipt, 'dropped', { path: head.path, reason: NO_ADVISOR });
+    note(receipt, 'dropped', head.path, NO_ADVISOR);
     return { name: name || ADVISOR, tool: undefined };
   }
   const tool = type === 'custom' ? readClientTool(head, receipt) : readTypedTool(head, receipt);
@@ -173,8 +169,7 @@ function readToolChoice(choice: NonNullable<Body['tool_choice']>, context: Choic
 function requireAny({ named, tools, receipt }: ChoiceContext): ToolChoice {
   if (named.length === 0) throw fieldError(CHOICE, 'Tools are needed to require a call');
   if (tools.some((tool) => tool.kind === 'function')) return { kind: 'required', names: [] };
-  const reason = told`Only calls of declared functions can be required.`;
-  note(receipt, 'approximated', { path: CHOICE, reason });
+  note(receipt, 'approximated', CHOICE, told`Only calls of declared functions can be required.`);
   return AUTO;
 }
 
@@ -188,12 +183,12 @@ function requireNamed(name: string, { named, tools, receipt }: ChoiceContext): T
   if (tool?.kind === 'function') return { tools, toolChoice: { kind: 'required', names: [name] } };
   if (tool === undefined) {
     if (name === ADVISOR) throw fieldError(`${CHOICE}.name`, NO_ADVISOR, 'unsupported');
-    note(receipt, 'dropped', { path: CHOICE, reason: told`The chosen tool was dropped.` });
+    note(receipt, 'dropped', CHOICE, told`The chosen tool was dropped.`);
     return { tools, toolChoice: AUTO };
   }
   if (tools.length > 1) {
     const reason = told`A forced server tool goes alone: the other tools were left out.`;
-    note(receipt, 'dropped', { path: 'tools', reason });
+    note(receipt, 'dropped', 'tools', reason);
   }
   return { tools: [tool], toolChoice: AUTO };
 }
@@ -225,7 +220,7 @@ function readTypedTool(head: ToolHead, receipt: Receipt): Tool | undefined {
     for (const key of keys) {
       if ((tool[key] ?? null) === null) continue;
       const reason = told`The upstream has no counterpart for this option.`;
-      note(receipt, 'dropped', { path: `${path}.${key}`, reason });
+      note(receipt, 'dropped', `${path}.${key}`, reason);
     }
   };
   switch (kind) {
@@ -240,7 +235,7 @@ function readTypedTool(head: ToolHead, receipt: Receipt): Tool | undefined {
       return { kind: 'code-execution' };
     case 'tool_search_tool': {
       const reason = told`Every tool is declared at once, so there is nothing to search for.`;
-      note(receipt, 'dropped', { path, reason });
+      note(receipt, 'dropped', path, reason);
       return undefined;
     }
     case 'bash':
@@ -276,62 +271,53 @@ function readWebSearch(
 const TEXT = { type: 'string' };
 const RANGE = { type: 'array', items: { type: 'integer' }, description: 'First and last line' };
 
-const BASH = {
-  description: 'Runs a command in a bash session that lasts between calls.',
-  parameters: object(
-    { command: TEXT, restart: { type: 'boolean', description: 'True starts a new session' } },
-    [],
-  ),
-};
-
-const TEXT_EDITOR = {
-  description: 'Views, creates and edits text files. str_replace needs one exact, unique match.',
-  parameters: object(
-    {
-      command: { type: 'string', enum: ['view', 'create', 'str_replace', 'insert'] },
-      path: { type: 'string', description: 'File or folder' },
-      file_text: { type: 'string', description: 'Whole content, for create' },
-      old_str: { type: 'string', description: 'Text to replace, for str_replace' },
-      new_str: { type: 'string', description: 'Text to put there, for str_replace' },
-      insert_line: { type: 'integer', description: 'Line to insert after, 0 for the start' },
-      insert_text: { type: 'string', description: 'Text to put there, for insert' },
-      view_range: RANGE,
-    },
-    ['command', 'path'],
-  ),
-};
-
-const MEMORY = {
-  description: 'Keeps notes between conversations as files under /memories.',
-  parameters: object(
-    {
-      command: {
-        type: 'string',
-        enum: ['view', 'create', 'str_replace', 'insert', 'delete', 'rename'],
-      },
-      path: TEXT,
-      file_text: TEXT,
-      old_str: TEXT,
-      new_str: TEXT,
-      insert_line: { type: 'integer' },
-      insert_text: TEXT,
-      old_path: TEXT,
-      new_path: TEXT,
-      view_range: RANGE,
-    },
-    ['command'],
-  ),
-};
-
 /**
  * The tools that dated types such as `bash_20250124` stand for.
  * Source: Messages API, "Bash tool", "Text editor tool", "Memory tool".
  */
-const BUILT_IN_TOOLS = { bash: BASH, text_editor: TEXT_EDITOR, memory: MEMORY };
-
-function object(properties: JsonObject, required: string[]): JsonObject {
-  return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
-}
+const BUILT_IN_TOOLS = {
+  bash: {
+    description: 'Runs a command in a bash session that lasts between calls.',
+    parameters: {
+      type: 'object',
+      properties: {
+        command: TEXT,
+        restart: { type: 'boolean', description: 'True starts a new session' },
+      },
+    },
+  },
+  text_editor: {
+    description: 'Views, creates and edits text files. str_replace needs one exact, unique match.',
+    parameters: {
+      type: 'object',
+      properties: {
+        command: { ...TEXT, enum: ['view', 'create', 'str_replace', 'insert'] },
+        path: { ...TEXT, description: 'File or folder' },
+        file_text: { ...TEXT, description: 'Whole content, for create' },
+        old_str: { ...TEXT, description: 'Text to replace, for str_replace' },
+        new_str: { ...TEXT, description: 'Text to put there, for str_replace' },
+        insert_line: { type: 'integer', description: 'Line to insert after, 0 for the start' },
+        insert_text: { ...TEXT, description: 'Text to put there, for insert' },
+        view_range: RANGE,
+      },
+      required: ['command', 'path'],
+    },
+  },
+  memory: {
+    description: 'Keeps notes between conversations as files under /memories.',
+    parameters: {
+      type: 'object',
+      properties: {
+        command: { ...TEXT, enum: ['view', 'create', 'str_replace', 'insert', 'delete', 'rename'] },
+        ...{ path: TEXT, file_text: TEXT, old_str: TEXT, new_str: TEXT },
+        insert_line: { type: 'integer' },
+        ...{ insert_text: TEXT, old_path: TEXT, new_path: TEXT },
+        view_range: RANGE,
+      },
+      required: ['command'],
+    },
+  },
+};
 
 type ToolHints = Pick<
   ValueOf<typeof CLIENT_TOOL>,
@@ -347,12 +333,12 @@ function readToolHints(
   // Code the real service runs calls such tools; here the model does.
   if (allowed_callers && allowed_callers.length > 0 && !allowed_callers.includes('direct')) {
     const reason = told`Here the model itself calls all tools.`;
-    note(receipt, 'approximated', { path: `${tool}.allowed_callers`, reason });
+    note(receipt, 'approximated', `${tool}.allowed_callers`, reason);
   }
   const words = description ? [description] : [];
   if (input_examples && input_examples.length > 0) {
     const reason = told`Examples stand in the description.`;
-    note(receipt, 'approximated', { path: `${tool}.input_examples`, reason });
+    note(receipt, 'approximated', `${tool}.input_examples`, reason);
     const examples = input_examples.map((example) => JSON.stringify(example));
     words.push(['Examples of its input:', ...examples].join('\n'));
   }
@@ -459,53 +445,43 @@ export function toolAvailable(name: string): string {
   return `Tool ${name} is now available.`;
 }
 
+/** What of a result is told, by its type; a result and the source of a document may have the same one. */
+const TOLD_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    web_search_result: ['title', 'url'],
+    web_fetch_result: ['url', 'content'],
+    document: ['title', 'source'],
+    text: ['text', 'data'],
+    advisor_result: ['text'],
+    content: ['content'],
+    // The bytes of a document are left out.
+    ...{ base64: [], url: [], file: [] },
+  }),
+);
+
 function renderResult(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   if (Array.isArray(content)) return content.map(renderResult).filter(Boolean).join('\n\n');
   if (!isJsonObject(content)) return '';
-  const type = text(content.type);
-  if (type.endsWith('_error')) return `error: ${text(content.error_code)}`;
-  switch (type) {
-    case 'web_search_result':
-      return lines(text(content.title), text(content.url));
-    case 'web_fetch_result':
-      return lines(text(content.url), renderResult(content.content));
-    case 'document':
-      return lines(text(content.title), renderSource(content.source));
-    case 'tool_search_tool_search_result':
-      return lines(...referencedTools(content).map(toolAvailable));
-    case 'text':
-    case 'advisor_result':
-      return text(content.text);
-    default:
-      return renderExecution(content) ?? JSON.stringify(content);
+  const type = renderResult(content.type);
+  if (type.endsWith('_error')) return `error: ${renderResult(content.error_code)}`;
+  const texts = TOLD_FIELDS.get(type)?.map((name) => renderResult(content[name]));
+  return texts === undefined ? renderExecution(content) : lines(texts);
+}
+
+/** The tools that were found, or the output of a program or a file command; other objects as they are. */
+function renderExecution(content: JsonObject): string {
+  const { type, tool_references: found, return_code, stdout, stderr } = content;
+  if (type === 'tool_search_tool_search_result') {
+    const references = Array.isArray(found) ? found.filter(isJsonObject) : [];
+    return lines(references.map(({ tool_name }) => toolAvailable(renderResult(tool_name))));
   }
-}
-
-/** The output of a program or a file command; undefined when the object is neither. */
-function renderExecution(content: JsonObject): string | undefined {
-  if (typeof content.return_code === 'number') {
-    return lines(text(content.stdout), text(content.stderr), `exit code ${content.return_code}`);
+  if (typeof return_code === 'number') {
+    return lines([renderResult(stdout), renderResult(stderr), `exit code ${return_code}`]);
   }
-  return typeof content.content === 'string' ? content.content : undefined;
+  return typeof content.content === 'string' ? content.content : JSON.stringify(content);
 }
 
-/** The readable part of a fetched document; bytes are left out. */
-function renderSource(source: JsonValue | undefined): string {
-  if (!isJsonObject(source)) return '';
-  if (source.type === 'text') return text(source.data);
-  return source.type === 'content' ? renderResult(source.content) : '';
-}
-
-function referencedTools(content: JsonObject): readonly string[] {
-  const references = Array.isArray(content.tool_references) ? content.tool_references : [];
-  return references.filter(isJsonObject).map((reference) => text(reference.tool_name));
-}
-
-function lines(...texts: readonly string[]): string {
+function lines(texts: readonly string[]): string {
   return texts.filter((line) => line !== '').join('\n');
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -360,9 +360,10 @@ export function listWords(words: readonly string[]): string {
 export function note(
   receipt: Receipt,
   action: ReceiptAction,
-  entry: { readonly path: string; readonly reason: Sentence },
+  path: string,
+  reason: Sentence,
 ): void {
-  receipt.add(action, bracketPath(entry.path), entry.reason);
+  receipt.add(action, bracketPath(path), reason);
 }
 
 export const NO_COUNTERPART = told`The gateway has no counterpart for this field.`;

@@ -3,12 +3,6 @@ import Anthropic from '@anthropic-ai/sdk';
 import { jsonSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/json-schema';
 import { generateText, streamText } from 'ai';
 import { expect, test } from 'vitest';
-import { asGatewayError } from '../../canonical/error.ts';
-import type { CanonicalEvent } from '../../canonical/event.ts';
-import { fold } from '../../canonical/fold.ts';
-import type { CanonicalRequest } from '../../canonical/request.ts';
-import { isJsonObject, parseJson } from '../../lib/json.ts';
-import { writeError } from './errors.ts';
 import {
   answer,
   callBlock,
@@ -20,7 +14,13 @@ import {
   textBlock,
   thinkingBlock,
   USAGE,
-} from './messages.test-support.ts';
+} from '../../../test/support/messages.ts';
+import { asGatewayError } from '../../canonical/error.ts';
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import { fold } from '../../canonical/fold.ts';
+import type { CanonicalRequest } from '../../canonical/request.ts';
+import { isJsonObject, parseJson } from '../../lib/json.ts';
+import { writeError } from './errors.ts';
 
 type Model = (request: CanonicalRequest) => readonly CanonicalEvent[];
 

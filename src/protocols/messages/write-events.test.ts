@@ -1,7 +1,4 @@
 import { expect, test } from 'vitest';
-import { GatewayError } from '../../canonical/error.ts';
-import type { CanonicalEvent } from '../../canonical/event.ts';
-import type { Signature } from '../../canonical/request.ts';
 import {
   answer,
   callBlock,
@@ -13,9 +10,12 @@ import {
   thinkingBlock,
   USAGE,
   writeStream,
-} from './messages.test-support.ts';
-import { foldFrames } from './stream-grammar.test-support.ts';
-import { createMessagesWriter } from './write-events.ts';
+} from '../../../test/support/messages.ts';
+import { foldFrames } from '../../../test/support/stream-grammar/messages.ts';
+import { GatewayError } from '../../canonical/error.ts';
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import type { Signature } from '../../canonical/request.ts';
+import { MessagesWriter } from './write-events.ts';
 
 const frameTypes = (text: string) => parseFrames(text).map((frame) => frame.type);
 
@@ -23,7 +23,7 @@ test('a prompt nobody counted yet is estimated where the answer begins, and coun
   const usage: CanonicalEvent = { kind: 'usage', usage: USAGE };
   const write = (events: readonly CanonicalEvent[]) => {
     const context = { ...replyContext(), estimatePrompt: () => 77 };
-    const writer = createMessagesWriter(context, { omitsThinking: false });
+    const writer = new MessagesWriter(context, { omitsThinking: false });
     return parseFrames(events.map((event) => writer.write(event)).join(''));
   };
   const late = write(answer([...textBlock(0, 'Hi'), usage]));
@@ -329,7 +329,7 @@ test.each(stops)('%s has its stop reason', (_name, events, end, expected) => {
 });
 
 test('an error ends the stream in band, and pings are harmless at any time', () => {
-  const writer = createMessagesWriter(replyContext(), { omitsThinking: false });
+  const writer = new MessagesWriter(replyContext(), { omitsThinking: false });
   const error = new GatewayError({ kind: 'overloaded', source: 'upstream', message: 'busy' });
   expect(frameTypes(writer.keepAlive())).toEqual(['ping']);
   expect(writer.contentType).toContain('text/event-stream');

@@ -17,36 +17,29 @@ import { blockMessage, sourceTitle, writeCodeText } from '../../canonical/text-f
 import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../../canonical/usage.ts';
 import { joinFlat } from '../../lib/flatten-string.ts';
 import { EVENT_STREAM_TYPE, eventFrame, eventStart, FRAME_END } from '../../stream/sse.ts';
-import type {
-  MessagesBlock,
-  MessagesCitation,
-  MessagesFinalUsage,
-  MessagesImageBlock,
-  MessagesStopDetails,
-  MessagesStopReason,
-  MessagesTextBlock,
-  MessagesUsage,
-  MessagesWebFetchResult,
-} from '../../wire/messages.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
 
 type WholeOpening = Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }>;
 
+/** A text, and the sources of what it says where it cites any. */
+type TextBlock = {
+  readonly type: 'text';
+  readonly text: string;
+  readonly citations?: ReturnType<typeof writeCitations>;
+};
+
 /** Images are an extension of the protocol; other media have no place in it and are only named. */
-export function writeWholeBlock(opening: WholeOpening): MessagesImageBlock | MessagesTextBlock {
-  switch (opening.kind) {
-    case 'media': {
-      const { mediaType, base64 } = opening;
-      if (!mediaType.startsWith('image/')) return text(`[${mediaType} cannot be shown here]`);
-      return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64 } };
-    }
-    case 'code':
-    case 'code-result':
-      return text(writeCodeText(opening));
-    default:
-      return opening satisfies never;
-  }
+export function writeWholeBlock(opening: WholeOpening) {
+  if (opening.kind !== 'media') return textBlock(writeCodeText(opening));
+  const { mediaType, base64 } = opening;
+  if (!mediaType.startsWith('image/')) return textBlock(`[${mediaType} cannot be shown here]`);
+  const source = { type: 'base64', media_type: mediaType, data: base64 } as const;
+  return { type: 'image', source } as const;
+}
+
+function textBlock(text: string): TextBlock {
+  return { type: 'text', text };
 }
 
 interface SearchContext {
@@ -60,46 +53,59 @@ interface SearchContext {
  * results, and a text naming query and sources for clients that read text only. Empty when there were none.
  */
 export function writeSearch(
-  grounding: GroundingEvent | undefined,
+  grounding: GroundingEvent,
   { createId, isFormatted = false }: SearchContext,
-): readonly MessagesBlock[] {
-  if (grounding === undefined) return [];
+) {
   const { queries, sources, pages = [], isEarly = false } = grounding;
   // Of a step that ends in a call only the queries are known: there is nothing to read yet.
   const isToldInText = !isFormatted && !isEarly && queries.length + sources.length > 0;
   return [
-    ...writeFetchedPages(pages, createId),
-    ...(searchCount(grounding) === 0 ? [] : writeSearchCall(grounding, createId)),
+    ...pages.flatMap((page) => writeFetchedPage(page, createId('srvtoolu_'))),
+    ...(searchCount(grounding) === 0 ? [] : writeSearchCall(grounding, createId('srvtoolu_'))),
     ...(isToldInText ? [writeSources(grounding)] : []),
   ];
 }
 
-function writeSearchCall(
-  { queries, sources }: GroundingEvent,
-  createId: (prefix: string) => string,
-): readonly MessagesBlock[] {
-  const id = createId('srvtoolu_');
+/** Who made a call: required on blocks of server tools (`@anthropic-ai/sdk` messages.d.ts; `anthropic-java` validates it). */
+const CALLER = { type: 'direct' } as const;
+
+function writeSearchCall({ queries, sources }: GroundingEvent, id: string) {
+  const input = { query: queries.join('; ') };
+  const content = sources.map((source) => ({
+    type: 'web_search_result' as const,
+    url: source.url,
+    title: sourceTitle(source),
+    encrypted_content: '',
+    page_age: null,
+  }));
   return [
-    {
-      type: 'server_tool_use',
-      id,
-      caller: { type: 'direct' },
-      name: 'web_search',
-      input: { query: queries.join('; ') },
-    },
-    {
-      type: 'web_search_tool_result',
-      tool_use_id: id,
-      caller: { type: 'direct' },
-      content: sources.map((source) => ({
-        type: 'web_search_result',
-        url: source.url,
-        title: sourceTitle(source),
-        encrypted_content: '',
-        page_age: null,
-      })),
-    },
-  ];
+    { type: 'server_tool_use', id, caller: CALLER, name: 'web_search', input },
+    { type: 'web_search_tool_result', tool_use_id: id, caller: CALLER, content },
+  ] as const;
+}
+
+const FETCH_ERRORS = {
+  unreachable: 'url_not_accessible',
+  refused: 'url_not_allowed',
+  unknown: 'unavailable',
+} as const;
+
+/** Upstreams tell that a page was read, and not what it says: its document is empty. */
+function writeFetchedPage({ url, outcome }: FetchedPage, id: string) {
+  const document = {
+    type: 'document',
+    source: { type: 'text', media_type: 'text/plain', data: '' },
+    title: null,
+    citations: { enabled: false },
+  } as const;
+  const content =
+    outcome === 'read'
+      ? ({ type: 'web_fetch_result', url, retrieved_at: null, content: document } as const)
+      : ({ type: 'web_fetch_tool_result_error', error_code: FETCH_ERRORS[outcome] } as const);
+  return [
+    { type: 'server_tool_use', id, caller: CALLER, name: 'web_fetch', input: { url } },
+    { type: 'web_fetch_tool_result', tool_use_id: id, caller: CALLER, content },
+  ] as const;
 }
 
 /** What of it the client asked for; undefined when there is nothing to report. */
@@ -113,7 +119,7 @@ export function shownGrounding(
   return search.queries.length + search.sources.length === 0 ? undefined : search;
 }
 
-function writeSources(grounding: GroundingEvent): MessagesTextBlock {
+function writeSources(grounding: GroundingEvent): TextBlock {
   const { queries, sources, pages } = grounding;
   const read = pages === undefined ? 'Searched the web' : 'Read on the web';
   const searched = queries.length === 0 ? read : `Searched: ${queries.join('; ')}`;
@@ -129,7 +135,7 @@ function writeSources(grounding: GroundingEvent): MessagesTextBlock {
 }
 
 /** The passages of the answer, each with the sources that support it. */
-function writeCitations({ citations, sources }: GroundingEvent): MessagesCitation[] {
+function writeCitations({ citations, sources }: GroundingEvent) {
   return citations.flatMap((citation) =>
     citation.sources.flatMap((index) => {
       const source = sources[index];
@@ -145,29 +151,11 @@ function writeCitations({ citations, sources }: GroundingEvent): MessagesCitatio
   );
 }
 
-function text(content: string): MessagesTextBlock {
-  return { type: 'text', text: content };
-}
-
-interface MessagesStop {
-  readonly stop_reason: MessagesStopReason;
-  readonly stop_sequence: string | null;
-  readonly stop_details: MessagesStopDetails | null;
-}
-
 /**
- * The usage `message_start` carries: the prompt as far as it is known. Nothing is written yet, whatever
- * the upstream counted by then: `message_delta` counts it all, and some clients add the two.
+ * The usage of `message_delta`: the cumulative truth, whatever `message_start` said. Cached tokens are not part
+ * of `input_tokens`: the whole prompt is the sum of the three.
  */
-function writeStartUsage(usage: Usage): MessagesUsage {
-  return { ...writeCounts(usage), output_tokens: 0, service_tier: 'standard' };
-}
-
-/** The usage of `message_delta`. */
-export function writeFinalUsage(
-  usage: Usage,
-  grounding: GroundingEvent | undefined,
-): MessagesFinalUsage {
+export function writeFinalUsage(usage: Usage, grounding: GroundingEvent | undefined) {
   const searches = searchCount(grounding);
   const fetches = grounding?.pages?.length ?? 0;
   return {
@@ -179,51 +167,33 @@ export function writeFinalUsage(
   };
 }
 
-/** The usage of a whole reply: what both of the above amount to. */
-export function writeReplyUsage(
-  usage: Usage,
-  grounding: GroundingEvent | undefined,
-): MessagesUsage {
-  return { ...writeFinalUsage(usage, grounding), service_tier: 'standard' };
-}
-
-/** A call decides over every reason but safety: an agent must not stop with its call unanswered. */
-export function writeStop(end: ChoiceEnd, hasToolCall: boolean): MessagesStop {
-  const reason = stopReason(end, hasToolCall);
-  return {
-    stop_reason: reason,
-    stop_sequence: reason === 'stop_sequence' ? (end.stopSequence ?? null) : null,
-    stop_details:
-      reason === 'refusal'
-        ? { type: 'refusal', category: null, explanation: blockMessage(end) ?? null }
-        : null,
-  };
-}
-
-function stopReason(end: ChoiceEnd, hasToolCall: boolean): MessagesStopReason {
-  switch (end.reason) {
-    case 'stop':
-      return hasToolCall ? 'tool_use' : 'end_turn';
-    case 'tool-calls':
-      return 'tool_use';
-    case 'max-tokens':
-      return hasToolCall ? 'tool_use' : 'max_tokens';
-    case 'stop-sequence':
-      return hasToolCall ? 'tool_use' : 'stop_sequence';
-    case 'safety':
-    case 'prompt-blocked':
-      return 'refusal';
-    default:
-      return end.reason satisfies never;
-  }
-}
-
-function writeCounts(usage: Usage): MessagesFinalUsage {
+function writeCounts(usage: Usage) {
   return {
     input_tokens: Math.max(0, inputTokens(usage) - usage.cachedTokens),
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: usage.cachedTokens,
     output_tokens: outputTokens(usage),
+  };
+}
+
+const STOP_REASONS = {
+  stop: 'end_turn',
+  'tool-calls': 'tool_use',
+  'max-tokens': 'max_tokens',
+  'stop-sequence': 'stop_sequence',
+  safety: 'refusal',
+  'prompt-blocked': 'refusal',
+} as const;
+
+/** A call decides over every reason but safety: an agent must not stop with its call unanswered. */
+export function writeStop(end: ChoiceEnd, hasToolCall: boolean) {
+  const own = STOP_REASONS[end.reason];
+  const reason = hasToolCall && own !== 'refusal' ? 'tool_use' : own;
+  const explanation = reason === 'refusal' ? (blockMessage(end) ?? null) : null;
+  return {
+    stop_reason: reason,
+    stop_sequence: reason === 'stop_sequence' ? (end.stopSequence ?? null) : null,
+    stop_details: reason === 'refusal' ? { type: reason, category: null, explanation } : null,
   };
 }
 
@@ -258,11 +228,7 @@ const MESSAGE_STOP = eventFrame('message_stop', '{"type":"message_stop"}');
 export const PING = eventFrame('ping', '{"type":"ping"}');
 
 /** Only choice 0 is written: the protocol has one answer. */
-export function createMessagesWriter(context: ReplyContext, options: WriterOptions): StreamWriter {
-  return new MessagesWriter(context, options);
-}
-
-class MessagesWriter implements StreamWriter {
+export class MessagesWriter implements StreamWriter {
   readonly contentType = EVENT_STREAM_TYPE;
   readonly #context: ReplyContext;
   readonly #options: WriterOptions;
@@ -376,11 +342,14 @@ class MessagesWriter implements StreamWriter {
   #finish(event: FinishEvent): string {
     const end = event.choices[0] ?? { choice: 0, reason: 'stop' };
     const tail = this.#closeBlock(undefined);
-    const { createId } = this.#context;
-    const { isFormatted } = this.#options;
-    const search = writeSearch(this.#grounding, { createId, isFormatted })
-      .map((block) => writeSearchBlock(block, this.#nextIndex++))
-      .join('');
+    let search = '';
+    if (this.#grounding !== undefined) {
+      const { createId } = this.#context;
+      const { isFormatted } = this.#options;
+      for (const block of writeSearch(this.#grounding, { createId, isFormatted })) {
+        search += writeSearchBlock(block, this.#nextIndex++);
+      }
+    }
     const stop = JSON.stringify(writeStop(end, this.#hasToolCall));
     const usage = JSON.stringify(writeFinalUsage(this.#usage, this.#grounding));
     const delta = `{"type":"message_delta","delta":${stop},"usage":${usage}}`;
@@ -398,12 +367,20 @@ function callSignature(signature: Signature | undefined, before: string | undefi
   return `,"signature":${JSON.stringify(writeCarrier(signature))}`;
 }
 
+/**
+ * `message_start` carries the usage of the prompt as far as it is known. Nothing is written yet, whatever the
+ * upstream counted by then: `message_delta` counts it all, and some clients add the two.
+ */
 export function writeMessageStart(context: ReplyContext, usage: Usage): string {
   const id = JSON.stringify(context.createId('msg_'));
   const model = JSON.stringify(context.model);
   const isCounted = inputTokens(usage) > 0;
   const promptTokens = isCounted ? usage.promptTokens : (context.estimatePrompt?.() ?? 0);
-  const counts = JSON.stringify(writeStartUsage({ ...usage, promptTokens }));
+  const counts = JSON.stringify({
+    ...writeCounts({ ...usage, promptTokens }),
+    output_tokens: 0,
+    service_tier: 'standard',
+  });
   const message = `{"id":${id},"type":"message","role":"assistant","model":${model},"content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"usage":${counts}}`;
   return eventFrame('message_start', `{"type":"message_start","message":${message}}`);
 }
@@ -420,7 +397,7 @@ function wholeText(index: number, block: ReturnType<typeof writeWholeBlock>): st
 }
 
 /** A block known whole at the end of the answer, with its parts in the deltas they belong in. */
-function writeSearchBlock(block: MessagesBlock, index: number): string {
+function writeSearchBlock(block: ReturnType<typeof writeSearch>[number], index: number): string {
   switch (block.type) {
     case 'server_tool_use': {
       const start = startText(index, JSON.stringify({ ...block, input: {} }));
@@ -449,41 +426,3 @@ function deltaText(index: number, field: string, text: string): string {
 function stopText(index: number): string {
   return `${STOP}${index}}${FRAME_END}`;
 }
-
-/** Upstreams tell that a page was read, and not what it says: its document is empty. */
-function writeFetchedPages(
-  pages: readonly FetchedPage[],
-  createId: (prefix: string) => string,
-): readonly MessagesBlock[] {
-  return pages.flatMap((page): MessagesBlock[] => {
-    const id = createId('srvtoolu_');
-    const caller = { type: 'direct' } as const;
-    return [
-      { type: 'server_tool_use', id, caller, name: 'web_fetch', input: { url: page.url } },
-      { type: 'web_fetch_tool_result', tool_use_id: id, caller, content: writeResult(page) },
-    ];
-  });
-}
-
-function writeResult({ url, outcome }: FetchedPage): MessagesWebFetchResult {
-  const type = 'web_fetch_tool_result_error';
-  switch (outcome) {
-    case 'read':
-      return { type: 'web_fetch_result', url, retrieved_at: null, content: EMPTY };
-    case 'unreachable':
-      return { type, error_code: 'url_not_accessible' };
-    case 'refused':
-      return { type, error_code: 'url_not_allowed' };
-    case 'unknown':
-      return { type, error_code: 'unavailable' };
-    default:
-      return outcome satisfies never;
-  }
-}
-
-const EMPTY: Extract<MessagesWebFetchResult, { type: 'web_fetch_result' }>['content'] = {
-  type: 'document',
-  source: { type: 'text', media_type: 'text/plain', data: '' },
-  title: null,
-  citations: { enabled: false },
-};

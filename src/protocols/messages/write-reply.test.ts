@@ -3,15 +3,6 @@ import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream';
 import { Stream } from '@anthropic-ai/sdk/streaming';
 import fc from 'fast-check';
 import { expect, expectTypeOf, test } from 'vitest';
-import type { CanonicalEvent } from '../../canonical/event.ts';
-import { fold } from '../../canonical/fold.ts';
-import type {
-  MessagesCitation,
-  MessagesModel,
-  MessagesReply,
-  MessagesUsage,
-  MessagesWebSearchResult,
-} from '../../wire/messages.ts';
 import {
   answer,
   callBlock,
@@ -24,9 +15,12 @@ import {
   thinkingBlock,
   USAGE,
   writeStream,
-} from './messages.test-support.ts';
-import { foldFrames } from './stream-grammar.test-support.ts';
-import { createMessagesWriter } from './write-events.ts';
+} from '../../../test/support/messages.ts';
+import { foldFrames } from '../../../test/support/stream-grammar/messages.ts';
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import { fold } from '../../canonical/fold.ts';
+import type { writeModel } from './models.ts';
+import { MessagesWriter } from './write-events.ts';
 import { writeMessagesReply } from './write-reply.ts';
 
 const unary = (events: CanonicalEvent[]) =>
@@ -111,18 +105,24 @@ test('the official SDK accumulates the stream to the unary reply', async () => {
 });
 
 test('pings between all frames change nothing for the official SDK', async () => {
-  const writer = createMessagesWriter(replyContext(), { omitsThinking: false });
+  const writer = new MessagesWriter(replyContext(), { omitsThinking: false });
   const text = EVERYTHING.map((event) => writer.keepAlive() + writer.write(event)).join('');
   expect((await accumulate(text)).stop_reason).toBe('tool_use');
 });
 
-test('the wire types fit the official ones', () => {
-  expectTypeOf<MessagesReply['stop_reason']>().toExtend<Anthropic.StopReason | null>();
-  expectTypeOf<MessagesReply['stop_details']>().toExtend<Anthropic.RefusalStopDetails | null>();
-  expectTypeOf<MessagesCitation>().toExtend<Anthropic.CitationsWebSearchResultLocation>();
-  expectTypeOf<MessagesWebSearchResult>().toExtend<Anthropic.WebSearchResultBlock>();
-  expectTypeOf<MessagesModel>().toExtend<Anthropic.ModelInfo>();
-  expectTypeOf<MessagesUsage>().toExtend<Partial<Anthropic.Usage>>();
+test('what is written fits the official types', () => {
+  type Reply = ReturnType<typeof writeMessagesReply>;
+  type Block<Tag> = Extract<Reply['content'][number], { type: Tag }>;
+  expectTypeOf<Reply['stop_reason']>().toExtend<Anthropic.StopReason | null>();
+  expectTypeOf<Reply['stop_details']>().toExtend<Anthropic.RefusalStopDetails | null>();
+  expectTypeOf<Block<'text'>['citations'] & {}>().toExtend<
+    Anthropic.CitationsWebSearchResultLocation[]
+  >();
+  expectTypeOf<
+    Block<'web_search_tool_result'>['content'][number]
+  >().toExtend<Anthropic.WebSearchResultBlock>();
+  expectTypeOf<ReturnType<typeof writeModel>>().toExtend<Anthropic.ModelInfo>();
+  expectTypeOf<Reply['usage']>().toExtend<Partial<Anthropic.Usage>>();
 });
 
 const signatures = fc.option(

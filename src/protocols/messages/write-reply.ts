@@ -7,12 +7,6 @@ import { writeCarrier } from '../../canonical/signatures.ts';
 import { NO_USAGE } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
-import type {
-  MessagesBlock,
-  MessagesCompactionBlock,
-  MessagesCompactionReply,
-  MessagesReply,
-} from '../../wire/messages.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
 import {
@@ -22,66 +16,64 @@ import {
   type WriterOptions,
   writeFinalUsage,
   writeMessageStart,
-  writeReplyUsage,
   writeSearch,
   writeStop,
   writeWholeBlock,
 } from './write-events.ts';
 
+const NO_END: ChoiceEnd = { choice: 0, reason: 'stop' };
+
 /** Only choice 0 is written: the protocol has one answer. */
-export function writeMessagesReply(
-  reply: Reply,
-  context: ReplyContext,
-  options: WriterOptions,
-): JsonObject {
+export function writeMessagesReply(reply: Reply, context: ReplyContext, options: WriterOptions) {
   const choice = reply.choices[0];
   const blocks = choice?.blocks ?? [];
   const grounding = shownGrounding(choice?.grounding, options);
   const hasToolCall = blocks.some((block) => block.kind === 'tool-call');
-  const { createId } = context;
-  const { isFormatted } = options;
+  const { createId, model } = context;
   return {
     id: createId('msg_'),
-    type: 'message',
-    role: 'assistant',
-    model: context.model,
+    ...MESSAGE,
+    model,
     content: [
       ...writeContent(blocks, options),
-      ...writeSearch(grounding, { createId, isFormatted }),
+      ...(grounding === undefined ? [] : writeSearch(grounding, { ...options, createId })),
     ],
-    ...writeStop(choice?.end ?? { choice: 0, reason: 'stop' }, hasToolCall),
-    usage: writeReplyUsage(reply.usage, grounding),
-  } satisfies MessagesReply;
+    ...writeStop(choice?.end ?? NO_END, hasToolCall),
+    usage: { ...writeFinalUsage(reply.usage, grounding), ...TIER },
+  };
 }
 
-function writeContent(blocks: readonly ReplyBlock[], options: WriterOptions): MessagesBlock[] {
-  const content: MessagesBlock[] = [];
+const MESSAGE = { type: 'message', role: 'assistant' } as const;
+const TIER = { service_tier: 'standard' } as const;
+
+function writeContent(blocks: readonly ReplyBlock[], options: WriterOptions) {
   let carried: string | undefined;
-  for (const block of blocks) {
-    const written = writeBlock(block, { carried, ...options });
-    if (written !== undefined) content.push(written);
+  return blocks.flatMap((block) => {
+    const written = writeBlock(block, carried, options);
     carried = block.kind === 'thinking' ? block.signature?.value : undefined;
-  }
-  return content;
+    return written;
+  });
 }
 
-/** Undefined for a text or thinking block that says nothing: clients refuse or mishandle empty ones. */
+/** Nothing for a text or thinking block that says nothing: clients refuse or mishandle empty ones. */
 function writeBlock(
   block: ReplyBlock,
-  { carried, omitsThinking }: WriterOptions & { readonly carried: string | undefined },
-): MessagesBlock | undefined {
+  carried: string | undefined,
+  { omitsThinking }: WriterOptions,
+) {
   switch (block.kind) {
     case 'text':
-      return block.text === '' ? undefined : { type: 'text', text: block.text };
+      return block.text === '' ? [] : ({ type: 'text', text: block.text } as const);
     case 'thinking': {
-      if (block.text === '' && block.signature === undefined) return undefined;
+      if (block.text === '' && block.signature === undefined) return [];
       const thinking = omitsThinking ? '' : block.text;
-      return { type: 'thinking', thinking, signature: carrierOf(block.signature) };
+      return { type: 'thinking', thinking, signature: carrierOf(block.signature) } as const;
     }
     case 'tool-call': {
       const { id, name, input, signature } = block;
+      // Extension: the signature of a call no thinking block vouches for.
       const extension = isCarried(signature, carried) ? {} : { signature: carrierOf(signature) };
-      return { type: 'tool_use', id, name, input, ...extension };
+      return { type: 'tool_use', id, name, input, ...extension } as const;
     }
     default:
       return writeWholeBlock(block);
@@ -93,24 +85,16 @@ function carrierOf(signature: Signature | undefined): string {
 }
 
 /** Source: Messages API, "Compaction on demand"; TypeScript SDK `lib/BetaMessageStream.js`. */
-type Summary = Pick<
-  MessagesCompactionReply,
-  'content' | 'stop_reason' | 'stop_sequence' | 'stop_details'
->;
-
-const NO_END: ChoiceEnd = { choice: 0, reason: 'stop' };
-
-export function writeSummaryReply(reply: Reply, context: ReplyContext): JsonObject {
-  const choice = reply.choices[0];
-  const texts = (choice?.blocks ?? []).map((block) => (block.kind === 'text' ? block.text : ''));
+export function writeSummaryReply(reply: Reply, { createId, model }: ReplyContext) {
+  const { blocks, end } = reply.choices[0] ?? { blocks: [], end: NO_END };
+  const text = blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('');
   return {
-    id: context.createId('msg_'),
-    type: 'message',
-    role: 'assistant',
-    model: context.model,
-    ...summaryOf(texts.join(''), choice?.end ?? NO_END),
-    usage: writeReplyUsage(reply.usage, undefined),
-  } satisfies MessagesCompactionReply;
+    id: createId('msg_'),
+    ...MESSAGE,
+    model,
+    ...summaryOf(text, end),
+    usage: { ...writeFinalUsage(reply.usage, undefined), ...TIER },
+  };
 }
 
 /** The block comes whole at the end, as clients replace what they have of it with each delta. */
@@ -156,7 +140,7 @@ export function createSummaryWriter(context: ReplyContext): StreamWriter {
 }
 
 /** Half a summary is none: the conversation could not go on from it. Null says that there is none. */
-function summaryOf(text: string, end: ChoiceEnd): Summary {
+function summaryOf(text: string, end: ChoiceEnd) {
   const stop = writeStop(end, false);
   if (stop.stop_reason === 'refusal') return { content: [], ...stop };
   const content = end.reason === 'stop' && text.trim() !== '' ? text : null;
@@ -168,9 +152,9 @@ function summaryOf(text: string, end: ChoiceEnd): Summary {
   };
 }
 
-function writeSummaryBlock({ type, ...summary }: MessagesCompactionBlock, index: number): string {
-  const block = { type, content: null, encrypted_content: null };
-  const delta = { type: 'compaction_delta', ...summary };
+function writeSummaryBlock(summary: JsonObject, index: number): string {
+  const block = { ...summary, content: null };
+  const delta = { ...summary, type: 'compaction_delta' };
   return (
     frame({ type: 'content_block_start', index, content_block: block }) +
     frame({ type: 'content_block_delta', index, delta }) +

@@ -1,8 +1,6 @@
 import { BetaMessageStream } from '@anthropic-ai/sdk/lib/BetaMessageStream';
 import { Stream } from '@anthropic-ai/sdk/streaming';
 import { expect, test } from 'vitest';
-import type { CanonicalEvent, FinishReason } from '../../canonical/event.ts';
-import { fold } from '../../canonical/fold.ts';
 import {
   answer,
   MINIMAL,
@@ -12,7 +10,9 @@ import {
   textBlock,
   thinkingBlock,
   USAGE,
-} from './messages.test-support.ts';
+} from '../../../test/support/messages.ts';
+import type { CanonicalEvent, FinishReason } from '../../canonical/event.ts';
+import { fold } from '../../canonical/fold.ts';
 
 const call = readCall({ ...MINIMAL, compaction: { type: 'summarize' } });
 

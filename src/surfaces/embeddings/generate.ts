@@ -8,15 +8,11 @@ import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../..
 import { told } from '../../lib/localized-message.ts';
 import { normalizeParts } from '../../protocols/generate/normalize-body.ts';
 import { GENERATE_WIRE } from '../../protocols/generate/relay.ts';
-import {
-  normalizeMessage,
-  numberAt,
-  objectAt,
-  objectsAt,
-  type Place,
-  textAt,
-} from '../../protocols/generate/schema.ts';
+import { normalizeMessage, numberAt, type Place, textAt } from '../../protocols/generate/schema.ts';
 import type { EmbedCall, RouteInput } from '../../protocols/protocol.ts';
+import { EMBED_BATCH, EMBED_REQUEST, type ValueOf } from '../../wire/generate.ts';
+
+type EmbedRequest = ValueOf<typeof EMBED_REQUEST>;
 
 /** More than the official API takes at once: batches are divided on their way. */
 const MAX_REQUESTS = 2048;
@@ -24,7 +20,7 @@ const MAX_REQUESTS = 2048;
 /** `POST …:embedContent`: `{content, taskType?, title?, outputDimensionality?}` → `{embedding}`. */
 export function readEmbedCall(input: RouteInput, model: string): EmbedCall {
   const place = { path: '', receipt: input.receipt };
-  const request = normalizeMessage(input.body, 'EmbedRequest', place);
+  const request = normalizeMessage(input.body, EMBED_REQUEST, place);
   const entry = { body: readEmbedBody(request, model, place), path: '' };
   return toCall(model, [entry], ([embedding]) => ({ embedding: embedding ?? {} }));
 }
@@ -32,10 +28,10 @@ export function readEmbedCall(input: RouteInput, model: string): EmbedCall {
 /** `POST …:batchEmbedContents`: `{requests: [{model, content, …}]}` → `{embeddings}`. */
 export function readBatchEmbedCall(input: RouteInput, model: string): EmbedCall {
   const { receipt } = input;
-  const batch = normalizeMessage(input.body, 'EmbedBatch', { path: '', receipt });
+  const batch = normalizeMessage(input.body, EMBED_BATCH, { path: '', receipt });
   noteProject(batch, { path: '', receipt });
   checkModel(batch, model, '');
-  const requests = objectsAt(batch, 'requests');
+  const { requests = [] } = batch;
   if (requests.length === 0) {
     throw invalidRequest('requests', 'requests must hold at least one request.', 'missing-field');
   }
@@ -52,7 +48,7 @@ export function readBatchEmbedCall(input: RouteInput, model: string): EmbedCall 
 
 /** A body as it goes upstream, and where it stood. */
 interface Entry {
-  readonly body: JsonObject;
+  readonly body: EmbedRequest;
   readonly path: string;
 }
 
@@ -82,12 +78,11 @@ function toCall(
   };
 }
 
-function readEmbedBody(request: JsonObject, model: string, place: Place): JsonObject {
+function readEmbedBody(request: EmbedRequest, model: string, place: Place): EmbedRequest {
   checkModel(request, model, place.path);
   noteProject(request, place);
-  const { model: _model, project: _project, ...body } = request;
+  const { model: _model, project: _project, content, ...body } = request;
   const path = memberPath(place.path, 'content');
-  const content = objectAt(request, 'content');
   if (content === undefined) throw invalidRequest(path, `${path} is required.`, 'missing-field');
   const parts = normalizeParts(content, { path, receipt: place.receipt });
   if (parts.length === 0) {
@@ -97,35 +92,36 @@ function readEmbedBody(request: JsonObject, model: string, place: Place): JsonOb
 }
 
 /** The vectors of one call are of one model: the one in the path. */
-function checkModel(request: JsonObject, model: string, parent: string): void {
-  const named = textAt(request, 'model');
+function checkModel(
+  { model: named }: Pick<EmbedRequest, 'model'>,
+  model: string,
+  parent: string,
+): void {
   if (named === undefined || plainModelName(named) === model) return;
   const path = memberPath(parent, 'model');
   const message = `${path} must be the model of the path, models/${model}.`;
   throw invalidRequest(path, message);
 }
 
-function noteProject(request: JsonObject, place: Place): void {
-  if (request.project === undefined) return;
+function noteProject({ project }: Pick<EmbedRequest, 'project'>, place: Place): void {
+  if (project === undefined) return;
   const path = memberPath(place.path, 'project');
   place.receipt.add('dropped', path, told`The project is the one of the account that is used.`);
 }
 
 /** For upstreams of other wires. @throws GatewayError for what is no text. */
 function readInput({ body, path }: Entry): EmbedInput {
-  const parts = objectsAt(objectAt(body, 'content'), 'parts');
-  const texts = parts.map((part, index) => {
-    const text = textAt(part, 'text');
+  const texts = (body.content?.parts ?? []).map(({ text }, index) => {
     if (text !== undefined) return text;
     const place = memberPath(path, `content.parts[${index}]`);
     throw invalidRequest(place, `${place}: the upstream in use embeds texts only.`, 'unsupported');
   });
-  const settings = { ...objectAt(body, 'embedContentConfig'), ...body };
+  const { outputDimensionality, taskType, title } = { ...body.embedContentConfig, ...body };
   return {
     text: texts.join('\n'),
-    dimensions: numberAt(settings, 'outputDimensionality'),
-    task: textAt(settings, 'taskType')?.toLowerCase().replaceAll('_', '-'),
-    title: textAt(settings, 'title'),
+    dimensions: outputDimensionality,
+    task: taskType?.toLowerCase().replaceAll('_', '-'),
+    title,
   };
 }
 

@@ -39,7 +39,7 @@ import { fitOutputLimit } from '../../transforms/thinking.ts';
 import { refusedTools } from '../../transforms/tools.ts';
 import { type Conversation, unlessSame } from '../../transforms/transform.ts';
 import { lastPrompt } from '../../transforms/turns.ts';
-import { PART_DATA_FIELDS } from '../../wire/generate-request.ts';
+import { PART_DATA_FIELDS } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
 import type { PatchTarget } from '../upstream.ts';
 import {

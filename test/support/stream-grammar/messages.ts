@@ -1,7 +1,6 @@
-// The grammar of Messages streams: their frames here, their blocks where the protocol's own tests fold them.
+// The grammar of Messages streams, by a reader that knows nothing of the writer: it folds their frames to the message.
 
-import type { JsonObject } from '../../../src/lib/json.ts';
-import { foldFrames } from '../../../src/protocols/messages/stream-grammar.test-support.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/lib/json.ts';
 import type { StreamEnd } from './chat.ts';
 import { readNamedFrames } from './frames.ts';
 import { check, idIn, objectIn } from './rule.ts';
@@ -58,4 +57,124 @@ function checkBroken(frames: readonly JsonObject[]): void {
     // The input of a call that was cut is no JSON yet.
     if (!(isCut && error instanceof SyntaxError)) throw error;
   }
+}
+
+interface Folding {
+  message: JsonObject | undefined;
+  readonly content: JsonObject[];
+  /** JSON pieces of the open block's input. */
+  input: string | undefined;
+  isOpen: boolean;
+  isSigned: boolean;
+  isEnded: boolean;
+}
+
+const DELTA_OWNERS: Readonly<Record<string, readonly string[]>> = {
+  text_delta: ['text'],
+  citations_delta: ['text'],
+  thinking_delta: ['thinking'],
+  signature_delta: ['thinking'],
+  input_json_delta: ['tool_use', 'server_tool_use'],
+};
+
+/** The message a stream amounts to. @throws Error at the first break of the grammar. */
+export function foldFrames(frames: readonly JsonObject[]): JsonObject {
+  const state: Folding = {
+    message: undefined,
+    content: [],
+    input: undefined,
+    isOpen: false,
+    isSigned: false,
+    isEnded: false,
+  };
+  for (const frame of frames) foldFrame(state, frame);
+  check(state.isEnded, 'message_stop is missing');
+  return { ...state.message, content: state.content };
+}
+
+function foldFrame(state: Folding, frame: JsonObject): void {
+  check(!state.isEnded, 'nothing follows message_stop');
+  check(frame.type === 'message_start' || state.message !== undefined, 'message_start comes first');
+  switch (frame.type) {
+    case 'ping':
+      return;
+    case 'message_start':
+      check(state.message === undefined, 'message_start comes once');
+      state.message = { ...objectOf(frame.message) };
+      check(typeof objectOf(state.message.usage).input_tokens === 'number', 'input_tokens');
+      return;
+    case 'content_block_start':
+      startBlock(state, frame);
+      return;
+    case 'content_block_delta':
+      foldDelta(state, frame);
+      return;
+    case 'content_block_stop':
+      stopBlock(state, frame);
+      return;
+    case 'message_delta': {
+      check(!state.isOpen, 'a block is still open');
+      const usage = { ...objectOf(state.message?.usage), ...objectOf(frame.usage) };
+      check(typeof usage.output_tokens === 'number', 'output_tokens');
+      state.message = { ...state.message, ...objectOf(frame.delta), usage };
+      return;
+    }
+    case 'message_stop':
+      check(state.message?.stop_reason !== null, 'message_delta comes before message_stop');
+      state.isEnded = true;
+      return;
+    default:
+      throw new Error(`unknown frame ${JSON.stringify(frame)}`);
+  }
+}
+
+function startBlock(state: Folding, frame: JsonObject): void {
+  check(!state.isOpen, 'only one block is open at a time');
+  check(frame.index === state.content.length, 'indices rise by one from 0');
+  state.content.push({ ...objectOf(frame.content_block) });
+  state.isOpen = true;
+  state.isSigned = false;
+  state.input = undefined;
+}
+
+function foldDelta(state: Folding, frame: JsonObject): void {
+  check(state.isOpen && frame.index === state.content.length - 1, 'delta of the open block');
+  check(!state.isSigned, 'the signature is the last delta');
+  const block = state.content.at(-1) ?? {};
+  const delta = objectOf(frame.delta);
+  const owners = DELTA_OWNERS[String(delta.type)] ?? [];
+  check(owners.includes(String(block.type)), `${delta.type} does not belong to ${block.type}`);
+  switch (delta.type) {
+    case 'text_delta':
+      block.text = `${block.text}${delta.text}`;
+      return;
+    case 'thinking_delta':
+      block.thinking = `${block.thinking}${delta.thinking}`;
+      return;
+    case 'citations_delta':
+      block.citations = [...listOf(block.citations), delta.citation ?? null];
+      return;
+    case 'signature_delta':
+      block.signature = delta.signature ?? null;
+      state.isSigned = true;
+      return;
+    default:
+      state.input = (state.input ?? '') + String(delta.partial_json);
+  }
+}
+
+function stopBlock(state: Folding, frame: JsonObject): void {
+  check(state.isOpen && frame.index === state.content.length - 1, 'stop of the open block');
+  const block = state.content.at(-1);
+  if (block !== undefined && state.input !== undefined) block.input = JSON.parse(state.input);
+  state.isOpen = false;
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  if (!isJsonObject(value)) throw new Error(`not an object: ${JSON.stringify(value)}`);
+  return value;
+}
+
+function listOf(value: JsonValue | undefined): JsonValue[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -1,12 +1,17 @@
-// Shared by this folder's tests: reads bodies, runs writers, takes streams apart and folds them again.
+// Shared by the tests of the Messages protocol: reads bodies, runs writers, takes streams apart.
 
-import type { CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
-import { createReceipt, type Receipt } from '../../canonical/receipt.ts';
-import type { CanonicalRequest, Signature } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import type { GenerateCall, ProtocolRoute, ReplyContext, RouteInput } from '../protocol.ts';
-import { createMessagesProtocol } from './index.ts';
-import { createMessagesWriter } from './write-events.ts';
+import type { CanonicalEvent, GroundingEvent } from '../../src/canonical/event.ts';
+import { createReceipt, type Receipt } from '../../src/canonical/receipt.ts';
+import type { CanonicalRequest, Signature } from '../../src/canonical/request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts';
+import { createMessagesProtocol } from '../../src/protocols/messages/index.ts';
+import { MessagesWriter } from '../../src/protocols/messages/write-events.ts';
+import type {
+  GenerateCall,
+  ProtocolRoute,
+  ReplyContext,
+  RouteInput,
+} from '../../src/protocols/protocol.ts';
 
 const protocol = createMessagesProtocol();
 
@@ -76,7 +81,7 @@ export function writeStream(
   omitsThinking = false,
   fetchesPages = false,
 ): string {
-  const writer = createMessagesWriter(replyContext(), { omitsThinking, fetchesPages });
+  const writer = new MessagesWriter(replyContext(), { omitsThinking, fetchesPages });
   return events.map((event) => writer.write(event)).join('');
 }
 
