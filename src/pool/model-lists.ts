@@ -168,7 +168,7 @@ function isReadable({ health }: Account): boolean {
 
 type ModelList = ReadonlyMap<string, UpstreamModel> | undefined;
 
-export interface OfferedCountOptions {
+export interface OfferedNamesOptions {
   readonly accounts: Iterable<Account>;
   readonly ownIdOf: OwnId;
   /** Gives another value when `ownIdOf` may answer otherwise. */
@@ -176,87 +176,98 @@ export interface OfferedCountOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** The names the accounts' model lists hold, counted as the lists come and go, and what is served of them. */
-export function createOfferedCount(options: OfferedCountOptions) {
-  const known = new Map<string, Account>();
-  const counts = new Map<string, number>();
-  let unknownLists = 0;
-  let revision = 0;
-  let rules = options.rulesVersion();
-  const served = createServedNames(options, () => known.values());
-  const forgetServed = (): void => {
-    revision += 1;
-    served.forget();
-  };
-  const count = (list: ModelList, step: 1 | -1): void => {
-    if (list === undefined) unknownLists += step;
-    for (const name of list?.keys() ?? []) {
-      const left = (counts.get(name) ?? 0) + step;
-      if (left === 0) counts.delete(name);
-      else counts.set(name, left);
-    }
-  };
-  const remove = (accountId: string): void => {
-    const account = known.get(accountId);
-    if (account === undefined) return;
-    count(listOf(account), -1);
-    known.delete(accountId);
-    forgetServed();
-  };
-  const put = (account: Account): void => {
-    const before = known.get(account.record.id);
-    known.set(account.record.id, account);
-    if (before !== undefined && isSame(before, account)) return;
-    if (before !== undefined) count(listOf(before), -1);
-    count(listOf(account), 1);
-    forgetServed();
-  };
-  for (const account of options.accounts) put(account);
-  const offered: OfferedModels = {
-    has: (name) => counts.has(name),
-    servedAs: (model) => (unknownLists === 0 ? served.remembered(model) : served.find(model)),
-    get isComplete() {
-      return unknownLists === 0;
-    },
-    get revision() {
-      const latest = options.rulesVersion();
-      if (latest !== rules) revision += 1;
-      rules = latest;
-      return revision;
-    },
-    [Symbol.iterator]: () => counts.keys(),
-  };
-  return { put, remove, offered };
-}
-
 /** Clients name models, so what is remembered of their names is bounded. */
 const MAX_REMEMBERED = 1000;
 
-function createServedNames(
-  { ownIdOf, rulesVersion, clock }: OfferedCountOptions,
-  accounts: () => Iterable<Account>,
-) {
-  const ids = new Map<string, string | undefined>();
-  let version = rulesVersion();
-  const find = (model: string): string | undefined => {
-    for (const account of accounts()) {
-      if (!isEnabled(account)) continue;
+/** The names the accounts' model lists hold, counted as the lists come and go, and what is served of them. */
+export class OfferedNames implements OfferedModels {
+  readonly #options: OfferedNamesOptions;
+  readonly #accounts = new Map<string, Account>();
+  readonly #counts = new Map<string, number>();
+  /** What complete lists serve, by the name asked for. */
+  readonly #served = new Map<string, string | undefined>();
+  #unknownLists = 0;
+  #revision = 0;
+  #rules: unknown;
+
+  constructor(options: OfferedNamesOptions) {
+    this.#options = options;
+    this.#rules = options.rulesVersion();
+    for (const account of options.accounts) this.put(account);
+  }
+
+  put(account: Account): void {
+    const { id } = account.record;
+    const before = this.#accounts.get(id);
+    this.#accounts.set(id, account);
+    if (before !== undefined && isSame(before, account)) return;
+    if (before !== undefined) this.#count(listOf(before), -1);
+    this.#count(listOf(account), 1);
+    this.#change();
+  }
+
+  remove(accountId: string): void {
+    const account = this.#accounts.get(accountId);
+    if (account === undefined) return;
+    this.#count(listOf(account), -1);
+    this.#accounts.delete(accountId);
+    this.#change();
+  }
+
+  has(name: string): boolean {
+    return this.#counts.has(name);
+  }
+
+  servedAs(model: string): string | undefined {
+    if (this.#unknownLists > 0) return this.#findServed(model);
+    this.#noteRules();
+    if (this.#served.size >= MAX_REMEMBERED) this.#served.clear();
+    if (!this.#served.has(model)) this.#served.set(model, this.#findServed(model));
+    return this.#served.get(model);
+  }
+
+  get isComplete(): boolean {
+    return this.#unknownLists === 0;
+  }
+
+  get revision(): number {
+    this.#noteRules();
+    return this.#revision;
+  }
+
+  [Symbol.iterator](): Iterator<string> {
+    return this.#counts.keys();
+  }
+
+  #change(): void {
+    this.#revision += 1;
+    this.#served.clear();
+  }
+
+  #noteRules(): void {
+    const latest = this.#options.rulesVersion();
+    if (latest !== this.#rules) this.#change();
+    this.#rules = latest;
+  }
+
+  #count(list: ModelList, step: 1 | -1): void {
+    if (list === undefined) this.#unknownLists += step;
+    for (const name of list?.keys() ?? []) {
+      const left = (this.#counts.get(name) ?? 0) + step;
+      if (left === 0) this.#counts.delete(name);
+      else this.#counts.set(name, left);
+    }
+  }
+
+  #findServed(model: string): string | undefined {
+    const { ownIdOf, clock } = this.#options;
+    for (const account of this.#accounts.values()) {
+      if (!isReadable(account)) continue;
       const id = ownIdOf(account, model);
       if (id !== undefined && !isMissing(account, id, clock.now())) return id;
     }
     return undefined;
-  };
-  return {
-    find,
-    remembered(model: string): string | undefined {
-      const latest = rulesVersion();
-      if (latest !== version || ids.size >= MAX_REMEMBERED) ids.clear();
-      version = latest;
-      if (!ids.has(model)) ids.set(model, find(model));
-      return ids.get(model);
-    },
-    forget: () => ids.clear(),
-  };
+  }
 }
 
 /** Of an account without a list only its refusal says that it lacks a model. */
@@ -266,12 +277,8 @@ function isMissing({ models, health }: Account, id: string, now: number): boolea
   return state?.cause === 'missing' && state.coolUntil > now;
 }
 
-function isEnabled({ health }: Account): boolean {
-  return health.status.kind !== 'disabled';
-}
-
 function isSame(before: Account, after: Account): boolean {
-  return listOf(before) === listOf(after) && isEnabled(before) === isEnabled(after);
+  return listOf(before) === listOf(after) && isReadable(before) === isReadable(after);
 }
 
 const NOTHING: ModelList = new Map();

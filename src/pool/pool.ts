@@ -156,13 +156,37 @@ export interface AccountLoad {
   lastUsedAt: number | undefined;
 }
 
-/** Immutable but for its load: what is found anew makes a new candidate. */
+/** Immutable but for its load and its place: what is found anew makes a new candidate. */
 export interface Candidate {
   readonly account: Account;
   /** The account's own id of the model; undefined when it does not offer it. */
   readonly modelId: string | undefined;
   readonly eligibility: Eligibility;
   readonly load: AccountLoad;
+  /** Where it stands while it is eligible. */
+  place:
+    | {
+        readonly group: CandidateGroup;
+        readonly ranks: Rank[];
+        readonly rank: Rank;
+        index: number;
+      }
+    | undefined;
+}
+
+/** The accounts that would send the same model id to the same upstream: an overload is theirs together. */
+export interface CandidateGroup {
+  readonly upstreamId: string;
+  readonly modelId: string;
+  /** One list of ranks a tier, in the order of `TIERS_BY_ROOM`; highest priority first, none empty. */
+  readonly tiers: readonly Rank[][];
+  size: number;
+}
+
+/** Accounts of the same priority and tier. */
+export interface Rank {
+  readonly priority: number;
+  readonly members: Candidate[];
 }
 
 /** The accounts with the most room first. */
