@@ -295,8 +295,14 @@ export function nextHealth(
   moment: HealthMoment,
 ): AccountHealth {
   switch (event.kind) {
-    case 'success':
+    case 'success': {
+      const { status, refusals, revocations, servedAt, models } = health;
+      const isClear = status.kind === 'active' && refusals + revocations === 0;
+      const isKnown = Math.abs(moment.now - servedAt) < SERVED_STEP_MS;
+      // Mostly there is nothing to end and nothing to note.
+      if (isClear && isKnown && !models.has(event.model)) return health;
       return afterSuccess(health, event, moment);
+    }
     case 'failure':
       return afterFailure(health, event, moment);
     case 'probed':
@@ -327,9 +333,6 @@ function afterSuccess(
   { model, startedAt = Number.POSITIVE_INFINITY }: Extract<HealthEvent, { kind: 'success' }>,
   { now }: HealthMoment,
 ): AccountHealth {
-  const isClear = health.status.kind === 'active' && health.refusals + health.revocations === 0;
-  const isKnown = Math.abs(now - health.servedAt) < SERVED_STEP_MS;
-  if (isClear && isKnown && !health.models.has(model)) return health;
   const cleared = withModel(health, model, (current) =>
     current !== undefined && isEndedBySuccess(current, { startedAt, now }) ? undefined : current,
   );

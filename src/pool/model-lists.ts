@@ -219,8 +219,7 @@ export class OfferedNames implements OfferedModels {
   }
 
   servedAs(model: string): string | undefined {
-    if (this.#unknownLists > 0) return this.#findServed(model);
-    this.#noteRules();
+    if (this.revision === undefined) return this.#findServed(model);
     if (this.#served.size >= MAX_REMEMBERED) this.#served.clear();
     if (!this.#served.has(model)) this.#served.set(model, this.#findServed(model));
     return this.#served.get(model);
@@ -230,9 +229,11 @@ export class OfferedNames implements OfferedModels {
     return this.#unknownLists === 0;
   }
 
-  get revision(): number {
-    this.#noteRules();
-    return this.#revision;
+  get revision(): number | undefined {
+    const latest = this.#options.rulesVersion();
+    if (latest !== this.#rules) this.#change();
+    this.#rules = latest;
+    return this.#unknownLists === 0 ? this.#revision : undefined;
   }
 
   [Symbol.iterator](): Iterator<string> {
@@ -242,12 +243,6 @@ export class OfferedNames implements OfferedModels {
   #change(): void {
     this.#revision += 1;
     this.#served.clear();
-  }
-
-  #noteRules(): void {
-    const latest = this.#options.rulesVersion();
-    if (latest !== this.#rules) this.#change();
-    this.#rules = latest;
   }
 
   #count(list: ModelList, step: 1 | -1): void {

@@ -14,8 +14,8 @@ export interface OfferedModels extends Iterable<string> {
   servedAs(model: string): string | undefined;
   /** False while some account's list is unknown: a name that is not here may still be offered. */
   readonly isComplete: boolean;
-  /** Changes whenever another answer may differ from before, apart from those about unknown lists. */
-  readonly revision: number;
+  /** Changes whenever another answer may differ from before; undefined while some list is unknown. */
+  readonly revision: number | undefined;
 }
 
 export interface LeaseRequest {

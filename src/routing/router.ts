@@ -4,6 +4,7 @@ import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelVariant } from '../canonical/model.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { compareCodePoints, isWildcard, nearestName } from '../lib/names.ts';
+import { memoize } from '../lib/once.ts';
 import { EXACT_ALIASES } from './aliases.ts';
 import { CATALOG } from './catalog.ts';
 import { createFamilies, type Families } from './families.ts';
@@ -144,8 +145,8 @@ interface OfferedNames extends Iterable<string> {
   servedAs(target: string): string | undefined;
   /** False while some list is unknown: a name nobody else knows is then passed on as it is. */
   readonly isComplete: boolean;
-  /** Changes with the answers of a complete list; without it no route is remembered. */
-  readonly revision?: number;
+  /** Changes with the answers of complete lists; without it no route is remembered. */
+  readonly revision?: number | undefined;
 }
 
 /** Clients may name any model. */
@@ -154,24 +155,29 @@ const MAX_REMEMBERED = 1_000;
 const BUILT_IN_FAMILIES = createFamilies();
 
 export function createRouter({ mapping, offered, families }: RouterOptions) {
-  const currentMapping = memoizeMapping(mapping);
+  const compile = memoize(createMapping);
+  const currentMapping = (): ModelMapping => compile(mapping());
   const routeWith = (name: unknown, search: Pick<Search, 'mapping' | 'steps'>): Route => {
+    const asked = readModelName(name);
     const sources = { offered: offered(), families: families?.() ?? BUILT_IN_FAMILIES };
-    return findRoute({ ...search, ...sources }, readModelName(name));
+    const found = findModel({ ...search, ...sources }, asked);
+    if (found === undefined) throw unknownModel(sources, asked);
+    return { asked, ...found, steps: search.steps };
   };
   const remembered = new Map<string, Route>();
-  let version: readonly unknown[] = [];
+  let entries: unknown;
+  let rule: unknown;
+  let version: number | undefined;
   /** Clients repeat few names: a route stays until the mapping, the families or the offers change. */
   const route = (name: string): Route => {
-    const { isComplete, revision } = offered();
-    const latest = [mapping(), families?.(), isComplete ? revision : undefined];
-    const isSame = latest.every((one, index) => one === version[index]);
+    const [latestEntries, latestRule, { revision }] = [mapping(), families?.(), offered()];
+    const isSame = latestEntries === entries && latestRule === rule && revision === version;
     if (!isSame || remembered.size >= MAX_REMEMBERED) remembered.clear();
-    version = latest;
+    [entries, rule, version] = [latestEntries, latestRule, revision];
     const known = remembered.get(name);
     if (known !== undefined) return known;
     const found = routeWith(name, { mapping: currentMapping(), steps: [] });
-    if (isComplete && revision !== undefined) remembered.set(name, found);
+    if (revision !== undefined) remembered.set(name, found);
     return found;
   };
   const explainWith = (name: string, compiled: ModelMapping | undefined): Explanation => {
@@ -223,25 +229,6 @@ interface Search {
   readonly offered: OfferedNames;
   readonly families: Pick<Families, 'newestOf' | 'preferredOf'>;
   readonly steps: RouteStep[];
-}
-
-function memoizeMapping(mapping: RouterOptions['mapping']): () => ModelMapping {
-  let source: Readonly<Record<string, string>> | undefined;
-  let compiled = createMapping({});
-  return () => {
-    const latest = mapping();
-    if (latest !== source) {
-      compiled = createMapping(latest);
-      source = latest;
-    }
-    return compiled;
-  };
-}
-
-function findRoute(search: Search, asked: string): Route {
-  const found = findModel(search, asked);
-  if (found === undefined) throw unknownModel(search, asked);
-  return { asked, ...found, steps: search.steps };
 }
 
 type FoundModel = ModelVariant & { readonly target: string };
@@ -355,14 +342,14 @@ function sayVariant({ webSearch, image }: ModelVariant): string {
   return words.filter((word) => word !== undefined).join(', ');
 }
 
-function unknownModel(search: Search, asked: string): GatewayError {
+function unknownModel(search: Pick<Search, 'offered'>, asked: string): GatewayError {
   if (isImageModelWithRest(search, asked)) return unreadEnd(asked);
   return modelNotFound(
     told`The model "${asked}" is not known here; see GET /v1/models for the names that are. Other names can be mapped to one of them in custom_mapping.`,
   );
 }
 
-function isImageModelWithRest({ offered }: Search, asked: string): boolean {
+function isImageModelWithRest({ offered }: Pick<Search, 'offered'>, asked: string): boolean {
   const model = /^(.*?(?:^|-)image)-/i.exec(asked)?.[1];
   if (model === undefined) return false;
   return (findKnown(model, offered) ?? findAlias(model)) !== undefined;
