@@ -6,11 +6,11 @@ import type { Clock } from '../lib/clock.ts';
 import type { WriteBehindLog } from '../lib/write-behind.ts';
 import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import { createOwnIds, type OwnIdsOptions } from './eligibility.ts';
-import { Leasing, type LeasingOptions, viewOf } from './lease.ts';
+import { Leasing, type LeasingOptions } from './lease.ts';
 import { ModelIndexes, type ProtectionRule } from './model-index.ts';
 import { createAccountLabels, ModelLists, OfferedNames } from './model-lists.ts';
 import { Overloads } from './overload.ts';
-import type { LeaseRequest, LeaseResult, OfferedModels, PoolSettings } from './pool.ts';
+import type { AccountView, LeaseRequest, LeaseResult, PoolSettings } from './pool.ts';
 import { probeAccounts } from './probes.ts';
 import { type CallLimit, QuotaReservations } from './quota-reservations.ts';
 import { type SessionStore, SessionTable } from './sessions.ts';
@@ -108,17 +108,20 @@ export function createPool(options: PoolOptions) {
     /** Milliseconds since the epoch; undefined when the account was not used since the start. */
     lastUsedAt: (accountId: string) => indexes.lastUsedAt(accountId),
     /** Accounts as the banner and the model lists see them. */
-    accounts: () => book.list().map(viewOf),
+    accounts: (): readonly AccountView[] =>
+      book.list().map(({ record: { id, label, tier, upstreamId }, models }) => {
+        return { id, label, tier, upstreamId, models };
+      }),
     /** The entry of a routed model in the accounts' own lists; undefined when none offers or lists it. */
     describe: (model: string) => describeModel(model, book.list(), ownIdOf),
     /** The names in the accounts' model lists. */
-    offered: (): OfferedModels => offered,
+    offered,
     /**
      * Refreshes the accounts' model lists: a promise while a list was never read, undefined when all
      * are known well enough (stale ones are read again in the background). Never rejects: an account
      * whose list cannot be read may offer anything.
      */
-    ensureModels: () => lists.ensure(),
+    ensureModels: lists.ensure,
     async close() {
       unsubscribe();
       probes.close();

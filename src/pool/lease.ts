@@ -11,7 +11,6 @@ import type { ModelIndexes } from './model-index.ts';
 import type { AccountLabels } from './model-lists.ts';
 import type { OverloadOutcome, Overloads } from './overload.ts';
 import type {
-  AccountView,
   Candidate,
   Lease,
   LeaseOutcome,
@@ -234,7 +233,8 @@ export class Leasing {
     const { upstreams, overloads, reservations, book, tokens, clock } = this.#options;
     const { request, now: startedAt } = selection;
     const { account, modelId, load } = choice.candidate;
-    const { id, upstreamId, label, kind } = account.record;
+    const { models } = account;
+    const { id, upstreamId, label, kind, tier } = account.record;
     const upstream = upstreams.get(upstreamId);
     if (upstream === undefined || modelId === undefined) {
       throw new Error(`The account ${id} was chosen without an upstream or a model.`);
@@ -256,10 +256,10 @@ export class Leasing {
     /** What the upstream refused, when the credential is asked for again. */
     let lastGiven: string | undefined;
     const lease: Lease = {
-      account: viewOf(account),
+      account: { id, label, upstreamId, tier, models },
       upstream,
       modelId,
-      listedModel: account.models?.get(modelId),
+      listedModel: models?.get(modelId),
       selectionLog,
       preferenceFollowed: wanted === undefined || label.toLowerCase() === wanted,
       canRefresh: kind !== 'api-key',
@@ -383,11 +383,6 @@ function overloadOutcome(outcome: LeaseOutcome): OverloadOutcome {
   return isOverload ? 'overloaded' : 'answered';
 }
 
-export function viewOf({ record, models }: Account): AccountView {
-  const { id, label, tier, upstreamId } = record;
-  return { id, label, tier, upstreamId, models };
-}
-
 /** The account was removed or disabled after it was chosen: another one serves. */
 function withdrawn(): GatewayError {
   return new GatewayError({
@@ -423,7 +418,7 @@ function lookAtBoundAccount(
         return { state: 'unfit' };
       }
       if (until - now > MAX_BOUND_WAIT_MS) return { state: 'unfit' };
-      if (selection.isTried(candidate)) return { state: 'resting' };
+      if (selection.request.exclude?.has(candidate.account.record.id)) return { state: 'resting' };
       return { state: 'resting', waitMs: Math.max(until - now, selection.overloadMs(candidate)) };
     }
     case 'eligible': {

@@ -233,7 +233,7 @@ export class ModelIndexes {
     if (upstreams.get(upstreamId) === undefined) {
       const verdict = `its upstream ${upstreamId} is not configured`;
       const eligibility: Eligibility = { kind: 'unusable', verdict };
-      return { account, modelId: undefined, eligibility, load, place: undefined };
+      return { account, upstreamId, modelId: undefined, eligibility, load, place: undefined };
     }
     const modelId = ownIdOf(account, routedModel);
     const eligibility = checkEligibility({
@@ -247,6 +247,6 @@ export class ModelIndexes {
         isProtected(account, { modelId, routedModel }),
       isReserved: modelId !== undefined && !reservations.hasRoom(account, modelId, now),
     });
-    return { account, modelId, eligibility, load, place: undefined };
+    return { account, upstreamId, modelId, eligibility, load, place: undefined };
   }
 }

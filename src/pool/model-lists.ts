@@ -56,13 +56,13 @@ export class ModelLists {
    * A promise while some list was never asked for; it does not wait long for a slow one. Undefined
    * when all are known well enough. Never rejects.
    */
-  ensure(): Promise<void> | undefined {
+  readonly ensure = (): Promise<void> | undefined => {
     const now = this.#options.clock.now();
     if (now >= this.#freshUntil) this.#addStale(now);
     if (this.#unasked.size === 0) return undefined;
     this.#firstReads ??= this.#startFirstReads();
     return this.#firstReads.promise;
-  }
+  };
 
   close(): void {
     this.#unsubscribe();

@@ -159,6 +159,7 @@ export interface AccountLoad {
 /** Immutable but for its load and its place: what is found anew makes a new candidate. */
 export interface Candidate {
   readonly account: Account;
+  readonly upstreamId: string;
   /** The account's own id of the model; undefined when it does not offer it. */
   readonly modelId: string | undefined;
   readonly eligibility: Eligibility;

@@ -69,6 +69,8 @@ export interface SelectionSources {
   readonly random: () => number;
 }
 
+type Throttled = Pick<Candidate, 'upstreamId' | 'modelId'>;
+
 /** The accounts one request may use now: eligible, not tried by it, not throttled, and of the best health left. */
 export class Selection {
   readonly request: LeaseRequest;
@@ -127,7 +129,8 @@ export class Selection {
   onCall(label: string): Candidate | undefined {
     for (const id of this.#sources.labels.idsOf(label)) {
       const candidate = this.index.candidates.get(id);
-      if (candidate?.eligibility.kind !== 'unusable' || this.isTried(candidate)) continue;
+      if (candidate?.eligibility.kind !== 'unusable') continue;
+      if (this.request.exclude?.has(id) === true) continue;
       if (candidate.eligibility.isOnCall === true) return candidate;
     }
     return undefined;
@@ -141,44 +144,35 @@ export class Selection {
   }
 
   verdictOf(candidate: Candidate): Verdict {
-    if (candidate.eligibility.kind !== 'eligible') return candidate.eligibility;
+    const { account, eligibility } = candidate;
+    if (eligibility.kind !== 'eligible') return eligibility;
     const waitMs = this.overloadMs(candidate);
     if (waitMs > 0) return { kind: 'overloaded', verdict: OVERLOADED, waitMs };
-    return this.isTried(candidate) ? TRIED : candidate.eligibility;
-  }
-
-  isTried({ account }: Candidate): boolean {
-    return this.request.exclude?.has(account.record.id) === true;
+    return this.request.exclude?.has(account.record.id) === true ? TRIED : eligibility;
   }
 
   /** Not tried by this request, and of a band that is looked at now. */
   isLeft(candidate: Candidate): boolean {
-    if (this.request.exclude !== undefined && this.isTried(candidate)) return false;
+    const { exclude } = this.request;
+    if (exclude?.has(candidate.account.record.id) === true) return false;
     return this.lowestBand === 2 || this.#bandOf(candidate) <= this.lowestBand;
-  }
-
-  isLowered(candidate: Candidate): boolean {
-    return this.lowestBand < 2 && this.#bandOf(candidate) > this.lowestBand;
-  }
-
-  /** Until its upstream is surely asked again for the model; 0 when this request may ask it now. */
-  overloadMs({ account, modelId }: Candidate): number {
-    return modelId === undefined ? 0 : this.#refusalMs(account.record.upstreamId, modelId);
   }
 
   /** The groups whose upstream is throttled, with how long. */
   overloaded(): ReadonlyMap<CandidateGroup, number> {
     const waits = new Map<CandidateGroup, number>();
     for (const group of this.index.groups) {
-      const waitMs = group.size === 0 ? 0 : this.#refusalMs(group.upstreamId, group.modelId);
+      const waitMs = group.size === 0 ? 0 : this.overloadMs(group);
       if (waitMs > 0) waits.set(group, waitMs);
     }
     return waits;
   }
 
-  #refusalMs(upstreamId: string, modelId: string): number {
+  /** Until the upstream is surely asked again for the model; 0 when this request may ask it now. */
+  overloadMs({ upstreamId, modelId }: Throttled): number {
     const { overloads, random } = this.#sources;
     if (overloads.failing.size === 0 && this.#refusals === undefined) return 0;
+    if (modelId === undefined) return 0;
     const key = `${upstreamId} ${modelId}`;
     this.#refusals ??= new Map();
     const known = this.#refusals.get(key);
@@ -223,10 +217,10 @@ export class Selection {
   #bestRanks(tiers: readonly number[]): readonly Rank[] {
     let ranks: Rank[] = [];
     let [bestPriority, bestTier] = [Number.NEGATIVE_INFINITY, 0];
-    for (const { size, upstreamId, modelId, tiers: byTier } of this.index.groups) {
-      if (size === 0 || this.#refusalMs(upstreamId, modelId) > 0) continue;
+    for (const group of this.index.groups) {
+      if (group.size === 0 || this.overloadMs(group) > 0) continue;
       for (const tier of tiers) {
-        const rank = this.#firstLeft(byTier[tier]);
+        const rank = this.#firstLeft(group.tiers[tier]);
         if (rank === undefined) continue;
         const order = rank.priority - bestPriority || bestTier - tier;
         if (order > 0) [bestPriority, bestTier, ranks] = [rank.priority, tier, [rank]];
@@ -303,7 +297,7 @@ export class Selection {
   }
 
   #whyNot(candidate: Candidate, choice: Choice | undefined): string {
-    if (this.isLowered(candidate)) return LOWERED;
+    if (this.lowestBand < 2 && this.#bandOf(candidate) > this.lowestBand) return LOWERED;
     if (choice?.by !== 'most-room') return PASSED_OVER;
     const { priority, tier } = candidate.account.record;
     const winner = choice.candidate.account.record;
