@@ -11,7 +11,7 @@ import { ModelIndexes, type ProtectionRule } from './model-index.ts';
 import { createAccountLabels, ModelLists, OfferedNames } from './model-lists.ts';
 import { Overloads } from './overload.ts';
 import type { AccountView, LeaseRequest, LeaseResult, PoolSettings } from './pool.ts';
-import { probeAccounts } from './probes.ts';
+import { Probes } from './probes.ts';
 import { type CallLimit, QuotaReservations } from './quota-reservations.ts';
 import { type SessionStore, SessionTable } from './sessions.ts';
 import { SuccessShares } from './success-shares.ts';
@@ -84,7 +84,7 @@ export function createPool(options: PoolOptions) {
   });
   const lists = new ModelLists({ ...options, onFailure: options.onModelListFailure });
   const overloads = new Overloads(clock);
-  const probes = probeAccounts({ book, upstreams, tokens, shares, clock });
+  const probes = new Probes({ book, upstreams, tokens, shares, clock });
   const onDoubt = (accountId: string, model: string): void => probes.doubt(accountId, model);
   const stateOfPool = { indexes, labels, sessions, overloads, shares, reservations };
   const leasing = new Leasing({ ...options, ...stateOfPool, onDoubt });
