@@ -8,7 +8,7 @@ import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import { createOwnIds, type OwnIdsOptions } from './eligibility.ts';
 import { Leasing, type LeasingOptions } from './lease.ts';
 import { ModelIndexes, type ProtectionRule } from './model-index.ts';
-import { createAccountLabels, ModelLists, OfferedNames } from './model-lists.ts';
+import { AccountLabels, ModelLists, OfferedNames } from './model-lists.ts';
 import { Overloads } from './overload.ts';
 import type { AccountView, LeaseRequest, LeaseResult, PoolSettings } from './pool.ts';
 import { Probes } from './probes.ts';
@@ -57,7 +57,8 @@ export function createPool(options: PoolOptions) {
   });
   const ownIdOf = createOwnIds(options);
   const indexes = new ModelIndexes({ ...options, ownIdOf, reservations });
-  const labels = createAccountLabels(book.list());
+  const labels = new AccountLabels();
+  for (const account of book.list()) labels.put(account);
   const offered = new OfferedNames({ ...options, accounts: book.list(), ownIdOf });
   const sessions = new SessionTable({
     clock,

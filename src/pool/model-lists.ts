@@ -6,7 +6,6 @@ import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { OwnId } from './eligibility.ts';
-import type { OfferedModels } from './pool.ts';
 
 export interface ModelListsOptions {
   readonly book: Pick<AccountBook, 'list' | 'find' | 'setModels' | 'apply' | 'subscribe'>;
@@ -47,8 +46,15 @@ export class ModelLists {
     this.#options = options;
     this.#unsubscribe = options.book.subscribe(({ kind, account }) => {
       const { id } = account.record;
-      if (kind === 'removed') this.#forget(id);
-      else if (kind === 'added' || kind === 'health') this.#readNew(account);
+      if (kind === 'removed') {
+        this.#askedAt.delete(id);
+        this.#waiting.delete(id);
+        this.#asked(id);
+      } else if (kind === 'added' || kind === 'health') {
+        // Enabled before its list was ever read. Nothing is read before the first request.
+        const isNew = this.#freshUntil >= 0 && !this.#askedAt.has(id);
+        if (isNew && isReadable(account)) this.#add(id);
+      }
     });
   }
 
@@ -69,19 +75,6 @@ export class ModelLists {
     this.#closing.abort(new Error('The gateway is closing.'));
     this.#waiting.clear();
     this.#firstReads?.end();
-  }
-
-  #forget(id: string): void {
-    this.#askedAt.delete(id);
-    this.#waiting.delete(id);
-    this.#asked(id);
-  }
-
-  /** Added, or enabled before its list was ever read. Nothing is read before the first request. */
-  #readNew(account: Account): void {
-    const { id } = account.record;
-    if (this.#freshUntil < 0 || this.#askedAt.has(id) || !isReadable(account)) return;
-    this.#add(id);
   }
 
   #addStale(now: number): void {
@@ -130,15 +123,12 @@ export class ModelLists {
       book.setModels(id, list.size === 0 ? undefined : list);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
-      this.#noteRevocation(id, error);
+      const failure = error instanceof GatewayError ? error.failure : undefined;
+      if (failure?.kind === 'credential-revoked') {
+        book.apply(id, { kind: 'failure', model: '', failure });
+      }
       onFailure(account.record.label, error, id);
     }
-  }
-
-  #noteRevocation(id: string, error: unknown): void {
-    const failure = error instanceof GatewayError ? error.failure : undefined;
-    if (failure?.kind !== 'credential-revoked') return;
-    this.#options.book.apply(id, { kind: 'failure', model: '', failure });
   }
 
   #asked(id: string): void {
@@ -162,9 +152,7 @@ export class ModelLists {
 }
 
 /** A disabled account is not called, not even for its list. */
-function isReadable({ health }: Account): boolean {
-  return health.status.kind !== 'disabled';
-}
+const isReadable = ({ health }: Account): boolean => health.status.kind !== 'disabled';
 
 type ModelList = ReadonlyMap<string, UpstreamModel> | undefined;
 
@@ -180,7 +168,7 @@ export interface OfferedNamesOptions {
 const MAX_REMEMBERED = 1000;
 
 /** The names the accounts' model lists hold, counted as the lists come and go, and what is served of them. */
-export class OfferedNames implements OfferedModels {
+export class OfferedNames {
   readonly #options: OfferedNamesOptions;
   readonly #accounts = new Map<string, Account>();
   readonly #counts = new Map<string, number>();
@@ -218,6 +206,10 @@ export class OfferedNames implements OfferedModels {
     return this.#counts.has(name);
   }
 
+  /**
+   * The id under which the first enabled account that offers a routed model knows it; undefined when
+   * none does. Cooldowns and quotas change nothing; an account whose list is unknown may offer anything.
+   */
   servedAs(model: string): string | undefined {
     if (this.revision === undefined) return this.#findServed(model);
     if (this.#served.size >= MAX_REMEMBERED) this.#served.clear();
@@ -225,10 +217,12 @@ export class OfferedNames implements OfferedModels {
     return this.#served.get(model);
   }
 
+  /** False while some account's list is unknown: a name that is not here may still be offered. */
   get isComplete(): boolean {
     return this.#unknownLists === 0;
   }
 
+  /** Changes whenever another answer may differ from before; undefined while some list is unknown. */
   get revision(): number | undefined {
     const latest = this.#options.rulesVersion();
     if (latest !== this.#rules) this.#change();
@@ -284,32 +278,29 @@ function listOf({ models, health: { status } }: Account): ModelList {
   return models ?? (isStandingBy ? NOTHING : undefined);
 }
 
-export type AccountLabels = ReturnType<typeof createAccountLabels>;
-
 /** Finds accounts by their label, whatever its case. */
-export function createAccountLabels(accounts: Iterable<Account>) {
-  const labels = new Map<string, string>();
-  const ids = new Map<string, Set<string>>();
-  const remove = (accountId: string): void => {
-    const label = labels.get(accountId);
-    if (label === undefined) return;
-    labels.delete(accountId);
-    const sharing = ids.get(label);
-    sharing?.delete(accountId);
-    if (sharing?.size === 0) ids.delete(label);
-  };
-  const put = ({ record }: Account): void => {
-    remove(record.id);
-    const label = record.label.toLowerCase();
-    labels.set(record.id, label);
-    const sharing = ids.get(label);
-    if (sharing === undefined) ids.set(label, new Set([record.id]));
-    else sharing.add(record.id);
-  };
-  for (const account of accounts) put(account);
-  return {
-    put,
-    remove /** Several when upstreams have accounts of the same label. */,
-    idsOf: (label: string): Iterable<string> => ids.get(label.toLowerCase()) ?? [],
-  };
+export class AccountLabels {
+  /** By account. */
+  readonly #labels = new Map<string, string>();
+  readonly #ids = new Map<string, Set<string>>();
+
+  put({ record: { id, label } }: Account): void {
+    this.remove(id);
+    const key = label.toLowerCase();
+    this.#labels.set(id, key);
+    const sharing = this.#ids.get(key) ?? new Set();
+    this.#ids.set(key, sharing.add(id));
+  }
+
+  remove(id: string): void {
+    const key = this.#labels.get(id) ?? '';
+    this.#labels.delete(id);
+    const sharing = this.#ids.get(key);
+    if (sharing?.delete(id) === true && sharing.size === 0) this.#ids.delete(key);
+  }
+
+  /** Several when upstreams have accounts of the same label. */
+  idsOf(label: string): Iterable<string> {
+    return this.#ids.get(label.toLowerCase()) ?? [];
+  }
 }

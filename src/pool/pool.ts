@@ -5,19 +5,6 @@ import type { UpstreamFailure } from '../canonical/error.ts';
 import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { Eligibility } from './eligibility.ts';
 
-export interface OfferedModels extends Iterable<string> {
-  has(name: string): boolean;
-  /**
-   * The id under which the first enabled account that offers a routed model knows it; undefined when
-   * none does. Cooldowns and quotas change nothing; an account whose list is unknown may offer anything.
-   */
-  servedAs(model: string): string | undefined;
-  /** False while some account's list is unknown: a name that is not here may still be offered. */
-  readonly isComplete: boolean;
-  /** Changes whenever another answer may differ from before; undefined while some list is unknown. */
-  readonly revision: number | undefined;
-}
-
 export interface LeaseRequest {
   /** The routed model name; the pool asks each account's upstream for its own ids of it. */
   readonly model: string;

@@ -49,11 +49,10 @@ export class QuotaReservations {
     if (draws !== true) return undefined;
     const byModel = this.#ledgers.get(id) ?? new Map<string, AccountLedger>();
     this.#ledgers.set(id, byModel);
-    const known = byModel.get(modelId) ?? new AccountLedger(modelId, this.#options.limitOf);
-    byModel.set(modelId, known);
-    const ledger = known.at(account, now);
-    const claim = ledger.reserve(now);
-    const { onChange } = this.#options;
+    const { limitOf, onChange } = this.#options;
+    const ledger = byModel.get(modelId) ?? new AccountLedger(modelId, limitOf);
+    byModel.set(modelId, ledger);
+    const claim = ledger.at(account, now).reserve(now);
     if (ledger.room === 0) onChange(id);
     return {
       settle: (at) => claim.settle(at),
@@ -80,42 +79,14 @@ export class QuotaReservations {
   }
 }
 
-/** The ledger of one model of one account, told what is known of the quota when it is asked. */
-class AccountLedger {
-  readonly #modelId: string;
-  readonly #limitOf: CallLimit;
-  readonly #ledger = new QuotaLedger();
-  #reading: QuotaReading | undefined;
-  #limit: number | undefined;
-  #count: KnownCount | undefined;
-
-  constructor(modelId: string, limitOf: CallLimit) {
-    this.#modelId = modelId;
-    this.#limitOf = limitOf;
-  }
-
-  at(account: Account, now: number): QuotaLedger {
-    const quota = knownQuota(account, this.#modelId, now);
-    const reading = quota && account.quotas.get(this.#modelId);
-    const limit = this.#limitOf(account, this.#modelId);
-    if (reading !== this.#reading || limit !== this.#limit) {
-      [this.#reading, this.#limit] = [reading, limit];
-      this.#count = countOf(reading, limit);
-    }
-    this.#ledger.learn(this.#count, now);
-    return this.#ledger;
-  }
-}
-
 /** Undefined where neither the upstream nor a limit says how many calls a share is. */
 function countOf(
   reading: QuotaReading | undefined,
   limit: number | undefined,
 ): KnownCount | undefined {
   if (reading === undefined) {
-    return limit === undefined
-      ? undefined
-      : { calls: limit, readAt: undefined, resetsAt: undefined };
+    const unused = { readAt: undefined, resetsAt: undefined };
+    return limit === undefined ? undefined : { calls: limit, ...unused };
   }
   const { remainingFraction, remainingCalls, resetsAt, fetchedAt: readAt } = reading;
   if (isExhausted(reading)) return { calls: 0, readAt, resetsAt };
@@ -216,4 +187,31 @@ export class QuotaLedger {
 
 function isOver({ resetsAt }: KnownCount, at: number): boolean {
   return resetsAt !== undefined && resetsAt <= at;
+}
+
+/** The ledger of one model of one account, told what is known of the quota when it is asked. */
+class AccountLedger extends QuotaLedger {
+  readonly #modelId: string;
+  readonly #limitOf: CallLimit;
+  #reading: QuotaReading | undefined;
+  #limit: number | undefined;
+  #count: KnownCount | undefined;
+
+  constructor(modelId: string, limitOf: CallLimit) {
+    super();
+    this.#modelId = modelId;
+    this.#limitOf = limitOf;
+  }
+
+  at(account: Account, now: number): this {
+    const quota = knownQuota(account, this.#modelId, now);
+    const reading = quota && account.quotas.get(this.#modelId);
+    const limit = this.#limitOf(account, this.#modelId);
+    if (reading !== this.#reading || limit !== this.#limit) {
+      [this.#reading, this.#limit] = [reading, limit];
+      this.#count = countOf(reading, limit);
+    }
+    this.learn(this.#count, now);
+    return this;
+  }
 }

@@ -60,10 +60,9 @@ interface VariantName {
   readonly variant: ModelVariant;
 }
 
-type VariantWord = (variant: ModelVariant) => ModelVariant | undefined;
-
-const WORDS: readonly (readonly [suffix: string, apply: VariantWord])[] = [
-  ['-online', (variant) => (variant.webSearch ? undefined : { ...variant, webSearch: true })],
+/** Each with what a variant gains by it; undefined where it says so already. */
+const WORDS: readonly (readonly [suffix: string, apply: typeof withSearch])[] = [
+  ['-online', withSearch],
   ['-thinking', (variant) => (variant.thinking ? undefined : { ...variant, thinking: 'on' })],
   ['-high', (variant) => (variant.effort ? undefined : { ...variant, effort: 'high' })],
   ['-low', (variant) => (variant.effort ? undefined : { ...variant, effort: 'low' })],
@@ -71,29 +70,25 @@ const WORDS: readonly (readonly [suffix: string, apply: VariantWord])[] = [
 
 const NO_VARIANT: ModelVariant = { webSearch: false };
 
+function withSearch(variant: ModelVariant): ModelVariant | undefined {
+  return variant.webSearch ? undefined : { ...variant, webSearch: true };
+}
+
 /** The name itself, then the name with one more word taken off each time. */
 function variantNames(name: string, variant: ModelVariant): readonly VariantName[] {
-  const names: VariantName[] = [{ base: name, variant }];
-  for (let next = names.at(-1); next !== undefined; next = takeWord(next)) {
-    if (next !== names.at(-1)) names.push(next);
+  const names: VariantName[] = [];
+  let next: VariantName | undefined = { base: name, variant };
+  while (next !== undefined) {
+    names.push(next);
+    next = takeWord(next, WORDS);
   }
   return names;
 }
 
-/** Takes `-online` off: it says nothing about the model itself. */
-function takeOnline(name: string): VariantName | undefined {
-  const suffix = '-online';
-  if (!endsWith(name, suffix)) return undefined;
-  return { base: name.slice(0, -suffix.length), variant: { ...NO_VARIANT, webSearch: true } };
-}
-
-function takeWord({ base, variant }: VariantName): VariantName | undefined {
-  for (const [suffix, apply] of WORDS) {
-    if (!endsWith(base, suffix)) continue;
-    const applied = apply(variant);
-    return applied && { base: base.slice(0, -suffix.length), variant: applied };
-  }
-  return undefined;
+function takeWord({ base, variant }: VariantName, words: typeof WORDS): VariantName | undefined {
+  const [suffix = '', apply] = words.find(([word]) => endsWith(base, word)) ?? [];
+  const applied = apply?.(variant);
+  return applied && { base: base.slice(0, -suffix.length), variant: applied };
 }
 
 function endsWith(name: string, suffix: string): boolean {
@@ -284,7 +279,9 @@ function namesOf(search: Search, asked: string): readonly VariantName[] {
 }
 
 function setAside(search: Search, asked: string): VariantName {
-  const { base, variant } = takeOnline(asked) ?? { base: asked, variant: NO_VARIANT };
+  const plain = { base: asked, variant: NO_VARIANT };
+  // It says nothing about the model itself.
+  const { base, variant } = takeWord(plain, WORDS.slice(0, 1)) ?? plain;
   const image = readImageName(mappedNames(search), base);
   if (image === undefined) return { base, variant };
   return { base: image.base, variant: { ...variant, image: image.image } };
@@ -300,8 +297,7 @@ function mappedNames(search: Search): MappedNames {
 
 /** A target is looked up like any name, but never mapped again. */
 function findRoutedTarget(search: Search, target: string): FoundModel | undefined {
-  const name = target.replace(/^models\//i, '');
-  return findModel({ ...search, mapping: undefined }, name);
+  return findModel({ ...search, mapping: undefined }, target.replace(/^models\//i, ''));
 }
 
 /** What the client asked for wins over what the target says. */
@@ -342,17 +338,13 @@ function sayVariant({ webSearch, image }: ModelVariant): string {
   return words.filter((word) => word !== undefined).join(', ');
 }
 
-function unknownModel(search: Pick<Search, 'offered'>, asked: string): GatewayError {
-  if (isImageModelWithRest(search, asked)) return unreadEnd(asked);
+function unknownModel({ offered }: Pick<Search, 'offered'>, asked: string): GatewayError {
+  const model = /^(.*?(?:^|-)image)-/i.exec(asked)?.[1];
+  const isImage = model !== undefined && (findKnown(model, offered) ?? findAlias(model));
+  if (isImage) return unreadEnd(asked);
   return modelNotFound(
     told`The model "${asked}" is not known here; see GET /v1/models for the names that are. Other names can be mapped to one of them in custom_mapping.`,
   );
-}
-
-function isImageModelWithRest({ offered }: Pick<Search, 'offered'>, asked: string): boolean {
-  const model = /^(.*?(?:^|-)image)-/i.exec(asked)?.[1];
-  if (model === undefined) return false;
-  return (findKnown(model, offered) ?? findAlias(model)) !== undefined;
 }
 
 function unroutable({ key, target }: MappingHit, why: string): GatewayError {
