@@ -20,7 +20,7 @@ import {
   type StoredAccount,
   StoreError,
 } from './account-store.ts';
-import { type AccountHealth, HEALTHY, type HealthEvent, nextHealth } from './health.ts';
+import { HEALTHY, type HealthEvent, nextHealth } from './health.ts';
 import { createStateSaver, type SavedPart, type StateSaver } from './state-saver.ts';
 
 /**
@@ -194,7 +194,18 @@ class Book {
   apply(id: string, event: HealthEvent): void {
     const account = this.#accounts.get(id);
     if (account === undefined) return;
-    this.#setHealth(account, this.#next(account.health, this.#cleaned(event)));
+    const { clock, random, cleanModel } = this.#options;
+    // What a client named as its model may be a secret, and is kept with the account.
+    const named = 'model' in event ? event.model : undefined;
+    const model = named === undefined ? undefined : (cleanModel?.(named) ?? named);
+    const cleaned = model === named || model === undefined ? event : { ...event, model };
+    const health = nextHealth(account.health, cleaned, { now: clock.now(), jitter: random() });
+    if (health !== account.health) {
+      const changed = { ...account, health };
+      if (account.health.status.kind !== health.status.kind) this.#logStatus(changed);
+      this.#save(changed, 'health');
+      this.#put(changed, 'health');
+    }
     if (event.kind !== 'reauthenticated') return;
     this.#tell({ kind: 'reauthenticated', account: this.#accounts.get(id) ?? account });
   }
@@ -225,13 +236,14 @@ class Book {
     if (account === undefined || readings.size === 0) return;
     const quotas = new Map(account.quotas);
     let { health } = account;
+    const { clock, random } = this.#options;
     for (const [model, reading] of readings) {
       if (reading === undefined) quotas.delete(model);
       else quotas.set(model, reading);
       if (reading?.source !== 'upstream') continue;
       const { remainingFraction, resetsAt, fetchedAt: readAt } = reading;
       const event = { kind: 'quota-read', model, remainingFraction, resetsAt, readAt } as const;
-      health = this.#next(health, event);
+      health = nextHealth(health, event, { now: clock.now(), jitter: random() });
     }
     const changed = { ...account, quotas, health };
     this.#save(changed, 'quotas');
@@ -289,27 +301,6 @@ class Book {
   /** Writes what is not saved yet. */
   async close(): Promise<void> {
     await this.#saver?.close();
-  }
-
-  /** What a client named as its model may be a secret, and is kept with the account. */
-  #cleaned(event: HealthEvent): HealthEvent {
-    const { cleanModel } = this.#options;
-    if (cleanModel === undefined || !('model' in event) || event.model === undefined) return event;
-    const model = cleanModel(event.model);
-    return model === event.model ? event : { ...event, model };
-  }
-
-  #next(health: AccountHealth, event: HealthEvent): AccountHealth {
-    const { clock, random } = this.#options;
-    return nextHealth(health, event, { now: clock.now(), jitter: random() });
-  }
-
-  #setHealth(account: Account, health: AccountHealth): void {
-    if (account.health === health) return;
-    const changed = { ...account, health };
-    if (account.health.status.kind !== health.status.kind) this.#logStatus(changed);
-    this.#save(changed, 'health');
-    this.#put(changed, 'health');
   }
 
   #logStatus({ record, health: { status } }: Account): void {

@@ -2,12 +2,13 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import type {
-  AccountHealth,
-  AccountStatus,
-  CoolingCause,
-  DisabledReason,
-  ModelHealth,
+import {
+  type AccountHealth,
+  type AccountStatus,
+  type CoolingCause,
+  type DisabledReason,
+  HEALTHY,
+  type ModelHealth,
 } from './health.ts';
 
 const REASONS: readonly DisabledReason[] = [
@@ -19,26 +20,19 @@ const REASONS: readonly DisabledReason[] = [
 ];
 const CAUSES: readonly CoolingCause[] = ['none', 'quota', 'rate', 'refused', 'missing'];
 
+const NUMBERS = [
+  ...(['outUntil', 'revocations', 'revokedAt', 'refusals', 'refusedSince', 'refusedAt'] as const),
+  ...(['servedAt', 'probes'] as const),
+] as const;
+
 /** Models are pairs, as their names are the client's and may be any text. */
-export function writeHealth(health: AccountHealth): JsonObject {
+export function writeHealth({ status, models, ...numbers }: AccountHealth): JsonObject {
+  const probeAt = status.kind === 'disabled' ? (status.probeAt ?? null) : null;
+  const detail = status.kind === 'active' ? null : (status.detail ?? null);
   return {
-    status: {
-      ...health.status,
-      detail: detailOf(health.status),
-      probeAt: health.status.kind === 'disabled' ? (health.status.probeAt ?? null) : null,
-    },
-    outUntil: health.outUntil,
-    revocations: health.revocations,
-    revokedAt: health.revokedAt,
-    refusals: health.refusals,
-    refusedSince: health.refusedSince,
-    refusedAt: health.refusedAt,
-    servedAt: health.servedAt,
-    probes: health.probes,
-    models: [...health.models].map(([id, model]) => [
-      id,
-      { ...model, figure: model.figure ?? null },
-    ]),
+    status: { ...status, detail, probeAt },
+    ...numbers,
+    models: [...models].map(([id, model]) => [id, { ...model, figure: model.figure ?? null }]),
   };
 }
 
@@ -49,22 +43,10 @@ export function writeHealth(health: AccountHealth): JsonObject {
 export function readHealth(value: JsonValue): AccountHealth {
   const stored = isJsonObject(value) ? value : {};
   const pairs = Array.isArray(stored.models) ? stored.models : [];
-  return {
-    status: readStatus(stored.status),
-    outUntil: readTime(stored.outUntil),
-    revocations: readTime(stored.revocations),
-    revokedAt: readTime(stored.revokedAt),
-    refusals: readTime(stored.refusals),
-    refusedSince: readTime(stored.refusedSince),
-    refusedAt: readTime(stored.refusedAt),
-    servedAt: readTime(stored.servedAt),
-    probes: readTime(stored.probes),
-    models: new Map(pairs.flatMap(readModel)),
-  };
-}
-
-function detailOf(status: AccountStatus): string | null {
-  return status.kind === 'active' ? null : (status.detail ?? null);
+  const { status: _status, models: _models, ...numbers } = HEALTHY;
+  const read = { ...numbers };
+  for (const key of NUMBERS) read[key] = readTime(stored[key]);
+  return { ...read, status: readStatus(stored.status), models: new Map(pairs.flatMap(readModel)) };
 }
 
 function readStatus(value: JsonValue | undefined): AccountStatus {

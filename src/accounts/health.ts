@@ -31,16 +31,8 @@ const FRESH_MODEL: ModelHealth = {
   isGuess: false,
 };
 
-interface Refusal {
-  readonly failure: UpstreamFailure;
-  readonly now: number;
-  /** A random number in [0, 1). */
-  readonly jitter: number;
-  /** When the refused attempt began; undefined when that is not known. */
-  readonly startedAt: number | undefined;
-  /** When the account last served the model, as far as that is remembered. */
-  readonly servedAt: number | undefined;
-}
+type FailureEvent = Extract<HealthEvent, { kind: 'failure' }>;
+type Refusal = FailureEvent & HealthMoment;
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -76,17 +68,14 @@ function afterRateRefusal(model: ModelHealth, refusal: Refusal): ModelHealth {
 
 /** 60 s doubled by consecutive count up to an hour; nothing where the account served the model a moment ago. */
 function afterForbidden(model: ModelHealth, refusal: Refusal): ModelHealth {
-  const { now } = refusal;
+  const { now, servedAt } = refusal;
   if (!isNewRefusal(model, refusal)) return model;
   const forbiddenCount = model.forbiddenCount + 1;
   const counted = { ...model, forbiddenCount, isGuess: false };
-  if (servedLately(refusal) && forbiddenCount < REFUSALS_THAT_COUNT) return counted;
+  const servedLately = servedAt !== undefined && servedAt > now - SERVED_LATELY_MS;
+  if (servedLately && forbiddenCount < REFUSALS_THAT_COUNT) return counted;
   const waitMs = Math.min(MINUTE * 2 ** (forbiddenCount - 1), MAX_FORBIDDEN_STEP_MS);
   return cooled(counted, 'refused', { now, waitMs });
-}
-
-function servedLately({ servedAt, now }: Pick<Refusal, 'servedAt' | 'now'>): boolean {
-  return servedAt !== undefined && servedAt > now - SERVED_LATELY_MS;
 }
 
 /** At least a second, at most a day. A cooldown that lasts longer already stays, with its cause. */
@@ -100,12 +89,7 @@ function cooled(
   return model.coolUntil > coolUntil ? model : { ...model, coolUntil, since: now, cause };
 }
 
-interface QuotaFigure {
-  readonly remainingFraction: number;
-  readonly resetsAt: number | undefined;
-  /** When the upstream was asked for it. */
-  readonly readAt: number;
-}
+type QuotaFigure = Extract<HealthEvent, { kind: 'quota-read' }>;
 
 /** A figure above zero ends a quota cooldown when it shows recovery; zero cools until its reset. */
 function afterQuotaFigure(
@@ -295,8 +279,14 @@ export function nextHealth(
   moment: HealthMoment,
 ): AccountHealth {
   switch (event.kind) {
-    case 'success':
+    case 'success': {
+      const { status, refusals, revocations, servedAt, models } = health;
+      const isClear = status.kind === 'active' && refusals + revocations === 0;
+      const isKnown = Math.abs(moment.now - servedAt) < SERVED_STEP_MS;
+      // Mostly there is nothing to end and nothing to note.
+      if (isClear && isKnown && !models.has(event.model)) return health;
       return afterSuccess(health, event, moment);
+    }
     case 'failure':
       return afterFailure(health, event, moment);
     case 'probed':
@@ -310,9 +300,9 @@ export function nextHealth(
     case 'verified':
       return health.status.kind === 'blocked' ? activated(health) : health;
     case 'disable':
-      return disabled(health, 'manual', { now: moment.now, detail: event.detail });
+      return disabled(health, 'manual', moment.now, event.detail);
     case 'stand-by':
-      return disabled(health, 'standing-by', { now: moment.now, detail: undefined });
+      return disabled(health, 'standing-by', moment.now);
     case 'enable':
       return health.status.kind === 'active' ? health : { ...activated(health), outUntil: 0 };
     case 'clear-cooldown':
@@ -327,9 +317,6 @@ function afterSuccess(
   { model, startedAt = Number.POSITIVE_INFINITY }: Extract<HealthEvent, { kind: 'success' }>,
   { now }: HealthMoment,
 ): AccountHealth {
-  const isClear = health.status.kind === 'active' && health.refusals + health.revocations === 0;
-  const isKnown = Math.abs(now - health.servedAt) < SERVED_STEP_MS;
-  if (isClear && isKnown && !health.models.has(model)) return health;
   const cleared = withModel(health, model, (current) =>
     current !== undefined && isEndedBySuccess(current, { startedAt, now }) ? undefined : current,
   );
@@ -341,12 +328,12 @@ function afterSuccess(
 
 function afterFailure(
   health: AccountHealth,
-  event: Extract<HealthEvent, { kind: 'failure' }>,
+  event: FailureEvent,
   { now, jitter }: HealthMoment,
 ): AccountHealth {
-  const { model, failure, startedAt, servedAt } = event;
+  const { model, failure, startedAt = now } = event;
   const { detail } = failure;
-  const refusal = { failure, now, jitter, startedAt, servedAt };
+  const refusal: Refusal = { ...event, now, jitter };
   const change = (next: (current: ModelHealth) => ModelHealth): AccountHealth =>
     withModel(health, model, (current = FRESH_MODEL) => next(current));
   switch (failure.kind) {
@@ -357,11 +344,11 @@ function afterFailure(
     case 'unauthenticated':
       return afterRefusal(health, event, now);
     case 'credential-revoked':
-      return afterRevocation(health, { now, detail, startedAt: startedAt ?? now });
+      return afterRevocation(health, startedAt, now, detail);
     case 'verification-required':
-      return blocked(health, { now, detail });
+      return blocked(health, now, detail);
     case 'forbidden':
-      return disabled(health, 'forbidden', { now, detail });
+      return disabled(health, 'forbidden', now, detail);
     case 'model-forbidden':
       return change((current) => afterForbidden(current, refusal));
     case 'model-not-found':
@@ -383,11 +370,7 @@ function afterFailure(
 }
 
 /** Refusals of attempts that were under way together are one refusal. */
-function afterRefusal(
-  health: AccountHealth,
-  event: Extract<HealthEvent, { kind: 'failure' }>,
-  now: number,
-): AccountHealth {
+function afterRefusal(health: AccountHealth, event: FailureEvent, now: number): AccountHealth {
   const { startedAt = now, servedAt, isKey, failure } = event;
   if (health.status.kind === 'disabled') return health;
   if (health.refusals > 0 && startedAt < health.refusedAt) return health;
@@ -395,7 +378,7 @@ function afterRefusal(
   const refusedSince = health.refusals === 0 ? now : health.refusedSince;
   const counted = { ...health, refusals, refusedSince, refusedAt: now };
   if (isKey === true && isInvalidKey(counted)) {
-    const invalid = disabled(counted, 'invalid-key', { now, detail: failure.detail });
+    const invalid = disabled(counted, 'invalid-key', now, failure.detail);
     return withProbeAt({ ...invalid, probes: 0 }, now);
   }
   if (servedAt !== undefined && servedAt > now - TRUSTED_FOR_MS) return counted;
@@ -422,11 +405,11 @@ function afterProbe(
     return withProbeAt({ ...health, probes: health.probes + 1 }, now);
   }
   if (failure?.kind === 'verification-required') {
-    return blocked(health, { now, detail: failure.detail });
+    return blocked(health, now, failure.detail);
   }
   const isForbidden = failure?.kind === 'forbidden' || failure?.kind === 'model-forbidden';
   if (!isForbidden) return health;
-  return disabled(health, 'forbidden', { now, detail: failure.detail });
+  return disabled(health, 'forbidden', now, failure.detail);
 }
 
 function withProbeAt(health: AccountHealth, now: number): AccountHealth {
@@ -446,15 +429,12 @@ function withoutRefusals(health: AccountHealth): AccountHealth {
   return { ...health, refusals: 0, refusedSince: 0, refusedAt: 0, outUntil: 0 };
 }
 
-interface Occasion {
-  readonly now: number;
-  readonly detail?: string | undefined;
-}
-
 /** All who waited for one refresh learn of its refusal; it counts once. */
 function afterRevocation(
   health: AccountHealth,
-  { now, startedAt, detail }: Occasion & { readonly startedAt: number },
+  startedAt: number,
+  now: number,
+  detail: string | undefined,
 ): AccountHealth {
   const { revocations, revokedAt } = health;
   const stepMs = REVOCATION_STEPS_MS[revocations];
@@ -462,7 +442,7 @@ function afterRevocation(
   const isKnown = revocations > 0 && (startedAt <= revokedAt || now < revokedAt + lastStepMs);
   if (isKnown || health.status.kind === 'disabled') return health;
   const counted = { ...health, revocations: revocations + 1, revokedAt: now };
-  if (stepMs === undefined) return disabled(counted, 'invalid-grant', { now, detail });
+  if (stepMs === undefined) return disabled(counted, 'invalid-grant', now, detail);
   return out(counted, now + stepMs);
 }
 
@@ -490,13 +470,14 @@ function activated(health: AccountHealth): AccountHealth {
 function disabled(
   health: AccountHealth,
   reason: DisabledReason,
-  { now, detail }: Occasion,
+  now: number,
+  detail?: string,
 ): AccountHealth {
   if (health.status.kind === 'disabled' && reason !== 'manual') return health;
   return { ...health, status: { kind: 'disabled', reason, since: now, ...detailOf(detail) } };
 }
 
-function blocked(health: AccountHealth, { now, detail }: Occasion): AccountHealth {
+function blocked(health: AccountHealth, now: number, detail: string | undefined): AccountHealth {
   if (health.status.kind === 'disabled') return health;
   const until = now + 10 * MINUTE;
   return { ...health, status: { kind: 'blocked', until, since: now, ...detailOf(detail) } };

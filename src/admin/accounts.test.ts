@@ -259,8 +259,7 @@ test('the rest of an overloaded upstream is shown at its accounts, and ended at 
   const { rests } = admin.fakes;
   const overload = (upstreamId: string, model: string): void => {
     for (let nth = 0; nth < 20; nth += 1) {
-      rests.noteStart(upstreamId, model, NOW);
-      rests.noteEnd(upstreamId, model, { now: NOW, outcome: 'overloaded' });
+      rests.noteEnd(rests.noteStart(upstreamId, model, NOW), 'overloaded', NOW);
     }
   };
   overload(record.upstreamId, 'm');

@@ -11,7 +11,7 @@ import type { SettingOverride, VariableOrigin } from '../config/origins.ts';
 import { ConfigError } from '../config/values.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { AccountTransfer, ImportResult } from '../oauth/imports.ts';
-import { createOverloads, type Overloads } from '../pool/overload.ts';
+import { Overloads } from '../pool/overload.ts';
 import type { BoundSession } from '../pool/sessions.ts';
 import type { AccountCondition } from '../pool/success-shares.ts';
 import { createProtocols } from '../protocols/index.ts';
@@ -55,7 +55,7 @@ export function createFakes(): Fakes {
     refreshed: [],
     revoked: [],
     sessions: [],
-    rests: createOverloads({ now: () => NOW }),
+    rests: new Overloads({ now: () => NOW }),
     states: new Set(),
     imported: [],
     warnings: [],

@@ -151,6 +151,7 @@ export function readImageOptions(
   fields: ImageFields,
   context: ImageFieldContext,
 ): ImageOptions | undefined {
+  if ((fields.size ?? fields.quality ?? fields.imageSize) === undefined) return undefined;
   const aspectRatio = readAspectRatio(fields.size, context);
   const quality = readQuality(fields.quality, context);
   const size = readImageSize(fields.imageSize, context) ?? quality;

@@ -72,58 +72,27 @@ export interface ListedModel {
   readonly tasks: readonly ModelTask[];
 }
 
-/** What the parsers of the Chat and of the Messages protocol both need of a list element. */
-export type ListElement = {
-  id: string;
-  object: 'model';
-  /** Seconds since the epoch. */
-  created: number;
-  owned_by: string;
-  type: 'model';
-  display_name: string;
-  /** RFC 3339. */
-  created_at: string;
-};
-
-/** What the generate-content protocol shows of a model (Gemini API: models.list). */
-export type NativeElement = {
-  name: string;
-  displayName: string;
-  description: string;
-  inputTokenLimit: number;
-  outputTokenLimit: number;
-  supportedGenerationMethods: string[];
-  thinking: boolean;
-};
-
-/** The members of a list beside its `data`. */
-export type ListFrame = {
-  object: 'list';
-  has_more: boolean;
-  first_id: string | null;
-  last_id: string | null;
-};
-
 /** The methods of each task; the prefix of the path is the model's own. */
 const METHODS: Readonly<Record<ModelTask, readonly string[]>> = {
   generate: ['generateContent', 'streamGenerateContent', 'countTokens'],
   embed: ['embedContent', 'batchEmbedContents', 'countTokens'],
 };
 
-/** Three protocols share a path, so some keys are in all lists. */
-export function writeListElement(model: ListedModel): ListElement {
+/** What the parsers of the Chat and of the Messages protocol both need: three protocols share a path. */
+export function writeListElement(model: ListedModel) {
   return {
     id: model.id,
-    object: 'model',
+    object: 'model' as const,
     created: model.createdAt,
     owned_by: 'isthmus',
-    type: 'model',
+    type: 'model' as const,
     display_name: model.displayName,
     created_at: new Date(model.createdAt * 1000).toISOString().replace('.000Z', 'Z'),
   };
 }
 
-export function writeNativeElement(model: ListedModel): NativeElement {
+/** What the generate-content protocol shows of a model (Gemini API: models.list). */
+export function writeNativeElement(model: ListedModel) {
   return {
     name: `models/${model.id}`,
     displayName: model.displayName,
@@ -135,10 +104,10 @@ export function writeNativeElement(model: ListedModel): NativeElement {
   };
 }
 
-/** `hasMore` tells whether there is more in the direction of paging. */
-export function writeListFrame(page: readonly ListedModel[], hasMore: boolean): ListFrame {
+/** The members of a list beside its `data`; `hasMore` tells of more in the direction of paging. */
+export function writeListFrame(page: readonly ListedModel[], hasMore: boolean) {
   return {
-    object: 'list',
+    object: 'list' as const,
     has_more: hasMore,
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
@@ -148,39 +117,28 @@ export function writeListFrame(page: readonly ListedModel[], hasMore: boolean): 
 /** Largest page that is handed out. */
 const MAX_LIMIT = 1000;
 
-interface ModelPage {
-  readonly page: readonly ListedModel[];
-  /** True when there is more in the direction of paging. */
-  readonly hasMore: boolean;
-}
-
 /** Without `limit` the page is the whole list, so that clients which never page see everything. */
-export function pickModelPage(models: readonly ListedModel[], query: URLSearchParams): ModelPage {
+export function pickModelPage(
+  models: readonly ListedModel[],
+  query: URLSearchParams,
+): { readonly page: readonly ListedModel[]; readonly hasMore: boolean } {
   const limit = readLimit(query.get('limit'));
   const beforeId = query.get('before_id');
+  const place = (id: string): number => models.findIndex((model) => model.id === id);
   if (beforeId) {
-    const end = Math.max(0, indexOf(models, beforeId));
+    const end = Math.max(0, place(beforeId));
     const start = Math.max(0, end - limit);
     return { page: models.slice(start, end), hasMore: start > 0 };
   }
   const afterId = query.get('after_id');
-  const start = afterId ? indexAfter(models, afterId) : 0;
+  // An unknown id ends the paging: starting over would never end.
+  const start = afterId ? place(afterId) + 1 || models.length : 0;
   return { page: models.slice(start, start + limit), hasMore: start + limit < models.length };
 }
 
 function readLimit(text: string | null): number {
   if (text === null || !/^\d{1,6}$/.test(text)) return MAX_LIMIT;
   return Math.min(MAX_LIMIT, Math.max(1, Number(text)));
-}
-
-/** An unknown id ends the paging: starting over would never end. */
-function indexAfter(models: readonly ListedModel[], id: string): number {
-  const index = indexOf(models, id);
-  return index < 0 ? models.length : index + 1;
-}
-
-function indexOf(models: readonly ListedModel[], id: string): number {
-  return models.findIndex((model) => model.id === id);
 }
 
 /** Without surrounding white space and without the resource prefix some SDKs add. */

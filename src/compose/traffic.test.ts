@@ -35,7 +35,7 @@ function benchOf({ lists, disabled = [], mapping = {} }: Situation) {
     clock: createFakeClock(),
     families,
   });
-  const router = createRouter({ mapping: () => mapping, offered: () => pool.offered(), families });
+  const router = createRouter({ mapping: () => mapping, offered: () => pool.offered, families });
   const directory = createModelDirectory({ router, pool });
   /** Where a request for the name would end. */
   const ask = (name: string): string => {
@@ -108,7 +108,7 @@ test('an account whose list cannot be read is asked for anything, so the catalog
   const bench = benchOf({ lists: [null] });
   expect(await bench.list()).toEqual(expect.arrayContaining(CATALOG.map(({ id }) => id)));
   const failure = { kind: 'model-not-found' } as const;
-  const id = bench.pool.offered().servedAs('alpha-3-flash') ?? '';
+  const id = bench.pool.offered.servedAs('alpha-3-flash') ?? '';
   bench.book.apply('a0', { kind: 'failure', model: id, failure });
   expect(await bench.list()).not.toContain('alpha-3-flash');
   expect(bench.ask('alpha-3-flash')).toBe('not-offered');

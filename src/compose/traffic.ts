@@ -49,7 +49,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   });
   const { pool, families, missing } = accounts;
   const router = createRouter({
-    ...{ families, offered: pool.offered },
+    ...{ families, offered: () => pool.offered },
     mapping: () => current().customMapping,
   });
   const keeper = new SignatureCache({

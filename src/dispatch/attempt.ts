@@ -61,7 +61,8 @@ export class GenerateAttempt {
     return this.#promptEstimate;
   };
   #access: AccountAccess | undefined;
-  #told: GenerateAnswer | undefined;
+  /** Present when `run` failed for an answer in the client's own wire that says itself what is wrong with it. */
+  told: GenerateAnswer | undefined;
 
   constructor(input: GenerateAttemptInput) {
     this.#input = input;
@@ -90,18 +91,11 @@ export class GenerateAttempt {
     return answer;
   }
 
-  /** True when `run` failed for an answer in the client's own wire that says itself what is wrong with it. */
-  get isTold(): boolean {
-    return this.#told !== undefined;
-  }
-
-  /** That answer, where no better one comes. */
-  tell(): GenerateAnswer | undefined {
+  /** Call when `told` is the answer, as no better one came. */
+  noteTold(): void {
     const { context, options } = this.#input;
-    if (this.#told === undefined) return undefined;
     noteCommit(context.record, this.#watch, options.clock.monotonic());
     context.record.error = this.#watch.error;
-    return this.#told;
   }
 
   async #open(): Promise<UpstreamStream> {
@@ -146,7 +140,7 @@ export class GenerateAttempt {
       const edit = this.#relayEdit(relay);
       return reply(
         await relayReply({ ...input, edit }, (bodies) => {
-          this.#told = reply(bodies);
+          this.told = reply(bodies);
         }),
       );
     }
@@ -171,7 +165,7 @@ export class GenerateAttempt {
             { ...input, edit: this.#relayEdit(relay) },
             relay.createStreamWriter(written),
             (text) => {
-              this.#told = { kind: 'stream', chunks: oneChunk(text) };
+              this.told = { kind: 'stream', chunks: oneChunk(text) };
             },
           );
     // From the commit point on the lease lives as long as the stream.

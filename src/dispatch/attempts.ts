@@ -417,7 +417,7 @@ export function createRetryBudget(clock: Pick<Clock, 'monotonic'>) {
   return {
     /** Counts a request that starts. */
     noteRequest(): void {
-      roll();
+      if (clock.monotonic() - start >= WINDOW_MS) roll();
       current.requests += 1;
     },
     /** True when another path retry is allowed now. */

@@ -59,21 +59,17 @@ export function noteLease(lease: Lease, { record, receipt }: CallContext): void 
   receipt.add('dropped', 'X-Preferred-Account', told`The preferred account could not be used.`);
 }
 
-/** Undefined when nobody says: the upstream decides then. */
-export function knownTasks(
-  target: string,
-  { listedModel }: Pick<Lease, 'listedModel'>,
-): readonly ModelTask[] | undefined {
-  return listedModel?.tasks ?? findCatalogModel(target)?.tasks;
-}
-
-/** @throws GatewayError (invalid-request) for a model that is known not to do this. */
+/**
+ * Where nobody knows what the model does, the upstream decides; true where somebody does.
+ * @throws GatewayError (invalid-request) for a model that is known not to do this.
+ */
 export function requireTask(
   task: ModelTask,
   { model, target }: { readonly model: string; readonly target: string },
   lease: Pick<Lease, 'listedModel'>,
-): void {
-  if (knownTasks(target, lease)?.includes(task) !== false) return;
+): boolean {
+  const tasks = lease.listedModel?.tasks ?? findCatalogModel(target)?.tasks;
+  if (tasks === undefined || tasks.includes(task)) return tasks !== undefined;
   const name = model === target ? model : `${model} (${target})`;
   const message =
     task === 'embed'

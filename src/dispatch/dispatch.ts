@@ -25,7 +25,6 @@ import type {
   Dispatcher,
   GenerateAnswer,
   ModelRouter,
-  RoutedModel,
 } from './dispatcher.ts';
 import { embed } from './embed.ts';
 import { exhaustedError } from './exhausted.ts';
@@ -79,7 +78,7 @@ class Dispatch implements Dispatcher {
     const { model } = call;
     const session = nameSession(call, context);
     const { route, leaseRequest } = await routeCall({ model, session }, context, this.#options);
-    const bodies = this.#bodiesOf(call, context, route);
+    const bodies = new CallBodies(call, context, { ...this.#options, route });
     /** The last one whose answer says itself what is wrong with it. */
     let told: GenerateAttempt | undefined;
     try {
@@ -96,7 +95,7 @@ class Dispatch implements Dispatcher {
           try {
             return await attempt.run();
           } finally {
-            if (attempt.isTold) told = attempt;
+            if (attempt.told !== undefined) told = attempt;
           }
         },
         this.#dependencies,
@@ -104,9 +103,9 @@ class Dispatch implements Dispatcher {
     } catch (error) {
       // No attempt gave better: what such an answer says of itself tells the client more than an error.
       const isTold = error instanceof GatewayError && tellsItself(error);
-      const answer = isTold ? told?.tell() : undefined;
-      if (answer === undefined) throw error;
-      return answer;
+      if (!isTold || told?.told === undefined) throw error;
+      told.noteTold();
+      return told.told;
     }
   }
 
@@ -115,7 +114,7 @@ class Dispatch implements Dispatcher {
     const call = asksForSeveral(asked) ? await askApart(asked, context, this.#options) : asked;
     const { model } = call;
     const { route, leaseRequest } = await routeCall({ model }, context, this.#options);
-    const bodies = this.#bodiesOf(call, context, route);
+    const bodies = new CallBodies(call, context, { ...this.#options, route });
     const leased = lookForLease(leaseRequest, this.#options.pool);
     if (leased.kind === 'none') throw exhaustedError(leased, undefined);
     const { lease } = leased;
@@ -141,7 +140,7 @@ class Dispatch implements Dispatcher {
 
   async countTokens(call: CountTokensCall, context: CallContext): Promise<JsonObject> {
     const { route, leaseRequest } = await routeCall(call, context, this.#options);
-    const bodies = this.#bodiesOf(call, context, route, true);
+    const bodies = new CallBodies(call, context, { ...this.#options, route, mayBePiece: true });
     const { estimator } = this.#attempts;
     const setup = { leaseRequest, bodies, estimator, dependencies: this.#dependencies };
     return countTokens(call, context, setup);
@@ -151,17 +150,6 @@ class Dispatch implements Dispatcher {
     const routed = await routeCall(call, context, this.#options);
     const { estimator } = this.#attempts;
     return embed(call, context, { ...routed, estimator, dependencies: this.#dependencies });
-  }
-
-  #bodiesOf(
-    call: GenerateCall | CountTokensCall,
-    context: CallContext,
-    route: RoutedModel,
-    mayBePiece = false,
-  ): CallBodies {
-    const { keeper, media, thinkingMode } = this.#options;
-    const options = { route, keeper, media, thinkingMode: thinkingMode(), mayBePiece };
-    return new CallBodies(call, context, options);
   }
 }
 

@@ -9,7 +9,7 @@ import { told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { EmbedCall, EmbedRelay } from '../protocols/protocol.ts';
 import { type AttemptDependencies, type AttemptPlan, runAttempts } from './attempts.ts';
-import { knownTasks, noteLease, type RoutedCall, requireTask } from './call-setup.ts';
+import { noteLease, type RoutedCall, requireTask } from './call-setup.ts';
 import type { CallContext, RoutedModel } from './dispatcher.ts';
 import { refuseLosses } from './prepare.ts';
 import { noteCommit, type TokenEstimator } from './stream-observer.ts';
@@ -31,10 +31,10 @@ export async function embed(
     { leaseRequest, context },
     async (lease, plan) => {
       noteLease(lease, context);
-      requireTask('embed', { model: call.model, target: route.target }, lease);
+      const isKnown = requireTask('embed', { model: call.model, target: route.target }, lease);
       noteVariant(route, receipt);
       const startedAt = dependencies.clock.monotonic();
-      await embedOn(lease, { call, context, plan, progress, route });
+      await embedOn(lease, { call, context, plan, progress, isKnown });
       record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
     },
     dependencies,
@@ -56,11 +56,12 @@ interface EmbedAttempt {
   readonly context: CallContext;
   readonly plan: AttemptPlan;
   readonly progress: Progress;
-  readonly route: RoutedModel;
+  /** True where somebody knows that the model embeds. */
+  readonly isKnown: boolean;
 }
 
 async function embedOn(lease: Lease, attempt: EmbedAttempt): Promise<void> {
-  const { call, context, plan, progress, route } = attempt;
+  const { call, context, plan, progress, isKnown } = attempt;
   const { receipt, signal, strict } = context;
   const { modelId, upstream } = lease;
   const relay = call.relay?.wire === upstream.wire ? call.relay : undefined;
@@ -73,7 +74,7 @@ async function embedOn(lease: Lease, attempt: EmbedAttempt): Promise<void> {
     const parts = upstream.embed({ modelId, bodies, access, signal, freshConnection, receipt });
     for await (const part of parts) progress.add(part);
   } catch (error) {
-    throw knownTasks(route.target, lease) === undefined ? spareModel(error) : error;
+    throw isKnown ? error : spareModel(error);
   }
   lease.release({ kind: 'success' });
 }

@@ -49,7 +49,7 @@ function bodiesOf(isEnabled: boolean, relay?: RelayBody) {
     route: { target: 'm', webSearch: false },
     keeper: new SignatureCache({ clock }),
     media,
-    thinkingMode: { kind: 'auto' },
+    thinkingMode: () => ({ kind: 'auto' }),
   });
   const said = async (lease: Lease) => `${(await bodies.prepare(lease, FIRST_PLAN)).body.said}`;
   return { asked, said };

@@ -46,8 +46,7 @@ export interface BodiesOptions {
   readonly keeper: SignatureCache;
   /** For media that requests name by address; absent where nothing is ever fetched. */
   readonly media?: MediaFetcher | undefined;
-  /** Read once per request, so that a request is not treated in two ways. */
-  readonly thinkingMode: ThinkingMode;
+  readonly thinkingMode: () => ThinkingMode;
   /** True for calls that count tokens: they may be about a piece of a conversation. */
   readonly mayBePiece?: boolean | undefined;
 }
@@ -62,6 +61,8 @@ export class CallBodies {
   readonly #call: BodiesCall;
   readonly #context: CallContext;
   readonly #options: BodiesOptions;
+  /** Read once per request, so that a request is not treated in two ways. */
+  readonly #thinkingMode: ThinkingMode;
   readonly #made: NotedBody[] = [];
   readonly #sent: { readonly lease: Lease; readonly body: JsonObject }[] = [];
   #noted: readonly ReceiptEntry[] = [];
@@ -73,6 +74,7 @@ export class CallBodies {
     this.#call = call;
     this.#context = context;
     this.#options = options;
+    this.#thinkingMode = options.thinkingMode();
   }
 
   /** Fetches media where the operator allows it; a relayed body goes as it is. @throws GatewayError; or the signal's reason */
@@ -115,7 +117,7 @@ export class CallBodies {
     const { signatures, usesPlaceholders } = plan;
     const key = `${upstream.id} ${modelId} ${signatures} ${usesPlaceholders}`;
     for (const one of this.#made) if (one.key === key) return one;
-    const { route, keeper, thinkingMode, mayBePiece } = this.#options;
+    const { route, keeper, mayBePiece } = this.#options;
     const receipt = createReceipt();
     const capabilities = upstream.capabilities(modelId, listedModel);
     const target: PatchTarget = {
@@ -126,29 +128,26 @@ export class CallBodies {
       receipt,
       recall: { lookup: (key) => keeper.lookup(this.#context.clientKeyId, key) },
       variant: route,
-      thinkingMode,
+      thinkingMode: this.#thinkingMode,
       mayBePiece,
     };
     const { relay } = this.#call;
     const isRelayed = relay !== undefined && relay.wire === upstream.wire;
+    if (!isRelayed) {
+      for (const { action, path, reason } of relay?.losses ?? []) receipt.add(action, path, reason);
+    }
     const made: NotedBody = {
       key,
       lane: isRelayed ? 'relay' : 'translate',
-      body: isRelayed ? patchBody(relay, upstream, target) : this.#translate(upstream, target),
+      body: isRelayed
+        ? patchBody(relay, upstream, target)
+        : translateRequest(this.#loaded ?? this.#call.request, upstream, target),
       signatureFamily: capabilities.signatureFamily,
       isSearchNamed: route.webSearch,
       noted: receipt.entries,
     };
     this.#made.push(made);
     return made;
-  }
-
-  #translate(upstream: Upstream, target: PatchTarget): JsonObject {
-    const { relay, request } = this.#call;
-    for (const { action, path, reason } of relay?.losses ?? []) {
-      target.receipt.add(action, path, reason);
-    }
-    return translateRequest(this.#loaded ?? request, upstream, target);
   }
 }
 

@@ -101,49 +101,36 @@ function nextStep(failure: UpstreamFailureKind, state: RetryState): NextStep {
   }
 }
 
+type Kinds = readonly UpstreamFailureKind[];
+
+const PATH_FAULTS: Kinds = ['path', 'connection-lost', 'overloaded', 'unusable-answer'];
+const LIMITS: Kinds = ['rate-limited', 'quota-exhausted'];
+/** A 403 that speaks of the whole account: two accounts that say it alike are asked once more, for one token. */
+const ACCOUNT_DOUBTS: Kinds = ['forbidden', 'verification-required'];
+/** Refusals that may be the request's own: a second account that says the same tells. */
+const OF_REQUEST: Kinds = [...ACCOUNT_DOUBTS, 'model-forbidden', 'model-not-found'];
+/** Refusals of a single account, of which one request holds one against one account. */
+const REFUSALS: Kinds = [...OF_REQUEST, 'unauthenticated'];
+/** Limits and refused credentials; what the request itself may be to blame for is the client's to know. */
+const ACCOUNT_TROUBLE: Kinds = [
+  ...LIMITS,
+  ...ACCOUNT_DOUBTS,
+  'unauthenticated',
+  'credential-revoked',
+];
+
+const among =
+  (kinds: Kinds) =>
+  (failure: UpstreamFailureKind): boolean =>
+    kinds.includes(failure);
+
 /** Faults of the path are counted against the path budgets, everything else against the account's. */
-export function isPathFault(failure: UpstreamFailureKind): boolean {
-  return (
-    failure === 'path' ||
-    failure === 'connection-lost' ||
-    failure === 'overloaded' ||
-    failure === 'unusable-answer'
-  );
-}
-
-export function isLimit(failure: UpstreamFailureKind): boolean {
-  return failure === 'rate-limited' || failure === 'quota-exhausted';
-}
-
-/** True for refusals that may be the request's own: a second account that says the same tells. */
-export function mayBeOfRequest(failure: UpstreamFailureKind): boolean {
-  return isAccountDoubt(failure) || failure === 'model-forbidden' || failure === 'model-not-found';
-}
-
-/** True for a 403 that speaks of the whole account: two accounts that say it alike are asked once more, for one token. */
-export function isAccountDoubt(failure: UpstreamFailureKind): boolean {
-  return failure === 'forbidden' || failure === 'verification-required';
-}
-
-/** True for refusals of a single account, of which one request holds one against one account. */
-export function isRefusal(failure: UpstreamFailureKind): boolean {
-  return mayBeOfRequest(failure) || failure === 'unauthenticated';
-}
-
-/** True for limits and refused credentials; what the request itself may be to blame for is the client's to know. */
-export function isAccountTrouble(failure: UpstreamFailureKind): boolean {
-  switch (failure) {
-    case 'rate-limited':
-    case 'quota-exhausted':
-    case 'unauthenticated':
-    case 'credential-revoked':
-    case 'verification-required':
-    case 'forbidden':
-      return true;
-    default:
-      return false;
-  }
-}
+export const isPathFault = among(PATH_FAULTS);
+export const isLimit = among(LIMITS);
+export const isAccountDoubt = among(ACCOUNT_DOUBTS);
+export const mayBeOfRequest = among(OF_REQUEST);
+export const isRefusal = among(REFUSALS);
+export const isAccountTrouble = among(ACCOUNT_TROUBLE);
 
 const STOP: NextStep = { kind: 'stop' };
 

@@ -1,18 +1,18 @@
 // The account pool: chooses accounts of the book for requests, and keeps what that needs current.
 
 import type { Account, TokenSource } from '../accounts/account.ts';
-import type { AccountBook, BookChange } from '../accounts/account-book.ts';
+import type { AccountBook } from '../accounts/account-book.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WriteBehindLog } from '../lib/write-behind.ts';
 import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import { createOwnIds, type OwnIdsOptions } from './eligibility.ts';
-import { createLeasing, type LeaseSources, viewOf } from './lease.ts';
-import { createModelIndexes, type ProtectionRule } from './model-index.ts';
-import { createAccountLabels, createOfferedCount, ModelLists } from './model-lists.ts';
-import { createOverloads, type Overloads } from './overload.ts';
-import type { LeaseRequest, LeaseResult, PoolSettings } from './pool.ts';
-import { probeAccounts } from './probes.ts';
-import { type CallLimit, createQuotaReservations } from './quota-reservations.ts';
+import { Leasing, type LeasingOptions } from './lease.ts';
+import { ModelIndexes, type ProtectionRule } from './model-index.ts';
+import { AccountLabels, ModelLists, OfferedNames } from './model-lists.ts';
+import { Overloads } from './overload.ts';
+import type { AccountView, LeaseRequest, LeaseResult, PoolSettings } from './pool.ts';
+import { Probes } from './probes.ts';
+import { type CallLimit, QuotaReservations } from './quota-reservations.ts';
 import { type SessionStore, SessionTable } from './sessions.ts';
 import { SuccessShares } from './success-shares.ts';
 
@@ -31,7 +31,7 @@ export interface PoolOptions {
   /** What a share of a quota is in calls, where the upstream does not say; without it nobody knows. */
   readonly callLimitOf?: CallLimit | undefined;
   /** Told how each lease ended. */
-  readonly onOutcome?: LeaseSources['onOutcome'];
+  readonly onOutcome?: LeasingOptions['onOutcome'];
   /** Which listed models stand for the catalogue's names; without it a name stands for itself alone. */
   readonly families?: OwnIdsOptions['families'];
   /** Lets session bindings survive a restart. */
@@ -47,12 +47,19 @@ export type Pool = ReturnType<typeof createPool>;
 
 export function createPool(options: PoolOptions) {
   const { book, upstreams, tokens, settings, clock } = options;
-  const limitOf = options.callLimitOf ?? (() => undefined);
-  const reservations = createQuotaReservations({ upstreams, limitOf });
+  const reservations = new QuotaReservations({
+    upstreams,
+    limitOf: options.callLimitOf ?? (() => undefined),
+    onChange(accountId) {
+      const account = book.find(accountId);
+      if (account !== undefined) indexes.take({ kind: 'quotas', account });
+    },
+  });
   const ownIdOf = createOwnIds(options);
-  const indexes = createModelIndexes({ ...options, ownIdOf, reservations });
-  const labels = createAccountLabels(book.list());
-  const offered = createOfferedCount({ ...options, accounts: book.list(), ownIdOf });
+  const indexes = new ModelIndexes({ ...options, ownIdOf, reservations });
+  const labels = new AccountLabels();
+  for (const account of book.list()) labels.put(account);
+  const offered = new OfferedNames({ ...options, accounts: book.list(), ownIdOf });
   const sessions = new SessionTable({
     clock,
     idleMs: () => settings().sessionIdleMs,
@@ -61,37 +68,36 @@ export function createPool(options: PoolOptions) {
   });
   const shares = new SuccessShares();
   const unsubscribe = book.subscribe((change) => {
+    const { kind, account } = change;
+    const { id } = account.record;
     indexes.take(change);
-    if (change.kind === 'removed' || change.kind === 'reauthenticated') {
-      shares.forget(change.account.record.id);
+    if (kind === 'removed' || kind === 'reauthenticated') shares.forget(id);
+    if (kind === 'removed') {
+      sessions.forgetAccount(id);
+      reservations.forget(id);
+      labels.remove(id);
+      offered.remove(id);
+    } else if (kind !== 'quotas') {
+      // What an unknown list means depends on whether the account stands by.
+      offered.put(account);
+      if (kind !== 'health') labels.put(account);
     }
-    if (change.kind === 'removed') {
-      sessions.forgetAccount(change.account.record.id);
-      reservations.forget(change.account.record.id);
-    }
-    for (const view of [labels, offered]) follow(view, change);
-    // What an unknown list means depends on whether the account stands by.
-    if (change.kind === 'health') offered.put(change.account);
   });
   const lists = new ModelLists({ ...options, onFailure: options.onModelListFailure });
-  const overloads = createOverloads(clock);
-  const probes = probeAccounts({ book, upstreams, tokens, shares, clock });
-  const lease = createLeasing({
-    ...options,
-    indexes,
-    labels,
-    sessions,
-    overloads,
-    shares,
-    reservations,
-    onDoubt: (accountId, model) => probes.doubt(accountId, model),
-  });
-  const checkClock = createClockSkewWatch({ book, clock, overloads });
+  const overloads = new Overloads(clock);
+  const probes = new Probes({ book, upstreams, tokens, shares, clock });
+  const onDoubt = (accountId: string, model: string): void => probes.doubt(accountId, model);
+  const stateOfPool = { indexes, labels, sessions, overloads, shares, reservations };
+  const leasing = new Leasing({ ...options, ...stateOfPool, onDoubt });
+  let seenAt = clock.now();
+  endFutureWaits({ book, overloads }, seenAt);
   return {
     /** Picks an account that can serve the request now, or says why none can. Never waits. */
     lease(request: LeaseRequest): LeaseResult {
-      checkClock();
-      return lease(request);
+      const now = clock.now();
+      if (now < seenAt - TOLERANCE_MS) endFutureWaits({ book, overloads }, now);
+      seenAt = now;
+      return leasing.lease(request, now);
     },
     sessions,
     /** Restores the sessions of the last run; to be called before the first lease. Never rejects. */
@@ -103,17 +109,20 @@ export function createPool(options: PoolOptions) {
     /** Milliseconds since the epoch; undefined when the account was not used since the start. */
     lastUsedAt: (accountId: string) => indexes.lastUsedAt(accountId),
     /** Accounts as the banner and the model lists see them. */
-    accounts: () => book.list().map(viewOf),
+    accounts: (): readonly AccountView[] =>
+      book.list().map(({ record: { id, label, tier, upstreamId }, models }) => {
+        return { id, label, tier, upstreamId, models };
+      }),
     /** The entry of a routed model in the accounts' own lists; undefined when none offers or lists it. */
     describe: (model: string) => describeModel(model, book.list(), ownIdOf),
     /** The names in the accounts' model lists. */
-    offered: () => offered.offered,
+    offered,
     /**
      * Refreshes the accounts' model lists: a promise while a list was never read, undefined when all
      * are known well enough (stale ones are read again in the background). Never rejects: an account
      * whose list cannot be read may offer anything.
      */
-    ensureModels: () => lists.ensure(),
+    ensureModels: lists.ensure,
     async close() {
       unsubscribe();
       probes.close();
@@ -136,43 +145,21 @@ function describeModel(
   return undefined;
 }
 
-interface AccountFollower {
-  put(account: Account): void;
-  remove(accountId: string): void;
-}
-
-function follow(follower: AccountFollower, { kind, account }: BookChange): void {
-  if (kind === 'removed') follower.remove(account.record.id);
-  else if (kind !== 'health' && kind !== 'quotas') follower.put(account);
-}
-
 /** Less is a correction as time servers make them. */
 const TOLERANCE_MS = 1000;
 /** An account that was refused its credential is out for no longer. */
 const MAX_REFUSAL_MS = 60_000;
 
-interface ClockSkewOptions {
+interface Waits {
   readonly book: Pick<AccountBook, 'list' | 'apply' | 'setQuotas'>;
-  readonly clock: Pick<Clock, 'now'>;
   readonly overloads: Pick<Overloads, 'endSince'>;
 }
 
 /**
- * Looks at the clock before a choice is made. When it was set back, what began in the future is over,
- * and what was read then counts no more: the upstream says anew what still holds.
+ * For a clock that was set back: what began in the future is over, and what was read then counts no more. The
+ * upstream says anew what still holds.
  */
-function createClockSkewWatch(options: ClockSkewOptions): () => void {
-  const { clock } = options;
-  let seen = clock.now();
-  endFutureWaits(options, seen);
-  return () => {
-    const now = clock.now();
-    if (now < seen - TOLERANCE_MS) endFutureWaits(options, now);
-    seen = now;
-  };
-}
-
-function endFutureWaits({ book, overloads }: ClockSkewOptions, now: number): void {
+function endFutureWaits({ book, overloads }: Waits, now: number): void {
   const future = now + TOLERANCE_MS;
   overloads.endSince(future);
   for (const { record, health, quotas } of book.list()) {

@@ -4,112 +4,75 @@ import type { Account } from '../accounts/account.ts';
 import type { AccountBook, BookChange } from '../accounts/account-book.ts';
 import type { Clock } from '../lib/clock.ts';
 import { touchLru } from '../lib/lru.ts';
+import { checkEligibility, type Eligibility, knownQuota, type OwnId } from './eligibility.ts';
+import { ExpiryHeap } from './expiry-heap.ts';
 import {
-  checkEligibility,
-  type Eligibility,
-  knownQuota,
-  type OwnId,
-  type Waiting,
-} from './eligibility.ts';
-import { createExpiryHeap } from './expiry-heap.ts';
-import { type AccountLoad, type Candidate, TIERS_BY_ROOM, tierRank } from './pool.ts';
+  type AccountLoad,
+  type Candidate,
+  type CandidateGroup,
+  type Rank,
+  TIERS_BY_ROOM,
+  tierRank,
+} from './pool.ts';
 import type { QuotaReservations } from './quota-reservations.ts';
 
-interface Judgement {
-  readonly modelId: string | undefined;
-  readonly eligibility: Eligibility;
-}
-
-export interface ModelIndexOptions {
-  readonly accounts: readonly Account[];
-  /** What the model is to an account now. */
-  readonly judge: (account: Account, now: number) => Judgement;
-  readonly loadOf: (accountId: string) => AccountLoad;
-  readonly now: number;
-}
-
 /** The accounts that share one reason not to be used. */
-export interface UnusableGroup {
+interface UnusableGroup {
   readonly eligibility: Exclude<Eligibility, { kind: 'eligible' }>;
-  readonly accountIds: ReadonlySet<string>;
+  readonly accountIds: Set<string>;
 }
 
 /** So many recoveries are looked at in one choice, while others can be chosen meanwhile. */
 const MAX_EXPIRIES = 64;
 
 export class ModelIndex {
-  readonly #options: ModelIndexOptions;
-  /** In the order of the accounts. */
-  readonly #candidates = new Map<string, Candidate>();
-  readonly #groups = createCandidateGroups();
-  readonly #unusable = new Map<string, UnusableGroup & { readonly accountIds: Set<string> }>();
-  #expiries = createExpiryHeap();
+  /** In the order of the accounts, each as it was last looked at. */
+  readonly candidates = new Map<string, Candidate>();
+  readonly groups: CandidateGroup[] = [];
+  /** By their verdict. */
+  readonly unusable = new Map<string, UnusableGroup>();
+  eligibleCount = 0;
+  readonly #look: (account: Account, now: number) => Candidate;
+  expiries = new ExpiryHeap();
   #soonest: { readonly value: number | undefined } | undefined;
 
-  constructor(options: ModelIndexOptions) {
-    this.#options = options;
-    for (const account of options.accounts) this.update(account, options.now);
-  }
-
-  get size(): number {
-    return this.#candidates.size;
-  }
-
-  get eligibleCount(): number {
-    return this.#groups.size;
-  }
-
-  groups(): Iterable<CandidateGroup> {
-    return this.#groups;
-  }
-
-  unusableGroups(): Iterable<UnusableGroup> {
-    return this.#unusable.values();
-  }
-
-  all(): Iterable<Candidate> {
-    return this.#candidates.values();
-  }
-
-  /** The account as it was last looked at. */
-  peek(accountId: string): Candidate | undefined {
-    return this.#candidates.get(accountId);
+  constructor(look: (account: Account, now: number) => Candidate) {
+    this.#look = look;
   }
 
   /** The account as it is at that moment. */
   find(accountId: string, now: number): Candidate | undefined {
-    const known = this.#candidates.get(accountId);
-    if (known === undefined) return undefined;
-    const until = endOf(known.eligibility);
-    if (until === undefined || until > now) return known;
-    this.update(known.account, now);
-    return this.#candidates.get(accountId);
+    const known = this.candidates.get(accountId);
+    if (known === undefined || (endOf(known) ?? now + 1) > now) return known;
+    return this.update(known.account, now);
   }
 
-  update(account: Account, now: number): void {
+  update(account: Account, now: number): Candidate {
     const { id } = account.record;
     this.#leaveGroup(id);
-    const { modelId, eligibility } = this.#options.judge(account, now);
-    const candidate = { account, modelId, eligibility, load: this.#options.loadOf(id) };
-    this.#candidates.set(id, candidate);
+    const candidate = this.#look(account, now);
+    const { modelId, eligibility } = candidate;
+    this.candidates.set(id, candidate);
     if (eligibility.kind === 'eligible') {
-      if (modelId !== undefined) this.#groups.add(candidate, modelId);
-      return;
+      if (modelId !== undefined) this.#rank(candidate, modelId);
+      return candidate;
     }
-    this.#joinGroup(id, eligibility);
-    const until = endOf(eligibility);
-    if (until !== undefined) this.#expireAt(until, id);
+    const group = this.unusable.get(eligibility.verdict);
+    if (group !== undefined) group.accountIds.add(id);
+    else this.unusable.set(eligibility.verdict, { eligibility, accountIds: new Set([id]) });
+    this.#expire(candidate);
+    return candidate;
   }
 
   remove(accountId: string): void {
     this.#leaveGroup(accountId);
-    this.#candidates.delete(accountId);
+    this.candidates.delete(accountId);
   }
 
   /** Looks at the accounts whose wait is over. */
   wake(now: number): void {
-    for (let woken = 0; woken < MAX_EXPIRIES || this.#groups.size === 0; woken += 1) {
-      const accountId = this.#expiries.takeDue(now);
+    for (let woken = 0; woken < MAX_EXPIRIES || this.eligibleCount === 0; woken += 1) {
+      const accountId = this.expiries.takeDue(now);
       if (accountId === undefined) return;
       this.find(accountId, now);
     }
@@ -117,66 +80,82 @@ export class ModelIndex {
 
   /** The soonest end of a wait, in milliseconds since the epoch; undefined when none is known. */
   soonestEnd(): number | undefined {
-    this.#soonest ??= { value: soonestOf(this.#candidates.values()) };
+    if (this.#soonest === undefined) {
+      let value = Number.POSITIVE_INFINITY;
+      for (const { eligibility } of this.candidates.values()) {
+        if (eligibility.kind === 'waiting') value = Math.min(value, eligibility.until ?? value);
+      }
+      this.#soonest = { value: Number.isFinite(value) ? value : undefined };
+    }
     return this.#soonest.value;
-  }
-
-  #joinGroup(accountId: string, eligibility: UnusableGroup['eligibility']): void {
-    const { verdict } = eligibility;
-    const group = this.#unusable.get(verdict);
-    if (group !== undefined) group.accountIds.add(accountId);
-    else this.#unusable.set(verdict, { eligibility, accountIds: new Set([accountId]) });
   }
 
   #leaveGroup(accountId: string): void {
     this.#soonest = undefined;
-    const known = this.#candidates.get(accountId)?.eligibility;
+    const known = this.candidates.get(accountId);
     if (known === undefined) return;
-    if (known.kind === 'eligible') {
-      this.#groups.remove(accountId);
+    const { eligibility, place } = known;
+    if (eligibility.kind !== 'eligible') {
+      const group = this.unusable.get(eligibility.verdict);
+      group?.accountIds.delete(accountId);
+      if (group?.accountIds.size === 0) this.unusable.delete(eligibility.verdict);
       return;
     }
-    const group = this.#unusable.get(known.verdict);
-    group?.accountIds.delete(accountId);
-    if (group?.accountIds.size === 0) this.#unusable.delete(known.verdict);
+    if (place === undefined) return;
+    const { group, ranks, rank, index } = place;
+    const last = rank.members.pop();
+    if (last !== undefined && last !== known) {
+      rank.members[index] = last;
+      if (last.place !== undefined) last.place.index = index;
+    }
+    if (rank.members.length === 0) ranks.splice(ranks.indexOf(rank), 1);
+    group.size -= 1;
+    this.eligibleCount -= 1;
+  }
+
+  #rank(candidate: Candidate, modelId: string): void {
+    const { upstreamId, tier, priority } = candidate.account.record;
+    let group = this.groups.find((one) => one.upstreamId === upstreamId && one.modelId === modelId);
+    if (group === undefined) {
+      group = { upstreamId, modelId, tiers: TIERS_BY_ROOM.map(() => []), size: 0 };
+      this.groups.push(group);
+    }
+    const ranks = group.tiers[tierRank(tier)];
+    if (ranks === undefined) return;
+    const rank = rankOf(ranks, priority);
+    candidate.place = { group, ranks, rank, index: rank.members.length };
+    rank.members.push(candidate);
+    group.size += 1;
+    this.eligibleCount += 1;
   }
 
   /** Moments that no longer hold stay in the heap until they come; too many of them are left out. */
-  #expireAt(until: number, accountId: string): void {
-    this.#expiries.add(until, accountId);
-    if (this.#expiries.size <= 4 * this.#candidates.size + MAX_EXPIRIES) return;
-    this.#expiries = createExpiryHeap();
-    for (const [id, { eligibility }] of this.#candidates) {
-      const end = endOf(eligibility);
-      if (end !== undefined) this.#expiries.add(end, id);
-    }
+  #expire(candidate: Candidate): void {
+    this.expiries.add(candidate.account.record.id, endOf(candidate));
+    if (this.expiries.size <= 4 * this.candidates.size + MAX_EXPIRIES) return;
+    this.expiries = new ExpiryHeap();
+    for (const [id, known] of this.candidates) this.expiries.add(id, endOf(known));
   }
 }
 
-function endOf(eligibility: Eligibility): number | undefined {
-  switch (eligibility.kind) {
-    case 'waiting':
-    case 'not-offered':
-      return eligibility.until;
-    case 'eligible':
-    case 'unusable':
-      return undefined;
-    default:
-      return eligibility satisfies never;
-  }
+function endOf({ eligibility }: Candidate): number | undefined {
+  return 'until' in eligibility ? eligibility.until : undefined;
 }
 
-function soonestOf(candidates: Iterable<Candidate>): number | undefined {
-  let soonest: number | undefined;
-  for (const { eligibility } of candidates) {
-    if (!isWaiting(eligibility) || eligibility.until === undefined) continue;
-    if (soonest === undefined || eligibility.until < soonest) soonest = eligibility.until;
+/** The rank of that priority, put in its place when it is new. */
+function rankOf(ranks: Rank[], priority: number): Rank {
+  let low = 0;
+  let high = ranks.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ranks[middle]?.priority ?? Number.NEGATIVE_INFINITY) > priority) low = middle + 1;
+    else high = middle;
   }
-  return soonest;
-}
-
-function isWaiting(eligibility: Eligibility): eligibility is Waiting {
-  return eligibility.kind === 'waiting';
+  const found = ranks[low];
+  if (found?.priority === priority) return found;
+  const rank: Rank = { priority, members: [] };
+  ranks.splice(low, 0, rank);
+  return rank;
 }
 
 export type ProtectionRule = (
@@ -194,188 +173,80 @@ export interface ModelIndexesOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export type ModelIndexes = ReturnType<typeof createModelIndexes>;
-
 /** Clients may name any model; the indexes of those not asked for lately are dropped. */
 const MAX_INDEXES = 32;
 
 /** The indexes of the models asked for lately: built on first use, kept current with the account book. */
-export function createModelIndexes(options: ModelIndexesOptions) {
-  const { book, clock, rulesVersion } = options;
-  const indexes = new Map<string, ModelIndex>();
-  const loads = new Map<string, AccountLoad>();
-  let version = rulesVersion();
-  const loadOf = (accountId: string): AccountLoad => {
-    const known = loads.get(accountId);
-    if (known !== undefined) return known;
-    const load: AccountLoad = { inFlight: 0, lastUse: 0, lastUsedAt: undefined };
-    loads.set(accountId, load);
-    return load;
-  };
-  const build = (model: string): ModelIndex =>
-    new ModelIndex({
-      accounts: book.list(),
-      judge: (account, now) => judge(account, { model, now, options }),
-      loadOf,
-      now: clock.now(),
+export class ModelIndexes {
+  readonly #options: ModelIndexesOptions;
+  readonly #indexes = new Map<string, ModelIndex>();
+  readonly #loads = new Map<string, AccountLoad>();
+  #version: unknown;
+  #newest: string | undefined;
+
+  constructor(options: ModelIndexesOptions) {
+    this.#options = options;
+    this.#version = options.rulesVersion();
+  }
+
+  /** The accounts as a routed model sees them now. */
+  of(model: string, now: number): ModelIndex {
+    const latest = this.#options.rulesVersion();
+    if (latest !== this.#version) this.#indexes.clear();
+    this.#version = latest;
+    const index = this.#indexes.get(model) ?? this.#build(model, now);
+    // The map is in the order of last use; mostly it is in that order already.
+    if (model !== this.#newest) touchLru(this.#indexes, [model, index], MAX_INDEXES);
+    this.#newest = model;
+    if (index.expiries.soonest <= now) index.wake(now);
+    return index;
+  }
+
+  take({ kind, account }: BookChange): void {
+    const { id } = account.record;
+    const now = this.#options.clock.now();
+    for (const index of this.#indexes.values()) {
+      if (kind === 'removed') index.remove(id);
+      else index.update(account, now);
+    }
+    if (kind === 'removed') this.#loads.delete(id);
+  }
+
+  /** Milliseconds since the epoch; undefined when the account was not used since the start. */
+  lastUsedAt(accountId: string): number | undefined {
+    return this.#loads.get(accountId)?.lastUsedAt;
+  }
+
+  #build(model: string, now: number): ModelIndex {
+    const index = new ModelIndex((account, at) => this.#look(account, model, at));
+    for (const account of this.#options.book.list()) index.update(account, now);
+    this.#indexes.set(model, index);
+    return index;
+  }
+
+  /** What the model is to an account now. */
+  #look(account: Account, routedModel: string, now: number): Candidate {
+    const { upstreams, ownIdOf, isProtected, reservations } = this.#options;
+    const { id, upstreamId } = account.record;
+    const load = this.#loads.get(id) ?? { inFlight: 0, lastUse: 0, lastUsedAt: undefined };
+    this.#loads.set(id, load);
+    if (upstreams.get(upstreamId) === undefined) {
+      const verdict = `its upstream ${upstreamId} is not configured`;
+      const eligibility: Eligibility = { kind: 'unusable', verdict };
+      return { account, upstreamId, modelId: undefined, eligibility, load, place: undefined };
+    }
+    const modelId = ownIdOf(account, routedModel);
+    const eligibility = checkEligibility({
+      account,
+      modelId,
+      now,
+      // A figure whose window is over protects nothing.
+      isProtected:
+        modelId !== undefined &&
+        knownQuota(account, modelId, now) !== undefined &&
+        isProtected(account, { modelId, routedModel }),
+      isReserved: modelId !== undefined && !reservations.hasRoom(account, modelId, now),
     });
-  let newest: ModelIndex | undefined;
-  const dropOutdated = (): void => {
-    const latest = rulesVersion();
-    if (latest === version) return;
-    version = latest;
-    indexes.clear();
-  };
-  /** The map is in the order of last use; mostly it is in that order already. */
-  const moveToEnd = (model: string, index: ModelIndex): void => {
-    if (index === newest) return;
-    newest = index;
-    touchLru(indexes, [model, index], MAX_INDEXES);
-  };
-  return {
-    /** The accounts as a routed model sees them now. */
-    of(model: string): ModelIndex {
-      dropOutdated();
-      const index = indexes.get(model) ?? build(model);
-      moveToEnd(model, index);
-      index.wake(clock.now());
-      return index;
-    },
-    take({ kind, account }: BookChange): void {
-      const { id } = account.record;
-      const now = clock.now();
-      for (const index of indexes.values()) {
-        if (kind === 'removed') index.remove(id);
-        else index.update(account, now);
-      }
-      if (kind === 'removed') loads.delete(id);
-    },
-    /** Milliseconds since the epoch; undefined when the account was not used since the start. */
-    lastUsedAt: (accountId: string): number | undefined => loads.get(accountId)?.lastUsedAt,
-  };
-}
-
-interface JudgeContext {
-  readonly model: string;
-  readonly now: number;
-  readonly options: ModelIndexesOptions;
-}
-
-function judge(account: Account, { model, now, options }: JudgeContext): Judgement {
-  const { upstreams, ownIdOf, isProtected, reservations } = options;
-  if (upstreams.get(account.record.upstreamId) === undefined) {
-    const verdict = `its upstream ${account.record.upstreamId} is not configured`;
-    return { modelId: undefined, eligibility: { kind: 'unusable', verdict } };
+    return { account, upstreamId, modelId, eligibility, load, place: undefined };
   }
-  const modelId = ownIdOf(account, model);
-  const eligibility = checkEligibility({
-    account,
-    modelId,
-    now,
-    // A figure whose window is over protects nothing.
-    isProtected:
-      modelId !== undefined &&
-      knownQuota(account, modelId, now) !== undefined &&
-      isProtected(account, { modelId, routedModel: model }),
-    isReserved: modelId !== undefined && !reservations.hasRoom(account, modelId, now),
-  });
-  return { modelId, eligibility };
-}
-
-/** The accounts that would send the same model id to the same upstream: an overload is theirs together. */
-export interface CandidateGroup {
-  readonly upstreamId: string;
-  readonly modelId: string;
-  /** One list of levels a tier, in the order of `TIERS_BY_ROOM`; highest priority first, none empty. */
-  readonly tiers: readonly (readonly Rank[])[];
-  readonly size: number;
-}
-
-/** Accounts of the same priority and tier. */
-export interface Rank {
-  readonly priority: number;
-  readonly members: readonly Candidate[];
-}
-
-export interface CandidateGroups extends Iterable<CandidateGroup> {
-  add(candidate: Candidate, modelId: string): void;
-  remove(accountId: string): void;
-  readonly size: number;
-}
-
-interface OpenRank {
-  readonly priority: number;
-  readonly members: Candidate[];
-}
-
-interface OpenGroup extends CandidateGroup {
-  readonly tiers: readonly OpenRank[][];
-  size: number;
-}
-
-interface Place {
-  readonly lane: OpenGroup;
-  readonly levels: OpenRank[];
-  readonly level: OpenRank;
-  index: number;
-}
-
-function createCandidateGroups(): CandidateGroups {
-  const lanes = new Map<string, OpenGroup>();
-  const places = new Map<string, Place>();
-  const laneFor = ({ account }: Candidate, modelId: string): OpenGroup => {
-    const { upstreamId } = account.record;
-    const key = `${upstreamId} ${modelId}`;
-    const known = lanes.get(key);
-    if (known !== undefined) return known;
-    const lane = { upstreamId, modelId, tiers: TIERS_BY_ROOM.map(() => []), size: 0 };
-    lanes.set(key, lane);
-    return lane;
-  };
-  return {
-    add(candidate, modelId) {
-      const { id, tier, priority } = candidate.account.record;
-      const lane = laneFor(candidate, modelId);
-      const levels = lane.tiers[tierRank(tier)];
-      if (levels === undefined) return;
-      const level = rankOf(levels, priority);
-      places.set(id, { lane, levels, level, index: level.members.length });
-      level.members.push(candidate);
-      lane.size += 1;
-    },
-    remove(accountId) {
-      const place = places.get(accountId);
-      if (place === undefined) return;
-      places.delete(accountId);
-      const { lane, levels, level, index } = place;
-      const last = level.members.pop();
-      if (last !== undefined && index < level.members.length) {
-        level.members[index] = last;
-        const moved = places.get(last.account.record.id);
-        if (moved !== undefined) moved.index = index;
-      }
-      if (level.members.length === 0) levels.splice(levels.indexOf(level), 1);
-      lane.size -= 1;
-    },
-    get size() {
-      return places.size;
-    },
-    [Symbol.iterator]: () => lanes.values(),
-  };
-}
-
-/** The level of that priority, put in its place when it is new. */
-function rankOf(levels: OpenRank[], priority: number): OpenRank {
-  let low = 0;
-  let high = levels.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((levels[middle]?.priority ?? Number.NEGATIVE_INFINITY) > priority) low = middle + 1;
-    else high = middle;
-  }
-  const found = levels[low];
-  if (found?.priority === priority) return found;
-  const level = { priority, members: [] };
-  levels.splice(low, 0, level);
-  return level;
 }

@@ -33,8 +33,8 @@ const leaseOf = ({ pool }: Bench, model: string) =>
 test('a list limits the account to the models it names', async () => {
   const bench = benchOf(async () => [{ id: 'm', inputTokenLimit: 7 }]);
   await bench.pool.ensureModels();
-  expect(bench.pool.offered().isComplete).toBe(true);
-  expect([...bench.pool.offered()]).toEqual(['m']);
+  expect(bench.pool.offered.isComplete).toBe(true);
+  expect([...bench.pool.offered]).toEqual(['m']);
   expect(bench.pool.describe('m')?.inputTokenLimit).toBe(7);
   expect(leaseOf(bench, 'm').kind).toBe('lease');
   expect(leaseOf(bench, 'other')).toMatchObject({ kind: 'none', reason: 'not-offered' });
@@ -43,7 +43,7 @@ test('a list limits the account to the models it names', async () => {
 test('a list without any model says nothing, so the account may offer everything', async () => {
   const bench = benchOf(async () => []);
   await bench.pool.ensureModels();
-  expect(bench.pool.offered().isComplete).toBe(false);
+  expect(bench.pool.offered.isComplete).toBe(false);
   expect(leaseOf(bench, 'other').kind).toBe('lease');
 });
 
@@ -53,7 +53,7 @@ test('an account that stands by and was never asked does not make every name a k
   bench.book.apply(standIn?.record.id ?? '', { kind: 'stand-by' });
   await bench.pool.ensureModels();
   expect(bench.asked).toEqual(['real']);
-  expect(bench.pool.offered().isComplete).toBe(true);
+  expect(bench.pool.offered.isComplete).toBe(true);
 });
 
 test('lists are read once, and again in the background when five minutes old', async () => {
@@ -93,7 +93,7 @@ test('a list that was read once counts on while it cannot be read again', async 
   bench.pool.ensureModels();
   await bench.clock.advance(0);
   expect(bench.asked).toEqual(['a', 'a']);
-  expect([...bench.pool.offered()]).toEqual(['m']);
+  expect([...bench.pool.offered]).toEqual(['m']);
 });
 
 test('a slow list holds nobody up for more than five seconds', async () => {

@@ -6,7 +6,6 @@ import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { OwnId } from './eligibility.ts';
-import type { OfferedModels } from './pool.ts';
 
 export interface ModelListsOptions {
   readonly book: Pick<AccountBook, 'list' | 'find' | 'setModels' | 'apply' | 'subscribe'>;
@@ -47,8 +46,15 @@ export class ModelLists {
     this.#options = options;
     this.#unsubscribe = options.book.subscribe(({ kind, account }) => {
       const { id } = account.record;
-      if (kind === 'removed') this.#forget(id);
-      else if (kind === 'added' || kind === 'health') this.#readNew(account);
+      if (kind === 'removed') {
+        this.#askedAt.delete(id);
+        this.#waiting.delete(id);
+        this.#asked(id);
+      } else if (kind === 'added' || kind === 'health') {
+        // Enabled before its list was ever read. Nothing is read before the first request.
+        const isNew = this.#freshUntil >= 0 && !this.#askedAt.has(id);
+        if (isNew && isReadable(account)) this.#add(id);
+      }
     });
   }
 
@@ -56,32 +62,19 @@ export class ModelLists {
    * A promise while some list was never asked for; it does not wait long for a slow one. Undefined
    * when all are known well enough. Never rejects.
    */
-  ensure(): Promise<void> | undefined {
+  readonly ensure = (): Promise<void> | undefined => {
     const now = this.#options.clock.now();
     if (now >= this.#freshUntil) this.#addStale(now);
     if (this.#unasked.size === 0) return undefined;
     this.#firstReads ??= this.#startFirstReads();
     return this.#firstReads.promise;
-  }
+  };
 
   close(): void {
     this.#unsubscribe();
     this.#closing.abort(new Error('The gateway is closing.'));
     this.#waiting.clear();
     this.#firstReads?.end();
-  }
-
-  #forget(id: string): void {
-    this.#askedAt.delete(id);
-    this.#waiting.delete(id);
-    this.#asked(id);
-  }
-
-  /** Added, or enabled before its list was ever read. Nothing is read before the first request. */
-  #readNew(account: Account): void {
-    const { id } = account.record;
-    if (this.#freshUntil < 0 || this.#askedAt.has(id) || !isReadable(account)) return;
-    this.#add(id);
   }
 
   #addStale(now: number): void {
@@ -130,15 +123,12 @@ export class ModelLists {
       book.setModels(id, list.size === 0 ? undefined : list);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
-      this.#noteRevocation(id, error);
+      const failure = error instanceof GatewayError ? error.failure : undefined;
+      if (failure?.kind === 'credential-revoked') {
+        book.apply(id, { kind: 'failure', model: '', failure });
+      }
       onFailure(account.record.label, error, id);
     }
-  }
-
-  #noteRevocation(id: string, error: unknown): void {
-    const failure = error instanceof GatewayError ? error.failure : undefined;
-    if (failure?.kind !== 'credential-revoked') return;
-    this.#options.book.apply(id, { kind: 'failure', model: '', failure });
   }
 
   #asked(id: string): void {
@@ -162,13 +152,11 @@ export class ModelLists {
 }
 
 /** A disabled account is not called, not even for its list. */
-function isReadable({ health }: Account): boolean {
-  return health.status.kind !== 'disabled';
-}
+const isReadable = ({ health }: Account): boolean => health.status.kind !== 'disabled';
 
 type ModelList = ReadonlyMap<string, UpstreamModel> | undefined;
 
-export interface OfferedCountOptions {
+export interface OfferedNamesOptions {
   readonly accounts: Iterable<Account>;
   readonly ownIdOf: OwnId;
   /** Gives another value when `ownIdOf` may answer otherwise. */
@@ -176,87 +164,99 @@ export interface OfferedCountOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** The names the accounts' model lists hold, counted as the lists come and go, and what is served of them. */
-export function createOfferedCount(options: OfferedCountOptions) {
-  const known = new Map<string, Account>();
-  const counts = new Map<string, number>();
-  let unknownLists = 0;
-  let revision = 0;
-  let rules = options.rulesVersion();
-  const served = createServedNames(options, () => known.values());
-  const forgetServed = (): void => {
-    revision += 1;
-    served.forget();
-  };
-  const count = (list: ModelList, step: 1 | -1): void => {
-    if (list === undefined) unknownLists += step;
-    for (const name of list?.keys() ?? []) {
-      const left = (counts.get(name) ?? 0) + step;
-      if (left === 0) counts.delete(name);
-      else counts.set(name, left);
-    }
-  };
-  const remove = (accountId: string): void => {
-    const account = known.get(accountId);
-    if (account === undefined) return;
-    count(listOf(account), -1);
-    known.delete(accountId);
-    forgetServed();
-  };
-  const put = (account: Account): void => {
-    const before = known.get(account.record.id);
-    known.set(account.record.id, account);
-    if (before !== undefined && isSame(before, account)) return;
-    if (before !== undefined) count(listOf(before), -1);
-    count(listOf(account), 1);
-    forgetServed();
-  };
-  for (const account of options.accounts) put(account);
-  const offered: OfferedModels = {
-    has: (name) => counts.has(name),
-    servedAs: (model) => (unknownLists === 0 ? served.remembered(model) : served.find(model)),
-    get isComplete() {
-      return unknownLists === 0;
-    },
-    get revision() {
-      const latest = options.rulesVersion();
-      if (latest !== rules) revision += 1;
-      rules = latest;
-      return revision;
-    },
-    [Symbol.iterator]: () => counts.keys(),
-  };
-  return { put, remove, offered };
-}
-
 /** Clients name models, so what is remembered of their names is bounded. */
 const MAX_REMEMBERED = 1000;
 
-function createServedNames(
-  { ownIdOf, rulesVersion, clock }: OfferedCountOptions,
-  accounts: () => Iterable<Account>,
-) {
-  const ids = new Map<string, string | undefined>();
-  let version = rulesVersion();
-  const find = (model: string): string | undefined => {
-    for (const account of accounts()) {
-      if (!isEnabled(account)) continue;
+/** The names the accounts' model lists hold, counted as the lists come and go, and what is served of them. */
+export class OfferedNames {
+  readonly #options: OfferedNamesOptions;
+  readonly #accounts = new Map<string, Account>();
+  readonly #counts = new Map<string, number>();
+  /** What complete lists serve, by the name asked for. */
+  readonly #served = new Map<string, string | undefined>();
+  #unknownLists = 0;
+  #revision = 0;
+  #rules: unknown;
+
+  constructor(options: OfferedNamesOptions) {
+    this.#options = options;
+    this.#rules = options.rulesVersion();
+    for (const account of options.accounts) this.put(account);
+  }
+
+  put(account: Account): void {
+    const { id } = account.record;
+    const before = this.#accounts.get(id);
+    this.#accounts.set(id, account);
+    if (before !== undefined && isSame(before, account)) return;
+    if (before !== undefined) this.#count(listOf(before), -1);
+    this.#count(listOf(account), 1);
+    this.#change();
+  }
+
+  remove(accountId: string): void {
+    const account = this.#accounts.get(accountId);
+    if (account === undefined) return;
+    this.#count(listOf(account), -1);
+    this.#accounts.delete(accountId);
+    this.#change();
+  }
+
+  has(name: string): boolean {
+    return this.#counts.has(name);
+  }
+
+  /**
+   * The id under which the first enabled account that offers a routed model knows it; undefined when
+   * none does. Cooldowns and quotas change nothing; an account whose list is unknown may offer anything.
+   */
+  servedAs(model: string): string | undefined {
+    if (this.revision === undefined) return this.#findServed(model);
+    if (this.#served.size >= MAX_REMEMBERED) this.#served.clear();
+    if (!this.#served.has(model)) this.#served.set(model, this.#findServed(model));
+    return this.#served.get(model);
+  }
+
+  /** False while some account's list is unknown: a name that is not here may still be offered. */
+  get isComplete(): boolean {
+    return this.#unknownLists === 0;
+  }
+
+  /** Changes whenever another answer may differ from before; undefined while some list is unknown. */
+  get revision(): number | undefined {
+    const latest = this.#options.rulesVersion();
+    if (latest !== this.#rules) this.#change();
+    this.#rules = latest;
+    return this.#unknownLists === 0 ? this.#revision : undefined;
+  }
+
+  [Symbol.iterator](): Iterator<string> {
+    return this.#counts.keys();
+  }
+
+  #change(): void {
+    this.#revision += 1;
+    this.#served.clear();
+  }
+
+  #count(list: ModelList, step: 1 | -1): void {
+    if (list === undefined) this.#unknownLists += step;
+    for (const name of list?.keys() ?? []) {
+      const left = (this.#counts.get(name) ?? 0) + step;
+      if (left === 0) this.#counts.delete(name);
+      else this.#counts.set(name, left);
+    }
+  }
+
+  #findServed(model: string): string | undefined {
+    const { ownIdOf, clock } = this.#options;
+    for (const account of this.#accounts.values()) {
+      if (!isReadable(account)) continue;
       const id = ownIdOf(account, model);
       if (id !== undefined && !isMissing(account, id, clock.now())) return id;
     }
     return undefined;
-  };
-  return {
-    find,
-    remembered(model: string): string | undefined {
-      const latest = rulesVersion();
-      if (latest !== version || ids.size >= MAX_REMEMBERED) ids.clear();
-      version = latest;
-      if (!ids.has(model)) ids.set(model, find(model));
-      return ids.get(model);
-    },
-    forget: () => ids.clear(),
-  };
+  }
 }
 
 /** Of an account without a list only its refusal says that it lacks a model. */
@@ -266,12 +266,8 @@ function isMissing({ models, health }: Account, id: string, now: number): boolea
   return state?.cause === 'missing' && state.coolUntil > now;
 }
 
-function isEnabled({ health }: Account): boolean {
-  return health.status.kind !== 'disabled';
-}
-
 function isSame(before: Account, after: Account): boolean {
-  return listOf(before) === listOf(after) && isEnabled(before) === isEnabled(after);
+  return listOf(before) === listOf(after) && isReadable(before) === isReadable(after);
 }
 
 const NOTHING: ModelList = new Map();
@@ -282,32 +278,29 @@ function listOf({ models, health: { status } }: Account): ModelList {
   return models ?? (isStandingBy ? NOTHING : undefined);
 }
 
-export type AccountLabels = ReturnType<typeof createAccountLabels>;
-
 /** Finds accounts by their label, whatever its case. */
-export function createAccountLabels(accounts: Iterable<Account>) {
-  const labels = new Map<string, string>();
-  const ids = new Map<string, Set<string>>();
-  const remove = (accountId: string): void => {
-    const label = labels.get(accountId);
-    if (label === undefined) return;
-    labels.delete(accountId);
-    const sharing = ids.get(label);
-    sharing?.delete(accountId);
-    if (sharing?.size === 0) ids.delete(label);
-  };
-  const put = ({ record }: Account): void => {
-    remove(record.id);
-    const label = record.label.toLowerCase();
-    labels.set(record.id, label);
-    const sharing = ids.get(label);
-    if (sharing === undefined) ids.set(label, new Set([record.id]));
-    else sharing.add(record.id);
-  };
-  for (const account of accounts) put(account);
-  return {
-    put,
-    remove /** Several when upstreams have accounts of the same label. */,
-    idsOf: (label: string): Iterable<string> => ids.get(label.toLowerCase()) ?? [],
-  };
+export class AccountLabels {
+  /** By account. */
+  readonly #labels = new Map<string, string>();
+  readonly #ids = new Map<string, Set<string>>();
+
+  put({ record: { id, label } }: Account): void {
+    this.remove(id);
+    const key = label.toLowerCase();
+    this.#labels.set(id, key);
+    const sharing = this.#ids.get(key) ?? new Set();
+    this.#ids.set(key, sharing.add(id));
+  }
+
+  remove(id: string): void {
+    const key = this.#labels.get(id) ?? '';
+    this.#labels.delete(id);
+    const sharing = this.#ids.get(key);
+    if (sharing?.delete(id) === true && sharing.size === 0) this.#ids.delete(key);
+  }
+
+  /** Several when upstreams have accounts of the same label. */
+  idsOf(label: string): Iterable<string> {
+    return this.#ids.get(label.toLowerCase()) ?? [];
+  }
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createOverloads, type OverloadOutcome } from './overload.ts';
+import { type OverloadOutcome, Overloads } from './overload.ts';
 
 function benchOf() {
   let now = 1_000_000;
-  const overloads = createOverloads({ now: () => now });
+  const overloads = new Overloads({ now: () => now });
   return {
     overloads,
     pass(byMs: number) {
@@ -11,8 +11,7 @@ function benchOf() {
     },
     meet(outcome: OverloadOutcome, times = 1) {
       for (let nth = 0; nth < times; nth += 1) {
-        overloads.noteStart('u', 'm', now);
-        overloads.noteEnd('u', 'm', { now, outcome });
+        overloads.noteEnd(overloads.noteStart('u', 'm', now), outcome, now);
       }
     },
     refusalMs: (random = 0) =>

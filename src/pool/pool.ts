@@ -5,19 +5,6 @@ import type { UpstreamFailure } from '../canonical/error.ts';
 import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { Eligibility } from './eligibility.ts';
 
-export interface OfferedModels extends Iterable<string> {
-  has(name: string): boolean;
-  /**
-   * The id under which the first enabled account that offers a routed model knows it; undefined when
-   * none does. Cooldowns and quotas change nothing; an account whose list is unknown may offer anything.
-   */
-  servedAs(model: string): string | undefined;
-  /** False while some account's list is unknown: a name that is not here may still be offered. */
-  readonly isComplete: boolean;
-  /** Changes whenever another answer may differ from before, apart from those about unknown lists. */
-  readonly revision: number;
-}
-
 export interface LeaseRequest {
   /** The routed model name; the pool asks each account's upstream for its own ids of it. */
   readonly model: string;
@@ -156,13 +143,38 @@ export interface AccountLoad {
   lastUsedAt: number | undefined;
 }
 
-/** Immutable but for its load: what is found anew makes a new candidate. */
+/** Immutable but for its load and its place: what is found anew makes a new candidate. */
 export interface Candidate {
   readonly account: Account;
+  readonly upstreamId: string;
   /** The account's own id of the model; undefined when it does not offer it. */
   readonly modelId: string | undefined;
   readonly eligibility: Eligibility;
   readonly load: AccountLoad;
+  /** Where it stands while it is eligible. */
+  place:
+    | {
+        readonly group: CandidateGroup;
+        readonly ranks: Rank[];
+        readonly rank: Rank;
+        index: number;
+      }
+    | undefined;
+}
+
+/** The accounts that would send the same model id to the same upstream: an overload is theirs together. */
+export interface CandidateGroup {
+  readonly upstreamId: string;
+  readonly modelId: string;
+  /** One list of ranks a tier, in the order of `TIERS_BY_ROOM`; highest priority first, none empty. */
+  readonly tiers: readonly Rank[][];
+  size: number;
+}
+
+/** Accounts of the same priority and tier. */
+export interface Rank {
+  readonly priority: number;
+  readonly members: Candidate[];
 }
 
 /** The accounts with the most room first. */

@@ -24,21 +24,8 @@ const REFUSALS_BEFORE_PROBE = 3;
 const PROBE_LIMIT_MS = 30_000;
 const BETWEEN_DOUBTS_MS = 60_000;
 
-export function probeAccounts(options: ProbesOptions) {
-  const probes = new Probes(options);
-  const unsubscribe = options.book.subscribe((change) => probes.take(change));
-  for (const account of options.book.list()) probes.take({ kind: 'added', account });
-  return {
-    /** Asks the account for one token of another model than the refused one; once a minute at most. */
-    doubt: (accountId: string, model: string) => probes.doubt(accountId, model),
-    close() {
-      unsubscribe();
-      probes.close();
-    },
-  };
-}
-
-class Probes {
+/** Probes accounts until it is closed. */
+export class Probes {
   readonly #options: ProbesOptions;
   /** When each account is probed, and the timer for it. */
   readonly #planned = new Map<string, { readonly at: number; readonly timer: Timer }>();
@@ -46,12 +33,15 @@ class Probes {
   /** When each account was last doubted. */
   readonly #doubted = new Map<string, number>();
   readonly #closing = new AbortController();
+  readonly #unsubscribe: () => void;
 
   constructor(options: ProbesOptions) {
     this.#options = options;
+    this.#unsubscribe = options.book.subscribe((change) => this.#take(change));
+    for (const account of options.book.list()) this.#take({ kind: 'added', account });
   }
 
-  take({ kind, account }: BookChange): void {
+  #take({ kind, account }: BookChange): void {
     const { id } = account.record;
     const { status, models } = account.health;
     const at =
@@ -68,6 +58,7 @@ class Probes {
     }
   }
 
+  /** Asks the account for one token of another model than the refused one; once a minute at most. */
   doubt(accountId: string, model: string): void {
     const { clock, shares } = this.#options;
     const last = this.#doubted.get(accountId) ?? Number.NEGATIVE_INFINITY;
@@ -77,6 +68,7 @@ class Probes {
   }
 
   close(): void {
+    this.#unsubscribe();
     this.#closing.abort();
     for (const { timer } of this.#planned.values()) timer.cancel();
   }
@@ -135,14 +127,8 @@ async function askOneToken(
       await upstream.listModels(access, signal);
       return undefined;
     }
-    const body = upstream.encode(ONE_TOKEN, {
-      modelId,
-      capabilities: upstream.capabilities(modelId, account.models?.get(modelId)),
-      receipt: createReceipt(),
-      signatures: 'carried',
-      usesPlaceholders: false,
-    });
-    const frames = await upstream.open({ modelId, body, stream: false, access, signal });
+    const listed = account.models?.get(modelId);
+    const { frames } = await openOneToken('Hi', upstream, { modelId, listed, access, signal });
     for await (const batch of frames) if (batch.length > 0) break;
     return undefined;
   } catch (error) {
@@ -150,24 +136,41 @@ async function askOneToken(
   }
 }
 
+interface OneToken {
+  readonly modelId: string;
+  readonly listed: UpstreamModel | undefined;
+  readonly access: AccountAccess;
+  readonly signal: AbortSignal;
+}
+
+async function openOneToken(
+  text: string,
+  upstream: Upstream,
+  { modelId, listed, access, signal }: OneToken,
+) {
+  const capabilities = upstream.capabilities(modelId, listed);
+  const body = upstream.encode(
+    {
+      ...{ system: [], tools: [], stopSequences: [], safety: [], choices: 1, sampling: {} },
+      turns: [{ role: 'user', parts: [{ kind: 'text', text }] }],
+      toolChoice: { kind: 'auto', names: [] },
+      reasoning: { amount: { kind: 'unset' } },
+      outputFormat: { kind: 'text' },
+      maxOutputTokens: 1,
+    },
+    {
+      ...{ modelId, capabilities, receipt: createReceipt() },
+      ...{ signatures: 'carried', usesPlaceholders: false },
+    },
+  );
+  const frames = await upstream.open({ modelId, body, stream: false, access, signal });
+  return { frames, body, signatureFamily: capabilities.signatureFamily };
+}
+
 function likelyModel({ models }: Account): string | undefined {
   const list = [...(models?.values() ?? [])];
   return list.find(({ tasks }) => tasks?.includes('generate') ?? true)?.id;
 }
-
-const ONE_TOKEN = {
-  system: [],
-  turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
-  tools: [],
-  toolChoice: { kind: 'auto', names: [] },
-  sampling: {},
-  maxOutputTokens: 1,
-  stopSequences: [],
-  choices: 1,
-  reasoning: { amount: { kind: 'unset' } },
-  outputFormat: { kind: 'text' },
-  safety: [],
-} as const;
 
 /** The keys and accounts that were let through last; of more, the oldest may pass a little early. */
 const MAX_PASSES = 1_000;
@@ -199,8 +202,6 @@ export class TrialPasses {
   }
 }
 
-const PROMPT = 'Say OK.';
-
 /**
  * The model asked is a small one of the account's own list. Costs a token or two.
  * @returns the id of the model
@@ -211,32 +212,12 @@ export async function answerOnce(
   access: AccountAccess,
   { models, signal }: { readonly models: readonly UpstreamModel[]; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
-  const model = pickSmallModel(models);
-  if (model === undefined) return undefined;
-  const { id: modelId } = model;
-  const capabilities = upstream.capabilities(modelId, model);
-  const body = upstream.encode(
-    {
-      ...{ system: [], tools: [], stopSequences: [], safety: [], choices: 1, sampling: {} },
-      turns: [{ role: 'user', parts: [{ kind: 'text', text: PROMPT }] }],
-      toolChoice: { kind: 'auto', names: [] },
-      reasoning: { amount: { kind: 'unset' } },
-      outputFormat: { kind: 'text' },
-      maxOutputTokens: 1,
-    },
-    {
-      modelId,
-      capabilities,
-      receipt: createReceipt(),
-      signatures: 'carried',
-      usesPlaceholders: false,
-    },
-  );
-  const frames = await upstream.open({ modelId, body, stream: false, access, signal });
-  const decoder = upstream.createDecoder({
-    ...{ body, access, createId },
-    signatureFamily: capabilities.signatureFamily,
-  });
+  const listed = pickSmallModel(models);
+  if (listed === undefined) return undefined;
+  const { id: modelId } = listed;
+  const asked = { modelId, listed, access, signal };
+  const { frames, ...decoding } = await openOneToken('Say OK.', upstream, asked);
+  const decoder = upstream.createDecoder({ ...decoding, access, createId });
   for await (const batch of frames) {
     for (const { value } of batch) {
       const failed = decoder.push(value).find((event) => event.kind === 'error');

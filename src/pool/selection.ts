@@ -1,10 +1,18 @@
-// Chooses one account: a verdict on each candidate, then the ordered policies; the first that names one decides.
+// Chooses one account for one request: a verdict on each, then the ordered policies; the first that names one decides.
 
 import { type Eligibility, knownQuota } from './eligibility.ts';
-import type { CandidateGroup, ModelIndex, Rank } from './model-index.ts';
+import type { ModelIndex } from './model-index.ts';
 import type { AccountLabels } from './model-lists.ts';
 import type { Overloads } from './overload.ts';
-import { type Candidate, type LeaseRequest, TIERS_BY_ROOM, tierRank } from './pool.ts';
+import {
+  type Candidate,
+  type CandidateGroup,
+  type LeaseRequest,
+  type Rank,
+  type SelectionLogEntry,
+  TIERS_BY_ROOM,
+  tierRank,
+} from './pool.ts';
 import type { HealthBand, SuccessShares } from './success-shares.ts';
 
 export interface Choice {
@@ -13,24 +21,13 @@ export interface Choice {
 }
 
 /** Which policy chose. */
-export type ChosenBy =
+type ChosenBy =
   | 'fixed-account'
   | 'preferred-account'
   | 'session'
   | 'preferred-tier'
   | 'most-room'
   | 'trial';
-
-export interface SelectionContext {
-  readonly request: LeaseRequest;
-  readonly usable: UsableCandidates;
-  /** Id or label of the operator's fixed account. */
-  readonly fixedAccount: string | undefined;
-  /** The accounts the session is bound to, best first. */
-  readonly boundAccountIds: readonly string[];
-  /** A random number in [0, 1). */
-  readonly random: () => number;
-}
 
 /** What one account is to one request. The choice, the refusal and the selection log all go by it. */
 export type Verdict =
@@ -47,164 +44,196 @@ export const OVERLOADED = 'upstream is overloaded';
 export const TRIED: Verdict = { kind: 'tried', verdict: 'already tried' };
 
 const ALL_TIERS = [...TIERS_BY_ROOM.keys()];
-
-export function chooseAccount(context: SelectionContext): Choice | undefined {
-  const { request, usable, fixedAccount, boundAccountIds, random } = context;
-  if (fixedAccount !== undefined) {
-    const candidate = usable.byId(fixedAccount) ?? usable.byLabel(fixedAccount)[0];
-    if (candidate !== undefined) return { candidate, by: 'fixed-account' };
-  }
-  if (request.preferredAccount !== undefined) {
-    const candidate = usable.byLabel(request.preferredAccount)[0];
-    if (candidate !== undefined) return { candidate, by: 'preferred-account' };
-  }
-  // A session stays on its account, so that upstream prompt caching pays.
-  for (const accountId of boundAccountIds) {
-    const candidate = usable.byId(accountId);
-    if (candidate !== undefined) return { candidate, by: 'session' };
-  }
-  if (request.preferredTier !== undefined) {
-    const candidate = pickOfTwo(usable, [tierRank(request.preferredTier)], random);
-    if (candidate !== undefined) return { candidate, by: 'preferred-tier' };
-  }
-  // Priority first, then the tiers with the most room: ultra, pro, free.
-  const candidate = pickOfTwo(usable, ALL_TIERS, random);
-  return candidate && { candidate, by: 'most-room' };
-}
-
-/**
- * Of two random accounts the one with more quota left, then fewer calls, then longer unused. The best
- * of all would draw a herd when many requests choose at once.
- */
-function pickOfTwo(
-  usable: UsableCandidates,
-  tierRanks: readonly number[],
-  random: () => number,
-): Candidate | undefined {
-  const ranks = bestRanks(usable, tierRanks);
-  let total = 0;
-  for (const { members } of ranks) total += members.length;
-  if (total === 0) return undefined;
-  const start = Math.floor(random() * total);
-  const first = nextLeft(ranks, { start, total, usable });
-  if (first === undefined || total === 1) return first?.candidate;
-  const offset = 1 + Math.floor(random() * (total - 1));
-  const second = nextLeft(ranks, { start: first.place + offset, total, usable });
-  if (second === undefined || second.place === first.place) return first.candidate;
-  return usable.isBetter(second.candidate, first.candidate) ? second.candidate : first.candidate;
-}
-
-/** The best-ranked rank of each group with a usable account: of the highest priority, then of the best tier. */
-function bestRanks(usable: UsableCandidates, tierRanks: readonly number[]): readonly Rank[] {
-  let best: { readonly priority: number; readonly tier: number } | undefined;
-  let ranks: Rank[] = [];
-  for (const group of usable.groups()) {
-    for (const tier of tierRanks) {
-      const rank = usable.firstLeft(group.tiers[tier] ?? []);
-      if (rank === undefined) continue;
-      const { priority } = rank;
-      const order = best === undefined ? 1 : priority - best.priority || best.tier - tier;
-      if (order > 0) [best, ranks] = [{ priority, tier }, [rank]];
-      else if (order === 0) ranks.push(rank);
-    }
-  }
-  return ranks;
-}
-
-interface Walk {
-  readonly start: number;
-  readonly total: number;
-  readonly usable: UsableCandidates;
-}
-
-/** Steps over the few accounts this request has tried or leaves aside. */
-function nextLeft(
-  ranks: readonly Rank[],
-  { start, total, usable }: Walk,
-): { readonly candidate: Candidate; readonly place: number } | undefined {
-  for (let step = 0; step < total; step += 1) {
-    const place = (start + step) % total;
-    let index = place;
-    for (const { members } of ranks) {
-      const candidate = members[index];
-      index -= members.length;
-      if (candidate === undefined) continue;
-      if (usable.isLeft(candidate)) return { candidate, place };
-      break;
-    }
-  }
-  return undefined;
-}
-
-export interface UsableOptions {
-  readonly index: ModelIndex;
-  readonly overloads: Overloads;
-  readonly shares: SuccessShares;
-  readonly random: () => number;
-  readonly isDryRun: boolean;
-  readonly labels: Pick<AccountLabels, 'idsOf'>;
-  /** Accounts already tried for this request. */
-  readonly tried: ReadonlySet<string>;
-  readonly now: number;
-}
-
 /** Differences below this are noise: quota readings are minutes old, and every call changes them a little. */
 const EQUAL_WITHIN = 0.05;
 
+const CHOSEN: Readonly<Record<ChosenBy, string>> = {
+  'fixed-account': 'chosen (the fixed account)',
+  'preferred-account': 'chosen (the preferred account)',
+  session: 'chosen (the account of the session)',
+  'preferred-tier': 'chosen (of the tier asked for)',
+  'most-room': 'chosen',
+  trial: 'chosen (to see whether it serves again)',
+};
+const LOWERED = 'fails more than others';
+const PASSED_OVER = 'another was preferred';
+/** Up to so many accounts stand in a selection log one by one. */
+const MAX_LISTED = 50;
+const EXAMPLES = 3;
+
+export interface SelectionSources {
+  readonly overloads: Overloads;
+  readonly shares: SuccessShares;
+  readonly labels: Pick<AccountLabels, 'idsOf'>;
+  /** A random number in [0, 1). */
+  readonly random: () => number;
+}
+
+type Throttled = Pick<Candidate, 'upstreamId' | 'modelId'>;
+
 /** The accounts one request may use now: eligible, not tried by it, not throttled, and of the best health left. */
-export class UsableCandidates {
-  readonly #options: UsableOptions;
+export class Selection {
+  readonly request: LeaseRequest;
+  readonly index: ModelIndex;
+  readonly now: number;
+  readonly #sources: SelectionSources;
   /** Accounts of lower bands than this are left aside. */
   lowestBand: HealthBand = 2;
   /** Whether a group is throttled is decided once a request. */
-  readonly #refusals = new Map<string, number>();
+  #refusals: Map<string, number> | undefined;
 
-  constructor(options: UsableOptions) {
-    this.#options = options;
+  constructor(request: LeaseRequest, index: ModelIndex, now: number, sources: SelectionSources) {
+    this.request = request;
+    this.index = index;
+    this.now = now;
+    this.#sources = sources;
   }
 
-  verdictOf(candidate: Candidate): Verdict {
-    if (candidate.eligibility.kind !== 'eligible') return candidate.eligibility;
-    const waitMs = this.overloadMs(candidate);
-    if (waitMs > 0) return { kind: 'overloaded', verdict: OVERLOADED, waitMs };
-    return this.isTried(candidate) ? TRIED : candidate.eligibility;
+  /** `boundAccountIds` are those of the session, best first. */
+  choose(fixedAccount: string | undefined, boundAccountIds: readonly string[]): Choice | undefined {
+    const { preferredAccount, preferredTier } = this.request;
+    if (fixedAccount !== undefined) {
+      const candidate = this.#byId(fixedAccount) ?? this.byLabel(fixedAccount);
+      if (candidate !== undefined) return { candidate, by: 'fixed-account' };
+    }
+    if (preferredAccount !== undefined) {
+      const candidate = this.byLabel(preferredAccount);
+      if (candidate !== undefined) return { candidate, by: 'preferred-account' };
+    }
+    // A session stays on its account, so that upstream prompt caching pays.
+    for (const accountId of boundAccountIds) {
+      const candidate = this.#byId(accountId);
+      if (candidate !== undefined) return { candidate, by: 'session' };
+    }
+    if (preferredTier !== undefined) {
+      const candidate = this.#pickOfTwo([tierRank(preferredTier)]);
+      if (candidate !== undefined) return { candidate, by: 'preferred-tier' };
+    }
+    // Priority first, then the tiers with the most room: ultra, pro, free.
+    const candidate = this.#pickOfTwo(ALL_TIERS);
+    return candidate && { candidate, by: 'most-room' };
   }
 
-  byId(accountId: string): Candidate | undefined {
-    const { index, now } = this.#options;
-    const candidate = index.find(accountId, now);
-    if (candidate === undefined || !this.isLeft(candidate)) return undefined;
-    return this.verdictOf(candidate).kind === 'eligible' ? candidate : undefined;
-  }
-
-  /** Best priority first. */
-  byLabel(label: string): readonly Candidate[] {
-    const ids = [...this.#options.labels.idsOf(label)];
-    return ids
-      .flatMap((id) => this.byId(id) ?? [])
-      .toSorted((a, b) => b.account.record.priority - a.account.record.priority);
+  /** Of the best priority where several have that label. */
+  byLabel(label: string): Candidate | undefined {
+    let best: Candidate | undefined;
+    for (const id of this.#sources.labels.idsOf(label)) {
+      const candidate = this.#byId(id);
+      const { priority = Number.NEGATIVE_INFINITY } = best?.account.record ?? {};
+      if (candidate !== undefined && candidate.account.record.priority > priority) best = candidate;
+    }
+    return best;
   }
 
   /** A stand-by account: it serves requests that name it, although real accounts go first. */
   onCall(label: string): Candidate | undefined {
-    for (const id of this.#options.labels.idsOf(label)) {
-      const candidate = this.#options.index.peek(id);
-      if (candidate?.eligibility.kind !== 'unusable' || this.isTried(candidate)) continue;
+    for (const id of this.#sources.labels.idsOf(label)) {
+      const candidate = this.index.candidates.get(id);
+      if (candidate?.eligibility.kind !== 'unusable') continue;
+      if (this.request.exclude?.has(id) === true) continue;
       if (candidate.eligibility.isOnCall === true) return candidate;
     }
     return undefined;
   }
 
-  *groups(): Iterable<CandidateGroup> {
-    for (const group of this.#options.index.groups()) {
-      if (group.size > 0 && this.groupOverloadMs(group) === 0) yield group;
+  /** Those of a lower band that it may use now. */
+  lowered(): readonly Candidate[] {
+    const { shares } = this.#sources;
+    const found = [...shares.lowered].flatMap(({ accountId }) => this.#byId(accountId) ?? []);
+    return found.filter((candidate) => this.#bandOf(candidate) > 0);
+  }
+
+  verdictOf(candidate: Candidate): Verdict {
+    const { account, eligibility } = candidate;
+    if (eligibility.kind !== 'eligible') return eligibility;
+    const waitMs = this.overloadMs(candidate);
+    if (waitMs > 0) return { kind: 'overloaded', verdict: OVERLOADED, waitMs };
+    return this.request.exclude?.has(account.record.id) === true ? TRIED : eligibility;
+  }
+
+  /** Not tried by this request, and of a band that is looked at now. */
+  isLeft(candidate: Candidate): boolean {
+    const { exclude } = this.request;
+    if (exclude?.has(candidate.account.record.id) === true) return false;
+    return this.lowestBand === 2 || this.#bandOf(candidate) <= this.lowestBand;
+  }
+
+  /** The groups whose upstream is throttled, with how long. */
+  overloaded(): ReadonlyMap<CandidateGroup, number> {
+    const waits = new Map<CandidateGroup, number>();
+    for (const group of this.index.groups) {
+      const waitMs = group.size === 0 ? 0 : this.overloadMs(group);
+      if (waitMs > 0) waits.set(group, waitMs);
     }
+    return waits;
+  }
+
+  /** Until the upstream is surely asked again for the model; 0 when this request may ask it now. */
+  overloadMs({ upstreamId, modelId }: Throttled): number {
+    const { overloads, random } = this.#sources;
+    if (overloads.failing.size === 0 && this.#refusals === undefined) return 0;
+    if (modelId === undefined) return 0;
+    const key = `${upstreamId} ${modelId}`;
+    this.#refusals ??= new Map();
+    const known = this.#refusals.get(key);
+    if (known !== undefined) return known;
+    const look = { now: this.now, random, isDryRun: this.request.isDryRun === true };
+    const refusalMs = overloads.refusalMs(upstreamId, modelId, look);
+    this.#refusals.set(key, refusalMs);
+    return refusalMs;
+  }
+
+  #byId(accountId: string): Candidate | undefined {
+    const candidate = this.index.find(accountId, this.now);
+    if (candidate === undefined || !this.isLeft(candidate)) return undefined;
+    return this.verdictOf(candidate).kind === 'eligible' ? candidate : undefined;
+  }
+
+  #bandOf({ account, modelId }: Candidate): HealthBand {
+    if (modelId === undefined) return 0;
+    return this.#sources.shares.bandOf(account.record.id, modelId, this.now);
+  }
+
+  /**
+   * Of two random accounts the one with more quota left, then fewer calls, then longer unused. The best
+   * of all would draw a herd when many requests choose at once.
+   */
+  #pickOfTwo(tiers: readonly number[]): Candidate | undefined {
+    const { random } = this.#sources;
+    const ranks = this.#bestRanks(tiers);
+    let total = 0;
+    for (const { members } of ranks) total += members.length;
+    if (total === 0) return undefined;
+    const start = Math.floor(random() * total);
+    const first = this.#nextLeft(ranks, start, total);
+    if (first < 0 || total === 1) return memberAt(ranks, first);
+    const second = this.#nextLeft(ranks, first + 1 + Math.floor(random() * (total - 1)), total);
+    const [one, other] = [memberAt(ranks, first), memberAt(ranks, second)];
+    if (one === undefined || other === undefined || one === other) return one;
+    return this.#isBetter(other, one) ? other : one;
+  }
+
+  /** The best rank of each group with a usable account: of the highest priority, then of the best tier. */
+  #bestRanks(tiers: readonly number[]): readonly Rank[] {
+    let ranks: Rank[] = [];
+    let [bestPriority, bestTier] = [Number.NEGATIVE_INFINITY, 0];
+    for (const group of this.index.groups) {
+      if (group.size === 0 || this.overloadMs(group) > 0) continue;
+      for (const tier of tiers) {
+        const rank = this.#firstLeft(group.tiers[tier]);
+        if (rank === undefined) continue;
+        const order = rank.priority - bestPriority || bestTier - tier;
+        if (order > 0) [bestPriority, bestTier, ranks] = [rank.priority, tier, [rank]];
+        else if (order === 0) ranks.push(rank);
+      }
+    }
+    return ranks;
   }
 
   /** The first rank with an account that is left; the ranks of a tier begin with the highest priority. */
-  firstLeft(ranks: readonly Rank[]): Rank | undefined {
-    const { tried, shares } = this.#options;
-    const most = tried.size + (this.lowestBand === 2 ? 0 : shares.loweredCount);
+  #firstLeft(ranks: readonly Rank[] = []): Rank | undefined {
+    const lowered = this.lowestBand === 2 ? 0 : this.#sources.shares.lowered.size;
+    const most = (this.request.exclude?.size ?? 0) + lowered;
     for (const rank of ranks) {
       const { members } = rank;
       if (members.length > most || members.some((member) => this.isLeft(member))) return rank;
@@ -212,51 +241,111 @@ export class UsableCandidates {
     return undefined;
   }
 
-  /** Not tried by this request, and of a band that is looked at now. */
-  isLeft(candidate: Candidate): boolean {
-    return !this.isTried(candidate) && !this.isLowered(candidate);
+  /** The place of the next one, from `start` on: steps over the few this request has tried or leaves aside. */
+  #nextLeft(ranks: readonly Rank[], start: number, total: number): number {
+    for (let step = 0; step < total; step += 1) {
+      const place = (start + step) % total;
+      const candidate = memberAt(ranks, place);
+      if (candidate !== undefined && this.isLeft(candidate)) return place;
+    }
+    return -1;
   }
 
-  /** True while accounts of better health are left. */
-  isLowered(candidate: Candidate): boolean {
-    return this.lowestBand < 2 && this.bandOf(candidate) > this.lowestBand;
-  }
-
-  bandOf({ account, modelId }: Candidate): HealthBand {
-    const { shares, now } = this.#options;
-    return modelId === undefined ? 0 : shares.bandOf(account.record.id, modelId, now);
-  }
-
-  isTried({ account }: Candidate): boolean {
-    return this.#options.tried.has(account.record.id);
-  }
-
-  isBetter(a: Candidate, b: Candidate): boolean {
-    const [leftA, leftB] = [this.#remainingOf(a), this.#remainingOf(b)];
+  #isBetter(a: Candidate, b: Candidate): boolean {
+    const [leftA, leftB] = [remainingOf(a, this.now), remainingOf(b, this.now)];
     const isKnown = leftA !== undefined && leftB !== undefined;
     if (isKnown && Math.abs(leftA - leftB) > EQUAL_WITHIN) return leftA > leftB;
     if (a.load.inFlight !== b.load.inFlight) return a.load.inFlight < b.load.inFlight;
     return a.load.lastUse < b.load.lastUse;
   }
 
-  /** What is known to be left of the model's quota, 0 to 1. */
-  #remainingOf({ account, modelId }: Candidate): number | undefined {
-    if (modelId === undefined || account.quotas.size === 0) return undefined;
-    return knownQuota(account, modelId, this.#options.now)?.remainingFraction;
+  /** Why this account: each with its verdict, or of more than fifty each verdict with its accounts. */
+  log(choice: Choice | undefined): readonly SelectionLogEntry[] {
+    const { candidates, unusable, groups } = this.index;
+    if (candidates.size <= MAX_LISTED) return this.logEach(candidates.values(), choice);
+    const listed = this.#listed(choice);
+    const entries = [...this.logEach(listed, choice)];
+    for (const { eligibility, accountIds } of unusable.values()) {
+      const { verdict } = eligibility;
+      entries.push({
+        count: accountIds.size,
+        verdict,
+        accountIds: [...accountIds.values().take(EXAMPLES)],
+      });
+    }
+    const overloaded = [...this.overloaded().keys()];
+    const others = groups.filter((group) => !overloaded.includes(group));
+    entries.push(...logGroups(overloaded, OVERLOADED, new Set()));
+    entries.push(...logGroups(others, PASSED_OVER, listed));
+    return entries;
   }
 
-  overloadMs({ account, modelId }: Candidate): number {
-    if (modelId === undefined) return 0;
-    return this.groupOverloadMs({ upstreamId: account.record.upstreamId, modelId });
+  /** Each of these candidates with its verdict. */
+  logEach(candidates: Iterable<Candidate>, choice: Choice | undefined): SelectionLogEntry[] {
+    const entries: SelectionLogEntry[] = [];
+    for (const candidate of candidates) {
+      const accountId = candidate.account.record.id;
+      let verdict: string;
+      if (candidate === choice?.candidate) verdict = CHOSEN[choice.by];
+      else {
+        const found = this.verdictOf(candidate);
+        verdict = found.kind === 'eligible' ? this.#whyNot(candidate, choice) : found.verdict;
+      }
+      entries.push({ accountId, verdict });
+    }
+    return entries;
   }
 
-  groupOverloadMs({ upstreamId, modelId }: Pick<CandidateGroup, 'upstreamId' | 'modelId'>): number {
-    const { overloads, now, random, isDryRun } = this.#options;
-    const key = `${upstreamId} ${modelId}`;
-    const known = this.#refusals.get(key);
-    if (known !== undefined) return known;
-    const refusalMs = overloads.refusalMs(upstreamId, modelId, { now, random, isDryRun });
-    this.#refusals.set(key, refusalMs);
-    return refusalMs;
+  #whyNot(candidate: Candidate, choice: Choice | undefined): string {
+    if (this.lowestBand < 2 && this.#bandOf(candidate) > this.lowestBand) return LOWERED;
+    if (choice?.by !== 'most-room') return PASSED_OVER;
+    const { priority, tier } = candidate.account.record;
+    const winner = choice.candidate.account.record;
+    if (priority < winner.priority) return 'has a lower priority';
+    return tierRank(tier) > tierRank(winner.tier) ? 'is of a lower tier' : PASSED_OVER;
   }
+
+  /** The chosen account, and those this request has tried. */
+  #listed(choice: Choice | undefined): ReadonlySet<Candidate> {
+    const listed = new Set(choice && [choice.candidate]);
+    for (const accountId of this.request.exclude ?? []) {
+      const candidate = this.index.candidates.get(accountId);
+      if (candidate !== undefined && this.verdictOf(candidate) === TRIED) listed.add(candidate);
+    }
+    return listed;
+  }
+}
+
+function memberAt(ranks: readonly Rank[], place: number): Candidate | undefined {
+  let index = place;
+  for (const { members } of ranks) {
+    if (index < members.length) return members[index];
+    index -= members.length;
+  }
+  return undefined;
+}
+
+/** What is known to be left of the model's quota, 0 to 1. */
+function remainingOf({ account, modelId }: Candidate, now: number): number | undefined {
+  if (modelId === undefined || account.quotas.size === 0) return undefined;
+  return knownQuota(account, modelId, now)?.remainingFraction;
+}
+
+function logGroups(
+  groups: readonly CandidateGroup[],
+  verdict: string,
+  listed: ReadonlySet<Candidate>,
+): readonly SelectionLogEntry[] {
+  const count = groups.reduce((sum, { size }) => sum + size, 0) - listed.size;
+  if (count <= 0) return [];
+  const accountIds: string[] = [];
+  for (const { members } of groups.flatMap(({ tiers }) => tiers.flat())) {
+    for (const member of members) {
+      if (listed.has(member)) continue;
+      if (accountIds.push(member.account.record.id) === EXAMPLES) {
+        return [{ count, verdict, accountIds }];
+      }
+    }
+  }
+  return [{ count, verdict, accountIds }];
 }

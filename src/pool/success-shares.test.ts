@@ -51,7 +51,7 @@ test('successes before the first failure count beside it, and after the last one
   for (let nth = 0; nth < 5; nth += 1) note('other', true, { at: 3000 });
   expect(shares.shareOf('a', 'm', 31_000)).toBe(5 / 6);
   expect([shares.shareOf('a', 'm', 32_000), shares.bandOf('a', 'm', 32_000)]).toEqual([1, 0]);
-  expect(shares.loweredCount).toBe(0);
+  expect(shares.lowered.size).toBe(0);
 });
 
 test('what is older than thirty seconds counts no more', () => {
@@ -59,7 +59,7 @@ test('what is older than thirty seconds counts no more', () => {
   for (let nth = 0; nth < 10; nth += 1) note('k', false, { at: 1000 });
   expect(shares.bandOf('a', 'm', 30_999)).toBe(2);
   expect(shares.bandOf('a', 'm', 31_000)).toBe(0);
-  expect(shares.loweredCount).toBe(0);
+  expect(shares.lowered.size).toBe(0);
 });
 
 test('people are shown the last twenty attempts, the last success and the last failure', () => {

@@ -1,6 +1,6 @@
 // How the last attempts on each account ended: the success share that ranks it, and what people are shown of it.
 
-import type { UpstreamFailure } from '../canonical/error.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../canonical/error.ts';
 
 /** 0: at least 95 % of the attempts succeed, or nothing is known; 1: at least 50 %; 2: fewer. */
 export type HealthBand = 0 | 1 | 2;
@@ -43,28 +43,53 @@ const MAX_ENTRIES = 2_000;
 const MAX_MODELS = 64;
 const SHOWN_ATTEMPTS = 20;
 
+/** Failures that are shown of no account: what one request made of a model, and limits, told as cooldowns. */
+const UNSHOWN: ReadonlySet<UpstreamFailureKind> = new Set<UpstreamFailureKind>([
+  ...(['rejected', 'bad-signature', 'missing-signature', 'model-not-found'] as const),
+  ...(['rate-limited', 'quota-exhausted'] as const),
+]);
+/** Failures that lower the share; limits and refusals have cooldowns of their own. */
+const COUNTED: ReadonlySet<UpstreamFailureKind> = new Set<UpstreamFailureKind>([
+  ...(['path', 'connection-lost', 'overloaded', 'unusable-answer'] as const),
+  ...(['credential-unavailable', 'unauthenticated'] as const),
+]);
+
 /** Kept in memory alone: after a restart every account is as good as another. */
 export class SuccessShares {
   readonly #accounts = new Map<string, AccountRecord>();
   /** The windows that rank their account lower, as they were last looked at. */
-  readonly #lowered = new Set<ShareWindow>();
+  readonly lowered = new Set<ShareWindow>();
 
   note(end: AttemptEnd): void {
     const { accountId, model, failure, at } = end;
-    const account = this.#accounts.get(accountId) ?? newAccount();
-    this.#accounts.set(accountId, account);
-    noteShown(account, failure, at);
-    if (failure !== undefined && !countsAgainst(failure)) return;
-    const window = account.windows.get(model) ?? this.#openWindow(account, end);
+    const account = this.#accounts.get(accountId) ?? this.#open(accountId);
+    const { shown, windows } = account;
+    // An answer of no use that says why it ended is of its request.
+    const isUseless = failure?.kind === 'unusable-answer' && failure.finishReason !== undefined;
+    if (failure === undefined || !(isUseless || UNSHOWN.has(failure.kind))) {
+      shown.push(failure === undefined);
+      if (shown.length > SHOWN_ATTEMPTS) shown.shift();
+      if (failure === undefined) account.lastSuccessAt = at;
+      else account.lastFailure = { at, failure };
+    }
+    if (failure !== undefined && (isUseless || !COUNTED.has(failure.kind))) return;
+    const window = windows.get(model) ?? this.#openWindow(account, end);
     window.add(end);
-    if (!window.isFaultless || this.#lowered.size > 0) this.#look(window, at);
+    if (window.failures > 0 || this.lowered.size > 0) this.#look(window, at);
+  }
+
+  #open(accountId: string): AccountRecord {
+    const windows = new Map<string, ShareWindow>();
+    const account = { windows, shown: [], lastSuccessAt: undefined, lastFailure: undefined };
+    this.#accounts.set(accountId, account);
+    return account;
   }
 
   #openWindow({ windows }: AccountRecord, { accountId, model }: AttemptEnd): ShareWindow {
     const [oldest] = windows;
     if (oldest !== undefined && windows.size >= MAX_MODELS) {
       windows.delete(oldest[0]);
-      this.#lowered.delete(oldest[1]);
+      this.lowered.delete(oldest[1]);
     }
     const window = new ShareWindow(accountId);
     windows.set(model, window);
@@ -76,7 +101,7 @@ export class SuccessShares {
     const window = this.#accounts.get(accountId)?.windows.get(model);
     if (window === undefined) return;
     window.restUntil = Math.max(window.restUntil, until);
-    this.#lowered.add(window);
+    this.lowered.add(window);
   }
 
   /** The success share of the last 30 s; undefined below five attempts. */
@@ -85,18 +110,9 @@ export class SuccessShares {
   }
 
   bandOf(accountId: string, model: string, now: number): HealthBand {
-    const window = this.#lowered.size === 0 ? undefined : this.#windowOf(accountId, model);
-    return window === undefined || !this.#lowered.has(window) ? 0 : this.#look(window, now);
-  }
-
-  /** At most so many accounts are not in the highest band of some model. */
-  get loweredCount(): number {
-    return this.#lowered.size;
-  }
-
-  /** The accounts some model of which was not in the highest band when it was last looked at. */
-  *lowered(): Iterable<string> {
-    for (const { accountId } of this.#lowered) yield accountId;
+    if (this.lowered.size === 0) return 0;
+    const window = this.#accounts.get(accountId)?.windows.get(model);
+    return window === undefined || !this.lowered.has(window) ? 0 : this.#look(window, now);
   }
 
   /** When the model was last answered well, in milliseconds since the epoch; any model when absent. */
@@ -113,36 +129,36 @@ export class SuccessShares {
   }
 
   conditionOf(accountId: string, now: number): AccountCondition {
-    const account = this.#accounts.get(accountId) ?? newAccount();
-    const { shown, lastSuccessAt, lastFailure, windows } = account;
+    const account = this.#accounts.get(accountId);
+    const shown = account?.shown ?? [];
     const successes = shown.filter((isSuccess) => isSuccess).length;
-    const bands = Array.from(windows.values(), (window) => this.#look(window, now));
+    let worst: HealthBand = 0;
+    for (const window of account?.windows.values() ?? []) {
+      const band = this.#look(window, now);
+      if (band > worst) worst = band;
+    }
     return {
       attempts: shown.length,
       successes,
       share: shown.length === 0 ? undefined : successes / shown.length,
-      band: bands.reduce<HealthBand>((worst, band) => (band > worst ? band : worst), 0),
-      lastSuccessAt,
-      lastFailure,
+      band: worst,
+      lastSuccessAt: account?.lastSuccessAt,
+      lastFailure: account?.lastFailure,
     };
   }
 
   /** Somebody wants the account judged anew. */
   forget(accountId: string): void {
     for (const window of this.#accounts.get(accountId)?.windows.values() ?? []) {
-      this.#lowered.delete(window);
+      this.lowered.delete(window);
     }
     this.#accounts.delete(accountId);
   }
 
-  #windowOf(accountId: string, model: string): ShareWindow | undefined {
-    return this.#accounts.get(accountId)?.windows.get(model);
-  }
-
   #look(window: ShareWindow, now: number): HealthBand {
     const band = window.band(now);
-    if (band === 0) this.#lowered.delete(window);
-    else this.#lowered.add(window);
+    if (band === 0) this.lowered.delete(window);
+    else this.lowered.add(window);
     return band;
   }
 }
@@ -153,53 +169,6 @@ interface AccountRecord {
   readonly shown: boolean[];
   lastSuccessAt: number | undefined;
   lastFailure: AccountCondition['lastFailure'];
-}
-
-function newAccount(): AccountRecord {
-  return { windows: new Map(), shown: [], lastSuccessAt: undefined, lastFailure: undefined };
-}
-
-function noteShown(account: AccountRecord, failure: UpstreamFailure | undefined, at: number): void {
-  // What one request made of a model says nothing of the account, and a limit is told as a cooldown.
-  if (failure !== undefined && (isOfRequest(failure) || isLimit(failure))) return;
-  account.shown.push(failure === undefined);
-  if (account.shown.length > SHOWN_ATTEMPTS) account.shown.shift();
-  if (failure === undefined) account.lastSuccessAt = at;
-  else account.lastFailure = { at, failure };
-}
-
-function isLimit({ kind }: UpstreamFailure): boolean {
-  return kind === 'rate-limited' || kind === 'quota-exhausted';
-}
-
-function isOfRequest({ kind, finishReason }: UpstreamFailure): boolean {
-  switch (kind) {
-    case 'unusable-answer':
-      return finishReason !== undefined;
-    case 'rejected':
-    case 'bad-signature':
-    case 'missing-signature':
-    case 'model-not-found':
-      return true;
-    default:
-      return false;
-  }
-}
-
-/** True for failures that lower the share; limits and refusals have cooldowns of their own. */
-function countsAgainst(failure: UpstreamFailure): boolean {
-  switch (failure.kind) {
-    case 'path':
-    case 'connection-lost':
-    case 'overloaded':
-    case 'credential-unavailable':
-    case 'unauthenticated':
-      return true;
-    case 'unusable-answer':
-      return !isOfRequest(failure);
-    default:
-      return false;
-  }
 }
 
 interface Entry {
@@ -213,15 +182,14 @@ interface Entry {
 }
 
 /** The attempts of the last 30 s on one model of an account. */
-class ShareWindow {
+export class ShareWindow {
   readonly accountId: string;
   restUntil = 0;
   servedAt: number | undefined;
+  /** Those that count. While there are none every share is 1, and nothing is summed up. */
+  failures = 0;
   #entries: Entry[] = [];
   #first = 0;
-  /** Those that count. While there are none every share is 1, and nothing is summed up. */
-  #failures = 0;
-  #count = 0;
   readonly #byClient = new MeanShare();
   readonly #bySession = new MeanShare();
 
@@ -229,25 +197,30 @@ class ShareWindow {
     this.accountId = accountId;
   }
 
-  get isFaultless(): boolean {
-    return this.#failures === 0;
-  }
-
   add({ clientKeyId: client, session = '', fingerprint, failure, at }: AttemptEnd): void {
     const isSuccess = failure === undefined;
     const entry = { at, client, session, fingerprint, isSuccess, isGone: false };
     if (isSuccess) this.servedAt = at;
-    if (!isSuccess || this.#failures > 0) this.#addBesideFailures(entry);
-    else this.#entries.push(entry);
+    const isFaultless = this.failures === 0;
+    if (!isSuccess || !isFaultless) this.#prune(at);
+    this.#entries.push(entry);
+    if (!isSuccess) {
+      this.failures += 1;
+      // Nothing was summed up before the first of them.
+      const unsummed = this.failures === 1 ? this.#entries.slice(this.#first) : [entry];
+      for (const one of unsummed) this.#weigh(one, 1);
+      this.#removeSame(entry);
+    } else if (this.failures > 0) this.#weigh(entry, 1);
     if (this.#entries.length - this.#first > MAX_ENTRIES) this.#dropFirst();
   }
 
   /** The mean over the client keys, or over the sessions where there is one key. */
   share(now: number): number | undefined {
     this.#prune(now);
-    const count = this.#failures === 0 ? this.#entries.length - this.#first : this.#count;
+    const isFaultless = this.failures === 0;
+    const count = isFaultless ? this.#entries.length - this.#first : this.#byClient.total;
     if (count < MIN_ATTEMPTS) return undefined;
-    if (this.#failures === 0) return 1;
+    if (isFaultless) return 1;
     return this.#byClient.size === 1 ? this.#bySession.mean : this.#byClient.mean;
   }
 
@@ -256,18 +229,6 @@ class ShareWindow {
     const share = this.share(now) ?? 1;
     if (share >= GOOD_SHARE) return 0;
     return share >= FAIR_SHARE ? 1 : 2;
-  }
-
-  #addBesideFailures(entry: Entry): void {
-    this.#prune(entry.at);
-    this.#entries.push(entry);
-    const wasFaultless = this.#failures === 0;
-    if (!entry.isSuccess) this.#failures += 1;
-    if (this.#failures === 0) return;
-    // Nothing was summed up before the first of them.
-    for (const one of wasFaultless ? this.#entries.slice(this.#first) : [entry])
-      this.#weigh(one, 1);
-    if (!entry.isSuccess) this.#removeSame(entry);
   }
 
   #prune(now: number): void {
@@ -282,7 +243,7 @@ class ShareWindow {
   #dropFirst(): void {
     const entry = this.#entries[this.#first];
     this.#first += 1;
-    if (entry !== undefined && !entry.isGone && this.#failures > 0) this.#take(entry);
+    if (entry !== undefined && !entry.isGone && this.failures > 0) this.#take(entry);
     if (this.#first < 64 || this.#first * 2 < this.#entries.length) return;
     this.#entries = this.#entries.slice(this.#first);
     this.#first = 0;
@@ -303,32 +264,26 @@ class ShareWindow {
 
   /** What was summed up of it; with the last failure the sums are over. */
   #take(entry: Entry): void {
-    if (!entry.isSuccess) this.#failures -= 1;
-    if (this.#failures > 0) {
-      this.#weigh(entry, -1);
-      return;
+    if (!entry.isSuccess) this.failures -= 1;
+    if (this.failures > 0) this.#weigh(entry, -1);
+    else {
+      this.#byClient.clear();
+      this.#bySession.clear();
     }
-    this.#count = 0;
-    this.#byClient.clear();
-    this.#bySession.clear();
   }
 
   #weigh({ client, session, isSuccess }: Entry, by: 1 | -1): void {
-    this.#count += by;
     this.#byClient.weigh(client, isSuccess, by);
     this.#bySession.weigh(session, isSuccess, by);
   }
 }
 
-interface Tally {
-  successes: number;
-  total: number;
-}
-
 /** The mean of the shares of several groups, kept current without looking at all of them. */
 class MeanShare {
-  readonly #groups = new Map<string, Tally>();
+  readonly #groups = new Map<string, { readonly successes: number; readonly total: number }>();
   #sum = 0;
+  /** Of all groups. */
+  total = 0;
 
   get size(): number {
     return this.#groups.size;
@@ -341,16 +296,18 @@ class MeanShare {
   clear(): void {
     this.#groups.clear();
     this.#sum = 0;
+    this.total = 0;
   }
 
   weigh(name: string, isSuccess: boolean, by: 1 | -1): void {
-    const tally = this.#groups.get(name) ?? { successes: 0, total: 0 };
-    if (tally.total > 0) this.#sum -= tally.successes / tally.total;
-    tally.total += by;
-    if (isSuccess) tally.successes += by;
-    if (tally.total > 0) {
-      this.#sum += tally.successes / tally.total;
-      this.#groups.set(name, tally);
+    const before = this.#groups.get(name) ?? { successes: 0, total: 0 };
+    const total = before.total + by;
+    const successes = before.successes + (isSuccess ? by : 0);
+    this.total += by;
+    if (before.total > 0) this.#sum -= before.successes / before.total;
+    if (total > 0) {
+      this.#sum += successes / total;
+      this.#groups.set(name, { successes, total });
     } else this.#groups.delete(name);
     // What rounding left over must not add up for ever.
     if (this.#groups.size === 0) this.#sum = 0;

@@ -27,29 +27,27 @@ export function createQuotaEstimates(options: QuotaEstimatesOptions) {
   const write = (account: Account, modelId: string, reading: QuotaReading): void =>
     book.setQuotas(account.record.id, new Map([[modelId, reading]]));
   const findLimit = ({ record }: Account, modelId: string): QuotaLimit | undefined =>
-    limitOf(record.upstreamId, modelId) ?? learned.get(`${record.id} ${modelId}`);
-  const estimated = (accountId: string, modelId: string): Account | undefined => {
-    const account = book.find(accountId);
-    return account?.quotas.get(modelId)?.source === 'upstream' ? undefined : account;
-  };
+    limitOf(record.upstreamId, modelId) ??
+    (learned.size === 0 ? undefined : learned.get(`${record.id} ${modelId}`));
   return {
     /** Counts calls that the upstream answered. */
     noteUse(accountId: string, modelId: string, calls: number): void {
-      const account = estimated(accountId, modelId);
-      if (account === undefined) return;
+      const account = book.find(accountId);
+      const known = account?.quotas.get(modelId);
+      if (account === undefined || known?.source === 'upstream') return;
       const limit = findLimit(account, modelId);
       if (limit === undefined) return;
-      write(account, modelId, afterUse(account.quotas.get(modelId), { limit, calls, now: now() }));
+      write(account, modelId, afterUse(known, { limit, calls, now: now() }));
     },
     /** Keeps what a refusal tells of the limit and of its end. */
     noteRefusal(accountId: string, modelId: string, failure: UpstreamFailure): void {
       if (failure.kind !== 'quota-exhausted') return;
       const limit = limitIn(failure);
       if (limit !== undefined) touchLru(learned, [`${accountId} ${modelId}`, limit], MAX_LEARNED);
-      const account = estimated(accountId, modelId);
-      if (account === undefined) return;
+      const account = book.find(accountId);
+      const isReported = account?.quotas.get(modelId)?.source === 'upstream';
       const resetsAt = resetOf(failure, now());
-      if (resetsAt === undefined) return;
+      if (account === undefined || isReported || resetsAt === undefined) return;
       write(account, modelId, {
         remainingFraction: 0,
         resetsAt,

@@ -21,82 +21,51 @@ const ALPHA = {
   createdAt: CATALOG_CREATED_AT,
   inputTokenLimit: 1_048_576,
   outputTokenLimit: 65_536,
+  supportsThinking: true,
   drawsImages: false,
   tasks: ['generate'],
+  implies: {},
 } as const;
 
 const BETA = { ...ALPHA, inputTokenLimit: 200_000, outputTokenLimit: 64_000 } as const;
+const THINKING = { ...BETA, implies: { thinking: 'on' } } as const;
+const DRAWING = { ...ALPHA, supportsThinking: false, drawsImages: true } as const;
+const EMBEDDING = {
+  ...ALPHA,
+  inputTokenLimit: 2048,
+  outputTokenLimit: 1,
+  supportsThinking: false,
+  tasks: ['embed'],
+} as const;
 
-export const CATALOG: readonly CatalogModel[] = [
-  {
-    ...ALPHA,
-    id: 'alpha-3-flash',
-    displayName: 'Alpha 3 Flash',
-    description: 'Fast and efficient.',
-    supportsThinking: true,
-    implies: {},
-  },
-  {
-    ...ALPHA,
-    id: 'alpha-3-pro-high',
-    displayName: 'Alpha 3 Pro (high)',
-    description: 'High-quality reasoning.',
-    supportsThinking: true,
-    implies: { effort: 'high' },
-  },
-  {
-    ...ALPHA,
-    id: 'alpha-3-pro-low',
-    displayName: 'Alpha 3 Pro (low)',
-    description: 'Cost-efficient.',
-    supportsThinking: true,
-    implies: { effort: 'low' },
-  },
-  {
-    ...ALPHA,
-    id: 'alpha-3-pro-image',
-    displayName: 'Alpha 3 Pro Image',
-    description: 'Image generation.',
-    supportsThinking: false,
-    drawsImages: true,
-    implies: {},
-  },
-  {
-    ...BETA,
-    id: 'beta-sonnet-4-6',
-    displayName: 'Beta Sonnet 4.6',
-    description: 'Balanced.',
-    supportsThinking: true,
-    implies: {},
-  },
-  {
-    ...BETA,
-    id: 'beta-sonnet-4-6-thinking',
-    displayName: 'Beta Sonnet 4.6 (thinking)',
-    description: 'Extended reasoning.',
-    supportsThinking: true,
-    implies: { thinking: 'on' },
-  },
-  {
-    ...BETA,
-    id: 'beta-opus-4-6-thinking',
-    displayName: 'Beta Opus 4.6 (thinking)',
-    description: 'Opus-tier with thinking.',
-    supportsThinking: true,
-    implies: { thinking: 'on' },
-  },
-  {
-    ...ALPHA,
-    id: 'alpha-embedding-001',
-    displayName: 'Alpha Embedding 1',
-    description: 'Text embeddings.',
-    inputTokenLimit: 2048,
-    outputTokenLimit: 1,
-    supportsThinking: false,
-    tasks: ['embed'],
-    implies: {},
-  },
+type Row = readonly [
+  kind: Omit<CatalogModel, 'id' | 'displayName' | 'description'>,
+  id: string,
+  displayName: string,
+  description: string,
+  implies?: ImpliedReasoning,
 ];
+
+const ROWS: readonly Row[] = [
+  [ALPHA, 'alpha-3-flash', 'Alpha 3 Flash', 'Fast and efficient.'],
+  [ALPHA, 'alpha-3-pro-high', 'Alpha 3 Pro (high)', 'High-quality reasoning.', { effort: 'high' }],
+  [ALPHA, 'alpha-3-pro-low', 'Alpha 3 Pro (low)', 'Cost-efficient.', { effort: 'low' }],
+  [DRAWING, 'alpha-3-pro-image', 'Alpha 3 Pro Image', 'Image generation.'],
+  [BETA, 'beta-sonnet-4-6', 'Beta Sonnet 4.6', 'Balanced.'],
+  [THINKING, 'beta-sonnet-4-6-thinking', 'Beta Sonnet 4.6 (thinking)', 'Extended reasoning.'],
+  [THINKING, 'beta-opus-4-6-thinking', 'Beta Opus 4.6 (thinking)', 'Opus-tier with thinking.'],
+  [EMBEDDING, 'alpha-embedding-001', 'Alpha Embedding 1', 'Text embeddings.'],
+];
+
+export const CATALOG: readonly CatalogModel[] = ROWS.map(
+  ([kind, id, displayName, description, implies = kind.implies]) => ({
+    ...kind,
+    id,
+    displayName,
+    description,
+    implies,
+  }),
+);
 
 const BY_ID = new Map(CATALOG.map((model) => [model.id, model]));
 

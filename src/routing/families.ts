@@ -44,21 +44,15 @@ const LINE_OF_WORDS: ReadonlyMap<string, Line> = new Map([
   ['claude haiku thinking', 'haiku-thinking'],
 ]);
 
-const FAMILY_OF_LINE: Readonly<Record<Line, ModelFamily>> = {
-  pro: 'pro',
-  'pro-high': 'pro',
-  'pro-low': 'pro',
-  flash: 'flash',
-  'flash-lite': 'flash-lite',
-  image: 'image',
-  embedding: 'embedding',
-  opus: 'opus',
-  'opus-thinking': 'opus',
-  sonnet: 'sonnet',
-  'sonnet-thinking': 'sonnet',
-  haiku: 'haiku',
-  'haiku-thinking': 'haiku',
-};
+const FAMILIES: readonly ModelFamily[] = [
+  ...(['pro', 'flash', 'flash-lite', 'image', 'embedding'] as const),
+  ...(['opus', 'sonnet', 'haiku'] as const),
+];
+
+function familyOfLine(line: Line | undefined): ModelFamily | undefined {
+  const name = line?.replace(/-(?:high|low|thinking)$/, '');
+  return FAMILIES.find((family) => family === name);
+}
 
 /** Words that say how finished a model is; those without one are stable. */
 const STAGES: ReadonlyMap<string, number> = new Map([
@@ -107,7 +101,7 @@ export function createFamilies(settings: FamiliesSettings = {}) {
   const wishes = compileWishes(settings);
   const releaseOf = remember(MAX_REMEMBERED, parseRelease);
   const wished = ([line]: readonly Line[], ids: readonly string[]): string | undefined =>
-    line && findWished(wishes.get(FAMILY_OF_LINE[line]), ids, releaseOf);
+    findWished(wishes.get(familyOfLine(line) ?? ''), ids, releaseOf);
   const find = (choice: Choice, ids: readonly string[]): string | undefined => {
     for (const lines of choice) {
       const found = wished(lines, ids) ?? bestOf(lines, ids, releaseOf);
@@ -129,9 +123,8 @@ export function createFamilies(settings: FamiliesSettings = {}) {
     },
     /** The id that the operator prefers for a catalogue name, for an account whose list is unknown. */
     unlisted(name: string): string | undefined {
-      const [line] = choiceOf(name)?.[0] ?? [];
-      const ids = line && settings[FAMILY_OF_LINE[line]];
-      return ids?.find((id) => !isWildcard(id));
+      const family = familyOfLine(choiceOf(name)?.[0]?.[0]);
+      return family && settings[family]?.find((id) => !isWildcard(id));
     },
     /** The best model of the list for a catalogue name; undefined for other names. */
     newest(name: string, listed: ListedIds): string | undefined {
@@ -198,8 +191,7 @@ function choiceOf(name: string): Choice | undefined {
 
 /** The family of a name by its words, whatever its version. */
 export function familyOf(id: string): ModelFamily | undefined {
-  const { line } = parseRelease(id);
-  return line && FAMILY_OF_LINE[line];
+  return familyOfLine(parseRelease(id).line);
 }
 
 interface Candidate extends Release {

@@ -4,6 +4,7 @@ import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelVariant } from '../canonical/model.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { compareCodePoints, isWildcard, nearestName } from '../lib/names.ts';
+import { memoize } from '../lib/once.ts';
 import { EXACT_ALIASES } from './aliases.ts';
 import { CATALOG } from './catalog.ts';
 import { createFamilies, type Families } from './families.ts';
@@ -59,10 +60,9 @@ interface VariantName {
   readonly variant: ModelVariant;
 }
 
-type VariantWord = (variant: ModelVariant) => ModelVariant | undefined;
-
-const WORDS: readonly (readonly [suffix: string, apply: VariantWord])[] = [
-  ['-online', (variant) => (variant.webSearch ? undefined : { ...variant, webSearch: true })],
+/** Each with what a variant gains by it; undefined where it says so already. */
+const WORDS: readonly (readonly [suffix: string, apply: typeof withSearch])[] = [
+  ['-online', withSearch],
   ['-thinking', (variant) => (variant.thinking ? undefined : { ...variant, thinking: 'on' })],
   ['-high', (variant) => (variant.effort ? undefined : { ...variant, effort: 'high' })],
   ['-low', (variant) => (variant.effort ? undefined : { ...variant, effort: 'low' })],
@@ -70,29 +70,25 @@ const WORDS: readonly (readonly [suffix: string, apply: VariantWord])[] = [
 
 const NO_VARIANT: ModelVariant = { webSearch: false };
 
+function withSearch(variant: ModelVariant): ModelVariant | undefined {
+  return variant.webSearch ? undefined : { ...variant, webSearch: true };
+}
+
 /** The name itself, then the name with one more word taken off each time. */
 function variantNames(name: string, variant: ModelVariant): readonly VariantName[] {
-  const names: VariantName[] = [{ base: name, variant }];
-  for (let next = names.at(-1); next !== undefined; next = takeWord(next)) {
-    if (next !== names.at(-1)) names.push(next);
+  const names: VariantName[] = [];
+  let next: VariantName | undefined = { base: name, variant };
+  while (next !== undefined) {
+    names.push(next);
+    next = takeWord(next, WORDS);
   }
   return names;
 }
 
-/** Takes `-online` off: it says nothing about the model itself. */
-function takeOnline(name: string): VariantName | undefined {
-  const suffix = '-online';
-  if (!endsWith(name, suffix)) return undefined;
-  return { base: name.slice(0, -suffix.length), variant: { ...NO_VARIANT, webSearch: true } };
-}
-
-function takeWord({ base, variant }: VariantName): VariantName | undefined {
-  for (const [suffix, apply] of WORDS) {
-    if (!endsWith(base, suffix)) continue;
-    const applied = apply(variant);
-    return applied && { base: base.slice(0, -suffix.length), variant: applied };
-  }
-  return undefined;
+function takeWord({ base, variant }: VariantName, words: typeof WORDS): VariantName | undefined {
+  const [suffix = '', apply] = words.find(([word]) => endsWith(base, word)) ?? [];
+  const applied = apply?.(variant);
+  return applied && { base: base.slice(0, -suffix.length), variant: applied };
 }
 
 function endsWith(name: string, suffix: string): boolean {
@@ -144,8 +140,8 @@ interface OfferedNames extends Iterable<string> {
   servedAs(target: string): string | undefined;
   /** False while some list is unknown: a name nobody else knows is then passed on as it is. */
   readonly isComplete: boolean;
-  /** Changes with the answers of a complete list; without it no route is remembered. */
-  readonly revision?: number;
+  /** Changes with the answers of complete lists; without it no route is remembered. */
+  readonly revision?: number | undefined;
 }
 
 /** Clients may name any model. */
@@ -154,24 +150,29 @@ const MAX_REMEMBERED = 1_000;
 const BUILT_IN_FAMILIES = createFamilies();
 
 export function createRouter({ mapping, offered, families }: RouterOptions) {
-  const currentMapping = memoizeMapping(mapping);
+  const compile = memoize(createMapping);
+  const currentMapping = (): ModelMapping => compile(mapping());
   const routeWith = (name: unknown, search: Pick<Search, 'mapping' | 'steps'>): Route => {
+    const asked = readModelName(name);
     const sources = { offered: offered(), families: families?.() ?? BUILT_IN_FAMILIES };
-    return findRoute({ ...search, ...sources }, readModelName(name));
+    const found = findModel({ ...search, ...sources }, asked);
+    if (found === undefined) throw unknownModel(sources, asked);
+    return { asked, ...found, steps: search.steps };
   };
   const remembered = new Map<string, Route>();
-  let version: readonly unknown[] = [];
+  let entries: unknown;
+  let rule: unknown;
+  let version: number | undefined;
   /** Clients repeat few names: a route stays until the mapping, the families or the offers change. */
   const route = (name: string): Route => {
-    const { isComplete, revision } = offered();
-    const latest = [mapping(), families?.(), isComplete ? revision : undefined];
-    const isSame = latest.every((one, index) => one === version[index]);
+    const [latestEntries, latestRule, { revision }] = [mapping(), families?.(), offered()];
+    const isSame = latestEntries === entries && latestRule === rule && revision === version;
     if (!isSame || remembered.size >= MAX_REMEMBERED) remembered.clear();
-    version = latest;
+    [entries, rule, version] = [latestEntries, latestRule, revision];
     const known = remembered.get(name);
     if (known !== undefined) return known;
     const found = routeWith(name, { mapping: currentMapping(), steps: [] });
-    if (isComplete && revision !== undefined) remembered.set(name, found);
+    if (revision !== undefined) remembered.set(name, found);
     return found;
   };
   const explainWith = (name: string, compiled: ModelMapping | undefined): Explanation => {
@@ -223,25 +224,6 @@ interface Search {
   readonly offered: OfferedNames;
   readonly families: Pick<Families, 'newestOf' | 'preferredOf'>;
   readonly steps: RouteStep[];
-}
-
-function memoizeMapping(mapping: RouterOptions['mapping']): () => ModelMapping {
-  let source: Readonly<Record<string, string>> | undefined;
-  let compiled = createMapping({});
-  return () => {
-    const latest = mapping();
-    if (latest !== source) {
-      compiled = createMapping(latest);
-      source = latest;
-    }
-    return compiled;
-  };
-}
-
-function findRoute(search: Search, asked: string): Route {
-  const found = findModel(search, asked);
-  if (found === undefined) throw unknownModel(search, asked);
-  return { asked, ...found, steps: search.steps };
 }
 
 type FoundModel = ModelVariant & { readonly target: string };
@@ -297,7 +279,9 @@ function namesOf(search: Search, asked: string): readonly VariantName[] {
 }
 
 function setAside(search: Search, asked: string): VariantName {
-  const { base, variant } = takeOnline(asked) ?? { base: asked, variant: NO_VARIANT };
+  const plain = { base: asked, variant: NO_VARIANT };
+  // It says nothing about the model itself.
+  const { base, variant } = takeWord(plain, WORDS.slice(0, 1)) ?? plain;
   const image = readImageName(mappedNames(search), base);
   if (image === undefined) return { base, variant };
   return { base: image.base, variant: { ...variant, image: image.image } };
@@ -313,8 +297,7 @@ function mappedNames(search: Search): MappedNames {
 
 /** A target is looked up like any name, but never mapped again. */
 function findRoutedTarget(search: Search, target: string): FoundModel | undefined {
-  const name = target.replace(/^models\//i, '');
-  return findModel({ ...search, mapping: undefined }, name);
+  return findModel({ ...search, mapping: undefined }, target.replace(/^models\//i, ''));
 }
 
 /** What the client asked for wins over what the target says. */
@@ -355,17 +338,13 @@ function sayVariant({ webSearch, image }: ModelVariant): string {
   return words.filter((word) => word !== undefined).join(', ');
 }
 
-function unknownModel(search: Search, asked: string): GatewayError {
-  if (isImageModelWithRest(search, asked)) return unreadEnd(asked);
+function unknownModel({ offered }: Pick<Search, 'offered'>, asked: string): GatewayError {
+  const model = /^(.*?(?:^|-)image)-/i.exec(asked)?.[1];
+  const isImage = model !== undefined && (findKnown(model, offered) ?? findAlias(model));
+  if (isImage) return unreadEnd(asked);
   return modelNotFound(
     told`The model "${asked}" is not known here; see GET /v1/models for the names that are. Other names can be mapped to one of them in custom_mapping.`,
   );
-}
-
-function isImageModelWithRest({ offered }: Search, asked: string): boolean {
-  const model = /^(.*?(?:^|-)image)-/i.exec(asked)?.[1];
-  if (model === undefined) return false;
-  return (findKnown(model, offered) ?? findAlias(model)) !== undefined;
 }
 
 function unroutable({ key, target }: MappingHit, why: string): GatewayError {
@@ -418,11 +397,11 @@ export function warnOfTarget(
 
 export interface TargetSources {
   readonly router: Pick<Router, 'explain'>;
-  readonly pool: { offered(): Pick<OfferedNames, 'has'> };
+  readonly pool: { readonly offered: Pick<OfferedNames, 'has'> };
 }
 
 /** Undefined when no account offers it: names nobody knows are as many as clients care to write. */
 export function findTarget(name: string, { router, pool }: TargetSources): string | undefined {
   const target = router.explain(name).route?.target;
-  return target !== undefined && pool.offered().has(target) ? target : undefined;
+  return target !== undefined && pool.offered.has(target) ? target : undefined;
 }

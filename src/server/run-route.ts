@@ -47,7 +47,7 @@ export async function runRoute(
       return sendJson(edge, exchange, { status: 200, body: route.writeModel(model) });
     }
     case 'count-tokens': {
-      const call = await readCall(route, await readInput(edge, exchange, { pathModel }));
+      const call = route.readCall(await readInput(edge, exchange, { route, pathModel }));
       observeCall(exchange, { model: call.model });
       const context = readCallContext(exchange);
       return metered(edge, exchange, { call, operation: 'count-tokens' }, () =>
@@ -55,7 +55,7 @@ export async function runRoute(
       );
     }
     case 'embed': {
-      const call = route.readCall(await readInput(edge, exchange, { pathModel }));
+      const call = route.readCall(await readInput(edge, exchange, { route, pathModel }));
       observeCall(exchange, call);
       const context = readCallContext(exchange);
       return metered(edge, exchange, { call, operation: 'embed' }, () =>
@@ -63,9 +63,7 @@ export async function runRoute(
       );
     }
     case 'generate': {
-      const { bodies } = route;
-      const input = await readInput(edge, exchange, { pathModel, bodies });
-      const call = await readCall(route, input);
+      const call = route.readCall(await readInput(edge, exchange, { route, pathModel }));
       // Reading a large body and writing what goes upstream are two long pieces of work.
       if (exchange.heldBytes >= STEPWISE_FROM_BYTES) await nextTurn();
       const { model, background } = call;
@@ -99,22 +97,7 @@ function isAllowed({ access }: Edge, { clientKeyId }: Exchange, model: string): 
   return access.keyLimits.isEmpty || access.keyLimits.allows(clientKeyId, model);
 }
 
-type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
-
-/** What both kinds of routes that read earlier answers have. */
-interface ReadingRoute<Call> {
-  readCall(input: RouteInput): Call;
-  findEarlier?(
-    body: RouteInput['body'],
-    responses: NonNullable<RouteInput['responses']>,
-  ): Promise<NonNullable<RouteInput['earlier']>>;
-}
-
-async function readCall<Call>(route: ReadingRoute<Call>, input: RouteInput): Promise<Call> {
-  const { body, responses } = input;
-  if (route.findEarlier === undefined || responses === undefined) return route.readCall(input);
-  return route.readCall({ ...input, earlier: await route.findEarlier(body, responses) });
-}
+type ReadingRoute = Extract<ProtocolRoute, { operation: 'generate' | 'count-tokens' | 'embed' }>;
 
 /** Clients may send no body at all where every field is optional. */
 async function readKeptBody(edge: Edge, exchange: Exchange): Promise<JsonObject> {
@@ -128,13 +111,14 @@ async function readKeptBody(edge: Edge, exchange: Exchange): Promise<JsonObject>
 async function readInput(
   edge: Edge,
   exchange: Exchange,
-  { pathModel, bodies }: { readonly pathModel: string } & Pick<GenerateRoute, 'bodies'>,
+  { route, pathModel }: { readonly route: ReadingRoute; readonly pathModel: string },
 ): Promise<RouteInput> {
   const { request, query, headers, receipt } = exchange;
   // Not before: what is refused without its body is answered at once, also to who has closed its side by now.
   await turn.requests.reach();
   if (request.destroyed || request.socket.destroyed) throw clientGone();
   const input = bodyInput(edge, exchange);
+  const bodies = 'bodies' in route ? route.bodies : undefined;
   const isForm =
     bodies === 'multipart' ||
     (bodies === 'json-or-multipart' && isMultipart(request.headers['content-type']));
@@ -144,7 +128,9 @@ async function readInput(
   exchange.abort.signal.throwIfAborted();
   observeBody(exchange, { body, files });
   const responses = edge.responseStores.of(exchange.clientKeyId);
-  return { pathModel, query, headers, body, files, responses, receipt };
+  const findEarlier = 'findEarlier' in route ? route.findEarlier : undefined;
+  const earlier = await findEarlier?.(body, responses);
+  return { pathModel, query, headers, body, files, responses, receipt, earlier };
 }
 
 /** Answers when `run` has the body, or with the reason of an abort as soon as that comes. */
