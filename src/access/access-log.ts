@@ -56,15 +56,6 @@ export interface AccessLogStore {
   list(page: AccessPage): Promise<readonly StoredAccessEntry[]>;
 }
 
-export interface AccessLog {
-  /** @param credentials all that the request showed: they stand nowhere in its entry */
-  add(entry: Omit<AccessEntry, 'at'>, credentials?: readonly string[]): void;
-  list(page: AccessPage): Promise<readonly StoredAccessEntry[]>;
-  /** Entries given up because they came faster than they could be saved. */
-  readonly dropped: number;
-  close(): Promise<void>;
-}
-
 export interface AccessLogOptions {
   readonly store: AccessLogStore | undefined;
   readonly clock: Clock;
@@ -86,7 +77,7 @@ const MAX_ENTRIES = 10_000;
 const MAX_WAITING = 1_000;
 const MAX_CHARACTERS = 256;
 
-export function createAccessLog(options: AccessLogOptions): AccessLog {
+export function createAccessLog(options: AccessLogOptions) {
   const { store, clock, redactorFor, log } = options;
   const target = store ?? createMemoryLog();
   const queue = new WriteBehind<AccessEntry>({
@@ -99,10 +90,12 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     failure: 'The access log cannot be saved; requests go on without it.',
   });
   return {
-    get dropped() {
+    /** Entries given up because they came faster than they could be saved. */
+    get dropped(): number {
       return queue.dropped;
     },
-    add(entry, credentials = []) {
+    /** @param credentials all that the request showed: they stand nowhere in its entry */
+    add(entry: Omit<AccessEntry, 'at'>, credentials: readonly string[] = []): void {
       const redactor = redactorFor?.(credentials);
       // Cut last: the beginning of a credential would not be known for one.
       const clean = (text: string): string =>
@@ -110,7 +103,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
       const { path, reason } = entry;
       queue.add({ ...entry, path: clean(path), reason: clean(reason), at: clock.now() });
     },
-    async list(page) {
+    async list(page: AccessPage): Promise<readonly StoredAccessEntry[]> {
       await queue.flush();
       return target.list(page);
     },

@@ -9,7 +9,7 @@ import {
   type RedactorFor,
 } from './access-log.ts';
 import type { ClientKeyStore, StoredKey } from './api-key.ts';
-import { ApiKeys, createApiKeyLimits } from './api-keys.ts';
+import { ApiKeys } from './api-keys.ts';
 import {
   type ConsoleSession,
   type ConsoleSessionStore,
@@ -19,10 +19,10 @@ import {
 } from './console-sign-in.ts';
 import { createGuessLimit } from './guess-limit.ts';
 import {
+  AddressFilter,
   type AddressFilterSettings,
   type AddressRule,
   type AddressRuleStore,
-  createAddressFilter,
 } from './ip-rules.ts';
 import { createPasswordHasher } from './password-hash.ts';
 
@@ -86,7 +86,7 @@ export function createAccessControl(options: AccessControlOptions, content: Stor
     content.sessions,
   );
   const filterSettings = () => settings().addressFilter;
-  const addresses = createAddressFilter(
+  const addresses = new AddressFilter(
     { store: stores?.addressRules, settings: filterSettings, clock, createId, log },
     content.rules,
   );
@@ -110,7 +110,6 @@ export function createAccessControl(options: AccessControlOptions, content: Stor
   return {
     addresses,
     keys,
-    keyLimits: createApiKeyLimits(keys, clock),
     guesses: createGuessLimit(clock),
     login,
     accessLog,

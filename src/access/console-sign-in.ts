@@ -64,7 +64,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
   });
   return {
     /** False while neither a console password nor an API key is configured. */
-    get needsPassword() {
+    get needsPassword(): boolean {
       return password() !== undefined;
     },
     /**
@@ -158,20 +158,25 @@ const MAX_SESSION_MS = 7 * 86_400_000;
 const SEEN_STEP_MS = 300_000;
 const MAX_SESSIONS = 1_000;
 
+interface Kept {
+  session: ConsoleSession;
+  /** When it was last seen as far as the store knows. */
+  savedSeenAt: number;
+}
+
 /** `sessions` are those of the store. */
 export class ConsoleSessions {
   readonly #options: ConsoleSessionsOptions;
   /** Hashes of the sessions whose last use is to be saved. */
   readonly #seen: WriteBehind<string> | undefined;
-  readonly #byHash: Map<string, ConsoleSession>;
-  /** When each was last seen as far as the store knows. */
-  readonly #savedSeenAt: Map<string, number>;
+  readonly #byHash: Map<string, Kept>;
 
   constructor(options: ConsoleSessionsOptions, sessions: readonly ConsoleSession[] = []) {
     const { clock, store, log } = options;
     this.#options = options;
-    this.#byHash = new Map(sessions.map((session) => [session.hash, session]));
-    this.#savedSeenAt = new Map(sessions.map((session) => [session.hash, session.lastSeenAt]));
+    this.#byHash = new Map(
+      sessions.map((session) => [session.hash, { session, savedSeenAt: session.lastSeenAt }]),
+    );
     this.#seen =
       store &&
       new WriteBehind<string>({
@@ -193,20 +198,18 @@ export class ConsoleSessions {
     const session = { hash: hashOf(secret), createdAt: now, lastSeenAt: now, passwordTag };
     await this.#end(this.#surplus(replaced));
     await store?.save(session);
-    this.#byHash.set(session.hash, session);
-    this.#savedSeenAt.set(session.hash, now);
+    this.#byHash.set(session.hash, { session, savedSeenAt: now });
     return { secret, expiresAt: this.#endOf(session) };
   }
 
   /** When the session of a cookie ends if nothing more comes; undefined when there is none. */
   find(secret: string, passwordTag: string): { readonly expiresAt: number } | undefined {
-    const session = this.#running(secret, passwordTag);
-    if (session === undefined) return undefined;
-    const now = this.#options.clock.now();
-    const seen = { ...session, lastSeenAt: now };
-    this.#byHash.set(session.hash, seen);
-    if (this.#isBehind(seen)) this.#seen?.add(seen.hash);
-    return { expiresAt: this.#endOf(seen) };
+    const kept = this.#running(secret, passwordTag);
+    if (kept === undefined) return undefined;
+    const lastSeenAt = this.#options.clock.now();
+    kept.session = { ...kept.session, lastSeenAt };
+    if (lastSeenAt - kept.savedSeenAt >= SEEN_STEP_MS) this.#seen?.add(kept.session.hash);
+    return { expiresAt: this.#endOf(kept.session) };
   }
 
   /** Whether a cookie has a session; asking keeps none alive. */
@@ -223,10 +226,10 @@ export class ConsoleSessions {
     await this.#seen?.close();
   }
 
-  #running(secret: string, passwordTag: string): ConsoleSession | undefined {
-    const session = this.#byHash.get(hashOf(secret));
-    if (session === undefined || session.passwordTag !== passwordTag) return undefined;
-    return this.#options.clock.now() < this.#endOf(session) ? session : undefined;
+  #running(secret: string, passwordTag: string): Kept | undefined {
+    const kept = this.#byHash.get(hashOf(secret));
+    if (kept?.session.passwordTag !== passwordTag) return undefined;
+    return this.#options.clock.now() < this.#endOf(kept.session) ? kept : undefined;
   }
 
   #endOf({ createdAt, lastSeenAt }: ConsoleSession): number {
@@ -237,43 +240,35 @@ export class ConsoleSessions {
   #surplus(replaced: string | undefined): readonly string[] {
     const now = this.#options.clock.now();
     const replacedHash = replaced === undefined ? undefined : hashOf(replaced);
-    const isOver = (one: ConsoleSession): boolean =>
-      one.hash === replacedHash || now >= this.#endOf(one);
-    const [over, running] = partition([...this.#byHash.values()], isOver);
-    const tooMany = running.slice(0, Math.max(0, running.length - MAX_SESSIONS + 1));
-    return [...over, ...tooMany].map((session) => session.hash);
+    const over: string[] = [];
+    const running: string[] = [];
+    for (const { session } of this.#byHash.values()) {
+      const isOver = session.hash === replacedHash || now >= this.#endOf(session);
+      (isOver ? over : running).push(session.hash);
+    }
+    return [...over, ...running.slice(0, Math.max(0, running.length - MAX_SESSIONS + 1))];
   }
 
   async #end(hashes: readonly string[]): Promise<void> {
     if (hashes.length === 0) return;
-    for (const one of hashes) {
-      this.#byHash.delete(one);
-      this.#savedSeenAt.delete(one);
-    }
+    for (const one of hashes) this.#byHash.delete(one);
     await this.#options.store?.remove(hashes);
   }
 
   async #saveSeen(hashes: readonly string[], store: ConsoleSessionStore): Promise<void> {
     for (const one of hashes) {
       // It may have ended meanwhile.
-      const session = this.#byHash.get(one);
-      if (session === undefined) continue;
+      const kept = this.#byHash.get(one);
+      if (kept === undefined) continue;
+      const { session } = kept;
       await store.save(session);
-      if (this.#byHash.has(one)) this.#savedSeenAt.set(one, session.lastSeenAt);
+      kept.savedSeenAt = session.lastSeenAt;
     }
-  }
-
-  #isBehind({ hash: one, lastSeenAt }: ConsoleSession): boolean {
-    return lastSeenAt - (this.#savedSeenAt.get(one) ?? 0) >= SEEN_STEP_MS;
   }
 }
 
 function hashOf(secret: string): string {
   return hash('sha256', secret, 'base64url');
-}
-
-function partition<Item>(items: readonly Item[], matches: (item: Item) => boolean) {
-  return [items.filter(matches), items.filter((item) => !matches(item))] as const;
 }
 
 /** A signed-in browser. Times are milliseconds since the epoch. */

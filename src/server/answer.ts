@@ -94,25 +94,25 @@ function routeError(
 /** @throws GatewayError unauthenticated, rate-limited, or forbidden by a rule of the key */
 function authenticateExchange(edge: Edge, exchange: Exchange): void {
   const { headers, settings, query, clientAddress: address } = exchange;
-  const { keyLimits, guesses } = edge.access;
+  const { keys: keyBook, guesses } = edge.access;
   const credentials = readCredentials(headers, query);
   const ring = edge.keyRing(settings);
   exchange.clientKeyId = authenticate({
     mode: settings.authMode,
-    keys: keyLimits.isEmpty ? ring : withPersonKeys(keyLimits, ring),
+    keys: keyBook.isEmpty ? ring : withPersonKeys(keyBook, ring),
     credentials,
     corsOrigins: settings.corsOrigins,
     checkGuess: (guess) => guesses.check({ address, credentials, ...guess }),
     peer: peerOf(exchange),
   });
-  if (!keyLimits.isEmpty) keyLimits.enter(exchange.clientKeyId, address);
+  if (!keyBook.isEmpty) keyBook.enter(exchange.clientKeyId, address);
 }
 
 /** A person's key decides before the others that are shown: beside it nobody learns whether a guess is right. */
-function withPersonKeys(keyLimits: Edge['access']['keyLimits'], ring: KeyRing): KeyRing {
+function withPersonKeys(keyBook: Edge['access']['keys'], ring: KeyRing): KeyRing {
   return {
     isEmpty: false,
-    find: (credentials) => keyLimits.identify(credentials) ?? ring.find(credentials),
+    find: (credentials) => keyBook.identify(credentials) ?? ring.find(credentials),
   };
 }
 

@@ -208,15 +208,15 @@ export async function metered(
   metering: MeteredCall,
   run: () => Promise<void>,
 ): Promise<void> {
-  const { keyLimits } = edge.access;
-  if (keyLimits.isEmpty) return run();
+  const { keys } = edge.access;
+  if (keys.isEmpty) return run();
   const { clientKeyId, record } = exchange;
   const { model } = metering.call;
   const cost = {
     tokens: estimateTokens(exchange, metering),
     images: await countImages(edge, exchange, metering),
   };
-  const reservation = keyLimits.admit(clientKeyId, { model, ...cost });
+  const reservation = keys.admit(clientKeyId, { model, ...cost });
   try {
     await run();
   } catch (error) {
@@ -239,8 +239,7 @@ async function countImages(
   { clientKeyId }: Exchange,
   metering: MeteredCall,
 ): Promise<number> {
-  if (metering.operation !== 'generate' || !edge.access.keyLimits.countsImages(clientKeyId))
-    return 0;
+  if (metering.operation !== 'generate' || !edge.access.keys.countsImages(clientKeyId)) return 0;
   const { call } = metering;
   const { image, outputModalities } = call.request;
   const draws =
