@@ -69,16 +69,10 @@ export function readUpstreams(
   for (const [id, section] of Object.entries(sections)) {
     definitions.set(id, readDefinition(id, section));
   }
-  for (const seed of seeds) {
-    const { profile, baseUrl, vocabulary, auth, location } = seed;
+  for (const { profile, apiKeys: _keys, projectId: _project, ...seed } of seeds) {
     const base = definitions.get(profile) ?? readDefinition(profile, { profile });
-    definitions.set(profile, {
-      ...base,
-      baseUrl: baseUrl ?? base.baseUrl,
-      vocabulary: vocabulary ?? base.vocabulary,
-      auth: auth ?? base.auth,
-      location: location ?? base.location,
-    });
+    const given = Object.entries(seed).filter(([, value]) => value !== undefined);
+    definitions.set(profile, { ...base, ...Object.fromEntries(given) });
   }
   return [...definitions.values()];
 }
@@ -128,19 +122,11 @@ function readOAuth(
   };
 }
 
-/** An upstream with accounts from the environment. */
-export interface UpstreamSeed {
-  /** Also the id of the upstream. */
-  readonly profile: UpstreamProfile;
-  /** Undefined for the profile's own address. */
-  readonly baseUrl: string | undefined;
+/** An upstream with accounts from the environment; its profile is its id. */
+export interface UpstreamSeed
+  extends Pick<UpstreamDefinition, 'profile' | 'baseUrl' | 'vocabulary' | 'auth' | 'location'> {
   /** One account a key: `key-1@env`, `key-2@env`, …; empty when accounts come from elsewhere. */
   readonly apiKeys: readonly string[];
-  /** For the `generic` profile only. */
-  readonly vocabulary: 'real' | 'neutral' | undefined;
-  readonly auth: 'bearer' | 'header' | 'query' | undefined;
-  /** For the `vertex` profile only. */
-  readonly location: string | undefined;
   /** Of every account here. */
   readonly projectId: string | undefined;
 }
@@ -154,15 +140,12 @@ export function readUpstreamSeeds(
   environment: Environment,
   ownKeys: readonly string[],
 ): UpstreamSeed[] {
-  const given = environment.geminiApiKey;
-  const isRefused =
-    given !== undefined && refusedKey(given, { ownKeys, isPublic: true }) !== undefined;
-  const geminiApiKey = isRefused ? undefined : given;
+  const { geminiApiKey: key } = environment;
   const main = readMainSeed(environment, ownKeys);
-  if (geminiApiKey === undefined) return main === undefined ? [] : [main];
-  if (main === undefined) return [publicSeed(geminiApiKey)];
-  if (main.profile !== 'gemini-api') return [main, publicSeed(geminiApiKey)];
-  return [main.apiKeys.length === 0 ? { ...main, apiKeys: [geminiApiKey] } : main];
+  const seeds = main === undefined ? [] : [main];
+  if (key === undefined || refusedKey(key, { ownKeys, isPublic: true }) !== undefined) return seeds;
+  if (main?.profile !== 'gemini-api') return [...seeds, { ...PUBLIC_API, apiKeys: [key] }];
+  return main.apiKeys.length === 0 ? [{ ...main, apiKeys: [key] }] : seeds;
 }
 
 /** Why keys of the environment make no account, a sentence each. */
@@ -170,16 +153,13 @@ export function refusedSeeds(
   { geminiApiKey, upstreamApiKeys = [], upstreamBaseUrl }: Environment,
   ownKeys: readonly string[],
 ): Sentence[] {
-  const sayRefused = (name: string, keys: readonly string[], isPublic: boolean): Sentence[] => {
-    const reasons = keys.flatMap((key) => refusedKey(key, { ownKeys, isPublic }) ?? []);
-    return [...new Set(reasons)].map(
-      (reason) => told`A key of ${name} makes no account: it ${reason}.`,
-    );
+  const say = (name: string, keys: readonly string[], isPublic: boolean): Sentence[] => {
+    const reasons = new Set(keys.flatMap((key) => refusedKey(key, { ownKeys, isPublic }) ?? []));
+    return [...reasons].map((reason) => told`A key of ${name} makes no account: it ${reason}.`);
   };
-  const own = geminiApiKey === undefined ? [] : [geminiApiKey];
   return [
-    ...sayRefused('GEMINI_API_KEY', own, true),
-    ...sayRefused('UPSTREAM_API_KEYS', upstreamApiKeys, upstreamBaseUrl === undefined),
+    ...say('GEMINI_API_KEY', [geminiApiKey ?? []].flat(), true),
+    ...say('UPSTREAM_API_KEYS', upstreamApiKeys, upstreamBaseUrl === undefined),
   ];
 }
 
@@ -211,17 +191,10 @@ function readMainSeed(
   };
 }
 
-function publicSeed(apiKey: string): UpstreamSeed {
-  return {
-    profile: 'gemini-api',
-    baseUrl: undefined,
-    apiKeys: [apiKey],
-    vocabulary: undefined,
-    auth: undefined,
-    location: undefined,
-    projectId: undefined,
-  };
-}
+const PUBLIC_API: Omit<UpstreamSeed, 'apiKeys'> = {
+  ...{ profile: 'gemini-api', baseUrl: undefined, vocabulary: undefined },
+  ...{ auth: undefined, location: undefined, projectId: undefined },
+};
 
 /** A value and what it must be. */
 type Check = readonly [key: string, value: string | undefined, read: (text: string) => unknown];
@@ -336,22 +309,12 @@ function tryAll(checks: readonly Check[]): string[] {
   });
 }
 
-/** The public OAuth endpoints of a profile. */
-interface OAuthEndpoints {
-  readonly authorizationUrl: string;
-  readonly tokenUrl: string;
-  readonly revocationUrl: string;
-  readonly userInfoUrl: string;
-  readonly scopes: readonly string[];
-  readonly extraAuthorizationParameters: Readonly<Record<string, string>>;
-}
-
 /**
  * `access_type=offline` asks for a refresh token, `prompt=consent` for one at every sign-in.
  * Sources: "Using OAuth 2.0 for Web Server Applications" and the OpenID Connect discovery document
  * of the provider; Vertex AI and Gemini API, "Authentication".
  */
-const GOOGLE: OAuthEndpoints = {
+const GOOGLE = {
   authorizationUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
   tokenUrl: 'https://oauth2.googleapis.com/token',
   revocationUrl: 'https://oauth2.googleapis.com/revoke',
@@ -361,7 +324,7 @@ const GOOGLE: OAuthEndpoints = {
 };
 
 /** Undefined for profiles whose provider is not known beforehand. */
-function oauthEndpointsOf(profile: UpstreamProfile): OAuthEndpoints | undefined {
+function oauthEndpointsOf(profile: UpstreamProfile): typeof GOOGLE | undefined {
   return profile === 'gemini-api' || profile === 'vertex' ? GOOGLE : undefined;
 }
 
