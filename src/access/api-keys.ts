@@ -1,7 +1,7 @@
 // API keys: created, changed, identified, and checked against their limits.
 
 import { StoreError } from '../accounts/account-store.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
@@ -317,12 +317,7 @@ function checkSize(key: ClientKey, { images }: CallCost): void {
 
 function rejected(message: string): GatewayError {
   const wayOut = told`Ask whoever gave you the key.`;
-  return new GatewayError({
-    kind: 'forbidden',
-    source: 'client',
-    reason: 'key-rejected',
-    message: `${message} ${wayOut}`,
-  });
+  return clientError('forbidden', `${message} ${wayOut}`, { reason: 'key-rejected' });
 }
 
 function limitReached(
@@ -335,12 +330,9 @@ function limitReached(
     left === 0
       ? told`This key has used its ${what}.`
       : told`This key has ${left} of its ${what} left, and this request asks for ${images}.`;
-  return new GatewayError({
-    kind: kind.startsWith('daily') ? 'quota-exhausted' : 'rate-limited',
-    source: 'client',
-    retryAfterMs,
-    message: told`${state} It can go on in ${formatWait(retryAfterMs)}.`,
-  });
+  const message = told`${state} It can go on in ${formatWait(retryAfterMs)}.`;
+  const errorKind = kind.startsWith('daily') ? 'quota-exhausted' : 'rate-limited';
+  return clientError(errorKind, message, { retryAfterMs });
 }
 
 /** What a person waits a day for is no matter of seconds. */

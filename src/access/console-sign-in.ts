@@ -1,7 +1,7 @@
 // Console sign-in: the password, sessions, the throttle of tries, and one-time links.
 
 import { createHmac, hash, randomBytes } from 'node:crypto';
-import { GatewayError } from '../canonical/error.ts';
+import { clientError, type GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { touchLru } from '../lib/lru.ts';
@@ -38,6 +38,8 @@ export interface ConsoleLoginOptions {
 /** Longer input is rejected without being hashed. */
 const MAX_PASSWORD_CHARACTERS = 1_024;
 const COOKIE_TAG_CHARACTERS = 8;
+
+const WRONG_PASSWORD = told`The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.`;
 
 export function createConsoleLogin(options: ConsoleLoginOptions) {
   const { password, machineToken, hasher, sessions, links, clock, tagKey } = options;
@@ -78,12 +80,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
       // Of the password that is looked at: when it becomes another meanwhile, the session is none.
       const checked = tag();
       if (await isPassword(given, address)) return sessions.begin(checked, cookie);
-      throw new GatewayError({
-        kind: 'unauthenticated',
-        source: 'client',
-        field: 'password',
-        message: told`The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.`,
-      });
+      throw clientError('unauthenticated', WRONG_PASSWORD, { field: 'password' });
     },
     /** A session for a browser that was let in before the password became another. */
     goOn: ({ cookie }: Browser): Promise<BegunSession> => sessions.begin(tag(), cookie),
@@ -375,12 +372,11 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>) {
 
 function tooMany(waitMs: number): GatewayError {
   const seconds = Math.ceil(waitMs / 1000);
-  return new GatewayError({
-    kind: 'rate-limited',
-    source: 'client',
-    retryAfterMs: waitMs,
-    message: told`Too many tries to sign in. Try again in ${seconds} s, or restart the gateway on its own machine and use the sign-in link it prints.`,
-  });
+  return clientError(
+    'rate-limited',
+    told`Too many tries to sign in. Try again in ${seconds} s, or restart the gateway on its own machine and use the sign-in link it prints.`,
+    { retryAfterMs: waitMs },
+  );
 }
 
 /** One-time links that sign in a browser on this machine without a password. */

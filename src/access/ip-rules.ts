@@ -1,7 +1,7 @@
 // The address filter: who is let in by address, and who is told to stay out.
 
 import { StoreError } from '../accounts/account-store.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createMutex } from '../lib/concurrency.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
@@ -124,12 +124,11 @@ export class AddressFilter {
     const { verdict, rule } = this.explain(address);
     if (rule !== undefined) this.#count(rule);
     if (verdict === 'allowed') return;
-    throw new GatewayError({
-      kind: 'forbidden',
-      source: 'client',
-      reason: 'address-blocked',
-      message: told`The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`,
-    });
+    throw clientError(
+      'forbidden',
+      told`The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`,
+      { reason: 'address-blocked' },
+    );
   }
 
   /** @throws GatewayError invalid-request for a bad range, or when it would lock `byAddress` out */

@@ -3,7 +3,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { ConsoleLogin } from '../access/console-sign-in.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { isHeardAt, isInRange, readAddress } from '../lib/net.ts';
@@ -27,7 +27,7 @@ import {
   readClientAddress,
   readTrustedProxies,
 } from './gates/locality.ts';
-import { baseHeaders, endAnswer, sendError, sendText } from './respond.ts';
+import { baseHeaders, sendError, sendText } from './respond.ts';
 import { acceptsCoding } from './settings.ts';
 import { SocketWriter } from './stream-response.ts';
 
@@ -149,7 +149,8 @@ async function authenticateConsole(input: ConsoleInput): Promise<ConsoleEntry> {
   const { login, credentials, cookie, address, peer } = input;
   if (!login.needsPassword) {
     if (classifyPeer(peer) !== 'local') {
-      throw refused(
+      throw clientError(
+        'unauthenticated',
         told`Set WEB_PASSWORD where the gateway runs to use the admin API from elsewhere.`,
       );
     }
@@ -177,11 +178,8 @@ function checkBrowserCall({ method, peer }: Pick<ConsoleInput, 'method' | 'peer'
   if (!isSamePage(peer)) throw foreignPage();
   if (method === 'GET' || method === 'HEAD') return;
   if (peer.headers[CONSOLE_HEADER] === '1') return;
-  throw new GatewayError({
-    kind: 'forbidden',
-    source: 'client',
-    message: told`A change with the session cookie needs the header "${CONSOLE_HEADER}: 1".`,
-  });
+  const message = told`A change with the session cookie needs the header "${CONSOLE_HEADER}: 1".`;
+  throw clientError('forbidden', message);
 }
 
 const CONSOLE_HEADER = 'x-isthmus-console';
@@ -202,21 +200,17 @@ function isSamePage(peer: PeerInput): boolean {
 }
 
 function foreignPage(): GatewayError {
-  return new GatewayError({
-    kind: 'forbidden',
-    source: 'client',
-    message: told`The admin API takes no requests of web pages from elsewhere. Behind a proxy, name the host under which the gateway is reached in proxy.allowed_hosts.`,
-  });
-}
-
-function wrongPassword(): GatewayError {
-  return refused(
-    told`The admin API needs "Authorization: Bearer <console password>", or a browser that is signed in.`,
+  return clientError(
+    'forbidden',
+    told`The admin API takes no requests of web pages from elsewhere. Behind a proxy, name the host under which the gateway is reached in proxy.allowed_hosts.`,
   );
 }
 
-function refused(message: string): GatewayError {
-  return new GatewayError({ kind: 'unauthenticated', source: 'client', message });
+function wrongPassword(): GatewayError {
+  return clientError(
+    'unauthenticated',
+    told`The admin API needs "Authorization: Bearer <console password>", or a browser that is signed in.`,
+  );
 }
 
 export interface MatchedAdminRoute {
@@ -358,26 +352,29 @@ async function sendAnswer(
       break;
     }
     case 'empty':
-      sendBare(edge, exchange, { status: 204, headers: cookieOf(answer) });
+      sendText(edge, exchange, { status: 204, headers: [...NO_STORE, ...cookieOf(answer)] });
       break;
     case 'text': {
-      const { contentType, text } = answer;
-      const headers = ['content-type', contentType, 'content-length', `${Buffer.byteLength(text)}`];
-      sendBare(edge, exchange, { status: 200, headers, text });
+      const { contentType: type, text } = answer;
+      sendText(edge, exchange, { status: 200, text, type, headers: NO_STORE });
       break;
     }
-    case 'redirect':
-      sendBare(edge, exchange, {
-        status: 303,
-        headers: [
-          ...['location', answer.location, ...PAGE_HEADERS, 'content-length', '0'],
-          ...cookieOf(answer),
-        ],
-      });
+    case 'redirect': {
+      const location = ['location', answer.location, 'content-length', '0'];
+      const headers = [...NO_STORE, ...location, ...PAGE_HEADERS, ...cookieOf(answer)];
+      sendText(edge, exchange, { status: 303, headers });
       break;
+    }
     case 'page': {
-      const { html, styleHash } = answer;
-      sendBare(edge, exchange, { status: 200, headers: pageHeaders(html, styleHash), text: html });
+      const policy =
+        `default-src 'none'; style-src 'sha256-${answer.styleHash}'; base-uri 'none'; ` +
+        `form-action 'none'; frame-ancestors 'none'`;
+      sendText(edge, exchange, {
+        status: 200,
+        text: answer.html,
+        type: 'text/html; charset=utf-8',
+        headers: [...NO_STORE, ...PAGE_HEADERS, 'content-security-policy', policy],
+      });
       break;
     }
     default:
@@ -404,32 +401,5 @@ function cookieOf({ cookie }: { readonly cookie?: string | undefined }): readonl
   return cookie === undefined ? [] : ['set-cookie', cookie];
 }
 
-interface TextAnswer {
-  readonly status: number;
-  /** Names and values alternating. */
-  readonly headers: readonly string[];
-  readonly text?: string;
-}
-
-/** Does nothing when an answer has begun or the client has left. */
-function sendBare(edge: Edge, exchange: Exchange, { status, headers, text }: TextAnswer): void {
-  const { response } = exchange;
-  if (response.headersSent || response.destroyed) return;
-  response.writeHead(status, [...baseHeaders(edge, exchange), ...NO_STORE, ...headers]);
-  endAnswer(response, text, edge.clock);
-}
-
 /** The address of such a page may hold a code: it goes nowhere else, and nothing else comes in. */
 const PAGE_HEADERS = ['referrer-policy', 'no-referrer', 'x-frame-options', 'DENY'] as const;
-
-function pageHeaders(html: string, styleHash: string): readonly string[] {
-  const policy =
-    `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; ` +
-    `form-action 'none'; frame-ancestors 'none'`;
-  return [
-    ...PAGE_HEADERS,
-    ...['content-security-policy', policy],
-    ...['content-type', 'text/html; charset=utf-8'],
-    ...['content-length', String(Buffer.byteLength(html))],
-  ];
-}

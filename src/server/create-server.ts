@@ -10,7 +10,7 @@ import {
 } from 'node:http';
 import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
 import { createAccessControl } from '../access/access.ts';
-import { type ErrorKind, GatewayError } from '../canonical/error.ts';
+import { clientError, type ErrorKind, type GatewayError } from '../canonical/error.ts';
 import { createId, createTimedId } from '../lib/ids.ts';
 import { ownAddress } from '../lib/net.ts';
 import { memoize } from '../lib/once.ts';
@@ -184,7 +184,7 @@ function readRequestLine(packet: unknown): { path: string; query: URLSearchParam
 
 function malformed({ code }: ParserError): GatewayError {
   const kind = KIND_BY_CODE.get(code) ?? 'invalid-request';
-  return new GatewayError({ kind, source: 'client', message: MESSAGES[kind] ?? NOT_HTTP });
+  return clientError(kind, MESSAGES[kind] ?? NOT_HTTP);
 }
 
 const NOT_HTTP = 'The bytes are no request that an HTTP server may take.';
