@@ -39,7 +39,7 @@ export function createActivity(clock: Clock) {
       running.delete(exchange);
       // Headers of a stream that began before the drain promised a connection that stays open.
       if (draining && !isPipelined(exchange)) exchange.request.socket.destroySoon();
-      if (running.size === 0) onIdle?.();
+      if (onIdle !== undefined && running.size === 0) onIdle();
     },
     /** Resolves when nothing runs; after `graceMs` what still runs is aborted and given a last moment to say so. */
     async drain(graceMs: number): Promise<void> {

@@ -48,6 +48,7 @@ export function readCallContext(exchange: Exchange): CallContext {
 
 function readSession(headers: HeaderMap): string | undefined {
   for (const name of SESSION_HEADERS) {
+    if (headers[name] === undefined) continue;
     const session = readLimited(headers, name, MAX_SESSION_CHARACTERS);
     if (session !== undefined) return session;
   }
@@ -103,7 +104,8 @@ export function observeRoute(
   if (observer === undefined || !OPERATIONS.includes(route.operation)) return;
   const { path, operation } = route;
   const recordedAs = 'recordedAs' in route ? route.recordedAs : undefined;
-  const protocol = recordedAs ?? protocolOf(edge, exchange).name;
+  const { protocol: offered = protocolOf(edge, exchange) } = exchange;
+  const protocol = recordedAs ?? offered.name;
   const unread = { bodyModel: undefined, call: undefined, body: undefined };
   exchange.observed = { route: path, operation, protocol, pathModel, ...unread };
   if (observer.keepsBodies) exchange.record.keepsAnswers = true;

@@ -47,10 +47,13 @@ export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   if (received.length >= STEPWISE_FROM_BYTES) {
     const value = await parseLarge(received, survey);
     await nextTurn();
-    return requireObject(value);
+    if (!isJsonObject(value)) throw noObject();
+    return value;
   }
   const known = toolsPlace && parseWithSharedTools(received, toolsPlace, mayHoldRiskyNumber);
-  return known ?? requireObject(parseText(decodeBody(received), mayHoldRiskyNumber));
+  const value = known ?? parseText(decodeBody(received), mayHoldRiskyNumber);
+  if (!isJsonObject(value)) throw noObject();
+  return value;
 }
 
 /** What node can hold as one text, whatever limit is set. */
@@ -108,11 +111,8 @@ function decodeBody(received: Buffer): string {
   return withoutMark(received).toString();
 }
 
-function requireObject(value: JsonValue): JsonObject {
-  if (!isJsonObject(value)) {
-    throw invalidRequest('body', told`The request body must be a JSON object.`, 'invalid-type');
-  }
-  return value;
+function noObject(): GatewayError {
+  return invalidRequest('body', told`The request body must be a JSON object.`, 'invalid-type');
 }
 
 function parseText(text: string, mayHoldRiskyNumber: boolean): JsonValue {
