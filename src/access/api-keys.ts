@@ -51,8 +51,7 @@ interface Kept {
 }
 
 export interface ApiKeysOptions {
-  /** Undefined keeps the keys in memory. */
-  readonly store: ClientKeyStore | undefined;
+  readonly store: ClientKeyStore;
   /** Keys the digests of the secrets; the same for the life of the store. */
   readonly digestKey: Buffer;
   readonly clock: Clock;
@@ -64,7 +63,7 @@ export interface ApiKeysOptions {
 export class ApiKeys {
   readonly #options: ApiKeysOptions;
   /** Ids of the keys whose use is to be saved. */
-  readonly #used: WriteBehind<string> | undefined;
+  readonly #used: WriteBehind<string>;
   readonly #byId = new Map<string, Kept>();
   readonly #byDigest = new Map<string, Kept>();
   readonly #listeners: Listeners<string>;
@@ -72,18 +71,16 @@ export class ApiKeys {
   constructor(options: ApiKeysOptions, stored: readonly StoredKey[] = []) {
     const { store, clock, log } = options;
     this.#options = options;
-    this.#used =
-      store &&
-      new WriteBehind<string>({
-        clock,
-        log,
-        save: (ids) => store.saveProgress(ids.flatMap((id) => this.#progressOf(id))),
-        keyOf: (id) => id,
-        delayMs: SAVE_DELAY_MS,
-        batch: UNBOUNDED,
-        limit: UNBOUNDED,
-        failure: 'The use of keys cannot be saved; requests go on without it.',
-      });
+    this.#used = new WriteBehind<string>({
+      clock,
+      log,
+      save: (ids) => store.saveProgress(ids.flatMap((id) => this.#progressOf(id))),
+      keyOf: (id) => id,
+      delayMs: SAVE_DELAY_MS,
+      batch: UNBOUNDED,
+      limit: UNBOUNDED,
+      failure: 'The use of keys cannot be saved; requests go on without it.',
+    });
     this.#listeners = createListeners((error) => {
       log?.warn({ error }, 'A listener to changes of keys failed.');
     });
@@ -119,7 +116,7 @@ export class ApiKeys {
       revision: 1,
     });
     const digest = digestKeySecret(secret, digestKey);
-    await store?.insert(key, digest);
+    await store.insert(key, digest);
     const kept = this.#keep({ key, digest, use: undefined, addresses: new Map() });
     this.#listeners.tell(key.id);
     return { listed: writeListed(kept), secret };
@@ -146,7 +143,7 @@ export class ApiKeys {
       createdAt: known.createdAt,
       revision: merged.revision,
     });
-    await this.#options.store?.update(key);
+    await this.#options.store.update(key);
     kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
     kept.isBlocked = key.curfew && createBlockedHoursCheck(key.curfew);
     kept.allows = createModelCheck(key);
@@ -157,7 +154,7 @@ export class ApiKeys {
   /** @throws StoreError `missing` */
   async remove(id: string): Promise<void> {
     const { digest } = this.#find(id);
-    await this.#options.store?.remove(id);
+    await this.#options.store.remove(id);
     this.#byId.delete(id);
     this.#byDigest.delete(digest);
     this.#listeners.tell(id);
@@ -217,7 +214,7 @@ export class ApiKeys {
   }
 
   async close(): Promise<void> {
-    await this.#used?.close();
+    await this.#used.close();
   }
 
   #find(id: string): Kept {
@@ -231,7 +228,7 @@ export class ApiKeys {
     const { clock } = this.#options;
     const onUse = (): void => {
       kept.key = { ...kept.key, lastUsedAt: clock.now() };
-      this.#used?.add(key.id);
+      this.#used.add(key.id);
     };
     const kept: Kept = {
       key,

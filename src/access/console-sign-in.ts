@@ -24,12 +24,11 @@ export interface ConsoleLoginOptions {
   /** In plain or as a hash; undefined while nothing is configured. */
   readonly password: () => string | undefined;
   /** Waits while a password in plain is being replaced by its hash: sessions and feeds know theirs by how it is stored. */
-  readonly passwordSettled?: (() => Promise<void>) | undefined;
+  readonly passwordSettled: () => Promise<void>;
   /** What the command line on this machine shows instead. */
   readonly machineToken: string;
   readonly hasher: PasswordHasher;
   readonly sessions: ConsoleSessions;
-  readonly links: SignInLinks;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Keys the tags by which sessions know their password; the same after a restart. */
   readonly tagKey: Buffer;
@@ -42,8 +41,8 @@ const COOKIE_TAG_CHARACTERS = 8;
 const WRONG_PASSWORD = told`The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.`;
 
 export function createConsoleLogin(options: ConsoleLoginOptions) {
-  const { password, machineToken, hasher, sessions, links, clock, tagKey } = options;
-  const settled = options.passwordSettled ?? (async () => {});
+  const { password, passwordSettled, machineToken, hasher, sessions, clock, tagKey } = options;
+  const links = createSignInLinks(clock);
   const throttle = createSignInThrottle(clock);
   const verify = rememberLast(hasher);
   const tag = (): string =>
@@ -57,7 +56,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
   const isPassword = shareTries(async (given, address) => {
     // Too long to be guessed, so looking at it is no try.
     if (isSameText(given, machineToken)) return true;
-    await settled();
+    await passwordSettled();
     throttle.begin(address);
     const isRight = await verify(password(), given.slice(0, MAX_PASSWORD_CHARACTERS + 1));
     if (!isRight || given.length > MAX_PASSWORD_CHARACTERS) return false;
@@ -76,7 +75,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
     isPassword,
     /** @throws GatewayError unauthenticated, or as `isPassword` */
     async signIn(given: string, { address, cookie }: Browser): Promise<BegunSession> {
-      await settled();
+      await passwordSettled();
       // Of the password that is looked at: when it becomes another meanwhile, the session is none.
       const checked = tag();
       if (await isPassword(given, address)) return sessions.begin(checked, cookie);
@@ -87,10 +86,10 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
     /** Undefined for a secret that is used up, too old or none. Whether the browser is here is for the caller to know. */
     async redeemLink(secret: string, { cookie }: Browser): Promise<BegunSession | undefined> {
       if (!links.redeem(secret)) return undefined;
-      await settled();
+      await passwordSettled();
       return sessions.begin(tag(), cookie);
     },
-    createLink: (): string => links.create(),
+    createLink: links.create,
     findSession: (secret: string): { readonly expiresAt: number } | undefined =>
       sessions.find(secret, tag()),
     /** As `findSession`, but asking does not keep it alive. */
@@ -140,8 +139,7 @@ interface BegunSession {
 }
 
 export interface ConsoleSessionsOptions {
-  /** Undefined keeps the sessions in memory. */
-  readonly store: ConsoleSessionStore | undefined;
+  readonly store: ConsoleSessionStore;
   readonly clock: Clock;
   readonly idleMs: () => number;
   readonly log?: DoorLog | undefined;
@@ -165,26 +163,24 @@ interface Kept {
 export class ConsoleSessions {
   readonly #options: ConsoleSessionsOptions;
   /** Hashes of the sessions whose last use is to be saved. */
-  readonly #seen: WriteBehind<string> | undefined;
+  readonly #seen: WriteBehind<string>;
   readonly #byHash: Map<string, Kept>;
 
   constructor(options: ConsoleSessionsOptions, sessions: readonly ConsoleSession[] = []) {
-    const { clock, store, log } = options;
+    const { clock, log } = options;
     this.#options = options;
     this.#byHash = new Map(
       sessions.map((session) => [session.hash, { session, savedSeenAt: session.lastSeenAt }]),
     );
-    this.#seen =
-      store &&
-      new WriteBehind<string>({
-        clock,
-        log,
-        save: (hashes) => this.#saveSeen(hashes, store),
-        keyOf: (one) => one,
-        delayMs: SAVE_DELAY_MS,
-        batch: UNBOUNDED,
-        failure: 'Console sessions cannot be saved; requests go on without it.',
-      });
+    this.#seen = new WriteBehind<string>({
+      clock,
+      log,
+      save: (hashes) => this.#saveSeen(hashes),
+      keyOf: (one) => one,
+      delayMs: SAVE_DELAY_MS,
+      batch: UNBOUNDED,
+      failure: 'Console sessions cannot be saved; requests go on without it.',
+    });
   }
 
   /** A new session; the one the browser had is over. @returns the secret for its cookie */
@@ -194,7 +190,7 @@ export class ConsoleSessions {
     const now = clock.now();
     const session = { hash: hashOf(secret), createdAt: now, lastSeenAt: now, passwordTag };
     await this.#end(this.#surplus(replaced));
-    await store?.save(session);
+    await store.save(session);
     this.#byHash.set(session.hash, { session, savedSeenAt: now });
     return { secret, expiresAt: this.#endOf(session) };
   }
@@ -205,7 +201,7 @@ export class ConsoleSessions {
     if (kept === undefined) return undefined;
     const lastSeenAt = this.#options.clock.now();
     kept.session = { ...kept.session, lastSeenAt };
-    if (lastSeenAt - kept.savedSeenAt >= SEEN_STEP_MS) this.#seen?.add(kept.session.hash);
+    if (lastSeenAt - kept.savedSeenAt >= SEEN_STEP_MS) this.#seen.add(kept.session.hash);
     return { expiresAt: this.#endOf(kept.session) };
   }
 
@@ -220,7 +216,7 @@ export class ConsoleSessions {
   }
 
   async close(): Promise<void> {
-    await this.#seen?.close();
+    await this.#seen.close();
   }
 
   #running(secret: string, passwordTag: string): Kept | undefined {
@@ -249,16 +245,16 @@ export class ConsoleSessions {
   async #end(hashes: readonly string[]): Promise<void> {
     if (hashes.length === 0) return;
     for (const one of hashes) this.#byHash.delete(one);
-    await this.#options.store?.remove(hashes);
+    await this.#options.store.remove(hashes);
   }
 
-  async #saveSeen(hashes: readonly string[], store: ConsoleSessionStore): Promise<void> {
+  async #saveSeen(hashes: readonly string[]): Promise<void> {
     for (const one of hashes) {
       // It may have ended meanwhile.
       const kept = this.#byHash.get(one);
       if (kept === undefined) continue;
       const { session } = kept;
-      await store.save(session);
+      await this.#options.store.save(session);
       kept.savedSeenAt = session.lastSeenAt;
     }
   }
@@ -379,13 +375,11 @@ function tooMany(waitMs: number): GatewayError {
   );
 }
 
-/** One-time links that sign in a browser on this machine without a password. */
-type SignInLinks = ReturnType<typeof createSignInLinks>;
-
 const LIFETIME_MS = 600_000;
 const MAX_LINKS = 20;
 
-export function createSignInLinks(clock: Pick<Clock, 'monotonic'>) {
+/** One-time links that sign in a browser on this machine without a password. */
+function createSignInLinks(clock: Pick<Clock, 'monotonic'>) {
   /** Hash → monotonic end. */
   const waiting = new Map<string, number>();
   return {

@@ -53,8 +53,7 @@ interface RuleChangeBy {
 }
 
 export interface AddressFilterOptions {
-  /** Undefined keeps the rules in memory. */
-  readonly store: AddressRuleStore | undefined;
+  readonly store: AddressRuleStore;
   readonly settings: () => AddressFilterSettings;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
@@ -71,7 +70,7 @@ interface Entry {
 
 export class AddressFilter {
   readonly #options: AddressFilterOptions;
-  readonly #hits: WriteBehind<RuleHits> | undefined;
+  readonly #hits: WriteBehind<RuleHits>;
   readonly #listeners: Listeners<string>;
   /** One change after the other: what it was checked against is what it changes. */
   readonly #inTurn = createMutex();
@@ -92,19 +91,17 @@ export class AddressFilter {
       log?.warn({ error }, 'A listener to changes of address rules failed.');
     });
     // A rule that was removed meanwhile loses its hits.
-    this.#hits =
-      store &&
-      new WriteBehind<RuleHits>({
-        clock,
-        log,
-        save: (hits) => store.addHits(hits),
-        keyOf: ({ id }) => id,
-        merge: (older, newer) => ({ ...newer, hits: older.hits + newer.hits }),
-        delayMs: SAVE_DELAY_MS,
-        batch: UNBOUNDED,
-        limit: UNBOUNDED,
-        failure: 'The hits of address rules cannot be saved; requests go on without it.',
-      });
+    this.#hits = new WriteBehind<RuleHits>({
+      clock,
+      log,
+      save: (hits) => store.addHits(hits),
+      keyOf: ({ id }) => id,
+      merge: (older, newer) => ({ ...newer, hits: older.hits + newer.hits }),
+      delayMs: SAVE_DELAY_MS,
+      batch: UNBOUNDED,
+      limit: UNBOUNDED,
+      failure: 'The hits of address rules cannot be saved; requests go on without it.',
+    });
   }
 
   /** Oldest first, with their latest counts. */
@@ -194,7 +191,7 @@ export class AddressFilter {
       const next = new Map(this.#entries);
       next.delete(id);
       this.#refuseChange(next, byAddress);
-      await this.#options.store?.remove(id);
+      await this.#options.store.remove(id);
       this.#entries.delete(id);
       this.#tell(id);
     });
@@ -211,7 +208,7 @@ export class AddressFilter {
   }
 
   async close(): Promise<void> {
-    await this.#hits?.close();
+    await this.#hits.close();
   }
 
   #find(id: string): Entry {
@@ -240,7 +237,7 @@ export class AddressFilter {
     const { rule } = entry;
     this.#refuseChange(new Map(this.#entries).set(rule.id, entry), byAddress);
     const { store } = this.#options;
-    await (rule.revision === 1 ? store?.insert(rule) : store?.update(rule));
+    await (rule.revision === 1 ? store.insert(rule) : store.update(rule));
     // It may have been hit while it was saved.
     const { hits, lastHitAt } = this.#entries.get(rule.id)?.rule ?? rule;
     entry.rule = { ...rule, hits, lastHitAt };
@@ -281,7 +278,7 @@ export class AddressFilter {
     if (entry === undefined) return;
     // In place: the index holds the entry itself.
     entry.rule = { ...entry.rule, hits: entry.rule.hits + 1, lastHitAt: now };
-    this.#hits?.add({ id: rule.id, hits: 1, lastHitAt: now });
+    this.#hits.add({ id: rule.id, hits: 1, lastHitAt: now });
   }
 }
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { type AccessControl, createAccessControl } from '../access/access.ts';
+import { loadMemoryAccess } from '../../test/support/memory-door-stores.ts';
+import type { AccessControl } from '../access/access.ts';
 import type { KeyInput } from '../access/api-keys.ts';
-import { createId } from '../lib/ids.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { createConsoleFiles } from './console.ts';
 import { createRouteTable } from './routes.ts';
@@ -46,7 +46,7 @@ async function startGuarded(
     ...change,
   };
   const clock = createFakeClock(Date.UTC(2026, 0, 15, 12));
-  const access = createAccessControl({ settings: () => settings, clock, createId });
+  const access = await loadMemoryAccess({ settings: () => settings, clock });
   const consoleFiles = createConsoleFiles({ distPath: '/nowhere-at-all' });
   const edge = await startEdge({ access, consoleFiles, settings, ...(generate && { generate }) });
   running.push(edge);

@@ -2,10 +2,10 @@
 
 import { expect, test } from 'vitest';
 import { AddressFilter, type AddressRule } from '../../src/access/ip-rules.ts';
-
 import { formatIpAddress } from '../../src/lib/net.ts';
 import { createRandom, type Random } from '../fuzz/random.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { createMemoryAccessStores } from '../support/memory-door-stores.ts';
 import { threadMs } from './measure.ts';
 
 const RULES = 10_000;
@@ -19,7 +19,7 @@ test('of ten thousand rules of every prefix length a check takes at most 50 µs'
   const clock = createFakeClock();
   const filter = new AddressFilter(
     {
-      store: undefined,
+      store: createMemoryAccessStores().addressRules,
       settings: () => ({ enabled: true, fallback: 'allow', allowBeatsDeny: false }),
       clock,
       createId: (prefix) => prefix,
