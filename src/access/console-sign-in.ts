@@ -10,8 +10,6 @@ import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
 import { isSameText, type PasswordHasher } from './password-hash.ts';
 
-export type ConsoleLogin = ReturnType<typeof createConsoleLogin>;
-
 type PasswordCheck = (given: string, address: string) => Promise<boolean>;
 
 interface Browser {

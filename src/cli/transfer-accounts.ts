@@ -2,6 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import type { JsonObject } from '../lib/json.ts';
+import { codeOf } from '../lib/private-file.ts';
 import {
   type CommandContext,
   objectsOf,
@@ -96,8 +97,8 @@ async function writeNewFile(path: string, text: string, force: boolean): Promise
   try {
     await writeFile(path, `${text}\n`, { mode: 0o600, flag: force ? 'w' : 'wx' });
   } catch (error) {
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    if (isThere) throw new Error(`${path} is there already. Name another file, or say --force.`);
+    if (codeOf(error) === 'EEXIST')
+      throw new Error(`${path} is there already. Name another file, or say --force.`);
     throw error;
   }
 }

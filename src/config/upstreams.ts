@@ -3,7 +3,13 @@
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import type { Environment } from './env.ts';
-import type { ConfigFile } from './settings.ts';
+import {
+  type ConfigFile,
+  type EffectiveSection,
+  OAUTH_SCHEMA,
+  readSection,
+  UPSTREAM_SCHEMA,
+} from './settings.ts';
 import {
   ConfigError,
   readBaseUrl,
@@ -16,18 +22,14 @@ import {
   ValueError,
 } from './values.ts';
 
-export interface UpstreamDefinition {
+export interface UpstreamDefinition
+  extends Omit<
+    EffectiveSection<typeof UPSTREAM_SCHEMA.properties>,
+    'profile' | 'limits' | 'oauth'
+  > {
   /** Chosen by the operator; the profile's name for upstreams of the environment. */
   readonly id: string;
   readonly profile: UpstreamProfile;
-  /** Undefined for the profile's own address; for `sandbox` that is the embedded one. */
-  readonly baseUrl: string | undefined;
-  /** For the `generic` profile only. */
-  readonly vocabulary: 'real' | 'neutral' | undefined;
-  readonly auth: 'bearer' | 'header' | 'query' | undefined;
-  readonly quotaPath: string | undefined;
-  /** For the `vertex` profile only. */
-  readonly location: string | undefined;
   readonly limits: readonly ModelLimit[];
   /** Undefined where neither the operator nor the profile says how accounts sign in. */
   readonly oauth: OAuthDefinition | undefined;
@@ -40,20 +42,12 @@ interface ModelLimit {
   readonly windowMs: number;
 }
 
-interface OAuthDefinition {
-  /** Empty when the operator has named no client: service accounts need none. */
-  readonly clientId: string;
-  /** Perhaps sealed (`sealed:v1:…`). */
-  readonly clientSecret: string | undefined;
-  readonly authorizationUrl: string;
-  readonly tokenUrl: string;
-  readonly revocationUrl: string | undefined;
-  readonly userInfoUrl: string | undefined;
-  readonly issuer: string | undefined;
-  readonly scopes: readonly string[];
-  readonly redirectUrl: string | undefined;
-  readonly extraAuthorizationParameters: Readonly<Record<string, string>>;
-}
+/** The client id is empty when the operator has named no client: service accounts need none. */
+type OAuthDefinition = EffectiveSection<typeof OAUTH_SCHEMA.properties> &
+  Pick<typeof GOOGLE, 'authorizationUrl' | 'tokenUrl'> & {
+    readonly clientId: string;
+    readonly scopes: readonly string[];
+  };
 
 type Section = NonNullable<ConfigFile['upstreams']>[string];
 type OAuthSection = NonNullable<Section['oauth']>;
@@ -78,17 +72,14 @@ export function readUpstreams(
 }
 
 function readDefinition(id: string, section: Section): UpstreamDefinition {
-  const { profile } = section;
-  const limits = Object.entries(section.limits ?? {});
+  const { profile, limits = {} } = section;
+  const { oauth: _, ...values } = readSection(UPSTREAM_SCHEMA, section);
   return {
+    ...values,
     id,
     profile,
-    baseUrl: section.base_url,
-    vocabulary: section.vocabulary,
-    auth: section.auth,
-    quotaPath: section.quota_path,
-    location: section.location?.trim().toLowerCase(),
-    limits: limits.map(([modelId, { requests, window_minutes }]) => ({
+    location: values.location?.trim().toLowerCase(),
+    limits: Object.entries(limits).map(([modelId, { requests, window_minutes }]) => ({
       modelId,
       requests,
       windowMs: window_minutes * MINUTE_MS,
@@ -97,27 +88,23 @@ function readDefinition(id: string, section: Section): UpstreamDefinition {
   };
 }
 
-function readOAuth(
-  profile: UpstreamProfile,
-  section: OAuthSection | undefined,
-): OAuthDefinition | undefined {
+function readOAuth(profile: UpstreamProfile, section: OAuthSection | undefined) {
   const known = oauthEndpointsOf(profile);
-  const authorizationUrl = section?.authorization_url ?? known?.authorizationUrl;
-  const tokenUrl = section?.token_url ?? known?.tokenUrl;
+  const given = readSection(OAUTH_SCHEMA, section ?? {});
+  const authorizationUrl = given.authorizationUrl ?? known?.authorizationUrl;
+  const tokenUrl = given.tokenUrl ?? known?.tokenUrl;
   if (authorizationUrl === undefined || tokenUrl === undefined) return undefined;
   return {
-    clientId: section?.client_id ?? '',
-    clientSecret: section?.client_secret,
+    ...given,
     authorizationUrl,
     tokenUrl,
-    revocationUrl: section?.revocation_url ?? known?.revocationUrl,
-    userInfoUrl: section?.userinfo_url ?? known?.userInfoUrl,
-    issuer: section?.issuer,
-    scopes: section?.scopes ?? known?.scopes ?? [],
-    redirectUrl: section?.redirect_url,
+    clientId: given.clientId ?? '',
+    revocationUrl: given.revocationUrl ?? known?.revocationUrl,
+    userInfoUrl: given.userInfoUrl ?? known?.userInfoUrl,
+    scopes: given.scopes ?? known?.scopes ?? [],
     extraAuthorizationParameters: {
       ...known?.extraAuthorizationParameters,
-      ...section?.extra_parameters,
+      ...given.extraAuthorizationParameters,
     },
   };
 }

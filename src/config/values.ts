@@ -5,7 +5,7 @@ import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { isLoopbackHost } from '../lib/net.ts';
-import { isOutOfRoom } from '../lib/private-file.ts';
+import { codeOf, isOutOfRoom } from '../lib/private-file.ts';
 
 export const AUTH_MODES = ['off', 'auto', 'strict'] as const;
 export type AuthMode = (typeof AUTH_MODES)[number];
@@ -271,7 +271,7 @@ export class UnwritableFileError extends Error {
   override readonly name = 'UnwritableFileError';
 
   constructor(path: string, cause: unknown) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : 'unknown error';
+    const code = codeOf(cause) ?? 'unknown error';
     const why = isOutOfRoom(cause)
       ? ': its disk has no room left. Free some and try again.'
       : ` (${code}). Let the user of this process write to it and to its folder.`;

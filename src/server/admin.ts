@@ -2,7 +2,6 @@
 
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { ConsoleLogin } from '../access/console-sign-in.ts';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
@@ -122,18 +121,6 @@ async function sendEvents(
   }
 }
 
-interface ConsoleInput {
-  readonly login: ConsoleLogin;
-  /** Keys and passwords that the request shows. */
-  readonly credentials: readonly string[];
-  /** The secret of its session cookie. */
-  readonly cookie: string | undefined;
-  readonly method: string;
-  /** The client's, as the limits count it. */
-  readonly address: string;
-  readonly peer: PeerInput;
-}
-
 interface ConsoleEntry {
   /** Whether the same would be let in now, for answers that go on. */
   isStillIn(): boolean;
@@ -145,8 +132,12 @@ interface ConsoleEntry {
  * A web page of another origin is refused whatever it shows, also one that may call the models.
  * @throws GatewayError unauthenticated, forbidden or rate-limited, with the way out.
  */
-async function authenticateConsole(input: ConsoleInput): Promise<ConsoleEntry> {
-  const { login, credentials, cookie, address, peer } = input;
+async function authenticateConsole(
+  edge: Edge,
+  { headers, request }: Exchange,
+  { peer, caller: { cookie, address } }: AdminVisit,
+): Promise<ConsoleEntry> {
+  const { login } = edge.access;
   if (!login.needsPassword) {
     if (classifyPeer(peer) !== 'local') {
       throw clientError(
@@ -156,6 +147,8 @@ async function authenticateConsole(input: ConsoleInput): Promise<ConsoleEntry> {
     }
     return { isStillIn: () => !login.needsPassword, hasShownPassword: false };
   }
+  // Not from the address: it stands in histories and logs.
+  const credentials = readCredentials(headers, new URLSearchParams());
   if (credentials.length > 0) {
     // One try for each request: several credentials would be several.
     const [credential = '', ...others] = new Set(credentials);
@@ -165,7 +158,7 @@ async function authenticateConsole(input: ConsoleInput): Promise<ConsoleEntry> {
     return { isStillIn: () => login.passwordTag === passwordTag, hasShownPassword: true };
   }
   if (cookie === undefined || login.findSession(cookie) === undefined) throw wrongPassword();
-  checkBrowserCall(input);
+  checkBrowserCall(request.method, peer);
   return { isStillIn: () => login.hasSession(cookie), hasShownPassword: false };
 }
 
@@ -174,7 +167,7 @@ async function authenticateConsole(input: ConsoleInput): Promise<ConsoleEntry> {
  * that no foreign page can add, and to come from a page of ours.
  * @throws GatewayError forbidden
  */
-function checkBrowserCall({ method, peer }: Pick<ConsoleInput, 'method' | 'peer'>): void {
+function checkBrowserCall(method: string | undefined, peer: PeerInput): void {
   if (!isSamePage(peer)) throw foreignPage();
   if (method === 'GET' || method === 'HEAD') return;
   if (peer.headers[CONSOLE_HEADER] === '1') return;
@@ -229,11 +222,8 @@ export async function runAdminRoute(
 ): Promise<void> {
   const { request, headers, settings, query, requestId, abort } = exchange;
   const stranger = readCaller(edge, exchange, peer);
-  const { isStillIn, hasShownPassword } = await authorize(edge, exchange, {
-    route,
-    peer,
-    caller: stranger,
-  });
+  const visit = { route, peer, caller: stranger };
+  const { isStillIn, hasShownPassword } = await authorize(edge, exchange, visit);
   const caller: AdminCaller = { ...stranger, hasShownPassword };
   const body = await readBody(edge, exchange, route);
   const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
@@ -277,30 +267,17 @@ interface AdminVisit {
   readonly caller: AdminCaller;
 }
 
-/**
- * @throws GatewayError unauthenticated, forbidden or rate-limited
- */
-async function authorize(
-  edge: Edge,
-  exchange: Exchange,
-  { route, peer, caller }: AdminVisit,
-): Promise<ConsoleEntry> {
-  const { method = 'GET' } = exchange.request;
+/** @throws GatewayError unauthenticated, forbidden or rate-limited */
+async function authorize(edge: Edge, exchange: Exchange, visit: AdminVisit): Promise<ConsoleEntry> {
+  const { route, peer } = visit;
+  const { method } = exchange.request;
   // Signing in and out change something too: no other page may make a browser do it.
   if (route.access === 'public') {
-    if (method !== 'GET' && method !== 'HEAD') checkBrowserCall({ method, peer });
+    if (method !== 'GET' && method !== 'HEAD') checkBrowserCall(method, peer);
     return UNASKED;
   }
   if (route.access === 'console-or-local' && classifyPeer(peer) === 'local') return UNASKED;
-  const entry = await authenticateConsole({
-    login: edge.access.login,
-    // Not from the address: it stands in histories and logs.
-    credentials: readCredentials(exchange.headers, new URLSearchParams()),
-    cookie: caller.cookie,
-    method,
-    address: caller.address,
-    peer,
-  });
+  const entry = await authenticateConsole(edge, exchange, visit);
   exchange.clientKeyId = 'console';
   return entry;
 }
