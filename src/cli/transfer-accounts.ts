@@ -40,7 +40,10 @@ export async function importAccounts(
         'The export is sealed: name a file that holds its passphrase with --passphrase-file.',
       );
     }
-    body.passphrase = await readPassphrase(context, passphraseFile, 'Passphrase of the export: ');
+    body.passphrase = await readSecretLine(terminal, {
+      ...{ file: passphraseFile, flag: '--passphrase-file' },
+      question: 'Passphrase of the export: ',
+    });
   }
   const result = await client.call({ method: 'POST', path: '/api/accounts/import', body });
   if (Number(result.failed) > 0) terminal.setFailed();
@@ -81,16 +84,16 @@ export async function exportAccounts(
     await writeNewFile(path, sealed, force);
     const { sealed: _, ...rest } = result;
     if (isJson) terminal.print(JSON.stringify({ file: path, ...rest }, null, 2));
-    else terminal.print(`${describeCount(textOf(result, 'count'))} in ${plain(path)}.`);
+    else {
+      const count = textOf(result, 'count');
+      const are = count === '1' ? 'account is' : 'accounts are';
+      terminal.print(`${count} ${are} in ${plain(path)}.`);
+    }
   }
   const left = textsOf(result, 'left');
   if (left.length > 0) {
     terminal.note(plain(`Not in it, because they come with the process: ${left.join(', ')}`));
   }
-}
-
-function describeCount(count: string): string {
-  return count === '1' ? '1 account is' : `${count} accounts are`;
 }
 
 async function writeNewFile(path: string, text: string, force: boolean): Promise<void> {
@@ -105,24 +108,13 @@ async function writeNewFile(path: string, text: string, force: boolean): Promise
 
 /** Asked twice, since nobody can open the export after a slip. */
 async function readNewPassphrase(
-  context: CommandContext,
-  file: string | undefined,
-): Promise<string> {
-  const passphrase = await readPassphrase(
-    context,
-    file,
-    'New passphrase, at least 12 characters: ',
-  );
-  if (file !== undefined || !context.terminal.isInteractive) return passphrase;
-  const again = await context.terminal.askSecret('The same again: ');
-  if (again.trim() === passphrase) return passphrase;
-  throw new Error('The two are not the same. Nothing was exported.');
-}
-
-function readPassphrase(
   { terminal }: CommandContext,
   file: string | undefined,
-  question: string,
 ): Promise<string> {
-  return readSecretLine(terminal, { file, question, flag: '--passphrase-file' });
+  const question = 'New passphrase, at least 12 characters: ';
+  const passphrase = await readSecretLine(terminal, { file, question, flag: '--passphrase-file' });
+  if (file !== undefined || !terminal.isInteractive) return passphrase;
+  const again = await terminal.askSecret('The same again: ');
+  if (again.trim() === passphrase) return passphrase;
+  throw new Error('The two are not the same. Nothing was exported.');
 }
