@@ -83,7 +83,7 @@ export class AddressFilter {
     this.#options = options;
     for (const rule of rules) {
       const reading = readIpRange(rule.range);
-      if (reading.kind === 'good') this.#entries.set(rule.id, { rule, range: reading.range });
+      if (typeof reading === 'object') this.#entries.set(rule.id, { rule, range: reading.range });
       else log?.warn({ rule: rule.id }, 'A stored address rule is damaged and not used.');
     }
     this.#index = createRuleIndex(this.#entries.values());
@@ -289,8 +289,8 @@ function coveringRules(index: RuleIndex, address: string): readonly AddressRule[
 
 function readRange(text: string): { readonly text: string; readonly range: IpRange } {
   const reading = readIpRange(text);
-  if (reading.kind === 'good') return reading;
-  throw invalidRequest('range', `range: ${reading.problem}.`);
+  if (typeof reading === 'object') return reading;
+  throw invalidRequest('range', `range: ${reading}.`);
 }
 
 interface RuleHits {
