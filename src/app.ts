@@ -2,7 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type AccessControl, loadAccessControl } from './access/access.ts';
+import {
+  type AccessControl,
+  type AccessControlOptions,
+  loadAccessControl,
+} from './access/access.ts';
 import { keepPasswordHashed } from './access/password-hash.ts';
 import type { AccountBook } from './accounts/account-book.ts';
 import { createAdminRoutes } from './admin/admin-routes.ts';
@@ -116,8 +120,8 @@ function toEdgeSettings(settings: Settings): EdgeSettings {
   };
 }
 
-type OpenAccessControlOptions = Parameters<typeof loadAccessControl>[0] &
-  Pick<GatewayContext, 'config' | 'log'>;
+type OpenAccessControlOptions = Omit<AccessControlOptions, 'passwordSettled'> &
+  Pick<GatewayContext, 'config'>;
 
 /**
  * Access control over its stores; keeps the console password of the config file hashed. Close it before the

@@ -3,6 +3,11 @@ import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccessStores } from '../../test/support/memory-door-stores.ts';
 import { type AccessEntry, createAccessLog } from './access-log.ts';
 
+const OPTIONS = {
+  redactorFor: () => ({ text: (text: string) => text }),
+  log: { info: () => undefined, warn: () => undefined },
+};
+
 function entryOf(path: string): Omit<AccessEntry, 'at'> {
   return {
     ...{ verdict: 'rejected', address: '192.0.2.1', method: 'GET', path },
@@ -12,7 +17,7 @@ function entryOf(path: string): Omit<AccessEntry, 'at'> {
 
 test('entries are listed at once, and flushed on close', async () => {
   const { accessLog: store } = createMemoryAccessStores();
-  const log = createAccessLog({ store, clock: createFakeClock() });
+  const log = createAccessLog({ ...OPTIONS, store, clock: createFakeClock() });
   log.add(entryOf('/a'));
   expect(await log.list({ limit: 9 })).toMatchObject([{ path: '/a' }]);
   log.add(entryOf('/b'));
@@ -22,7 +27,7 @@ test('entries are listed at once, and flushed on close', async () => {
 
 test('the oldest of more than a thousand waiting entries are dropped and counted', async () => {
   const { accessLog: store } = createMemoryAccessStores();
-  const log = createAccessLog({ store, clock: createFakeClock() });
+  const log = createAccessLog({ ...OPTIONS, store, clock: createFakeClock() });
   for (let index = 0; index < 1003; index += 1) log.add(entryOf(`/${index}`));
   expect(log.dropped).toBe(3);
   await log.close();

@@ -56,20 +56,11 @@ export interface AccessLogStore {
   list(page: AccessPage): Promise<readonly StoredAccessEntry[]>;
 }
 
-export interface AccessLog {
-  /** @param credentials all that the request showed: they stand nowhere in its entry */
-  add(entry: Omit<AccessEntry, 'at'>, credentials?: readonly string[]): void;
-  list(page: AccessPage): Promise<readonly StoredAccessEntry[]>;
-  /** Entries given up because they came faster than they could be saved. */
-  readonly dropped: number;
-  close(): Promise<void>;
-}
-
 export interface AccessLogOptions {
-  readonly store: AccessLogStore | undefined;
+  readonly store: AccessLogStore;
   readonly clock: Clock;
-  readonly redactorFor?: RedactorFor | undefined;
-  readonly log?: DoorLog | undefined;
+  readonly redactorFor: RedactorFor;
+  readonly log: DoorLog;
 }
 
 export interface DoorLog {
@@ -86,51 +77,34 @@ const MAX_ENTRIES = 10_000;
 const MAX_WAITING = 1_000;
 const MAX_CHARACTERS = 256;
 
-export function createAccessLog(options: AccessLogOptions): AccessLog {
+export function createAccessLog(options: AccessLogOptions) {
   const { store, clock, redactorFor, log } = options;
-  const target = store ?? createMemoryLog();
   const queue = new WriteBehind<AccessEntry>({
     clock,
     log,
-    save: (entries) => target.add(entries, MAX_ENTRIES),
+    save: (entries) => store.add(entries, MAX_ENTRIES),
     delayMs: SAVE_DELAY_MS,
     batch: UNBOUNDED,
     limit: { count: MAX_WAITING, size: Infinity },
     failure: 'The access log cannot be saved; requests go on without it.',
   });
   return {
-    get dropped() {
+    /** Entries given up because they came faster than they could be saved. */
+    get dropped(): number {
       return queue.dropped;
     },
-    add(entry, credentials = []) {
-      const redactor = redactorFor?.(credentials);
+    /** @param credentials all that the request showed: they stand nowhere in its entry */
+    add(entry: Omit<AccessEntry, 'at'>, credentials: readonly string[] = []): void {
+      const redactor = redactorFor(credentials);
       // Cut last: the beginning of a credential would not be known for one.
-      const clean = (text: string): string =>
-        (redactor?.text(text) ?? text).slice(0, MAX_CHARACTERS);
+      const clean = (text: string): string => redactor.text(text).slice(0, MAX_CHARACTERS);
       const { path, reason } = entry;
       queue.add({ ...entry, path: clean(path), reason: clean(reason), at: clock.now() });
     },
-    async list(page) {
+    async list(page: AccessPage): Promise<readonly StoredAccessEntry[]> {
       await queue.flush();
-      return target.list(page);
+      return store.list(page);
     },
     close: async () => void (await queue.close()),
-  };
-}
-
-function createMemoryLog(): AccessLogStore {
-  let entries: StoredAccessEntry[] = [];
-  let nextId = 1;
-  return {
-    async add(added, most) {
-      entries.push(...added.map((entry) => ({ ...entry, id: nextId++ })));
-      entries = entries.slice(-most);
-    },
-    async list({ verdict, before = Number.POSITIVE_INFINITY, limit }) {
-      return entries
-        .filter((entry) => entry.id < before && (verdict ?? entry.verdict) === entry.verdict)
-        .slice(-limit)
-        .reverse();
-    },
   };
 }

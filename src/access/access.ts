@@ -1,6 +1,5 @@
 // Access control: IP rules, API keys, console sign-in and the access log.
 
-import { randomBytes } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import {
   type AccessLogStore,
@@ -8,25 +7,18 @@ import {
   type DoorLog,
   type RedactorFor,
 } from './access-log.ts';
-import type { ClientKeyStore, StoredKey } from './api-key.ts';
-import { ApiKeys, createApiKeyLimits } from './api-keys.ts';
+import type { ClientKeyStore } from './api-key.ts';
+import { ApiKeys } from './api-keys.ts';
 import {
-  type ConsoleSession,
   type ConsoleSessionStore,
   ConsoleSessions,
   createConsoleLogin,
-  createSignInLinks,
 } from './console-sign-in.ts';
 import { createGuessLimit } from './guess-limit.ts';
-import {
-  type AddressFilterSettings,
-  type AddressRule,
-  type AddressRuleStore,
-  createAddressFilter,
-} from './ip-rules.ts';
+import { AddressFilter, type AddressFilterSettings, type AddressRuleStore } from './ip-rules.ts';
 import { createPasswordHasher } from './password-hash.ts';
 
-export type AccessControl = ReturnType<typeof createAccessControl>;
+export type AccessControl = Awaited<ReturnType<typeof loadAccessControl>>;
 
 export interface AccessStores {
   readonly clientKeys: ClientKeyStore;
@@ -43,74 +35,53 @@ export interface AccessSettings {
 }
 
 export interface AccessControlOptions {
-  /** Undefined keeps everything in memory. */
-  readonly stores?: AccessStores | undefined;
+  readonly stores: AccessStores;
   readonly settings: () => AccessSettings;
   /** Waits while the console password is being hashed where it is kept. */
-  readonly passwordSettled?: (() => Promise<void>) | undefined;
-  /** Bytes for one purpose, the same for the life of the stores; random ones without stores. */
-  readonly derive?: ((purpose: string) => Buffer) | undefined;
+  readonly passwordSettled: () => Promise<void>;
+  /** Bytes for one purpose, the same for the life of the stores. */
+  readonly derive: (purpose: string) => Buffer;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
   /** Keeps credentials out of the access log. */
-  readonly redactorFor?: RedactorFor | undefined;
-  readonly log?: DoorLog | undefined;
+  readonly redactorFor: RedactorFor;
+  readonly log: DoorLog;
 }
 
 /** @throws StoreError */
-export async function loadAccessControl(
-  options: AccessControlOptions & { readonly stores: AccessStores },
-): Promise<AccessControl> {
-  const { addressRules, clientKeys, consoleSessions } = options.stores;
-  const [rules, keys, sessions] = await Promise.all([
-    addressRules.list(),
-    clientKeys.list(),
-    consoleSessions.list(),
+export async function loadAccessControl(options: AccessControlOptions) {
+  const { stores, settings, passwordSettled, derive, clock, createId, redactorFor, log } = options;
+  const [rules, storedKeys, storedSessions] = await Promise.all([
+    stores.addressRules.list(),
+    stores.clientKeys.list(),
+    stores.consoleSessions.list(),
   ]);
-  return createAccessControl(options, { rules, keys, sessions });
-}
-
-interface StoredAccess {
-  readonly rules?: readonly AddressRule[];
-  readonly keys?: readonly StoredKey[];
-  readonly sessions?: readonly ConsoleSession[];
-}
-
-/** Without stores everything is kept in memory and ends with the process. */
-export function createAccessControl(options: AccessControlOptions, content: StoredAccess = {}) {
-  const { stores, settings, clock, createId, log, derive = () => randomBytes(32) } = options;
   const hasher = createPasswordHasher();
   const idleMs = () => settings().sessionIdleMs;
   const sessions = new ConsoleSessions(
-    { store: stores?.consoleSessions, clock, idleMs, log },
-    content.sessions,
+    { store: stores.consoleSessions, clock, idleMs, log },
+    storedSessions,
   );
   const filterSettings = () => settings().addressFilter;
-  const addresses = createAddressFilter(
-    { store: stores?.addressRules, settings: filterSettings, clock, createId, log },
-    content.rules,
+  const addresses = new AddressFilter(
+    { store: stores.addressRules, settings: filterSettings, clock, createId, log },
+    rules,
   );
   const digestKey = derive('client keys v1');
   const keys = new ApiKeys(
-    { store: stores?.clientKeys, digestKey, clock, createId, log },
-    content.keys,
+    { store: stores.clientKeys, digestKey, clock, createId, log },
+    storedKeys,
   );
-  const { redactorFor } = options;
-  const accessLog = createAccessLog({ store: stores?.accessLog, clock, redactorFor, log });
+  const accessLog = createAccessLog({ store: stores.accessLog, clock, redactorFor, log });
   const login = createConsoleLogin({
+    ...{ passwordSettled, hasher, sessions, clock },
     password: () => settings().consolePassword,
-    passwordSettled: options.passwordSettled,
     machineToken: createMachineToken(derive),
-    hasher,
-    sessions,
-    links: createSignInLinks(clock),
-    clock,
     tagKey: derive('console sessions v1'),
   });
   return {
     addresses,
     keys,
-    keyLimits: createApiKeyLimits(keys, clock),
     guesses: createGuessLimit(clock),
     login,
     accessLog,

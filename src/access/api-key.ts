@@ -143,18 +143,16 @@ export function blockedHoursProblem({ from, to, timeZone }: BlockedHours): strin
   return undefined;
 }
 
-export type BlockedHoursCheck = ReturnType<typeof createBlockedHoursCheck>;
+/** Whether the wall time at `now` is blocked; the last minute is the one before `to`. */
+export type BlockedHoursCheck = (now: number) => boolean;
 
 /** A time zone that this system does not know keeps the key out: nobody can say when it is night there. */
-export function createBlockedHoursCheck({ from, to, timeZone }: BlockedHours) {
+export function createBlockedHoursCheck({ from, to, timeZone }: BlockedHours): BlockedHoursCheck {
   const wallClock = createWallClock(timeZone);
-  return {
-    /** Whether the wall time at `now` is blocked; the last minute is the one before `to`. */
-    isOn(now: number): boolean {
-      if (wallClock === undefined) return true;
-      const time = wallClock.format(now);
-      return from < to ? from <= time && time < to : from <= time || time < to;
-    },
+  return (now) => {
+    if (wallClock === undefined) return true;
+    const time = wallClock.format(now);
+    return from < to ? from <= time && time < to : from <= time || time < to;
   };
 }
 

@@ -4,7 +4,7 @@ import { createMemoryAccessStores } from '../../test/support/memory-door-stores.
 import { GatewayError } from '../canonical/error.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import { createBlockedHoursCheck, createKeySecret } from './api-key.ts';
-import { ApiKeys, createApiKeyLimits, type KeyInput } from './api-keys.ts';
+import { ApiKeys, type KeyInput } from './api-keys.ts';
 
 import { UsageMeter } from './usage-window.ts';
 
@@ -21,7 +21,7 @@ async function openKeys(input: Partial<KeyInput> = {}, clock = createFakeClock(S
     createId: (prefix: string) => `${prefix}${++count}`,
   };
   const book = new ApiKeys(options);
-  const gate = createApiKeyLimits(book, clock);
+  const gate = book;
   const { listed, secret } = await book.create({ name: 'Ada', ...input });
   const { id } = listed.key;
   const reopen = async () => new ApiKeys(options, await store.list());
@@ -102,7 +102,7 @@ test('a curfew lasts over midnight by the clock of its own zone (V164)', async (
     message: expect.stringContaining('23:00 to 06:00 (Europe/Berlin)'),
   });
   const isOn = (time: string, zone = 'Europe/Berlin') =>
-    createBlockedHoursCheck({ ...curfew, timeZone: zone }).isOn(Date.parse(time));
+    createBlockedHoursCheck({ ...curfew, timeZone: zone })(Date.parse(time));
   expect(isOn('2026-01-15T21:59:59Z')).toBe(false);
   expect(isOn('2026-01-15T22:00:00Z')).toBe(true);
   expect(isOn('2026-01-16T04:59:59Z')).toBe(true);
@@ -113,11 +113,13 @@ test('a curfew lasts over midnight by the clock of its own zone (V164)', async (
   expect(isOn('2026-01-15T14:30:00Z', 'Asia/Tokyo')).toBe(true);
   expect(isOn('2026-01-15T12:00:00Z', 'Nowhere/Lost')).toBe(true);
   const noon = createBlockedHoursCheck({ from: '09:00', to: '17:00', timeZone: 'UTC' });
-  expect([noon.isOn(START), noon.isOn(START + 5 * HOUR)]).toEqual([true, false]);
+  expect([noon(START), noon(START + 5 * HOUR)]).toEqual([true, false]);
   const night = createBlockedHoursCheck({ from: '00:00', to: '06:00', timeZone: 'UTC' });
-  expect(
-    ['00:00', '00:30', '23:59'].map((at) => night.isOn(Date.parse(`2026-01-15T${at}Z`))),
-  ).toEqual([true, true, false]);
+  expect(['00:00', '00:30', '23:59'].map((at) => night(Date.parse(`2026-01-15T${at}Z`)))).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });
 
 test.each([
@@ -262,7 +264,7 @@ test('what a key used today and from where survives a restart', async () => {
   gate.admit(id, CALL)?.settle({ tokens: 500 });
   await book.close();
   const again = await reopen();
-  const gateAgain = createApiKeyLimits(again, clock);
+  const gateAgain = again;
   expect(gateAgain.identify([secret])).toBe(id);
   expect(refusal(() => gateAgain.admit(id, CALL))?.kind).toBe('quota-exhausted');
   expect(refusal(() => gateAgain.enter(id, '192.0.2.2'))?.kind).toBe('forbidden');

@@ -1,7 +1,7 @@
 // API keys: created, changed, identified, and checked against their limits.
 
 import { StoreError } from '../accounts/account-store.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
@@ -42,16 +42,16 @@ export interface ListedKey {
 }
 
 /** A key in use. */
-interface KeyEntry {
+interface Kept {
   key: ClientKey;
+  readonly digest: string;
   readonly meter: UsageMeter;
-  blockedHours: BlockedHoursCheck | undefined;
+  isBlocked: BlockedHoursCheck | undefined;
   allows(model: string): boolean;
 }
 
 export interface ApiKeysOptions {
-  /** Undefined keeps the keys in memory. */
-  readonly store: ClientKeyStore | undefined;
+  readonly store: ClientKeyStore;
   /** Keys the digests of the secrets; the same for the life of the store. */
   readonly digestKey: Buffer;
   readonly clock: Clock;
@@ -59,15 +59,11 @@ export interface ApiKeysOptions {
   readonly log?: DoorLog | undefined;
 }
 
-interface Kept extends KeyEntry {
-  readonly digest: string;
-}
-
 /** `stored` are the keys of the store. */
 export class ApiKeys {
   readonly #options: ApiKeysOptions;
   /** Ids of the keys whose use is to be saved. */
-  readonly #used: WriteBehind<string> | undefined;
+  readonly #used: WriteBehind<string>;
   readonly #byId = new Map<string, Kept>();
   readonly #byDigest = new Map<string, Kept>();
   readonly #listeners: Listeners<string>;
@@ -75,18 +71,16 @@ export class ApiKeys {
   constructor(options: ApiKeysOptions, stored: readonly StoredKey[] = []) {
     const { store, clock, log } = options;
     this.#options = options;
-    this.#used =
-      store &&
-      new WriteBehind<string>({
-        clock,
-        log,
-        save: (ids) => store.saveProgress(ids.flatMap((id) => this.#progressOf(id))),
-        keyOf: (id) => id,
-        delayMs: SAVE_DELAY_MS,
-        batch: UNBOUNDED,
-        limit: UNBOUNDED,
-        failure: 'The use of keys cannot be saved; requests go on without it.',
-      });
+    this.#used = new WriteBehind<string>({
+      clock,
+      log,
+      save: (ids) => store.saveProgress(ids.flatMap((id) => this.#progressOf(id))),
+      keyOf: (id) => id,
+      delayMs: SAVE_DELAY_MS,
+      batch: UNBOUNDED,
+      limit: UNBOUNDED,
+      failure: 'The use of keys cannot be saved; requests go on without it.',
+    });
     this.#listeners = createListeners((error) => {
       log?.warn({ error }, 'A listener to changes of keys failed.');
     });
@@ -122,7 +116,7 @@ export class ApiKeys {
       revision: 1,
     });
     const digest = digestKeySecret(secret, digestKey);
-    await store?.insert(key, digest);
+    await store.insert(key, digest);
     const kept = this.#keep({ key, digest, use: undefined, addresses: new Map() });
     this.#listeners.tell(key.id);
     return { listed: writeListed(kept), secret };
@@ -149,9 +143,9 @@ export class ApiKeys {
       createdAt: known.createdAt,
       revision: merged.revision,
     });
-    await this.#options.store?.update(key);
+    await this.#options.store.update(key);
     kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
-    kept.blockedHours = key.curfew && createBlockedHoursCheck(key.curfew);
+    kept.isBlocked = key.curfew && createBlockedHoursCheck(key.curfew);
     kept.allows = createModelCheck(key);
     this.#listeners.tell(id);
     return writeListed(kept);
@@ -160,7 +154,7 @@ export class ApiKeys {
   /** @throws StoreError `missing` */
   async remove(id: string): Promise<void> {
     const { digest } = this.#find(id);
-    await this.#options.store?.remove(id);
+    await this.#options.store.remove(id);
     this.#byId.delete(id);
     this.#byDigest.delete(digest);
     this.#listeners.tell(id);
@@ -171,18 +165,56 @@ export class ApiKeys {
     return this.#listeners.add(listener);
   }
 
-  /** The key of a secret. */
-  identify(secret: string): KeyEntry | undefined {
-    if (!looksLikeKeySecret(secret)) return undefined;
-    return this.#byDigest.get(digestKeySecret(secret, this.#options.digestKey));
+  /** The id of the key that one of the credentials is. */
+  identify(credentials: readonly string[]): string | undefined {
+    let found: string | undefined;
+    for (const secret of credentials) {
+      if (!looksLikeKeySecret(secret)) continue;
+      found ??= this.#byDigest.get(digestKeySecret(secret, this.#options.digestKey))?.key.id;
+    }
+    return found;
   }
 
-  find(id: string): KeyEntry | undefined {
-    return this.#byId.get(id);
+  /** @throws GatewayError forbidden naming the rule: disabled, expired, blocked hours or too many addresses */
+  enter(keyId: string, address: string): void {
+    const kept = this.#byId.get(keyId);
+    if (kept !== undefined) checkEntry(kept, address, this.#options.clock.now());
+  }
+
+  /** True for ids that are no person's key: those have no limits. */
+  allows(keyId: string, model: string): boolean {
+    return this.#byId.get(keyId)?.allows(model) ?? true;
+  }
+
+  /** Whether images of this key are counted against a budget. */
+  countsImages(keyId: string): boolean {
+    return this.#byId.get(keyId)?.key.dailyImages !== undefined;
+  }
+
+  /**
+   * Counts a call before it runs.
+   * @throws GatewayError forbidden for a model that is not allowed; rate-limited or quota-exhausted,
+   * with the wait, when a limit is reached
+   */
+  admit(
+    keyId: string,
+    { model, ...cost }: CallCost & { readonly model: string },
+  ): Reservation | undefined {
+    const kept = this.#byId.get(keyId);
+    if (kept === undefined) return undefined;
+    if (!kept.allows(model)) {
+      throw rejected(
+        told`This key may not use the model ${JSON.stringify(model.slice(0, MAX_SHOWN))}. The model list shows those it may.`,
+      );
+    }
+    checkSize(kept.key, cost);
+    const outcome = kept.meter.reserve(cost, kept.key);
+    if ('kind' in outcome) throw limitReached(kept.key, outcome, cost);
+    return outcome;
   }
 
   async close(): Promise<void> {
-    await this.#used?.close();
+    await this.#used.close();
   }
 
   #find(id: string): Kept {
@@ -196,13 +228,13 @@ export class ApiKeys {
     const { clock } = this.#options;
     const onUse = (): void => {
       kept.key = { ...kept.key, lastUsedAt: clock.now() };
-      this.#used?.add(key.id);
+      this.#used.add(key.id);
     };
     const kept: Kept = {
       key,
       digest,
       meter: new UsageMeter(stored, { clock, onUse }),
-      blockedHours: key.curfew && createBlockedHoursCheck(key.curfew),
+      isBlocked: key.curfew && createBlockedHoursCheck(key.curfew),
       allows: createModelCheck(key),
     };
     this.#byId.set(key.id, kept);
@@ -219,7 +251,7 @@ export class ApiKeys {
   }
 }
 
-function writeListed({ key, meter }: KeyEntry): ListedKey {
+function writeListed({ key, meter }: Kept): ListedKey {
   return { key, usedToday: meter.dayUse() };
 }
 
@@ -252,56 +284,12 @@ function withoutNulls<Fields extends object>(fields: Fields): Partial<WithoutNul
 /** Characters of a model name that an error repeats. */
 const MAX_SHOWN = 100;
 
-export function createApiKeyLimits(keys: ApiKeys, clock: Pick<Clock, 'now'>) {
-  return {
-    get isEmpty() {
-      return keys.isEmpty;
-    },
-    /** The id of the key that one of the credentials is. */
-    identify(credentials: readonly string[]): string | undefined {
-      let found: string | undefined;
-      for (const credential of credentials) found ??= keys.identify(credential)?.key.id;
-      return found;
-    },
-    /** @throws GatewayError forbidden naming the rule: disabled, expired, blocked hours or too many addresses */
-    enter(keyId: string, address: string): void {
-      const entry = keys.find(keyId);
-      if (entry !== undefined) checkEntry(entry, address, clock.now());
-    },
-    /** True for ids that are no person's key: those have no limits. */
-    allows: (keyId: string, model: string): boolean => keys.find(keyId)?.allows(model) ?? true,
-    /** Whether images of this key are counted against a budget. */
-    countsImages: (keyId: string): boolean => keys.find(keyId)?.key.dailyImages !== undefined,
-    /**
-     * Counts a call before it runs.
-     * @throws GatewayError forbidden for a model that is not allowed; rate-limited or quota-exhausted,
-     * with the wait, when a limit is reached
-     */
-    admit(
-      keyId: string,
-      { model, ...cost }: CallCost & { readonly model: string },
-    ): Reservation | undefined {
-      const entry = keys.find(keyId);
-      if (entry === undefined) return undefined;
-      if (!entry.allows(model)) {
-        throw rejected(
-          told`This key may not use the model ${JSON.stringify(model.slice(0, MAX_SHOWN))}. The model list shows those it may.`,
-        );
-      }
-      checkSize(entry, cost);
-      const outcome = entry.meter.reserve(cost, entry.key);
-      if ('kind' in outcome) throw limitReached(entry, outcome, cost);
-      return outcome;
-    },
-  };
-}
-
-function checkEntry({ key, blockedHours, meter }: KeyEntry, address: string, now: number): void {
+function checkEntry({ key, isBlocked, meter }: Kept, address: string, now: number): void {
   if (!key.enabled) throw rejected(told`This key is disabled.`);
   if (key.expiresAt !== undefined && now >= key.expiresAt) {
     throw rejected(told`This key expired at ${new Date(key.expiresAt).toISOString()}.`);
   }
-  if (key.curfew !== undefined && blockedHours?.isOn(now)) {
+  if (key.curfew !== undefined && isBlocked?.(now)) {
     const { from, to, timeZone } = key.curfew;
     throw rejected(told`This key is not let in from ${from} to ${to} (${timeZone}).`);
   }
@@ -313,7 +301,7 @@ function checkEntry({ key, blockedHours, meter }: KeyEntry, address: string, now
 }
 
 /** What no day has room for is not to be tried again tomorrow. @throws GatewayError forbidden */
-function checkSize({ key }: KeyEntry, { images }: CallCost): void {
+function checkSize(key: ClientKey, { images }: CallCost): void {
   if (key.dailyTokens === 0) throw rejected(told`This key may use no tokens.`);
   const { dailyImages } = key;
   if (dailyImages === undefined || images <= dailyImages) return;
@@ -326,32 +314,22 @@ function checkSize({ key }: KeyEntry, { images }: CallCost): void {
 
 function rejected(message: string): GatewayError {
   const wayOut = told`Ask whoever gave you the key.`;
-  return new GatewayError({
-    kind: 'forbidden',
-    source: 'client',
-    reason: 'key-rejected',
-    message: `${message} ${wayOut}`,
-  });
+  return clientError('forbidden', `${message} ${wayOut}`, { reason: 'key-rejected' });
 }
 
 function limitReached(
-  { key }: KeyEntry,
-  refusal: MeterRefusal,
+  key: ClientKey,
+  { retryAfterMs, kind, left = 0 }: MeterRefusal,
   { images }: CallCost,
 ): GatewayError {
-  const { retryAfterMs, kind } = refusal;
-  const { what, isBudget } = describeLimit(key, kind);
-  const left = kind === 'daily-images' ? refusal.left : 0;
+  const what = nameLimit(key, kind);
   const state =
     left === 0
       ? told`This key has used its ${what}.`
       : told`This key has ${left} of its ${what} left, and this request asks for ${images}.`;
-  return new GatewayError({
-    kind: isBudget ? 'quota-exhausted' : 'rate-limited',
-    source: 'client',
-    retryAfterMs,
-    message: told`${state} It can go on in ${formatWait(retryAfterMs)}.`,
-  });
+  const message = told`${state} It can go on in ${formatWait(retryAfterMs)}.`;
+  const errorKind = kind.startsWith('daily') ? 'quota-exhausted' : 'rate-limited';
+  return clientError(errorKind, message, { retryAfterMs });
 }
 
 /** What a person waits a day for is no matter of seconds. */
@@ -378,24 +356,17 @@ function formatCount(count = 0, noun: 'address' | 'image' | 'request' | 'token')
   }
 }
 
-function describeLimit(
-  key: KeyEntry['key'],
-  kind: MeterRefusal['kind'],
-): { readonly what: Sentence; readonly isBudget: boolean } {
+function nameLimit(key: ClientKey, kind: MeterRefusal['kind']): Sentence {
   switch (kind) {
     case 'requests-per-minute':
-      return {
-        what: told`${formatCount(key.requestsPerMinute, 'request')} a minute`,
-        isBudget: false,
-      };
+      return told`${formatCount(key.requestsPerMinute, 'request')} a minute`;
     case 'tokens-per-minute':
-      return { what: told`${formatCount(key.tokensPerMinute, 'token')} a minute`, isBudget: false };
+      return told`${formatCount(key.tokensPerMinute, 'token')} a minute`;
     case 'daily-tokens':
-      return { what: told`${formatCount(key.dailyTokens, 'token')} a day (UTC)`, isBudget: true };
+      return told`${formatCount(key.dailyTokens, 'token')} a day (UTC)`;
     case 'daily-images':
-      return { what: told`${formatCount(key.dailyImages, 'image')} a day (UTC)`, isBudget: true };
+      return told`${formatCount(key.dailyImages, 'image')} a day (UTC)`;
     default:
-      kind satisfies never;
-      return { what: told`limit`, isBudget: true };
+      return kind satisfies never;
   }
 }

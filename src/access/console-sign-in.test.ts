@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccessStores } from '../../test/support/memory-door-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
-import { ConsoleSessions, createConsoleLogin, createSignInLinks } from './console-sign-in.ts';
+import { ConsoleSessions, createConsoleLogin } from './console-sign-in.ts';
 
 import type { PasswordHasher } from './password-hash.ts';
 
@@ -36,7 +36,6 @@ function openLogin(
       machineToken: 'machine-token',
       hasher,
       sessions: new ConsoleSessions({ store, clock, idleMs: () => 12 * HOUR }, await store.list()),
-      links: createSignInLinks(clock),
       clock,
       tagKey: Buffer.alloc(32, 7),
     });

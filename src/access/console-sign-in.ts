@@ -1,7 +1,7 @@
 // Console sign-in: the password, sessions, the throttle of tries, and one-time links.
 
 import { createHmac, hash, randomBytes } from 'node:crypto';
-import { GatewayError } from '../canonical/error.ts';
+import { clientError, type GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { touchLru } from '../lib/lru.ts';
@@ -9,8 +9,6 @@ import { visitorOf } from '../lib/net.ts';
 import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
 import { isSameText, type PasswordHasher } from './password-hash.ts';
-
-export type ConsoleLogin = ReturnType<typeof createConsoleLogin>;
 
 type PasswordCheck = (given: string, address: string) => Promise<boolean>;
 
@@ -24,12 +22,11 @@ export interface ConsoleLoginOptions {
   /** In plain or as a hash; undefined while nothing is configured. */
   readonly password: () => string | undefined;
   /** Waits while a password in plain is being replaced by its hash: sessions and feeds know theirs by how it is stored. */
-  readonly passwordSettled?: (() => Promise<void>) | undefined;
+  readonly passwordSettled: () => Promise<void>;
   /** What the command line on this machine shows instead. */
   readonly machineToken: string;
   readonly hasher: PasswordHasher;
   readonly sessions: ConsoleSessions;
-  readonly links: SignInLinks;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Keys the tags by which sessions know their password; the same after a restart. */
   readonly tagKey: Buffer;
@@ -39,9 +36,11 @@ export interface ConsoleLoginOptions {
 const MAX_PASSWORD_CHARACTERS = 1_024;
 const COOKIE_TAG_CHARACTERS = 8;
 
+const WRONG_PASSWORD = told`The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.`;
+
 export function createConsoleLogin(options: ConsoleLoginOptions) {
-  const { password, machineToken, hasher, sessions, links, clock, tagKey } = options;
-  const settled = options.passwordSettled ?? (async () => {});
+  const { password, passwordSettled, machineToken, hasher, sessions, clock, tagKey } = options;
+  const links = createSignInLinks(clock);
   const throttle = createSignInThrottle(clock);
   const verify = rememberLast(hasher);
   const tag = (): string =>
@@ -55,7 +54,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
   const isPassword = shareTries(async (given, address) => {
     // Too long to be guessed, so looking at it is no try.
     if (isSameText(given, machineToken)) return true;
-    await settled();
+    await passwordSettled();
     throttle.begin(address);
     const isRight = await verify(password(), given.slice(0, MAX_PASSWORD_CHARACTERS + 1));
     if (!isRight || given.length > MAX_PASSWORD_CHARACTERS) return false;
@@ -64,7 +63,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
   });
   return {
     /** False while neither a console password nor an API key is configured. */
-    get needsPassword() {
+    get needsPassword(): boolean {
       return password() !== undefined;
     },
     /**
@@ -74,26 +73,21 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
     isPassword,
     /** @throws GatewayError unauthenticated, or as `isPassword` */
     async signIn(given: string, { address, cookie }: Browser): Promise<BegunSession> {
-      await settled();
+      await passwordSettled();
       // Of the password that is looked at: when it becomes another meanwhile, the session is none.
       const checked = tag();
       if (await isPassword(given, address)) return sessions.begin(checked, cookie);
-      throw new GatewayError({
-        kind: 'unauthenticated',
-        source: 'client',
-        field: 'password',
-        message: told`The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.`,
-      });
+      throw clientError('unauthenticated', WRONG_PASSWORD, { field: 'password' });
     },
     /** A session for a browser that was let in before the password became another. */
     goOn: ({ cookie }: Browser): Promise<BegunSession> => sessions.begin(tag(), cookie),
     /** Undefined for a secret that is used up, too old or none. Whether the browser is here is for the caller to know. */
     async redeemLink(secret: string, { cookie }: Browser): Promise<BegunSession | undefined> {
       if (!links.redeem(secret)) return undefined;
-      await settled();
+      await passwordSettled();
       return sessions.begin(tag(), cookie);
     },
-    createLink: (): string => links.create(),
+    createLink: links.create,
     findSession: (secret: string): { readonly expiresAt: number } | undefined =>
       sessions.find(secret, tag()),
     /** As `findSession`, but asking does not keep it alive. */
@@ -143,8 +137,7 @@ interface BegunSession {
 }
 
 export interface ConsoleSessionsOptions {
-  /** Undefined keeps the sessions in memory. */
-  readonly store: ConsoleSessionStore | undefined;
+  readonly store: ConsoleSessionStore;
   readonly clock: Clock;
   readonly idleMs: () => number;
   readonly log?: DoorLog | undefined;
@@ -158,31 +151,34 @@ const MAX_SESSION_MS = 7 * 86_400_000;
 const SEEN_STEP_MS = 300_000;
 const MAX_SESSIONS = 1_000;
 
+interface Kept {
+  session: ConsoleSession;
+  /** When it was last seen as far as the store knows. */
+  savedSeenAt: number;
+}
+
 /** `sessions` are those of the store. */
 export class ConsoleSessions {
   readonly #options: ConsoleSessionsOptions;
   /** Hashes of the sessions whose last use is to be saved. */
-  readonly #seen: WriteBehind<string> | undefined;
-  readonly #byHash: Map<string, ConsoleSession>;
-  /** When each was last seen as far as the store knows. */
-  readonly #savedSeenAt: Map<string, number>;
+  readonly #seen: WriteBehind<string>;
+  readonly #byHash: Map<string, Kept>;
 
   constructor(options: ConsoleSessionsOptions, sessions: readonly ConsoleSession[] = []) {
-    const { clock, store, log } = options;
+    const { clock, log } = options;
     this.#options = options;
-    this.#byHash = new Map(sessions.map((session) => [session.hash, session]));
-    this.#savedSeenAt = new Map(sessions.map((session) => [session.hash, session.lastSeenAt]));
-    this.#seen =
-      store &&
-      new WriteBehind<string>({
-        clock,
-        log,
-        save: (hashes) => this.#saveSeen(hashes, store),
-        keyOf: (one) => one,
-        delayMs: SAVE_DELAY_MS,
-        batch: UNBOUNDED,
-        failure: 'Console sessions cannot be saved; requests go on without it.',
-      });
+    this.#byHash = new Map(
+      sessions.map((session) => [session.hash, { session, savedSeenAt: session.lastSeenAt }]),
+    );
+    this.#seen = new WriteBehind<string>({
+      clock,
+      log,
+      save: (hashes) => this.#saveSeen(hashes),
+      keyOf: (one) => one,
+      delayMs: SAVE_DELAY_MS,
+      batch: UNBOUNDED,
+      failure: 'Console sessions cannot be saved; requests go on without it.',
+    });
   }
 
   /** A new session; the one the browser had is over. @returns the secret for its cookie */
@@ -192,21 +188,19 @@ export class ConsoleSessions {
     const now = clock.now();
     const session = { hash: hashOf(secret), createdAt: now, lastSeenAt: now, passwordTag };
     await this.#end(this.#surplus(replaced));
-    await store?.save(session);
-    this.#byHash.set(session.hash, session);
-    this.#savedSeenAt.set(session.hash, now);
+    await store.save(session);
+    this.#byHash.set(session.hash, { session, savedSeenAt: now });
     return { secret, expiresAt: this.#endOf(session) };
   }
 
   /** When the session of a cookie ends if nothing more comes; undefined when there is none. */
   find(secret: string, passwordTag: string): { readonly expiresAt: number } | undefined {
-    const session = this.#running(secret, passwordTag);
-    if (session === undefined) return undefined;
-    const now = this.#options.clock.now();
-    const seen = { ...session, lastSeenAt: now };
-    this.#byHash.set(session.hash, seen);
-    if (this.#isBehind(seen)) this.#seen?.add(seen.hash);
-    return { expiresAt: this.#endOf(seen) };
+    const kept = this.#running(secret, passwordTag);
+    if (kept === undefined) return undefined;
+    const lastSeenAt = this.#options.clock.now();
+    kept.session = { ...kept.session, lastSeenAt };
+    if (lastSeenAt - kept.savedSeenAt >= SEEN_STEP_MS) this.#seen.add(kept.session.hash);
+    return { expiresAt: this.#endOf(kept.session) };
   }
 
   /** Whether a cookie has a session; asking keeps none alive. */
@@ -220,13 +214,13 @@ export class ConsoleSessions {
   }
 
   async close(): Promise<void> {
-    await this.#seen?.close();
+    await this.#seen.close();
   }
 
-  #running(secret: string, passwordTag: string): ConsoleSession | undefined {
-    const session = this.#byHash.get(hashOf(secret));
-    if (session === undefined || session.passwordTag !== passwordTag) return undefined;
-    return this.#options.clock.now() < this.#endOf(session) ? session : undefined;
+  #running(secret: string, passwordTag: string): Kept | undefined {
+    const kept = this.#byHash.get(hashOf(secret));
+    if (kept?.session.passwordTag !== passwordTag) return undefined;
+    return this.#options.clock.now() < this.#endOf(kept.session) ? kept : undefined;
   }
 
   #endOf({ createdAt, lastSeenAt }: ConsoleSession): number {
@@ -237,43 +231,35 @@ export class ConsoleSessions {
   #surplus(replaced: string | undefined): readonly string[] {
     const now = this.#options.clock.now();
     const replacedHash = replaced === undefined ? undefined : hashOf(replaced);
-    const isOver = (one: ConsoleSession): boolean =>
-      one.hash === replacedHash || now >= this.#endOf(one);
-    const [over, running] = partition([...this.#byHash.values()], isOver);
-    const tooMany = running.slice(0, Math.max(0, running.length - MAX_SESSIONS + 1));
-    return [...over, ...tooMany].map((session) => session.hash);
+    const over: string[] = [];
+    const running: string[] = [];
+    for (const { session } of this.#byHash.values()) {
+      const isOver = session.hash === replacedHash || now >= this.#endOf(session);
+      (isOver ? over : running).push(session.hash);
+    }
+    return [...over, ...running.slice(0, Math.max(0, running.length - MAX_SESSIONS + 1))];
   }
 
   async #end(hashes: readonly string[]): Promise<void> {
     if (hashes.length === 0) return;
-    for (const one of hashes) {
-      this.#byHash.delete(one);
-      this.#savedSeenAt.delete(one);
-    }
-    await this.#options.store?.remove(hashes);
+    for (const one of hashes) this.#byHash.delete(one);
+    await this.#options.store.remove(hashes);
   }
 
-  async #saveSeen(hashes: readonly string[], store: ConsoleSessionStore): Promise<void> {
+  async #saveSeen(hashes: readonly string[]): Promise<void> {
     for (const one of hashes) {
       // It may have ended meanwhile.
-      const session = this.#byHash.get(one);
-      if (session === undefined) continue;
-      await store.save(session);
-      if (this.#byHash.has(one)) this.#savedSeenAt.set(one, session.lastSeenAt);
+      const kept = this.#byHash.get(one);
+      if (kept === undefined) continue;
+      const { session } = kept;
+      await this.#options.store.save(session);
+      kept.savedSeenAt = session.lastSeenAt;
     }
-  }
-
-  #isBehind({ hash: one, lastSeenAt }: ConsoleSession): boolean {
-    return lastSeenAt - (this.#savedSeenAt.get(one) ?? 0) >= SEEN_STEP_MS;
   }
 }
 
 function hashOf(secret: string): string {
   return hash('sha256', secret, 'base64url');
-}
-
-function partition<Item>(items: readonly Item[], matches: (item: Item) => boolean) {
-  return [items.filter(matches), items.filter((item) => !matches(item))] as const;
 }
 
 /** A signed-in browser. Times are milliseconds since the epoch. */
@@ -380,21 +366,18 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>) {
 
 function tooMany(waitMs: number): GatewayError {
   const seconds = Math.ceil(waitMs / 1000);
-  return new GatewayError({
-    kind: 'rate-limited',
-    source: 'client',
-    retryAfterMs: waitMs,
-    message: told`Too many tries to sign in. Try again in ${seconds} s, or restart the gateway on its own machine and use the sign-in link it prints.`,
-  });
+  return clientError(
+    'rate-limited',
+    told`Too many tries to sign in. Try again in ${seconds} s, or restart the gateway on its own machine and use the sign-in link it prints.`,
+    { retryAfterMs: waitMs },
+  );
 }
-
-/** One-time links that sign in a browser on this machine without a password. */
-type SignInLinks = ReturnType<typeof createSignInLinks>;
 
 const LIFETIME_MS = 600_000;
 const MAX_LINKS = 20;
 
-export function createSignInLinks(clock: Pick<Clock, 'monotonic'>) {
+/** One-time links that sign in a browser on this machine without a password. */
+function createSignInLinks(clock: Pick<Clock, 'monotonic'>) {
   /** Hash → monotonic end. */
   const waiting = new Map<string, number>();
   return {

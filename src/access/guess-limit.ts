@@ -1,7 +1,7 @@
 // Rate limit against guessing API keys: counts the wrong keys of each address.
 
 import { createHmac, randomBytes } from 'node:crypto';
-import { GatewayError } from '../canonical/error.ts';
+import { clientError, type GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { touchLru } from '../lib/lru.ts';
@@ -107,10 +107,9 @@ function touchTimes(visitors: Map<string, Times>, visitor: string, most: number)
 
 function tooMany(waitMs: number): GatewayError {
   const minutes = Math.ceil(waitMs / 60_000);
-  return new GatewayError({
-    kind: 'rate-limited',
-    source: 'client',
-    retryAfterMs: waitMs,
-    message: told`Too many wrong API keys came from this address. One that worked from here within a day goes on working; any other is looked at again in ${minutes} min.`,
-  });
+  return clientError(
+    'rate-limited',
+    told`Too many wrong API keys came from this address. One that worked from here within a day goes on working; any other is looked at again in ${minutes} min.`,
+    { retryAfterMs: waitMs },
+  );
 }

@@ -1,7 +1,7 @@
 // The address filter: who is let in by address, and who is told to stay out.
 
 import { StoreError } from '../accounts/account-store.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createMutex } from '../lib/concurrency.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
@@ -52,29 +52,8 @@ interface RuleChangeBy {
   readonly revision?: number | undefined;
 }
 
-export interface AddressFilter {
-  /** Oldest first, with their latest counts. */
-  list(): readonly AddressRule[];
-  /** What the rules say of an address, also while the filter is off; an unreadable one fits no rule. */
-  explain(address: string): AddressVerdict;
-  /** Counts the hit. @throws GatewayError forbidden for an address that has to stay out */
-  enter(address: string): void;
-  /** @throws GatewayError invalid-request for a bad range, or when it would lock `byAddress` out */
-  add(rule: RuleInput, byAddress: string): Promise<AddressRule>;
-  /** @throws as `add`, and StoreError `missing` or `stale` */
-  change(id: string, change: Partial<RuleInput>, by: RuleChangeBy): Promise<AddressRule>;
-  /** @throws as `change` */
-  remove(id: string, byAddress: string): Promise<void>;
-  /** @throws GatewayError when these settings would lock the author of a change out */
-  refuseLockOut(settings: AddressFilterSettings, author: Author): void;
-  /** Calls back with the id of each rule that is added, changed or removed; the answer ends it. */
-  subscribe(listener: (id: string) => void): () => void;
-  close(): Promise<void>;
-}
-
 export interface AddressFilterOptions {
-  /** Undefined keeps the rules in memory. */
-  readonly store: AddressRuleStore | undefined;
+  readonly store: AddressRuleStore;
   readonly settings: () => AddressFilterSettings;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
@@ -84,87 +63,152 @@ export interface AddressFilterOptions {
 /** More would be a block list, which belongs into a firewall. */
 const MAX_RULES = 20_000;
 
-/** `rules` are those of the store. */
-export function createAddressFilter(
-  options: AddressFilterOptions,
-  rules: readonly AddressRule[] = [],
-): AddressFilter {
-  return new Filter(options, rules);
-}
-
 interface Entry {
   rule: AddressRule;
   readonly range: IpRange;
 }
 
-class Filter implements AddressFilter {
+export class AddressFilter {
   readonly #options: AddressFilterOptions;
-  readonly #hits: WriteBehind<RuleHits> | undefined;
+  readonly #hits: WriteBehind<RuleHits>;
   readonly #listeners: Listeners<string>;
   /** One change after the other: what it was checked against is what it changes. */
   readonly #inTurn = createMutex();
   #entries = new Map<string, Entry>();
-  #index: RuleIndex<Entry>;
+  #index: RuleIndex;
 
-  constructor(options: AddressFilterOptions, rules: readonly AddressRule[]) {
+  /** @param rules those of the store */
+  constructor(options: AddressFilterOptions, rules: readonly AddressRule[] = []) {
+    const { store, clock, log } = options;
     this.#options = options;
     for (const rule of rules) {
       const reading = readIpRange(rule.range);
-      if (reading.kind === 'good') this.#entries.set(rule.id, { rule, range: reading.range });
-      else options.log?.warn({ rule: rule.id }, 'A stored address rule is damaged and not used.');
+      if (typeof reading === 'object') this.#entries.set(rule.id, { rule, range: reading.range });
+      else log?.warn({ rule: rule.id }, 'A stored address rule is damaged and not used.');
     }
     this.#index = createRuleIndex(this.#entries.values());
-    const { log } = options;
     this.#listeners = createListeners((error) => {
       log?.warn({ error }, 'A listener to changes of address rules failed.');
     });
-    this.#hits = createHitQueue(options);
+    // A rule that was removed meanwhile loses its hits.
+    this.#hits = new WriteBehind<RuleHits>({
+      clock,
+      log,
+      save: (hits) => store.addHits(hits),
+      keyOf: ({ id }) => id,
+      merge: (older, newer) => ({ ...newer, hits: older.hits + newer.hits }),
+      delayMs: SAVE_DELAY_MS,
+      batch: UNBOUNDED,
+      limit: UNBOUNDED,
+      failure: 'The hits of address rules cannot be saved; requests go on without it.',
+    });
   }
 
+  /** Oldest first, with their latest counts. */
   list(): readonly AddressRule[] {
     return [...this.#entries.values()].map(({ rule }) => rule);
   }
 
+  /** What the rules say of an address, also while the filter is off; an unreadable one fits no rule. */
   explain(address: string): AddressVerdict {
     const { settings, clock } = this.#options;
     return judgeAddress(coveringRules(this.#index, address), settings(), clock.now());
   }
 
+  /** Counts the hit. @throws GatewayError forbidden for an address that has to stay out */
   enter(address: string): void {
     if (!this.#options.settings().enabled) return;
     const { verdict, rule } = this.explain(address);
     if (rule !== undefined) this.#count(rule);
     if (verdict === 'allowed') return;
-    throw new GatewayError({
-      kind: 'forbidden',
-      source: 'client',
-      reason: 'address-blocked',
-      message: told`The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`,
+    throw clientError(
+      'forbidden',
+      told`The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`,
+      { reason: 'address-blocked' },
+    );
+  }
+
+  /** @throws GatewayError invalid-request for a bad range, or when it would lock `byAddress` out */
+  add(input: RuleInput, byAddress: string): Promise<AddressRule> {
+    return this.#inTurn(async () => {
+      if (this.#entries.size >= MAX_RULES) {
+        throw invalidRequest(
+          'range',
+          told`range: there are ${MAX_RULES} rules already; remove some.`,
+        );
+      }
+      const { clock, createId } = this.#options;
+      const { text, range } = readRange(input.range);
+      const rule: AddressRule = {
+        id: createId('rule_'),
+        list: input.list,
+        range: text,
+        note: input.note ?? '',
+        expiresAt: input.expiresAt ?? undefined,
+        hits: 0,
+        lastHitAt: undefined,
+        createdAt: clock.now(),
+        revision: 1,
+      };
+      this.#refuseTwin(rule);
+      return this.#put({ rule, range }, byAddress);
     });
   }
 
-  add(input: RuleInput, byAddress: string): Promise<AddressRule> {
-    return this.#inTurn(() => this.#add(input, byAddress));
+  /** @throws as `add`, and StoreError `missing` or `stale` */
+  change(
+    id: string,
+    change: Partial<RuleInput>,
+    { byAddress, revision }: RuleChangeBy,
+  ): Promise<AddressRule> {
+    return this.#inTurn(async () => {
+      const { rule } = this.#find(id);
+      if (revision !== undefined && revision !== rule.revision) {
+        throw new StoreError(
+          'stale',
+          told`The address rule was changed meanwhile: it is at revision ${rule.revision}, not ${revision}.`,
+        );
+      }
+      const { text, range } = readRange(change.range ?? rule.range);
+      const { expiresAt } = change;
+      const changed: AddressRule = {
+        ...rule,
+        list: change.list ?? rule.list,
+        range: text,
+        note: change.note ?? rule.note,
+        expiresAt: expiresAt === undefined ? rule.expiresAt : (expiresAt ?? undefined),
+        revision: rule.revision + 1,
+      };
+      if (changed.range !== rule.range || changed.list !== rule.list) this.#refuseTwin(changed);
+      return this.#put({ rule: changed, range }, byAddress);
+    });
   }
 
-  change(id: string, change: Partial<RuleInput>, by: RuleChangeBy): Promise<AddressRule> {
-    return this.#inTurn(() => this.#change(id, change, by));
-  }
-
+  /** @throws as `change` */
   remove(id: string, byAddress: string): Promise<void> {
-    return this.#inTurn(() => this.#remove(id, byAddress));
+    return this.#inTurn(async () => {
+      this.#find(id);
+      const next = new Map(this.#entries);
+      next.delete(id);
+      this.#refuseChange(next, byAddress);
+      await this.#options.store.remove(id);
+      this.#entries.delete(id);
+      this.#tell(id);
+    });
   }
 
+  /** @throws GatewayError when these settings would lock the author of a change out */
   refuseLockOut(settings: AddressFilterSettings, author: Author): void {
-    this.#refuseLockOut(() => this.#index, settings, author);
+    if (settings.enabled) this.#refuseStay(this.#index, settings, author);
   }
 
+  /** Calls back with the id of each rule that is added, changed or removed; the answer ends it. */
   subscribe(listener: (id: string) => void): () => void {
     return this.#listeners.add(listener);
   }
 
   async close(): Promise<void> {
-    await this.#hits?.close();
+    await this.#hits.close();
   }
 
   #find(id: string): Entry {
@@ -174,56 +218,6 @@ class Filter implements AddressFilter {
       'missing',
       told`There is no address rule of this id. List them to see all.`,
     );
-  }
-
-  async #add(input: RuleInput, byAddress: string): Promise<AddressRule> {
-    if (this.#entries.size >= MAX_RULES) {
-      throw invalidRequest(
-        'range',
-        told`range: there are ${MAX_RULES} rules already; remove some.`,
-      );
-    }
-    const { clock, createId } = this.#options;
-    const { text, range } = readRange(input.range);
-    const rule: AddressRule = {
-      id: createId('rule_'),
-      list: input.list,
-      range: text,
-      note: input.note ?? '',
-      expiresAt: input.expiresAt ?? undefined,
-      hits: 0,
-      lastHitAt: undefined,
-      createdAt: clock.now(),
-      revision: 1,
-    };
-    this.#refuseTwin(rule);
-    return this.#put({ rule, range }, byAddress);
-  }
-
-  async #change(
-    id: string,
-    change: Partial<RuleInput>,
-    { byAddress, revision }: RuleChangeBy,
-  ): Promise<AddressRule> {
-    const { rule } = this.#find(id);
-    if (revision !== undefined && revision !== rule.revision) {
-      throw new StoreError(
-        'stale',
-        told`The address rule was changed meanwhile: it is at revision ${rule.revision}, not ${revision}.`,
-      );
-    }
-    const { text, range } = readRange(change.range ?? rule.range);
-    const { expiresAt } = change;
-    const changed: AddressRule = {
-      ...rule,
-      list: change.list ?? rule.list,
-      range: text,
-      note: change.note ?? rule.note,
-      expiresAt: expiresAt === undefined ? rule.expiresAt : (expiresAt ?? undefined),
-      revision: rule.revision + 1,
-    };
-    if (changed.range !== rule.range || changed.list !== rule.list) this.#refuseTwin(changed);
-    return this.#put({ rule: changed, range }, byAddress);
   }
 
   /** Of two rules that say the same one would never be hit, and removing one would change nothing. */
@@ -239,54 +233,43 @@ class Filter implements AddressFilter {
     }
   }
 
-  async #remove(id: string, byAddress: string): Promise<void> {
-    this.#find(id);
-    const next = new Map(this.#entries);
-    next.delete(id);
-    const author = { from: byAddress, to: byAddress };
-    this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), author);
-    await this.#options.store?.remove(id);
-    this.#entries.delete(id);
-    this.#index = createRuleIndex(this.#entries.values());
-    this.#listeners.tell(id);
-  }
-
   async #put(entry: Entry, byAddress: string): Promise<AddressRule> {
     const { rule } = entry;
-    const next = new Map(this.#entries).set(rule.id, entry);
-    const author = { from: byAddress, to: byAddress };
-    this.#refuseLockOut(() => createRuleIndex(next.values()), this.#options.settings(), author);
+    this.#refuseChange(new Map(this.#entries).set(rule.id, entry), byAddress);
     const { store } = this.#options;
-    await (rule.revision === 1 ? store?.insert(rule) : store?.update(rule));
+    await (rule.revision === 1 ? store.insert(rule) : store.update(rule));
     // It may have been hit while it was saved.
     const { hits, lastHitAt } = this.#entries.get(rule.id)?.rule ?? rule;
     entry.rule = { ...rule, hits, lastHitAt };
     this.#entries.set(rule.id, entry);
-    this.#index = createRuleIndex(this.#entries.values());
-    this.#listeners.tell(rule.id);
+    this.#tell(rule.id);
     return entry.rule;
   }
 
-  #refuseLockOut(
-    buildIndex: () => RuleIndex<Entry>,
-    settings: AddressFilterSettings,
-    author: Author,
-  ): void {
-    if (!settings.enabled) return;
-    const now = this.#options.clock.now();
-    const covering = coveringRules(buildIndex(), author.to);
-    const stay = stayOf(covering, settings, now);
-    // Whoever is out already, such as a script of this machine, cannot be locked out; nor is anybody
-    // by what leaves the end of their stay where it is.
-    if (stay.endsAt >= this.#endOfStay(author.from, now)) return;
-    throw refuseStay(author, stay, judgeAddress(covering, settings, now));
+  #tell(id: string): void {
+    this.#index = createRuleIndex(this.#entries.values());
+    this.#listeners.tell(id);
   }
 
-  /** As things are. */
-  #endOfStay(address: string, now: number): number {
+  #refuseChange(next: ReadonlyMap<string, Entry>, byAddress: string): void {
     const settings = this.#options.settings();
-    if (!settings.enabled) return Number.POSITIVE_INFINITY;
-    return stayOf(coveringRules(this.#index, address), settings, now).endsAt;
+    if (!settings.enabled) return;
+    const author = { from: byAddress, to: byAddress };
+    this.#refuseStay(createRuleIndex(next.values()), settings, author);
+  }
+
+  #refuseStay(index: RuleIndex, settings: AddressFilterSettings, author: Author): void {
+    const now = this.#options.clock.now();
+    const covering = coveringRules(index, author.to);
+    const stay = stayOf(covering, settings, now);
+    const before = this.#options.settings();
+    const staysNow = before.enabled
+      ? stayOf(coveringRules(this.#index, author.from), before, now).endsAt
+      : Number.POSITIVE_INFINITY;
+    // Whoever is out already, such as a script of this machine, cannot be locked out; nor is anybody
+    // by what leaves the end of their stay where it is.
+    if (stay.endsAt >= staysNow) return;
+    throw refuseStay(author, stay, judgeAddress(covering, settings, now));
   }
 
   #count(rule: AddressRule): void {
@@ -295,19 +278,19 @@ class Filter implements AddressFilter {
     if (entry === undefined) return;
     // In place: the index holds the entry itself.
     entry.rule = { ...entry.rule, hits: entry.rule.hits + 1, lastHitAt: now };
-    this.#hits?.add({ id: rule.id, hits: 1, lastHitAt: now });
+    this.#hits.add({ id: rule.id, hits: 1, lastHitAt: now });
   }
 }
 
-function coveringRules(index: RuleIndex<Entry>, address: string): readonly AddressRule[] {
+function coveringRules(index: RuleIndex, address: string): readonly AddressRule[] {
   const read = readIpAddress(address);
   return read === undefined ? [] : index.find(read).map(({ rule }) => rule);
 }
 
 function readRange(text: string): { readonly text: string; readonly range: IpRange } {
   const reading = readIpRange(text);
-  if (reading.kind === 'good') return reading;
-  throw invalidRequest('range', `range: ${reading.problem}.`);
+  if (typeof reading === 'object') return reading;
+  throw invalidRequest('range', `range: ${reading}.`);
 }
 
 interface RuleHits {
@@ -397,44 +380,32 @@ function endOf({ expiresAt = Number.POSITIVE_INFINITY }: AddressRule): number {
   return expiresAt;
 }
 
-/** Finds the rules that cover an address with one look-up for each prefix length in use. */
-export interface RuleIndex<Rule> {
-  /** The covering rules, the narrowest range first. */
-  find(address: IpAddress): readonly Rule[];
-  /** Look-ups that one `find` takes, however many rules there are. */
-  costOf(family: IpAddress['family']): number;
-}
-
 interface Level<Rule> {
   /** Bits below the prefix. */
   readonly hostBits: bigint;
   readonly rules: Map<bigint, Rule[]>;
 }
 
-type Levels<Rule> = readonly Level<Rule>[];
+type RuleIndex = ReturnType<typeof createRuleIndex<Entry>>;
 
-export function createRuleIndex<Rule extends { readonly range: IpRange }>(
-  rules: Iterable<Rule>,
-): RuleIndex<Rule> {
+/** Finds the rules that cover an address with one look-up for each prefix length in use. */
+export function createRuleIndex<Rule extends { readonly range: IpRange }>(rules: Iterable<Rule>) {
   const all = [...rules];
   const byFamily = { 4: buildLevels(all, 4), 6: buildLevels(all, 6) };
   return {
-    find({ family, value }) {
-      const found: Rule[] = [];
-      for (const { hostBits, rules: level } of byFamily[family]) {
-        const covering = level.get(value >> hostBits);
-        if (covering !== undefined) found.push(...covering);
-      }
-      return found;
+    /** The covering rules, the narrowest range first. */
+    find({ family, value }: IpAddress): readonly Rule[] {
+      return byFamily[family].flatMap(
+        ({ hostBits, rules: level }) => level.get(value >> hostBits) ?? [],
+      );
     },
-    costOf: (family) => byFamily[family].length,
   };
 }
 
 function buildLevels<Rule extends { readonly range: IpRange }>(
   rules: readonly Rule[],
   family: IpAddress['family'],
-): Levels<Rule> {
+): readonly Level<Rule>[] {
   const ofFamily = rules.filter(({ range }) => range.family === family);
   const byBits = Map.groupBy(ofFamily, ({ range }) => range.prefixBits);
   return [...byBits]
@@ -476,26 +447,4 @@ function refuseStay(
       ? told`${what}: no rule covers it. Add an allow rule for it first.`
       : told`${what}: the deny rule ${rule.range} covers it. Remove that rule, or narrow it, first.`;
   return invalidRequest(isOther ? 'trusted_proxies' : 'range', reason);
-}
-
-/** A rule that was removed meanwhile loses its hits. */
-function createHitQueue({
-  store,
-  clock,
-  log,
-}: AddressFilterOptions): WriteBehind<RuleHits> | undefined {
-  return (
-    store &&
-    new WriteBehind<RuleHits>({
-      clock,
-      log,
-      save: (hits) => store.addHits(hits),
-      keyOf: ({ id }) => id,
-      merge: (older, newer) => ({ ...newer, hits: older.hits + newer.hits }),
-      delayMs: SAVE_DELAY_MS,
-      batch: UNBOUNDED,
-      limit: UNBOUNDED,
-      failure: 'The hits of address rules cannot be saved; requests go on without it.',
-    })
-  );
 }

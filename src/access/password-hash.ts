@@ -124,15 +124,8 @@ export interface PasswordConfig {
   subscribe(listener: () => void): () => void;
 }
 
-export interface PasswordKeeper {
-  /** Resolves when the password stands as it will stay, until the file is changed again. */
-  settled(): Promise<void>;
-  /** Resolves when what is under way is written. */
-  close(): Promise<void>;
-}
-
 /** Now and after each change of the settings; a file that cannot be written keeps its plain password. */
-export function keepPasswordHashed({ config, hasher, log }: HashSettingOptions): PasswordKeeper {
+export function keepPasswordHashed({ config, hasher, log }: HashSettingOptions) {
   let work: Promise<void> = Promise.resolve();
   const rewrite = async (): Promise<void> => {
     const plain = config.raw().admin_password;
@@ -160,8 +153,10 @@ export function keepPasswordHashed({ config, hasher, log }: HashSettingOptions):
   const unsubscribe = config.subscribe(run);
   run();
   return {
-    settled: () => work,
-    close() {
+    /** Resolves when the password stands as it will stay, until the file is changed again. */
+    settled: (): Promise<void> => work,
+    /** Resolves when what is under way is written. */
+    close(): Promise<void> {
       unsubscribe();
       return work;
     },

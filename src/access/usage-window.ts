@@ -16,16 +16,12 @@ export interface Reservation {
   settle(used: Partial<CallCost>): void;
 }
 
-export type MeterRefusal =
-  | { readonly kind: 'requests-per-minute'; readonly retryAfterMs: number }
-  | { readonly kind: 'tokens-per-minute'; readonly retryAfterMs: number }
-  | { readonly kind: 'daily-tokens'; readonly retryAfterMs: number }
-  | {
-      readonly kind: 'daily-images';
-      readonly retryAfterMs: number;
-      /** Images that would still pass today. */
-      readonly left: number;
-    };
+export interface MeterRefusal {
+  readonly kind: 'requests-per-minute' | 'tokens-per-minute' | 'daily-tokens' | 'daily-images';
+  readonly retryAfterMs: number;
+  /** Images that would still pass today. */
+  readonly left?: number;
+}
 
 type MeterStart = Pick<StoredKey, 'use' | 'addresses'>;
 

@@ -3,10 +3,9 @@
 import { Errors } from 'typebox/schema';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccountStore } from '../../test/support/memory-account-store.ts';
-import { createAccessControl } from '../access/access.ts';
+import { loadMemoryAccess } from '../../test/support/memory-door-stores.ts';
 import type { Account } from '../accounts/account.ts';
 import { createAccountBook, type NewAccount, type SeedAccount } from '../accounts/account-book.ts';
-import { createId } from '../lib/ids.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../server/settings.ts';
@@ -72,7 +71,7 @@ export async function startAdmin({
     consolePassword: PASSWORD,
     ...edgeOptions.settings,
   };
-  const access = createAccessControl({ settings: () => settings, clock, createId });
+  const access = await loadMemoryAccess({ settings: () => settings, clock });
   const options = { ...createFakeOptions({ book, clock, fakes }), access };
   const routes = createAdminRoutes(options);
   const edge = await startEdge({

@@ -150,6 +150,15 @@ export function invalidRequest(
   return new GatewayError({ kind: 'invalid-request', source: 'client', field, message, reason });
 }
 
+/** Any other mistake of a client, or what it may not have. */
+export function clientError(
+  kind: ErrorKind,
+  message: string,
+  more: Pick<GatewayErrorOptions, 'reason' | 'field' | 'retryAfterMs'> = {},
+): GatewayError {
+  return new GatewayError({ kind, source: 'client', message, ...more });
+}
+
 /** Anything that is not yet a GatewayError becomes `internal` with a generic message. */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;

@@ -148,37 +148,25 @@ function dashed(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-export interface SignInRequest {
-  readonly upstream: string;
-  readonly redirect: 'loopback' | 'manual';
-  readonly accountId?: string;
-  readonly label?: string;
-}
-
 /** Between two looks at how it goes. */
 const LOOK_MS = 1_000;
 
 /** The account that signed in. @throws Error when the sign-in failed or ran out of time */
-export async function signIn(context: CommandContext, request: SignInRequest): Promise<JsonObject> {
+async function signIn(context: CommandContext, body: JsonObject): Promise<JsonObject> {
   const { client, terminal } = context;
-  const body = { ...request };
   const started = await client.call({ method: 'POST', path: '/api/oauth/start', body });
   const state = textOf(started, 'state');
   terminal.note('Open this address in a browser and agree:\n');
   // Without it nothing goes on, so it is not a note: `--json` prints it apart from the answer.
   terminal.note(`  ${textOf(started, 'authorizationUrl')}\n`);
-  if (request.redirect === 'manual') return paste(context, { state });
+  if (body.redirect === 'manual') return paste(context, { state });
   // Without a terminal nobody pastes: an input that has ended must not end the wait.
   if (!terminal.isInteractive) return waitForCallback(context, state);
   terminal.note(
     `Afterwards the browser comes to ${textOf(started, 'redirectUrl')}.\n` +
       'Where it cannot reach that, paste the whole address it ended on, or the code in it.',
   );
-  return waitOrPaste(context, state);
-}
-
-/** Whichever comes first: the callback reaches the gateway, or somebody pastes the answer. */
-async function waitOrPaste(context: CommandContext, state: string): Promise<JsonObject> {
+  // Whichever comes first: the callback reaches the gateway, or somebody pastes the answer.
   const other = new AbortController();
   try {
     return await Promise.race([

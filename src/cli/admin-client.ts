@@ -30,15 +30,11 @@ export interface HttpClientOptions {
 export function createHttpClient({ url, password, close }: HttpClientOptions): AdminClient {
   return {
     async call({ method, path, body }) {
-      const response = await send(url, {
-        method,
-        path,
-        headers: {
-          ...(password === undefined ? {} : { authorization: `Bearer ${password}` }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
+      const headers = new Headers();
+      if (password !== undefined) headers.set('authorization', `Bearer ${password}`);
+      if (body !== undefined) headers.set('content-type', 'application/json');
+      const text = body === undefined ? null : JSON.stringify(body);
+      const response = await send(url, path, { method, headers, body: text });
       const answer = readBody(await response.text());
       if (response.ok) return answer;
       throw new Error(sayRefusal(response.status, { url, answer }));
@@ -52,14 +48,7 @@ export function encodePath(id: string): string {
   return id.split('/').map(encodeURIComponent).join('/');
 }
 
-interface Sent {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-async function send(url: string, { path, ...request }: Sent): Promise<Response> {
+async function send(url: string, path: string, request: RequestInit): Promise<Response> {
   try {
     // A redirect would take the password elsewhere.
     return await fetch(`${url}${path}`, { ...request, redirect: 'error' });

@@ -1,11 +1,22 @@
 // Finds the gateway a command works on: a running one, or the data folder.
 
 import { readFileSync } from 'node:fs';
-import { configPath, type Flags, resolveSettings, type Settings } from '../config/effective.ts';
+import { pino } from 'pino';
+import { createApp } from '../app.ts';
+import {
+  configPath,
+  type Flags,
+  resolveDataDir,
+  resolveSettings,
+  type Settings,
+} from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
 import { loadConfig } from '../config/file.ts';
+import { createLiveConfig } from '../config/live.ts';
+import { createSystemClock } from '../lib/clock.ts';
 import { ownAddress } from '../lib/net.ts';
 import { type AdminClient, createHttpClient, machineCredential } from './admin-client.ts';
+import { makeDataDir } from './data-folder.ts';
 
 export interface ConnectFlags {
   readonly url?: string | undefined;
@@ -25,7 +36,6 @@ export function createConnect(readEnvironment: () => Environment): Connect {
     const environment = readEnvironment();
     if (!flags.local) return connectToRunning(flags, environment);
     if (flags.url !== undefined) throw new Error('--local and --url do not go together.');
-    const { openLocalGateway } = await import('./local-gateway.ts');
     return openLocalGateway({ dataDir: flags.dataDir }, environment);
   };
 }
@@ -55,19 +65,43 @@ function readUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-interface PasswordSources {
-  readonly settings: Settings;
-  readonly environment: Environment;
-  readonly url: string;
-}
-
 /** The password of the config file is for the gateway of that file, not for any other address. */
 function choosePassword(
   { passwordFile }: ConnectFlags,
-  { settings, environment, url }: PasswordSources,
+  {
+    settings,
+    environment,
+    url,
+  }: {
+    readonly settings: Settings;
+    readonly environment: Environment;
+    readonly url: string;
+  },
 ): string | undefined {
   if (passwordFile !== undefined) return readFileSync(passwordFile, 'utf8').trimEnd();
   return url === readUrl(ownAddress(settings.host, settings.port))
     ? machineCredential(settings)
     : environment.webPassword;
+}
+
+/**
+ * The admin API on a data folder without a running gateway, in the process of the command. Listens on a free loopback port that nobody else is told, under the same console password.
+ * @throws ConfigError, or whatever keeps the gateway itself from starting
+ */
+async function openLocalGateway(flags: Flags, environment: Environment): Promise<AdminClient> {
+  const dataDir = resolveDataDir(flags, environment);
+  makeDataDir(dataDir);
+  const clock = createSystemClock();
+  const log = Object.assign(pino({ level: 'silent' }), { request() {} });
+  const config = await createLiveConfig({
+    path: configPath(dataDir),
+    environment,
+    flags: { ...flags, host: '127.0.0.1', port: 0 },
+    clock,
+    log,
+  });
+  const app = await createApp({ config, clock, random: Math.random, log });
+  const { url } = await app.server.listen();
+  const password = machineCredential(config.current());
+  return createHttpClient({ url, password, close: () => app.close() });
 }

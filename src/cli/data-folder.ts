@@ -4,18 +4,16 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync } f
 import { dirname, join, resolve } from 'node:path';
 import { isOutOfRoom } from '../lib/private-file.ts';
 
-/** Where others can look into it and that was not ended, the sentence that tells. */
-export type FolderWarning = string | undefined;
-
 const PRIVATE_MODE = 0o700;
 const OTHERS = 0o077;
 
 /**
  * A folder of an earlier version that others may look into is closed to them, unless it holds things
  * of somebody else: it is not the gateway's alone then.
+ * @returns where others can look into it and that was not ended, the sentence that tells
  * @throws Error naming the folder and the way out, also when nothing can be stored in it
  */
-export function makeDataDir(path: string): FolderWarning {
+export function makeDataDir(path: string): string | undefined {
   attempt(path, 'made', () => makeFolder(resolve(path)));
   // Rights alone do not tell: a file system may be mounted for reading only.
   attempt(path, 'written', () => {
@@ -32,23 +30,20 @@ export function makeDataDir(path: string): FolderWarning {
 /** What the gateway puts there, and what editors and systems hide beside it. */
 const OURS = /^(?:\.|isthmus\b|gui_config\b|secret\.key|running\.lock|logs$)/;
 
-function keepPrivate(path: string): FolderWarning {
+function keepPrivate(path: string): string | undefined {
   // Windows has no such modes.
   if (process.platform === 'win32' || !isExposed(path)) return undefined;
   const isShared = readdirSync(path).some((name) => !OURS.test(name));
-  if (!isShared && tryClose(path)) return undefined;
+  if (!isShared) {
+    try {
+      chmodSync(path, PRIVATE_MODE);
+    } catch {
+      // Volumes of containers often belong to somebody else, whoever may write there.
+    }
+    if (!isExposed(path)) return undefined;
+  }
   const why = isShared ? 'it holds other files than the gateway’s' : 'its mode cannot be changed';
   return `Other users of this machine can look into the data folder ${path}, and ${why}. Run "chmod 700 ${path}" as its owner, or name a folder of its own with --data-dir.`;
-}
-
-/** Volumes of containers often belong to somebody else, whoever may write there. */
-function tryClose(path: string): boolean {
-  try {
-    chmodSync(path, PRIVATE_MODE);
-  } catch {
-    return false;
-  }
-  return !isExposed(path);
 }
 
 function isExposed(path: string): boolean {

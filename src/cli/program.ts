@@ -4,12 +4,12 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { VERSION } from '../app.ts';
 import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from '../config/values.ts';
-import { type Clock, createSystemClock } from '../lib/clock.ts';
+import { createSystemClock } from '../lib/clock.ts';
 import type { RemoveFlags } from './accounts.ts';
 import type { AddFlags } from './add-account.ts';
 import type { Connect, ConnectFlags } from './connect.ts';
 import { type RunningServer, serve } from './serve.ts';
-import { type CommandContext, createTerminal, type Terminal } from './terminal.ts';
+import { type CommandContext, createTerminal } from './terminal.ts';
 import type { ExportFlags, ImportFlags } from './transfer-accounts.ts';
 
 export interface ProgramOptions {
@@ -70,18 +70,16 @@ function checked<Value>(read: (text: string) => Value): (text: string) => Value 
   };
 }
 
-export interface AdminCommandOptions {
+export interface AdminCommandOptions extends Pick<CommandContext, 'terminal' | 'clock'> {
   readonly connect: Connect;
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-}
-
-interface SharedFlags extends ConnectFlags {
-  readonly json?: boolean | undefined;
 }
 
 /** What a command takes, as commander hands it over: flags by their names. */
-type Flags = SharedFlags & AddFlags & RemoveFlags & ImportFlags & ExportFlags;
+type Flags = ConnectFlags &
+  AddFlags &
+  RemoveFlags &
+  ImportFlags &
+  ExportFlags & { readonly json?: boolean | undefined };
 
 /** A command that works on a gateway through its admin API. */
 interface AdminCommand {
@@ -218,23 +216,17 @@ function addCommand(parent: Command, row: AdminCommand, options: AdminCommandOpt
     .option('--password-file <file>', 'file of the console password')
     .option('--data-dir <folder>', 'folder whose settings name the gateway')
     .option('--local', 'work on the data folder without a running gateway');
-  command.action(() => {
+  command.action(async () => {
+    const { connect, terminal, clock } = options;
     const flags = command.opts<Flags>();
-    return run(options, flags, (context) => row.run(context, command.args[0] ?? '', flags));
+    const client = await connect(flags);
+    try {
+      const context = { client, terminal, clock, isJson: flags.json === true };
+      await row.run(context, command.args[0] ?? '', flags);
+    } finally {
+      await client.close();
+    }
   });
-}
-
-async function run(
-  { connect, terminal, clock }: AdminCommandOptions,
-  flags: SharedFlags,
-  command: (context: CommandContext) => Promise<void>,
-): Promise<void> {
-  const client = await connect(flags);
-  try {
-    await command({ client, terminal, clock, isJson: flags.json === true });
-  } finally {
-    await client.close();
-  }
 }
 
 function readWholeNumber(text: string): number {

@@ -3,10 +3,8 @@ import { readOpenFiles, warnOfFewFiles } from './serve.ts';
 
 function warningsFor(limits: string | undefined): readonly string[] {
   const warnings: string[] = [];
-  warnOfFewFiles({
-    openFiles: readOpenFiles(limits),
-    log: { warn: (_fields, message) => warnings.push(message) },
-  });
+  const warn = (_fields: object, message: string) => void warnings.push(message);
+  warnOfFewFiles(readOpenFiles(limits), { warn });
   return warnings;
 }
 

@@ -13,9 +13,10 @@ import { isLoopbackHost } from '../lib/net.ts';
 import { LogFiles } from '../monitor/log-files.ts';
 import { escapeLine } from '../monitor/log-line.ts';
 import type { AccountView } from '../pool/pool.ts';
+import type { Log } from '../server/settings.ts';
 import { writeBanner } from './banner.ts';
 import { makeDataDir } from './data-folder.ts';
-import { createLog, type GatewayLog } from './log.ts';
+import { createLog } from './log.ts';
 
 export interface RunningServer {
   /** Resolves when it listens and the banner is printed. @throws Error with the way out when it cannot listen there. */
@@ -31,19 +32,19 @@ export async function serve(flags: Flags): Promise<RunningServer> {
   const dataDir = resolveDataDir(flags, environment);
   const folderWarning = makeDataDir(dataDir);
   let secrets: readonly string[] = [];
-  const { files: logFiles, log } = openLog(dataDir, { clock, secrets: () => secrets });
+  const { logFiles, log } = openLog(dataDir, clock, () => secrets);
   const path = configPath(dataDir);
   const config = await createLiveConfig({ path, environment, flags, clock, log });
-  config.subscribe((settings) => {
+  const follow = (settings: Settings): void => {
     log.level = settings.logLevel;
     secrets = gatewaySecrets(settings);
-  });
-  log.level = config.current().logLevel;
-  secrets = gatewaySecrets(config.current());
+  };
+  config.subscribe(follow);
+  follow(config.current());
   if (folderWarning !== undefined) log.warn({ dataDir }, folderWarning);
   for (const warning of config.current().warnings) log.warn({}, warning);
   const openFiles = readOpenFiles();
-  warnOfFewFiles({ openFiles, log });
+  warnOfFewFiles(openFiles, log);
   const newKeyFile = (await ensureKey(config)) ? path : undefined;
   const app = await createApp({
     ...{ config, clock, log, logFiles, openFiles },
@@ -56,18 +57,12 @@ export async function serve(flags: Flags): Promise<RunningServer> {
       const { url } = await app.server.listen().catch((error: unknown) => {
         throw explainListening(error, config.current());
       });
-      const { version } = app;
+      const { version, isSandbox } = app;
+      const settings = config.current();
       log.info({ version, url }, 'The gateway listens.');
-      const banner = writeBanner({
-        version,
-        url,
-        settings: config.current(),
-        accounts: accountsAtWork(app),
-        isSandbox: app.isSandbox,
-        newKeyFile,
-        signInUrl: signInUrl(app, url, config.current()),
-      });
-      console.log(banner);
+      const accounts = accountsAtWork(app);
+      const facts = { version, url, settings, accounts, isSandbox, newKeyFile };
+      console.log(writeBanner({ ...facts, signInUrl: signInUrl(app, url, settings) }));
       app.start();
     },
     async close() {
@@ -100,10 +95,7 @@ function accountsAtWork({ book, pool }: App): readonly AccountView[] {
 }
 
 /** What the log itself cannot tell goes to the error output alone. */
-function openLog(
-  dataDir: string,
-  { clock, secrets }: { readonly clock: Clock; readonly secrets: () => readonly string[] },
-): { readonly files: LogFiles; readonly log: GatewayLog } {
+function openLog(dataDir: string, clock: Clock, secrets: () => readonly string[]) {
   const files = new LogFiles({
     folder: join(dataDir, 'logs'),
     clock,
@@ -112,11 +104,10 @@ function openLog(
       process.stderr.write(`The log cannot be written to its files: ${escapeLine(why)}\n`);
     },
   });
-  const isTerminal = process.stderr.isTTY === true;
-  const log = createLog({ files, clock, secrets, isTerminal });
+  const log = createLog({ files, clock, secrets, isTerminal: process.stderr.isTTY === true });
   // Before the error output writes its rest at the same moment.
   process.prependOnceListener('exit', () => log.flush());
-  return { files, log };
+  return { logFiles: files, log };
 }
 
 /** A gateway that other machines can reach is never open by omission: it gets a key of its own. */
@@ -127,21 +118,14 @@ async function ensureKey(config: LiveConfig): Promise<boolean> {
   return true;
 }
 
-/** A lock on the data folder: a second gateway would not see changes of the first. */
-export interface FolderClaim {
-  /** False while another process has the folder; true as well where nobody can tell. */
-  readonly isOurs: boolean;
-  release(): void;
-}
-
 const CLAIM_FILE = 'running.lock';
 const SQLITE_BUSY = 5;
 
 /**
- * Claims the folder as long as this process lives. The lock is SQLite's on an empty file: the system
+ * Claims the folder as long as this process lives: a second gateway would not see changes of the first. The lock is SQLite's on an empty file: the system
  * takes it back from a process that is killed, and node has no other that it would.
  */
-export function claimFolder(dataDir: string): FolderClaim {
+export function claimFolder(dataDir: string) {
   const path = join(dataDir, CLAIM_FILE);
   let lock: DatabaseSync | undefined;
   try {
@@ -149,28 +133,20 @@ export function claimFolder(dataDir: string): FolderClaim {
     lock = new DatabaseSync(path, { timeout: 0 });
     // Nothing is ever written: no journal has to stand beside the file.
     lock.exec('pragma journal_mode = memory; begin exclusive');
+    return { isOurs: true, release: () => lock?.close() };
   } catch (error) {
     lock?.close();
-    return { isOurs: !isBusy(error), release: () => undefined };
+    // Where nobody can tell, the folder is taken for free.
+    const isBusy = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+    return { isOurs: !isBusy, release: () => undefined };
   }
-  const held = lock;
-  return { isOurs: true, release: () => held.close() };
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
 }
 
 /** A thousand streams, each with a socket to its client and one to its upstream, and what the gateway has open itself. */
 const ENOUGH = 2200;
 
-export interface OpenFilesOptions {
-  readonly openFiles: number | undefined;
-  readonly log: { warn(fields: object, message: string): void };
-}
-
 /** Node has raised the limit as far as it may by now. */
-export function warnOfFewFiles({ openFiles, log }: OpenFilesOptions): void {
+export function warnOfFewFiles(openFiles: number | undefined, log: Pick<Log, 'warn'>): void {
   if (openFiles === undefined || openFiles >= ENOUGH) return;
   log.warn(
     { openFiles },
@@ -197,29 +173,16 @@ export function explainListening(
   error: unknown,
   { host, port }: Pick<Settings, 'host' | 'port'>,
 ): unknown {
-  const wayOut = wayOutOf(error, { host, port });
-  if (!(error instanceof Error) || wayOut === undefined) return error;
-  return new Error(`${error.message}\n${wayOut}`, { cause: error });
-}
-
-function wayOutOf(
-  error: unknown,
-  { host, port }: Pick<Settings, 'host' | 'port'>,
-): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
-    case 'EADDRINUSE':
-      return 'Another program listens there. Choose another port with --port or PORT.';
-    case 'EACCES':
-      return `Port ${port} is kept for the administrator of this machine. Choose one from 1024 on with --port or PORT.`;
-    case 'EADDRNOTAVAIL':
-      return `This machine has no address ${host}. ${CHOOSE_HOST}`;
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `The name ${host} leads to no address. ${CHOOSE_HOST}`;
-    default:
-      return undefined;
-  }
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  const wayOuts: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'Another program listens there. Choose another port with --port or PORT.',
+    EACCES: `Port ${port} is kept for the administrator of this machine. Choose one from 1024 on with --port or PORT.`,
+    EADDRNOTAVAIL: `This machine has no address ${host}. ${CHOOSE_HOST}`,
+    ENOTFOUND: `The name ${host} leads to no address. ${CHOOSE_HOST}`,
+    EAI_AGAIN: `The name ${host} leads to no address. ${CHOOSE_HOST}`,
+  };
+  const wayOut = wayOuts[String(error.code)];
+  return wayOut === undefined ? error : new Error(`${error.message}\n${wayOut}`, { cause: error });
 }
 
 const CHOOSE_HOST =

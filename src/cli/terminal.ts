@@ -33,7 +33,9 @@ export function createTerminal(): Terminal {
     ask: (question, signal) => askLine(question, { output: process.stderr, signal }),
     async askSecret(question) {
       process.stderr.write(question);
-      const answer = await askLine('', { output: createSilence(), signal: undefined });
+      // Takes the echo of what is typed.
+      const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+      const answer = await askLine('', { output, signal: undefined });
       process.stderr.write('\n');
       return answer;
     },
@@ -68,11 +70,6 @@ async function askLine(
   }
 }
 
-/** Takes the echo of what is typed. */
-function createSilence(): Writable {
-  return new Writable({ write: (_chunk, _encoding, done) => done() });
-}
-
 /** Columns as wide as their widest cell; the head in capitals. */
 export function writeTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head.map((title) => title.toUpperCase()), ...rows.map((row) => row.map(plain))];
@@ -96,9 +93,7 @@ function widthOf(cell: string | undefined): number {
   return [...(cell ?? '')].length;
 }
 
-/**
- * Where a command reads a secret: a file, the standard input or a hidden prompt, never an argument.
- */
+/** A file, the standard input or a hidden prompt, never an argument. */
 export interface SecretSource {
   /** A path; `-` is the standard input. */
   readonly file: string | undefined;
@@ -107,11 +102,15 @@ export interface SecretSource {
   readonly flag: string;
 }
 
-/** One line. @throws Error when nothing was given */
-export async function readSecretLine(terminal: Terminal, source: SecretSource): Promise<string> {
-  const secret = (await readSource(terminal, source)).trim();
-  if (secret === '') throw new Error(`Nothing was given. Name a file with ${source.flag}.`);
-  return secret;
+/** A secret in one line. @throws Error when nothing was given */
+export async function readSecretLine(
+  terminal: Terminal,
+  { file, question, flag }: SecretSource,
+): Promise<string> {
+  const ask = () => (terminal.isInteractive ? terminal.askSecret(question) : terminal.readInput());
+  const text = file === undefined ? await ask() : await readFileOrInput(terminal, file);
+  if (text.trim() === '') throw new Error(`Nothing was given. Name a file with ${flag}.`);
+  return text.trim();
 }
 
 /** A file, or the standard input for `-`. @throws Error in words for people */
@@ -123,11 +122,6 @@ export async function readFileOrInput(terminal: Terminal, path: string): Promise
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`The file cannot be read: ${why}`, { cause: error });
   }
-}
-
-function readSource(terminal: Terminal, { file, question }: SecretSource): Promise<string> {
-  if (file !== undefined) return readFileOrInput(terminal, file);
-  return terminal.isInteractive ? terminal.askSecret(question) : terminal.readInput();
 }
 
 /** '' for a missing field. */

@@ -2,6 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import type { JsonObject } from '../lib/json.ts';
+import { codeOf } from '../lib/private-file.ts';
 import {
   type CommandContext,
   objectsOf,
@@ -39,7 +40,10 @@ export async function importAccounts(
         'The export is sealed: name a file that holds its passphrase with --passphrase-file.',
       );
     }
-    body.passphrase = await readPassphrase(context, passphraseFile, 'Passphrase of the export: ');
+    body.passphrase = await readSecretLine(terminal, {
+      ...{ file: passphraseFile, flag: '--passphrase-file' },
+      question: 'Passphrase of the export: ',
+    });
   }
   const result = await client.call({ method: 'POST', path: '/api/accounts/import', body });
   if (Number(result.failed) > 0) terminal.setFailed();
@@ -80,7 +84,11 @@ export async function exportAccounts(
     await writeNewFile(path, sealed, force);
     const { sealed: _, ...rest } = result;
     if (isJson) terminal.print(JSON.stringify({ file: path, ...rest }, null, 2));
-    else terminal.print(`${describeCount(textOf(result, 'count'))} in ${plain(path)}.`);
+    else {
+      const count = textOf(result, 'count');
+      const are = count === '1' ? 'account is' : 'accounts are';
+      terminal.print(`${count} ${are} in ${plain(path)}.`);
+    }
   }
   const left = textsOf(result, 'left');
   if (left.length > 0) {
@@ -88,40 +96,25 @@ export async function exportAccounts(
   }
 }
 
-function describeCount(count: string): string {
-  return count === '1' ? '1 account is' : `${count} accounts are`;
-}
-
 async function writeNewFile(path: string, text: string, force: boolean): Promise<void> {
   try {
     await writeFile(path, `${text}\n`, { mode: 0o600, flag: force ? 'w' : 'wx' });
   } catch (error) {
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    if (isThere) throw new Error(`${path} is there already. Name another file, or say --force.`);
+    if (codeOf(error) === 'EEXIST')
+      throw new Error(`${path} is there already. Name another file, or say --force.`);
     throw error;
   }
 }
 
 /** Asked twice, since nobody can open the export after a slip. */
 async function readNewPassphrase(
-  context: CommandContext,
-  file: string | undefined,
-): Promise<string> {
-  const passphrase = await readPassphrase(
-    context,
-    file,
-    'New passphrase, at least 12 characters: ',
-  );
-  if (file !== undefined || !context.terminal.isInteractive) return passphrase;
-  const again = await context.terminal.askSecret('The same again: ');
-  if (again.trim() === passphrase) return passphrase;
-  throw new Error('The two are not the same. Nothing was exported.');
-}
-
-function readPassphrase(
   { terminal }: CommandContext,
   file: string | undefined,
-  question: string,
 ): Promise<string> {
-  return readSecretLine(terminal, { file, question, flag: '--passphrase-file' });
+  const question = 'New passphrase, at least 12 characters: ';
+  const passphrase = await readSecretLine(terminal, { file, question, flag: '--passphrase-file' });
+  if (file !== undefined || !terminal.isInteractive) return passphrase;
+  const again = await terminal.askSecret('The same again: ');
+  if (again.trim() === passphrase) return passphrase;
+  throw new Error('The two are not the same. Nothing was exported.');
 }

@@ -10,13 +10,11 @@ import { connectFeed } from '../admin/monitor/events.ts';
 import type { GatewayFacts } from '../admin/monitor/options.ts';
 import type { Settings } from '../config/effective.ts';
 import type { UpstreamProfile } from '../config/values.ts';
-import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import { createMonitor } from '../monitor/monitor.ts';
 import { findTarget } from '../routing/router.ts';
-import type { Destination } from '../telemetry/request-spans.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { UpstreamDirectory } from '../upstreams/directory.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
@@ -104,14 +102,12 @@ function kindOfPassword(
   return password === apiKey ? 'gateway-key' : 'own';
 }
 
-export interface OpenTelemetryOptions {
+export interface OpenTelemetryOptions extends Pick<GatewayContext, 'version' | 'clock'> {
+  readonly log: Pick<GatewayContext['log'], 'warn'>;
   readonly settings: () => Pick<Settings, 'telemetry' | 'upstreams'>;
   readonly book: Pick<AccountBook, 'find'>;
   readonly upstreams: Pick<UpstreamDirectory, 'get'>;
   readonly accountKey: Uint8Array;
-  readonly version: string;
-  readonly clock: Clock;
-  readonly log: { warn(fields: object, message: string): void };
 }
 
 /**
@@ -127,37 +123,25 @@ const PROVIDERS: Readonly<Record<UpstreamProfile, string>> = {
 
 /** Undefined without `OTEL_EXPORTER_OTLP_ENDPOINT`. The caller closes it. */
 export async function openTelemetry(options: OpenTelemetryOptions): Promise<Telemetry | undefined> {
-  const { settings, accountKey, version, clock, log } = options;
+  const { settings, book, upstreams, accountKey, version, clock, log } = options;
   const { telemetry } = settings();
   if (telemetry === undefined) return undefined;
   const { createTelemetry } = await import('../telemetry/telemetry.ts');
   return createTelemetry({
-    ...telemetry,
-    accountKey,
-    version,
-    clock,
-    log,
+    ...{ ...telemetry, accountKey, version, clock, log },
     instanceId: randomUUID(),
-    destinationOf: (accountId) => findDestination(accountId, options),
+    destinationOf(accountId) {
+      const upstreamId = book.find(accountId)?.record.upstreamId;
+      if (upstreamId === undefined) return undefined;
+      // What no settings name is the embedded sandbox.
+      const named = settings().upstreams.find(({ id }) => id === upstreamId);
+      const url = URL.parse(upstreams.get(upstreamId)?.baseUrl ?? '');
+      const usual = url?.protocol === 'https:' ? 443 : 80;
+      return {
+        provider: PROVIDERS[named?.profile ?? 'sandbox'],
+        address: url?.hostname,
+        port: url === null ? undefined : Number(url.port) || usual,
+      };
+    },
   });
-}
-
-function findDestination(
-  accountId: string,
-  { settings, book, upstreams }: OpenTelemetryOptions,
-): Destination | undefined {
-  const upstreamId = book.find(accountId)?.record.upstreamId;
-  if (upstreamId === undefined) return undefined;
-  // What no settings name is the embedded sandbox.
-  const profile = settings().upstreams.find(({ id }) => id === upstreamId)?.profile ?? 'sandbox';
-  const baseUrl = upstreams.get(upstreamId)?.baseUrl;
-  return { provider: PROVIDERS[profile], ...readAddress(baseUrl) };
-}
-
-function readAddress(baseUrl: string | undefined): Pick<Destination, 'address' | 'port'> {
-  if (baseUrl === undefined || !URL.canParse(baseUrl))
-    return { address: undefined, port: undefined };
-  const { hostname, port, protocol } = new URL(baseUrl);
-  const usual = protocol === 'https:' ? 443 : 80;
-  return { address: hostname, port: port === '' ? usual : Number(port) };
 }

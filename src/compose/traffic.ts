@@ -4,7 +4,7 @@ import { GatewayError } from '../canonical/error.ts';
 import type { ListedModel, ModelTask } from '../canonical/model.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
 import { createId } from '../lib/ids.ts';
-import { createRedactors, type Redactor } from '../lib/redact.ts';
+import { createRedactors } from '../lib/redact.ts';
 import { createMediaFetcher } from '../media/fetch-media.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import { createProtocols } from '../protocols/index.ts';
@@ -18,6 +18,8 @@ import { openAccounts } from './accounts.ts';
 import { openBackend } from './backend.ts';
 import { type Foundation, type GatewayContext, noteSeeds, watchCredentials } from './foundation.ts';
 
+/** Longer names are no model's. */
+const MAX_MODEL_CHARACTERS = 256;
 /** Somebody has to come first. */
 const MISSING_RETRY_MS = 60_000;
 
@@ -45,7 +47,12 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const accounts = await openAccounts({
     ...{ config, backend, userAgent, clock, random, log, store },
     sessionStore: stores.sessions,
-    cleanModel: (model) => cleanModel(model, redactorFor([])),
+    // A client's own word is kept of an account's state: it may be a credential.
+    cleanModel(model) {
+      const redactor = redactorFor([]);
+      if (model.length <= MAX_MODEL_CHARACTERS) return redactor.text(model);
+      return redactor.beginning(model, MAX_MODEL_CHARACTERS);
+    },
   });
   const { pool, families, missing } = accounts;
   const router = createRouter({
@@ -94,15 +101,6 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
       await backend.close();
     },
   };
-}
-
-/** Longer names are no model's. */
-const MAX_MODEL_CHARACTERS = 256;
-
-/** A client's own word is kept of an account's state: it may be a credential. */
-function cleanModel(model: string, redactor: Redactor): string {
-  if (model.length <= MAX_MODEL_CHARACTERS) return redactor.text(model);
-  return redactor.beginning(model, MAX_MODEL_CHARACTERS);
 }
 
 export interface ModelDirectoryOptions {

@@ -19,7 +19,7 @@ export function checkConfig(raw: JsonValue): CheckedConfig {
   const problems = isGood
     ? []
     : errors.filter(isOwnError).map((error) => `${jsonPath(error)}: ${sayError(error)}`);
-  problems.push(...findNearMisses(raw));
+  problems.push(...nearMissesIn(raw, CONFIG_SCHEMA, ''));
   if (problems.length > 0) return { kind: 'bad', problems: [...new Set(problems)] };
   // The one narrowing of this file: the schema just said so.
   const config = raw as ConfigFile & JsonObject;
@@ -77,11 +77,6 @@ function tryValues(path: string, check: (text: string) => string, value: JsonVal
   }
 }
 
-/** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */
-function findNearMisses(raw: JsonObject): string[] {
-  return nearMissesIn(raw, CONFIG_SCHEMA, '');
-}
-
 /** A key that is no setting's. */
 export interface UnknownKey {
   readonly path: readonly string[];
@@ -90,14 +85,10 @@ export interface UnknownKey {
 }
 
 /** The keys of a merge patch that nothing would ever read; those it takes out are not among them. */
-export function findUnknownKeys(patch: JsonObject): readonly UnknownKey[] {
-  return unknownKeysIn(patch, CONFIG_SCHEMA, []);
-}
-
-function unknownKeysIn(
+export function findUnknownKeys(
   section: JsonObject,
-  { properties = {}, additionalProperties: each }: SettingSchema,
-  path: readonly string[],
+  { properties = {}, additionalProperties: each }: SettingSchema = CONFIG_SCHEMA,
+  path: readonly string[] = [],
 ): readonly UnknownKey[] {
   return Object.entries(section).flatMap(([key, value]) => {
     if (value === null) return [];
@@ -105,10 +96,13 @@ function unknownKeysIn(
     if (inner === undefined) return [{ path: [...path, key], known: Object.keys(properties) }];
     const holdsSettings =
       inner.properties !== undefined || inner.additionalProperties !== undefined;
-    return isJsonObject(value) && holdsSettings ? unknownKeysIn(value, inner, [...path, key]) : [];
+    return isJsonObject(value) && holdsSettings
+      ? findUnknownKeys(value, inner, [...path, key])
+      : [];
   });
 }
 
+/** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */
 function nearMissesIn(section: JsonObject, schema: SettingSchema, path: string): string[] {
   const known = schema.properties ?? {};
   const names = Object.keys(known);

@@ -8,8 +8,9 @@ import { DEFAULT_DIST_PATH, type Environment } from './env.ts';
 import {
   type ConfigFile,
   type FamiliesSettings,
+  PROXY_SCHEMA,
   type ProxySettings,
-  readProxySettings,
+  readSection,
 } from './settings.ts';
 import {
   readUpstreamSeeds,
@@ -72,7 +73,7 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
   );
   const upstreamSeeds = readUpstreamSeeds(environment, ownKeys);
   const upstreams = readUpstreams(file.upstreams ?? {}, upstreamSeeds);
-  const values = readProxySettings(proxy);
+  const values = readSection(PROXY_SCHEMA, proxy);
   const fromFile = {
     ...values,
     authMode: readWord(proxy.auth_mode ?? file.auth_mode ?? values.authMode, AUTH_MODES),

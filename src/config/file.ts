@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
+import { codeOf } from '../lib/private-file.ts';
 import type { CheckedConfig } from './check-config.ts';
 import type { ConfigFile } from './settings.ts';
 import { ConfigError, StaleConfigError, UnwritableFileError } from './values.ts';
@@ -39,13 +40,10 @@ export async function readConfig(path: string): Promise<ConfigRead> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (isMissing(error)) return { kind: 'missing' };
-    return { kind: 'bad', problems: [told`the file cannot be read (${codeOf(error)})`] };
+    const code = codeOf(error) ?? 'unknown error';
+    if (code === 'ENOENT') return { kind: 'missing' };
+    return { kind: 'bad', problems: [told`the file cannot be read (${code})`] };
   }
-  return readConfigText(text);
-}
-
-async function readConfigText(text: string): Promise<ConfigRead> {
   let raw: JsonValue;
   try {
     raw = parseJson(text.replace(/^\uFEFF/, ''));
@@ -135,8 +133,10 @@ export async function keepLastGood(path: string): Promise<void> {
   await replaceFile(lastGoodPath(path), read.text);
 }
 
-/** Says that the file asked for strict authentication, to a start that finds neither file nor copy. */
-/** Under a name of its own: whoever removes the config with its copies keeps it. */
+/**
+ * Says that the file asked for strict authentication, to a start that finds neither file nor copy. Under a name of its
+ * own: whoever removes the config with its copies keeps it.
+ */
 function strictPath(path: string): string {
   return join(dirname(path), 'auth-is-strict');
 }
@@ -205,7 +205,7 @@ async function whereItLeads(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    if (isMissing(error)) return path;
+    if (codeOf(error) === 'ENOENT') return path;
     throw error;
   }
 }
@@ -217,17 +217,6 @@ async function flushFolder(folder: string): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return codeOf(error) === 'ENOENT';
-}
-
-function codeOf(error: unknown): string {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
-    return error.code;
-  }
-  return 'unknown error';
 }
 
 export type WatchFolder = (

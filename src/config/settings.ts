@@ -240,7 +240,7 @@ const MONITOR_SCHEMA = {
 
 const TEXT = { type: 'string', minLength: 1 } as const;
 
-const OAUTH_SCHEMA = {
+export const OAUTH_SCHEMA = {
   type: 'object',
   description: 'Your own OAuth client at the provider, for accounts that sign in.',
   required: ['client_id'],
@@ -257,7 +257,11 @@ const OAUTH_SCHEMA = {
     },
     token_url: { ...TEXT, description: 'Where codes and refresh tokens are traded.' },
     revocation_url: { ...TEXT, description: 'Where the token of a removed account is revoked.' },
-    userinfo_url: { ...TEXT, description: 'Where the e-mail address of an account is read.' },
+    userinfo_url: {
+      ...TEXT,
+      as: 'userInfoUrl',
+      description: 'Where the e-mail address of an account is read.',
+    },
     issuer: { ...TEXT, description: 'The only issuer that sign-ins may come back from.' },
     scopes: {
       type: 'array',
@@ -272,6 +276,7 @@ const OAUTH_SCHEMA = {
         "Address registered at the provider, where sign-ins come back to; without one this gateway's own loopback address.",
     },
     extra_parameters: {
+      as: 'extraAuthorizationParameters',
       type: 'object',
       additionalProperties: { type: 'string' },
       description: 'More query parameters of the sign-in page.',
@@ -292,7 +297,7 @@ const LIMIT_SCHEMA = {
   },
 } as const;
 
-const UPSTREAM_SCHEMA = {
+export const UPSTREAM_SCHEMA = {
   type: 'object',
   required: ['profile'],
   properties: {
@@ -425,7 +430,7 @@ const THINKING_SCHEMA = {
   },
 } as const;
 
-const PROXY_SCHEMA = {
+export const PROXY_SCHEMA = {
   type: 'object',
   description: 'The gateway itself.',
   properties: {
@@ -586,7 +591,7 @@ type Effective<Schema> = Schema extends { readonly properties: infer Properties 
     : PlainValue<Schema> | undefined;
 
 /** The values of a section with its defaults, by their names in the code. */
-type EffectiveSection<Properties> = {
+export type EffectiveSection<Properties> = {
   readonly [Key in keyof Properties as NameInCode<Key, Properties[Key]> & string]: Effective<
     Properties[Key]
   >;
@@ -595,10 +600,13 @@ type EffectiveSection<Properties> = {
 /** The values of `proxy` with every default filled in. */
 export type ProxySettings = EffectiveSection<typeof PROXY_SCHEMA.properties>;
 
-/** The settings of `proxy` where a file says nothing. */
-export function readProxySettings(section: ConfigFile['proxy'] = {}): ProxySettings {
+/** The settings of a section, with the defaults where a file says nothing. */
+export function readSection<Schema extends SettingSchema & { readonly properties: object }>(
+  schema: Schema,
+  section: object,
+): EffectiveSection<Schema['properties']> {
   // The one narrowing of this file: the values are those of the table, key by key.
-  return readSettings(PROXY_SCHEMA, section) as unknown as ProxySettings;
+  return readSettings(schema, section) as EffectiveSection<Schema['properties']>;
 }
 
 function readSettings({ properties = {} }: SettingSchema, section: object): object {
@@ -624,4 +632,4 @@ function nameInCode(key: string, { as }: SettingSchema): string {
 }
 
 /** Every default of `proxy`. */
-export const DEFAULTS: ProxySettings = readProxySettings();
+export const DEFAULTS: ProxySettings = readSection(PROXY_SCHEMA, {});

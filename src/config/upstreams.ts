@@ -3,7 +3,13 @@
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import type { Environment } from './env.ts';
-import type { ConfigFile } from './settings.ts';
+import {
+  type ConfigFile,
+  type EffectiveSection,
+  OAUTH_SCHEMA,
+  readSection,
+  UPSTREAM_SCHEMA,
+} from './settings.ts';
 import {
   ConfigError,
   readBaseUrl,
@@ -16,18 +22,14 @@ import {
   ValueError,
 } from './values.ts';
 
-export interface UpstreamDefinition {
+export interface UpstreamDefinition
+  extends Omit<
+    EffectiveSection<typeof UPSTREAM_SCHEMA.properties>,
+    'profile' | 'limits' | 'oauth'
+  > {
   /** Chosen by the operator; the profile's name for upstreams of the environment. */
   readonly id: string;
   readonly profile: UpstreamProfile;
-  /** Undefined for the profile's own address; for `sandbox` that is the embedded one. */
-  readonly baseUrl: string | undefined;
-  /** For the `generic` profile only. */
-  readonly vocabulary: 'real' | 'neutral' | undefined;
-  readonly auth: 'bearer' | 'header' | 'query' | undefined;
-  readonly quotaPath: string | undefined;
-  /** For the `vertex` profile only. */
-  readonly location: string | undefined;
   readonly limits: readonly ModelLimit[];
   /** Undefined where neither the operator nor the profile says how accounts sign in. */
   readonly oauth: OAuthDefinition | undefined;
@@ -40,20 +42,12 @@ interface ModelLimit {
   readonly windowMs: number;
 }
 
-interface OAuthDefinition {
-  /** Empty when the operator has named no client: service accounts need none. */
-  readonly clientId: string;
-  /** Perhaps sealed (`sealed:v1:…`). */
-  readonly clientSecret: string | undefined;
-  readonly authorizationUrl: string;
-  readonly tokenUrl: string;
-  readonly revocationUrl: string | undefined;
-  readonly userInfoUrl: string | undefined;
-  readonly issuer: string | undefined;
-  readonly scopes: readonly string[];
-  readonly redirectUrl: string | undefined;
-  readonly extraAuthorizationParameters: Readonly<Record<string, string>>;
-}
+/** The client id is empty when the operator has named no client: service accounts need none. */
+type OAuthDefinition = EffectiveSection<typeof OAUTH_SCHEMA.properties> &
+  Pick<typeof GOOGLE, 'authorizationUrl' | 'tokenUrl'> & {
+    readonly clientId: string;
+    readonly scopes: readonly string[];
+  };
 
 type Section = NonNullable<ConfigFile['upstreams']>[string];
 type OAuthSection = NonNullable<Section['oauth']>;
@@ -69,32 +63,23 @@ export function readUpstreams(
   for (const [id, section] of Object.entries(sections)) {
     definitions.set(id, readDefinition(id, section));
   }
-  for (const seed of seeds) {
-    const { profile, baseUrl, vocabulary, auth, location } = seed;
+  for (const { profile, apiKeys: _keys, projectId: _project, ...seed } of seeds) {
     const base = definitions.get(profile) ?? readDefinition(profile, { profile });
-    definitions.set(profile, {
-      ...base,
-      baseUrl: baseUrl ?? base.baseUrl,
-      vocabulary: vocabulary ?? base.vocabulary,
-      auth: auth ?? base.auth,
-      location: location ?? base.location,
-    });
+    const given = Object.entries(seed).filter(([, value]) => value !== undefined);
+    definitions.set(profile, { ...base, ...Object.fromEntries(given) });
   }
   return [...definitions.values()];
 }
 
 function readDefinition(id: string, section: Section): UpstreamDefinition {
-  const { profile } = section;
-  const limits = Object.entries(section.limits ?? {});
+  const { profile, limits = {} } = section;
+  const { oauth: _, ...values } = readSection(UPSTREAM_SCHEMA, section);
   return {
+    ...values,
     id,
     profile,
-    baseUrl: section.base_url,
-    vocabulary: section.vocabulary,
-    auth: section.auth,
-    quotaPath: section.quota_path,
-    location: section.location?.trim().toLowerCase(),
-    limits: limits.map(([modelId, { requests, window_minutes }]) => ({
+    location: values.location?.trim().toLowerCase(),
+    limits: Object.entries(limits).map(([modelId, { requests, window_minutes }]) => ({
       modelId,
       requests,
       windowMs: window_minutes * MINUTE_MS,
@@ -103,44 +88,32 @@ function readDefinition(id: string, section: Section): UpstreamDefinition {
   };
 }
 
-function readOAuth(
-  profile: UpstreamProfile,
-  section: OAuthSection | undefined,
-): OAuthDefinition | undefined {
+function readOAuth(profile: UpstreamProfile, section: OAuthSection | undefined) {
   const known = oauthEndpointsOf(profile);
-  const authorizationUrl = section?.authorization_url ?? known?.authorizationUrl;
-  const tokenUrl = section?.token_url ?? known?.tokenUrl;
+  const given = readSection(OAUTH_SCHEMA, section ?? {});
+  const authorizationUrl = given.authorizationUrl ?? known?.authorizationUrl;
+  const tokenUrl = given.tokenUrl ?? known?.tokenUrl;
   if (authorizationUrl === undefined || tokenUrl === undefined) return undefined;
   return {
-    clientId: section?.client_id ?? '',
-    clientSecret: section?.client_secret,
+    ...given,
     authorizationUrl,
     tokenUrl,
-    revocationUrl: section?.revocation_url ?? known?.revocationUrl,
-    userInfoUrl: section?.userinfo_url ?? known?.userInfoUrl,
-    issuer: section?.issuer,
-    scopes: section?.scopes ?? known?.scopes ?? [],
-    redirectUrl: section?.redirect_url,
+    clientId: given.clientId ?? '',
+    revocationUrl: given.revocationUrl ?? known?.revocationUrl,
+    userInfoUrl: given.userInfoUrl ?? known?.userInfoUrl,
+    scopes: given.scopes ?? known?.scopes ?? [],
     extraAuthorizationParameters: {
       ...known?.extraAuthorizationParameters,
-      ...section?.extra_parameters,
+      ...given.extraAuthorizationParameters,
     },
   };
 }
 
-/** An upstream with accounts from the environment. */
-export interface UpstreamSeed {
-  /** Also the id of the upstream. */
-  readonly profile: UpstreamProfile;
-  /** Undefined for the profile's own address. */
-  readonly baseUrl: string | undefined;
+/** An upstream with accounts from the environment; its profile is its id. */
+export interface UpstreamSeed
+  extends Pick<UpstreamDefinition, 'profile' | 'baseUrl' | 'vocabulary' | 'auth' | 'location'> {
   /** One account a key: `key-1@env`, `key-2@env`, …; empty when accounts come from elsewhere. */
   readonly apiKeys: readonly string[];
-  /** For the `generic` profile only. */
-  readonly vocabulary: 'real' | 'neutral' | undefined;
-  readonly auth: 'bearer' | 'header' | 'query' | undefined;
-  /** For the `vertex` profile only. */
-  readonly location: string | undefined;
   /** Of every account here. */
   readonly projectId: string | undefined;
 }
@@ -154,15 +127,12 @@ export function readUpstreamSeeds(
   environment: Environment,
   ownKeys: readonly string[],
 ): UpstreamSeed[] {
-  const given = environment.geminiApiKey;
-  const isRefused =
-    given !== undefined && refusedKey(given, { ownKeys, isPublic: true }) !== undefined;
-  const geminiApiKey = isRefused ? undefined : given;
+  const { geminiApiKey: key } = environment;
   const main = readMainSeed(environment, ownKeys);
-  if (geminiApiKey === undefined) return main === undefined ? [] : [main];
-  if (main === undefined) return [publicSeed(geminiApiKey)];
-  if (main.profile !== 'gemini-api') return [main, publicSeed(geminiApiKey)];
-  return [main.apiKeys.length === 0 ? { ...main, apiKeys: [geminiApiKey] } : main];
+  const seeds = main === undefined ? [] : [main];
+  if (key === undefined || refusedKey(key, { ownKeys, isPublic: true }) !== undefined) return seeds;
+  if (main?.profile !== 'gemini-api') return [...seeds, { ...PUBLIC_API, apiKeys: [key] }];
+  return main.apiKeys.length === 0 ? [{ ...main, apiKeys: [key] }] : seeds;
 }
 
 /** Why keys of the environment make no account, a sentence each. */
@@ -170,16 +140,13 @@ export function refusedSeeds(
   { geminiApiKey, upstreamApiKeys = [], upstreamBaseUrl }: Environment,
   ownKeys: readonly string[],
 ): Sentence[] {
-  const sayRefused = (name: string, keys: readonly string[], isPublic: boolean): Sentence[] => {
-    const reasons = keys.flatMap((key) => refusedKey(key, { ownKeys, isPublic }) ?? []);
-    return [...new Set(reasons)].map(
-      (reason) => told`A key of ${name} makes no account: it ${reason}.`,
-    );
+  const say = (name: string, keys: readonly string[], isPublic: boolean): Sentence[] => {
+    const reasons = new Set(keys.flatMap((key) => refusedKey(key, { ownKeys, isPublic }) ?? []));
+    return [...reasons].map((reason) => told`A key of ${name} makes no account: it ${reason}.`);
   };
-  const own = geminiApiKey === undefined ? [] : [geminiApiKey];
   return [
-    ...sayRefused('GEMINI_API_KEY', own, true),
-    ...sayRefused('UPSTREAM_API_KEYS', upstreamApiKeys, upstreamBaseUrl === undefined),
+    ...say('GEMINI_API_KEY', [geminiApiKey ?? []].flat(), true),
+    ...say('UPSTREAM_API_KEYS', upstreamApiKeys, upstreamBaseUrl === undefined),
   ];
 }
 
@@ -211,17 +178,10 @@ function readMainSeed(
   };
 }
 
-function publicSeed(apiKey: string): UpstreamSeed {
-  return {
-    profile: 'gemini-api',
-    baseUrl: undefined,
-    apiKeys: [apiKey],
-    vocabulary: undefined,
-    auth: undefined,
-    location: undefined,
-    projectId: undefined,
-  };
-}
+const PUBLIC_API: Omit<UpstreamSeed, 'apiKeys'> = {
+  ...{ profile: 'gemini-api', baseUrl: undefined, vocabulary: undefined },
+  ...{ auth: undefined, location: undefined, projectId: undefined },
+};
 
 /** A value and what it must be. */
 type Check = readonly [key: string, value: string | undefined, read: (text: string) => unknown];
@@ -336,22 +296,12 @@ function tryAll(checks: readonly Check[]): string[] {
   });
 }
 
-/** The public OAuth endpoints of a profile. */
-interface OAuthEndpoints {
-  readonly authorizationUrl: string;
-  readonly tokenUrl: string;
-  readonly revocationUrl: string;
-  readonly userInfoUrl: string;
-  readonly scopes: readonly string[];
-  readonly extraAuthorizationParameters: Readonly<Record<string, string>>;
-}
-
 /**
  * `access_type=offline` asks for a refresh token, `prompt=consent` for one at every sign-in.
  * Sources: "Using OAuth 2.0 for Web Server Applications" and the OpenID Connect discovery document
  * of the provider; Vertex AI and Gemini API, "Authentication".
  */
-const GOOGLE: OAuthEndpoints = {
+const GOOGLE = {
   authorizationUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
   tokenUrl: 'https://oauth2.googleapis.com/token',
   revocationUrl: 'https://oauth2.googleapis.com/revoke',
@@ -361,7 +311,7 @@ const GOOGLE: OAuthEndpoints = {
 };
 
 /** Undefined for profiles whose provider is not known beforehand. */
-function oauthEndpointsOf(profile: UpstreamProfile): OAuthEndpoints | undefined {
+function oauthEndpointsOf(profile: UpstreamProfile): typeof GOOGLE | undefined {
   return profile === 'gemini-api' || profile === 'vertex' ? GOOGLE : undefined;
 }
 

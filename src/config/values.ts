@@ -1,9 +1,11 @@
 // Readers of single configuration values, shared by environment, file and flags, and the errors of a configuration.
+// Each reader throws ValueError, which never holds a secret.
 
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { type Sentence, told } from '../lib/localized-message.ts';
-import { isOutOfRoom } from '../lib/private-file.ts';
+import { isLoopbackHost } from '../lib/net.ts';
+import { codeOf, isOutOfRoom } from '../lib/private-file.ts';
 
 export const AUTH_MODES = ['off', 'auto', 'strict'] as const;
 export type AuthMode = (typeof AUTH_MODES)[number];
@@ -30,14 +32,13 @@ export class ValueError extends Error {
   }
 }
 
-/** A word of a list, whatever its case. @throws ValueError */
+/** A word of a list, whatever its case. */
 export function readWord<Word extends string>(text: string, words: readonly Word[]): Word {
   const word = words.find((each) => each === text.trim().toLowerCase());
   if (word === undefined) throw new ValueError(told`must be one of ${words.join(', ')}`);
   return word;
 }
 
-/** @throws ValueError */
 export function readSwitch(text: string): boolean {
   return readWord(text, ['true', 'false']) === 'true';
 }
@@ -46,7 +47,6 @@ export function readPort(text: string): number {
   return readInteger(text, { least: 0, most: 65_535 });
 }
 
-/** @throws ValueError */
 export function readInteger(
   text: string,
   { least, most }: { readonly least: number; readonly most: number },
@@ -58,14 +58,13 @@ export function readInteger(
   return value;
 }
 
-/** @throws ValueError */
 export function readRatio(text: string): number {
   const value = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (!(value <= 1)) throw new ValueError(told`must be a number from 0 to 1`);
   return value;
 }
 
-/** A secret in one line without blanks. @throws ValueError */
+/** A secret in one line without blanks. */
 export function readSecret(text: string): string {
   if (!/^[^\s\p{Cc}]+$/u.test(text)) {
     throw new ValueError(told`must be one line without blanks or control characters`);
@@ -76,7 +75,7 @@ export function readSecret(text: string): string {
 /** Longer ones are neither hashed nor compared when somebody signs in. */
 const MAX_PASSWORD_CHARACTERS = 1_024;
 
-/** What somebody signs in with. @throws ValueError */
+/** What somebody signs in with. */
 export function readPassword(text: string): string {
   readOneLine(text);
   if (text.length > MAX_PASSWORD_CHARACTERS) {
@@ -85,12 +84,11 @@ export function readPassword(text: string): string {
   return text;
 }
 
-/** The key of the clients, which may be the password too. @throws ValueError */
+/** The key of the clients, which may be the password too. */
 export function readClientKey(text: string): string {
   return readPassword(readSecret(text));
 }
 
-/** @throws ValueError */
 export function readOneLine(text: string): string {
   if (/\p{Cc}/u.test(text)) throw new ValueError(told`must be one line`);
   return text;
@@ -101,7 +99,7 @@ export function readPath(text: string): string {
   return text;
 }
 
-/** A host name or address to listen on. @throws ValueError */
+/** A host name or address to listen on. */
 export function readHost(text: string): string {
   const host = text.trim();
   if (!ipaddr.isValid(host) && !isHostName(host)) {
@@ -110,7 +108,7 @@ export function readHost(text: string): string {
   return host;
 }
 
-/** An address of the given schemes, without user and password unless they are part of it. @throws ValueError */
+/** An address of the given schemes, without user and password unless they are part of it. */
 export function readUrl(text: string, schemes: readonly string[]): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !schemes.includes(url.protocol.slice(0, -1))) {
@@ -123,7 +121,7 @@ export function readUrl(text: string, schemes: readonly string[]): string {
   return text.trim();
 }
 
-/** An address that paths are put behind. @throws ValueError */
+/** An address that paths are put behind. */
 export function readBaseUrl(text: string): string {
   const address = readUrl(text, ['http', 'https']);
   // Nothing of it would ever be sent, and a key in it would be shown wherever the address is.
@@ -131,7 +129,7 @@ export function readBaseUrl(text: string): string {
   return address;
 }
 
-/** A web address, with or without user and password. @throws ValueError */
+/** A web address, with or without user and password. */
 export function readWebUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
     throw new ValueError(told`must be an address that starts with https:// or http://`);
@@ -139,19 +137,16 @@ export function readWebUrl(text: string): string {
   return text;
 }
 
-/** An address that credentials are sent to: https, or http on this machine. @throws ValueError */
+/** An address that credentials are sent to: https, or http on this machine. */
 export function readServiceUrl(text: string): string {
   const url = new URL(readUrl(text, ['https', 'http']));
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const isLocal =
-    host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
-  if (url.protocol === 'http:' && !isLocal) {
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     throw new ValueError(told`must start with https://, except on this machine`);
   }
   return text.trim();
 }
 
-/** A cloud location such as `us-central1`; it becomes part of a host name. @throws ValueError */
+/** A cloud location such as `us-central1`; it becomes part of a host name. */
 export function readLocation(text: string): string {
   const location = text.trim().toLowerCase();
   if (!/^[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/.test(location)) {
@@ -160,7 +155,7 @@ export function readLocation(text: string): string {
   return location;
 }
 
-/** The parts between commas, blanks around them removed. @throws ValueError when a part is empty. */
+/** The parts between commas, blanks around them removed; none may be empty. */
 export function readList<Item>(text: string, readItem: (text: string) => Item): Item[] {
   return text.split(',').map((part) => {
     const item = part.trim();
@@ -169,10 +164,7 @@ export function readList<Item>(text: string, readItem: (text: string) => Item): 
   });
 }
 
-/**
- * `name=value` pairs, comma list, values percent-encoded where they hold commas, blanks or `%`.
- * @throws ValueError which never holds a value
- */
+/** `name=value` pairs, comma list, values percent-encoded where they hold commas, blanks or `%`. */
 export function readPairs(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     readList(text, (part): [string, string] => {
@@ -183,7 +175,7 @@ export function readPairs(text: string): Readonly<Record<string, string>> {
   );
 }
 
-/** Headers of requests, given as pairs. @throws ValueError which never holds a value */
+/** Headers of requests, given as pairs. */
 export function readHeaders(text: string): Readonly<Record<string, string>> {
   const headers = readPairs(text);
   for (const [name, value] of Object.entries(headers)) {
@@ -202,7 +194,7 @@ function decodeValue(name: string, value: string): string {
   }
 }
 
-/** An address or CIDR range of a proxy. Ranges that hold half the internet are refused. @throws ValueError */
+/** An address or CIDR range of a proxy. Ranges that hold half the internet are refused. */
 export function readAddressRange(text: string): string {
   const [address = '', bits] = text.trim().split('/');
   const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
@@ -217,7 +209,7 @@ export function readAddressRange(text: string): string {
   return text.trim();
 }
 
-/** A web origin: scheme, host and port, nothing after it. @throws ValueError */
+/** A web origin: scheme, host and port, nothing after it. */
 export function readOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && isInternational(text) && /^https?:\/\/[^/?#@]+$/.test(text.trim())) {
@@ -233,7 +225,7 @@ export function readOrigin(text: string): string {
   return url.origin;
 }
 
-/** A host name under which the gateway may be called. @throws ValueError */
+/** A host name under which the gateway may be called. */
 export function readHostName(text: string): string {
   const name = text.trim().toLowerCase();
   const sent = isInternational(name) ? domainToASCII(name) : '';
@@ -279,7 +271,7 @@ export class UnwritableFileError extends Error {
   override readonly name = 'UnwritableFileError';
 
   constructor(path: string, cause: unknown) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : 'unknown error';
+    const code = codeOf(cause) ?? 'unknown error';
     const why = isOutOfRoom(cause)
       ? ': its disk has no room left. Free some and try again.'
       : ` (${code}). Let the user of this process write to it and to its folder.`;

@@ -141,38 +141,34 @@ export function readRange(text: string): IpRange | undefined {
   return prefixBits < 0 ? undefined : { ...address, prefixBits };
 }
 
-export type RangeReading =
-  | { readonly kind: 'good'; readonly range: IpRange; readonly text: string }
-  /** Starts with "must". */
-  | { readonly kind: 'bad'; readonly problem: Sentence };
-
-/** A single address or CIDR range of a rule; the text of a good one is its usual spelling. */
-export function readIpRange(written: string): RangeReading {
+/**
+ * A single address or CIDR range of a rule, its text in the usual spelling; else what is wrong with it, which starts
+ * with "must".
+ */
+export function readIpRange(
+  written: string,
+): { readonly range: IpRange; readonly text: string } | Sentence {
   const [addressText = '', bitsText, ...rest] = written.trim().split('/');
   const base = rest.length > 0 ? undefined : parseIp(addressText);
   if (base === undefined) {
-    return badRange(
-      told`must be an IPv4 address in four decimal parts, an IPv6 address, or one of them with a prefix, such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32`,
-    );
+    return told`must be an IPv4 address in four decimal parts, an IPv6 address, or one of them with a prefix, such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32`;
   }
   const bits = readBits(bitsText, base);
   if (bits === undefined)
-    return badRange(told`must have a prefix from 0 to ${widthOf(base)} after the slash`);
+    return told`must have a prefix from 0 to ${widthOf(base)} after the slash`;
   const range = embeddedRange(base, bits);
   if (range === undefined) {
-    return badRange(
-      told`must have at least 96 prefix bits where it holds an IPv4 address; write the IPv4 range`,
-    );
+    return told`must have at least 96 prefix bits where it holds an IPv4 address; write the IPv4 range`;
   }
   const hostBits = BigInt(widthOf(range) - range.prefixBits);
   const network = (range.value >> hostBits) << hostBits;
   if (network !== range.value) {
     const meant = `${formatIpAddress({ ...range, value: network })}/${range.prefixBits}`;
-    return badRange(
-      told`must have only zeros after its prefix; write ${meant} or the single address`,
-    );
+    return told`must have only zeros after its prefix; write ${meant} or the single address`;
   }
-  return { kind: 'good', range, text: formatRange(range) };
+  const text = formatIpAddress(range);
+  const isOne = range.prefixBits === widthOf(range);
+  return { range, text: isOne ? text : `${text}/${range.prefixBits}` };
 }
 
 /** The bits of the prefix; those of a single address when there is no text. */
@@ -186,15 +182,6 @@ function embeddedRange(base: IpAddress, bits: number): IpRange | undefined {
   const embedded = embeddedIpv4(base);
   if (embedded === undefined) return { ...base, prefixBits: bits };
   return bits < 96 ? undefined : { ...embedded, prefixBits: bits - 96 };
-}
-
-function formatRange(range: IpRange): string {
-  const text = formatIpAddress(range);
-  return range.prefixBits === widthOf(range) ? text : `${text}/${range.prefixBits}`;
-}
-
-function badRange(problem: Sentence): RangeReading {
-  return { kind: 'bad', problem };
 }
 
 const LOOPBACK_OF_ALL: ReadonlyMap<string, string> = new Map([

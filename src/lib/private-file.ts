@@ -110,6 +110,6 @@ function flush(path: string): void {
 
 /** True for a full disk or an exceeded disk quota, which need another remedy than missing rights. */
 export function isOutOfRoom(error: unknown): boolean {
-  if (!(error instanceof Error) || !('code' in error)) return false;
-  return error.code === 'ENOSPC' || error.code === 'EDQUOT';
+  const code = codeOf(error);
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }

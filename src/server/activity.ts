@@ -6,17 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
 import { told } from '../lib/localized-message.ts';
 
-export interface Activity {
-  /** True once the wind-down has begun: answers then close their connection. */
-  readonly draining: boolean;
-  /** Aborted when the wind-down begins: answers without an end of their own end then. */
-  readonly ending: AbortSignal;
-  begin(exchange: Running): void;
-  /** Call once the response is closed. */
-  end(exchange: Running): void;
-  /** Resolves when nothing runs; after `graceMs` what still runs is aborted and given a last moment to say so. */
-  drain(graceMs: number): Promise<void>;
-}
+export type Activity = ReturnType<typeof createActivity>;
 
 interface Running extends IndexedListItem {
   readonly request: { readonly socket: Socket };
@@ -26,7 +16,7 @@ interface Running extends IndexedListItem {
 /** Time an aborted answer has to write its own error and end. */
 const LAST_WORDS_MS = 2_000;
 
-export function createActivity(clock: Clock): Activity {
+export function createActivity(clock: Clock) {
   const running = new IndexedList<Running>();
   let draining = false;
   const ending = new AbortController();
@@ -35,20 +25,24 @@ export function createActivity(clock: Clock): Activity {
   const isPipelined = ({ request }: Running): boolean =>
     running.list().some((other) => other.request.socket === request.socket);
   return {
-    get draining() {
+    /** True once the wind-down has begun: answers then close their connection. */
+    get draining(): boolean {
       return draining;
     },
+    /** Aborted when the wind-down begins: answers without an end of their own end then. */
     ending: ending.signal,
-    begin(exchange) {
+    begin(exchange: Running): void {
       running.add(exchange);
     },
-    end(exchange) {
+    /** Call once the response is closed. */
+    end(exchange: Running): void {
       running.delete(exchange);
       // Headers of a stream that began before the drain promised a connection that stays open.
       if (draining && !isPipelined(exchange)) exchange.request.socket.destroySoon();
-      if (running.size === 0) onIdle?.();
+      if (onIdle !== undefined && running.size === 0) onIdle();
     },
-    async drain(graceMs) {
+    /** Resolves when nothing runs; after `graceMs` what still runs is aborted and given a last moment to say so. */
+    async drain(graceMs: number): Promise<void> {
       draining = true;
       ending.abort();
       if (running.size === 0) return;

@@ -2,8 +2,7 @@
 
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { ConsoleLogin } from '../access/console-sign-in.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { isHeardAt, isInRange, readAddress } from '../lib/net.ts';
@@ -27,7 +26,7 @@ import {
   readClientAddress,
   readTrustedProxies,
 } from './gates/locality.ts';
-import { baseHeaders, endAnswer, sendError, sendText } from './respond.ts';
+import { baseHeaders, sendError, sendText } from './respond.ts';
 import { acceptsCoding } from './settings.ts';
 import { SocketWriter } from './stream-response.ts';
 
@@ -122,18 +121,6 @@ async function sendEvents(
   }
 }
 
-interface ConsoleInput {
-  readonly login: ConsoleLogin;
-  /** Keys and passwords that the request shows. */
-  readonly credentials: readonly string[];
-  /** The secret of its session cookie. */
-  readonly cookie: string | undefined;
-  readonly method: string;
-  /** The client's, as the limits count it. */
-  readonly address: string;
-  readonly peer: PeerInput;
-}
-
 interface ConsoleEntry {
   /** Whether the same would be let in now, for answers that go on. */
   isStillIn(): boolean;
@@ -145,16 +132,23 @@ interface ConsoleEntry {
  * A web page of another origin is refused whatever it shows, also one that may call the models.
  * @throws GatewayError unauthenticated, forbidden or rate-limited, with the way out.
  */
-async function authenticateConsole(input: ConsoleInput): Promise<ConsoleEntry> {
-  const { login, credentials, cookie, address, peer } = input;
+async function authenticateConsole(
+  edge: Edge,
+  { headers, request }: Exchange,
+  { peer, caller: { cookie, address } }: AdminVisit,
+): Promise<ConsoleEntry> {
+  const { login } = edge.access;
   if (!login.needsPassword) {
     if (classifyPeer(peer) !== 'local') {
-      throw refused(
+      throw clientError(
+        'unauthenticated',
         told`Set WEB_PASSWORD where the gateway runs to use the admin API from elsewhere.`,
       );
     }
     return { isStillIn: () => !login.needsPassword, hasShownPassword: false };
   }
+  // Not from the address: it stands in histories and logs.
+  const credentials = readCredentials(headers, new URLSearchParams());
   if (credentials.length > 0) {
     // One try for each request: several credentials would be several.
     const [credential = '', ...others] = new Set(credentials);
@@ -164,7 +158,7 @@ async function authenticateConsole(input: ConsoleInput): Promise<ConsoleEntry> {
     return { isStillIn: () => login.passwordTag === passwordTag, hasShownPassword: true };
   }
   if (cookie === undefined || login.findSession(cookie) === undefined) throw wrongPassword();
-  checkBrowserCall(input);
+  checkBrowserCall(request.method, peer);
   return { isStillIn: () => login.hasSession(cookie), hasShownPassword: false };
 }
 
@@ -173,15 +167,12 @@ async function authenticateConsole(input: ConsoleInput): Promise<ConsoleEntry> {
  * that no foreign page can add, and to come from a page of ours.
  * @throws GatewayError forbidden
  */
-function checkBrowserCall({ method, peer }: Pick<ConsoleInput, 'method' | 'peer'>): void {
+function checkBrowserCall(method: string | undefined, peer: PeerInput): void {
   if (!isSamePage(peer)) throw foreignPage();
   if (method === 'GET' || method === 'HEAD') return;
   if (peer.headers[CONSOLE_HEADER] === '1') return;
-  throw new GatewayError({
-    kind: 'forbidden',
-    source: 'client',
-    message: told`A change with the session cookie needs the header "${CONSOLE_HEADER}: 1".`,
-  });
+  const message = told`A change with the session cookie needs the header "${CONSOLE_HEADER}: 1".`;
+  throw clientError('forbidden', message);
 }
 
 const CONSOLE_HEADER = 'x-isthmus-console';
@@ -202,21 +193,17 @@ function isSamePage(peer: PeerInput): boolean {
 }
 
 function foreignPage(): GatewayError {
-  return new GatewayError({
-    kind: 'forbidden',
-    source: 'client',
-    message: told`The admin API takes no requests of web pages from elsewhere. Behind a proxy, name the host under which the gateway is reached in proxy.allowed_hosts.`,
-  });
-}
-
-function wrongPassword(): GatewayError {
-  return refused(
-    told`The admin API needs "Authorization: Bearer <console password>", or a browser that is signed in.`,
+  return clientError(
+    'forbidden',
+    told`The admin API takes no requests of web pages from elsewhere. Behind a proxy, name the host under which the gateway is reached in proxy.allowed_hosts.`,
   );
 }
 
-function refused(message: string): GatewayError {
-  return new GatewayError({ kind: 'unauthenticated', source: 'client', message });
+function wrongPassword(): GatewayError {
+  return clientError(
+    'unauthenticated',
+    told`The admin API needs "Authorization: Bearer <console password>", or a browser that is signed in.`,
+  );
 }
 
 export interface MatchedAdminRoute {
@@ -235,11 +222,8 @@ export async function runAdminRoute(
 ): Promise<void> {
   const { request, headers, settings, query, requestId, abort } = exchange;
   const stranger = readCaller(edge, exchange, peer);
-  const { isStillIn, hasShownPassword } = await authorize(edge, exchange, {
-    route,
-    peer,
-    caller: stranger,
-  });
+  const visit = { route, peer, caller: stranger };
+  const { isStillIn, hasShownPassword } = await authorize(edge, exchange, visit);
   const caller: AdminCaller = { ...stranger, hasShownPassword };
   const body = await readBody(edge, exchange, route);
   const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
@@ -283,30 +267,17 @@ interface AdminVisit {
   readonly caller: AdminCaller;
 }
 
-/**
- * @throws GatewayError unauthenticated, forbidden or rate-limited
- */
-async function authorize(
-  edge: Edge,
-  exchange: Exchange,
-  { route, peer, caller }: AdminVisit,
-): Promise<ConsoleEntry> {
-  const { method = 'GET' } = exchange.request;
+/** @throws GatewayError unauthenticated, forbidden or rate-limited */
+async function authorize(edge: Edge, exchange: Exchange, visit: AdminVisit): Promise<ConsoleEntry> {
+  const { route, peer } = visit;
+  const { method } = exchange.request;
   // Signing in and out change something too: no other page may make a browser do it.
   if (route.access === 'public') {
-    if (method !== 'GET' && method !== 'HEAD') checkBrowserCall({ method, peer });
+    if (method !== 'GET' && method !== 'HEAD') checkBrowserCall(method, peer);
     return UNASKED;
   }
   if (route.access === 'console-or-local' && classifyPeer(peer) === 'local') return UNASKED;
-  const entry = await authenticateConsole({
-    login: edge.access.login,
-    // Not from the address: it stands in histories and logs.
-    credentials: readCredentials(exchange.headers, new URLSearchParams()),
-    cookie: caller.cookie,
-    method,
-    address: caller.address,
-    peer,
-  });
+  const entry = await authenticateConsole(edge, exchange, visit);
   exchange.clientKeyId = 'console';
   return entry;
 }
@@ -358,26 +329,29 @@ async function sendAnswer(
       break;
     }
     case 'empty':
-      sendBare(edge, exchange, { status: 204, headers: cookieOf(answer) });
+      sendText(edge, exchange, { status: 204, headers: [...NO_STORE, ...cookieOf(answer)] });
       break;
     case 'text': {
-      const { contentType, text } = answer;
-      const headers = ['content-type', contentType, 'content-length', `${Buffer.byteLength(text)}`];
-      sendBare(edge, exchange, { status: 200, headers, text });
+      const { contentType: type, text } = answer;
+      sendText(edge, exchange, { status: 200, text, type, headers: NO_STORE });
       break;
     }
-    case 'redirect':
-      sendBare(edge, exchange, {
-        status: 303,
-        headers: [
-          ...['location', answer.location, ...PAGE_HEADERS, 'content-length', '0'],
-          ...cookieOf(answer),
-        ],
-      });
+    case 'redirect': {
+      const location = ['location', answer.location, 'content-length', '0'];
+      const headers = [...NO_STORE, ...location, ...PAGE_HEADERS, ...cookieOf(answer)];
+      sendText(edge, exchange, { status: 303, headers });
       break;
+    }
     case 'page': {
-      const { html, styleHash } = answer;
-      sendBare(edge, exchange, { status: 200, headers: pageHeaders(html, styleHash), text: html });
+      const policy =
+        `default-src 'none'; style-src 'sha256-${answer.styleHash}'; base-uri 'none'; ` +
+        `form-action 'none'; frame-ancestors 'none'`;
+      sendText(edge, exchange, {
+        status: 200,
+        text: answer.html,
+        type: 'text/html; charset=utf-8',
+        headers: [...NO_STORE, ...PAGE_HEADERS, 'content-security-policy', policy],
+      });
       break;
     }
     default:
@@ -404,32 +378,5 @@ function cookieOf({ cookie }: { readonly cookie?: string | undefined }): readonl
   return cookie === undefined ? [] : ['set-cookie', cookie];
 }
 
-interface TextAnswer {
-  readonly status: number;
-  /** Names and values alternating. */
-  readonly headers: readonly string[];
-  readonly text?: string;
-}
-
-/** Does nothing when an answer has begun or the client has left. */
-function sendBare(edge: Edge, exchange: Exchange, { status, headers, text }: TextAnswer): void {
-  const { response } = exchange;
-  if (response.headersSent || response.destroyed) return;
-  response.writeHead(status, [...baseHeaders(edge, exchange), ...NO_STORE, ...headers]);
-  endAnswer(response, text, edge.clock);
-}
-
 /** The address of such a page may hold a code: it goes nowhere else, and nothing else comes in. */
 const PAGE_HEADERS = ['referrer-policy', 'no-referrer', 'x-frame-options', 'DENY'] as const;
-
-function pageHeaders(html: string, styleHash: string): readonly string[] {
-  const policy =
-    `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; ` +
-    `form-action 'none'; frame-ancestors 'none'`;
-  return [
-    ...PAGE_HEADERS,
-    ...['content-security-policy', policy],
-    ...['content-type', 'text/html; charset=utf-8'],
-    ...['content-length', String(Buffer.byteLength(html))],
-  ];
-}

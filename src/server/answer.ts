@@ -1,14 +1,14 @@
 // Takes a request through routing, authentication and the choice of protocol to its route or console file.
 
 import type { AccessVerdict } from '../access/access-log.ts';
-import { GatewayError } from '../canonical/error.ts';
+import { clientError, type GatewayError } from '../canonical/error.ts';
 import { runAdminRoute } from './admin.ts';
 import type { ConsoleFile } from './console.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { authenticate, type KeyRing, readCredentials } from './gates/authenticate.ts';
 import { preflightHeaders } from './gates/cors.ts';
 import type { PeerInput } from './gates/locality.ts';
-import { baseHeaders, endAnswer, isAdminPath, sendError, sendJson } from './respond.ts';
+import { isAdminPath, sendError, sendJson, sendText } from './respond.ts';
 import type { RouteMatch, RouteOffer } from './routes.ts';
 import { runRoute } from './run-route.ts';
 import { acceptsCoding } from './settings.ts';
@@ -50,13 +50,6 @@ function sendPreflight(edge: Edge, exchange: Exchange): void {
   response.end();
 }
 
-/** Coding CLIs try a WebSocket first; this answer, and no other, makes them go on over HTTP at once. */
-function refuseUpgrade(edge: Edge, exchange: Exchange): void {
-  const message = `${exchange.path} speaks HTTP only; send a POST.`;
-  const error = new GatewayError({ kind: 'upgrade-refused', source: 'client', message });
-  sendError(edge, exchange, error, ['upgrade', 'HTTP/1.1']);
-}
-
 function sendHealth(edge: Edge, exchange: Exchange): void {
   const { draining } = edge.activity;
   const status = draining ? 'draining' : 'ok';
@@ -69,50 +62,43 @@ function refuseRoute(
   exchange: Exchange,
   match: Exclude<RouteMatch, { kind: 'route' }>,
 ): void {
-  const isWebSocket = exchange.headers.upgrade?.toLowerCase() === 'websocket';
-  if (match.kind === 'wrong-method' && isWebSocket) {
-    refuseUpgrade(edge, exchange);
-    return;
+  const { path, request, headers } = exchange;
+  if (match.kind === 'unknown') {
+    const message = `There is no ${path} here. ${sayWayOut(path, match.meant)}`;
+    sendError(edge, exchange, clientError('not-found', message));
+  } else if (headers.upgrade?.toLowerCase() === 'websocket') {
+    // Coding CLIs try a WebSocket first; this answer, and no other, makes them go on over HTTP at once.
+    const error = clientError('upgrade-refused', `${path} speaks HTTP only; send a POST.`);
+    sendError(edge, exchange, error, ['upgrade', 'HTTP/1.1']);
+  } else {
+    const allow = match.allow.join(', ');
+    const message = `${path} does not take ${request.method}; use ${allow}.`;
+    sendError(edge, exchange, clientError('method-not-allowed', message), ['allow', allow]);
   }
-  const error = routeError(exchange, match);
-  const allow = match.kind === 'wrong-method' ? ['allow', match.allow.join(', ')] : [];
-  sendError(edge, exchange, error, allow);
-}
-
-function routeError(
-  { path, request }: Exchange,
-  match: Exclude<RouteMatch, { kind: 'route' }>,
-): GatewayError {
-  if (match.kind === 'wrong-method') {
-    const message = `${path} does not take ${request.method}; use ${match.allow.join(', ')}.`;
-    return new GatewayError({ kind: 'method-not-allowed', source: 'client', message });
-  }
-  const message = `There is no ${path} here. ${sayWayOut(path, match.meant)}`;
-  return new GatewayError({ kind: 'not-found', source: 'client', message });
 }
 
 /** @throws GatewayError unauthenticated, rate-limited, or forbidden by a rule of the key */
 function authenticateExchange(edge: Edge, exchange: Exchange): void {
   const { headers, settings, query, clientAddress: address } = exchange;
-  const { keyLimits, guesses } = edge.access;
+  const { keys: keyBook, guesses } = edge.access;
   const credentials = readCredentials(headers, query);
   const ring = edge.keyRing(settings);
   exchange.clientKeyId = authenticate({
     mode: settings.authMode,
-    keys: keyLimits.isEmpty ? ring : withPersonKeys(keyLimits, ring),
+    keys: keyBook.isEmpty ? ring : withPersonKeys(keyBook, ring),
     credentials,
     corsOrigins: settings.corsOrigins,
     checkGuess: (guess) => guesses.check({ address, credentials, ...guess }),
     peer: peerOf(exchange),
   });
-  if (!keyLimits.isEmpty) keyLimits.enter(exchange.clientKeyId, address);
+  if (!keyBook.isEmpty) keyBook.enter(exchange.clientKeyId, address);
 }
 
 /** A person's key decides before the others that are shown: beside it nobody learns whether a guess is right. */
-function withPersonKeys(keyLimits: Edge['access']['keyLimits'], ring: KeyRing): KeyRing {
+function withPersonKeys(keyBook: Edge['access']['keys'], ring: KeyRing): KeyRing {
   return {
     isEmpty: false,
-    find: (credentials) => keyLimits.identify(credentials) ?? ring.find(credentials),
+    find: (credentials) => keyBook.identify(credentials) ?? ring.find(credentials),
   };
 }
 
@@ -230,43 +216,27 @@ function isPageRequest({ routes }: Edge, { path, headers }: Exchange): boolean {
 function sendPage(edge: Edge, exchange: Exchange): void {
   const page = edge.consoleFiles?.page();
   if (page === undefined) return;
-  const body = Buffer.from(page.html);
-  write(edge, exchange, {
-    body,
-    headers: [
-      ...['content-type', 'text/html; charset=utf-8', 'cache-control', 'no-store'],
-      ...['content-security-policy', page.policy],
-    ],
+  sendText(edge, exchange, {
+    status: 200,
+    text: page.html,
+    type: 'text/html; charset=utf-8',
+    headers: [...GUARDS, 'cache-control', 'no-store', 'content-security-policy', page.policy],
   });
 }
 
 async function sendFile(edge: Edge, exchange: Exchange, file: ConsoleFile): Promise<void> {
   const { headers } = exchange;
-  const accepted = headers['accept-encoding'] ?? '';
-  const coding = file.codings.find(({ name }) => acceptsCoding(accepted, name));
-  const list = ['content-type', file.type, 'etag', file.etag, 'vary', 'accept-encoding'];
+  const { type, etag } = file;
+  const list = [...GUARDS, 'etag', etag, 'vary', 'accept-encoding'];
   list.push('cache-control', file.isHashed ? FOREVER : 'no-cache');
   // An image opened by itself is a page too.
   list.push('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
-  if (headers['if-none-match']?.split(',').some((tag) => tag.trim() === file.etag)) {
-    write(edge, exchange, { headers: list });
-    return;
+  if (headers['if-none-match']?.split(',').some((tag) => tag.trim() === etag)) {
+    return sendText(edge, exchange, { status: 304, type, headers: list });
   }
+  const accepted = headers['accept-encoding'] ?? '';
+  const coding = file.codings.find(({ name }) => acceptsCoding(accepted, name));
   if (coding !== undefined) list.push('content-encoding', coding.name);
-  write(edge, exchange, { body: (await coding?.body()) ?? file.content, headers: list });
-}
-
-interface FileAnswer {
-  /** Undefined when the browser has it already. */
-  readonly body?: Buffer | undefined;
-  readonly headers: readonly string[];
-}
-
-function write(edge: Edge, exchange: Exchange, { body, headers }: FileAnswer): void {
-  const { response, request } = exchange;
-  if (response.headersSent || response.destroyed) return;
-  const length = body === undefined ? [] : ['content-length', String(body.length)];
-  const all = [...baseHeaders(edge, exchange), ...GUARDS, ...headers, ...length];
-  response.writeHead(body === undefined ? 304 : 200, all);
-  endAnswer(response, request.method === 'HEAD' ? undefined : body, edge.clock);
+  const text = (await coding?.body()) ?? file.content;
+  sendText(edge, exchange, { status: 200, text, type, headers: list });
 }

@@ -1,10 +1,11 @@
 // Creates one response in the background: the client polls for it and may disconnect.
 
-import { asGatewayError, GatewayError } from '../canonical/error.ts';
+import { asGatewayError, clientError, GatewayError } from '../canonical/error.ts';
 import type { Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import type { BackgroundCall, GenerateCall } from '../protocols/protocol.ts';
 import type { RefusedRun } from '../stored-responses/response-store.ts';
+import { shuttingDown } from './activity.ts';
 import { observeDetached, readCallContext } from './call-context.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { protocolOf, sendJson } from './respond.ts';
@@ -84,32 +85,21 @@ function limit(
 }
 
 function refusal(reason: RefusedRun['reason']): GatewayError {
+  const field = 'background';
   switch (reason) {
-    case 'too-many':
-      return new GatewayError({
-        kind: 'rate-limited',
-        source: 'client',
-        field: 'background',
-        message:
-          'Too many responses are being made in the background. Wait until some have ended, cancel ' +
-          'them, or leave background out.',
-        retryAfterMs: 10_000,
-      });
-    case 'too-large':
-      return new GatewayError({
-        kind: 'too-large',
-        source: 'client',
-        field: 'background',
-        message:
-          'The request is too large to be answered in the background; leave background out, or send less.',
-      });
+    case 'too-many': {
+      const message =
+        'Too many responses are being made in the background. Wait until some have ended, cancel ' +
+        'them, or leave background out.';
+      return clientError('rate-limited', message, { field, retryAfterMs: 10_000 });
+    }
+    case 'too-large': {
+      const message =
+        'The request is too large to be answered in the background; leave background out, or send less.';
+      return clientError('too-large', message, { field });
+    }
     case 'closing':
-      return new GatewayError({
-        kind: 'overloaded',
-        source: 'gateway',
-        message: 'The gateway is shutting down. Send the request again in a moment.',
-        retryAfterMs: 1_000,
-      });
+      return shuttingDown();
     default:
       return reason satisfies never;
   }

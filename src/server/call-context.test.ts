@@ -1,10 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createAccessControl } from '../access/access.ts';
+import { loadMemoryAccess } from '../../test/support/memory-door-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import type { CallRecord } from '../dispatch/dispatcher.ts';
-import { createId } from '../lib/ids.ts';
 import { DEFAULT_EDGE_SETTINGS } from './settings.ts';
 import { startEdge, type TestEdge } from './testing/start-edge.ts';
 
@@ -20,7 +19,7 @@ const TOLD = { ...NO_USAGE, promptTokens: 3_000, answerTokens: 9_000 };
 async function chargeFor(ended: Partial<CallRecord>): Promise<number | undefined> {
   const clock = createFakeClock(Date.UTC(2026, 0, 15, 12));
   const settings = { ...DEFAULT_EDGE_SETTINGS, port: 0, authMode: 'strict', apiKeys: [] } as const;
-  const access = createAccessControl({ settings: () => settings, clock, createId });
+  const access = await loadMemoryAccess({ settings: () => settings, clock });
   const edge = await startEdge({
     access,
     settings,

@@ -48,6 +48,7 @@ export function readCallContext(exchange: Exchange): CallContext {
 
 function readSession(headers: HeaderMap): string | undefined {
   for (const name of SESSION_HEADERS) {
+    if (headers[name] === undefined) continue;
     const session = readLimited(headers, name, MAX_SESSION_CHARACTERS);
     if (session !== undefined) return session;
   }
@@ -103,7 +104,8 @@ export function observeRoute(
   if (observer === undefined || !OPERATIONS.includes(route.operation)) return;
   const { path, operation } = route;
   const recordedAs = 'recordedAs' in route ? route.recordedAs : undefined;
-  const protocol = recordedAs ?? protocolOf(edge, exchange).name;
+  const { protocol: offered = protocolOf(edge, exchange) } = exchange;
+  const protocol = recordedAs ?? offered.name;
   const unread = { bodyModel: undefined, call: undefined, body: undefined };
   exchange.observed = { route: path, operation, protocol, pathModel, ...unread };
   if (observer.keepsBodies) exchange.record.keepsAnswers = true;
@@ -208,15 +210,15 @@ export async function metered(
   metering: MeteredCall,
   run: () => Promise<void>,
 ): Promise<void> {
-  const { keyLimits } = edge.access;
-  if (keyLimits.isEmpty) return run();
+  const { keys } = edge.access;
+  if (keys.isEmpty) return run();
   const { clientKeyId, record } = exchange;
   const { model } = metering.call;
   const cost = {
     tokens: estimateTokens(exchange, metering),
     images: await countImages(edge, exchange, metering),
   };
-  const reservation = keyLimits.admit(clientKeyId, { model, ...cost });
+  const reservation = keys.admit(clientKeyId, { model, ...cost });
   try {
     await run();
   } catch (error) {
@@ -239,8 +241,7 @@ async function countImages(
   { clientKeyId }: Exchange,
   metering: MeteredCall,
 ): Promise<number> {
-  if (metering.operation !== 'generate' || !edge.access.keyLimits.countsImages(clientKeyId))
-    return 0;
+  if (metering.operation !== 'generate' || !edge.access.keys.countsImages(clientKeyId)) return 0;
   const { call } = metering;
   const { image, outputModalities } = call.request;
   const draws =

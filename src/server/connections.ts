@@ -124,14 +124,12 @@ const listenerLists: Readonly<Record<SocketEvent, WeakMap<Socket, IndexedList<Wa
 /** Calls `listener` at every such event; the answer ends that. */
 export function onSocket(socket: Socket, event: SocketEvent, listener: () => void): () => void {
   const waiting: Waiting = { listener, listIndex: -1 };
-  const list = listOf(socket, event);
+  const list = listenerLists[event].get(socket) ?? listenTo(socket, event);
   list.add(waiting);
   return () => list.delete(waiting);
 }
 
-function listOf(socket: Socket, event: SocketEvent): IndexedList<Waiting> {
-  const known = listenerLists[event].get(socket);
-  if (known !== undefined) return known;
+function listenTo(socket: Socket, event: SocketEvent): IndexedList<Waiting> {
   const list = new IndexedList<Waiting>();
   listenerLists[event].set(socket, list);
   socket.on(event, () => {

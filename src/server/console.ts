@@ -6,6 +6,7 @@ import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { once } from '../lib/once.ts';
+import { codeOf } from '../lib/private-file.ts';
 import type { Log } from './settings.ts';
 
 /** A page as it is sent this once. */
@@ -151,7 +152,7 @@ function listEntries(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
     throw error;
   }

@@ -9,9 +9,8 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
-import { createAccessControl } from '../access/access.ts';
-import { type ErrorKind, GatewayError } from '../canonical/error.ts';
-import { createId, createTimedId } from '../lib/ids.ts';
+import { clientError, type ErrorKind, type GatewayError } from '../canonical/error.ts';
+import { createTimedId } from '../lib/ids.ts';
 import { ownAddress } from '../lib/net.ts';
 import { memoize } from '../lib/once.ts';
 import { BackgroundRuns } from '../stored-responses/response-store.ts';
@@ -30,10 +29,8 @@ export type EdgeServer = ReturnType<typeof createServer>;
 export function createServer(options: EdgeOptions) {
   const keyRing = memoize(createKeyRing);
   const trustedProxies = memoize(readTrustedProxies);
-  const { settings, clock, log } = options;
   const edge: Edge = {
     ...options,
-    access: options.access ?? createAccessControl({ settings, clock, createId, log }),
     runs: new BackgroundRuns(),
     bodies: options.bodies ?? createBodyBudget(options.clock),
     routes: createRouteTable(options.protocols.all, options.adminRoutes),
@@ -184,7 +181,7 @@ function readRequestLine(packet: unknown): { path: string; query: URLSearchParam
 
 function malformed({ code }: ParserError): GatewayError {
   const kind = KIND_BY_CODE.get(code) ?? 'invalid-request';
-  return new GatewayError({ kind, source: 'client', message: MESSAGES[kind] ?? NOT_HTTP });
+  return clientError(kind, MESSAGES[kind] ?? NOT_HTTP);
 }
 
 const NOT_HTTP = 'The bytes are no request that an HTTP server may take.';

@@ -37,8 +37,8 @@ export interface EdgeOptions {
   /** Hears of every model request. */
   readonly observer?: RequestObserver | undefined;
   readonly adminRoutes?: readonly AdminRoute[] | undefined;
-  /** Who is let in; without it everything of it is kept in memory. */
-  readonly access?: AccessControl | undefined;
+  /** Who is let in. */
+  readonly access: AccessControl;
   /** The files of the console; without them there are none. */
   readonly consoleFiles?: ConsoleFiles | undefined;
   /** Asked anew for every request. */
@@ -54,7 +54,6 @@ export interface EdgeOptions {
 }
 
 export interface Edge extends EdgeOptions {
-  readonly access: AccessControl;
   /** Answers that are made in the background. */
   readonly runs: BackgroundRuns;
   readonly routes: RouteTable;

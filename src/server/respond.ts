@@ -25,10 +25,10 @@ const LINGER_MS = 1_000;
 const REST_MS = 5_000;
 
 export interface TextAnswer extends Omit<JsonAnswer, 'body'> {
-  /** Bytes where the text was compressed; the headers say how. */
-  readonly text: string | Buffer;
+  /** Bytes where the text was compressed; the headers say how. Absent for answers without a body. */
+  readonly text?: string | Buffer;
   /** The content type. */
-  readonly type: string;
+  readonly type?: string;
 }
 
 /** Does nothing when an answer has begun or the client has left. */
@@ -44,20 +44,22 @@ const LARGE_ANSWER = 1_048_576;
 export function sendText(edge: Edge, exchange: Exchange, answer: TextAnswer): void {
   const { request, response } = exchange;
   if (response.headersSent || response.destroyed) return;
-  const { text } = answer;
-  if (text.length >= LARGE_ANSWER) edge.bodies.add(exchange, 2 * text.length);
+  const { status, text, type } = answer;
   const headers = baseHeaders(edge, exchange);
-  headers.push('content-type', answer.type);
-  headers.push('content-length', String(Buffer.byteLength(text)));
+  if (type !== undefined) headers.push('content-type', type);
+  if (text !== undefined) {
+    if (text.length >= LARGE_ANSWER) edge.bodies.add(exchange, 2 * text.length);
+    headers.push('content-length', String(Buffer.byteLength(text)));
+  }
   if (answer.headers !== undefined) headers.push(...answer.headers);
   if (isStillSending(request)) {
     if (!edge.activity.draining) headers.push('connection', 'close');
-    response.writeHead(answer.status, headers);
+    response.writeHead(status, headers);
     endLater(exchange, { text, clock: edge.clock });
     return;
   }
   if (!request.complete) forgetRest(request, edge.clock);
-  response.writeHead(answer.status, headers);
+  response.writeHead(status, headers);
   endAnswer(response, text, edge.clock);
 }
 
@@ -121,7 +123,7 @@ function forgetRest(request: IncomingMessage, clock: Clock): void {
  */
 function endLater(
   exchange: Exchange,
-  { text, clock }: { readonly text: string | Buffer; readonly clock: Clock },
+  { text, clock }: { readonly text: string | Buffer | undefined; readonly clock: Clock },
 ): void {
   const { request, response } = exchange;
   const finish = (): void => {
@@ -130,7 +132,7 @@ function endLater(
   };
   const timer = clock.startTimer(LINGER_MS, finish);
   request.once('close', finish);
-  if (request.method !== 'HEAD') response.write(text);
+  if (request.method !== 'HEAD' && text !== undefined) response.write(text);
   exchange.isAnswered = true;
   request.resume();
 }

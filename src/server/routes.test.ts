@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createRouteTable, listRoutes, matchPathPattern, readPathPattern } from './routes.ts';
-
+import { createRouteTable, matchPathPattern, readPathPattern } from './routes.ts';
 import { fakeProtocols } from './testing/fake-protocols.ts';
+import { listRoutes } from './testing/list-routes.ts';
 
 const table = createRouteTable(fakeProtocols.all);
 

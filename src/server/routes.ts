@@ -3,28 +3,22 @@
 import type { ClientProtocol, ProtocolRoute } from '../protocols/protocol.ts';
 import type { AdminAccess, AdminMethod, AdminRoute } from './admin-route.ts';
 
-export type EdgeRoute =
-  | {
-      readonly kind: 'health';
-      readonly method: 'GET';
-      readonly path: string;
-      readonly access: 'public';
-    }
+export type EdgeRoute = { readonly path: string } & (
+  | { readonly kind: 'health'; readonly method: 'GET'; readonly access: 'public' }
   | {
       readonly kind: 'admin';
       readonly method: AdminMethod;
-      readonly path: string;
       readonly access: AdminAccess;
       readonly route: AdminRoute;
     }
   | {
       readonly kind: 'protocol';
       readonly method: ProtocolRoute['method'];
-      readonly path: string;
       readonly access: 'client';
       /** In the order of the protocols; more than one where protocols share a path. */
       readonly offers: readonly [RouteOffer, ...RouteOffer[]];
-    };
+    }
+);
 
 export interface RouteOffer {
   readonly protocol: ClientProtocol;
@@ -52,7 +46,11 @@ export function createRouteTable(
   protocols: readonly ClientProtocol[],
   adminRoutes: readonly AdminRoute[] = [],
 ) {
-  const routes = [...mergeRoutes(protocols), ...adminRoutes.map(adminRoute)];
+  const ofAdmin = adminRoutes.map((route): EdgeRoute => {
+    const { method, path, access } = route;
+    return { kind: 'admin', method, path, access, route };
+  });
+  const routes = [...mergeRoutes(protocols), ...ofAdmin];
   const literals = new Map<string, PathRoutes>();
   const patterns = new Map<string, PatternRoutes>();
   for (const route of routes) {
@@ -100,19 +98,6 @@ export function createRouteTable(
   };
 }
 
-/** The table as sorted lines `METHOD path access protocol:operation …`, for a golden file. */
-export function listRoutes(table: RouteTable): readonly string[] {
-  return table.routes
-    .map((route) => {
-      const offers =
-        route.kind === 'protocol'
-          ? route.offers.map((offer) => `${offer.protocol.name}:${offer.route.operation}`)
-          : [route.kind];
-      return [route.method, route.path, route.access, ...offers].join(' ');
-    })
-    .sort();
-}
-
 function mergeRoutes(protocols: readonly ClientProtocol[]): readonly EdgeRoute[] {
   const merged = new Map<string, EdgeRoute>();
   for (const path of ['/health', '/healthz']) {
@@ -135,11 +120,6 @@ function mergeRoutes(protocols: readonly ClientProtocol[]): readonly EdgeRoute[]
     }
   }
   return [...merged.values()];
-}
-
-function adminRoute(route: AdminRoute): EdgeRoute {
-  const { method, path, access } = route;
-  return { kind: 'admin', method, path, access, route };
 }
 
 /** An unknown `:verb` is an unknown path, not a model whose name holds a colon. */

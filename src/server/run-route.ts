@@ -94,7 +94,7 @@ export async function runRoute(
 
 /** What a key may not use is not there for it. */
 function isAllowed({ access }: Edge, { clientKeyId }: Exchange, model: string): boolean {
-  return access.keyLimits.isEmpty || access.keyLimits.allows(clientKeyId, model);
+  return access.keys.isEmpty || access.keys.allows(clientKeyId, model);
 }
 
 type ReadingRoute = Extract<ProtocolRoute, { operation: 'generate' | 'count-tokens' | 'embed' }>;

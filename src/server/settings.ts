@@ -50,15 +50,11 @@ export interface EdgeSettings
 }
 
 export const DEFAULT_EDGE_SETTINGS: EdgeSettings = {
-  ...{ host: DEFAULTS.host, port: DEFAULTS.port, authMode: 'auto' },
+  ...DEFAULTS,
+  authMode: 'auto',
   apiKeys: [],
   consolePassword: undefined,
-  addressFilter: DEFAULTS.addressFilter,
   sessionIdleMs: DEFAULTS.console.sessionIdleMs,
-  maxBodyBytes: DEFAULTS.maxBodyBytes,
-  trustedProxies: DEFAULTS.trustedProxies,
-  allowedHosts: DEFAULTS.allowedHosts,
-  corsOrigins: DEFAULTS.corsOrigins,
   shutdownGraceMs: 30_000,
   headerHoldMs: 10_000,
   keepAliveMs: 15_000,

@@ -1,11 +1,11 @@
 // What many address rules cost a request.
 
 import { expect, test } from 'vitest';
-import { type AddressRule, createAddressFilter } from '../../src/access/ip-rules.ts';
-
+import { AddressFilter, type AddressRule } from '../../src/access/ip-rules.ts';
 import { formatIpAddress } from '../../src/lib/net.ts';
 import { createRandom, type Random } from '../fuzz/random.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { createMemoryAccessStores } from '../support/memory-door-stores.ts';
 import { threadMs } from './measure.ts';
 
 const RULES = 10_000;
@@ -17,9 +17,9 @@ test('of ten thousand rules of every prefix length a check takes at most 50 µs'
   const rules = createRules(random);
   expect(rules.length).toBe(RULES);
   const clock = createFakeClock();
-  const filter = createAddressFilter(
+  const filter = new AddressFilter(
     {
-      store: undefined,
+      store: createMemoryAccessStores().addressRules,
       settings: () => ({ enabled: true, fallback: 'allow', allowBeatsDeny: false }),
       clock,
       createId: (prefix) => prefix,

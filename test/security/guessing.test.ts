@@ -2,19 +2,13 @@
 
 import { stat } from 'node:fs/promises';
 import { afterEach, expect, test } from 'vitest';
-import { createAccessControl } from '../../src/access/access.ts';
-import {
-  ConsoleSessions,
-  createConsoleLogin,
-  createSignInLinks,
-} from '../../src/access/console-sign-in.ts';
+import { ConsoleSessions, createConsoleLogin } from '../../src/access/console-sign-in.ts';
 import { createPasswordHasher, type PasswordHasher } from '../../src/access/password-hash.ts';
-
-import { createId } from '../../src/lib/ids.ts';
 import type { AdminRoute } from '../../src/server/admin-route.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
 import { startEdge, type TestEdge } from '../../src/server/testing/start-edge.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { createMemoryAccessStores, loadMemoryAccess } from '../support/memory-door-stores.ts';
 import { countOf, inParallel, threadMsOf } from './measure.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -58,16 +52,17 @@ async function start() {
     consolePassword: await real.hash(PASSWORD),
     trustedProxies: ['127.0.0.1'],
   };
+  const { consoleSessions: store } = createMemoryAccessStores();
   const login = createConsoleLogin({
     password: () => settings.consolePassword,
     machineToken: 'the token of this machine',
     hasher,
-    sessions: new ConsoleSessions({ store: undefined, clock, idleMs: () => MINUTE_MS }),
-    links: createSignInLinks(clock),
+    passwordSettled: async () => {},
+    sessions: new ConsoleSessions({ store, clock, idleMs: () => MINUTE_MS }),
     clock,
     tagKey: Buffer.alloc(32, 1),
   });
-  const access = { ...createAccessControl({ settings: () => settings, clock, createId }), login };
+  const access = { ...(await loadMemoryAccess({ settings: () => settings, clock })), login };
   const running = await startEdge({ access, settings, adminRoutes: [CONSOLE_ROUTE] });
   edge = running;
   const ask = async (path: string, key: string, from: string) => {

@@ -1,17 +1,12 @@
 // A store of the door that hangs or fails: whoever may come in still comes in at once, the rest stays out.
 
 import { afterEach, expect, test } from 'vitest';
-import {
-  type AccessStores,
-  createAccessControl,
-  loadAccessControl,
-} from '../../src/access/access.ts';
+import type { AccessStores } from '../../src/access/access.ts';
 import type { AccessEntry, AccessLogStore } from '../../src/access/access-log.ts';
-import { createId } from '../../src/lib/ids.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
 import { startEdge, type TestEdge } from '../../src/server/testing/start-edge.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { createMemoryAccessStores } from '../support/memory-door-stores.ts';
+import { createMemoryAccessStores, loadMemoryAccess } from '../support/memory-door-stores.ts';
 
 let edge: TestEdge | undefined;
 afterEach(async () => {
@@ -62,11 +57,10 @@ test.each([
   };
   const warnings: string[] = [];
   const warn = (_fields: object, message: string): void => void warnings.push(message);
-  const access = await loadAccessControl({
+  const access = await loadMemoryAccess({
     stores,
     settings: () => settings,
     clock,
-    createId,
     log: { info: warn, warn },
   });
   const { secret } = await access.keys.create({
@@ -108,7 +102,7 @@ test('an access log that cannot be saved forgets the oldest entries, counted, an
   const accessLog: AccessLogStore = { add: fail, list: fail };
   const stores = { ...createMemoryAccessStores(), accessLog };
   const settings = DEFAULT_EDGE_SETTINGS;
-  const access = createAccessControl({ stores, settings: () => settings, clock, createId });
+  const access = await loadMemoryAccess({ stores, settings: () => settings, clock });
   const entry = {
     verdict: 'blocked',
     address: '203.0.113.9',
@@ -132,7 +126,7 @@ test('an access log that cannot be saved forgets the oldest entries, counted, an
 test('what a refusal repeats of a request is kept in a few words', async () => {
   const clock = createFakeClock();
   const settings = { ...DEFAULT_EDGE_SETTINGS, port: 0, authMode: 'strict' as const };
-  const access = createAccessControl({ settings: () => settings, clock, createId });
+  const access = await loadMemoryAccess({ settings: () => settings, clock });
   const { secret } = await access.keys.create({ name: 'Ada', allowedModels: ['alpha-*'] });
   const running = await startEdge({ access, settings });
   edge = running;

@@ -1,12 +1,34 @@
 // The door's stores in memory: what the contracts ask and no more.
 
-import type { AccessStores } from '../../src/access/access.ts';
+import { randomBytes } from 'node:crypto';
+import {
+  type AccessControl,
+  type AccessControlOptions,
+  type AccessStores,
+  loadAccessControl,
+} from '../../src/access/access.ts';
 import type { AccessLogStore, StoredAccessEntry } from '../../src/access/access-log.ts';
 import type { ClientKeyStore, StoredKey } from '../../src/access/api-key.ts';
 import type { ConsoleSession, ConsoleSessionStore } from '../../src/access/console-sign-in.ts';
 import type { AddressRule, AddressRuleStore } from '../../src/access/ip-rules.ts';
 import { StoreError } from '../../src/accounts/account-store.ts';
+import { createId } from '../../src/lib/ids.ts';
 import { told } from '../../src/lib/localized-message.ts';
+
+/** Access control over stores in memory, unless others are given. */
+export function loadMemoryAccess(
+  options: Pick<AccessControlOptions, 'settings' | 'clock'> & Partial<AccessControlOptions>,
+): Promise<AccessControl> {
+  return loadAccessControl({
+    stores: createMemoryAccessStores(),
+    passwordSettled: async () => {},
+    derive: () => randomBytes(32),
+    createId,
+    redactorFor: () => ({ text: (text) => text }),
+    log: { info: () => undefined, warn: () => undefined },
+    ...options,
+  });
+}
 
 export function createMemoryAccessStores(): AccessStores {
   return {

@@ -20,12 +20,12 @@ import type { RequestRow } from '../../src/monitor/record.ts';
 import type { RequestStore } from '../../src/monitor/request-store.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
 import { createRouter, findTarget } from '../../src/routing/router.ts';
-
 import { createServer } from '../../src/server/create-server.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../../src/server/settings.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import { createResponseStores } from '../../src/stored-responses/response-store.ts';
 import { createUpstream } from '../../src/upstreams/index.ts';
+import { loadMemoryAccess } from './memory-door-stores.ts';
 import { createMemoryRequestStore } from './memory-request-store.ts';
 import { createMiddayClock } from './midday-clock.ts';
 import { createSeedPool } from './seed-pool.ts';
@@ -175,6 +175,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     adminRoutes: createMonitorRoutes(routeOptions),
     observer: monitor.observer,
     settings: () => edgeSettings,
+    access: await loadMemoryAccess({ settings: () => edgeSettings, clock, log }),
     clock,
     log,
     version: 'test',

@@ -4,7 +4,7 @@ import { constants, isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { clientError, GatewayError, invalidRequest } from '../../canonical/error.ts';
 import {
   nextTurn,
   parseInSteps,
@@ -37,7 +37,8 @@ export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   const { 'content-length': length = '0', 'content-type': type } = headers;
   const hasBody = length !== '0' || headers['transfer-encoding'] !== undefined;
   if (type !== 'application/json' && hasBody && !isJsonType(type)) {
-    throw unsupported(told`Send the request body as JSON, with Content-Type: application/json.`);
+    const message = told`Send the request body as JSON, with Content-Type: application/json.`;
+    throw clientError('unsupported-media-type', message);
   }
   if (headers.expect !== undefined) wantBody(input);
   const survey = new JsonSurvey(JSON_LIMITS);
@@ -46,10 +47,13 @@ export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   if (received.length >= STEPWISE_FROM_BYTES) {
     const value = await parseLarge(received, survey);
     await nextTurn();
-    return requireObject(value);
+    if (!isJsonObject(value)) throw noObject();
+    return value;
   }
   const known = toolsPlace && parseWithSharedTools(received, toolsPlace, mayHoldRiskyNumber);
-  return known ?? requireObject(parseText(decodeBody(received), mayHoldRiskyNumber));
+  const value = known ?? parseText(decodeBody(received), mayHoldRiskyNumber);
+  if (!isJsonObject(value)) throw noObject();
+  return value;
 }
 
 /** What node can hold as one text, whatever limit is set. */
@@ -72,7 +76,8 @@ async function parseLarge(received: Buffer, survey: JsonSurvey): Promise<JsonVal
 export function checkEncoding({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
-  throw unsupported(told`Send the request body without Content-Encoding.`);
+  const message = told`Send the request body without Content-Encoding.`;
+  throw clientError('unsupported-media-type', message);
 }
 
 /**
@@ -106,11 +111,8 @@ function decodeBody(received: Buffer): string {
   return withoutMark(received).toString();
 }
 
-function requireObject(value: JsonValue): JsonObject {
-  if (!isJsonObject(value)) {
-    throw invalidRequest('body', told`The request body must be a JSON object.`, 'invalid-type');
-  }
-  return value;
+function noObject(): GatewayError {
+  return invalidRequest('body', told`The request body must be a JSON object.`, 'invalid-type');
 }
 
 function parseText(text: string, mayHoldRiskyNumber: boolean): JsonValue {
@@ -142,10 +144,6 @@ const EXCESS_MESSAGES: Readonly<Record<JsonExcess, Sentence>> = {
 
 function invalidJson(message: string): GatewayError {
   return invalidRequest('body', message, 'invalid-json');
-}
-
-function unsupported(message: string): GatewayError {
-  return new GatewayError({ kind: 'unsupported-media-type', source: 'client', message });
 }
 
 export interface ByteLimits {
@@ -279,21 +277,14 @@ function collectBytes(
 
 /** The reason of every abort caused by the client's leaving. */
 export function clientGone(): GatewayError {
-  return new GatewayError({
-    kind: 'client-gone',
-    source: 'client',
-    message: told`The client closed the connection.`,
-  });
+  return clientError('client-gone', told`The client closed the connection.`);
 }
 
 const GATEWAY_LIMIT = 'this gateway (ABV_MAX_BODY_SIZE)';
 
 function tooLarge({ maxBytes, limitOf = GATEWAY_LIMIT }: ByteLimits): GatewayError {
-  return new GatewayError({
-    kind: 'too-large',
-    source: 'client',
-    message: told`The request body is larger than ${maxBytes} bytes, the limit of ${limitOf}.`,
-  });
+  const message = told`The request body is larger than ${maxBytes} bytes, the limit of ${limitOf}.`;
+  return clientError('too-large', message);
 }
 
 function tooManyPieces(): GatewayError {
@@ -304,11 +295,8 @@ function tooManyPieces(): GatewayError {
 }
 
 function tooSlow(): GatewayError {
-  return new GatewayError({
-    kind: 'timeout',
-    source: 'client',
-    message: told`The request body came too slowly. Send it again over a faster connection.`,
-  });
+  const message = told`The request body came too slowly. Send it again over a faster connection.`;
+  return clientError('timeout', message);
 }
 
 /** Caps the total memory of large request bodies. */
@@ -407,7 +395,7 @@ export function createBodyBudget(clock: Pick<Clock, 'monotonic'>, memory: Memory
     const more = Math.max(0, cost - holder.heldBytes);
     if (more === 0 || fits(holder, size, more)) return more;
     refused = { owners: ownersOf(holder), at: clock.monotonic() };
-    throw full();
+    throw overloaded(FULL);
   };
 
   return {
@@ -442,7 +430,7 @@ export function createBodyBudget(clock: Pick<Clock, 'monotonic'>, memory: Memory
       /** @throws GatewayError overloaded when there is not enough of it now */
       take(holder: Pick<BodyHolder, 'heldBytes'>, bytes: number): void {
         const more = Math.max(0, bytes * ASCII_FACTOR - holder.heldBytes);
-        if (held + more > room + reserve / 2) throw fullOfAnswers();
+        if (held + more > room + reserve / 2) throw overloaded(FULL_OF_ANSWERS);
         relieveMemory();
         held += more;
         holder.heldBytes += more;
@@ -485,43 +473,26 @@ function ownersOf({ clientKeyId, clientAddress }: BodyHolder): readonly string[]
   return isLocal ? [key] : [key, visitor];
 }
 
-function inMegabytes(bytes: number): number {
-  return Math.ceil(bytes / MEGABYTE);
-}
-
 function tooLargeForMemory(
   { limit }: Memory,
   { cost, room }: { readonly cost: number; readonly room: number },
 ): GatewayError {
-  const [needed, had, limited] = [
-    inMegabytes(cost),
-    Math.floor(room / MEGABYTE),
-    inMegabytes(limit),
-  ];
-  return new GatewayError({
-    kind: 'too-large',
-    source: 'client',
-    message: told`The request body needs about ${needed} MB of memory while it is worked on, and the memory limit of this gateway (${limited} MB) leaves ${had} MB for that. Send less at once, or give the gateway more memory.`,
-  });
+  const needed = Math.ceil(cost / MEGABYTE);
+  const limited = Math.ceil(limit / MEGABYTE);
+  const had = Math.floor(room / MEGABYTE);
+  return clientError(
+    'too-large',
+    told`The request body needs about ${needed} MB of memory while it is worked on, and the memory limit of this gateway (${limited} MB) leaves ${had} MB for that. Send less at once, or give the gateway more memory.`,
+  );
 }
 
-function full(): GatewayError {
-  return new GatewayError({
-    kind: 'overloaded',
-    source: 'gateway',
-    message: told`The gateway holds too many large requests at the moment. Send this one again shortly.`,
-    retryAfterMs: RETRY_AFTER_MS,
-  });
+function overloaded(message: string): GatewayError {
+  const retryAfterMs = RETRY_AFTER_MS;
+  return new GatewayError({ kind: 'overloaded', source: 'gateway', message, retryAfterMs });
 }
 
-function fullOfAnswers(): GatewayError {
-  return new GatewayError({
-    kind: 'overloaded',
-    source: 'gateway',
-    message: told`The answer is larger than the memory that the gateway has left at the moment. Ask again shortly, or give the gateway more memory.`,
-    retryAfterMs: RETRY_AFTER_MS,
-  });
-}
+const FULL = told`The gateway holds too many large requests at the moment. Send this one again shortly.`;
+const FULL_OF_ANSWERS = told`The answer is larger than the memory that the gateway has left at the moment. Ask again shortly, or give the gateway more memory.`;
 
 const LITERALS = ['true', 'false', 'null'] as const;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;

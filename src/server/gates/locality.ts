@@ -35,7 +35,9 @@ export function classifyPeer(input: PeerInput): 'local' | 'remote' {
   if (peer === undefined || !isLoopback(peer)) return 'remote';
   if (isForwarded(input.headers)) return 'remote';
   if (!isOwnHost(input.headers.host, input)) return 'remote';
-  return isOwnPage(input) ? 'local' : 'remote';
+  const isOfPage =
+    input.headers.origin !== undefined || input.headers['sec-fetch-site'] !== undefined;
+  return !isOfPage || isOwnPage(input) ? 'local' : 'remote';
 }
 
 /** True unless a web page that is not our own sent the request. */
@@ -84,18 +86,19 @@ function isOwnHost(
   if (host === undefined) return false;
   const lower = host.toLowerCase();
   const own = splitHost(lower);
-  if (own.port !== '' && isAmong(allowedHosts, lower)) return true;
+  const hasNames = allowedHosts.length > 0;
+  if (hasNames && own.port !== '' && isAmong(allowedHosts, lower)) return true;
   if (own.port !== String(port) && !(own.port === '' && port === 80)) return false;
   const { name } = own;
   if (name === 'localhost') return true;
-  if (isAmong(allowedHosts, name)) return true;
+  if (hasNames && isAmong(allowedHosts, name)) return true;
   const bracketed = name.startsWith('[') && name.endsWith(']');
   const address = readAddress(bracketed ? name.slice(1, -1) : name);
   return address !== undefined && bracketed === name.includes(':') && isLoopback(address);
 }
 
 function isAmong(allowedHosts: readonly string[], host: string): boolean {
-  return allowedHosts.length > 0 && allowedHosts.some((one) => one.toLowerCase() === host);
+  return allowedHosts.some((allowed) => allowed.toLowerCase() === host);
 }
 
 function splitHost(host: string): { name: string; port: string } {

@@ -1,15 +1,9 @@
 // Reads a multipart form within limits: text fields and files, all in memory.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { clientError, type GatewayError, invalidRequest } from '../../canonical/error.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import type { UploadedFile } from '../../protocols/protocol.ts';
-import { type ByteLimits, checkEncoding, readBytes, wantBody } from './body.ts';
-
-export interface MultipartInput extends ByteLimits {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
+import { type BodyInput, checkEncoding, readBytes, wantBody } from './body.ts';
 
 export interface MultipartBody {
   readonly fields: JsonObject;
@@ -36,11 +30,14 @@ export function isMultipart(contentType: string | undefined): boolean {
  * @throws GatewayError as `readBytes`, unsupported-media-type for any other body, too-large for a field
  * beyond its limit, and invalid-request for a form that cannot be read.
  */
-export async function readMultipart(input: MultipartInput): Promise<MultipartBody> {
+export async function readMultipart(input: BodyInput): Promise<MultipartBody> {
   const { request } = input;
   const contentType = request.headers['content-type'] ?? '';
   checkEncoding(request);
-  if (!isMultipart(contentType)) throw notMultipart();
+  if (!isMultipart(contentType)) {
+    const message = 'Send the request body as a form, with Content-Type: multipart/form-data.';
+    throw clientError('unsupported-media-type', message);
+  }
   const boundary = readBoundary(contentType);
   wantBody(input);
   return readForm(await readBytes(request, input), boundary);
@@ -50,7 +47,7 @@ function readForm(form: Buffer, boundary: string): MultipartBody {
   const fields = new Map<string, JsonValue>();
   const files: UploadedFile[] = [];
   let fieldCount = 0;
-  for (const { headers, content } of cutParts(form, boundary, LIMITS)) {
+  for (const { headers, content } of cutParts(form, boundary)) {
     const header = readPartHeader(headers);
     if (header.name.length > LIMITS.nameLength) {
       throw malformed(`the name of a part is longer than ${LIMITS.nameLength} characters`);
@@ -97,7 +94,10 @@ function addField(fields: Map<string, JsonValue>, name: string, value: string): 
 
 /** @throws GatewayError too-large, and invalid-request for bytes that are no text of their charset */
 function readText({ name, charset }: PartHeader, content: Buffer): string {
-  if (content.length > LIMITS.fieldBytes) throw fieldTooLarge(name);
+  if (content.length > LIMITS.fieldBytes) {
+    const message = `${name} is larger than ${LIMITS.fieldBytes} bytes, the limit of a text field.`;
+    throw clientError('too-large', message, { field: name });
+  }
   try {
     return new TextDecoder(charset, { fatal: true }).decode(content);
   } catch {
@@ -109,26 +109,9 @@ function withoutIndex(name: string): string {
   return name.replace(/\[\d*\]$/, '');
 }
 
-function notMultipart(): GatewayError {
-  return new GatewayError({
-    kind: 'unsupported-media-type',
-    source: 'client',
-    message: 'Send the request body as a form, with Content-Type: multipart/form-data.',
-  });
-}
-
 function tooManyParts(): GatewayError {
   const { files, fields } = LIMITS;
   return invalidRequest('body', `A form may hold at most ${files} files and ${fields} fields.`);
-}
-
-function fieldTooLarge(name: string): GatewayError {
-  return new GatewayError({
-    kind: 'too-large',
-    source: 'client',
-    field: name,
-    message: `${name} is larger than ${LIMITS.fieldBytes} bytes, the limit of a text field.`,
-  });
 }
 
 /** A part of a form (RFC 2046, RFC 7578). */
@@ -137,12 +120,6 @@ interface FormPart {
   readonly headers: ReadonlyMap<string, string>;
   /** A piece of the form itself. */
   readonly content: Buffer;
-}
-
-interface PartLimits {
-  readonly parts: number;
-  readonly headerPairs: number;
-  readonly headerBytes: number;
 }
 
 /** RFC 2046: longer ones would only serve to make the search for them slow. */
@@ -165,7 +142,7 @@ function readBoundary(contentType: string): string {
  * The parts in order; what stands before the first and behind the last boundary is no part of the form.
  * @throws GatewayError invalid-request for a form that is cut, not well formed or beyond the limits
  */
-function* cutParts(form: Buffer, boundary: string, limits: PartLimits): Generator<FormPart, void> {
+function* cutParts(form: Buffer, boundary: string): Generator<FormPart, void> {
   const delimiter = Buffer.from(`${LINE_END}--${boundary}`, 'latin1');
   const opening = delimiter.subarray(LINE_END.length);
   const startsAtOnce = form.subarray(0, opening.length).equals(opening);
@@ -173,10 +150,10 @@ function* cutParts(form: Buffer, boundary: string, limits: PartLimits): Generato
   if (found === -1) throw malformed('its boundary is not in the body');
   let at = startsAtOnce ? opening.length : found + delimiter.length;
   for (let count = 0; !isEnd(form, at); count += 1) {
-    if (count === limits.parts) throw malformed(`it has more than ${limits.parts} parts`);
+    if (count === LIMITS.parts) throw malformed(`it has more than ${LIMITS.parts} parts`);
     const start = skipLineEnd(form, at);
     const end = findDelimiter(form, start, delimiter);
-    yield readPart(form.subarray(start, end), limits);
+    yield readPart(form.subarray(start, end));
     at = end + delimiter.length;
   }
 }
@@ -204,17 +181,17 @@ function findDelimiter(form: Buffer, start: number, delimiter: Buffer): number {
   throw malformed(end === -1 ? 'it ends without its last boundary' : 'a part is empty');
 }
 
-function readPart(part: Buffer, limits: PartLimits): FormPart {
+function readPart(part: Buffer): FormPart {
   const end = part.indexOf(HEADER_END);
-  if (end === -1 || end > limits.headerBytes) {
-    const isLong = part.length > limits.headerBytes;
+  if (end === -1 || end > LIMITS.headerBytes) {
+    const isLong = part.length > LIMITS.headerBytes;
     throw malformed(
-      isLong ? `a part has more than ${limits.headerBytes} bytes of headers` : NO_HEADERS,
+      isLong ? `a part has more than ${LIMITS.headerBytes} bytes of headers` : NO_HEADERS,
     );
   }
   const lines = part.toString('utf8', 0, end).split(LINE_END);
-  if (lines.length > limits.headerPairs) {
-    throw malformed(`a part has more than ${limits.headerPairs} headers`);
+  if (lines.length > LIMITS.headerPairs) {
+    throw malformed(`a part has more than ${LIMITS.headerPairs} headers`);
   }
   return { headers: readHeaders(lines), content: part.subarray(end + HEADER_END.length) };
 }

@@ -1,16 +1,8 @@
 // Rejects requests with an ambiguous target or identity before any route is looked up.
 
-import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { clientError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import { HEADER_SPELLINGS } from '../../wire/vocabulary.ts';
-
-/** A canonical origin-form target. */
-export interface Target {
-  /** Percent-decoded once; never decoded again. */
-  readonly path: string;
-  /** Without the question mark; '' when there is none. */
-  readonly query: string;
-}
 
 /** Headers that decide who asks and what for: a second line would leave that to the reader. */
 const SINGLE_HEADERS = new Set<string>([
@@ -31,8 +23,9 @@ const MODEL_FOLDER = /^\/v1(?:alpha|beta)?\/models\/./;
  * @throws GatewayError invalid-request for absolute-form and other non-origin forms, `//`, dot
  * segments (also encoded), encoded slashes outside a model's name, backslashes and control
  * characters, bad percent escapes, and any character outside visible ASCII.
+ * @returns the path, percent-decoded once and never again, and the query without its question mark; '' when there is none
  */
-export function readTarget(url: string): Target {
+export function readTarget(url: string): { readonly path: string; readonly query: string } {
   const queryAt = url.indexOf('?');
   const rawPath = queryAt === -1 ? url : url.slice(0, queryAt);
   const query = queryAt === -1 ? '' : url.slice(queryAt + 1);
@@ -74,12 +67,8 @@ export function checkSingleHeaders(rawHeaders: readonly string[], httpVersion = 
  */
 export function checkTransferCoding(codings: string): void {
   if (!/,\s*chunked\s*$/i.test(codings)) return;
-  throw new GatewayError({
-    kind: 'not-implemented',
-    source: 'client',
-    field: 'transfer-encoding',
-    message: told`Transfer-Encoding may only be "chunked"; send the body without another coding.`,
-  });
+  const message = told`Transfer-Encoding may only be "chunked"; send the body without another coding.`;
+  throw clientError('not-implemented', message, { field: 'transfer-encoding' });
 }
 
 function readPath(rawPath: string): string | undefined {

@@ -1,5 +1,6 @@
 // Starts an edge on a free loopback port, with fakes behind it.
 
+import { loadMemoryAccess } from '../../../test/support/memory-door-stores.ts';
 import type { ListedModel } from '../../canonical/model.ts';
 import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
 import { type Clock, createSystemClock } from '../../lib/clock.ts';
@@ -34,7 +35,7 @@ export type Generate = (call: GenerateCall, context: CallContext) => Promise<Gen
 
 export interface TestEdgeOptions {
   readonly adminRoutes?: readonly AdminRoute[];
-  readonly access?: EdgeOptions['access'];
+  readonly access?: EdgeOptions['access'] | undefined;
   readonly consoleFiles?: EdgeOptions['consoleFiles'];
   readonly settings?: Partial<EdgeSettings>;
   readonly clock?: Clock;
@@ -72,7 +73,7 @@ export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge
     log,
     adminRoutes: options.adminRoutes,
     bodies: createBodyBudget(clock, options.memory),
-    access: options.access,
+    access: options.access ?? (await loadMemoryAccess({ settings: () => settings, clock, log })),
     consoleFiles: options.consoleFiles,
     version: '9.9.9',
   });

@@ -222,7 +222,6 @@ export const faults: SentenceTexts = {
   'is missing, but its latest changes are there ({}-wal)': '已丢失，但其最近的更改还在（{1}-wal）',
   'is no database, or its beginning is damaged': '不是数据库，或其开头已损坏',
   'is not a file': '不是文件',
-  limit: '限额',
   'model holds control characters.': 'model 含有控制字符。',
   'model is longer than {} characters.': 'model 超过 {1} 个字符。',
   'model is missing: send the name of a model.': '缺少 model：请发送模型的名称。',
