@@ -13,18 +13,6 @@ import { patternWords } from './schemas.ts';
 /** An object schema; a `title` makes it a named component of the API's description. */
 export type ObjectSchema = XSchema & { readonly type: 'object' };
 
-/** What the description of the API says of a route. */
-interface RouteDescription {
-  readonly parameter: string | undefined;
-  readonly query: ObjectSchema;
-  readonly body: ObjectSchema | undefined;
-  /** False for bodies without a required field: they may be left out. */
-  readonly isBodyRequired: boolean;
-  readonly takesRevision: boolean;
-  readonly asksAgain: boolean;
-  readonly answers: Readonly<Record<number, AnswerDescription>>;
-}
-
 interface AnswerDescription {
   readonly description: string;
   /** Undefined for answers without a body and for pages. */
@@ -39,7 +27,11 @@ interface AnswerDescription {
 }
 
 export interface ApiRoute extends AdminRoute {
-  readonly description: RouteDescription;
+  /** What the description of the API says of it. */
+  readonly description: Omit<
+    RouteSpec<ObjectSchema, ObjectSchema>,
+    'at' | 'title' | 'access' | 'run'
+  >;
 }
 
 export interface ApiInput<Body, Query> extends Omit<AdminInput, 'body' | 'query' | 'ifMatch'> {
@@ -84,7 +76,7 @@ export function defineRoute<
     title,
     access: spec.access ?? 'console',
     takesBody: spec.body !== undefined,
-    description: describe(spec),
+    description: spec,
     async run(input) {
       const given = { body: input.body ?? {}, query: readQuery(input.query) };
       await checkQuery(given.query);
@@ -121,29 +113,6 @@ export function answerWith(status: number, body: object, revision?: string | num
 /** @throws GatewayError not-found */
 export function refuseUnknown(message: Sentence): never {
   throw new GatewayError({ kind: 'not-found', source: 'client', message });
-}
-
-function describe<Body extends ObjectSchema, Query extends ObjectSchema>(
-  spec: RouteSpec<Body, Query>,
-): RouteDescription {
-  const {
-    body,
-    query = NOTHING,
-    parameter,
-    takesRevision = false,
-    asksAgain = false,
-    answers,
-  } = spec;
-  const required = body !== undefined && 'required' in body ? body.required : undefined;
-  return {
-    parameter,
-    query,
-    body,
-    isBodyRequired: Array.isArray(required) && required.length > 0,
-    takesRevision,
-    asksAgain,
-    answers,
-  };
 }
 
 function readQuery(query: URLSearchParams): Readonly<Record<string, string>> {
