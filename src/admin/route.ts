@@ -130,10 +130,17 @@ function readRevision(header: string | undefined, isTaken: boolean): string | un
   if (isTaken && tag !== undefined) return tag;
   throw invalidRequest(
     'if-match',
-    isTaken
-      ? told`If-Match: send the ETag of the last answer, with its quotes.`
-      : told`If-Match: this route knows no revisions; leave the header out.`,
+    isTaken ? SEND_TAG : told`If-Match: this route knows no revisions; leave the header out.`,
   );
+}
+
+const SEND_TAG = told`If-Match: send the ETag of the last answer, with its quotes.`;
+
+/** The revision of an entity that counts them. @throws GatewayError invalid-request for what no answer gave as its ETag */
+export function readNumber(revision: string | undefined, words = SEND_TAG): number | undefined {
+  if (revision === undefined) return undefined;
+  if (/^\d{1,15}$/.test(revision)) return Number(revision);
+  throw invalidRequest('if-match', words);
 }
 
 const FAULT_STATUS: Readonly<Record<StoreFault, number>> = {
