@@ -41,12 +41,16 @@ export function createSessionRoutes({ book, pool }: SessionOptions): readonly Ap
       title: 'lists the sessions that keep an account',
       answers: { 200: { description: 'The last used first.', schema: SESSIONS_SCHEMA } },
       async run() {
-        const listed = sessions.sessions().map(({ detours, expiresAt, ...session }) => ({
-          ...session,
-          account: book.find(session.accountId)?.record.label ?? null,
-          detours,
-          expiresAt: writeTime(expiresAt),
-        }));
+        const listed = sessions
+          .sessions()
+          .map(({ id, label, clientKeyHash, accountId, detours, expiresAt }) => ({
+            ...{ id, label, clientKeyHash, accountId },
+            account: book.find(accountId)?.record.label ?? null,
+            detours: detours.map(({ model, accountId: to, returns }) => {
+              return { model, accountId: to, returns };
+            }),
+            expiresAt: writeTime(expiresAt),
+          }));
         return answerJson({ sessions: listed.reverse() });
       },
     }),
