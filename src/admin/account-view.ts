@@ -2,7 +2,7 @@
 
 import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';
-import type { AccountHealth, AccountStatus, Trial } from '../accounts/health.ts';
+import type { AccountStatus, Trial } from '../accounts/health.ts';
 import { compareCodePoints } from '../lib/names.ts';
 import { percentOf } from '../quota/protection.ts';
 import type { AdminOptions } from './options.ts';
@@ -22,7 +22,7 @@ export function writeAccount(account: Account, facts: AccountFacts): AccountJson
   const { book, pool, isProtected } = facts;
   const { record, origin, models } = account;
   const status = writeStatus(account, facts);
-  const cooldowns = writeAllCooldowns(account, facts);
+  const cooldowns = writeCooldowns(account, facts);
   return {
     id: record.id,
     upstream: record.upstreamId,
@@ -129,11 +129,6 @@ function isStandingBy({ health: { status } }: Account): boolean {
   return status.kind === 'disabled' && status.reason === 'standing-by';
 }
 
-interface StatusContext {
-  readonly account: Account;
-  readonly now: number;
-}
-
 const ACTIVE: StatusJson = {
   kind: 'active',
   reason: null,
@@ -148,29 +143,41 @@ export function writeStatus(
   account: Account,
   { clock, upstreams }: Pick<AccountFacts, 'clock' | 'upstreams'>,
 ): StatusJson {
-  const { record, health } = account;
-  const isStranded = upstreams.get(record.upstreamId) === undefined;
-  return isStranded && !isDisabledOnPurpose(health)
-    ? withoutUpstream(account)
-    : statusOf(health, { account, now: clock.now() });
-}
-
-function statusOf(health: AccountHealth, { account, now }: StatusContext): StatusJson {
-  const { status } = health;
+  const { upstreamId } = account.record;
+  const { status, revocations, revokedAt } = account.health;
+  // Out of use because somebody wants it so: whatever else is the matter is no news to them.
+  const isOnPurpose =
+    status.kind === 'disabled' && (status.reason === 'manual' || status.reason === 'standing-by');
+  if (!isOnPurpose && upstreams.get(upstreamId) === undefined) {
+    // Nobody disabled it, yet there is nothing it could serve with; it serves again when the upstream is there.
+    return {
+      ...ACTIVE,
+      kind: 'disabled',
+      reason: 'no-upstream',
+      wayOut: `Its upstream ${upstreamId} is no longer configured. Add it again under this id, or remove the account.`,
+    };
+  }
   switch (status.kind) {
     case 'active':
-      return health.revocations === 0 ? ACTIVE : doubtful(health, account);
+      if (revocations === 0) return ACTIVE;
+      // It may serve, but what it signs in with was refused and not accepted since.
+      return {
+        ...ACTIVE,
+        reason: 'refused-grant',
+        since: writeOptionalTime(revokedAt),
+        wayOut: `It is tried again by itself, and disabled when it is refused three times. ${wayOutOf('invalid-grant', account)}`,
+      };
     case 'disabled':
       return {
+        ...ACTIVE,
         kind: 'disabled',
         reason: status.reason,
         since: writeOptionalTime(status.since),
-        until: null,
         detail: status.detail ?? null,
         wayOut: wayOutOf(status.reason, account),
       };
     case 'blocked':
-      if (status.until <= now) return ACTIVE;
+      if (status.until <= clock.now()) return ACTIVE;
       return {
         kind: 'blocked',
         reason: 'verification',
@@ -184,33 +191,6 @@ function statusOf(health: AccountHealth, { account, now }: StatusContext): Statu
     default:
       return status satisfies never;
   }
-}
-
-/** Out of use because somebody wants it so: whatever else is the matter is no news to them. */
-function isDisabledOnPurpose({ status }: AccountHealth): boolean {
-  return (
-    status.kind === 'disabled' && (status.reason === 'manual' || status.reason === 'standing-by')
-  );
-}
-
-/** Nobody disabled it, yet there is nothing it could serve with; it serves again when the upstream is there. */
-function withoutUpstream({ record: { upstreamId } }: Account): StatusJson {
-  return {
-    ...ACTIVE,
-    kind: 'disabled',
-    reason: 'no-upstream',
-    wayOut: `Its upstream ${upstreamId} is no longer configured. Add it again under this id, or remove the account.`,
-  };
-}
-
-/** It may serve, but what it signs in with was refused and not accepted since. */
-function doubtful({ revokedAt }: AccountHealth, account: Account): StatusJson {
-  return {
-    ...ACTIVE,
-    reason: 'refused-grant',
-    since: writeOptionalTime(revokedAt),
-    wayOut: `It is tried again by itself, and disabled when it is refused three times. ${wayOutOf('invalid-grant', account)}`,
-  };
 }
 
 function wayOutOf(
@@ -237,8 +217,22 @@ function wayOutOf(
 }
 
 /** What rests as a whole stands first. */
-function writeAllCooldowns(account: Account, { clock, pool }: AccountFacts): CooldownJson[] {
-  const cooldowns = [...writeCooldowns(account.health, clock.now()), ...writeRests(account, pool)];
+function writeCooldowns(account: Account, { clock, pool }: AccountFacts): CooldownJson[] {
+  const { health, models, record } = account;
+  const now = clock.now();
+  const cooldowns: CooldownJson[] = [];
+  if (health.outUntil > now) {
+    cooldowns.push({ model: null, until: writeTime(health.outUntil), cause: 'credential' });
+  }
+  for (const [model, { coolUntil, cause }] of health.models) {
+    if (coolUntil <= now || cause === 'none') continue;
+    cooldowns.push({ model, until: writeTime(coolUntil), cause });
+  }
+  // Overloads are the upstream's: its accounts share them, but for models that are not theirs.
+  for (const [model, until] of pool.rests.of(record.upstreamId)) {
+    if (models?.has(model) === false) continue;
+    cooldowns.push({ model, until: writeTime(until), cause: 'overloaded' });
+  }
   const isTold = cooldowns.some(({ model }) => model === null);
   const whole = isTold ? undefined : restOfAll(account, cooldowns);
   return whole === undefined ? cooldowns : [whole, ...cooldowns];
@@ -259,22 +253,4 @@ function restOfAll(
   if (resting.length < own.length) return undefined;
   const [first] = resting.sort((left, right) => compareCodePoints(left.until, right.until));
   return first === undefined ? undefined : { ...first, model: null };
-}
-
-function writeCooldowns({ outUntil, models }: AccountHealth, now: number): CooldownJson[] {
-  const cooldowns: CooldownJson[] = [];
-  if (outUntil > now) {
-    cooldowns.push({ model: null, until: writeTime(outUntil), cause: 'credential' });
-  }
-  for (const [model, { coolUntil, cause }] of models) {
-    if (coolUntil <= now || cause === 'none') continue;
-    cooldowns.push({ model, until: writeTime(coolUntil), cause });
-  }
-  return cooldowns;
-}
-
-/** Overloads are the upstream's: its accounts share them, but for models that are not theirs. */
-function writeRests({ record, models }: Account, { rests }: AccountFacts['pool']): CooldownJson[] {
-  const own = [...rests.of(record.upstreamId)].filter(([model]) => models?.has(model) !== false);
-  return own.map(([model, until]) => ({ model, until: writeTime(until), cause: 'overloaded' }));
 }

@@ -1,7 +1,6 @@
 // `/api/accounts`: list, add, show, change, remove and order accounts.
 
 import { type Account, TIERS } from '../accounts/account.ts';
-import type { AccountRecordChange } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
 import { named, object, optional, partial } from '../lib/object-schema.ts';
@@ -9,14 +8,20 @@ import { requireReauthentication } from './access/session.ts';
 import {
   addAccount,
   NEW_ACCOUNT_SCHEMA,
-  type NewKey,
   readProxyUrl,
   readUpstreamKey,
   tryKey,
 } from './account-input.ts';
 import { type AccountFacts, inOrder, writeAccount } from './account-view.ts';
 import type { AdminOptions } from './options.ts';
-import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from './route.ts';
+import {
+  type ApiRoute,
+  answerJson,
+  answerWith,
+  defineRoute,
+  readNumber,
+  refuseUnknown,
+} from './route.ts';
 import {
   ACCOUNT_LIST_SCHEMA,
   ACCOUNT_SCHEMA,
@@ -112,23 +117,31 @@ export function createAccountRoutes(options: AccountOptions): readonly ApiRoute[
       asksAgain: true,
       answers: { ...ONE_ACCOUNT, ...TAKEN },
       run: async ({ parameter, body, revision, caller, signal }) => {
-        const { key: givenKey, addAnyway, ...rest } = body;
-        const key = readKey(givenKey, findStored(book, parameter), options);
-        const expected = revision === undefined ? undefined : readAccountRevision(revision);
-        const change = readChange(rest);
+        const { key: given, addAnyway, project: projectId, proxyUrl: proxy, ...rest } = body;
+        const { record } = findStored(book, parameter);
+        if (given !== undefined && record.kind !== 'api-key') {
+          throw invalidRequest(
+            'key',
+            told`key: does not belong to an account of kind ${record.kind}.`,
+          );
+        }
+        const key = given === undefined ? undefined : readUpstreamKey(given, options);
+        const expected = readNumber(
+          revision,
+          told`If-Match: send the revision of the account, such as "3".`,
+        );
+        const proxyUrl = proxy === null ? null : readProxyUrl(proxy);
         // A proxy of somebody else sees what goes to an upstream without TLS, credentials with it.
-        const { proxyUrl = null } = change;
-        if (proxyUrl !== null && proxyUrl !== book.proxyUrl(parameter)) {
+        if (proxyUrl != null && proxyUrl !== book.proxyUrl(parameter)) {
           await requireReauthentication(options.access, caller);
         }
-        const trial =
-          key === undefined
-            ? undefined
-            : await tryKey(newKeyOf(parameter, { key, addAnyway }, book), options, signal);
-        const changed = await book.change(parameter, change, expected);
+        const upstream = record.upstreamId;
+        const known = { upstream, projectId: record.projectId, proxyUrl: book.proxyUrl(parameter) };
+        const trial = key && (await tryKey({ ...known, key, addAnyway }, options, signal));
+        const changed = await book.change(parameter, { ...rest, projectId, proxyUrl }, expected);
         if (key === undefined) return answerOne(changed);
         await replaceKey(book, parameter, key);
-        if (trial !== undefined) options.trials.note(parameter, trial);
+        if (trial) options.trials.note(parameter, trial);
         return answerOne(findAccount(book, parameter));
       },
     }),
@@ -182,56 +195,14 @@ export function findStored(book: AdminOptions['book'], id: string): Account {
   });
 }
 
-function readChange(change: {
-  readonly label?: string;
-  readonly tier?: 'ultra' | 'pro' | 'free' | null;
-  readonly project?: string | null;
-  readonly priority?: number;
-  readonly notes?: string | null;
-  readonly proxyUrl?: string | null;
-}): AccountRecordChange {
-  const { project, proxyUrl, ...rest } = change;
-  return {
-    ...rest,
-    ...(project === undefined ? {} : { projectId: project }),
-    ...(proxyUrl === undefined
-      ? {}
-      : { proxyUrl: proxyUrl === null ? null : readProxyUrl(proxyUrl) }),
-  };
-}
-
-function readKey(
-  key: string | undefined,
-  { record }: Account,
-  options: AccountOptions,
-): string | undefined {
-  if (key === undefined) return undefined;
-  if (record.kind === 'api-key') return readUpstreamKey(key, options);
-  throw invalidRequest('key', told`key: does not belong to an account of kind ${record.kind}.`);
-}
-
-function newKeyOf(
-  id: string,
-  given: Pick<NewKey, 'key' | 'addAnyway'>,
-  book: AdminOptions['book'],
-): NewKey {
-  const { upstreamId: upstream, projectId } = findAccount(book, id).record;
-  return { upstream, projectId, proxyUrl: book.proxyUrl(id), ...given };
-}
-
-function readAccountRevision(revision: string): number {
-  if (/^\d{1,15}$/.test(revision)) return Number(revision);
-  throw invalidRequest('if-match', told`If-Match: send the revision of the account, such as "3".`);
-}
-
 /** A new key ends whatever was held against the old one. */
 async function replaceKey(book: AdminOptions['book'], id: string, key: string): Promise<void> {
   const known = await book.readCredential(id);
-  if (known === undefined)
+  const replaced =
+    known && (await book.replaceCredential(id, { kind: 'api-key', key }, known.version));
+  if (replaced === undefined || replaced === 'missing') {
     refuseUnknown(told`There is no account of this id. It was removed meanwhile.`);
-  const replaced = await book.replaceCredential(id, { kind: 'api-key', key }, known.version);
-  if (replaced === 'missing')
-    refuseUnknown(told`There is no account of this id. It was removed meanwhile.`);
+  }
   if (replaced === 'stale') {
     throw new GatewayError({
       kind: 'overloaded',

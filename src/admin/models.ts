@@ -116,20 +116,7 @@ export function createModelRoutes({ models, router }: ModelOptions): readonly Ap
   ];
 }
 
-function writeModel(model: ListedModel, router: ModelOptions['router']) {
-  const { id, displayName, description, inputTokenLimit, outputTokenLimit } = model;
-  const { supportsThinking, drawsImages, tasks } = model;
+function writeModel({ createdAt: _, id, ...model }: ListedModel, router: ModelOptions['router']) {
   const { route, servedAs } = router.explain(id);
-  return {
-    id,
-    target: route?.target ?? null,
-    servedAs: servedAs ?? null,
-    displayName,
-    description,
-    inputTokenLimit,
-    outputTokenLimit,
-    supportsThinking,
-    drawsImages,
-    tasks,
-  };
+  return { id, target: route?.target ?? null, servedAs: servedAs ?? null, ...model };
 }

@@ -121,7 +121,7 @@ function describeApi(
 
 function describeRoute(route: ApiRoute, components: Components): Operation {
   const { title, method, path, description } = route;
-  const { body, isBodyRequired } = description;
+  const { body } = description;
   const parameters = describeParameters(route);
   return {
     operationId: operationId(method, path),
@@ -133,7 +133,8 @@ function describeRoute(route: ApiRoute, components: Components): Operation {
       ? {}
       : {
           requestBody: {
-            required: isBodyRequired,
+            // Without a required field it may be left out.
+            required: 'required' in body,
             content: { 'application/json': { schema: components.refer(body) } },
           },
         }),
@@ -166,7 +167,7 @@ function describeAnswers({ description }: ApiRoute, components: Components) {
 const STRING = { type: 'string' } as const;
 
 function describeParameters({ path, description }: ApiRoute): readonly Parameter[] {
-  const { parameter, query, takesRevision, asksAgain } = description;
+  const { parameter, query = {}, takesRevision, asksAgain } = description;
   const parameters: Parameter[] = [];
   const name = NAME.exec(path)?.[1];
   if (name !== undefined) {

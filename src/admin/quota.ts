@@ -103,73 +103,43 @@ export function listQuotas({ book, isProtected }: Pick<QuotaOptions, 'book' | 'i
   }));
 }
 
-interface FamilySum {
-  readonly family: string;
-  readonly kind: 'text' | 'image';
-  readonly models: Set<string>;
-  readonly accounts: Set<string>;
-  readonly withRoom: Set<string>;
-  readonly percents: number[];
-  readonly resets: string[];
+interface FamilyReading extends QuotaJson, Pick<FamilyJson, 'family' | 'kind'> {
+  /** Id of the account. */
+  readonly id: string;
 }
 
 /** By model family, and texts apart from images. */
 export function sumFamilies(
   accounts: readonly { readonly id: string; readonly quotas: readonly QuotaJson[] }[],
 ): FamilyJson[] {
-  const sums = new Map<string, FamilySum>();
-  for (const { id, quotas } of accounts) {
-    for (const { model, percent, resetsAt, isProtected } of quotas) {
-      const sum = sumOf(sums, model);
-      sum.models.add(model);
-      sum.accounts.add(id);
-      if (percent > 0 && !isProtected) sum.withRoom.add(id);
-      sum.percents.push(percent);
-      if (resetsAt !== null) sum.resets.push(resetsAt);
-    }
-  }
-  return [...sums.values()]
-    .map(writeFamily)
-    .sort(
-      (left, right) =>
-        compareCodePoints(left.family, right.family) || compareCodePoints(right.kind, left.kind),
-    );
-}
-
-function sumOf(sums: Map<string, FamilySum>, model: string): FamilySum {
-  const { family, kind } = familyOf(model);
-  const key = `${family} ${kind}`;
-  const known = sums.get(key);
-  if (known !== undefined) return known;
-  const sum: FamilySum = {
-    family,
-    kind,
-    models: new Set(),
-    accounts: new Set(),
-    withRoom: new Set(),
-    percents: [],
-    resets: [],
-  };
-  sums.set(key, sum);
-  return sum;
+  const readings = accounts.flatMap(({ id, quotas }) =>
+    quotas.map((quota): FamilyReading => ({ id, ...quota, ...familyOf(quota.model) })),
+  );
+  const families = Map.groupBy(readings, ({ family, kind }) => `${family} ${kind}`);
+  return Array.from(families.values(), writeFamily).sort(
+    (left, right) =>
+      compareCodePoints(left.family, right.family) || compareCodePoints(right.kind, left.kind),
+  );
 }
 
 /** Quotas of text and of images are apart; a model that draws says so in its id. */
-function familyOf(model: string): Pick<FamilySum, 'family' | 'kind'> {
+function familyOf(model: string): Pick<FamilyJson, 'family' | 'kind'> {
   const name = model.slice(model.lastIndexOf('/') + 1);
   const words = name.toLowerCase().split(/[-_.]/);
   return { family: words[0] || name, kind: words.includes('image') ? 'image' : 'text' };
 }
 
-function writeFamily(sum: FamilySum): FamilyJson {
-  const { family, kind, models, accounts, withRoom, percents, resets } = sum;
-  const mean = percents.reduce((total, percent) => total + percent, 0) / percents.length;
+function writeFamily(readings: FamilyReading[]): FamilyJson {
+  const [{ family, kind } = familyOf('')] = readings;
+  const withRoom = readings.filter(({ percent, isProtected }) => percent > 0 && !isProtected);
+  const mean = readings.reduce((total, { percent }) => total + percent, 0) / readings.length;
+  const resets = readings.map(({ resetsAt }) => resetsAt).filter((at) => at !== null);
   return {
     family,
     kind,
-    models: [...models].sort(compareCodePoints),
-    accounts: accounts.size,
-    accountsWithRoom: withRoom.size,
+    models: [...new Set(readings.map(({ model }) => model))].sort(compareCodePoints),
+    accounts: new Set(readings.map(({ id }) => id)).size,
+    accountsWithRoom: new Set(withRoom.map(({ id }) => id)).size,
     percent: Math.round(mean * 10) / 10,
     // Times in UTC of one format sort as texts.
     resetsAt: resets.sort()[0] ?? null,

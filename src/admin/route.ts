@@ -13,18 +13,6 @@ import { patternWords } from './schemas.ts';
 /** An object schema; a `title` makes it a named component of the API's description. */
 export type ObjectSchema = XSchema & { readonly type: 'object' };
 
-/** What the description of the API says of a route. */
-interface RouteDescription {
-  readonly parameter: string | undefined;
-  readonly query: ObjectSchema;
-  readonly body: ObjectSchema | undefined;
-  /** False for bodies without a required field: they may be left out. */
-  readonly isBodyRequired: boolean;
-  readonly takesRevision: boolean;
-  readonly asksAgain: boolean;
-  readonly answers: Readonly<Record<number, AnswerDescription>>;
-}
-
 interface AnswerDescription {
   readonly description: string;
   /** Undefined for answers without a body and for pages. */
@@ -39,7 +27,11 @@ interface AnswerDescription {
 }
 
 export interface ApiRoute extends AdminRoute {
-  readonly description: RouteDescription;
+  /** What the description of the API says of it. */
+  readonly description: Omit<
+    RouteSpec<ObjectSchema, ObjectSchema>,
+    'at' | 'title' | 'access' | 'run'
+  >;
 }
 
 export interface ApiInput<Body, Query> extends Omit<AdminInput, 'body' | 'query' | 'ifMatch'> {
@@ -84,7 +76,7 @@ export function defineRoute<
     title,
     access: spec.access ?? 'console',
     takesBody: spec.body !== undefined,
-    description: describe(spec),
+    description: spec,
     async run(input) {
       const given = { body: input.body ?? {}, query: readQuery(input.query) };
       await checkQuery(given.query);
@@ -123,29 +115,6 @@ export function refuseUnknown(message: Sentence): never {
   throw new GatewayError({ kind: 'not-found', source: 'client', message });
 }
 
-function describe<Body extends ObjectSchema, Query extends ObjectSchema>(
-  spec: RouteSpec<Body, Query>,
-): RouteDescription {
-  const {
-    body,
-    query = NOTHING,
-    parameter,
-    takesRevision = false,
-    asksAgain = false,
-    answers,
-  } = spec;
-  const required = body !== undefined && 'required' in body ? body.required : undefined;
-  return {
-    parameter,
-    query,
-    body,
-    isBodyRequired: Array.isArray(required) && required.length > 0,
-    takesRevision,
-    asksAgain,
-    answers,
-  };
-}
-
 function readQuery(query: URLSearchParams): Readonly<Record<string, string>> {
   for (const name of query.keys()) {
     if (query.getAll(name).length > 1)
@@ -161,10 +130,17 @@ function readRevision(header: string | undefined, isTaken: boolean): string | un
   if (isTaken && tag !== undefined) return tag;
   throw invalidRequest(
     'if-match',
-    isTaken
-      ? told`If-Match: send the ETag of the last answer, with its quotes.`
-      : told`If-Match: this route knows no revisions; leave the header out.`,
+    isTaken ? SEND_TAG : told`If-Match: this route knows no revisions; leave the header out.`,
   );
+}
+
+const SEND_TAG = told`If-Match: send the ETag of the last answer, with its quotes.`;
+
+/** The revision of an entity that counts them. @throws GatewayError invalid-request for what no answer gave as its ETag */
+export function readNumber(revision: string | undefined, words = SEND_TAG): number | undefined {
+  if (revision === undefined) return undefined;
+  if (/^\d{1,15}$/.test(revision)) return Number(revision);
+  throw invalidRequest('if-match', words);
 }
 
 const FAULT_STATUS: Readonly<Record<StoreFault, number>> = {

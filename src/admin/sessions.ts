@@ -40,25 +40,19 @@ export function createSessionRoutes({ book, pool }: SessionOptions): readonly Ap
       at: 'GET /api/sessions',
       title: 'lists the sessions that keep an account',
       answers: { 200: { description: 'The last used first.', schema: SESSIONS_SCHEMA } },
-      run: async () =>
-        answerJson({
-          sessions: sessions
-            .sessions()
-            .map(({ id, label, clientKeyHash, accountId, detours, expiresAt }) => ({
-              id,
-              label,
-              clientKeyHash,
-              accountId,
-              account: book.find(accountId)?.record.label ?? null,
-              detours: detours.map(({ model, accountId: to, returns }) => ({
-                model,
-                accountId: to,
-                returns,
-              })),
-              expiresAt: writeTime(expiresAt),
-            }))
-            .reverse(),
-        }),
+      async run() {
+        const listed = sessions
+          .sessions()
+          .map(({ id, label, clientKeyHash, accountId, detours, expiresAt }) => ({
+            ...{ id, label, clientKeyHash, accountId },
+            account: book.find(accountId)?.record.label ?? null,
+            detours: detours.map(({ model, accountId: to, returns }) => {
+              return { model, accountId: to, returns };
+            }),
+            expiresAt: writeTime(expiresAt),
+          }));
+        return answerJson({ sessions: listed.reverse() });
+      },
     }),
     defineRoute({
       at: 'DELETE /api/sessions',

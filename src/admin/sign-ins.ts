@@ -5,7 +5,7 @@ import type { Account } from '../accounts/account.ts';
 import { asGatewayError, invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
 import { named, object, optional, partial } from '../lib/object-schema.ts';
-import type { AdminInput, AdminRoute, PageLanguage } from '../server/admin-route.ts';
+import type { AdminRoute, PageLanguage } from '../server/admin-route.ts';
 import { readUpstream } from './account-input.ts';
 import { type AccountFacts, writeAccount, writeTime } from './account-view.ts';
 import { findStored } from './accounts.ts';
@@ -87,7 +87,7 @@ export function createSignInRoutes(options: SignInOptions): readonly ApiRoute[] 
       body: COMPLETE_SCHEMA,
       answers: { 200: { description: 'The sign-in is done.', schema: SIGN_IN_SCHEMA } },
       run: async ({ body }) => {
-        const account = await tracker.complete(readResult(body));
+        const account = await tracker.complete(readResponse(body), body.state);
         return answerJson({ status: 'done', account: writeAccount(account, options) });
       },
     }),
@@ -141,15 +141,13 @@ function checkAccount(
 }
 
 /** What was pasted: all of it belongs to one sign-in. */
-function readResult({ state, code, url }: XStatic<typeof COMPLETE_SCHEMA>) {
+function readResponse({ code, url }: XStatic<typeof COMPLETE_SCHEMA>): string {
   const response = url ?? code;
-  if (response === undefined || (url !== undefined && code !== undefined)) {
-    throw invalidRequest(
-      'code',
-      told`Send either url, the address the browser ended on, or code with state.`,
-    );
-  }
-  return { response, ...(state === undefined ? {} : { state }) };
+  if (response !== undefined && (url === undefined || code === undefined)) return response;
+  throw invalidRequest(
+    'code',
+    told`Send either url, the address the browser ended on, or code with state.`,
+  );
 }
 
 /** @throws GatewayError when a public address is wanted and none is configured. */
@@ -185,11 +183,7 @@ function writeSignIn(view: SignInProgress, options: SignInOptions): XStatic<type
 /** The state of each sign-in, until some time after its end. */
 type SignInTracker = ReturnType<typeof createSignInTracker>;
 
-interface StartRequest {
-  readonly upstreamId: string;
-  readonly reauthenticate: string | undefined;
-  readonly label: string | undefined;
-}
+type StartRequest = Parameters<AdminOptions['signIns']['start']>[0];
 
 type SignInProgress =
   | { readonly kind: 'pending'; readonly expiresAt: number }
@@ -197,11 +191,6 @@ type SignInProgress =
   | { readonly kind: 'failed'; readonly message: string };
 
 export type TrackerOptions = Pick<AdminOptions, 'clock' | 'signIns' | 'callbackUrl'>;
-
-interface Tracked {
-  readonly progress: SignInProgress;
-  readonly forgetAt: number;
-}
 
 /** The admin API has one credential, so all of its callers are one. */
 const OWNER = 'console';
@@ -211,7 +200,10 @@ const MAX_KEPT = 512;
 
 export function createSignInTracker(options: TrackerOptions) {
   const { clock, signIns, callbackUrl } = options;
-  const tracked = new Map<string, Tracked>();
+  const tracked = new Map<
+    string,
+    { readonly progress: SignInProgress; readonly forgetAt: number }
+  >();
   // A state counts once, also while its answer is on the way.
   const underWay = new Set<string>();
   const find = (state: string): SignInProgress | undefined => {
@@ -230,7 +222,7 @@ export function createSignInTracker(options: TrackerOptions) {
     /** Undefined for a state never given out or forgotten by now. */
     find,
     /** @throws GatewayError */
-    async start(request: StartRequest): ReturnType<AdminOptions['signIns']['start']> {
+    async start(request: Omit<StartRequest, 'owner' | 'redirectUri'>) {
       const started = await signIns.start({ ...request, owner: OWNER, redirectUri: callbackUrl() });
       const { state, expiresAt } = started;
       keep(state, { kind: 'pending', expiresAt }, expiresAt);
@@ -240,16 +232,18 @@ export function createSignInTracker(options: TrackerOptions) {
      * Ends a sign-in with what the provider put into the redirect: an address or query, or a code with
      * its state. @throws GatewayError, with the field `state` when no such sign-in is waiting
      */
-    async complete({
-      state: given,
-      response,
-    }: {
-      readonly state?: string;
-      readonly response: string;
-    }): Promise<Account> {
-      const state = given ?? readState(response);
+    async complete(
+      response: string,
+      state = new URLSearchParams(response.trim().replace(/^[^?]*\?/, '')).get('state') ??
+        undefined,
+    ): Promise<Account> {
       if (state === undefined) return (await signIns.complete({ owner: OWNER, response })).account;
-      if (find(state)?.kind !== 'pending' || underWay.has(state)) throw notWaiting();
+      if (find(state)?.kind !== 'pending' || underWay.has(state)) {
+        throw invalidRequest(
+          'state',
+          told`No sign-in of this state is waiting: it was completed, cancelled, or is too old. Begin a new one.`,
+        );
+      }
       underWay.add(state);
       try {
         const { account } = await signIns.complete({ owner: OWNER, state, response });
@@ -267,19 +261,6 @@ export function createSignInTracker(options: TrackerOptions) {
   };
 }
 
-/** The state an address or query holds; whether it is the right one is not decided here. */
-function readState(response: string): string | undefined {
-  const text = response.trim();
-  return new URLSearchParams(text.slice(text.indexOf('?') + 1)).get('state') ?? undefined;
-}
-
-function notWaiting() {
-  return invalidRequest(
-    'state',
-    told`No sign-in of this state is waiting: it was completed, cancelled, or is too old. Begin a new one.`,
-  );
-}
-
 const CALLBACK_PATH = '/oauth/callback';
 
 export interface CallbackOptions {
@@ -288,7 +269,8 @@ export interface CallbackOptions {
 }
 
 /** How it went; the page of each holds nothing that came with the request. */
-type Result = 'done' | 'denied' | 'unknown' | 'failed';
+const RESULTS = ['done', 'denied', 'unknown', 'failed'] as const;
+type Result = (typeof RESULTS)[number];
 
 const NOTICES: Readonly<Record<Result, Notice>> = {
   done: {
@@ -328,19 +310,23 @@ export function createCallbackRoute({ tracker, log }: CallbackOptions): AdminRou
     path: CALLBACK_PATH,
     access: 'public',
     title: 'takes the browser back from a sign-in',
-    run: async (input) => {
-      const shown = readShown(input.query);
-      if (shown !== undefined) return writeNotice(NOTICES[shown], input.caller.language);
+    async run({ query, caller, isHead, requestId }) {
+      const asked = query.size === 1 ? query.get('result') : null;
+      const shown = RESULTS.find((result) => result === asked);
+      if (shown !== undefined) return writeNotice(NOTICES[shown], caller.language);
       // Something that only looks must not use the code up.
-      if (input.isHead) return writeNotice(NOTICES.unknown, input.caller.language);
-      return { kind: 'redirect', location: `${CALLBACK_PATH}?result=${await complete(input)}` };
+      if (isHead) return writeNotice(NOTICES.unknown, caller.language);
+      const result = await complete(query, requestId);
+      return { kind: 'redirect', location: `${CALLBACK_PATH}?result=${result}` };
     },
   };
 
-  async function complete({ query, requestId }: AdminInput): Promise<Result> {
-    if (!isAnswer(query)) return 'unknown';
+  async function complete(query: URLSearchParams, requestId: string): Promise<Result> {
+    // RFC 6749, 4.1.2: one state, and a code or an error. One that came twice is somebody's trick.
+    const answers = [...query.getAll('code'), ...query.getAll('error')];
+    if (query.getAll('state').length !== 1 || answers.length !== 1) return 'unknown';
     try {
-      await tracker.complete({ response: `?${query}` });
+      await tracker.complete(`?${query}`);
       return 'done';
     } catch (thrown) {
       const error = asGatewayError(thrown);
@@ -349,22 +335,6 @@ export function createCallbackRoute({ tracker, log }: CallbackOptions): AdminRou
       return query.has('error') ? 'denied' : 'failed';
     }
   }
-}
-
-/** RFC 6749, 4.1.2: one state, and a code or an error. One that came twice is somebody's trick. */
-function isAnswer(query: URLSearchParams): boolean {
-  const results = [...query.getAll('code'), ...query.getAll('error')];
-  return query.getAll('state').length === 1 && results.length === 1;
-}
-
-function readShown(query: URLSearchParams): Result | undefined {
-  if (query.size !== 1) return undefined;
-  const result = query.get('result');
-  return result !== null && isResult(result) ? result : undefined;
-}
-
-function isResult(text: string): text is Result {
-  return Object.hasOwn(NOTICES, text);
 }
 
 function bad({ en, zh }: Readonly<Record<PageLanguage, string>>): Notice {

@@ -4,7 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Trial } from '../accounts/health.ts';
 import { asGatewayError, GatewayError, type UpstreamFailureKind } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
-import { named, object, partial } from '../lib/object-schema.ts';
+import { named, object, partial, type ValueOf } from '../lib/object-schema.ts';
 import type { Access, AdminOptions, ListedByAccount } from './options.ts';
 
 export type TryOptions = Pick<
@@ -12,17 +12,16 @@ export type TryOptions = Pick<
   'book' | 'clock' | 'quota' | 'tokens' | 'trials' | 'upstreams'
 >;
 
+const STEP_SCHEMA = object({
+  name: { enum: ['credential', 'models', 'quota', 'answer'] },
+  isGood: { type: 'boolean' },
+  durationMs: { type: 'integer' },
+  message: { type: 'string' },
+});
+
 export const TEST_SCHEMA = named('AccountTest', {
   isUsable: { type: 'boolean' },
-  steps: {
-    type: 'array',
-    items: object({
-      name: { enum: ['credential', 'models', 'quota', 'answer'] },
-      isGood: { type: 'boolean' },
-      durationMs: { type: 'integer' },
-      message: { type: 'string' },
-    }),
-  },
+  steps: { type: 'array', items: STEP_SCHEMA },
 });
 
 /** The cost of an answer is agreed to first. */
@@ -38,11 +37,7 @@ export const TRY_SCHEMA = partial(
 
 const TEST_LIMIT_MS = 20_000;
 
-export interface TestStep {
-  readonly name: 'credential' | 'models' | 'quota' | 'answer';
-  readonly isGood: boolean;
-  readonly durationMs: number;
-  readonly message: string;
+export interface TestStep extends ValueOf<typeof STEP_SCHEMA> {
   /** How the upstream failed, where it did. */
   readonly failure?: UpstreamFailureKind | undefined;
 }

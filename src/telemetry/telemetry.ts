@@ -150,18 +150,7 @@ function isLate(work: Promise<unknown>, clock: Clock): Promise<boolean> {
 
 type Signal = 'traces' | 'metrics';
 
-/** Counts the spans that were dropped, and logs each outage of the collector once. */
-export interface Delivery {
-  /** Spans that never reached the collector. */
-  readonly droppedSpans: number;
-  delivered(signal: Signal): void;
-  /** An export failed, and these spans are lost with it. */
-  failed(signal: Signal, spans: number, error: unknown): void;
-  /** These spans were never given to an export. */
-  dropped(spans: number, reason: string): void;
-}
-
-export interface DeliveryOptions {
+interface DeliveryOptions {
   /** Without what may be a secret in it. */
   readonly collector: string;
   readonly log: { warn(fields: object, message: string): void };
@@ -169,7 +158,10 @@ export interface DeliveryOptions {
 
 const MAX_REASON = 200;
 
-export function createDelivery({ collector, log }: DeliveryOptions): Delivery {
+type Delivery = ReturnType<typeof createDelivery>;
+
+/** Counts the spans that were dropped, and logs each outage of the collector once. */
+export function createDelivery({ collector, log }: DeliveryOptions) {
   let droppedSpans = 0;
   /** What is wrong at present, and why. */
   const troubles = new Map<Signal | 'queue', string>();
@@ -179,13 +171,13 @@ export function createDelivery({ collector, log }: DeliveryOptions): Delivery {
       'Traces or metrics cannot be delivered; traces are dropped until the collector takes them.',
     );
   return {
+    /** Spans that never reached the collector. */
     get droppedSpans() {
       return droppedSpans;
     },
-    delivered(signal) {
-      troubles.delete(signal);
-    },
-    failed(signal, spans, error) {
+    delivered: (signal: Signal): void => void troubles.delete(signal),
+    /** An export failed, and these spans are lost with it. */
+    failed(signal: Signal, spans: number, error: unknown): void {
       droppedSpans += spans;
       if (troubles.has(signal)) return;
       const reason = reasonOf(error);
@@ -194,7 +186,8 @@ export function createDelivery({ collector, log }: DeliveryOptions): Delivery {
       troubles.set(signal, reason);
       if (!isKnown) warn(reason);
     },
-    dropped(spans, reason) {
+    /** These spans were never given to an export. */
+    dropped(spans: number, reason: string): void {
       droppedSpans += spans;
       if (troubles.size > 0) return;
       troubles.set('queue', reason);

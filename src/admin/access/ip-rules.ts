@@ -7,7 +7,7 @@ import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import { readIpAddress } from '../../lib/net.ts';
 import { partial } from '../../lib/object-schema.ts';
-import { type ApiRoute, answerJson, answerWith, defineRoute } from '../route.ts';
+import { type ApiRoute, answerJson, answerWith, defineRoute, readNumber } from '../route.ts';
 import { DIGITS, UP_TO_500 } from '../schemas.ts';
 import {
   ACCESS_LOG_SCHEMA,
@@ -61,7 +61,7 @@ export function createAddressRuleRoutes({
       takesRevision: true,
       answers: { 200: RULE },
       async run({ parameter, body, revision, caller }) {
-        const by = { byAddress: caller.address, revision: readRevision(revision) };
+        const by = { byAddress: caller.address, revision: readNumber(revision) };
         return answerOne(200, await addresses.change(parameter, body, by));
       },
     }),
@@ -109,16 +109,4 @@ export function createAccessLogRoute({ accessLog }: Pick<AccessControl, 'accessL
       return answerJson({ entries, nextCursor: last && String(last.id) });
     },
   });
-}
-
-// Reads the revision that a change of a key or an address rule was made against.
-
-/** @throws GatewayError invalid-request for what no answer gave as its ETag */
-export function readRevision(revision: string | undefined): number | undefined {
-  if (revision === undefined) return undefined;
-  if (/^\d{1,15}$/.test(revision)) return Number(revision);
-  throw invalidRequest(
-    'if-match',
-    told`If-Match: send the ETag of the last answer, with its quotes.`,
-  );
 }

@@ -3,8 +3,14 @@
 import type { AccessControl } from '../../access/access.ts';
 import type { ListedKey } from '../../access/api-keys.ts';
 import { told } from '../../lib/localized-message.ts';
-import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from '../route.ts';
-import { readRevision } from './ip-rules.ts';
+import {
+  type ApiRoute,
+  answerJson,
+  answerWith,
+  defineRoute,
+  readNumber,
+  refuseUnknown,
+} from '../route.ts';
 import {
   CREATED_KEY_SCHEMA,
   KEY_CHANGE_SCHEMA,
@@ -57,7 +63,7 @@ export function createKeyRoutes({ keys }: Pick<AccessControl, 'keys'>): readonly
       takesRevision: true,
       answers: ONE_KEY,
       run: async ({ parameter, body, revision }) =>
-        answerOne(await keys.change(parameter, body, readRevision(revision))),
+        answerOne(await keys.change(parameter, body, readNumber(revision))),
     }),
     defineRoute({
       at: 'DELETE /api/keys/{id}',

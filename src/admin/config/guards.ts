@@ -155,7 +155,7 @@ function differs(
 }
 
 /** What of the settings says who a caller of the admin API is, and whether they may come in. */
-export type EntrySettings = Pick<
+type EntrySettings = Pick<
   Settings,
   'addressFilter' | 'allowedHosts' | 'consolePassword' | 'host' | 'trustedProxies'
 >;

@@ -35,12 +35,13 @@ export function toRequestsRow({ row, details: given }: RequestRecord, bodyBytes:
 }
 
 export function fromRequestsRow(row: ListedRow): RequestRow {
-  const { dropped, approximated, repaired, stream, outcome, ...plain } = row;
+  const { dropped, approximated, repaired, error, ...plain } = row;
   return {
     ...plain,
-    stream: stream === 1,
-    outcome: OUTCOMES.find((known) => known === outcome) ?? 'error',
+    stream: plain.stream === 1,
+    outcome: OUTCOMES.find((known) => known === plain.outcome) ?? 'error',
     receipt: { dropped, approximated, repaired },
+    error,
   };
 }
 
