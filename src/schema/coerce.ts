@@ -492,7 +492,7 @@ class ValueRepair {
       isChanged ||= repairedValue !== value;
       repaired.push([name, repairedValue]);
     }
-    const renamed = this.#renamePlurals(node, this.#renameGuessed(node, repaired, place), place);
+    const renamed = this.#renameMeant(node, repaired, place);
     const allowed = this.#dropForbidden(node, renamed, place);
     if (allowed === repaired && !isChanged) return object;
     // Unlike assignment, this also makes `__proto__` an ordinary member.
@@ -504,37 +504,33 @@ class ValueRepair {
     return !this.#fits(this.#reader.member(node, name), null);
   }
 
-  /** Members with the one unknown name that is related to the one missing name put right. */
-  #renameGuessed(node: SchemaNode, members: readonly Member[], place: Place): readonly Member[] {
-    const missing = onlyMissing(node, members);
-    if (missing === undefined || !namesAreFixed(node)) return members;
-    const [guessed, ...others] = members.filter(
-      ([name]) => !isKnown(node, name) && isMeantFor(name, missing),
-    );
-    if (guessed === undefined || others.length > 0) return members;
-    const renamed = this.#rename(node, guessed, { path: place.path, name: missing });
-    if (renamed === undefined) return members;
-    return members.map((member) => (member === guessed ? renamed : member));
-  }
-
-  /** An argument that may be absent came in the plural: clients refuse or overlook it. */
-  #renamePlurals(node: SchemaNode, members: readonly Member[], place: Place): readonly Member[] {
-    if (!namesAreFixed(node)) return members;
+  /**
+   * Puts names right that were guessed: the one unknown name that is related to the one missing name; and plurals of
+   * arguments that may be absent, which clients refuse or overlook.
+   */
+  #renameMeant(node: SchemaNode, members: readonly Member[], place: Place): readonly Member[] {
     const unknown = members.filter(([name]) => !isKnown(node, name));
-    if (unknown.length === 0) return members;
+    if (unknown.length === 0 || !namesAreFixed(node)) return members;
     const given = new Set(members.map(([name]) => name));
+    const renamed = new Map<Member, Member>();
+    const rename = (guessed: Member | undefined, name: string | undefined): void => {
+      if (guessed === undefined || name === undefined || renamed.has(guessed)) return;
+      const member = this.#rename(node, guessed, { path: place.path, name });
+      if (member === undefined) return;
+      renamed.set(guessed, member);
+      given.add(name);
+    };
+    const missing = onlyMissing(node, given);
+    if (missing !== undefined) {
+      const [guessed, ...others] = unknown.filter(([name]) => isMeantFor(name, missing));
+      if (others.length === 0) rename(guessed, missing);
+    }
     const plurals = new Map<string, string>();
     for (const name of node.objects.flatMap(({ properties }) => [...properties.keys()])) {
       const plural = `${spellingOf(name)}s`;
       if (!given.has(name) && !plurals.has(plural)) plurals.set(plural, name);
     }
-    const renamed = new Map<Member, Member>();
-    for (const guessed of unknown) {
-      const name = plurals.get(spellingOf(guessed[0]));
-      const member =
-        name === undefined ? undefined : this.#rename(node, guessed, { path: place.path, name });
-      if (member !== undefined) renamed.set(guessed, member);
-    }
+    for (const member of unknown) rename(member, plurals.get(spellingOf(member[0])));
     return renamed.size === 0 ? members : members.map((member) => renamed.get(member) ?? member);
   }
 
@@ -586,8 +582,7 @@ function hasRequired({ objects }: SchemaNode, value: JsonObject): boolean {
   );
 }
 
-function onlyMissing({ objects }: SchemaNode, members: readonly Member[]): string | undefined {
-  const given = new Set(members.map(([name]) => name));
+function onlyMissing({ objects }: SchemaNode, given: ReadonlySet<string>): string | undefined {
   const missing = new Set<string>();
   for (const { required } of objects) {
     for (const name of required.keys()) {
