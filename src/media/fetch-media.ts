@@ -6,6 +6,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { modalityOf, sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type AddressPolicy, literalAddress, PUBLIC_ONLY } from '../lib/net.ts';
+import { readWithin, withinLimit } from '../lib/time-limit.ts';
 
 export interface FetchedMedia {
   readonly mediaType: string;
@@ -47,21 +48,16 @@ export function createMediaFetcher(options: MediaFetcherOptions): MediaFetcher {
   const exchange: Exchange = { agent, policy, userAgent };
   return {
     isEnabled,
-    async fetch(url, signal) {
-      signal.throwIfAborted();
-      const limit = new AbortController();
-      const timer = clock.startTimer(LIMIT_MS, () => limit.abort(new MediaFault('too-slow')));
-      const ended = AbortSignal.any([signal, limit.signal]);
-      try {
-        return await unlessAborted(ended, followRedirects(url, ended, exchange));
-      } catch (error) {
-        if (ended.aborted) throw ended.reason;
-        throw error instanceof MediaFault ? error : new MediaFault('unreachable', error);
-      } finally {
-        timer.cancel();
-        limit.abort();
-      }
-    },
+    fetch: (url, signal) =>
+      withinLimit(
+        {
+          ...{ clock, signal, limitMs: LIMIT_MS },
+          tooSlow: () => new MediaFault('too-slow'),
+          faultOf: (error) =>
+            error instanceof MediaFault ? error : new MediaFault('unreachable', error),
+        },
+        (ended) => followRedirects(url, ended, exchange),
+      ),
     close: () => agent.destroy(),
   };
 }
@@ -126,18 +122,12 @@ async function readMedia(response: Dispatcher.ResponseData): Promise<FetchedMedi
     discard(response);
     throw new MediaFault(fault);
   }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new MediaFault('too-large');
-    chunks.push(chunk);
-  }
-  const base64 = Buffer.concat(chunks).toString('base64');
+  const bytes = await readWithin(response.body, MAX_BYTES);
+  if (bytes === undefined) throw new MediaFault('too-large');
+  const base64 = bytes.toString('base64');
   const [declared = ''] = (headerOf(response, 'content-type') ?? '').split(';');
   const mediaType = sniffMediaType(base64) ?? spellMediaType(declared);
-  if (bytes === 0 || modalityOf(mediaType) === undefined) throw new MediaFault('wrong-type');
+  if (bytes.length === 0 || modalityOf(mediaType) === undefined) throw new MediaFault('wrong-type');
   return { mediaType, base64 };
 }
 
@@ -156,15 +146,6 @@ function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | 
 function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => {});
   body.destroy();
-}
-
-/** Rejects at once when the signal aborts, also while a connection is still being made. */
-function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
 
 export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;

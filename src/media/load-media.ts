@@ -2,8 +2,7 @@
 
 import { invalidRequest } from '../canonical/error.ts';
 import { mapMedia, modalityOf } from '../canonical/media.ts';
-
-import type { CanonicalRequest, MediaPart, Turn } from '../canonical/request.ts';
+import type { CanonicalRequest, MediaPart } from '../canonical/request.ts';
 import { type FetchedMedia, MediaFault, type MediaFetcher } from './fetch-media.ts';
 
 export interface LoadOptions {
@@ -34,9 +33,10 @@ export async function loadMedia(
     return address !== undefined && !isReadable(address);
   };
   const wanted = new Map<string, MediaPart>();
-  for (const part of mediaOf(request.turns)) {
+  mapMedia(request, (part) => {
     if (isRemote(part)) wanted.set(webAddressOf(part) ?? '', part);
-  }
+    return part;
+  });
   if (wanted.size === 0) return request;
   if (wanted.size > MAX_ADDRESSES) {
     const message = `messages: at most ${MAX_ADDRESSES} media are fetched for one request.`;
@@ -97,14 +97,4 @@ function webAddressOf({ source }: MediaPart): string | undefined {
   if (source.kind === 'base64') return undefined;
   const address = source.kind === 'url' ? source.url : source.uri;
   return /^https?:/i.test(address) ? address : undefined;
-}
-
-function* mediaOf(turns: readonly Turn[]): Generator<MediaPart> {
-  for (const { parts } of turns) {
-    for (const part of parts) {
-      if (part.kind === 'media') yield part;
-      if (part.kind !== 'tool-result') continue;
-      for (const item of part.content) if (item.kind === 'media') yield item;
-    }
-  }
 }

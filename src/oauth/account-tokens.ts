@@ -12,6 +12,7 @@ import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
+import { unlessAborted } from '../lib/time-limit.ts';
 import {
   NEVER,
   type OAuthDirectory,
@@ -21,7 +22,6 @@ import {
   type Reach,
   TokenEndpoint,
   toCredential,
-  unlessAborted,
 } from './oauth-client.ts';
 
 export interface TokenSourceOptions {

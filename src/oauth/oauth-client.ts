@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson, readNumber } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { scrub } from '../lib/redact.ts';
+import { readWithin, withinLimit } from '../lib/time-limit.ts';
 import { signAssertion } from './service-account-key.ts';
 
 /** How a call goes out, and what ends it early. */
@@ -141,25 +142,21 @@ export class TokenEndpoint {
     return reply.body;
   }
 
-  async call(call: EndpointCall): Promise<EndpointReply> {
-    const { signal } = call.reach;
-    signal.throwIfAborted();
-    const limit = new AbortController();
-    const abort = (): void => limit.abort(new OAuthFault('too-slow'));
-    const timer = this.#options.clock.startTimer(LIMIT_MS, abort);
-    const ended = AbortSignal.any([signal, limit.signal]);
-    try {
-      return await unlessAborted(ended, this.#exchange(call, ended));
-    } catch (error) {
-      if (ended.aborted) throw ended.reason;
-      // Only the code goes on: the error itself may hold addresses with passwords.
-      throw error instanceof OAuthFault
-        ? error
-        : new OAuthFault('unreachable', { code: codeOf(error) });
-    } finally {
-      timer.cancel();
-      limit.abort();
-    }
+  call(call: EndpointCall): Promise<EndpointReply> {
+    return withinLimit(
+      {
+        clock: this.#options.clock,
+        limitMs: LIMIT_MS,
+        signal: call.reach.signal,
+        tooSlow: () => new OAuthFault('too-slow'),
+        // Only the code goes on: the error itself may hold addresses with passwords.
+        faultOf: (error) =>
+          error instanceof OAuthFault
+            ? error
+            : new OAuthFault('unreachable', { code: codeOf(error) }),
+      },
+      (ended) => this.#exchange(call, ended),
+    );
   }
 
   async #ask(
@@ -214,15 +211,10 @@ async function readBody({ headers, body }: OAuthFetchReply): Promise<JsonObject 
   if (body === null || (headers.get('content-encoding') ?? 'identity') !== 'identity') {
     return undefined;
   }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new OAuthFault('too-large');
-    chunks.push(chunk);
-  }
+  const bytes = await readWithin(body, MAX_BYTES);
+  if (bytes === undefined) throw new OAuthFault('too-large');
   try {
-    const value = parseJson(Buffer.concat(chunks).toString('utf8'));
+    const value = parseJson(bytes.toString('utf8'));
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
@@ -244,19 +236,6 @@ function codeOf(error: unknown): string | undefined {
     current = current.cause;
   }
   return undefined;
-}
-
-/** Rejects at once when the signal aborts, also while a connection is still being made. */
-export function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      work.catch(() => {});
-      return reject(signal.reason);
-    }
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
 
 /** Like `fetch`, cut down to what OAuth calls need. Redirects are answered as they came, never followed. */

@@ -492,7 +492,7 @@ class ValueRepair {
       isChanged ||= repairedValue !== value;
       repaired.push([name, repairedValue]);
     }
-    const renamed = this.#renamePlurals(node, this.#renameGuessed(node, repaired, place), place);
+    const renamed = this.#renameMeant(node, repaired, place);
     const allowed = this.#dropForbidden(node, renamed, place);
     if (allowed === repaired && !isChanged) return object;
     // Unlike assignment, this also makes `__proto__` an ordinary member.
@@ -504,37 +504,33 @@ class ValueRepair {
     return !this.#fits(this.#reader.member(node, name), null);
   }
 
-  /** Members with the one unknown name that is related to the one missing name put right. */
-  #renameGuessed(node: SchemaNode, members: readonly Member[], place: Place): readonly Member[] {
-    const missing = onlyMissing(node, members);
-    if (missing === undefined || !namesAreFixed(node)) return members;
-    const [guessed, ...others] = members.filter(
-      ([name]) => !isKnown(node, name) && isMeantFor(name, missing),
-    );
-    if (guessed === undefined || others.length > 0) return members;
-    const renamed = this.#rename(node, guessed, { path: place.path, name: missing });
-    if (renamed === undefined) return members;
-    return members.map((member) => (member === guessed ? renamed : member));
-  }
-
-  /** An argument that may be absent came in the plural: clients refuse or overlook it. */
-  #renamePlurals(node: SchemaNode, members: readonly Member[], place: Place): readonly Member[] {
-    if (!namesAreFixed(node)) return members;
+  /**
+   * Puts names right that were guessed: the one unknown name that is related to the one missing name; and plurals of
+   * arguments that may be absent, which clients refuse or overlook.
+   */
+  #renameMeant(node: SchemaNode, members: readonly Member[], place: Place): readonly Member[] {
     const unknown = members.filter(([name]) => !isKnown(node, name));
-    if (unknown.length === 0) return members;
+    if (unknown.length === 0 || !namesAreFixed(node)) return members;
     const given = new Set(members.map(([name]) => name));
+    const renamed = new Map<Member, Member>();
+    const rename = (guessed: Member | undefined, name: string | undefined): void => {
+      if (guessed === undefined || name === undefined || renamed.has(guessed)) return;
+      const member = this.#rename(node, guessed, { path: place.path, name });
+      if (member === undefined) return;
+      renamed.set(guessed, member);
+      given.add(name);
+    };
+    const missing = onlyMissing(node, given);
+    if (missing !== undefined) {
+      const [guessed, ...others] = unknown.filter(([name]) => isMeantFor(name, missing));
+      if (others.length === 0) rename(guessed, missing);
+    }
     const plurals = new Map<string, string>();
     for (const name of node.objects.flatMap(({ properties }) => [...properties.keys()])) {
       const plural = `${spellingOf(name)}s`;
       if (!given.has(name) && !plurals.has(plural)) plurals.set(plural, name);
     }
-    const renamed = new Map<Member, Member>();
-    for (const guessed of unknown) {
-      const name = plurals.get(spellingOf(guessed[0]));
-      const member =
-        name === undefined ? undefined : this.#rename(node, guessed, { path: place.path, name });
-      if (member !== undefined) renamed.set(guessed, member);
-    }
+    for (const member of unknown) rename(member, plurals.get(spellingOf(member[0])));
     return renamed.size === 0 ? members : members.map((member) => renamed.get(member) ?? member);
   }
 
@@ -586,8 +582,7 @@ function hasRequired({ objects }: SchemaNode, value: JsonObject): boolean {
   );
 }
 
-function onlyMissing({ objects }: SchemaNode, members: readonly Member[]): string | undefined {
-  const given = new Set(members.map(([name]) => name));
+function onlyMissing({ objects }: SchemaNode, given: ReadonlySet<string>): string | undefined {
   const missing = new Set<string>();
   for (const { required } of objects) {
     for (const name of required.keys()) {
@@ -664,35 +659,23 @@ function onlyOne(attempts: readonly Attempt[]): Attempt | undefined {
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 const NEGATIVE_ZERO = /^-0(?:\.0*)?$/;
 
-const LOOSE_BOOLEANS: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['yes', true],
-  ['on', true],
-  ['1', true],
-  ['false', false],
-  ['no', false],
-  ['off', false],
-  ['0', false],
-]);
+const TRUE_WORDS: ReadonlySet<string> = new Set(['true', 'yes', 'on', '1']);
+const FALSE_WORDS: ReadonlySet<string> = new Set(['false', 'no', 'off', '0']);
 
 /**
  * Candidates in no order of likelihood; whether one fits is for the caller to see. Numbers keep every
  * digit.
  * @param name the property the text was given for, as flags are repeated as their own value (`-n`).
  */
-function readText(node: SchemaNode, text: string, name: string): readonly JsonValue[] {
-  const candidates: JsonValue[] = [];
-  for (const { byText } of node.lists) {
-    // The upstream was given the values that are no texts as such.
-    const listed = byText.get(text);
-    if (listed !== undefined) candidates.push(listed);
-  }
-  const { types } = node;
-  if (types.has('integer') || types.has('fraction')) candidates.push(...readNumberText(text));
-  if (types.has('boolean')) candidates.push(...readBooleanText(types, text, name));
+function readText({ lists, types }: SchemaNode, text: string, name: string): readonly JsonValue[] {
+  // The upstream was given the values that are no texts as such.
+  const candidates = lists.map(({ byText }) => byText.get(text));
+  if (types.has('integer') || types.has('fraction')) candidates.push(readNumberText(text));
+  if (types.has('boolean')) candidates.push(readBooleanText(types, text, name));
   if (types.has('null') && text === 'null') candidates.push(null);
-  if (types.has('object') || types.has('array')) candidates.push(...readJsonText(text));
-  return candidates;
+  const isComposite = types.has('object') || types.has('array');
+  if (isComposite && /^\s*[[{]/.test(text)) candidates.push(tryParse(text));
+  return candidates.filter((candidate) => candidate !== undefined);
 }
 
 /**
@@ -703,12 +686,13 @@ function readAnyText(text: string): JsonValue | undefined {
   if (/^\s*(?:\[|\{|"[\s\S]*"\s*$)/.test(text)) return tryParse(text);
   if (text === 'null') return null;
   if (text === 'true' || text === 'false') return text === 'true';
-  return readNumberText(text).find((number) => JSON.stringify(number) === text);
+  const number = readNumberText(text);
+  return JSON.stringify(number) === text ? number : undefined;
 }
 
-function readNumberText(text: string): readonly JsonValue[] {
+function readNumberText(text: string): JsonValue | undefined {
   const isDecimal = DECIMAL.test(text) && !NEGATIVE_ZERO.test(text);
-  return isDecimal || String(Number(text)) === text ? parsed(text) : [];
+  return isDecimal || String(Number(text)) === text ? tryParse(text) : undefined;
 }
 
 /** Words are taken for a boolean only where nothing else but null is allowed. */
@@ -716,26 +700,17 @@ function readBooleanText(
   types: ReadonlySet<ValueType>,
   text: string,
   name: string,
-): readonly boolean[] {
-  if (text === 'true' || text === 'false') return [text === 'true'];
-  const isOnly = types.size === (types.has('null') ? 2 : 1);
-  if (!isOnly) return [];
-  const word = LOOSE_BOOLEANS.get(text.toLowerCase());
-  if (word !== undefined) return [word];
-  return text.startsWith('-') && withoutDashes(text) === withoutDashes(name) ? [true] : [];
+): boolean | undefined {
+  if (text === 'true' || text === 'false') return text === 'true';
+  if (types.size !== (types.has('null') ? 2 : 1)) return undefined;
+  const word = text.toLowerCase();
+  if (TRUE_WORDS.has(word)) return true;
+  if (FALSE_WORDS.has(word)) return false;
+  return text.startsWith('-') && withoutDashes(text) === withoutDashes(name) ? true : undefined;
 }
 
 function withoutDashes(flag: string): string {
   return flag.replace(/^-+/, '');
-}
-
-function readJsonText(text: string): readonly JsonValue[] {
-  return /^\s*[[{]/.test(text) ? parsed(text) : [];
-}
-
-function parsed(text: string): readonly JsonValue[] {
-  const value = tryParse(text);
-  return value === undefined ? [] : [value];
 }
 
 export function tryParse(text: string, budget?: JsonBudget): JsonValue | undefined {
@@ -773,10 +748,9 @@ function isMeantFor(name: string, declared: string): boolean {
 
 /** Spelling variants (`filePath`, `file_path`), synonyms, or one name's words inside the other's (`path`). */
 function areRelated(left: string, right: string): boolean {
-  const [short, long] = [wordsOf(left), wordsOf(right)].sort(
-    (one, other) => one.join('').length - other.join('').length,
-  );
-  if (short === undefined || long === undefined) return false;
+  const [one, other] = [wordsOf(left), wordsOf(right)];
+  const isShort = one.join('').length <= other.join('').length;
+  const [short, long] = isShort ? [one, other] : [other, one];
   const shortText = short.join('');
   const longText = long.join('');
   if (shortText === '') return false;

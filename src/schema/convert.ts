@@ -37,6 +37,7 @@ import {
 import {
   type CaseSource,
   type ChoiceGroup,
+  LIMITS,
   type LimitName,
   type NodeSource,
   type SchemaConversion,
@@ -129,11 +130,10 @@ function writeTyped(summary: SchemaSummary): JsonObject | undefined {
 }
 
 function copyForType(summary: SchemaSummary, type: TypeName): SchemaSummary {
-  const names = LIMITS_BY_TYPE[type] ?? [];
   const copy = summary.copyConstraints(summary.level + CHOICE_LEVELS);
   copy.types = [type];
   copy.writtenType = undefined;
-  copy.limits = new Map([...summary.limits].filter(([name]) => names.includes(name)));
+  copy.limits = new Map([...summary.limits].filter(([name]) => isLimitOf(name, type)));
   const { format } = summary;
   if (format !== undefined && type !== 'string' && !isKnownFormat(type, format.name)) {
     copy.format = undefined;
@@ -154,13 +154,19 @@ export function writeObjectFields(summary: SchemaSummary): JsonObject | undefine
   }
   if (written.length === 0) return undefined;
   const properties = Object.fromEntries(written);
-  return {
-    ...typeField(summary, 'object'),
-    properties,
-    ...requiredField(summary, properties),
-    ...orderingField(summary, properties),
-    ...otherFields(summary),
-  };
+  const fields: JsonObject = { ...typeField(summary, 'object'), properties };
+  const required: string[] = [];
+  for (const [name, path] of summary.required) {
+    if (Object.hasOwn(properties, name)) required.push(name);
+    else summary.note('dropped', path, told`no such property`);
+  }
+  if (required.length > 0) fields.required = required;
+  const given = summary.ordering?.filter((name) => Object.hasOwn(properties, name)) ?? [];
+  if (given.length > 0) fields.propertyOrdering = given;
+  else if (summary.conversion.ordered && written.length > 1) {
+    fields.propertyOrdering = Object.keys(properties);
+  }
+  return { ...fields, ...otherFields(summary) };
 }
 
 /** What is said of members that are not declared, beside those that are. */
@@ -204,35 +210,32 @@ export function writeMapFields(summary: SchemaSummary): JsonObject | undefined {
 }
 
 function writeArray(summary: SchemaSummary): JsonObject {
-  const isClosed = summary.items?.all.some(({ schema }) => schema === false) ?? false;
-  if (isClosed) closeAt(summary, summary.tuple?.length ?? 0);
-  const positions = positionFields(summary);
-  const source = itemSource(summary, isClosed || positions.isCut);
-  const items = source && writeInside(summary, source, ITEM_LEVELS);
-  const fields = { ...typeField(summary, 'array'), ...positions.fields };
-  if (items !== undefined) return finishNode(summary, { ...fields, items });
-  if (positions.fields.prefixItems !== undefined) return finishNode(summary, fields);
-  summary.note('approximated', summary.path, told`items are sent as texts`);
-  const text = { type: ownTypeWord(summary.conversion, 'string') };
-  return finishNode(summary, { ...fields, items: Object.freeze(text) });
-}
-
-/** The positions of a tuple in JSON Schema; `isCut` when none may follow, as one of them takes no value. */
-function positionFields(summary: SchemaSummary): {
-  readonly fields: JsonObject;
-  readonly isCut: boolean;
-} {
-  const { tuple = [], conversion } = summary;
-  if (conversion.form !== 'json-schema' || tuple.length === 0) return { fields: {}, isCut: false };
-  const prefixItems: JsonObject[] = [];
-  for (const at of tuple) {
-    const node = writeInside(summary, sourceOf(at), POSITION_LEVELS);
-    if (node === undefined) break;
-    prefixItems.push(node);
+  const { tuple = [], items, conversion } = summary;
+  const fields: JsonObject = typeField(summary, 'array');
+  let isClosed = items?.all.some(({ schema }) => schema === false) ?? false;
+  if (isClosed) closeAt(summary, tuple.length);
+  if (conversion.form === 'json-schema') {
+    const prefixItems: JsonObject[] = [];
+    for (const at of tuple) {
+      const node = writeInside(summary, sourceOf(at), POSITION_LEVELS);
+      if (node === undefined) break;
+      prefixItems.push(node);
+    }
+    // Where a position takes no value, none may follow.
+    if (prefixItems.length < tuple.length) {
+      closeAt(summary, prefixItems.length);
+      isClosed = true;
+    }
+    if (prefixItems.length > 0) fields.prefixItems = prefixItems;
   }
-  const isCut = prefixItems.length < tuple.length;
-  if (isCut) closeAt(summary, prefixItems.length);
-  return { fields: prefixItems.length === 0 ? {} : { prefixItems }, isCut };
+  const source = itemSource(summary, isClosed);
+  const node = source && writeInside(summary, source, ITEM_LEVELS);
+  if (node !== undefined) fields.items = node;
+  else if (fields.prefixItems === undefined) {
+    summary.note('approximated', summary.path, told`items are sent as texts`);
+    fields.items = Object.freeze({ type: ownTypeWord(conversion, 'string') });
+  }
+  return finishNode(summary, fields);
 }
 
 /** What an item may be: any of the positions, or one of the items after them. */
@@ -291,7 +294,7 @@ function plainValues(node: JsonObject): readonly JsonValue[] | undefined {
   return Array.isArray(node.enum) && Object.keys(node).length === 2 ? node.enum : undefined;
 }
 
-// Writes the single fields of a node: type, required, order, format, limits.
+// Writes the single fields of a node: type and limits.
 
 export function typeField(
   { conversion, writtenType }: SchemaSummary,
@@ -305,47 +308,17 @@ function ownTypeWord({ upperCase }: SchemaConversion, type: TypeName): string {
   return upperCase ? type.toUpperCase() : type;
 }
 
-function requiredField(summary: SchemaSummary, properties: JsonObject): JsonObject {
-  const required: string[] = [];
-  for (const [name, path] of summary.required) {
-    if (Object.hasOwn(properties, name)) required.push(name);
-    else summary.note('dropped', path, told`no such property`);
-  }
-  return required.length === 0 ? {} : { required };
+/** True for a limit that means something for a type. */
+function isLimitOf(name: LimitName, type: TypeName): boolean {
+  return LIMITS[name].type === (type === 'integer' ? 'number' : type);
 }
-
-function orderingField(summary: SchemaSummary, properties: JsonObject): JsonObject {
-  const names = Object.keys(properties);
-  const given = summary.ordering?.filter((name) => Object.hasOwn(properties, name)) ?? [];
-  if (given.length > 0) return { propertyOrdering: given };
-  return summary.conversion.ordered && names.length > 1 ? { propertyOrdering: names } : {};
-}
-
-/** Limits that mean something for a type. */
-const LIMITS_BY_TYPE: Partial<Record<TypeName, readonly LimitName[]>> = {
-  number: ['minimum', 'maximum'],
-  integer: ['minimum', 'maximum'],
-  string: ['minLength', 'maxLength', 'pattern'],
-  array: ['minItems', 'maxItems'],
-  object: ['minProperties', 'maxProperties'],
-};
-
-/** Limits that upstreams document for their own dialect alone. */
-const NO_JSON_KEYWORD: ReadonlySet<LimitName> = new Set<LimitName>([
-  'minProperties',
-  'maxProperties',
-  'minLength',
-  'maxLength',
-  'pattern',
-]);
 
 function limitFields(summary: SchemaSummary, type: TypeName): JsonObject {
   const { conversion, limits } = summary;
   if (type === 'integer' || type === 'number') settleExclusive(summary, type === 'integer');
-  const names = LIMITS_BY_TYPE[type] ?? [];
   const fields: [string, JsonValue][] = [];
   for (const [name, { value, path }] of limits) {
-    if (!names.includes(name)) summary.note('dropped', path, told`has no effect on ${type}`);
+    if (!isLimitOf(name, type)) summary.note('dropped', path, told`has no effect on ${type}`);
     else if (!takesLimit(conversion, name, value))
       summary.sayInstead(describeLimit(name, value), path);
     else if (conversion.form === 'schema') fields.push([name, value]);
@@ -363,7 +336,7 @@ function takesLimit(conversion: SchemaConversion, name: LimitName, value: JsonVa
     return true;
   }
   if (name === 'pattern' && !isPlainPattern(String(value))) return false;
-  return conversion.form === 'schema' || !NO_JSON_KEYWORD.has(name);
+  return conversion.form === 'schema' || LIMITS[name].isInJsonSchema;
 }
 
 /** What looks around or back: engines that match in linear time have none of it, and refuse the whole request. */

@@ -183,10 +183,8 @@ function targetsOf(
 /** A value, a list of values, or the name of what recurs. */
 function valueWords(schema: JsonValue): string {
   if (!isJsonObject(schema)) return '';
-  const { const: constant, enum: values, $ref: reference } = schema;
-  if (constant !== undefined) return describeJson(constant);
-  if (Array.isArray(values)) return `one of ${describeList(values)}`;
-  return reference === undefined ? '' : describeOutline(schema);
+  const isNamed = schema.const !== undefined || Array.isArray(schema.enum) || '$ref' in schema;
+  return isNamed ? describeOutline(schema) : '';
 }
 
 type Say = (located: Located) => string;

@@ -26,6 +26,7 @@ import {
   ANYTHING,
   type CaseSource,
   type ChoiceGroup,
+  LIMITS,
   type LimitName,
   type NodeSource,
   SchemaSummary,
@@ -220,9 +221,9 @@ const readFormat = ofText((summary, name, { path }) => {
   else if (summary.format.name !== name) summary.sayInstead(`format ${describeValue(name)}`, path);
 });
 
-function limitOf(implied: TypeName): Reader {
-  return (summary, value, { name: keyword, path, schema }) => {
-    const name = keyword as LimitName;
+function limitOf(name: LimitName): Reader {
+  const implied = LIMITS[name].type;
+  return (summary, value, { path, schema }) => {
     const limit = limitNumber(value, implied !== 'number');
     if (limit === undefined) {
       summary.note('repaired', path, told`not a usable number`);
@@ -575,16 +576,16 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['enum', readEnum],
   ['const', (summary, value, keyword) => addValues(summary, [value], keyword)],
   ['format', readFormat],
-  ['minimum', limitOf('number')],
-  ['maximum', limitOf('number')],
+  ['minimum', limitOf('minimum')],
+  ['maximum', limitOf('maximum')],
   ['exclusiveMinimum', readExclusive],
   ['exclusiveMaximum', readExclusive],
-  ['minItems', limitOf('array')],
-  ['maxItems', limitOf('array')],
-  ['minProperties', limitOf('object')],
-  ['maxProperties', limitOf('object')],
-  ['minLength', limitOf('string')],
-  ['maxLength', limitOf('string')],
+  ['minItems', limitOf('minItems')],
+  ['maxItems', limitOf('maxItems')],
+  ['minProperties', limitOf('minProperties')],
+  ['maxProperties', limitOf('maxProperties')],
+  ['minLength', limitOf('minLength')],
+  ['maxLength', limitOf('maxLength')],
   ['pattern', readPattern],
   ['contentEncoding', inWords('encoding', 'string')],
   ['contentMediaType', inWords('media type', 'string')],

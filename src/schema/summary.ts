@@ -25,16 +25,20 @@ export interface CaseSource {
   readonly when: string | undefined;
 }
 
-export type LimitName =
-  | 'minimum'
-  | 'maximum'
-  | 'minItems'
-  | 'maxItems'
-  | 'minProperties'
-  | 'maxProperties'
-  | 'minLength'
-  | 'maxLength'
-  | 'pattern';
+/** The type that each limit is of, and whether upstreams document it in JSON Schema too. */
+export const LIMITS = {
+  minimum: { type: 'number', isInJsonSchema: true },
+  maximum: { type: 'number', isInJsonSchema: true },
+  minItems: { type: 'array', isInJsonSchema: true },
+  maxItems: { type: 'array', isInJsonSchema: true },
+  minProperties: { type: 'object', isInJsonSchema: false },
+  maxProperties: { type: 'object', isInJsonSchema: false },
+  minLength: { type: 'string', isInJsonSchema: false },
+  maxLength: { type: 'string', isInJsonSchema: false },
+  pattern: { type: 'string', isInJsonSchema: false },
+} as const;
+
+export type LimitName = keyof typeof LIMITS;
 
 /** The upstream's own dialect (`parameters`), or JSON Schema of few keywords (`parametersJsonSchema`). */
 export type SchemaForm = 'schema' | 'json-schema';

@@ -4,6 +4,7 @@ import type { Receipt } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import type { JsonBudget } from '../lib/json-limits.ts';
 import { told } from '../lib/localized-message.ts';
+import { LruCache } from '../lib/lru.ts';
 import { tryParse } from './coerce.ts';
 import {
   finishNode,
@@ -18,7 +19,13 @@ import {
 } from './convert.ts';
 import { composeDescription, describeJson, describeLimit } from './describe.ts';
 import { gatherSource } from './gather.ts';
-import { SchemaConversion, type SchemaForm, type SchemaNote, SchemaSummary } from './summary.ts';
+import {
+  SchemaConversion,
+  type SchemaForm,
+  type SchemaNote,
+  SchemaSummary,
+  sourceOf,
+} from './summary.ts';
 
 export interface SchemaOptions {
   readonly receipt: Receipt;
@@ -59,7 +66,7 @@ export interface ResponseSchema {
  * what cannot be carried stands in descriptions and in the receipt. Never throws, never changes its
  * input; the result is frozen and shared.
  */
-export const toToolInput = createSchemaMemos(convertToolInput, { ordered: false, none: NO_INPUT });
+export const toToolInput = createConverter(convertToolInput, { ordered: false, none: NO_INPUT });
 
 /**
  * The schema of a structured answer (generate-content `Schema`), with `propertyOrdering` so that
@@ -67,7 +74,7 @@ export const toToolInput = createSchemaMemos(convertToolInput, { ordered: false,
  * is allowed (`true`, `{}`, an object without declared properties): send the JSON media type alone.
  * Never throws, never changes its input; the result is frozen and shared.
  */
-export const toResponseSchema = createSchemaMemos<ResponseSchema>(convertResponse, {
+export const toResponseSchema = createConverter<ResponseSchema>(convertResponse, {
   ordered: true,
   none: {},
 });
@@ -81,98 +88,82 @@ const MAX_TEXT = 4_000_000;
 interface Converted<Node> {
   readonly node: Node;
   readonly notes: readonly SchemaNote[];
+  /** Characters of the schema. */
+  readonly size: number;
 }
 
-type Convert<Node> = (summary: SchemaSummary) => Node;
+type Recall<Node> = (schema: JsonObject) => Converted<Node>;
 
-interface MemoOptions<Node> {
-  readonly ordered: boolean;
+interface ConvertOptions<Node> {
   /** For what is no schema, or allows everything. */
   readonly none: Node;
+  readonly ordered: boolean;
+  readonly restored: boolean;
+  /** True to write as JSON Schema what the other form can only send as texts. */
+  readonly takesJsonSchema: boolean;
+  readonly convert: (summary: SchemaSummary) => Node;
 }
 
-/** A memo for each kind of upstream and client. */
-function createSchemaMemos<Node>(
-  convert: Convert<Node>,
-  { ordered, none }: MemoOptions<Node>,
+/**
+ * Converts through a memo for each kind of upstream and client. The same content gives the same frozen object and the
+ * same receipt entries, so prompts stay byte-equal between requests.
+ */
+function createConverter<Node>(
+  convert: ConvertOptions<Node>['convert'],
+  options: Pick<ConvertOptions<Node>, 'none' | 'ordered'>,
 ): (schema: JsonObject | boolean | undefined, options: SchemaOptions) => Node {
-  const memos = new Map<number, SchemaMemo<Node>>();
+  const memos = new Map<number, Recall<Node>>();
   return (schema, { receipt, path, takesJsonSchema = false, isRelayed = false }) => {
     if (!isJsonObject(schema)) {
       const isNothing = schema === undefined || schema === true;
       if (!isNothing) receipt.add('repaired', path, told`not a schema`);
-      return none;
+      return options.none;
     }
     const kind = (takesJsonSchema ? 2 : 0) + (isRelayed ? 1 : 0);
-    const memo =
-      memos.get(kind) ??
-      new SchemaMemo((given) =>
-        convertOnce(given, { convert, ordered, takesJsonSchema, restored: !isRelayed }),
-      );
-    memos.set(kind, memo);
-    const { node, notes } = memo.recall(schema);
+    let recall = memos.get(kind);
+    if (recall === undefined) {
+      recall = createMemo({ ...options, convert, takesJsonSchema, restored: !isRelayed });
+      memos.set(kind, recall);
+    }
+    const { node, notes } = recall(schema);
     for (const note of notes) receipt.add(note.action, path + note.path, note.reason);
     return node;
   };
 }
 
-/**
- * Converts through a memo. The same content gives the same frozen object and the same receipt
- * entries, so prompts stay byte-equal between requests. Holds at most 500 schemas or 4 M characters.
- */
-class SchemaMemo<Node> {
-  readonly #convert: (schema: JsonObject) => Converted<Node>;
-  readonly #byIdentity = new WeakMap<JsonObject, Converted<Node>>();
-  readonly #byText = new Map<string, Converted<Node>>();
-  #textKept = 0;
-
-  constructor(convert: (schema: JsonObject) => Converted<Node>) {
-    this.#convert = convert;
-  }
-
-  recall(schema: JsonObject): Converted<Node> {
-    const known = this.#byIdentity.get(schema);
-    if (known !== undefined) return known;
-    const converted = this.#recallText(JSON.stringify(schema), schema);
-    this.#byIdentity.set(schema, converted);
-    return converted;
-  }
-
-  #recallText(text: string, schema: JsonObject): Converted<Node> {
-    const known = this.#byText.get(text);
-    const converted = known ?? this.#convert(schema);
-    if (known !== undefined) this.#byText.delete(text);
-    else this.#textKept += text.length;
-    this.#byText.set(text, converted);
-    for (const [oldest] of this.#byText) {
-      if (this.#byText.size <= MAX_ENTRIES && this.#textKept <= MAX_TEXT) break;
-      this.#byText.delete(oldest);
-      this.#textKept -= oldest.length;
+function createMemo<Node>(options: ConvertOptions<Node>): Recall<Node> {
+  const byIdentity = new WeakMap<JsonObject, Converted<Node>>();
+  const byText = new LruCache<Converted<Node>>({
+    maxEntries: MAX_ENTRIES,
+    maxSize: MAX_TEXT,
+    sizeOf: ({ size }) => size,
+  });
+  return (schema) => {
+    let converted = byIdentity.get(schema);
+    if (converted === undefined) {
+      const text = JSON.stringify(schema);
+      converted = byText.get(text);
+      if (converted === undefined) {
+        converted = { ...convertOnce(schema, options), size: text.length };
+        byText.set(text, converted);
+      }
+      byIdentity.set(schema, converted);
     }
     return converted;
-  }
+  };
 }
 
-interface OnceOptions<Node> {
-  readonly convert: Convert<Node>;
-  readonly ordered: boolean;
-  readonly restored: boolean;
-  /** True to write as JSON Schema what the other form can only send as texts. */
-  readonly takesJsonSchema: boolean;
-}
-
-function convertOnce<Node>(schema: JsonObject, options: OnceOptions<Node>): Converted<Node> {
+function convertOnce<Node>(schema: JsonObject, options: ConvertOptions<Node>) {
   const inForm = (form: SchemaForm) => {
     const conversion = new SchemaConversion(schema, { ...options, form });
     const summary = new SchemaSummary(conversion, '', 0);
     const refs = { pointer: '', outer: undefined };
-    gatherSource(summary, { all: [{ schema, path: '', refs, depth: 0 }], any: [] });
-    const node = options.convert(summary);
-    return { node, notes: conversion.notes, losses: conversion.losses };
+    gatherSource(summary, sourceOf({ schema, path: '', refs, depth: 0 }));
+    return { node: options.convert(summary), notes: conversion.notes, losses: conversion.losses };
   };
-  const { losses, ...converted } = inForm('schema');
-  const gains = options.takesJsonSchema && losses.has('value') && !losses.has('depth');
-  return gains ? inForm('json-schema') : converted;
+  const own = inForm('schema');
+  const gains = options.takesJsonSchema && own.losses.has('value') && !own.losses.has('depth');
+  return gains ? inForm('json-schema') : own;
 }
 
 function convertToolInput(summary: SchemaSummary): ToolInput {

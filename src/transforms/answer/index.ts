@@ -1,6 +1,6 @@
 // The ordered list of rules every translated answer goes through before it is written.
 
-import type { CanonicalEvent, FinishEvent } from '../../canonical/event.ts';
+import type { CanonicalEvent, ChoiceEnd, FinishEvent } from '../../canonical/event.ts';
 import { type Receipt, receiptInClientNames } from '../../canonical/receipt.ts';
 import {
   type CanonicalRequest,
@@ -101,15 +101,16 @@ function noteEnd(
   { choices: asked, sampling }: CanonicalRequest,
   receipt: Receipt,
 ): void {
-  const isWithout = choices.some(({ logprobs }) => (logprobs?.tokens.length ?? 0) === 0);
-  if (sampling.logprobs !== undefined && isWithout) {
+  if (sampling.logprobs !== undefined && choices.some(isWithoutLogprobs)) {
     receipt.add('dropped', 'logprobs', told`The answer came without log-probabilities.`);
   }
-  const isBlocked = choices.some(({ reason }) => reason === 'prompt-blocked');
-  if (asked > 1 && choices.length < asked && !isBlocked) {
+  const isShort = asked > 1 && choices.length < asked;
+  if (isShort && !choices.some(({ reason }) => reason === 'prompt-blocked')) {
     receipt.add('dropped', 'n', told`The upstream gave ${choices.length} of ${asked} answers.`);
   }
-  noteRecited(new Set(choices.flatMap(({ recited = [] }) => recited)), receipt);
+  const pages = new Set<string>();
+  for (const { recited = [] } of choices) for (const page of recited) pages.add(page);
+  if (pages.size > 0) noteRecited(pages, receipt);
   for (const { rawReason = '', isOdd, message } of choices) {
     if (isOdd === undefined) continue;
     const reason = message === undefined ? rawReason : `${rawReason} (${message})`;
@@ -119,13 +120,19 @@ function noteEnd(
       told`The upstream did not end the answer as finished, but for this reason: ${reason}.`,
     );
   }
-  for (const kind of choices.flatMap(({ unsupportedKinds = [] }) => unsupportedKinds)) {
-    receipt.add('dropped', 'answer', told`The answer has a part of a kind unknown here: ${kind}.`);
+  for (const { unsupportedKinds = [] } of choices) {
+    for (const kind of unsupportedKinds) {
+      const reason = told`The answer has a part of a kind unknown here: ${kind}.`;
+      receipt.add('dropped', 'answer', reason);
+    }
   }
 }
 
+function isWithoutLogprobs({ logprobs }: ChoiceEnd): boolean {
+  return logprobs === undefined || logprobs.tokens.length === 0;
+}
+
 function noteRecited(pages: ReadonlySet<string>, receipt: Receipt): void {
-  if (pages.size === 0) return;
   const names = [...pages].slice(0, MAX_NAMED).join(', ');
   const left = pages.size - MAX_NAMED;
   receipt.add(
