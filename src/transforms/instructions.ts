@@ -1,10 +1,11 @@
 // Instructions: the billing line, their place, and prompts for formats and domains.
 
+import { createReceipt } from '../canonical/receipt.ts';
 import type { TextPart, Tool, UserLocation } from '../canonical/request.ts';
 import { formatInWords } from '../canonical/text-forms.ts';
-import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import { SchemaReader } from '../schema/coerce.ts';
+import { toResponseSchema } from '../schema/tool-schema.ts';
 import { mapTurns, type Transform, type TransformContext } from './transform.ts';
 
 /** It changes on every request, so a prompt that keeps it is never cached upstream. */
@@ -64,8 +65,8 @@ function markInstruction(part: TextPart): TextPart {
  */
 export const promptForJson: Transform = (request, { receipt, capabilities }) => {
   const { outputFormat } = request;
-  if (outputFormat.kind !== 'json-schema' || !isJsonObject(outputFormat.schema)) return request;
-  if (capabilities.takesJsonSchema || !isMap(outputFormat.schema)) return request;
+  if (outputFormat.kind !== 'json-schema' || capabilities.takesJsonSchema) return request;
+  if (!isFreeForm(outputFormat.schema, false)) return request;
   receipt.add(
     'approximated',
     'response_format',
@@ -75,17 +76,11 @@ export const promptForJson: Transform = (request, { receipt, capabilities }) => 
   return { ...request, system: [...request.system, wish], outputFormat: { kind: 'json' } };
 };
 
-/** No type word restricts the value; its other keywords do. */
-const EVERY_TYPE = 7;
-
-/** An object, and nothing else, of which no member is declared. */
-function isMap(schema: JsonObject): boolean {
-  const { types, lists, objects, arrays, choices } = new SchemaReader(schema).root;
-  const others = [...types].filter((type) => type !== 'object' && type !== 'null');
-  const isObject = types.has('object') && others.length === 0;
-  const isImplied = types.size === EVERY_TYPE && objects.length > 0 && arrays.length === 0;
-  const isOpen = lists.length === 0 && choices.length === 0 && (isObject || isImplied);
-  return isOpen && objects.every(({ properties }) => properties.size === 0);
+/** True for a schema of which nothing is left to send, though it says something. */
+export function isFreeForm(schema: JsonValue | undefined, isRelayed: boolean): boolean {
+  if (!isJsonObject(schema) || Object.keys(schema).length === 0) return false;
+  const options = { receipt: createReceipt(), path: 'response_schema', isRelayed };
+  return toResponseSchema(schema, options).responseSchema === undefined;
 }
 
 type SearchTool = Extract<Tool, { kind: 'web-search' }>;

@@ -152,6 +152,8 @@ class Matches {
   /** Results to calls that have theirs already. */
   readonly repeated: ToolResultPart[] = [];
   readonly #orphans: ToolResultPart[] = [];
+  /** Ids of results that belong to a call. */
+  readonly #answered = new Set<string>();
   readonly #byId: CallIndex = new Map();
   /** Of relayed calls. */
   readonly #byName: CallIndex = new Map();
@@ -201,13 +203,14 @@ class Matches {
 
   #answer(queue: CallQueue | undefined, found: FoundResult): void {
     const call = queue && firstOpen(queue);
+    if (queue !== undefined) this.#answered.add(found.part.callId);
     if (call !== undefined) call.found = found;
     else (queue === undefined ? this.#orphans : this.repeated).push(found.part);
   }
 
   /** One that stood before its call as well. */
   #isRepeated({ callId, native }: ToolResultPart): boolean {
-    return native === undefined && this.#byId.get(callId)?.calls[0]?.found !== undefined;
+    return native === undefined && this.#answered.has(callId);
   }
 }
 

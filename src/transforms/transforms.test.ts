@@ -436,6 +436,16 @@ test('a result that stands before its call is not taken for its answer', () => {
   expect(() => turnsAfter(turns)).toThrow(/no earlier assistant message holds/);
 });
 
+test('a result that came early is a second one where a call of its id has its own, though another has none', () => {
+  const context = contextOf();
+  const step = [assistant(call('t1')), user(result('t1'))];
+  const turns = turnsAfter([user(result('t1', 'early')), ...step, assistant(call('t1'))], context);
+  expect(turns.slice(1, 3)).toMatchObject(step);
+  expect(context.receipt.entries).toContainEqual(
+    expect.objectContaining({ action: 'dropped', path: 'messages' }),
+  );
+});
+
 test('texts that meet at a border stay apart where one of them is signed', () => {
   const signature: Signature = { value: 'U0lH', family: 'alpha', on: 'text' };
   const turns: Turn[] = [

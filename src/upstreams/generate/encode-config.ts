@@ -12,6 +12,7 @@ import type {
   ImageOptions,
   MediaPart,
   Reasoning,
+  ReasoningAmount,
 } from '../../canonical/request.ts';
 import {
   definedFields,
@@ -203,10 +204,9 @@ function budgetConfig(
   { modelId, capabilities, receipt }: EncodeTarget,
 ): WireThinkingConfig | undefined {
   const { amount, showThoughts } = reasoning;
-  const asked = tokensOfAmount(amount, thinking.maxTokens);
-  if (asked === undefined) return showThoughts === true ? { includeThoughts: true } : undefined;
-  const isVerbatim = amount.kind === 'budget' && amount.isVerbatim;
-  const thinkingBudget = isVerbatim ? asked : fitBudget(asked, thinking, capabilities);
+  const sent = sentBudget(amount, thinking, capabilities);
+  if (sent === undefined) return showThoughts === true ? { includeThoughts: true } : undefined;
+  const { asked, thinkingBudget } = sent;
   if (asked > 0) return { includeThoughts: showThoughts ?? true, thinkingBudget };
   if (!traitsOf(modelId).thinksUnasked) return undefined;
   if (thinkingBudget > 0 && isNews(reasoning)) {
@@ -225,14 +225,12 @@ function levelConfig(
   { receipt }: EncodeTarget,
 ): WireThinkingConfig | undefined {
   const { amount, showThoughts } = reasoning;
-  const isLeftToModel =
-    amount.kind === 'adaptive' || (amount.kind === 'budget' && amount.tokens < 0);
-  const asked = isLeftToModel ? undefined : tokensOfAmount(amount, Number.MAX_SAFE_INTEGER);
-  if (asked === undefined) {
-    const isWanted = showThoughts ?? isLeftToModel;
+  const sent = sentLevel(amount, thinking);
+  if (sent === undefined) {
+    const isWanted = showThoughts ?? amount.kind !== 'unset';
     return isWanted ? { includeThoughts: true } : undefined;
   }
-  const thinkingLevel = levelOfTokens(asked, thinking);
+  const { asked, thinkingLevel } = sent;
   const isExact = amount.kind === 'effort' && amount.effort.toUpperCase() === thinkingLevel;
   if (!isExact && isNews(reasoning)) {
     receipt.add('approximated', 'thinking', levelReason(asked, thinkingLevel));
@@ -258,11 +256,18 @@ export function tokensOfLevel(level: string): number | undefined {
   return LEVEL_TOKENS.get(level);
 }
 
-/** The accepted level nearest to a number of tokens: the next one up where the model lacks one, else its highest. */
-export function levelOfTokens(tokens: number, { levels }: LevelThinking): ThinkingLevel {
-  const wanted = RISING_LEVELS.findIndex((level) => tokens <= (LEVEL_TOKENS.get(level) ?? 0));
+/**
+ * What is asked for in tokens, and its level: the next one up where the model lacks it, else the model's highest.
+ * Undefined where the model decides. A verbatim budget becomes the nearest level like any other.
+ */
+export function sentLevel(amount: ReasoningAmount, { levels }: LevelThinking) {
+  const asked = tokensOfAmount(amount, Number.MAX_SAFE_INTEGER);
+  const isLeft = amount.kind === 'adaptive' || (amount.kind === 'budget' && amount.tokens < 0);
+  if (asked === undefined || isLeft) return undefined;
+  const wanted = RISING_LEVELS.findIndex((level) => asked <= (LEVEL_TOKENS.get(level) ?? 0));
   const rank = wanted < 0 ? RISING_LEVELS.length - 1 : wanted;
-  return levels.find((level) => RISING_LEVELS.indexOf(level) >= rank) ?? levels.at(-1) ?? 'HIGH';
+  const nearest = levels.find((level) => RISING_LEVELS.indexOf(level) >= rank);
+  return { asked, thinkingLevel: nearest ?? levels.at(-1) ?? 'HIGH' };
 }
 
 /** What the receipt says of an amount that is not exactly a level of the model. */
@@ -272,15 +277,18 @@ export function levelReason(tokens: number, level: ThinkingLevel): Sentence {
     : told`This model takes levels only; the nearest is ${level}.`;
 }
 
-/** The nearest budget the model accepts; it always leaves room for an answer. */
-export function fitBudget(
-  tokens: number,
-  thinking: BudgetThinking,
-  { outputTokenLimit }: Pick<ModelCapabilities, 'outputTokenLimit'>,
-): number {
-  if (tokens <= 0 && thinking.canDisable) return 0;
-  const cap = Math.min(thinking.maxTokens, outputTokenLimit - 1);
-  return Math.min(Math.max(tokens, thinking.minTokens), cap);
+/** What is asked for, and the nearest budget the model accepts, which leaves room for an answer. */
+export function sentBudget(
+  amount: ReasoningAmount,
+  { minTokens, maxTokens, canDisable }: BudgetThinking,
+  { outputTokenLimit }: ModelCapabilities,
+) {
+  const asked = tokensOfAmount(amount, maxTokens);
+  if (asked === undefined) return undefined;
+  if (amount.kind === 'budget' && amount.isVerbatim) return { asked, thinkingBudget: asked };
+  if (asked <= 0 && canDisable) return { asked, thinkingBudget: 0 };
+  const cap = Math.min(maxTokens, outputTokenLimit - 1);
+  return { asked, thinkingBudget: Math.min(Math.max(asked, minTokens), cap) };
 }
 
 /** The output limit of a body that is sent. */

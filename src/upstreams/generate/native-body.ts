@@ -1,16 +1,10 @@
 // Edits a native body for one upstream model: only what that model needs different is touched.
 
-import {
-  amountOfBudget,
-  amountOfWord,
-  applyThinkingMode,
-  tokensOfAmount,
-} from '../../canonical/effort.ts';
+import { amountOfBudget, amountOfWord, applyThinkingMode } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import {
   type ClientNames,
   clientField,
-  createReceipt,
   memberPath,
   NotedMemo,
   type Receipt,
@@ -34,6 +28,7 @@ import { shareAs } from '../../lib/shared-json.ts';
 import { isTooDeep } from '../../schema/document.ts';
 import { toResponseSchema, toToolInput } from '../../schema/tool-schema.ts';
 import { applyTurnRules } from '../../transforms/index.ts';
+import { isFreeForm } from '../../transforms/instructions.ts';
 import { imageInName } from '../../transforms/media.ts';
 import { fitOutputLimit } from '../../transforms/thinking.ts';
 import { refusedTools } from '../../transforms/tools.ts';
@@ -45,10 +40,10 @@ import type { PatchTarget } from '../upstream.ts';
 import {
   type BudgetThinking,
   drawnSize,
-  fitBudget,
   type LevelThinking,
-  levelOfTokens,
   levelReason,
+  sentBudget,
+  sentLevel,
   tokensOfLevel,
 } from './encode-config.ts';
 import { checkFunctionCount, describeFunction } from './encode-tools.ts';
@@ -467,12 +462,11 @@ function budgetFields(
   thinking: BudgetThinking,
   { modelId, capabilities, receipt }: PatchTarget,
 ): FieldEdits {
-  const asked = tokensOfAmount(amount, thinking.maxTokens);
-  if (asked === undefined) return {};
-  if (amount.kind === 'budget' && amount.isVerbatim) return { thinkingBudget: asked };
   const isLeft = amount.kind === 'adaptive';
   if (isLeft && traitsOf(modelId).takesAutomaticBudget) return { thinkingBudget: AUTOMATIC };
-  const thinkingBudget = fitBudget(asked, thinking, capabilities);
+  const sent = sentBudget(amount, thinking, capabilities);
+  if (sent === undefined) return {};
+  const { asked, thinkingBudget } = sent;
   if (thinkingBudget === asked || isLeft) return { thinkingBudget };
   if (!isLevel) {
     const reason = told`The thinking budget is ${thinkingBudget} tokens on this model.`;
@@ -481,18 +475,16 @@ function budgetFields(
   return { thinkingBudget };
 }
 
-/** A verbatim budget cannot be sent to such a model; it becomes the nearest level like any other. */
 function levelFields(
   { amount, isLevel, note }: AskedThinking,
   thinking: LevelThinking,
 ): FieldEdits {
-  const tokens = tokensOfAmount(amount, Number.MAX_SAFE_INTEGER);
-  // Without an amount, or left to it, the model decides.
-  if (tokens === undefined || amount.kind === 'adaptive') return {};
-  const thinkingLevel = levelOfTokens(tokens, thinking);
-  const isExact = isLevel && tokensOfLevel(thinkingLevel) === tokens;
-  if (!isExact) note(levelReason(tokens, thinkingLevel));
-  return tokens === 0 ? { includeThoughts: false, thinkingLevel } : { thinkingLevel };
+  const sent = sentLevel(amount, thinking);
+  if (sent === undefined) return {};
+  const { asked, thinkingLevel } = sent;
+  const isExact = isLevel && tokensOfLevel(thinkingLevel) === asked;
+  if (!isExact) note(levelReason(asked, thinkingLevel));
+  return asked === 0 ? { includeThoughts: false, thinkingLevel } : { thinkingLevel };
 }
 
 /** A model that draws as it thinks can show that, and takes no other word about thinking. */
@@ -539,9 +531,8 @@ function patchOutputFormat(
   const format = config === EMPTY ? undefined : formatOf(config);
   if (format === undefined) return body;
   const refusal = refusedFormat(capabilities, tools.length > 0);
-  if (refusal === undefined && (capabilities.takesJsonSchema || !isFree(config.responseSchema))) {
-    return body;
-  }
+  const isFree = !capabilities.takesJsonSchema && isFreeForm(config.responseSchema, true);
+  if (refusal === undefined && !isFree) return body;
   const reason = told`The upstream takes no objects of free member names: the schema is told in words.`;
   const field = refusal === undefined ? 'responseSchema' : 'responseMimeType';
   receipt.add('approximated', `generationConfig.${field}`, refusal ?? reason);
@@ -571,13 +562,6 @@ function formatOf(config: JsonObject): OutputFormat | undefined {
   if (isJsonObject(schema))
     return { kind: mimeType === ENUM_TYPE ? 'enum' : 'json-schema', schema };
   return mimeType === 'application/json' ? { kind: 'json' } : undefined;
-}
-
-/** True for a schema of which nothing is left to send, though it says something. */
-function isFree(schema: JsonValue | undefined): boolean {
-  if (!isJsonObject(schema) || Object.keys(schema).length === 0) return false;
-  const options = { receipt: createReceipt(), path: 'responseSchema', isRelayed: true };
-  return toResponseSchema(schema, options).responseSchema === undefined;
 }
 
 /** The search that the name of the model asks for, where nothing stands against it. */
