@@ -7,7 +7,7 @@ export const TIERS = ['ultra', 'pro', 'free'] as const;
 export type Tier = (typeof TIERS)[number];
 
 export const ACCOUNT_KINDS = ['oauth', 'api-key', 'service-account'] as const;
-export type AccountKind = (typeof ACCOUNT_KINDS)[number];
+type AccountKind = (typeof ACCOUNT_KINDS)[number];
 
 /** Only stored accounts can be changed and outlive the process. */
 export type AccountOrigin = 'stored' | 'environment' | 'sandbox';
