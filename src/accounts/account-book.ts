@@ -29,7 +29,7 @@ import { createStateSaver, type SavedPart, type StateSaver } from './state-saver
  */
 export type AccountBook = Pick<Book, keyof Book>;
 
-type AccountPlan = Partial<Record<'projectId', string>> & Partial<Pick<AccountRecord, 'tier'>>;
+type AccountPlan = Partial<Pick<AccountRecord, 'projectId' | 'tier'>>;
 
 export interface NewAccount {
   readonly upstreamId: string;
@@ -141,13 +141,7 @@ class Book {
       credential,
     });
     this.#setProxyUrl(record.id, proxyUrl);
-    const added: Account = {
-      record,
-      origin: 'stored',
-      health: HEALTHY,
-      models: undefined,
-      quotas: new Map(),
-    };
+    const added = newAccount(record, 'stored');
     this.#put(added, 'added');
     return added;
   }
@@ -184,7 +178,15 @@ class Book {
       await store.remove(id);
     } catch (error) {
       this.#setProxyUrl(id, proxyUrl);
-      this.#accounts = restoreAccount(account, { before, into: this.#accounts });
+      // In its old place, before what was added meanwhile.
+      const all = new Map(this.#accounts).set(id, account);
+      const ids = new Set([...before.map(({ record }) => record.id), ...all.keys()]);
+      this.#accounts = new Map(
+        [...ids].flatMap((one) => {
+          const current = all.get(one);
+          return current === undefined ? [] : [[one, current]];
+        }),
+      );
       this.#tell({ kind: 'added', account });
       throw error;
     }
@@ -272,10 +274,15 @@ class Book {
     const account = this.#accounts.get(id);
     if (account === undefined) return 'missing';
     if (account.record.kind !== credential.kind) throw otherKind(account, credential);
-    const replaced =
-      account.origin === 'stored'
-        ? await this.#requireStore().replaceCredential(id, credential, expectedVersion)
-        : this.#replaceSeedCredential(id, credential, expectedVersion);
+    let replaced: VersionedCredential | 'stale' | 'missing';
+    if (account.origin === 'stored') {
+      replaced = await this.#requireStore().replaceCredential(id, credential, expectedVersion);
+    } else {
+      const version = this.#seedCredentials.get(id)?.version ?? 0;
+      if (expectedVersion !== undefined && version !== expectedVersion) return 'stale';
+      replaced = { credential, version: version + 1 };
+      this.#seedCredentials.set(id, replaced);
+    }
     if (typeof replaced === 'object') this.apply(id, { kind: 'refreshed' });
     return replaced;
   }
@@ -331,18 +338,6 @@ class Book {
     else this.#proxyUrls.set(id, proxyUrl);
   }
 
-  #replaceSeedCredential(
-    id: string,
-    credential: Credential,
-    expectedVersion: number | undefined,
-  ): VersionedCredential | 'stale' {
-    const version = this.#seedCredentials.get(id)?.version ?? 0;
-    if (expectedVersion !== undefined && version !== expectedVersion) return 'stale';
-    const replaced = { credential, version: version + 1 };
-    this.#seedCredentials.set(id, replaced);
-    return replaced;
-  }
-
   #requireStore(): AccountStore {
     const { store } = this.#options;
     if (store === undefined) {
@@ -374,55 +369,31 @@ export function createSeedBook(options: AccountBookOptions): AccountBook {
   return new Book(loadSeeds(options), options);
 }
 
+function newAccount(record: AccountRecord, origin: AccountOrigin): Account {
+  return { record, origin, health: HEALTHY, models: undefined, quotas: new Map() };
+}
+
 function loadStored({ record, proxyUrl, health, quotas }: StoredAccount): LoadedAccount {
-  return {
-    account: { record, origin: 'stored', health, models: undefined, quotas },
-    proxyUrl,
-    credential: undefined,
-  };
+  const account = { ...newAccount(record, 'stored'), health, quotas };
+  return { account, proxyUrl, credential: undefined };
 }
 
-function loadSeeds({
-  seeds,
-  clock,
-}: Pick<AccountBookOptions, 'seeds' | 'clock'>): readonly LoadedAccount[] {
-  return seeds.map((seed) => ({
-    account: {
-      record: {
-        id: seed.id,
-        upstreamId: seed.upstreamId,
-        kind: seed.credential.kind,
-        label: seed.label,
-        projectId: seed.projectId,
-        tier: seed.tier,
-        priority: seed.priority ?? 0,
-        notes: seed.notes,
-        createdAt: clock.now(),
-        revision: 1,
-      },
-      origin: seed.origin,
-      health: HEALTHY,
-      models: undefined,
-      quotas: new Map(),
-    },
-    proxyUrl: seed.proxyUrl,
-    credential: seed.credential,
-  }));
-}
-
-/** The accounts with this one in its old place. */
-function restoreAccount(
-  account: Account,
-  { before, into }: { readonly before: readonly Account[]; readonly into: Map<string, Account> },
-): Map<string, Account> {
-  const all = new Map(into).set(account.record.id, account);
-  const ordered = new Map<string, Account>();
-  for (const { record } of before) {
-    const current = all.get(record.id);
-    if (current !== undefined) ordered.set(record.id, current);
-  }
-  for (const [id, current] of all) ordered.set(id, current);
-  return ordered;
+function loadSeeds({ seeds, clock }: AccountBookOptions): readonly LoadedAccount[] {
+  return seeds.map(({ id, origin, credential, proxyUrl, ...seed }) => {
+    const { upstreamId, label, projectId, tier, notes, priority = 0 } = seed;
+    const facts = {
+      id,
+      upstreamId,
+      kind: credential.kind,
+      label,
+      projectId,
+      tier,
+      priority,
+      notes,
+    };
+    const record = { ...facts, createdAt: clock.now(), revision: 1 };
+    return { account: newAccount(record, origin), proxyUrl, credential };
+  });
 }
 
 function readOnly(origin: Exclude<AccountOrigin, 'stored'>): GatewayError {

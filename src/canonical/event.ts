@@ -126,7 +126,7 @@ export interface Citation {
   readonly sources: readonly number[];
 }
 
-export interface UsageEvent {
+interface UsageEvent {
   readonly kind: 'usage';
   /** The whole usage so far: a later event replaces an earlier one. */
   readonly usage: Usage;

@@ -1,6 +1,6 @@
 // Calls that are several requests at once: all are asked at the same time and answered as one.
 
-import { asGatewayError, type GatewayError } from '../canonical/error.ts';
+import { asGatewayError, GatewayError } from '../canonical/error.ts';
 import { type Reply, type ReplyChoice, unfold } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { Usage } from '../canonical/usage.ts';
@@ -37,8 +37,8 @@ export async function generateSeveral(
     return streamApart(call, context, options);
   }
   const results = await askAll(call, context, options);
-  const replies = results.flatMap((result) => (result.kind === 'reply' ? [result.reply] : []));
-  const failures = results.flatMap((result) => (result.kind === 'failure' ? [result.error] : []));
+  const replies = results.flatMap((one) => (one instanceof GatewayError ? [] : [one]));
+  const failures = results.filter((result) => result instanceof GatewayError);
   // A fault of the gateway itself is never passed over.
   const first = gravest(failures);
   const isWhole = first?.kind === 'internal' || !takesPartial;
@@ -69,17 +69,14 @@ async function streamApart(
     return ready.shift();
   };
   let first = await next();
-  while (first?.kind === 'failure') {
-    failures.push(first.error);
-    first = await next();
-  }
+  for (; first instanceof GatewayError; first = await next()) failures.push(first);
   const error = gravest(failures);
   if (error !== undefined && (first === undefined || error.kind === 'internal')) throw error;
   const { replyContext } = options;
   async function* chunks(): AsyncGenerator<string, void> {
     for (let result = first; result !== undefined; result = await next()) {
-      if (result.kind === 'reply') yield* writeStream(call, result.reply, replyContext);
-      else failures.push(result.error);
+      if (result instanceof GatewayError) failures.push(result);
+      else yield* writeStream(call, result, replyContext);
     }
     const fault = gravest(failures);
     if (fault !== undefined) noteFailures(failures, call.fanOut.requests.length, context);
@@ -94,9 +91,7 @@ function gravest(failures: readonly GatewayError[]): GatewayError | undefined {
   return failures.find(({ kind }) => kind === 'internal') ?? failures[0];
 }
 
-type Result =
-  | { readonly kind: 'reply'; readonly reply: Reply }
-  | { readonly kind: 'failure'; readonly error: GatewayError };
+type Result = Reply | GatewayError;
 
 /** A few at a time, in order. Where a single failure ends the whole call, the others are not waited for. */
 async function askAll(
@@ -109,21 +104,12 @@ async function askAll(
   const signal = AbortSignal.any([context.signal, giveUp.signal]);
   const results: Result[] = [];
   const waiting = requests.entries();
-  const askOne = async (request: CanonicalRequest, upstreamCall: number): Promise<Result> => {
-    try {
-      if (signal.aborted) throw abortError(signal);
-      const own = { ...context, signal, upstreamCall };
-      return { kind: 'reply', reply: await ask(request, call, own, options) };
-    } catch (error) {
-      const failure = asGatewayError(error);
-      // The reason of the first failure is what the others end with.
-      if (!takesPartial) giveUp.abort(failure);
-      return { kind: 'failure', error: failure };
-    }
-  };
   const work = async (): Promise<void> => {
     for (const [index, request] of waiting) {
-      const result = await askOne(request, index + 1);
+      const own = { ...context, signal, upstreamCall: index + 1 };
+      const result = await ask(request, call, own, options).catch(asGatewayError);
+      // The reason of the first failure is what the others end with.
+      if (result instanceof GatewayError && !takesPartial) giveUp.abort(result);
       results[index] = result;
       options.onResult?.(result);
     }
@@ -138,6 +124,7 @@ async function ask(
   context: CallContext,
   { generateOne }: FanOutOptions,
 ): Promise<Reply> {
+  if (context.signal.aborted) throw abortError(context.signal);
   let taken: Reply | undefined;
   const single: GenerateCall = {
     ...call,
@@ -200,20 +187,17 @@ function mergeReplies(replies: readonly Reply[]): Reply {
 }
 
 function addUsage(sum: Usage, usage: Usage): Usage {
+  const [one, other] = [sum.media, usage.media];
+  // Of the parts of one prompt all tell the media, or none of them is believed.
+  const isTold = one !== undefined && other !== undefined;
   return {
     promptTokens: sum.promptTokens + usage.promptTokens,
     cachedTokens: sum.cachedTokens + usage.cachedTokens,
     toolPromptTokens: sum.toolPromptTokens + usage.toolPromptTokens,
     answerTokens: sum.answerTokens + usage.answerTokens,
     thoughtTokens: sum.thoughtTokens + usage.thoughtTokens,
-    ...addMedia(sum.media, usage.media),
+    ...(isTold && { media: { image: one.image + other.image, audio: one.audio + other.audio } }),
   };
-}
-
-/** Of the parts of one prompt all tell the media, or none of them is believed. */
-function addMedia(sum: Usage['media'], media: Usage['media']): Pick<Usage, 'media'> {
-  if (sum === undefined || media === undefined) return {};
-  return { media: { image: sum.image + media.image, audio: sum.audio + media.audio } };
 }
 
 /** As many as the models give that give several; more are refused where the request is encoded. */

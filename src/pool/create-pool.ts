@@ -1,52 +1,23 @@
 // The account pool: chooses accounts of the book for requests, and keeps what that needs current.
 
-import type { Account, TokenSource } from '../accounts/account.ts';
+import type { Account } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { WriteBehindLog } from '../lib/write-behind.ts';
-import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
-import { createOwnIds, type OwnIdsOptions } from './eligibility.ts';
-import { Leasing, type LeasingOptions } from './lease.ts';
-import { ModelIndexes, type ProtectionRule } from './model-index.ts';
+import type { UpstreamModel } from '../upstreams/upstream.ts';
+import { createOwnIds } from './eligibility.ts';
+import { Leasing } from './lease.ts';
+import { ModelIndexes } from './model-index.ts';
 import { AccountLabels, ModelLists, OfferedNames } from './model-lists.ts';
 import { Overloads } from './overload.ts';
-import type { AccountView, LeaseRequest, LeaseResult, PoolSettings } from './pool.ts';
+import type { AccountView, LeaseRequest, LeaseResult, PoolOptions } from './pool.ts';
 import { Probes } from './probes.ts';
-import { type CallLimit, QuotaReservations } from './quota-reservations.ts';
-import { type SessionStore, SessionTable } from './sessions.ts';
+import { QuotaReservations } from './quota-reservations.ts';
+import { SessionTable } from './sessions.ts';
 import { SuccessShares } from './success-shares.ts';
-
-export interface PoolOptions {
-  readonly book: AccountBook;
-  readonly upstreams: { get(id: string): Upstream | undefined };
-  readonly tokens: TokenSource;
-  readonly settings: () => PoolSettings;
-  /** True for an account that is to keep what is left of a model's quota. Asked when accounts change. */
-  readonly isProtected: ProtectionRule;
-  /**
-   * Gives another value when `isProtected` or `upstreams` may answer otherwise for unchanged accounts,
-   * such as the settings they were made from.
-   */
-  readonly rulesVersion: () => unknown;
-  /** What a share of a quota is in calls, where the upstream does not say; without it nobody knows. */
-  readonly callLimitOf?: CallLimit | undefined;
-  /** Told how each lease ended. */
-  readonly onOutcome?: LeasingOptions['onOutcome'];
-  /** Which listed models stand for the catalogue's names; without it a name stands for itself alone. */
-  readonly families?: OwnIdsOptions['families'];
-  /** Lets session bindings survive a restart. */
-  readonly sessionStore?: SessionStore | undefined;
-  readonly log?: WriteBehindLog | undefined;
-  readonly clock: Clock;
-  readonly random: () => number;
-  /** Told of model lists that could not be read. */
-  readonly onModelListFailure: (label: string, error: unknown, accountId: string) => void;
-}
 
 export type Pool = ReturnType<typeof createPool>;
 
 export function createPool(options: PoolOptions) {
-  const { book, upstreams, tokens, settings, clock } = options;
+  const { book, upstreams, settings, clock } = options;
   const reservations = new QuotaReservations({
     upstreams,
     limitOf: options.callLimitOf ?? (() => undefined),
@@ -56,10 +27,10 @@ export function createPool(options: PoolOptions) {
     },
   });
   const ownIdOf = createOwnIds(options);
-  const indexes = new ModelIndexes({ ...options, ownIdOf, reservations });
+  const indexes = new ModelIndexes(options, ownIdOf, reservations);
   const labels = new AccountLabels();
   for (const account of book.list()) labels.put(account);
-  const offered = new OfferedNames({ ...options, accounts: book.list(), ownIdOf });
+  const offered = new OfferedNames(options, ownIdOf);
   const sessions = new SessionTable({
     clock,
     idleMs: () => settings().sessionIdleMs,
@@ -83,12 +54,11 @@ export function createPool(options: PoolOptions) {
       if (kind !== 'health') labels.put(account);
     }
   });
-  const lists = new ModelLists({ ...options, onFailure: options.onModelListFailure });
+  const lists = new ModelLists(options);
   const overloads = new Overloads(clock);
-  const probes = new Probes({ book, upstreams, tokens, shares, clock });
-  const onDoubt = (accountId: string, model: string): void => probes.doubt(accountId, model);
-  const stateOfPool = { indexes, labels, sessions, overloads, shares, reservations };
-  const leasing = new Leasing({ ...options, ...stateOfPool, onDoubt });
+  const probes = new Probes(options, shares);
+  const parts = { indexes, labels, sessions, overloads, shares, reservations, probes };
+  const leasing = new Leasing({ ...options, ...parts });
   let seenAt = clock.now();
   endFutureWaits({ book, overloads }, seenAt);
   return {

@@ -23,7 +23,7 @@ export type Eligibility =
     }
   | Waiting;
 
-export interface Waiting {
+interface Waiting {
   readonly kind: 'waiting';
   readonly cause: WaitingCause;
   readonly verdict: string;
@@ -189,22 +189,23 @@ export type OwnId = (account: Account, model: string) => string | undefined;
 type ModelList = NonNullable<Account['models']>;
 
 /** The models of a list that stand for a routed name which is none of its ids. */
-interface FamilyModels {
+export interface FamilyModels {
   preferred(name: string, listed: ModelList): string | undefined;
   unlisted(name: string): string | undefined;
   newest(name: string, listed: ModelList): string | undefined;
 }
 
-export interface OwnIdsOptions {
+/** Finds the id by which an account knows a routed model. */
+export function createOwnIds({
+  upstreams,
+  families,
+}: {
   readonly upstreams: {
     get(id: string): Pick<Upstream, 'modelIds' | 'unlistedId'> | undefined;
   };
   /** As the settings are now. */
   readonly families?: (() => FamilyModels) | undefined;
-}
-
-/** Finds the id by which an account knows a routed model. */
-export function createOwnIds({ upstreams, families }: OwnIdsOptions): OwnId {
+}): OwnId {
   // A list is the same object until it is read anew, and every model asks for it.
   const known = new WeakMap<ModelList, ReadonlyMap<string, string>>();
   const foldedIds = (models: ModelList): ReadonlyMap<string, string> => {

@@ -1,11 +1,9 @@
 // Answers lease requests: the choice, the session it binds, how a lease ends, and why none was left.
 
-import type { Account, TokenSource } from '../accounts/account.ts';
-import type { AccountBook } from '../accounts/account-book.ts';
+import type { Account } from '../accounts/account.ts';
 import { GatewayError } from '../canonical/error.ts';
-import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
-import type { AccountAccess, Upstream } from '../upstreams/upstream.ts';
+import type { AccountAccess } from '../upstreams/upstream.ts';
 import type { WaitingCause } from './eligibility.ts';
 import type { ModelIndexes } from './model-index.ts';
 import type { AccountLabels } from './model-lists.ts';
@@ -16,10 +14,10 @@ import type {
   LeaseOutcome,
   LeaseRequest,
   LeaseResult,
-  PoolSettings,
+  PoolOptions,
   SelectionLogEntry,
 } from './pool.ts';
-import { TrialPasses } from './probes.ts';
+import { type Probes, TrialPasses } from './probes.ts';
 import type { QuotaReservations } from './quota-reservations.ts';
 import { type Choice, OVERLOADED, Selection, TRIED, type Verdict } from './selection.ts';
 import {
@@ -31,25 +29,14 @@ import {
 } from './sessions.ts';
 import type { HealthBand, SuccessShares } from './success-shares.ts';
 
-export interface LeasingOptions {
-  readonly book: AccountBook;
-  readonly upstreams: { get(id: string): Upstream | undefined };
-  readonly tokens: TokenSource;
-  readonly settings: () => PoolSettings;
-  readonly clock: Clock;
-  readonly random: () => number;
+interface LeasingParts {
   readonly indexes: ModelIndexes;
   readonly labels: AccountLabels;
   readonly sessions: SessionTable;
   readonly overloads: Overloads;
   readonly shares: SuccessShares;
   readonly reservations: QuotaReservations;
-  /** An account whose refusal may be the request's own. */
-  readonly onDoubt: (accountId: string, modelId: string) => void;
-  /** Told how each lease ended, whatever it ended in. */
-  readonly onOutcome?:
-    | ((accountId: string, modelId: string, outcome: LeaseOutcome) => void)
-    | undefined;
+  readonly probes: Probes;
 }
 
 /** The accounts a session is bound to, to try for this model: best first. */
@@ -82,11 +69,11 @@ const SERVED_LATELY_MS = 300_000;
 const MAX_BOUND_WAIT_MS = 300_000;
 
 export class Leasing {
-  readonly #options: LeasingOptions;
+  readonly #options: PoolOptions & LeasingParts;
   readonly #trials = new TrialPasses();
   #uses = 0;
 
-  constructor(options: LeasingOptions) {
+  constructor(options: PoolOptions & LeasingParts) {
     this.#options = options;
   }
 
@@ -302,11 +289,11 @@ export class Leasing {
 
   /** Tells all who keep figures of the account how the lease ended. */
   #settle({ account, modelId: model, request, startedAt }: Lent, outcome: LeaseOutcome): void {
-    const { book, shares, clock, onDoubt } = this.#options;
+    const { book, shares, clock, probes } = this.#options;
     const { id: accountId, kind } = account.record;
     if (outcome.kind === 'neutral') return;
     if (outcome.kind === 'doubted') {
-      onDoubt(accountId, model);
+      probes.doubt(accountId, model);
       return;
     }
     const { clientKeyId, session } = request;

@@ -1,8 +1,7 @@
 // The accounts as one routed model sees them, kept current by changes and by time, so that a choice scans none.
 
 import type { Account } from '../accounts/account.ts';
-import type { AccountBook, BookChange } from '../accounts/account-book.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { BookChange } from '../accounts/account-book.ts';
 import { touchLru } from '../lib/lru.ts';
 import { checkEligibility, type Eligibility, knownQuota, type OwnId } from './eligibility.ts';
 import { ExpiryHeap } from './expiry-heap.ts';
@@ -10,6 +9,7 @@ import {
   type AccountLoad,
   type Candidate,
   type CandidateGroup,
+  type PoolOptions,
   type Rank,
   TIERS_BY_ROOM,
   tierRank,
@@ -158,34 +158,23 @@ function rankOf(ranks: Rank[], priority: number): Rank {
   return rank;
 }
 
-export type ProtectionRule = (
-  account: Account,
-  model: { readonly modelId: string; readonly routedModel: string },
-) => boolean;
-
-export interface ModelIndexesOptions {
-  readonly book: Pick<AccountBook, 'list'>;
-  readonly upstreams: { get(id: string): unknown };
-  readonly ownIdOf: OwnId;
-  readonly isProtected: ProtectionRule;
-  readonly rulesVersion: () => unknown;
-  readonly reservations: Pick<QuotaReservations, 'hasRoom'>;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
 /** Clients may name any model; the indexes of those not asked for lately are dropped. */
 const MAX_INDEXES = 32;
 
 /** The indexes of the models asked for lately: built on first use, kept current with the account book. */
 export class ModelIndexes {
-  readonly #options: ModelIndexesOptions;
+  readonly #options: PoolOptions;
+  readonly #ownIdOf: OwnId;
+  readonly #reservations: QuotaReservations;
   readonly #indexes = new Map<string, ModelIndex>();
   readonly #loads = new Map<string, AccountLoad>();
   #version: unknown;
   #newest: string | undefined;
 
-  constructor(options: ModelIndexesOptions) {
+  constructor(options: PoolOptions, ownIdOf: OwnId, reservations: QuotaReservations) {
     this.#options = options;
+    this.#ownIdOf = ownIdOf;
+    this.#reservations = reservations;
     this.#version = options.rulesVersion();
   }
 
@@ -226,7 +215,7 @@ export class ModelIndexes {
 
   /** What the model is to an account now. */
   #look(account: Account, routedModel: string, now: number): Candidate {
-    const { upstreams, ownIdOf, isProtected, reservations } = this.#options;
+    const { upstreams, isProtected } = this.#options;
     const { id, upstreamId } = account.record;
     const load = this.#loads.get(id) ?? { inFlight: 0, lastUse: 0, lastUsedAt: undefined };
     this.#loads.set(id, load);
@@ -235,7 +224,7 @@ export class ModelIndexes {
       const eligibility: Eligibility = { kind: 'unusable', verdict };
       return { account, upstreamId, modelId: undefined, eligibility, load, place: undefined };
     }
-    const modelId = ownIdOf(account, routedModel);
+    const modelId = this.#ownIdOf(account, routedModel);
     const eligibility = checkEligibility({
       account,
       modelId,
@@ -245,7 +234,7 @@ export class ModelIndexes {
         modelId !== undefined &&
         knownQuota(account, modelId, now) !== undefined &&
         isProtected(account, { modelId, routedModel }),
-      isReserved: modelId !== undefined && !reservations.hasRoom(account, modelId, now),
+      isReserved: modelId !== undefined && !this.#reservations.hasRoom(account, modelId, now),
     });
     return { account, upstreamId, modelId, eligibility, load, place: undefined };
   }

@@ -1,20 +1,10 @@
 // The model lists of the accounts: read once before they are needed, then again in the background.
 
-import type { Account, TokenSource } from '../accounts/account.ts';
-import type { AccountBook } from '../accounts/account-book.ts';
+import type { Account } from '../accounts/account.ts';
 import { GatewayError } from '../canonical/error.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Upstream, UpstreamModel } from '../upstreams/upstream.ts';
+import type { UpstreamModel } from '../upstreams/upstream.ts';
 import type { OwnId } from './eligibility.ts';
-
-export interface ModelListsOptions {
-  readonly book: Pick<AccountBook, 'list' | 'find' | 'setModels' | 'apply' | 'subscribe'>;
-  readonly upstreams: { get(id: string): Pick<Upstream, 'listModels'> | undefined };
-  readonly tokens: TokenSource;
-  readonly clock: Clock;
-  /** Told of lists that could not be read. */
-  readonly onFailure: (label: string, error: unknown, accountId: string) => void;
-}
+import type { PoolOptions } from './pool.ts';
 
 const LIFETIME_MS = 300_000;
 const READ_LIMIT_MS = 5000;
@@ -28,7 +18,7 @@ interface FirstReads {
 }
 
 export class ModelLists {
-  readonly #options: ModelListsOptions;
+  readonly #options: PoolOptions;
   readonly #closing = new AbortController();
   /** When each account's list was last asked for. */
   readonly #askedAt = new Map<string, number>();
@@ -42,7 +32,7 @@ export class ModelLists {
   /** Nothing is stale before then, so that a request need not look at every account. */
   #freshUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(options: ModelListsOptions) {
+  constructor(options: PoolOptions) {
     this.#options = options;
     this.#unsubscribe = options.book.subscribe(({ kind, account }) => {
       const { id } = account.record;
@@ -108,7 +98,7 @@ export class ModelLists {
   }
 
   async #read(id: string): Promise<void> {
-    const { book, upstreams, tokens, clock, onFailure } = this.#options;
+    const { book, upstreams, tokens, clock, onModelListFailure } = this.#options;
     const account = book.find(id);
     if (account === undefined || !isReadable(account)) return;
     this.#askedAt.set(id, clock.now());
@@ -127,7 +117,7 @@ export class ModelLists {
       if (failure?.kind === 'credential-revoked') {
         book.apply(id, { kind: 'failure', model: '', failure });
       }
-      onFailure(account.record.label, error, id);
+      onModelListFailure(account.record.label, error, id);
     }
   }
 
@@ -156,20 +146,13 @@ const isReadable = ({ health }: Account): boolean => health.status.kind !== 'dis
 
 type ModelList = ReadonlyMap<string, UpstreamModel> | undefined;
 
-export interface OfferedNamesOptions {
-  readonly accounts: Iterable<Account>;
-  readonly ownIdOf: OwnId;
-  /** Gives another value when `ownIdOf` may answer otherwise. */
-  readonly rulesVersion: () => unknown;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
 /** Clients name models, so what is remembered of their names is bounded. */
 const MAX_REMEMBERED = 1000;
 
 /** The names the accounts' model lists hold, counted as the lists come and go, and what is served of them. */
 export class OfferedNames {
-  readonly #options: OfferedNamesOptions;
+  readonly #options: PoolOptions;
+  readonly #ownIdOf: OwnId;
   readonly #accounts = new Map<string, Account>();
   readonly #counts = new Map<string, number>();
   /** What complete lists serve, by the name asked for. */
@@ -178,10 +161,11 @@ export class OfferedNames {
   #revision = 0;
   #rules: unknown;
 
-  constructor(options: OfferedNamesOptions) {
+  constructor(options: PoolOptions, ownIdOf: OwnId) {
     this.#options = options;
+    this.#ownIdOf = ownIdOf;
     this.#rules = options.rulesVersion();
-    for (const account of options.accounts) this.put(account);
+    for (const account of options.book.list()) this.put(account);
   }
 
   put(account: Account): void {
@@ -249,11 +233,11 @@ export class OfferedNames {
   }
 
   #findServed(model: string): string | undefined {
-    const { ownIdOf, clock } = this.#options;
+    const now = this.#options.clock.now();
     for (const account of this.#accounts.values()) {
       if (!isReadable(account)) continue;
-      const id = ownIdOf(account, model);
-      if (id !== undefined && !isMissing(account, id, clock.now())) return id;
+      const id = this.#ownIdOf(account, model);
+      if (id !== undefined && !isMissing(account, id, now)) return id;
     }
     return undefined;
   }

@@ -1,9 +1,50 @@
 // The types that the parts of the pool share with dispatch: requests for a lease, leases, candidates.
 
-import type { Account, Tier } from '../accounts/account.ts';
+import type { Account, Tier, TokenSource } from '../accounts/account.ts';
+import type { AccountBook } from '../accounts/account-book.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { WriteBehindLog } from '../lib/write-behind.ts';
 import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
-import type { Eligibility } from './eligibility.ts';
+import type { Eligibility, FamilyModels } from './eligibility.ts';
+import type { SessionStore } from './sessions.ts';
+
+type ProtectionRule = (
+  account: Account,
+  model: { readonly modelId: string; readonly routedModel: string },
+) => boolean;
+
+/** Calls that one window of an account's quota allows. */
+export type CallLimit = (account: Account, modelId: string) => number | undefined;
+
+export interface PoolOptions {
+  readonly book: AccountBook;
+  readonly upstreams: { get(id: string): Upstream | undefined };
+  readonly tokens: TokenSource;
+  readonly settings: () => PoolSettings;
+  /** True for an account that is to keep what is left of a model's quota. Asked when accounts change. */
+  readonly isProtected: ProtectionRule;
+  /**
+   * Gives another value when `isProtected` or `upstreams` may answer otherwise for unchanged accounts,
+   * such as the settings they were made from.
+   */
+  readonly rulesVersion: () => unknown;
+  /** What a share of a quota is in calls, where the upstream does not say; without it nobody knows. */
+  readonly callLimitOf?: CallLimit | undefined;
+  /** Told how each lease ended, whatever it ended in. */
+  readonly onOutcome?:
+    | ((accountId: string, modelId: string, outcome: LeaseOutcome) => void)
+    | undefined;
+  /** Which listed models stand for the catalogue's names; without it a name stands for itself alone. */
+  readonly families?: (() => FamilyModels) | undefined;
+  /** Lets session bindings survive a restart. */
+  readonly sessionStore?: SessionStore | undefined;
+  readonly log?: WriteBehindLog | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Told of model lists that could not be read. */
+  readonly onModelListFailure: (label: string, error: unknown, accountId: string) => void;
+}
 
 export interface LeaseRequest {
   /** The routed model name; the pool asks each account's upstream for its own ids of it. */

@@ -2,22 +2,15 @@
 // or a second account refused the same request alike.
 
 import type { Account, TokenSource } from '../accounts/account.ts';
-import type { AccountBook, BookChange } from '../accounts/account-book.ts';
+import type { BookChange } from '../accounts/account-book.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
-import type { Clock, Timer } from '../lib/clock.ts';
+import type { Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import { touchLru } from '../lib/lru.ts';
 import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
+import type { PoolOptions } from './pool.ts';
 import type { SuccessShares } from './success-shares.ts';
-
-export interface ProbesOptions {
-  readonly book: Pick<AccountBook, 'list' | 'find' | 'apply' | 'subscribe'>;
-  readonly upstreams: { get(id: string): Upstream | undefined };
-  readonly tokens: TokenSource;
-  readonly shares: SuccessShares;
-  readonly clock: Clock;
-}
 
 /** So many 403 in a row on one model raise the question whether the account is served at all. */
 const REFUSALS_BEFORE_PROBE = 3;
@@ -26,7 +19,8 @@ const BETWEEN_DOUBTS_MS = 60_000;
 
 /** Probes accounts until it is closed. */
 export class Probes {
-  readonly #options: ProbesOptions;
+  readonly #options: PoolOptions;
+  readonly #shares: SuccessShares;
   /** When each account is probed, and the timer for it. */
   readonly #planned = new Map<string, { readonly at: number; readonly timer: Timer }>();
   readonly #underWay = new Set<string>();
@@ -35,8 +29,9 @@ export class Probes {
   readonly #closing = new AbortController();
   readonly #unsubscribe: () => void;
 
-  constructor(options: ProbesOptions) {
+  constructor(options: PoolOptions, shares: SuccessShares) {
     this.#options = options;
+    this.#shares = shares;
     this.#unsubscribe = options.book.subscribe((change) => this.#take(change));
     for (const account of options.book.list()) this.#take({ kind: 'added', account });
   }
@@ -53,18 +48,18 @@ export class Probes {
     if (kind !== 'health' || status.kind !== 'active') return;
     for (const [model, { forbiddenCount }] of models) {
       if (forbiddenCount !== REFUSALS_BEFORE_PROBE) continue;
-      const served = this.#options.shares.servedModel(id, model);
+      const served = this.#shares.servedModel(id, model);
       if (served !== undefined) void this.#probe(id, served);
     }
   }
 
   /** Asks the account for one token of another model than the refused one; once a minute at most. */
   doubt(accountId: string, model: string): void {
-    const { clock, shares } = this.#options;
+    const { clock } = this.#options;
     const last = this.#doubted.get(accountId) ?? Number.NEGATIVE_INFINITY;
     if (clock.monotonic() - last < BETWEEN_DOUBTS_MS) return;
     this.#doubted.set(accountId, clock.monotonic());
-    void this.#probe(accountId, shares.servedModel(accountId, model));
+    void this.#probe(accountId, this.#shares.servedModel(accountId, model));
   }
 
   close(): void {
@@ -88,7 +83,7 @@ export class Probes {
   }
 
   async #probe(accountId: string, model: string | undefined): Promise<void> {
-    const { book, upstreams, tokens, shares, clock } = this.#options;
+    const { book, upstreams, tokens, clock } = this.#options;
     const account = book.find(accountId);
     const upstream = account && upstreams.get(account.record.upstreamId);
     if (account === undefined || upstream === undefined || this.#underWay.has(accountId)) return;
@@ -99,7 +94,7 @@ export class Probes {
     const failure = await askOneToken(account, {
       upstream,
       tokens,
-      modelId: model ?? shares.servedModel(accountId, '') ?? likelyModel(account),
+      modelId: model ?? this.#shares.servedModel(accountId, '') ?? likelyModel(account),
       signal,
     });
     timer.cancel();

@@ -3,9 +3,7 @@
 import type { Account, QuotaReading } from '../accounts/account.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { isExhausted, knownQuota } from './eligibility.ts';
-
-/** Calls that one window of an account's quota allows. */
-export type CallLimit = (account: Account, modelId: string) => number | undefined;
+import type { CallLimit } from './pool.ts';
 
 export interface QuotaReservationsOptions {
   readonly upstreams: { get(id: string): Pick<Upstream, 'capabilities'> | undefined };

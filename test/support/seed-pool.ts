@@ -9,8 +9,8 @@ import {
 import type { AccountStore } from '../../src/accounts/account-store.ts';
 
 import type { Clock } from '../../src/lib/clock.ts';
-import { createPool, type Pool, type PoolOptions } from '../../src/pool/create-pool.ts';
-import type { PoolSettings } from '../../src/pool/pool.ts';
+import { createPool, type Pool } from '../../src/pool/create-pool.ts';
+import type { PoolOptions, PoolSettings } from '../../src/pool/pool.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { createApiKeySource } from './api-key-source.ts';
 
