@@ -61,18 +61,30 @@ function normalizeObject(value: JsonValue, message: MessageField, place: Place):
   return result;
 }
 
-/** Notes fields that the translate lane cannot carry. */
+/** Notes every field of a normalised message, at any depth, that the translate lane cannot carry. */
 export function noteUncarried(
   owner: Readonly<Record<string, unknown>>,
-  { uncarried }: Pick<MessageField, 'uncarried'>,
-  place: Place,
+  { spellings, uncarried }: MessageField,
+  { path, receipt }: Place,
 ): void {
   for (const name of uncarried) {
-    if (owner[name] === undefined) continue;
-    const reason = told`The upstream in use has no counterpart.`;
-    place.receipt.add('dropped', memberPath(place.path, name), reason);
+    if (owner[name] !== undefined) receipt.add('dropped', memberPath(path, name), NOT_CARRIED);
+  }
+  for (const [name, value] of Object.entries(owner)) {
+    if (uncarried.includes(name)) continue;
+    noteUncarriedIn(value, spellings.get(name)?.field, { path: memberPath(path, name), receipt });
   }
 }
+
+function noteUncarriedIn(value: unknown, field: Field | undefined, place: Place): void {
+  if (field?.kind === 'message' && isJsonObject(value)) noteUncarried(value, field, place);
+  if (field?.kind !== 'list' || field.items.kind !== 'message' || !Array.isArray(value)) return;
+  for (const [index, item] of value.entries()) {
+    noteUncarriedIn(item, field.items, { ...place, path: `${place.path}[${index}]` });
+  }
+}
+
+export const NOT_CARRIED = told`The upstream in use has no counterpart.`;
 
 function normalizeValue(raw: JsonValue, field: Field, place: Place): JsonValue | undefined {
   switch (field.kind) {
