@@ -70,17 +70,18 @@ export function noteUncarried(
   for (const name of uncarried) {
     if (owner[name] !== undefined) receipt.add('dropped', memberPath(path, name), NOT_CARRIED);
   }
-  for (const [name, value] of Object.entries(owner)) {
-    if (uncarried.includes(name)) continue;
-    noteUncarriedIn(value, spellings.get(name)?.field, { path: memberPath(path, name), receipt });
-  }
-}
-
-function noteUncarriedIn(value: unknown, field: Field | undefined, place: Place): void {
-  if (field?.kind === 'message' && isJsonObject(value)) noteUncarried(value, field, place);
-  if (field?.kind !== 'list' || field.items.kind !== 'message' || !Array.isArray(value)) return;
-  for (const [index, item] of value.entries()) {
-    noteUncarriedIn(item, field.items, { ...place, path: `${place.path}[${index}]` });
+  for (const name in owner) {
+    const field = spellings.get(name)?.field;
+    const inner = field?.kind === 'list' ? field.items : field;
+    if (inner?.kind !== 'message' || uncarried.includes(name)) continue;
+    const place = memberPath(path, name);
+    const value = owner[name];
+    if (isJsonObject(value)) noteUncarried(value, inner, { path: place, receipt });
+    else if (Array.isArray(value)) {
+      value.forEach((item, index) => {
+        noteUncarried(item, inner, { path: `${place}[${index}]`, receipt });
+      });
+    }
   }
 }
 
