@@ -266,22 +266,7 @@ function wrongType(place: Place, expected: string): GatewayError {
   return invalidRequest(place.path, `${name} must be ${expected}.`, 'invalid-type');
 }
 
-/** Typed access to members of a normalised body; a member of another type counts as absent. */
-export function textAt(owner: JsonObject | undefined, key: string): string | undefined {
-  const value = owner?.[key];
-  return typeof value === 'string' ? value : undefined;
-}
-
-export function numberAt(owner: JsonObject | undefined, key: string): number | undefined {
-  const value = owner?.[key];
-  return typeof value === 'number' ? value : undefined;
-}
-
-export function objectAt(owner: JsonObject | undefined, key: string): JsonObject | undefined {
-  const value = owner?.[key];
-  return isJsonObject(value) ? value : undefined;
-}
-
+/** The objects of a list; anything else holds none. */
 export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
