@@ -229,6 +229,8 @@ export interface Checked<Value> {
 
 /** What one look finds on its way. */
 interface Survey {
+  /** True where only unknown fields are looked for, whatever else a value is. */
+  readonly isLoose?: true;
   /** From the value looked at, as receipts write paths. */
   unknown: string[] | undefined;
 }
@@ -247,6 +249,7 @@ export function checkShape<Value>(
 }
 
 function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefined {
+  if (survey.isLoose === true) return findLoosely(value, shape, survey);
   let isRight = false;
   switch (shape.kind) {
     case 'anything':
@@ -266,15 +269,9 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
       isRight = isJsonObject(value);
       break;
     case 'list':
-      if (!Array.isArray(value)) {
-        isRight = shape.text !== 'refused' && typeof value === 'string';
-        break;
-      }
-      for (let index = 0; index < value.length; index += 1) {
-        const fault = findFaultAt(index, value[index], shape.items, survey);
-        if (fault !== undefined) return fault;
-      }
-      return undefined;
+      if (Array.isArray(value)) return findItemFault(value, shape.items, survey);
+      isRight = shape.text !== 'refused' && typeof value === 'string';
+      break;
     case 'object':
       if (isJsonObject(value)) return findFieldFault(value, shape, survey);
       break;
@@ -288,6 +285,22 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
       return shape satisfies never;
   }
   return isRight ? undefined : { path: '', shape, value };
+}
+
+/** A shape stands for each item of a list here, and fits all that is no object. */
+function findLoosely(value: unknown, shape: Shape, survey: Survey): undefined {
+  if (Array.isArray(value)) findItemFault(value, shape, survey);
+  else if (!isJsonObject(value)) return;
+  else if (shape.kind === 'tagged') findLoosely(value, shapeOfTag(value, shape), survey);
+  else if (shape.kind === 'object') findFieldFault(value, shape, survey);
+}
+
+function findItemFault(items: readonly unknown[], shape: Shape, survey: Survey): Fault | undefined {
+  for (let index = 0; index < items.length; index += 1) {
+    const fault = findFaultAt(index, items[index], shape, survey);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
 
 function findFieldFault(
@@ -342,45 +355,11 @@ export interface ShapeCheck {
   readonly note: (path: string) => void;
 }
 
-/**
- * One look-up a field, and paths only where one is unknown: cheap enough for every object of a long
- * conversation.
- */
-export function noteUnknownFields(value: JsonValue | undefined, check: ShapeCheck): void {
-  if (!fits(value, check.shape)) noteIn(value, check);
-}
-
-function fits(value: JsonValue | undefined, shape: Shape): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) {
-    for (const item of value) if (!fits(item, shape)) return false;
-    return true;
-  }
-  if (shape.kind === 'tagged') return fits(value, shapeOfTag(value, shape));
-  if (shape.kind !== 'object') return true;
-  for (const key in value) {
-    const known = shape.fields.get(key);
-    if (known === undefined) return false;
-    if (known !== ANYTHING && !fits(value[key], known)) return false;
-  }
-  return true;
-}
-
-function noteIn(value: JsonValue | undefined, { shape, path, note }: ShapeCheck): void {
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      noteIn(item, { shape, path: `${path}[${index}]`, note });
-    }
-  } else if (isJsonObject(value) && shape.kind === 'tagged') {
-    noteIn(value, { shape: shapeOfTag(value, shape), path, note });
-  } else if (isJsonObject(value) && shape.kind === 'object') {
-    for (const [key, member] of Object.entries(value)) {
-      const known = shape.fields.get(key);
-      const at = memberPath(path, key);
-      if (known !== undefined) noteIn(member, { shape: known, path: at, note });
-      else if (!saysNothing(member)) note(at);
-    }
-  }
+/** In one pass, which puts a path together only for a field to be told. */
+export function noteUnknownFields(value: unknown, { shape, path, note }: ShapeCheck): void {
+  const survey: Survey = { unknown: undefined, isLoose: true };
+  findFault(value, shape, survey);
+  for (const field of survey.unknown ?? []) note(joinPaths(path, field));
 }
 
 function shapeOfTag(object: JsonObject, { key, shapes, otherwise }: TaggedShape): Shape {

@@ -31,24 +31,19 @@ export function createProtocols(): Protocols {
     messages: createMessagesProtocol(),
     generate: createGenerateProtocol(GENERATE_SURFACES),
   };
-  const surfaces = surfacesOf(byName.chat);
+  // The first two segments of the paths this protocol shares with no other: `/v1/chat`, `/v1/images`.
+  const surfaces = new Set(byName.chat.routes.map(({ path }) => path.split('/', 3).join('/')));
+  surfaces.delete('/v1/models');
   return {
     all: Object.values(byName),
     byName,
     protocolForPath(path, headers, query) {
       const name = protocolNameForPath(path);
-      const isShared = name === 'chat' && !surfaces.some((surface) => isAtOrBelow(path, surface));
+      const isShared = name === 'chat' && !surfaces.has(path.split('/', 3).join('/'));
       return byName[isShared ? pickListProtocolName(headers, query) : name];
     },
     pickListProtocol: (headers, query) => byName[pickListProtocolName(headers, query)],
   };
-}
-
-/** The first two segments of the paths this protocol shares with no other: `/v1/chat`, `/v1/images`. */
-function surfacesOf({ routes }: ClientProtocol): readonly string[] {
-  const surfaces = new Set(routes.map(({ path }) => path.split('/', 3).join('/')));
-  surfaces.delete('/v1/models');
-  return [...surfaces];
 }
 
 /** `path` without its query string. Paths none of the protocols has are chat's. */

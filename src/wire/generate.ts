@@ -188,7 +188,7 @@ const BLOB = message({
 });
 const FILE = message({ mimeType: STRING, fileUri: needed(STRING), displayName: STRING });
 
-export const RESPONSE_PART = message({ inlineData: BLOB, fileData: FILE, ...MEDIUM });
+const RESPONSE_PART = message({ inlineData: BLOB, fileData: FILE, ...MEDIUM });
 export const FUNCTION_RESPONSE = message({
   id: STRING,
   name: needed(STRING),
@@ -249,13 +249,13 @@ export const DECLARATION = message({
   responseJsonSchema: uncarried(JSON_SCHEMA),
   behavior: uncarried(ANY_ENUM),
 });
-export const SEARCH = message({
+const SEARCH = message({
   timeRangeFilter: uncarried(message({ startTime: STRING, endTime: STRING })),
   searchTypes: uncarried(message({ webSearch: OBJECT, imageSearch: OBJECT })),
   excludeDomains: list(STRING),
   blockingConfidence: uncarried(ANY_ENUM),
 });
-export const TOOL = message({
+const TOOL = message({
   functionDeclarations: list(DECLARATION),
   googleSearch: SEARCH,
   googleSearchRetrieval: message({
@@ -306,13 +306,13 @@ const CALLING_MODE: Field<string> = {
   values: CALLING_MODES,
   numbered: CALLING_MODES,
 };
-export const CALLING_CONFIG = message({
+const CALLING_CONFIG = message({
   mode: CALLING_MODE,
   /** Only with ANY or VALIDATED. */
   allowedFunctionNames: list(STRING),
   streamFunctionCallArguments: uncarried(BOOLEAN),
 });
-export const TOOL_CONFIG = message({
+const TOOL_CONFIG = message({
   functionCallingConfig: CALLING_CONFIG,
   retrievalConfig: uncarried(
     message({
@@ -324,7 +324,7 @@ export const TOOL_CONFIG = message({
   includeServerSideToolInvocations: BOOLEAN,
 });
 
-export const SAFETY_SETTING = message({
+const SAFETY_SETTING = message({
   category: numbered(
     ...['HARM_CATEGORY_UNSPECIFIED', 'HARM_CATEGORY_DEROGATORY', 'HARM_CATEGORY_TOXICITY'],
     ...['HARM_CATEGORY_VIOLENCE', 'HARM_CATEGORY_SEXUAL', 'HARM_CATEGORY_MEDICAL'],
@@ -377,7 +377,7 @@ const RESPONSE_FORMAT = message({
 });
 const MODALITIES = ['MODALITY_UNSPECIFIED', 'TEXT', 'IMAGE', 'AUDIO', 'VIDEO'];
 const MODALITY: Field<string> = { kind: 'enum', values: MODALITIES, numbered: MODALITIES };
-export const GENERATION_CONFIG = message(
+const GENERATION_CONFIG = message(
   {
     temperature: number(0, 2),
     topP: number(0, 1),

@@ -25,18 +25,10 @@ import type {
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import {
-  CALLING_CONFIG,
-  DECLARATION,
-  FUNCTION_RESPONSE,
-  GENERATION_CONFIG,
-  IMAGE_CONFIG,
-  PART,
+  type DECLARATION,
+  type FUNCTION_RESPONSE,
+  type IMAGE_CONFIG,
   REQUEST,
-  RESPONSE_PART,
-  SAFETY_SETTING,
-  SEARCH,
-  TOOL,
-  TOOL_CONFIG,
   type ValueOf,
 } from '../../wire/generate.ts';
 import {
@@ -46,25 +38,31 @@ import {
   type Part as NativePart,
   type Tool as NativeTool,
 } from './normalize-body.ts';
-import { clientNamesOf, noteUncarried, type Place, readPartSignature } from './schema.ts';
+import {
+  clientNamesOf,
+  NOT_CARRIED,
+  noteUncarried,
+  type Place,
+  readPartSignature,
+} from './schema.ts';
 
 /** `body` is what normalizeBody gave. Repairs nothing: turns stay as the client sent them. */
 export function readRequest(body: GenerateBody, receipt: Receipt): CanonicalRequest {
   noteUncarried(body, REQUEST, { path: '', receipt });
   const { generationConfig: config = {} } = body;
-  const tools = (body.tools ?? []).flatMap((tool, index) => readTools(tool, index, receipt));
+  const tools = (body.tools ?? []).flatMap(readTools);
   return {
     system: readSystem(body, receipt),
     turns: readTurns(body, receipt),
     tools,
-    toolChoice: readToolChoice(body, tools, receipt),
+    toolChoice: readToolChoice(body, tools),
     stopSequences: config.stopSequences ?? [],
     choices: config.candidateCount ?? 1,
     ...readConfig(config, receipt),
-    safety: (body.safetySettings ?? []).map((setting, index) => {
-      noteUncarried(setting, SAFETY_SETTING, { path: `safetySettings[${index}]`, receipt });
-      return { category: setting.category ?? '', threshold: setting.threshold ?? '' };
-    }),
+    safety: (body.safetySettings ?? []).map(({ category = '', threshold = '' }) => ({
+      category,
+      threshold,
+    })),
     serviceTier: body.serviceTier,
     clientNames: clientNamesOf(config),
   };
@@ -138,25 +136,21 @@ function splitUnsigned(part: Part): readonly Part[] {
   return part.kind === 'text' && part.signature === undefined ? splitInlineImages(part) : [part];
 }
 
-function readTools(tool: NativeTool, index: number, receipt: Receipt): Tool[] {
+function readTools(tool: NativeTool, index: number): Tool[] {
   const path = `tools[${index}]`;
-  noteUncarried(tool, TOOL, { path, receipt });
-  const tools: Tool[] = (tool.functionDeclarations ?? []).map((declaration, position) => {
-    const place = { path: `${path}.functionDeclarations[${position}]`, receipt };
-    noteUncarried(declaration, DECLARATION, place);
-    return readDeclaration(declaration, place.path);
-  });
+  const tools: Tool[] = (tool.functionDeclarations ?? []).map((declaration, position) =>
+    readDeclaration(declaration, `${path}.functionDeclarations[${position}]`),
+  );
   if (tool.googleSearch !== undefined) {
-    const place = { path: `${path}.googleSearch`, receipt };
-    noteUncarried(tool.googleSearch, SEARCH, place);
     const { excludeDomains: blockedDomains = [] } = tool.googleSearch;
-    const search = { kind: 'web-search', path: place.path } as const;
+    const search = { kind: 'web-search', path: `${path}.googleSearch` } as const;
     tools.push(blockedDomains.length === 0 ? search : { ...search, blockedDomains });
   } else if (tool.googleSearchRetrieval !== undefined) {
     tools.push({ kind: 'web-search', path: `${path}.googleSearchRetrieval` });
   }
-  if (tool.urlContext !== undefined)
+  if (tool.urlContext !== undefined) {
     tools.push({ kind: 'url-context', path: `${path}.urlContext` });
+  }
   if (tool.codeExecution !== undefined) {
     tools.push({ kind: 'code-execution', path: `${path}.codeExecution` });
   }
@@ -182,15 +176,8 @@ function asSchema(value: JsonValue | undefined): JsonObject | boolean | undefine
 }
 
 /** It is a choice among functions alone: the tools the upstream runs stay allowed. */
-function readToolChoice(
-  { toolConfig = {} }: GenerateBody,
-  tools: readonly Tool[],
-  receipt: Receipt,
-): ToolChoice {
-  noteUncarried(toolConfig, TOOL_CONFIG, { path: 'toolConfig', receipt });
+function readToolChoice({ toolConfig = {} }: GenerateBody, tools: readonly Tool[]): ToolChoice {
   const { functionCallingConfig: config = {} } = toolConfig;
-  const place = { path: 'toolConfig.functionCallingConfig', receipt };
-  noteUncarried(config, CALLING_CONFIG, place);
   const names = config.allowedFunctionNames ?? [];
   const choice = choiceOf(config.mode, names);
   const kinds = tools.map(({ kind }) => kind);
@@ -214,16 +201,12 @@ function choiceOf(mode: string | undefined, names: readonly string[]): ToolChoic
 
 const OUTCOMES: ReadonlyMap<string, CodeResultPart['outcome']> = new Map([
   ['OUTCOME_OK', 'ok'],
-  ['OUTCOME_FAILED', 'failed'],
   ['OUTCOME_DEADLINE_EXCEEDED', 'timeout'],
 ]);
 
-const RESOLUTIONS: ReadonlyMap<string, MediaResolution> = new Map([
-  ['LOW', 'low'],
-  ['MEDIUM', 'medium'],
-  ['HIGH', 'high'],
-  ['ULTRA_HIGH', 'high'],
-]);
+const RESOLUTIONS: ReadonlyMap<string, MediaResolution> = new Map(
+  Object.entries({ LOW: 'low', MEDIUM: 'medium', HIGH: 'high', ULTRA_HIGH: 'high' } as const),
+);
 
 interface PartContext {
   readonly callIds: CallIds;
@@ -234,7 +217,6 @@ interface PartContext {
 
 /** The canonical part; undefined for a part that holds nothing canonical can say. */
 function readPart(part: NativePart, context: PartContext): Part | undefined {
-  noteUncarried(part, PART, context.place);
   const { thoughtSignature: signature, functionCall: call, functionResponse: response } = part;
   const transcript = part.audioTranscription?.text;
   const text = part.text ?? (typeof transcript === 'string' ? transcript : undefined);
@@ -294,7 +276,6 @@ function readModality(mediaType: string): Modality {
 function readResponse(native: ValueOf<typeof FUNCTION_RESPONSE>, context: PartContext): Part {
   const { receipt } = context.place;
   const path = `${context.place.path}.functionResponse`;
-  noteUncarried(native, FUNCTION_RESPONSE, { path, receipt });
   const { id, name, response: value } = native;
   const [key, ...otherKeys] = Object.keys(value);
   const isError = key === 'error' && otherKeys.length === 0;
@@ -304,9 +285,7 @@ function readResponse(native: ValueOf<typeof FUNCTION_RESPONSE>, context: PartCo
     typeof text === 'string' ? { kind: 'text', text } : { kind: 'json', value },
   ];
   for (const [index, part] of (native.parts ?? []).entries()) {
-    const place = { path: `${path}.parts[${index}]`, receipt };
-    noteUncarried(part, RESPONSE_PART, place);
-    const media = readMedia(part, place);
+    const media = readMedia(part, { path: `${path}.parts[${index}]`, receipt });
     if (media !== undefined) content.push(media);
   }
   const callId = context.callIds.result(id, name, context.position);
@@ -357,7 +336,6 @@ const MODALITIES: ReadonlyMap<string, OutputModality> = new Map([
 ]);
 
 function readConfig(config: Config, receipt: Receipt): ConfigFields {
-  noteUncarried(config, GENERATION_CONFIG, { path: 'generationConfig', receipt });
   const { thinkingConfig: thinking = {}, logprobs: alternatives = 0 } = config;
   return {
     sampling: {
@@ -412,12 +390,13 @@ function readModalities(
   return modalities.length === 0 ? undefined : modalities;
 }
 
-function readImage(image: ValueOf<typeof IMAGE_CONFIG>, receipt: Receipt): ImageOptions {
-  const place = { path: 'generationConfig.imageConfig', receipt };
-  noteUncarried(image, IMAGE_CONFIG, place);
-  const { aspectRatio, imageSize } = image;
-  const size = imageSize === undefined ? undefined : asImageSize(imageSize);
+function readImage(
+  { aspectRatio, imageSize }: ValueOf<typeof IMAGE_CONFIG>,
+  receipt: Receipt,
+): ImageOptions {
+  if (imageSize === undefined) return { aspectRatio };
+  const size = asImageSize(imageSize);
   if (size !== undefined) return { aspectRatio, size };
-  if (imageSize !== undefined) noteUncarried(image, { uncarried: ['imageSize'] }, place);
+  receipt.add('dropped', 'generationConfig.imageConfig.imageSize', NOT_CARRIED);
   return { aspectRatio };
 }

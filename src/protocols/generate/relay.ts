@@ -3,12 +3,12 @@
 import { type ErrorKind, GatewayError } from '../../canonical/error.ts';
 import { createReceipt, type Receipt, type ReceiptEntry } from '../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
 import type { RelayCall, RelayWriter } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import type { GenerateBody } from './normalize-body.ts';
-import { numberAt, objectAt, objectsIn } from './schema.ts';
+import { objectsIn } from './schema.ts';
 import { Framing, type FramingKind } from './write-events.ts';
 
 interface Joined {
@@ -29,18 +29,18 @@ export function joinAnswers(answers: readonly JsonObject[]): JsonObject {
     .sort(([left], [right]) => left - right)
     .map(([, { candidate, parts }]) => ({
       ...candidate,
-      content: { role: 'model', ...objectAt(candidate, 'content'), parts },
+      content: { role: 'model', ...contentOf(candidate), parts },
     }));
   const whole: JsonObject = Object.assign({}, ...answers);
   return candidates.length === 0 ? whole : { ...whole, candidates };
 }
 
 function addCandidate(joined: Map<number, Joined>, added: JsonObject): void {
-  const index = numberAt(added, 'index') ?? 0;
+  const index = readNumber(added.index) ?? 0;
   const known = joined.get(index) ?? { candidate: {}, parts: [] };
   joined.set(index, known);
   known.candidate = { ...known.candidate, ...added };
-  for (const part of objectsIn(objectAt(added, 'content')?.parts)) addPart(known.parts, part);
+  for (const part of objectsIn(contentOf(added).parts)) addPart(known.parts, part);
 }
 
 /** Text that goes on is one part with the signature of any of its pieces (decision 018); two signed ones stay two. */
@@ -170,8 +170,9 @@ function renameCalls(frame: JsonObject, rename: (name: string) => string): JsonO
 }
 
 function hasCall(candidate: JsonValue): boolean {
-  if (!isJsonObject(candidate) || !isJsonObject(candidate.content)) return false;
-  return objectsIn(candidate.content.parts).some(({ functionCall }) => functionCall !== undefined);
+  if (!isJsonObject(candidate)) return false;
+  const { parts } = contentOf(candidate);
+  return objectsIn(parts).some(({ functionCall }) => functionCall !== undefined);
 }
 
 /** What clients take for the end of a good answer; every other reason says itself that something is wrong. */
@@ -278,15 +279,19 @@ function hasParts(candidate: JsonValue): boolean {
 
 function repairCandidate(candidate: JsonValue): JsonValue {
   if (hasParts(candidate) || !isJsonObject(candidate)) return candidate;
-  const content = isJsonObject(candidate.content) ? candidate.content : {};
+  const content = contentOf(candidate);
   const parts =
     Array.isArray(content.parts) && content.parts.length > 0 ? content.parts : [{ text: '' }];
   return { ...candidate, content: { ...content, role: 'model', parts } };
 }
 
+function contentOf({ content }: JsonObject): JsonObject {
+  return isJsonObject(content) ? content : {};
+}
+
 /** An upstream's own error text may name its accounts and projects; the client gets the kind only. */
 function replaceError(error: JsonObject): JsonObject {
-  const code = numberAt(error, 'code') ?? 500;
+  const code = readNumber(error.code) ?? 500;
   const kind = FRAME_ERROR_KINDS.get(code) ?? 'upstream-unavailable';
   const message = 'The upstream ended the answer with an error. Please send the request again.';
   return writeError(new GatewayError({ kind, source: 'upstream', message })).body;

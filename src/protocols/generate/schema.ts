@@ -61,18 +61,31 @@ function normalizeObject(value: JsonValue, message: MessageField, place: Place):
   return result;
 }
 
-/** Notes fields that the translate lane cannot carry. */
+/** Notes every field of a normalised message, at any depth, that the translate lane cannot carry. */
 export function noteUncarried(
   owner: Readonly<Record<string, unknown>>,
-  { uncarried }: Pick<MessageField, 'uncarried'>,
-  place: Place,
+  { spellings, uncarried }: MessageField,
+  { path, receipt }: Place,
 ): void {
   for (const name of uncarried) {
-    if (owner[name] === undefined) continue;
-    const reason = told`The upstream in use has no counterpart.`;
-    place.receipt.add('dropped', memberPath(place.path, name), reason);
+    if (owner[name] !== undefined) receipt.add('dropped', memberPath(path, name), NOT_CARRIED);
+  }
+  for (const name in owner) {
+    const field = spellings.get(name)?.field;
+    const inner = field?.kind === 'list' ? field.items : field;
+    if (inner?.kind !== 'message' || uncarried.includes(name)) continue;
+    const place = memberPath(path, name);
+    const value = owner[name];
+    if (isJsonObject(value)) noteUncarried(value, inner, { path: place, receipt });
+    else if (Array.isArray(value)) {
+      value.forEach((item, index) => {
+        noteUncarried(item, inner, { path: `${place}[${index}]`, receipt });
+      });
+    }
   }
 }
+
+export const NOT_CARRIED = told`The upstream in use has no counterpart.`;
 
 function normalizeValue(raw: JsonValue, field: Field, place: Place): JsonValue | undefined {
   switch (field.kind) {
@@ -253,22 +266,7 @@ function wrongType(place: Place, expected: string): GatewayError {
   return invalidRequest(place.path, `${name} must be ${expected}.`, 'invalid-type');
 }
 
-/** Typed access to members of a normalised body; a member of another type counts as absent. */
-export function textAt(owner: JsonObject | undefined, key: string): string | undefined {
-  const value = owner?.[key];
-  return typeof value === 'string' ? value : undefined;
-}
-
-export function numberAt(owner: JsonObject | undefined, key: string): number | undefined {
-  const value = owner?.[key];
-  return typeof value === 'number' ? value : undefined;
-}
-
-export function objectAt(owner: JsonObject | undefined, key: string): JsonObject | undefined {
-  const value = owner?.[key];
-  return isJsonObject(value) ? value : undefined;
-}
-
+/** The objects of a list; anything else holds none. */
 export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

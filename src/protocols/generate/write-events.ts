@@ -12,12 +12,11 @@ import {
   PendingSignature,
   signPart,
   type WriteOptions,
-  writeCallPart,
+  writeBlock,
   writeFinish,
   writeGrounding,
   writePromptFeedback,
   writeUsage,
-  writeWholePart,
 } from './write-reply.ts';
 
 /** The places of citations behind so many UTF-16 units are not counted: answers are not that long. */
@@ -171,27 +170,21 @@ function closePart(
   const signature = pending.sign(opening.kind, own);
   switch (opening.kind) {
     case 'text':
-      return signature && signPart({ text: '' }, signature);
     case 'thinking':
-      return signature && signPart({ text: '', thought: true }, signature);
-    case 'tool-call': {
-      const call = writeCallPart(opening.id, opening.name, readCallInput(block.json));
-      return signPart(call, signature);
-    }
+      return signature && signPart(writeBlock({ ...opening, text: '' }), signature);
+    case 'tool-call':
+      return signPart(writeBlock({ ...opening, input: readCallInput(block.json) }), signature);
     default:
-      return signPart(writeWholePart(opening), signature);
+      return signPart(writeBlock(opening), signature);
   }
 }
 
 /** The closing chunk needs a part: clients ignore or distrust candidates without one. */
-function closeCandidate(state: ChoiceState): JsonObject {
-  const candidate: JsonObject = {
-    content: { role: 'model', parts: [signPart({ text: '' }, state.pending.take())] },
+function closeCandidate({ pending, grounding, text }: ChoiceState): JsonObject {
+  return {
+    content: { role: 'model', parts: [signPart({ text: '' }, pending.take())] },
+    ...(grounding && writeGrounding(grounding, [{ text: text.toString() }])),
   };
-  if (state.grounding !== undefined) {
-    Object.assign(candidate, writeGrounding(state.grounding, [{ text: state.text.toString() }]));
-  }
-  return candidate;
 }
 
 export type FramingKind = 'events' | 'array';

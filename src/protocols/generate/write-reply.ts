@@ -1,7 +1,6 @@
 // A finished answer as one generateContent response.
 
 import type {
-  BlockOpening,
   ChoiceEnd,
   Citation,
   FetchedPage,
@@ -68,11 +67,15 @@ const OUTCOMES = {
   timeout: 'OUTCOME_DEADLINE_EXCEEDED',
 } as const;
 
-type WholeBlock = Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }>;
-
-/** A block that came in one piece: media, code or the result of code. */
-export function writeWholePart(block: WholeBlock): JsonObject {
+/** One block, unsigned. */
+export function writeBlock(block: ReplyBlock): JsonObject {
   switch (block.kind) {
+    case 'text':
+      return { text: block.text };
+    case 'thinking':
+      return { text: block.text, thought: true };
+    case 'tool-call':
+      return { functionCall: { id: block.id, name: block.name, args: block.input } };
     case 'media':
       return { inlineData: { mimeType: block.mediaType, data: block.base64 } };
     case 'code': {
@@ -88,28 +91,10 @@ export function writeWholePart(block: WholeBlock): JsonObject {
   }
 }
 
-export function writeCallPart(id: string, name: string, args: JsonObject): JsonObject {
-  return { functionCall: { id, name, args } };
-}
-
 export function signPart(part: JsonObject, signature: Signature | undefined): JsonObject {
   return signature === undefined
     ? part
     : { ...part, thoughtSignature: writePartSignature(signature) };
-}
-
-/** One block of a finished answer, unsigned. */
-function writeBlock(block: ReplyBlock): JsonObject {
-  switch (block.kind) {
-    case 'text':
-      return { text: block.text };
-    case 'thinking':
-      return { text: block.text, thought: true };
-    case 'tool-call':
-      return writeCallPart(block.id, block.name, block.input);
-    default:
-      return writeWholePart(block);
-  }
 }
 
 function writeId(id: string | undefined): JsonObject {

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../..
 import { told } from '../../lib/localized-message.ts';
 import { normalizeParts } from '../../protocols/generate/normalize-body.ts';
 import { GENERATE_WIRE } from '../../protocols/generate/relay.ts';
-import { normalizeMessage, numberAt, type Place, textAt } from '../../protocols/generate/schema.ts';
+import { normalizeMessage, type Place } from '../../protocols/generate/schema.ts';
 import type { EmbedCall, RouteInput } from '../../protocols/protocol.ts';
 import { EMBED_BATCH, EMBED_REQUEST, type ValueOf } from '../../wire/generate.ts';
 
@@ -149,8 +149,8 @@ function joinValues(values: readonly (JsonValue | undefined)[]): JsonValue | und
 function joinDetails(details: readonly JsonObject[]): JsonObject[] {
   const counts = new Map<string, number>();
   for (const detail of details) {
-    const modality = textAt(detail, 'modality') ?? 'MODALITY_UNSPECIFIED';
-    counts.set(modality, (counts.get(modality) ?? 0) + (numberAt(detail, 'tokenCount') ?? 0));
+    const modality = typeof detail.modality === 'string' ? detail.modality : 'MODALITY_UNSPECIFIED';
+    counts.set(modality, (counts.get(modality) ?? 0) + (readNumber(detail.tokenCount) ?? 0));
   }
   return [...counts].map(([modality, tokenCount]) => ({ modality, tokenCount }));
 }
