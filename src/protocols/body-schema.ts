@@ -1,9 +1,7 @@
-// What a client's body may hold: shapes that one pass checks, and readers for single fields. Each protocol words refusals itself.
+// What a client's body may hold: shapes that one pass checks. Each protocol words refusals itself.
 
 import { memberPath } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
-
-type FieldType = 'string' | 'boolean' | 'object' | 'array';
 
 /** Bounds of a number; both ends are allowed values. */
 export interface NumberRange {
@@ -13,54 +11,6 @@ export interface NumberRange {
 }
 
 export type NumberFault = 'not-a-number' | 'too-small' | 'too-large' | 'not-an-integer';
-
-/** The 400 of a protocol for what can be wrong with a field. */
-export interface FieldWording {
-  wrongType(path: string, expected: FieldType): Error;
-  wrongNumber(path: string, fault: NumberFault, range: NumberRange): Error;
-}
-
-type ReadField<Value> = (object: JsonObject, key: string, parent?: string) => Value | undefined;
-
-/**
- * In all readers null means absent, as it does for the protocols' optional fields. `parent` is the
- * path of the object, '' for the body itself. @throws the wording's errors.
- */
-export interface FieldReader {
-  readonly string: ReadField<string>;
-  readonly boolean: ReadField<boolean>;
-  readonly object: ReadField<JsonObject>;
-  readonly array: ReadField<readonly JsonValue[]>;
-  /** A finite number at `path`; an integer is one a double holds exactly. */
-  number(value: JsonValue | undefined, path: string, range: NumberRange): number | undefined;
-}
-
-export function createFieldReader(wording: FieldWording): FieldReader {
-  const reader =
-    <Value extends JsonValue>(
-      type: FieldType,
-      isType: (value: JsonValue) => value is Value,
-    ): ReadField<Value> =>
-    (object, key, parent = '') => {
-      const value = object[key];
-      if (value === undefined || value === null) return undefined;
-      if (!isType(value)) throw wording.wrongType(memberPath(parent, key), type);
-      return value;
-    };
-  return {
-    string: reader('string', (value) => typeof value === 'string'),
-    boolean: reader('boolean', (value) => typeof value === 'boolean'),
-    object: reader('object', isJsonObject),
-    array: reader('array', (value) => Array.isArray(value)),
-    number(value, path, range) {
-      if (value === undefined || value === null) return undefined;
-      const number = readNumber(value);
-      const fault = findNumberFault(number, range);
-      if (fault !== undefined) throw wording.wrongNumber(path, fault, range);
-      return number;
-    },
-  };
-}
 
 export function findNumberFault(
   number: number | undefined,
@@ -102,6 +52,8 @@ interface ObjectShape {
   readonly kind: 'object';
   readonly fields: ReadonlyMap<string, Shape>;
   readonly needed: readonly string[];
+  /** Where a text may stand for the object: whether errors say so. */
+  readonly text?: 'named' | 'unnamed';
   /** True when other fields are nobody's business. */
   readonly isOpen?: boolean;
 }
@@ -175,13 +127,21 @@ export function objectOf<Fields extends ShapesByName, const Known extends string
   return { ...objectShape(known, fields), needed: required };
 }
 
+/** The object, or a text in its place. */
+export function textOr<Value>(
+  shape: ObjectShape & Shape<Value>,
+  text: 'named' | 'unnamed',
+): ObjectShape & Shape<string | Value> {
+  return { ...shape, text };
+}
+
 /** An object of which only these fields matter. */
 export function openObjectOf<Fields extends ShapesByName>(fields: Fields): Shape<ObjectOf<Fields>> {
   return { ...objectOf(fields), isOpen: true };
 }
 
 /** An object with these fields; those in `nested` are looked into themselves. */
-export function objectShape(fields: readonly string[], nested: ShapesByName = {}): ObjectShape {
+function objectShape(fields: readonly string[], nested: ShapesByName = {}): ObjectShape {
   const plain = fields.map((field) => [field, ANYTHING] as const);
   const all = new Map<string, Shape>([...plain, ...Object.entries(nested)]);
   return { kind: 'object', fields: all, needed: [] };
@@ -201,15 +161,6 @@ export function taggedShape<Key extends string, Shapes extends ShapesByName>(
   otherwise: Shape = ANYTHING,
 ): TaggedShape & Shape<TaggedOf<Key, Shapes>> {
   return { kind: 'tagged', key, shapes: new Map(Object.entries(shapes)), otherwise };
-}
-
-/** An object shape with fields of its own beside those of another. */
-export function extendShape(
-  base: ObjectShape,
-  fields: readonly string[],
-  nested: ShapesByName = {},
-): ObjectShape {
-  return { ...base, fields: new Map([...base.fields, ...objectShape(fields, nested).fields]) };
 }
 
 /** What is wrong with a value: it does not hold what `shape` says, or is undefined and may not be. */
@@ -277,6 +228,7 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
       return undefined;
     case 'object':
       if (isJsonObject(value)) return findFieldFault(value, shape, survey);
+      isRight = shape.text !== undefined && typeof value === 'string';
       break;
     case 'tagged': {
       if (!isJsonObject(value)) break;
@@ -332,55 +284,6 @@ function findFaultAt(
 
 function joinPaths(step: string, path: string): string {
   return path === '' || path.startsWith('[') ? step + path : memberPath(step, path);
-}
-
-export interface ShapeCheck {
-  readonly shape: Shape;
-  /** Path of the value; '' for the body. */
-  readonly path: string;
-  /** Told the path of each field outside the shape that says something. */
-  readonly note: (path: string) => void;
-}
-
-/**
- * One look-up a field, and paths only where one is unknown: cheap enough for every object of a long
- * conversation.
- */
-export function noteUnknownFields(value: JsonValue | undefined, check: ShapeCheck): void {
-  if (!fits(value, check.shape)) noteIn(value, check);
-}
-
-function fits(value: JsonValue | undefined, shape: Shape): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) {
-    for (const item of value) if (!fits(item, shape)) return false;
-    return true;
-  }
-  if (shape.kind === 'tagged') return fits(value, shapeOfTag(value, shape));
-  if (shape.kind !== 'object') return true;
-  for (const key in value) {
-    const known = shape.fields.get(key);
-    if (known === undefined) return false;
-    if (known !== ANYTHING && !fits(value[key], known)) return false;
-  }
-  return true;
-}
-
-function noteIn(value: JsonValue | undefined, { shape, path, note }: ShapeCheck): void {
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      noteIn(item, { shape, path: `${path}[${index}]`, note });
-    }
-  } else if (isJsonObject(value) && shape.kind === 'tagged') {
-    noteIn(value, { shape: shapeOfTag(value, shape), path, note });
-  } else if (isJsonObject(value) && shape.kind === 'object') {
-    for (const [key, member] of Object.entries(value)) {
-      const known = shape.fields.get(key);
-      const at = memberPath(path, key);
-      if (known !== undefined) noteIn(member, { shape: known, path: at, note });
-      else if (!saysNothing(member)) note(at);
-    }
-  }
 }
 
 function shapeOfTag(object: JsonObject, { key, shapes, otherwise }: TaggedShape): Shape {

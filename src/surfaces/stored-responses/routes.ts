@@ -3,6 +3,7 @@
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { FREE, listOf, openObjectOf } from '../../protocols/body-schema.ts';
 import {
   addTurn,
   changeMetadata,
@@ -18,7 +19,7 @@ import {
 import { checkItems, writeOut } from '../../protocols/chat/responses/read-input.ts';
 import { failedError, showItem } from '../../protocols/chat/responses/response-object.ts';
 import { readMetadata } from '../../protocols/chat/responses/schema.ts';
-import { asObject, missingField, readArray, unknownWord } from '../../protocols/chat/schema.ts';
+import { check, missingField, unknownWord } from '../../protocols/chat/schema.ts';
 import type { ProtocolRoute, StoredResponseInput } from '../../protocols/protocol.ts';
 import type { RunState, StoredResponse } from '../../stored-responses/response-store.ts';
 
@@ -83,7 +84,7 @@ async function create({
   createId,
   now,
 }: StoredResponseInput): Promise<JsonObject> {
-  const facts = { id: createId('conv_'), createdAt: now, metadata: readMetadata(body) ?? {} };
+  const facts = { id: createId('conv_'), createdAt: now, metadata: metadataOf(body) };
   const input = readNewItems(body);
   startConversation(responses, facts);
   if (input.length > 0) await addTurn(responses, facts.id, { turn: { input }, createId });
@@ -101,7 +102,7 @@ async function read({ id, responses }: StoredResponseInput): Promise<JsonObject>
 
 async function update({ id, responses, body }: StoredResponseInput): Promise<JsonObject> {
   if (body.metadata === undefined) throw missingField('metadata');
-  return writeConversation(await changeMetadata(responses, id, readMetadata(body) ?? {}));
+  return writeConversation(await changeMetadata(responses, id, metadataOf(body)));
 }
 
 /** An item's deletion answers with its conversation. */
@@ -129,16 +130,21 @@ async function addItems({
   return writeItemPage(added, new URLSearchParams({ order: 'asc' }));
 }
 
+const NEW_ITEMS = openObjectOf({ items: listOf(FREE) });
+const METADATA = openObjectOf({ metadata: FREE });
+
 /** Items that could not be read later are refused now. @throws GatewayError 400 */
 function readNewItems(body: JsonObject): readonly JsonObject[] {
-  const items = (readArray(body, 'items') ?? []).map((item, index) =>
-    asObject(item, `items[${index}]`),
-  );
+  const items = check(body, NEW_ITEMS, '').value.items ?? [];
   if (items.length > MAX_ITEMS) {
     throw invalidRequest('items', `items may hold at most ${MAX_ITEMS} items at once.`);
   }
   checkItems(items, 'items', createReceipt());
   return items.map(writeOut);
+}
+
+function metadataOf(body: JsonObject): JsonObject {
+  return readMetadata(check(body, METADATA, '').value.metadata);
 }
 
 interface Place {

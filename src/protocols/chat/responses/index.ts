@@ -2,7 +2,6 @@
 
 import type { JsonObject } from '../../../lib/json.ts';
 import type { CountTokensCall, GenerateCall, ReplyContext, RouteInput } from '../../protocol.ts';
-import { readString } from '../schema.ts';
 import { BackgroundAnswer } from './background.ts';
 import { addTurn, outputOf } from './previous-response.ts';
 import { compactedResponse, listInputItems, withTrigger } from './read-input.ts';
@@ -24,7 +23,7 @@ export function readResponsesCall(input: RouteInput): GenerateCall {
       return false;
     return responses.put({
       id: response.id,
-      previousId: readString(body, 'previous_response_id'),
+      previousId: settings.previousId,
       input: listInputItems(body.input),
       response,
     });

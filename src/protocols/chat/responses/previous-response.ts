@@ -8,8 +8,9 @@ import type {
   ResponseStore,
   StoredResponse,
 } from '../../../stored-responses/response-store.ts';
+import { FILLED, needed, openObjectOf, STRING } from '../../body-schema.ts';
 import type { EarlierItems } from '../../protocol.ts';
-import { readString, requireString, wrongType } from '../schema.ts';
+import { check, wrongType } from '../schema.ts';
 
 /** What a conversation shows of itself (`openai` resources/conversations, `Conversation`). */
 export interface ConversationFacts {
@@ -276,13 +277,16 @@ export async function findEarlier(
   return { history: known, rootId, findItem: (id) => items.get(id) };
 }
 
+const NAMED = openObjectOf({ id: needed(FILLED) });
+const GOES_ON = openObjectOf({ previous_response_id: STRING });
+
 /** The conversation a body names: an id, or an object that holds it. @throws GatewayError 400 */
 export function readConversationId(body: JsonObject): string | undefined {
   const { conversation } = body;
   if (conversation === undefined || conversation === null) return undefined;
   if (typeof conversation === 'string') return conversation;
   if (!isJsonObject(conversation)) throw wrongType('conversation', 'a string or an object');
-  return requireString(conversation, 'id', 'conversation');
+  return check(conversation, NAMED, 'conversation').value.id;
 }
 
 export function unknownAnswer(id: string, field = 'previous_response_id'): GatewayError {
@@ -314,7 +318,7 @@ async function findHistory(
   body: JsonObject,
   responses: ResponseStore,
 ): Promise<History | undefined> {
-  const previousId = readString(body, 'previous_response_id');
+  const previousId = check(body, GOES_ON, '').value.previous_response_id ?? undefined;
   const conversationId = readConversationId(body);
   if (previousId !== undefined && conversationId !== undefined) {
     throw invalidRequest(
