@@ -37,8 +37,8 @@ export function readResponsesCall(input: RouteInput): GenerateCall {
     if (background === undefined) put(response);
     else if (!background.complete(response, createdAt)) return;
     if (responses !== undefined && conversationId !== undefined) {
-      const turn = { input: listInputItems(body.input), output: outputOf(response) };
-      void addTurn(responses, conversationId, { turn, createId });
+      const input = listInputItems(body.input);
+      void addTurn(responses, conversationId, { input, output: outputOf(response), createId });
     }
   };
   /** An answer is kept when it is whole; one that failed is nothing to go on with. */
