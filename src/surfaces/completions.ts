@@ -43,6 +43,7 @@ import type {
   StreamWriter,
 } from '../protocols/protocol.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../stream/sse.ts';
+import { askOnce } from './requests.ts';
 
 /** Several prompts are asked at the same time. @throws GatewayError 400 naming the field */
 export function readCompletionCall({ body, receipt }: RouteInput): GenerateCall {
@@ -109,11 +110,8 @@ export function readCompletionRequest(sent: JsonObject, receipt: Receipt): Compl
       'unsupported',
     );
   }
-  const base = readBase(body, receipt, answersPerPrompt);
-  const [first, ...rest] = prompts.map((prompt) => ({
-    ...base,
-    turns: [{ role: 'user' as const, parts: [{ kind: 'text' as const, text: prompt }] }],
-  }));
+  const asked = readAsked(body, receipt, answersPerPrompt);
+  const [first, ...rest] = prompts.map((text) => askOnce([{ kind: 'text', text }], asked));
   if (first === undefined) throw missingField('prompt');
   return {
     model,
@@ -150,13 +148,10 @@ function readPrompts(value: JsonValue | undefined): readonly string[] {
   });
 }
 
-/** Clients of this surface know no thoughts, and their small limits leave no room for any. */
-function readBase(body: Body, receipt: Receipt, choices: number): Omit<CanonicalRequest, 'turns'> {
+function readAsked(body: Body, receipt: Receipt, choices: number): Partial<CanonicalRequest> {
   const alternatives = readNumber(body.logprobs);
   return {
     system: readSuffix(body.suffix ?? '', receipt),
-    tools: [],
-    toolChoice: { kind: 'auto', names: [] },
     sampling: {
       ...readSampling(body),
       seed: readNumber(body.seed),
@@ -165,9 +160,6 @@ function readBase(body: Body, receipt: Receipt, choices: number): Omit<Canonical
     maxOutputTokens: readNumber(body.max_tokens) ?? DEFAULT_MAX_TOKENS,
     stopSequences: readStops(body.stop, receipt),
     choices,
-    reasoning: { amount: { kind: 'off', isUnasked: true }, showThoughts: false },
-    outputFormat: { kind: 'text' },
-    safety: [],
   };
 }
 

@@ -102,14 +102,11 @@ function readThinkingObject(thinking: NonNullable<Body['thinking']>, context: Re
     }
     case 'disabled':
       return { path, amount: OFF };
-    case 'adaptive':
-    case 'auto': {
+    default: {
       const chosen = level ?? { path: 'thinking.type', amount: ADAPTIVE };
       const amount = firstSaid([chosen, budget], context)?.amount ?? ADAPTIVE;
       return { path, amount, showThoughts };
     }
-    default:
-      throw unknownWord('thinking.type', ['enabled', 'disabled', 'adaptive', 'auto']);
   }
 }
 

@@ -30,6 +30,7 @@ import {
   textOr,
   textOrListOf,
   type ValueOf,
+  wordOf,
 } from '../body-schema.ts';
 
 /** Several fields of one shape. */
@@ -209,7 +210,7 @@ export const BODY = objectOf(
     reasoning: objectOf({ ...AMOUNTS, ...each(['enabled', 'exclude'], BOOLEAN) }, ['summary']),
     thinking: objectOf({
       ...AMOUNTS,
-      type: STRING,
+      type: wordOf(['enabled', 'disabled', 'adaptive', 'auto']),
       ...each(['include_thoughts', 'includeThoughts'], BOOLEAN),
     }),
     enable_thinking: BOOLEAN,
@@ -359,7 +360,8 @@ function faultError({ path: inner, shape, value }: Fault, outer: string): Error 
   if (value === undefined) return missingField(path);
   switch (shape.kind) {
     case 'string':
-      return value === '' ? emptyField(path) : wrongType(path, 'a string');
+      if (typeof value !== 'string') return wrongType(path, 'a string');
+      return shape.words === undefined ? emptyField(path) : unknownWord(path, shape.words);
     case 'boolean':
       return wrongType(path, 'true or false');
     case 'number': {

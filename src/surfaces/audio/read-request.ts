@@ -7,7 +7,14 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, MediaPart } from '../../canonical/request.ts';
 import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { ANYTHING, BOOLEAN, numberIn, objectOf, STRING } from '../../protocols/body-schema.ts';
+import {
+  ANYTHING,
+  BOOLEAN,
+  numberIn,
+  objectOf,
+  STRING,
+  wordOf,
+} from '../../protocols/body-schema.ts';
 import {
   check,
   each,
@@ -17,7 +24,7 @@ import {
   wrongType,
 } from '../../protocols/chat/schema.ts';
 import type { RouteInput, UploadedFile } from '../../protocols/protocol.ts';
-import { readFormFields } from '../form-fields.ts';
+import { askOnce, readFormFields } from '../requests.ts';
 
 interface InstructionOptions {
   readonly task: 'transcribe' | 'translate';
@@ -122,7 +129,8 @@ const TYPES = new Map([
 
 const BODY = objectOf(
   {
-    ...each(['model', 'prompt', 'response_format'], STRING),
+    ...each(['model', 'prompt'], STRING),
+    response_format: wordOf(FORMATS),
     ...each(['language', 'languages', 'keywords', 'timestamp_granularities'], ANYTHING),
     stream: BOOLEAN,
     temperature: numberIn({ min: 0, max: 1 }),
@@ -137,7 +145,7 @@ export function readAudio(
 ): AudioRequest {
   const sound = readSound(files, receipt);
   const { value: body, unknown } = check(readFormFields(sent, BODY), BODY, '');
-  const format = readFormat(body.response_format || 'json');
+  const format = body.response_format ?? 'json';
   const isTimed = format === 'srt' || format === 'vtt' || format === 'verbose_json';
   const stream = body.stream ?? false;
   if (stream && isTimed) {
@@ -163,19 +171,11 @@ export function readAudio(
     model,
     stream,
     settings: { task, format, hasWords },
-    canonical: {
-      system: [],
-      turns: [{ role: 'user', parts: [sound, { kind: 'text', text: instruction }] }],
-      tools: [],
-      toolChoice: { kind: 'auto', names: [] },
+    canonical: askOnce([sound, { kind: 'text', text: instruction }], {
       sampling: { temperature: readNumber(body.temperature) },
-      stopSequences: [],
-      choices: 1,
-      reasoning: { amount: { kind: 'off', isUnasked: true }, showThoughts: false },
       outputFormat: isTimed ? { kind: 'json-schema', schema: SEGMENTS_SCHEMA } : { kind: 'text' },
-      safety: [],
       clientNames: { messages: 'file', response_schema: 'response_format' },
-    },
+    }),
   };
 }
 
@@ -222,12 +222,6 @@ function soundTypeOf({ fileName, mediaType }: UploadedFile, base64: string): str
     `file: this type of file is not supported; send one of ${[...TYPES.keys()].join(', ')}.`,
     'unsupported',
   );
-}
-
-function readFormat(word: string): AudioFormat {
-  const format = FORMATS.find((known) => known === word);
-  if (format === undefined) throw unknownWord('response_format', FORMATS);
-  return format;
 }
 
 /** One text or several; a form's empty field says nothing. */

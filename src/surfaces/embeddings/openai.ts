@@ -5,15 +5,8 @@ import { invalidRequest } from '../../canonical/error.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import { ANYTHING, objectOf, STRING } from '../../protocols/body-schema.ts';
-import {
-  COUNT,
-  each,
-  missingField,
-  readAll,
-  unknownWord,
-  wrongType,
-} from '../../protocols/chat/schema.ts';
+import { ANYTHING, objectOf, STRING, wordOf } from '../../protocols/body-schema.ts';
+import { COUNT, each, missingField, readAll, wrongType } from '../../protocols/chat/schema.ts';
 import type { EmbedCall, RouteInput } from '../../protocols/protocol.ts';
 
 /** @throws GatewayError 400 naming the field */
@@ -38,7 +31,8 @@ const VECTOR_FORMS = ['float', 'base64'] as const;
 type VectorForm = (typeof VECTOR_FORMS)[number];
 
 const BODY = objectOf({
-  ...each(['model', 'encoding_format', 'user'], STRING),
+  ...each(['model', 'user'], STRING),
+  encoding_format: wordOf(VECTOR_FORMS),
   input: ANYTHING,
   dimensions: COUNT,
 });
@@ -53,9 +47,7 @@ export function readEmbeddingRequest(sent: JsonObject, receipt: Receipt): Embedd
   if (model === '') throw missingField('model');
   const texts = readTexts(body.input);
   const dimensions = readNumber(body.dimensions);
-  const word = body.encoding_format ?? 'float';
-  const form = VECTOR_FORMS.find((known) => known === word);
-  if (form === undefined) throw unknownWord('encoding_format', VECTOR_FORMS);
+  const form = body.encoding_format ?? 'float';
   return {
     model,
     inputs: texts.map((text) => (dimensions === undefined ? { text } : { text, dimensions })),

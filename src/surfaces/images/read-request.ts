@@ -22,6 +22,7 @@ import {
   openObjectOf,
   STRING,
   type ValueOf,
+  wordOf,
 } from '../../protocols/body-schema.ts';
 import { readInline, readMediaUrl } from '../../protocols/chat/read-messages.ts';
 import {
@@ -33,7 +34,7 @@ import {
   wrongType,
 } from '../../protocols/chat/schema.ts';
 import type { RouteInput, UploadedFile } from '../../protocols/protocol.ts';
-import { readFormFields } from '../form-fields.ts';
+import { askOnce, readFormFields } from '../requests.ts';
 
 const MAX_PICTURES = 16;
 const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'images', 'mask']);
@@ -41,29 +42,13 @@ const MASK_WORDS =
   'The last picture is a mask for the first one: change the first picture only where the mask is ' +
   'transparent, and keep everything else as it is.';
 
-/** All pictures but the mask, in the client's order. @throws GatewayError 400 */
-function readPictures(body: JsonObject, files: readonly UploadedFile[]): readonly MediaPart[] {
-  const uploaded = files
-    .filter(({ field }) => field === 'image' || field === 'images')
-    .map((file) => readFile(file));
-  const named = [...readListed(body, 'image'), ...readListed(body, 'images')];
-  const pictures = [...uploaded, ...named];
-  if (pictures.length <= MAX_PICTURES) return pictures;
-  throw invalidRequest('image', `image may hold at most ${MAX_PICTURES} pictures.`);
-}
-
-/** The mask with the words that explain it; nothing without one. @throws GatewayError 400 */
-function readMask(body: JsonObject, files: readonly UploadedFile[]): readonly Part[] {
-  const uploaded = files.filter(({ field }) => field === 'mask').map((file) => readFile(file));
-  const masks = [...uploaded, ...readListed(body, 'mask')];
-  if (masks.length > 1) throw invalidRequest('mask', 'mask may hold one picture only.');
-  const [mask] = masks;
-  return mask === undefined ? [] : [mask, { kind: 'text', text: MASK_WORDS }];
-}
-
-/** Names the files that belong to no field of an edit. */
-function unreadFiles(files: readonly UploadedFile[]): readonly string[] {
-  return [...new Set(files.map(({ field }) => field))].filter((field) => !FILE_FIELDS.has(field));
+/** The pictures of these fields: first the uploaded ones, then those by address. @throws GatewayError 400 */
+function readPictures(
+  { body, files = [] }: Pick<RouteInput, 'body' | 'files'>,
+  keys: readonly string[],
+): readonly MediaPart[] {
+  const uploaded = files.filter(({ field }) => keys.includes(field)).map((file) => readFile(file));
+  return [...uploaded, ...keys.flatMap((key) => readListed(body, key))];
 }
 
 /** Clients declare any type at all, so that the declared one counts only where the bytes say nothing. */
@@ -140,7 +125,8 @@ export interface ImageSettings {
 
 const BODY = objectOf(
   {
-    ...each(['model', 'prompt', 'size', 'quality', 'imageSize', 'response_format'], STRING),
+    ...each(['model', 'prompt', 'size', 'quality', 'imageSize'], STRING),
+    response_format: wordOf(['b64_json', 'url'] as const),
     ...each(['image', 'images', 'mask'], ANYTHING),
     user: STRING,
     stream: BOOLEAN,
@@ -155,7 +141,6 @@ type Body = ValueOf<typeof BODY>;
 /** Values of fields without a counterpart that ask for what happens anyway. */
 const DEFAULTS = new Set(['auto', 'png', 'opaque', 'low']);
 
-const FORMS = ['b64_json', 'url'] as const;
 /** What the official clients take for granted when they name no model; routed like any other name. */
 const DEFAULT_MODEL = 'gpt-image-1';
 
@@ -166,23 +151,31 @@ export function readGeneration({ body, receipt }: RouteInput): ImageRequest {
 
 /** `POST /v1/images/edits`, as a form or as JSON with pictures by address. @throws GatewayError 400 */
 export function readEdit({ body: sent, files = [], receipt }: RouteInput): ImageRequest {
-  const body = withoutEmpty(sent);
-  const pictures = readPictures(body, files);
+  // A form's empty field says nothing, but for the prompt, which has to be there.
+  const said = Object.entries(sent).filter(([key, value]) => value !== '' || key === 'prompt');
+  const body = Object.fromEntries(said);
+  const pictures = readPictures({ body, files }, ['image', 'images']);
+  if (pictures.length > MAX_PICTURES) {
+    throw invalidRequest('image', `image may hold at most ${MAX_PICTURES} pictures.`);
+  }
   if (pictures.length === 0) throw missingField('image');
-  const mask = readMask(body, files);
-  for (const field of unreadFiles(files)) {
-    receipt.add('dropped', field, told`An edit has no file called ${field}.`);
-  }
-  if (mask.length > 0) {
+  const [mask, another] = readPictures({ body, files }, ['mask']);
+  if (another !== undefined) throw invalidRequest('mask', 'mask may hold one picture only.');
+  noteFiles(files, receipt);
+  const parts: Part[] = [...pictures];
+  if (mask !== undefined) {
     receipt.add('approximated', 'mask', told`The mask is shown to the model with an instruction.`);
+    parts.push(mask, { kind: 'text', text: MASK_WORDS });
   }
-  return readImages(body, receipt, { kind: 'edit', pictures: [...pictures, ...mask] });
+  return readImages(body, receipt, { kind: 'edit', pictures: parts });
 }
 
-/** A form's empty field says nothing, but for the prompt, which has to be there. */
-function withoutEmpty(body: JsonObject): JsonObject {
-  const told = Object.entries(body).filter(([key, value]) => value !== '' || key === 'prompt');
-  return Object.fromEntries(told);
+/** Names the files that belong to no field of an edit. */
+function noteFiles(files: readonly UploadedFile[], receipt: Receipt): void {
+  for (const field of new Set(files.map((file) => file.field))) {
+    if (FILE_FIELDS.has(field)) continue;
+    receipt.add('dropped', field, told`An edit has no file called ${field}.`);
+  }
 }
 
 interface ImageSource {
@@ -206,14 +199,12 @@ function readImages(
   if (asked > drafts) {
     receipt.add('dropped', 'partial_images', told`Unfinished images are shown in streams only.`);
   }
-  const word = body.response_format || 'b64_json';
-  const form = FORMS.find((known) => known === word);
-  if (form === undefined) throw unknownWord('response_format', FORMS);
+  const form = body.response_format ?? 'b64_json';
   if (stream && form === 'url') {
     receipt.add('dropped', 'response_format', told`Streams carry images in base64.`);
   }
   const parts: readonly Part[] = [...pictures, { kind: 'text', text: prompt }];
-  const request = { ...readCanonical(body, receipt, parts), imageDrafts: drafts };
+  const request = readCanonical(body, { parts, imageDrafts: drafts }, receipt);
   const untold = unknown.filter((key) => {
     const value = sent[key];
     return typeof value !== 'string' || !DEFAULTS.has(value.toLowerCase());
@@ -231,8 +222,8 @@ function readImages(
 
 function readCanonical(
   { size, quality, imageSize }: Body,
+  { parts, imageDrafts }: { readonly parts: readonly Part[]; readonly imageDrafts: number },
   receipt: Receipt,
-  parts: readonly Part[],
 ): CanonicalRequest {
   const fields = {
     size: size ?? undefined,
@@ -240,21 +231,13 @@ function readCanonical(
     imageSize: imageSize ?? undefined,
   };
   const image = readImageOptions(fields, { receipt, unknownWord });
-  return {
-    system: [],
-    turns: [{ role: 'user', parts }],
-    tools: [],
-    toolChoice: { kind: 'auto', names: [] },
-    sampling: {},
-    stopSequences: [],
-    choices: 1,
+  return askOnce(parts, {
     reasoning: { amount: { kind: 'unset' } },
-    outputFormat: { kind: 'text' },
     outputModalities: ['text', 'image'],
     image,
-    safety: [],
+    imageDrafts,
     clientNames: { messages: 'prompt', size: fields.size === undefined ? 'quality' : 'size' },
-  };
+  });
 }
 
 /** Words for a quality that only requests know, as answers say them (`openai` images.d.ts, `ImagesResponse`). */

@@ -49,10 +49,6 @@ function requireDrawing(reply: Reply): readonly [Drawing, ...Drawing[]] {
  * Unfinished images as they come, as many of each image as were asked for; one `completed` event an
  * image when all are there.
  */
-function createImageWriter(context: ReplyContext, settings: ImageSettings): StreamWriter {
-  return new ImageWriter(context, settings);
-}
-
 class ImageWriter implements StreamWriter {
   readonly contentType = EVENT_STREAM_TYPE;
   readonly #context: ReplyContext;
@@ -223,7 +219,7 @@ function toCall({ model, stream, user, requests, settings }: ImageRequest): Gene
       requests.length === 1
         ? undefined
         : { requests, takesPartial: true, isStreamedApart: true, check: requireDrawing },
-    createStreamWriter: (context) => createImageWriter(context, settings),
+    createStreamWriter: (context) => new ImageWriter(context, settings),
     writeReply: (reply, context) => writeImages(reply, context, settings),
   };
 }

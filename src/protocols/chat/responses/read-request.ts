@@ -282,7 +282,8 @@ function readCanonical({ sent, body, include, history, context }: Asked): Canoni
     reasoning,
     outputFormat: readOutputFormat(body.text ?? {}, receipt),
     safety: [],
-    dropsOldest: readTruncation(body.truncation ?? 'disabled'),
+    // The beginning of a conversation may go that is larger than the model takes.
+    dropsOldest: body.truncation === 'auto' ? true : undefined,
     clientNames: clientNamesOf(context),
   };
 }
@@ -313,13 +314,6 @@ function readOutputFormat(
     throw missingField('text.format.schema');
   }
   return readFormat(format.type, format, ['text.format', '']);
-}
-
-/** `auto` lets the beginning of a conversation go that is larger than the model takes. */
-function readTruncation(word: string): true | undefined {
-  if (word === 'disabled') return undefined;
-  if (word !== 'auto') throw unknownWord('truncation', ['auto', 'disabled']);
-  return true;
 }
 
 /** What only a service that runs tools or tiers of its own could do. */

@@ -17,6 +17,7 @@ import {
   STRING,
   taggedShape,
   type ValueOf,
+  wordOf,
 } from '../../body-schema.ts';
 import {
   AMOUNTS,
@@ -94,8 +95,8 @@ export const BODY = objectOf(
   {
     model: needed(STRING),
     ...each(['stream', 'store', 'background', 'parallel_tool_calls'], BOOLEAN),
-    ...each(['previous_response_id', 'truncation', 'service_tier'], STRING),
-    ...each(['user', 'prompt_cache_key'], STRING),
+    ...each(['previous_response_id', 'service_tier', 'user', 'prompt_cache_key'], STRING),
+    truncation: wordOf(['auto', 'disabled']),
     stream_options: STREAM_OPTIONS,
     ...each(['max_output_tokens', 'max_tool_calls'], COUNT),
     ...SAMPLING,
