@@ -98,30 +98,6 @@ export interface ResponseSettings {
   readonly conversationId?: string | undefined;
 }
 
-const ECHOED = [
-  'background',
-  'frequency_penalty',
-  'instructions',
-  'max_output_tokens',
-  'max_tool_calls',
-  'metadata',
-  'parallel_tool_calls',
-  'presence_penalty',
-  'previous_response_id',
-  'prompt_cache_key',
-  'reasoning',
-  'safety_identifier',
-  'service_tier',
-  'store',
-  'temperature',
-  'text',
-  'tool_choice',
-  'tools',
-  'top_logprobs',
-  'top_p',
-  'truncation',
-] as const;
-
 const DEFAULTS: JsonObject = {
   background: false,
   frequency_penalty: 0,
@@ -149,7 +125,7 @@ const DEFAULTS: JsonObject = {
 /** The request's own values, and this surface's defaults for the rest. */
 function echoOf(body: JsonObject): JsonObject {
   const echo: JsonObject = {};
-  for (const key of ECHOED) echo[key] = body[key] ?? DEFAULTS[key] ?? null;
+  for (const [key, value] of Object.entries(DEFAULTS)) echo[key] = body[key] ?? value;
   if (Array.isArray(body.tools)) echo.tools = body.tools.map(showTool);
   // The tier that served the request, whichever was asked for.
   echo.service_tier = DEFAULTS.service_tier ?? null;
