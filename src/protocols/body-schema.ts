@@ -218,7 +218,7 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
       break;
     case 'list':
       if (!Array.isArray(value)) {
-        isRight = shape.text !== 'refused' && typeof value === 'string';
+        isRight = isTextFor(shape, value);
         break;
       }
       for (let index = 0; index < value.length; index += 1) {
@@ -228,7 +228,7 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
       return undefined;
     case 'object':
       if (isJsonObject(value)) return findFieldFault(value, shape, survey);
-      isRight = shape.text !== undefined && typeof value === 'string';
+      isRight = isTextFor(shape, value);
       break;
     case 'tagged': {
       if (!isJsonObject(value)) break;
@@ -240,6 +240,10 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
       return shape satisfies never;
   }
   return isRight ? undefined : { path: '', shape, value };
+}
+
+function isTextFor({ text = 'refused' }: ListShape | ObjectShape, value: unknown): boolean {
+  return text !== 'refused' && typeof value === 'string';
 }
 
 function findFieldFault(

@@ -162,7 +162,9 @@ const PART_DEFAULTS: ReadonlyMap<JsonValue | undefined, JsonObject> = new Map([
 /** The item as lists and single reads hold it; what it says itself stays. */
 export function showItem(item: JsonObject): JsonObject {
   const shown = { ...ITEM_DEFAULTS.get(item.type), ...item };
-  if (typeof item.type === 'string' && WITH_STATUS.test(item.type)) shown.status = item.status ?? 'completed';
+  if (typeof item.type === 'string' && WITH_STATUS.test(item.type)) {
+    shown.status = item.status ?? 'completed';
+  }
   for (const key of ['content', 'output']) {
     const parts = item[key];
     if (Array.isArray(parts)) shown[key] = parts.map(showPart);
