@@ -279,7 +279,7 @@ export interface ImageOptions {
 
 export type MediaResolution = 'low' | 'medium' | 'high';
 
-export interface SafetySetting {
+interface SafetySetting {
   readonly category: string;
   readonly threshold: string;
 }

@@ -1,9 +1,7 @@
-// What a client's body may hold: shapes that one pass checks, and readers for single fields. Each protocol words refusals itself.
+// What a client's body may hold: shapes that one pass checks. Each protocol words refusals itself.
 
 import { memberPath } from '../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
-
-type FieldType = 'string' | 'boolean' | 'object' | 'array';
 
 /** Bounds of a number; both ends are allowed values. */
 export interface NumberRange {
@@ -13,54 +11,6 @@ export interface NumberRange {
 }
 
 export type NumberFault = 'not-a-number' | 'too-small' | 'too-large' | 'not-an-integer';
-
-/** The 400 of a protocol for what can be wrong with a field. */
-export interface FieldWording {
-  wrongType(path: string, expected: FieldType): Error;
-  wrongNumber(path: string, fault: NumberFault, range: NumberRange): Error;
-}
-
-type ReadField<Value> = (object: JsonObject, key: string, parent?: string) => Value | undefined;
-
-/**
- * In all readers null means absent, as it does for the protocols' optional fields. `parent` is the
- * path of the object, '' for the body itself. @throws the wording's errors.
- */
-export interface FieldReader {
-  readonly string: ReadField<string>;
-  readonly boolean: ReadField<boolean>;
-  readonly object: ReadField<JsonObject>;
-  readonly array: ReadField<readonly JsonValue[]>;
-  /** A finite number at `path`; an integer is one a double holds exactly. */
-  number(value: JsonValue | undefined, path: string, range: NumberRange): number | undefined;
-}
-
-export function createFieldReader(wording: FieldWording): FieldReader {
-  const reader =
-    <Value extends JsonValue>(
-      type: FieldType,
-      isType: (value: JsonValue) => value is Value,
-    ): ReadField<Value> =>
-    (object, key, parent = '') => {
-      const value = object[key];
-      if (value === undefined || value === null) return undefined;
-      if (!isType(value)) throw wording.wrongType(memberPath(parent, key), type);
-      return value;
-    };
-  return {
-    string: reader('string', (value) => typeof value === 'string'),
-    boolean: reader('boolean', (value) => typeof value === 'boolean'),
-    object: reader('object', isJsonObject),
-    array: reader('array', (value) => Array.isArray(value)),
-    number(value, path, range) {
-      if (value === undefined || value === null) return undefined;
-      const number = readNumber(value);
-      const fault = findNumberFault(number, range);
-      if (fault !== undefined) throw wording.wrongNumber(path, fault, range);
-      return number;
-    },
-  };
-}
 
 export function findNumberFault(
   number: number | undefined,
@@ -102,6 +52,8 @@ interface ObjectShape {
   readonly kind: 'object';
   readonly fields: ReadonlyMap<string, Shape>;
   readonly needed: readonly string[];
+  /** Where a text may stand for the object: whether errors say so. */
+  readonly text?: 'named' | 'unnamed';
   /** True when other fields are nobody's business. */
   readonly isOpen?: boolean;
 }
@@ -175,13 +127,21 @@ export function objectOf<Fields extends ShapesByName, const Known extends string
   return { ...objectShape(known, fields), needed: required };
 }
 
+/** The object, or a text in its place. */
+export function textOr<Value>(
+  shape: ObjectShape & Shape<Value>,
+  text: 'named' | 'unnamed',
+): ObjectShape & Shape<string | Value> {
+  return { ...shape, text };
+}
+
 /** An object of which only these fields matter. */
 export function openObjectOf<Fields extends ShapesByName>(fields: Fields): Shape<ObjectOf<Fields>> {
   return { ...objectOf(fields), isOpen: true };
 }
 
 /** An object with these fields; those in `nested` are looked into themselves. */
-export function objectShape(fields: readonly string[], nested: ShapesByName = {}): ObjectShape {
+function objectShape(fields: readonly string[], nested: ShapesByName = {}): ObjectShape {
   const plain = fields.map((field) => [field, ANYTHING] as const);
   const all = new Map<string, Shape>([...plain, ...Object.entries(nested)]);
   return { kind: 'object', fields: all, needed: [] };
@@ -203,15 +163,6 @@ export function taggedShape<Key extends string, Shapes extends ShapesByName>(
   return { kind: 'tagged', key, shapes: new Map(Object.entries(shapes)), otherwise };
 }
 
-/** An object shape with fields of its own beside those of another. */
-export function extendShape(
-  base: ObjectShape,
-  fields: readonly string[],
-  nested: ShapesByName = {},
-): ObjectShape {
-  return { ...base, fields: new Map([...base.fields, ...objectShape(fields, nested).fields]) };
-}
-
 /** What is wrong with a value: it does not hold what `shape` says, or is undefined and may not be. */
 export interface Fault {
   /** From the value that was looked at: dots between all steps, '' for that value itself. */
@@ -229,8 +180,6 @@ export interface Checked<Value> {
 
 /** What one look finds on its way. */
 interface Survey {
-  /** True where only unknown fields are looked for, whatever else a value is. */
-  readonly isLoose?: true;
   /** From the value looked at, as receipts write paths. */
   unknown: string[] | undefined;
 }
@@ -249,7 +198,6 @@ export function checkShape<Value>(
 }
 
 function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefined {
-  if (survey.isLoose === true) return findLoosely(value, shape, survey);
   let isRight = false;
   switch (shape.kind) {
     case 'anything':
@@ -270,10 +218,11 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
       break;
     case 'list':
       if (Array.isArray(value)) return findItemFault(value, shape.items, survey);
-      isRight = shape.text !== 'refused' && typeof value === 'string';
+      isRight = isTextFor(shape, value);
       break;
     case 'object':
       if (isJsonObject(value)) return findFieldFault(value, shape, survey);
+      isRight = isTextFor(shape, value);
       break;
     case 'tagged': {
       if (!isJsonObject(value)) break;
@@ -287,20 +236,16 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
   return isRight ? undefined : { path: '', shape, value };
 }
 
-/** A shape stands for each item of a list here, and fits all that is no object. */
-function findLoosely(value: unknown, shape: Shape, survey: Survey): undefined {
-  if (Array.isArray(value)) findItemFault(value, shape, survey);
-  else if (!isJsonObject(value)) return;
-  else if (shape.kind === 'tagged') findLoosely(value, shapeOfTag(value, shape), survey);
-  else if (shape.kind === 'object') findFieldFault(value, shape, survey);
-}
-
 function findItemFault(items: readonly unknown[], shape: Shape, survey: Survey): Fault | undefined {
   for (let index = 0; index < items.length; index += 1) {
     const fault = findFaultAt(index, items[index], shape, survey);
     if (fault !== undefined) return fault;
   }
   return undefined;
+}
+
+function isTextFor({ text = 'refused' }: ListShape | ObjectShape, value: unknown): boolean {
+  return text !== 'refused' && typeof value === 'string';
 }
 
 function findFieldFault(
@@ -345,21 +290,6 @@ function findFaultAt(
 
 function joinPaths(step: string, path: string): string {
   return path === '' || path.startsWith('[') ? step + path : memberPath(step, path);
-}
-
-export interface ShapeCheck {
-  readonly shape: Shape;
-  /** Path of the value; '' for the body. */
-  readonly path: string;
-  /** Told the path of each field outside the shape that says something. */
-  readonly note: (path: string) => void;
-}
-
-/** In one pass, which puts a path together only for a field to be told. */
-export function noteUnknownFields(value: unknown, { shape, path, note }: ShapeCheck): void {
-  const survey: Survey = { unknown: undefined, isLoose: true };
-  findFault(value, shape, survey);
-  for (const field of survey.unknown ?? []) note(joinPaths(path, field));
 }
 
 function shapeOfTag(object: JsonObject, { key, shapes, otherwise }: TaggedShape): Shape {

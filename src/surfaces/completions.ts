@@ -7,9 +7,16 @@ import { plainModelName } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest, TextPart } from '../canonical/request.ts';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
-import type { JsonObject, JsonValue } from '../lib/json.ts';
+import { type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import { objectShape } from '../protocols/body-schema.ts';
+import {
+  ANYTHING,
+  BOOLEAN,
+  numberIn,
+  objectOf,
+  STRING,
+  type ValueOf,
+} from '../protocols/body-schema.ts';
 import {
   type ShownBlock,
   writeFinishReason,
@@ -17,15 +24,16 @@ import {
   writeUsage,
 } from '../protocols/chat/answer-parts.ts';
 import { writeErrorBody } from '../protocols/chat/errors.ts';
-import { readStops, refuseCachedContent } from '../protocols/chat/read-request.ts';
+import { readSampling, readStops, refuseCachedContent } from '../protocols/chat/read-request.ts';
 import {
-  createReadContext,
+  CHOICES,
+  COUNT,
+  each,
   missingField,
-  noteUnreadFields,
-  readBoolean,
-  readNumberIn,
-  readObject,
-  readString,
+  readAll,
+  SAMPLING,
+  SEED,
+  STREAM_OPTIONS,
   wrongType,
 } from '../protocols/chat/schema.ts';
 import type {
@@ -35,6 +43,7 @@ import type {
   StreamWriter,
 } from '../protocols/protocol.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../stream/sse.ts';
+import { askOnce } from './requests.ts';
 
 /** Several prompts are asked at the same time. @throws GatewayError 400 naming the field */
 export function readCompletionCall({ body, receipt }: RouteInput): GenerateCall {
@@ -43,7 +52,7 @@ export function readCompletionCall({ body, receipt }: RouteInput): GenerateCall 
     protocol: 'chat',
     model,
     stream,
-    bodySession: readString(body, 'user'),
+    bodySession: typeof body.user === 'string' ? body.user : undefined,
     request: requests[0],
     fanOut: requests.length === 1 ? undefined : { requests, takesPartial: false },
     createStreamWriter: (context) => createCompletionWriter(context, settings),
@@ -68,48 +77,52 @@ export interface CompletionSettings {
   readonly includeUsage: boolean;
 }
 
-const KNOWN_FIELDS = objectShape([
-  ...['model', 'prompt', 'max_tokens', 'suffix', 'echo', 'n', 'best_of', 'logprobs', 'stop'],
-  ...['stream', 'stream_options', 'temperature', 'top_p', 'presence_penalty'],
-  ...['frequency_penalty', 'seed', 'user'],
-]);
+const BODY = objectOf({
+  ...each(['model', 'suffix', 'user'], STRING),
+  ...each(['prompt', 'stop'], ANYTHING),
+  ...each(['stream', 'echo'], BOOLEAN),
+  stream_options: STREAM_OPTIONS,
+  n: CHOICES,
+  best_of: numberIn({ min: 1, max: 20, integer: true }),
+  logprobs: numberIn({ min: 0, max: 5, integer: true }),
+  max_tokens: COUNT,
+  ...SAMPLING,
+  seed: SEED,
+});
+type Body = ValueOf<typeof BODY>;
 
 const MAX_PROMPTS = 20;
 /** The protocol's own default (`openai` resources/completions.d.ts). */
 const DEFAULT_MAX_TOKENS = 16;
 
 /** @throws GatewayError (invalid-request) naming the field. */
-export function readCompletionRequest(body: JsonObject, receipt: Receipt): CompletionRequest {
-  const context = createReadContext(receipt);
-  const model = readModel(body);
-  refuseCachedContent(body);
+export function readCompletionRequest(sent: JsonObject, receipt: Receipt): CompletionRequest {
+  refuseCachedContent(sent);
+  const body = readAll(sent, BODY, { path: '', receipt });
+  const model = plainModelName(body.model ?? '');
+  if (model === '') throw missingField('model');
   const prompts = readPrompts(body.prompt);
-  const answersPerPrompt = readNumberIn(body.n, 'n', { min: 1, max: 128, integer: true }) ?? 1;
-  refuseBestOf(body, answersPerPrompt);
-  const base = readBase(body, receipt, answersPerPrompt);
-  const [first, ...rest] = prompts.map((prompt) => ({
-    ...base,
-    turns: [{ role: 'user' as const, parts: [{ kind: 'text' as const, text: prompt }] }],
-  }));
+  const answersPerPrompt = readNumber(body.n) ?? 1;
+  if ((readNumber(body.best_of) ?? answersPerPrompt) !== answersPerPrompt) {
+    throw invalidRequest(
+      'best_of',
+      'best_of: answers are not rated here; leave it out, or ask for several with n.',
+      'unsupported',
+    );
+  }
+  const asked = readAsked(body, receipt, answersPerPrompt);
+  const [first, ...rest] = prompts.map((text) => askOnce([{ kind: 'text', text }], asked));
   if (first === undefined) throw missingField('prompt');
-  noteUnreadFields(body, { known: KNOWN_FIELDS, path: '', context });
-  const streamOptions = readObject(body, 'stream_options') ?? {};
   return {
     model,
-    stream: readBoolean(body, 'stream') ?? false,
+    stream: body.stream ?? false,
     requests: [first, ...rest],
     settings: {
-      echoes: readBoolean(body, 'echo') === true ? prompts : [],
+      echoes: body.echo === true ? prompts : [],
       answersPerPrompt,
-      includeUsage: readBoolean(streamOptions, 'include_usage', 'stream_options') ?? false,
+      includeUsage: body.stream_options?.include_usage ?? false,
     },
   };
-}
-
-function readModel(body: JsonObject): string {
-  const name = plainModelName(readString(body, 'model') ?? '');
-  if (name === '') throw missingField('model');
-  return name;
 }
 
 /** A text or several. @throws GatewayError 400 for prompts of tokens: only their model knows what they say. */
@@ -135,50 +148,24 @@ function readPrompts(value: JsonValue | undefined): readonly string[] {
   });
 }
 
-function refuseBestOf(body: JsonObject, answers: number): void {
-  const bestOf = readNumberIn(body.best_of, 'best_of', { min: 1, max: 20, integer: true });
-  if (bestOf === undefined || bestOf === answers) return;
-  throw invalidRequest(
-    'best_of',
-    'best_of: answers are not rated here; leave it out, or ask for several with n.',
-    'unsupported',
-  );
-}
-
-/** Clients of this surface know no thoughts, and their small limits leave no room for any. */
-function readBase(
-  body: JsonObject,
-  receipt: Receipt,
-  choices: number,
-): Omit<CanonicalRequest, 'turns'> {
-  const penalty = { min: -2, max: 2 };
-  const alternatives = readNumberIn(body.logprobs, 'logprobs', { min: 0, max: 5, integer: true });
+function readAsked(body: Body, receipt: Receipt, choices: number): Partial<CanonicalRequest> {
+  const alternatives = readNumber(body.logprobs);
   return {
-    system: readSuffix(body, receipt),
-    tools: [],
-    toolChoice: { kind: 'auto', names: [] },
+    system: readSuffix(body.suffix ?? '', receipt),
     sampling: {
-      temperature: readNumberIn(body.temperature, 'temperature', { min: 0, max: 2 }),
-      topP: readNumberIn(body.top_p, 'top_p', { min: 0, max: 1 }),
-      seed: readNumberIn(body.seed, 'seed', { integer: true }),
-      presencePenalty: readNumberIn(body.presence_penalty, 'presence_penalty', penalty),
-      frequencyPenalty: readNumberIn(body.frequency_penalty, 'frequency_penalty', penalty),
+      ...readSampling(body),
+      seed: readNumber(body.seed),
       logprobs: alternatives === undefined ? undefined : { alternatives },
     },
-    maxOutputTokens:
-      readNumberIn(body.max_tokens, 'max_tokens', { min: 1, integer: true }) ?? DEFAULT_MAX_TOKENS,
-    stopSequences: readStops(body, createReadContext(receipt)),
+    maxOutputTokens: readNumber(body.max_tokens) ?? DEFAULT_MAX_TOKENS,
+    stopSequences: readStops(body.stop, receipt),
     choices,
-    reasoning: { amount: { kind: 'off', isUnasked: true }, showThoughts: false },
-    outputFormat: { kind: 'text' },
-    safety: [],
   };
 }
 
 /** A chat model cannot fill a gap; it can be told what comes behind it. */
-function readSuffix(body: JsonObject, receipt: Receipt): readonly TextPart[] {
-  const suffix = readString(body, 'suffix');
-  if (suffix === undefined || suffix === '') return [];
+function readSuffix(suffix: string, receipt: Receipt): readonly TextPart[] {
+  if (suffix === '') return [];
   receipt.add('approximated', 'suffix', told`The model is told the text that follows its answer.`);
   const text =
     'Answer only with the text that belongs between the given text and this text, ' +

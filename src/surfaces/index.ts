@@ -12,48 +12,28 @@ import { CONVERSATION_ROUTES, KEPT_ANSWER_ROUTES } from './stored-responses/rout
 export const CHAT_SURFACES: readonly ProtocolRoute[] = [
   ...KEPT_ANSWER_ROUTES,
   ...CONVERSATION_ROUTES,
-  {
-    operation: 'generate',
-    method: 'POST',
-    path: '/v1/completions',
-    readCall: readCompletionCall,
-  },
-  {
-    operation: 'generate',
-    method: 'POST',
-    path: '/v1/images/generations',
-    readCall: readGenerationCall,
-  },
-  {
-    operation: 'generate',
-    method: 'POST',
-    path: '/v1/images/edits',
-    bodies: 'json-or-multipart',
-    readCall: readEditCall,
-  },
-  {
-    operation: 'generate',
-    method: 'POST',
-    path: '/v1/images/variations',
-    bodies: 'json-or-multipart',
-    readCall: refuseVariations,
-  },
-  {
-    operation: 'generate',
-    method: 'POST',
-    path: '/v1/audio/transcriptions',
-    bodies: 'multipart',
-    readCall: (input) => readAudioCall(input, 'transcribe'),
-  },
-  {
-    operation: 'generate',
-    method: 'POST',
-    path: '/v1/audio/translations',
-    bodies: 'multipart',
-    readCall: (input) => readAudioCall(input, 'translate'),
-  },
+  answerRoute('/v1/completions', readCompletionCall),
+  answerRoute('/v1/images/generations', readGenerationCall),
+  answerRoute('/v1/images/edits', readEditCall, 'json-or-multipart'),
+  answerRoute('/v1/images/variations', refuseVariations, 'json-or-multipart'),
+  answerRoute(
+    '/v1/audio/transcriptions',
+    (input) => readAudioCall(input, 'transcribe'),
+    'multipart',
+  ),
+  answerRoute('/v1/audio/translations', (input) => readAudioCall(input, 'translate'), 'multipart'),
   { operation: 'embed', method: 'POST', path: '/v1/embeddings', readCall: readEmbeddingCall },
 ];
+
+type AnswerRoute = Extract<ProtocolRoute, { operation: 'generate' }>;
+
+function answerRoute(
+  path: string,
+  readCall: AnswerRoute['readCall'],
+  bodies?: AnswerRoute['bodies'],
+): ProtocolRoute {
+  return { operation: 'generate', method: 'POST', path, bodies, readCall };
+}
 
 export const GENERATE_SURFACES: readonly ProtocolRoute[] = MODEL_PREFIXES.flatMap((prefix) => [
   embedRoute(`${prefix}/models/{model}:embedContent`, readEmbedCall),

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import type { CanonicalEvent } from '../../src/canonical/event.ts';
 import { AnswerWatch, TokenEstimator } from '../../src/dispatch/stream-observer.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { createChatWriter } from '../../src/protocols/chat/write-events.ts';
+import { ChatWriter } from '../../src/protocols/chat/write-events.ts';
 import { EventWriter } from '../../src/protocols/generate/write-events.ts';
 import { MessagesWriter } from '../../src/protocols/messages/write-events.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
@@ -41,7 +41,7 @@ const TAKERS = {
       freeformTools: new Set<string>(),
       extensionKey: 'google',
     } as const;
-    const writer = createChatWriter(context, options);
+    const writer = new ChatWriter(context, options);
     return (event: CanonicalEvent): unknown => writer.write(event);
   },
   'the messages writer': () => {

@@ -1,6 +1,7 @@
 // The pieces stream and unary answers share: usage, finish reasons, tool calls, blocks as markdown.
 
 import type { BlockOpening, ChoiceEnd, GroundingEvent, RatedToken } from '../../canonical/event.ts';
+import type { ReplyBlock } from '../../canonical/fold.ts';
 import { PARAGRAPH } from '../../canonical/media.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { writeCarrier } from '../../canonical/signatures.ts';
@@ -13,6 +14,7 @@ import type {
   ChatFinishReason,
   ChatImage,
   ChatLogprobs,
+  ChatToolCall,
   ChatTopLogprob,
   ChatUsage,
 } from '../../wire/chat.ts';
@@ -20,18 +22,18 @@ import type {
 export type ShownBlock = Extract<BlockOpening, { kind: 'media' | 'code' | 'code-result' }>;
 
 export function writeUsage(usage: Usage): ChatUsage {
+  // Sound and pictures in the prompt, where the upstream tells them.
+  const { media } = usage;
   return {
     prompt_tokens: inputTokens(usage),
     completion_tokens: outputTokens(usage),
     total_tokens: totalTokens(usage),
-    prompt_tokens_details: { cached_tokens: usage.cachedTokens, ...writeMedia(usage.media) },
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedTokens,
+      ...(media === undefined ? {} : { audio_tokens: media.audio, image_tokens: media.image }),
+    },
     completion_tokens_details: { reasoning_tokens: usage.thoughtTokens },
   };
-}
-
-/** Sound and pictures in the prompt, where the upstream tells them. */
-function writeMedia(media: Usage['media']): Partial<ChatUsage['prompt_tokens_details']> {
-  return media === undefined ? {} : { audio_tokens: media.audio, image_tokens: media.image };
 }
 
 /** `hasCalls` guards against agents that stop at "stop" although the answer holds calls. */
@@ -59,6 +61,23 @@ export function writeFinishReason(
 /** `{google: {thought_signature}}`, or the same under the neutral word. */
 export function writeExtraContent(signature: Signature, key: ChatExtensionKey): JsonObject {
   return { [key]: { thought_signature: writeCarrier(signature) } };
+}
+
+/** A call whose arguments, or free text, are `text`. */
+export function writeCall(
+  {
+    id,
+    name,
+    signature,
+  }: Pick<Extract<ReplyBlock, { kind: 'tool-call' }>, 'id' | 'name' | 'signature'>,
+  text: string,
+  { freeformTools, extensionKey }: AnswerOptions,
+): ChatToolCall {
+  const call: ChatToolCall = freeformTools.has(name)
+    ? { id, type: 'custom', custom: { name, input: text } }
+    : { id, type: 'function', function: { name, arguments: text } };
+  if (signature === undefined) return call;
+  return { ...call, extra_content: writeExtraContent(signature, extensionKey) };
 }
 
 /** The free text of a call to a custom tool: its one argument `input`, else the arguments as they are, if any. */

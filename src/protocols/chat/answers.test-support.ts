@@ -7,7 +7,7 @@ import type { Signature } from '../../canonical/request.ts';
 import type { ChatCompletion } from '../../wire/chat.ts';
 import type { ReplyContext } from '../protocol.ts';
 import type { AnswerOptions } from './answer-parts.ts';
-import { createChatWriter } from './write-events.ts';
+import { ChatWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
 
 export const CONTEXT: ReplyContext = {
@@ -107,7 +107,7 @@ function signatureOf(value: string | undefined): Signature | undefined {
 }
 
 export function stream(events: CanonicalEvent[], options: AnswerOptions = OPTIONS): string {
-  const writer = createChatWriter(CONTEXT, options);
+  const writer = new ChatWriter(CONTEXT, options);
   return events.map((event) => writer.write(event)).join('');
 }
 

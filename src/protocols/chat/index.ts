@@ -7,7 +7,7 @@ import { readBodySession, readChatRequest } from './read-request.ts';
 import { readCompactCall, readInputTokensCall, readResponsesCall } from './responses/index.ts';
 import { findEarlier } from './responses/previous-response.ts';
 
-import { createChatWriter } from './write-events.ts';
+import { ChatWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
 
 /** @param more routes of surfaces that are read and answered elsewhere */
@@ -57,7 +57,7 @@ function readChatCall({ body, receipt }: RouteInput): GenerateCall {
     stream,
     bodySession: readBodySession(body),
     request,
-    createStreamWriter: (context) => createChatWriter(context, answer),
+    createStreamWriter: (context) => new ChatWriter(context, answer),
     writeReply: (reply, context) => writeReply(reply, context, answer),
   };
 }

@@ -12,7 +12,7 @@ import {
   TOOL_ANSWER,
   unary,
 } from './answers.test-support.ts';
-import { createChatWriter } from './write-events.ts';
+import { ChatWriter } from './write-events.ts';
 
 test('P047 P048 P049 the official stream helper reads parallel calls, finish reason and usage', async () => {
   const client = officialClient(stream(TOOL_ANSWER), 'text/event-stream');
@@ -54,7 +54,7 @@ test('P081 an error in mid-stream is an error frame, after which nothing says th
 });
 
 test('P082 the keep-alive is a comment the official client ignores', async () => {
-  const writer = createChatWriter(CONTEXT, OPTIONS);
+  const writer = new ChatWriter(CONTEXT, OPTIONS);
   const keepAlive = writer.keepAlive();
   expect(keepAlive).toBe(': keep-alive\n\n');
   const frames = TOOL_ANSWER.map((event) => keepAlive + writer.write(event)).join('');

@@ -1,5 +1,6 @@
 // Reads `messages` into instructions and turns, one turn a message, in the client's own order.
 
+import { usedKey } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import {
   modalityOf,
@@ -7,7 +8,6 @@ import {
   spellMediaType,
   splitInlineImages,
 } from '../../canonical/media.ts';
-import { memberPath } from '../../canonical/receipt.ts';
 import type {
   MediaPart,
   MediaResolution,
@@ -24,109 +24,93 @@ import type {
 import { readCarrier } from '../../canonical/signatures.ts';
 import { tidyBase64 } from '../../lib/base64.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { EXCESS_WORDS, type JsonBudget, JsonExcessError } from '../../lib/json-limits.ts';
+import { EXCESS_WORDS, JsonExcessError } from '../../lib/json-limits.ts';
 import { told } from '../../lib/localized-message.ts';
 import { findUrlFault, type UrlFault } from '../../lib/net.ts';
+import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
+import type { ValueOf } from '../body-schema.ts';
 import {
-  asObject,
+  type Assistant,
+  type Part as ClientPart,
+  type Content,
+  type File,
+  filled,
+  type INSTRUCTIONS,
+  type Message,
   missingField,
   type ReadContext,
-  readArray,
-  readExtension,
-  readObject,
-  readString,
-  requireObject,
-  requireString,
+  type ToolCall,
+  unknownTag,
   unknownWord,
-  wrongType,
 } from './schema.ts';
 
 export interface Conversation {
-  readonly system: readonly TextPart[];
-  readonly turns: readonly Turn[];
+  readonly system: TextPart[];
+  readonly turns: Turn[];
+}
+
+/** Leading system messages are the instructions; later ones keep their place. */
+export function addTurn({ system, turns }: Conversation, turn: Turn): void {
+  if (turn.role !== 'system' || turns.length > 0) turns.push(turn);
+  else for (const part of turn.parts) system.push(part);
 }
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
 
-/** Leading system and developer messages are the instructions; later ones keep their place. @throws GatewayError 400 */
-export function readMessages(body: JsonObject, context: ReadContext): Conversation {
-  const messages = readArray(body, 'messages');
-  if (messages === undefined) throw missingField('messages');
-  if (messages.length === 0) {
-    throw invalidRequest('messages', 'messages must hold at least one message.');
-  }
-  const system: TextPart[] = [];
-  const turns: Turn[] = [];
-  const legacyCalls = createLegacyCalls();
-  for (const [index, value] of messages.entries()) {
-    const path = `messages[${index}]`;
-    const turn = readMessage({ value, path, context, legacyCalls });
-    if (turn.role !== 'system' || turns.length > 0) turns.push(turn);
-    else for (const part of turn.parts) system.push(part);
-  }
-  return { system, turns };
-}
-
-interface MessageInput {
-  readonly value: JsonValue;
+interface Place {
   readonly path: string;
   readonly context: ReadContext;
   readonly legacyCalls: LegacyCalls;
 }
 
-function readMessage({ value, path, context, legacyCalls }: MessageInput): Turn {
-  const message = asObject(value, path);
-  const place = { path, context };
-  const role = requireString(message, 'role', path);
-  switch (role) {
+/** @throws GatewayError 400 */
+export function readMessages(messages: readonly Message[], context: ReadContext): Conversation {
+  if (messages.length === 0) {
+    throw invalidRequest('messages', 'messages must hold at least one message.');
+  }
+  const conversation: Conversation = { system: [], turns: [] };
+  const legacyCalls = new LegacyCalls();
+  for (const [index, message] of messages.entries()) {
+    const place = { path: `messages[${index}]`, context, legacyCalls };
+    addTurn(conversation, readMessage(message, place));
+  }
+  return conversation;
+}
+
+function readMessage(message: Message, place: Place): Turn {
+  const { path, legacyCalls } = place;
+  const contentPath = `${path}.content`;
+  switch (message.role) {
     case 'system':
-    case 'developer':
-      return { role: 'system', parts: readNamed(message, readSystem(message, path), place) };
-    case 'user':
-      return { role: 'user', parts: readNamed(message, readUser(message, path), place) };
-    case 'assistant':
-      noteAssistantName(message, place);
-      return {
-        role: 'assistant',
-        parts: readAssistantParts(message, { path, context, legacyCalls }),
-      };
-    case 'tool':
-      return {
-        role: 'user',
-        parts: [readResult(message, path, requireString(message, 'tool_call_id', path))],
-      };
-    case 'function': {
-      const name = requireString(message, 'name', path);
-      return { role: 'user', parts: [readResult(message, path, legacyCalls.take(name, path))] };
+    case 'developer': {
+      const parts = readInstructions(message.content, contentPath);
+      return { role: 'system', parts: readNamed(message, parts, place) };
     }
+    case 'user': {
+      const parts = readContent(message.content, contentPath);
+      return { role: 'user', parts: readNamed(message, parts, place) };
+    }
+    case 'assistant':
+      return { role: 'assistant', parts: readAssistantParts(message, place) };
+    case 'tool':
+      return readResult(message, message.tool_call_id, contentPath);
+    case 'function':
+      return readResult(message, legacyCalls.take(message.name, path), contentPath);
     default:
-      throw unknownWord(`${path}.role`, ROLES);
+      throw unknownTag(`${path}.role`, (message as Message).role, ROLES);
   }
 }
-
-function readSystem(message: JsonObject, path: string): readonly TextPart[] {
-  return readTextContent(message.content, `${path}.content`);
-}
-
-function readUser(message: JsonObject, path: string): ReturnType<typeof readContent> {
-  if (message.content === undefined || message.content === null) {
-    throw missingField(`${path}.content`);
-  }
-  return readContent(message.content, `${path}.content`);
-}
-
-type Place = Pick<MessageInput, 'path' | 'context'>;
 
 /**
  * `name` tells participants of one role apart: https://platform.openai.com/docs/api-reference/chat/create. The
  * upstream has no field for it, so it stands before what was said.
  */
 function readNamed<P extends ContentPart>(
-  message: JsonObject,
+  message: Pick<Message, 'name' | 'cache_control'>,
   parts: readonly P[],
   { path, context }: Place,
 ): readonly (P | TextPart)[] {
-  const name = readString(message, 'name', path) ?? '';
+  const name = message.name ?? '';
   const isSilent = parts.every((part) => part.kind === 'text' && part.text === '');
   if (name === '' || isSilent) return withHint(message, parts);
   context.receipt.add('approximated', `${path}.name`, told`said in the text`);
@@ -137,179 +121,140 @@ function readNamed<P extends ContentPart>(
   return withHint(message, [{ ...first, text: `${name}: ${first.text}` }, ...others]);
 }
 
-/** Not told in the text: a model goes on as its own turns begin, and its answer would begin with a name. */
-function noteAssistantName(message: JsonObject, { path, context }: Place): void {
-  if ((readString(message, 'name', path) ?? '') === '') return;
-  context.receipt.add(
-    'dropped',
-    `${path}.name`,
-    told`Upstreams have no place for the names of assistants.`,
-  );
-}
-
 /** A cache mark on the whole message is one on its last part. */
-function withHint<P extends object>(message: JsonObject, parts: readonly P[]): readonly P[] {
+function withHint<P extends object>(
+  { cache_control: mark }: Pick<Message, 'cache_control'>,
+  parts: readonly P[],
+): readonly P[] {
   const last = parts.at(-1);
-  if (last === undefined || !isJsonObject(message.cache_control)) return parts;
+  if (last === undefined || !isJsonObject(mark)) return parts;
   return [...parts.slice(0, -1), { ...last, cacheHint: true }];
 }
 
 /** Tool messages may be empty: clients send no content for calls that printed nothing. */
-function readResult(message: JsonObject, path: string, callId: string): ToolResultPart {
-  const name = readString(message, 'name', path);
-  return {
+function readResult(
+  { name, content, cache_control: mark }: Extract<Message, { role: 'tool' | 'function' }>,
+  callId: string,
+  contentPath: string,
+): Turn {
+  const result: ToolResultPart = {
     kind: 'tool-result',
     callId,
-    name: name === '' ? undefined : name,
-    content: readResultContent(message.content, `${path}.content`),
+    name: name === null || name === '' ? undefined : name,
+    content: readResultContent(content, contentPath),
     isError: false,
-    cacheHint: isJsonObject(message.cache_control) ? true : undefined,
+    cacheHint: isJsonObject(mark) ? true : undefined,
   };
+  return { role: 'user', parts: [result] };
 }
 
 /** A plain string is the tool's own output and stays as it is, also when it looks like markdown. */
-function readResultContent(
-  value: JsonValue | undefined,
+export function readResultContent(
+  value: Content,
   path: string,
+  read = readPart,
 ): readonly ToolResultContent[] {
   if (typeof value === 'string') return [{ kind: 'text', text: value }];
-  return readContent(value, path).map((part) =>
+  return readContent(value, path, read).map((part) =>
     part.kind === 'text' ? { kind: 'text', text: part.text } : part,
   );
 }
 
-interface AssistantContext {
-  readonly path: string;
-  readonly context: ReadContext;
-  readonly legacyCalls: LegacyCalls;
-}
-
 /** The deprecated `function_call` has no id; results find their call by name, oldest first. */
-interface LegacyCalls {
-  add(name: string): string;
-  /** @throws GatewayError 400 when no such call waits for its result. */
-  take(name: string, path: string): string;
-}
+class LegacyCalls {
+  readonly #waiting = new Map<string, { readonly ids: string[]; next: number }>();
+  #count = 0;
 
-function createLegacyCalls(): LegacyCalls {
-  const waiting = new Map<string, { readonly ids: string[]; next: number }>();
-  let count = 0;
-  return {
-    add(name) {
-      const id = `call_function_${count++}`;
-      const calls = waiting.get(name);
-      if (calls === undefined) waiting.set(name, { ids: [id], next: 0 });
-      else calls.ids.push(id);
-      return id;
-    },
-    take(name, path) {
-      const calls = waiting.get(name);
-      const id = calls?.ids[calls.next];
-      if (calls !== undefined && id !== undefined) {
-        calls.next += 1;
-        return id;
-      }
-      throw invalidRequest(
-        memberPath(path, 'name'),
-        `${memberPath(path, 'name')}: no earlier assistant message calls the function "${name}".`,
-      );
-    },
-  };
+  add(name: string): string {
+    const id = `call_function_${this.#count++}`;
+    const calls = this.#waiting.get(name);
+    if (calls === undefined) this.#waiting.set(name, { ids: [id], next: 0 });
+    else calls.ids.push(id);
+    return id;
+  }
+
+  /** @throws GatewayError 400 when no such call waits for its result. */
+  take(name: string, path: string): string {
+    const calls = this.#waiting.get(name);
+    const id = calls?.ids[calls.next];
+    if (calls === undefined || id === undefined) {
+      const message = `${path}.name: no earlier assistant message calls the function "${name}".`;
+      throw invalidRequest(`${path}.name`, message);
+    }
+    calls.next += 1;
+    return id;
+  }
 }
 
 /** Thoughts first, then content, then calls: the order in which the model produced them. @throws GatewayError 400 */
-function readAssistantParts(message: JsonObject, assistant: AssistantContext): Part[] {
-  const { path, context } = assistant;
-  const parts: Part[] = [];
-  const thoughts = readThoughts(message);
-  if (thoughts !== '') parts.push({ kind: 'thinking', text: thoughts });
-  const content = readContent(message.content, `${path}.content`);
-  const signature = readSignature(message, path, context);
-  const drawn = readDrawnImages(message, content, path);
-  for (const part of [...withSignature(content, signature), ...drawn]) parts.push(part);
-  const refusal = readString(message, 'refusal', path);
-  if (refusal !== undefined) parts.push({ kind: 'text', text: refusal });
-  for (const [index, value] of (readArray(message, 'tool_calls', path) ?? []).entries()) {
-    parts.push(readToolCall(value, `${path}.tool_calls[${index}]`, context));
+function readAssistantParts(message: Assistant, { path, context, legacyCalls }: Place): Part[] {
+  if ((message.name ?? '') !== '') {
+    // Not told in the text: a model goes on as its own turns begin, and its answer would begin with a name.
+    const reason = told`Upstreams have no place for the names of assistants.`;
+    context.receipt.add('dropped', `${path}.name`, reason);
   }
-  const legacy = readObject(message, 'function_call', path);
-  if (legacy !== undefined) parts.push(readLegacyCall(legacy, assistant));
+  const parts: Part[] = [];
+  // An object with some clients: then it is not the thoughts.
+  const { reasoning_content: thoughts, reasoning } = message;
+  const text = typeof thoughts === 'string' ? thoughts : reasoning;
+  if (typeof text === 'string' && text !== '') parts.push({ kind: 'thinking', text });
+  const content = readContent(message.content, `${path}.content`);
+  const signature = readSignature(message, context);
+  // The vendor's own service signs a message where its last text was signed.
+  const signed = content.findLastIndex((part) => part.kind === 'text');
+  for (const [index, part] of content.entries()) {
+    parts.push(signature !== undefined && index === signed ? { ...part, signature } : part);
+  }
+  // Drawn pictures stand in the content too; `images` counts only when a client cut them out of it.
+  const isDrawn = content.some((part) => part.kind === 'media');
+  for (const [index, image] of (isDrawn ? [] : (message.images ?? [])).entries()) {
+    const { mediaType, source } = readMediaUrl(
+      image.image_url.url,
+      `${path}.images[${index}].image_url`,
+    );
+    parts.push({ kind: 'media', modality: 'image', mediaType, source });
+  }
+  if (typeof message.refusal === 'string') parts.push({ kind: 'text', text: message.refusal });
+  for (const [index, call] of (message.tool_calls ?? []).entries()) {
+    parts.push(readToolCall(call, `${path}.tool_calls[${index}]`, context));
+  }
+  const legacy = message.function_call;
+  if (legacy) {
+    const input = readArguments(legacy.arguments, `${path}.function_call.arguments`, context);
+    parts.push({ kind: 'tool-call', id: legacyCalls.add(legacy.name), name: legacy.name, input });
+  }
   return parts;
 }
 
-/** The vendor's own service signs a message where its last text was signed. */
-function withSignature(
-  content: readonly ContentPart[],
-  signature: Signature | undefined,
-): readonly ContentPart[] {
-  const last = content.findLastIndex((part) => part.kind === 'text');
-  if (signature === undefined) return content;
-  return content.map((part, index) => (index === last ? { ...part, signature } : part));
-}
-
-/** `reasoning` is an object with some clients: then it is not the thoughts. */
-function readThoughts(message: JsonObject): string {
-  if (typeof message.reasoning_content === 'string') return message.reasoning_content;
-  return typeof message.reasoning === 'string' ? message.reasoning : '';
-}
-
-/** Drawn pictures stand in the content too; `images` counts only when a client cut them out of it. */
-function readDrawnImages(
-  message: JsonObject,
-  content: readonly ContentPart[],
-  path: string,
-): Part[] {
-  if (content.some((part) => part.kind === 'media')) return [];
-  return (readArray(message, 'images', path) ?? []).map((value, index) => {
-    const imagePath = `${path}.images[${index}]`;
-    const holder = requireObject(asObject(value, imagePath), 'image_url', imagePath);
-    const urlPath = `${imagePath}.image_url`;
-    const { mediaType, source } = readMediaUrl(requireString(holder, 'url', urlPath), urlPath);
-    return { kind: 'media', modality: 'image', mediaType, source };
-  });
-}
-
-function readToolCall(value: JsonValue, path: string, context: ReadContext): ToolCallPart {
-  const call = asObject(value, path);
-  const id = requireString(call, 'id', path);
-  const signature = readSignature(call, path, context);
-  const type = readString(call, 'type', path) ?? 'function';
-  switch (type) {
+function readToolCall(call: ToolCall, path: string, context: ReadContext): ToolCallPart {
+  const { id, type } = call;
+  const signature = readSignature(call, context);
+  switch (type ?? 'function') {
     case 'function': {
-      const holder = requireObject(call, 'function', path);
-      const functionPath = `${path}.function`;
-      const name = requireString(holder, 'name', functionPath);
-      const input = readArguments(holder.arguments, `${functionPath}.arguments`, context);
+      if (!call.function) throw missingField(`${path}.function`);
+      const { name, arguments: given } = call.function;
+      const input = readArguments(given, `${path}.function.arguments`, context);
       return { kind: 'tool-call', id, name, input, signature };
     }
     case 'custom': {
-      const holder = requireObject(call, 'custom', path);
-      const name = requireString(holder, 'name', `${path}.custom`);
-      const input = { input: readString(holder, 'input', `${path}.custom`) ?? '' };
-      return { kind: 'tool-call', id, name, input, signature };
+      if (!call.custom) throw missingField(`${path}.custom`);
+      const { name, input } = call.custom;
+      return { kind: 'tool-call', id, name, input: { input: input ?? '' }, signature };
     }
     default:
       throw unknownWord(`${path}.type`, ['function', 'custom']);
   }
 }
 
-function readLegacyCall(call: JsonObject, { path, context, legacyCalls }: AssistantContext): Part {
-  const callPath = `${path}.function_call`;
-  const name = requireString(call, 'name', callPath);
-  const input = readArguments(call.arguments, `${callPath}.arguments`, context);
-  return { kind: 'tool-call', id: legacyCalls.add(name), name, input };
-}
-
 /** Stands in `extra_content.<vendor>.thought_signature` (ai.google.dev, "OpenAI compatibility"). */
 function readSignature(
-  holder: JsonObject,
-  path: string,
+  { extra_content: extra }: Pick<ToolCall, 'extra_content'>,
   context: ReadContext,
 ): Signature | undefined {
-  const extra = readObject(holder, 'extra_content', path);
-  const extension = readExtension(extra, `${path}.extra_content`, context);
-  if (extension === undefined) return undefined;
-  return readCarrier(readString(extension.value, 'thought_signature', extension.path));
+  const key = extra ? usedKey(extra, CHAT_EXTENSION_KEYS) : undefined;
+  if (key === undefined) return undefined;
+  context.extensionKey = key;
+  return readCarrier(extra?.[key]?.thought_signature ?? undefined);
 }
 
 /** Media that a client sends inline or by URL: data URI, bare base64, public http(s) URL. */
@@ -391,56 +336,45 @@ const TEXT_TYPES = new Set([
   'application/x-ndjson',
 ]);
 
-type FilePart = TextPart | MediaPart;
-
-/** @throws GatewayError 400; `file_id` is refused, for the gateway stores no files. */
-function readFilePart(part: JsonObject, path: string): readonly FilePart[] {
-  return readFile(requireObject(part, 'file', path), `${path}.file`);
-}
-
 /**
  * `{file_data, filename}` at `filePath`; the content may stand in another field. The name is what a question calls
  * the file by, and the upstream has no field for it: it stands before the file. @throws GatewayError 400
  */
 export function readFile(
-  file: JsonObject,
+  file: File,
   filePath: string,
   key: 'file_data' | 'file_url' = 'file_data',
-): readonly FilePart[] {
-  const title = readString(file, 'filename', filePath) ?? '';
-  const content = readString(file, key, filePath);
-  if (content === undefined) throw missingContent(file, filePath);
+): readonly ContentPart[] {
+  const title = file.filename ?? '';
+  const content = file[key];
+  if (typeof content !== 'string') throw missingSource(file, filePath, 'file_data');
   const contentPath = `${filePath}.${key}`;
-  const media = readFileContent(content, contentPath);
-  const { mediaType, source } = media;
+  // Some clients send the base64 alone.
+  const isAddress = /^[A-Za-z][A-Za-z0-9+.-]*:/.test(content.slice(0, 40));
+  const { mediaType, source } = isAddress
+    ? readMediaUrl(content, contentPath)
+    : readInline(content, { declared: '', path: contentPath });
   if (mediaType !== undefined && isText(mediaType) && source.kind === 'base64') {
     const text = Buffer.from(source.base64, 'base64').toString('utf8');
     return [{ kind: 'text', text: title === '' ? text : `${title}\n${text}` }];
   }
   const modality = mediaType === undefined ? 'document' : readModality(mediaType, contentPath);
-  const bytes: FilePart = { kind: 'media', modality, source, mediaType };
+  const bytes: ContentPart = { kind: 'media', modality, source, mediaType };
   return title === '' ? [bytes] : [{ kind: 'text', text: title }, bytes];
 }
 
-/** A data URI or an address; some clients send the base64 alone. */
-function readFileContent(content: string, path: string): ReadMedia {
-  const isAddress = /^[A-Za-z][A-Za-z0-9+.-]*:/.test(content.slice(0, 40));
-  return isAddress ? readMediaUrl(content, path) : readInline(content, { declared: '', path });
+/** `file_id` alone is refused, for the gateway stores no files. */
+export function missingSource(part: Pick<File, 'file_id'>, path: string, wanted: string): Error {
+  if ((part.file_id ?? null) === null) return missingField(`${path}.${wanted}`);
+  return invalidRequest(
+    `${path}.file_id`,
+    `${path}.file_id: the gateway stores no files; send the content as ${wanted}.`,
+    'unsupported',
+  );
 }
 
 function isText(mediaType: string): boolean {
   return mediaType.startsWith('text/') || TEXT_TYPES.has(mediaType);
-}
-
-function missingContent(file: JsonObject, filePath: string): Error {
-  if (file.file_id === undefined || file.file_id === null) {
-    return missingField(`${filePath}.file_data`);
-  }
-  return invalidRequest(
-    `${filePath}.file_id`,
-    `${filePath}.file_id: the gateway stores no files; send the content as file_data.`,
-    'unsupported',
-  );
 }
 
 export type ContentPart = TextPart | MediaPart;
@@ -465,127 +399,108 @@ const RESOLUTIONS = new Map<string, MediaResolution | undefined>([
 ]);
 
 /** User, assistant and tool content. `null` and absent give no part. @throws GatewayError 400 */
-export function readContent(value: JsonValue | undefined, path: string): readonly ContentPart[] {
+export function readContent(value: Content, path: string, read = readPart): readonly ContentPart[] {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return splitInlineImages({ kind: 'text', text: value });
-  if (!Array.isArray(value)) throw wrongType(path, 'a string or an array of content parts');
-  return value.flatMap((part, index) => readPart(part, `${path}[${index}]`));
+  return value.flatMap((part, index) => read(part, `${path}[${index}]`));
 }
 
 /** System content: a string or text parts, one part each. @throws GatewayError 400 */
-export function readTextContent(value: JsonValue | undefined, path: string): readonly TextPart[] {
-  if (value === undefined || value === null) throw missingField(path);
+export function readInstructions(
+  value: ValueOf<typeof INSTRUCTIONS>,
+  path: string,
+): readonly TextPart[] {
   if (typeof value === 'string') return [{ kind: 'text', text: value }];
-  if (!Array.isArray(value)) throw wrongType(path, 'a string or an array of text parts');
-  return value.map((item, index) => {
-    const part = asObject(item, `${path}[${index}]`);
-    const type = readString(part, 'type', `${path}[${index}]`);
-    if (type === 'text' || type === 'input_text') return readTextPart(part, `${path}[${index}]`);
-    throw unknownWord(`${path}[${index}].type`, ['text']);
+  return value.map((part, index) => {
+    const partPath = `${path}[${index}]`;
+    if (part.type !== 'text' && part.type !== 'input_text') {
+      throw unknownWord(`${partPath}.type`, ['text']);
+    }
+    const { text } = part;
+    if (typeof text !== 'string') throw missingField(`${partPath}.text`);
+    return { kind: 'text', text, cacheHint: cacheHintOf(part) };
   });
 }
 
 const PART_WORDS = ['text', 'image_url', 'video_url', 'input_audio', 'file', 'refusal'];
 
 /** One part of a content list; pictures inside a text become parts of their own. @throws GatewayError 400 */
-export function readPart(value: JsonValue, path: string): readonly ContentPart[] {
-  const part = asObject(value, path);
-  const type = requireString(part, 'type', path);
-  switch (type) {
+export function readPart(part: ClientPart, path: string): readonly ContentPart[] {
+  switch (part.type) {
     case 'text':
     case 'input_text':
     case 'output_text':
-      return splitInlineImages(readTextPart(part, path));
+      return splitInlineImages({ kind: 'text', text: part.text, cacheHint: cacheHintOf(part) });
     case 'refusal':
-      return [{ kind: 'text', text: requireText(part, 'refusal', path) }];
+      return [{ kind: 'text', text: part.refusal }];
     case 'image_url':
     case 'input_image':
       return [readImagePart(part, path)];
-    case 'video_url':
-      return [readVideoPart(part, path)];
+    case 'video_url': {
+      // As several servers of this protocol have it: an address like that of a picture.
+      const media = readAddress(part.video_url, `${path}.video_url`, 'video');
+      return [{ ...media, cacheHint: cacheHintOf(part) }];
+    }
     case 'input_audio':
-      return [readAudioPart(part, path)];
+      return [readAudioPart(part.input_audio, `${path}.input_audio`)];
     case 'file':
-      return readFilePart(part, path);
+      return readFile(part.file, `${path}.file`);
     default:
-      throw unknownWord(`${path}.type`, PART_WORDS);
+      throw unknownTag(`${path}.type`, part.type, PART_WORDS);
   }
 }
 
-function readTextPart(part: JsonObject, path: string): TextPart {
-  const text = requireText(part, 'text', path);
-  return { kind: 'text', text, cacheHint: hasCacheHint(part) ? true : undefined };
-}
-
-/** As required, but an empty text is legal. */
-function requireText(part: JsonObject, key: string, path: string): string {
-  const text = readString(part, key, path);
-  if (text === undefined) throw missingField(memberPath(path, key));
-  return text;
-}
-
-function readImagePart(part: JsonObject, path: string): MediaPart {
-  const holder = isJsonObject(part.image_url) ? part.image_url : undefined;
-  const { url, urlPath } = readAddress(part, 'image_url', path);
-  const { mediaType, source } = readMediaUrl(url, urlPath);
-  const modality = mediaType === undefined ? 'image' : readModality(mediaType, urlPath);
-  const resolution = readDetail(holder ?? part, holder === undefined ? path : `${path}.image_url`);
-  return {
-    kind: 'media',
-    modality,
-    source,
-    mediaType,
-    resolution,
-    cacheHint: hasCacheHint(part) ? true : undefined,
-  };
-}
-
-/** As several servers of this protocol have it: an address like that of a picture. */
-function readVideoPart(part: JsonObject, path: string): MediaPart {
-  const { url, urlPath } = readAddress(part, 'video_url', path);
-  const { mediaType, source } = readMediaUrl(url, urlPath);
-  const modality = mediaType === undefined ? 'video' : readModality(mediaType, urlPath);
-  const cacheHint = hasCacheHint(part) ? true : undefined;
-  return { kind: 'media', modality, source, mediaType, cacheHint };
+function readImagePart(
+  part: Extract<ClientPart, { type: 'image_url' | 'input_image' }>,
+  path: string,
+): MediaPart {
+  const { image_url: address } = part;
+  const place = `${path}.image_url`;
+  const media = readAddress(address, place, 'image');
+  const isBare = typeof address === 'string';
+  const detail = isBare ? part.detail : address?.detail;
+  if (typeof detail === 'string' && !RESOLUTIONS.has(detail)) {
+    throw unknownWord(`${isBare ? path : place}.detail`, [...RESOLUTIONS.keys()]);
+  }
+  const resolution = RESOLUTIONS.get(detail ?? '');
+  return { ...media, resolution, cacheHint: cacheHintOf(part) };
 }
 
 /** In an object; clients also send the bare address, as the Responses protocol has it. */
 function readAddress(
-  part: JsonObject,
-  key: 'image_url' | 'video_url',
+  address: string | { readonly url: string } | null | undefined,
   path: string,
-): { readonly url: string; readonly urlPath: string } {
-  const holder = part[key];
-  const place = `${path}.${key}`;
-  if (!isJsonObject(holder)) return { url: requireString(part, key, path), urlPath: place };
-  return { url: requireString(holder, 'url', place), urlPath: `${place}.url` };
+  otherwise: Modality,
+): MediaPart {
+  const isBare = typeof address !== 'object' || address === null;
+  const url = isBare ? filled(address, path) : address.url;
+  const urlPath = isBare ? path : `${path}.url`;
+  const { mediaType, source } = readMediaUrl(url, urlPath);
+  const modality = mediaType === undefined ? otherwise : readModality(mediaType, urlPath);
+  return { kind: 'media', modality, source, mediaType };
 }
 
-function readDetail(holder: JsonObject, path: string): MediaResolution | undefined {
-  const detail = readString(holder, 'detail', path);
-  if (detail === undefined) return undefined;
-  if (!RESOLUTIONS.has(detail)) throw unknownWord(`${path}.detail`, [...RESOLUTIONS.keys()]);
-  return RESOLUTIONS.get(detail);
-}
-
-function readAudioPart(part: JsonObject, path: string): MediaPart {
-  const audioPath = `${path}.input_audio`;
-  const audio = requireObject(part, 'input_audio', path);
-  const format = requireString(audio, 'format', audioPath).toLowerCase();
-  const mediaType = AUDIO_TYPES.get(format);
+function readAudioPart(
+  { format, data }: Extract<ClientPart, { type: 'input_audio' }>['input_audio'],
+  path: string,
+): MediaPart {
+  const mediaType = AUDIO_TYPES.get(format.toLowerCase());
   if (mediaType === undefined) {
     throw invalidRequest(
-      `${audioPath}.format`,
-      `${audioPath}.format must be one of: ${[...AUDIO_TYPES.keys()].join(', ')}.`,
+      `${path}.format`,
+      `${path}.format must be one of: ${[...AUDIO_TYPES.keys()].join(', ')}.`,
       'unsupported',
     );
   }
-  const base64 = readBase64(requireString(audio, 'data', audioPath), `${audioPath}.data`);
+  const base64 = readBase64(data, `${path}.data`);
   return { kind: 'media', modality: 'audio', mediaType, source: { kind: 'base64', base64 } };
 }
 
-function hasCacheHint(part: JsonObject): boolean {
-  return isJsonObject(part.cache_control) || isJsonObject(part.prompt_cache_breakpoint);
+function cacheHintOf({
+  cache_control: mark,
+  prompt_cache_breakpoint: breakpoint,
+}: Pick<ClientPart, 'cache_control' | 'prompt_cache_breakpoint'>): true | undefined {
+  return isJsonObject(mark) || isJsonObject(breakpoint) ? true : undefined;
 }
 
 /** The arguments are JSON text; '' and `null` mean none. Some clients send the object itself. */
@@ -596,34 +511,25 @@ export function readArguments(
 ): JsonObject {
   if (value === undefined || value === null) return {};
   if (isJsonObject(value)) {
-    context.receipt.add(
-      'repaired',
-      path,
-      told`Arguments are JSON text; the object was taken as it is.`,
-    );
+    const reason = told`Arguments are JSON text; the object was taken as it is.`;
+    context.receipt.add('repaired', path, reason);
     return value;
   }
   if (typeof value !== 'string') {
     throw invalidRequest(path, `${path} must be a string of JSON.`, 'invalid-type');
   }
   if (value.trim() === '') return {};
-  const parsed = parseArguments(value, path, context.jsonBudget);
-  if (isJsonObject(parsed)) return parsed;
-  if (parsed === null) return {};
-  context.receipt.add(
-    'repaired',
-    path,
-    told`Arguments that are no object are sent as {"value": \u2026}.`,
-  );
-  return { value: parsed };
-}
-
-function parseArguments(text: string, path: string, budget: JsonBudget): JsonValue {
+  let parsed: JsonValue;
   try {
-    return parseJson(text, budget);
+    parsed = parseJson(value, context.jsonBudget);
   } catch (error) {
     throw invalidRequest(path, `${path} ${faultOf(error)}.`, 'invalid-json');
   }
+  if (isJsonObject(parsed)) return parsed;
+  if (parsed === null) return {};
+  const reason = told`Arguments that are no object are sent as {"value": \u2026}.`;
+  context.receipt.add('repaired', path, reason);
+  return { value: parsed };
 }
 
 function faultOf(error: unknown): string {

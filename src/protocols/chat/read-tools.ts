@@ -14,18 +14,19 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import { told } from '../../lib/localized-message.ts';
 import { shareAs } from '../../lib/shared-json.ts';
 import { CHAT_SEARCH_WORDS } from '../../wire/chat.ts';
-import { objectShape } from '../body-schema.ts';
+import { FREE, listOf, objectOf, openObjectOf, STRING } from '../body-schema.ts';
 import {
-  asObject,
+  type Body,
+  type Choice,
+  check,
+  each,
+  FREEFORM,
+  FUNCTION,
+  filled,
   missingField,
-  noteUnreadFields,
+  noteUnread,
   type ReadContext,
-  readArray,
-  readBoolean,
-  readObject,
-  readString,
-  requireObject,
-  requireString,
+  readAll,
   unknownWord,
   wrongType,
 } from './schema.ts';
@@ -33,13 +34,15 @@ import {
 /** Sources: `openai` resources/responses, `WebSearchTool`; resources/chat/completions, `WebSearchOptions`. */
 export type SearchTool = Extract<Tool, { kind: 'web-search' }>;
 
-const NOTHING = objectShape([]);
+const PLACE = each(PLACE_KEYS, STRING);
+const SEARCH = {
+  filters: objectOf(each(['allowed_domains', 'blocked_domains'], listOf(STRING))),
+  // Chat Completions put the place into `approximate`; clients of both mix the two forms.
+  user_location: objectOf({ ...PLACE, approximate: objectOf(PLACE) }, ['type']),
+};
 /** `external_web_access` false asks for cached results only: there is no such choice upstream. */
-const KNOWN = objectShape(['type', 'external_web_access'], {
-  filters: objectShape(['allowed_domains', 'blocked_domains']),
-  user_location: objectShape(['type', ...PLACE_KEYS], { approximate: objectShape(PLACE_KEYS) }),
-  ...Object.fromEntries(CHAT_SEARCH_WORDS.map((word) => [word, NOTHING])),
-});
+const KNOWN_SEARCH = objectOf(SEARCH, ['type', 'external_web_access', ...CHAT_SEARCH_WORDS]);
+const NOTHING = objectOf({});
 /** JSON of values without a counterpart that ask for what happens anyway. */
 const DEFAULTS = new Map([
   ['search_context_size', '"medium"'],
@@ -50,68 +53,58 @@ const DEFAULTS = new Map([
 export function readSearch(
   options: JsonObject,
   path: string,
-  context: Pick<ReadContext, 'receipt'>,
+  { receipt }: Pick<ReadContext, 'receipt'>,
 ): SearchTool {
-  const told = Object.entries(options).filter(
-    ([key, value]) => DEFAULTS.get(key) !== JSON.stringify(value),
-  );
-  noteUnreadFields(Object.fromEntries(told), { known: KNOWN, path, context });
-  const filters = readObject(options, 'filters', path) ?? {};
-  const filtersPath = memberPath(path, 'filters');
-  const allowedDomains = readDomains(filters, 'allowed_domains', filtersPath);
-  const blockedDomains = readDomains(filters, 'blocked_domains', filtersPath);
-  const userLocation = readLocation(options, path);
+  const { value: search, unknown = [] } = check(options, KNOWN_SEARCH, path);
+  const isDefault = (key: string): boolean => DEFAULTS.get(key) === JSON.stringify(options[key]);
+  const untold = unknown.filter((key) => !DEFAULTS.has(key) || !isDefault(key));
+  noteUnread(untold, { path, receipt });
+  for (const word of CHAT_SEARCH_WORDS) {
+    if (isJsonObject(options[word])) {
+      readAll(options[word], NOTHING, { path: memberPath(path, word), receipt });
+    }
+  }
+  const { filters, user_location: location } = search;
+  const { allowed_domains: allowed, blocked_domains: blocked } = filters ?? {};
+  const userLocation = location && readLocation(location, memberPath(path, 'user_location'));
   return {
     kind: 'web-search',
     path,
-    ...(allowedDomains.length === 0 ? {} : { allowedDomains }),
-    ...(blockedDomains.length === 0 ? {} : { blockedDomains }),
-    ...(userLocation === undefined ? {} : { userLocation }),
+    ...(allowed?.[0] === undefined ? {} : { allowedDomains: allowed }),
+    ...(blocked?.[0] === undefined ? {} : { blockedDomains: blocked }),
+    ...(userLocation ? { userLocation } : {}),
   };
 }
 
-function readDomains(filters: JsonObject, key: string, path: string): readonly string[] {
-  return (readArray(filters, key, path) ?? []).map((domain, index) => {
-    if (typeof domain === 'string') return domain;
-    throw wrongType(`${memberPath(path, key)}[${index}]`, 'a string');
-  });
-}
+type PlaceWords = { readonly [Key in keyof typeof PLACE]?: string | null };
 
-/** Chat Completions put the place into `approximate`; clients of both mix the two forms. */
-function readLocation(options: JsonObject, path: string): UserLocation | undefined {
-  const location = readObject(options, 'user_location', path);
-  if (location === undefined) return undefined;
-  const locationPath = memberPath(path, 'user_location');
-  const inner = readObject(location, 'approximate', locationPath);
-  const [holder, holderPath] =
-    inner === undefined
-      ? [location, locationPath]
-      : [inner, memberPath(locationPath, 'approximate')];
+function readLocation(
+  location: PlaceWords & { readonly approximate?: PlaceWords | null },
+  path: string,
+): UserLocation | undefined {
+  const holder = location.approximate ?? location;
   const words = PLACE_KEYS.flatMap((key): [string, string][] => {
-    const word = readString(holder, key, holderPath)?.trim() ?? '';
+    const word = holder[key]?.trim() ?? '';
     return word === '' ? [] : [[key, word]];
   });
-  return words.length === 0 ? undefined : { path: locationPath, ...Object.fromEntries(words) };
+  return words.length === 0 ? undefined : { path, ...Object.fromEntries(words) };
 }
 
-const TOOL_FIELDS = objectShape(['type', 'function', 'custom', 'cache_control']);
-/** Nothing is deferred: every tool is declared from the start. */
-const FUNCTION_FIELDS = objectShape([
-  ...['name', 'description', 'parameters', 'input_schema', 'strict', 'cache_control', 'type'],
-  'defer_loading',
-]);
-const GRAMMAR_FIELDS = ['syntax', 'definition'];
-/** Beside a flat format, as Responses have it, stands `type`, and the grammar within the format. */
-const FREEFORM_FIELDS = objectShape(
-  ['name', 'description', 'cache_control', 'type', 'defer_loading'],
-  { format: objectShape(['type', ...GRAMMAR_FIELDS], { grammar: objectShape(GRAMMAR_FIELDS) }) },
-);
 /** The real service takes less; names the upstream refuses are sent under another one. */
 const TOOL_NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
 /** @throws GatewayError 400; tools that cannot be offered are left out with a receipt. */
-export function readTools(body: JsonObject, context: ReadContext): readonly Tool[] {
-  const tools = readAllTools(body, context);
+export function readTools(body: Body, context: ReadContext): readonly Tool[] {
+  const listed = readToolList(body.tools ?? NO_TOOLS, context);
+  const { functions, web_search_options: options } = body;
+  let tools = listed;
+  if (functions) {
+    const declared = functions.flatMap(
+      (value, index) => readFunction(value, `functions[${index}]`, context) ?? [],
+    );
+    tools = [...listed, ...declared];
+  }
+  if (options) tools = withSearch(tools, readSearch(options, 'web_search_options', context));
   refuseNameless(tools, context);
   return tools;
 }
@@ -120,20 +113,6 @@ export function readTools(body: JsonObject, context: ReadContext): readonly Tool
 export function refuseNameless(tools: readonly Tool[], { missingNames }: ReadContext): void {
   const [path] = missingNames;
   if (tools.length === 0 && path !== undefined) throw missingField(path);
-}
-
-function readAllTools(body: JsonObject, context: ReadContext): readonly Tool[] {
-  const listed = readToolList(readArray(body, 'tools') ?? NO_TOOLS, context);
-  if (body.functions === undefined && body.web_search_options === undefined) return listed;
-  const tools = [...listed];
-  for (const [index, value] of (readArray(body, 'functions') ?? []).entries()) {
-    const path = `functions[${index}]`;
-    const tool = readFunction(asObject(value, path), path, context);
-    if (tool !== undefined) tools.push(tool);
-  }
-  const options = readObject(body, 'web_search_options');
-  if (options === undefined) return tools;
-  return withSearch(tools, readSearch(options, 'web_search_options', context));
 }
 
 const NO_TOOLS: readonly JsonValue[] = [];
@@ -164,16 +143,20 @@ function withSearch(tools: readonly Tool[], search: SearchTool): readonly Tool[]
   return tools.map((tool) => (tool === declared ? { ...search, ...declared } : tool));
 }
 
+const TYPED = openObjectOf({ type: STRING });
+const NESTED = objectOf(each(['function', 'custom'], FREE), ['type', 'cache_control']);
+
 function readTool(value: JsonValue, path: string, context: ReadContext): Tool | undefined {
-  const tool = asObject(value, path);
-  const type = readString(tool, 'type', path) ?? 'function';
+  const type = check(value, TYPED, path).value.type ?? 'function';
+  const tool = check(value, FREE, path).value;
   if (isSearch(tool, type)) return readSearch(tool, path, context);
   switch (type) {
     case 'function':
       return readFunctionTool(tool, path, context);
-    case 'custom':
-      noteUnreadFields(tool, { known: TOOL_FIELDS, path, context });
-      return readFreeform(readObject(tool, 'custom', path) ?? {}, `${path}.custom`, context);
+    case 'custom': {
+      const { custom } = readAll(tool, NESTED, { path, receipt: context.receipt });
+      return readFreeform(custom ?? {}, `${path}.custom`, context);
+    }
     default:
       context.receipt.add('dropped', path, told`Tools of type "${type}" are not available.`);
       return undefined;
@@ -181,7 +164,7 @@ function readTool(value: JsonValue, path: string, context: ReadContext): Tool | 
 }
 
 /** True for a search of the web in any word for it, where it is declared and where it is chosen. */
-function isSearch(tool: JsonObject, type: string): boolean {
+function isSearch(tool: Readonly<Record<string, unknown>>, type: string): boolean {
   if (type.startsWith('web_search')) return true;
   return CHAT_SEARCH_WORDS.some((word) => type === word || isJsonObject(tool[word]));
 }
@@ -192,32 +175,33 @@ export function readFunctionTool(
   path: string,
   context: ReadContext,
 ): FunctionTool | undefined {
-  const holder = readObject(tool, 'function', path);
-  if (holder === undefined) return readFunction(tool, path, context);
-  noteUnreadFields(tool, { known: TOOL_FIELDS, path, context });
-  return readFunction(holder, `${path}.function`, context);
+  if ((tool.function ?? null) === null) return readFunction(tool, path, context);
+  const holder = readAll(tool, NESTED, { path, receipt: context.receipt }).function;
+  return readFunction(holder ?? {}, `${path}.function`, context);
 }
 
 /** The declaration in `holder`, which stands at `path`; undefined when it has no name. @throws GatewayError 400 */
 function readFunction(
-  holder: JsonObject,
+  holder: JsonValue,
   path: string,
   context: ReadContext,
 ): FunctionTool | undefined {
-  const name = readName(holder, path, context);
+  const { value: declared, unknown } = check(holder, FUNCTION, path);
+  const name = readName(declared, path, context);
   if (name === undefined) return undefined;
-  noteUnreadFields(holder, { known: FUNCTION_FIELDS, path, context });
-  const description = readString(holder, 'description', path);
-  const parametersPath = memberPath(path, schemaKeyOf(holder));
-  const parameters = readSchema(holder[schemaKeyOf(holder)], parametersPath);
-  const strict = readBoolean(holder, 'strict', path);
-  return { kind: 'function', name, description, parameters, strict, path, parametersPath };
-}
-
-/** Clients of several protocols send the tools of Messages here, too. */
-function schemaKeyOf(holder: JsonObject): 'parameters' | 'input_schema' {
-  const isForeign = Object.hasOwn(holder, 'input_schema') && !Object.hasOwn(holder, 'parameters');
-  return isForeign ? 'input_schema' : 'parameters';
+  noteUnread(unknown, { path, receipt: context.receipt });
+  const isForeign = declared.input_schema !== undefined && declared.parameters === undefined;
+  const key = isForeign ? 'input_schema' : 'parameters';
+  const parametersPath = memberPath(path, key);
+  return {
+    kind: 'function',
+    name,
+    description: declared.description ?? undefined,
+    parameters: readSchema(declared[key], parametersPath),
+    strict: declared.strict ?? undefined,
+    path,
+    parametersPath,
+  };
 }
 
 /** A JSON Schema is an object or a boolean. */
@@ -236,37 +220,41 @@ export function readFreeform(
   path: string,
   context: ReadContext,
 ): FreeformTool | undefined {
-  const name = readName(holder, path, context);
+  const { value: declared, unknown } = check(holder, FREEFORM, path);
+  const name = readName(declared, path, context);
   if (name === undefined) return undefined;
-  noteUnreadFields(holder, { known: FREEFORM_FIELDS, path, context });
-  const description = readString(holder, 'description', path);
-  const grammar = readGrammar(readObject(holder, 'format', path), `${path}.format`);
-  return {
-    kind: 'freeform',
-    name,
-    description,
-    grammar,
-    path,
-  };
+  noteUnread(unknown, { path, receipt: context.receipt });
+  const description = declared.description ?? undefined;
+  const grammar = declared.format ? readGrammar(declared.format, `${path}.format`) : undefined;
+  return { kind: 'freeform', name, description, grammar, path };
 }
 
-function readGrammar(format: JsonObject | undefined, path: string): FreeformTool['grammar'] {
-  if (format === undefined) return undefined;
-  const type = requireString(format, 'type', path);
-  if (type === 'text') return undefined;
-  if (type !== 'grammar') throw unknownWord(`${path}.type`, ['text', 'grammar']);
-  const holder = readObject(format, 'grammar', path) ?? format;
-  const holderPath = holder === format ? path : `${path}.grammar`;
+interface Grammar {
+  readonly syntax?: string | null;
+  readonly definition?: string | null;
+}
+
+function readGrammar(
+  format: Grammar & { readonly type: string; readonly grammar?: Grammar | null },
+  path: string,
+): FreeformTool['grammar'] {
+  if (format.type === 'text') return undefined;
+  if (format.type !== 'grammar') throw unknownWord(`${path}.type`, ['text', 'grammar']);
+  const holderPath = format.grammar ? `${path}.grammar` : path;
+  const { syntax, definition } = format.grammar ?? format;
   return {
-    syntax: requireString(holder, 'syntax', holderPath),
-    definition: requireString(holder, 'definition', holderPath),
+    syntax: filled(syntax, `${holderPath}.syntax`),
+    definition: filled(definition, `${holderPath}.definition`),
   };
 }
 
 /** A tool without a name cannot be called: left out where others are left. One with an impossible name is the client's mistake. */
-function readName(holder: JsonObject, path: string, context: ReadContext): string | undefined {
-  const name = readString(holder, 'name', path);
-  if (name === undefined || name === '') {
+function readName(
+  { name }: { readonly name?: string | null },
+  path: string,
+  context: ReadContext,
+): string | undefined {
+  if (!name) {
     context.missingNames.push(memberPath(path, 'name'));
     context.receipt.add('dropped', path, told`A tool without a name cannot be called.`);
     return undefined;
@@ -278,21 +266,22 @@ function readName(holder: JsonObject, path: string, context: ReadContext): strin
   );
 }
 
-const WORDS = ['none', 'auto', 'required', 'validated'];
 const OBJECT_TYPES = ['function', 'custom', 'allowed_tools', 'web_search'];
-const NOT_DEMANDED = told`A hosted search cannot be demanded, only offered.`;
-const SEARCHES = { serverTools: ['web-search'] } as const;
+export const AUTO: ToolChoice = { kind: 'auto', names: [] };
+export const NOT_DEMANDED = told`A hosted search cannot be demanded, only offered.`;
+export const SEARCHES = { serverTools: ['web-search'] } as const;
 
 /** @throws GatewayError 400, also when the choice names or needs a tool that is not there. */
 export function readToolChoice(
-  body: JsonObject,
+  body: Body,
   tools: readonly Tool[],
   context: ReadContext,
 ): ToolChoice {
-  const key = isAbsent(body.tool_choice) ? 'function_call' : 'tool_choice';
+  const key = (body.tool_choice ?? null) === null ? 'function_call' : 'tool_choice';
   const value = body[key];
-  if (isAbsent(value)) return { kind: 'auto', names: [] };
-  const choice = typeof value === 'string' ? readWord(value, key) : readChoiceObject(value, key);
+  if (value === undefined || value === null) return AUTO;
+  const choice =
+    typeof value === 'string' ? readChoiceWord(value, key) : readChoiceObject(value, key);
   const search = tools.find(({ path }) => path === 'web_search_options');
   if (choice.kind === 'none') {
     if (search !== undefined) {
@@ -301,7 +290,11 @@ export function readToolChoice(
     return choice;
   }
   const callable = tools.filter((tool) => tool.kind === 'function' || tool.kind === 'freeform');
-  assertKnown(choice.names, callable, key);
+  const known = new Set(callable.map(({ name }) => name));
+  const unknown = choice.names.find((name) => !known.has(name));
+  if (unknown !== undefined) {
+    throw invalidRequest(key, `${key} names the tool "${unknown}", which is not in tools.`);
+  }
   if (choice.serverTools !== undefined) return chooseSearch(choice, tools, { key, context });
   if (choice.kind !== 'required' || callable.length > 0) {
     // That search is no member of `tools`, among which names choose.
@@ -312,7 +305,7 @@ export function readToolChoice(
     throw invalidRequest(key, `${key} demands a tool call, but tools offers none.`);
   }
   context.receipt.add('approximated', key, NOT_DEMANDED);
-  return { kind: 'auto', names: [] };
+  return AUTO;
 }
 
 /** Beside functions that are named it is one choice more; alone it is all that is offered. */
@@ -326,79 +319,58 @@ function chooseSearch(
   }
   if (choice.names.length > 0) return choice;
   if (choice.kind === 'required') context.receipt.add('approximated', key, NOT_DEMANDED);
-  return { kind: 'auto', names: [], ...SEARCHES };
+  return { ...AUTO, ...SEARCHES };
 }
 
-function isAbsent(value: JsonValue | undefined): value is undefined | null {
-  return value === undefined || value === null;
-}
-
-function readWord(word: string, path: string): ToolChoice {
+export function readChoiceWord(word: string, path: string): ToolChoice {
   switch (word) {
     case 'none':
       return { kind: 'none' };
+    // `validated` is sent by a coding CLI for one model family: calls are optional but must match their schema.
     case 'auto':
-      return { kind: 'auto', names: [] };
     case 'required':
-      return { kind: 'required', names: [] };
-    // Sent by a coding CLI for one model family: calls are optional but must match their schema.
     case 'validated':
-      return { kind: 'validated', names: [] };
+      return { kind: word, names: [] };
     default:
-      throw unknownWord(path, WORDS);
+      throw unknownWord(path, ['none', 'auto', 'required', 'validated']);
   }
 }
 
-function readChoiceObject(value: JsonValue | undefined, path: string): ToolChoice {
-  if (!isJsonObject(value)) throw wrongType(path, 'a string or an object');
-  // The deprecated form, and the one of the Responses protocol, name the function directly.
-  if (typeof value.name === 'string') {
-    return { kind: 'required', names: [requireString(value, 'name', path)] };
+function readChoiceObject(choice: Choice, path: string): ToolChoice {
+  const isNamed = typeof choice.name === 'string';
+  const type = isNamed ? 'function' : filled(choice.type, `${path}.type`);
+  if (type === 'function' || type === 'custom') {
+    return { kind: 'required', names: [readChosen(choice, path) ?? ''] };
   }
-  const type = requireString(value, 'type', path);
-  switch (type) {
-    case 'function':
-    case 'custom':
-      return { kind: 'required', names: [readToolName(value, type, path)] };
-    case 'allowed_tools':
-      return readAllowed(requireObject(value, 'allowed_tools', path), `${path}.allowed_tools`);
-    default:
-      if (isSearch(value, type)) return { kind: 'required', names: [], ...SEARCHES };
-      throw unknownWord(`${path}.type`, OBJECT_TYPES);
+  if (type !== 'allowed_tools') {
+    if (isSearch(choice, type)) return { kind: 'required', names: [], ...SEARCHES };
+    throw unknownWord(`${path}.type`, OBJECT_TYPES);
   }
-}
-
-function readAllowed(allowed: JsonObject, path: string): ToolChoice {
-  const mode = requireString(allowed, 'mode', path);
-  if (mode !== 'auto' && mode !== 'required')
-    throw unknownWord(`${path}.mode`, ['auto', 'required']);
-  const named = (readArray(allowed, 'tools', path) ?? []).map((value, index) =>
-    readAllowedName(value, `${path}.tools[${index}]`),
+  const { allowed_tools: allowed } = choice;
+  const allowedPath = `${path}.allowed_tools`;
+  if (!allowed) throw missingField(allowedPath);
+  const kind = readMode(allowed, allowedPath);
+  const toolsPath = `${allowedPath}.tools`;
+  const named = (allowed.tools ?? []).map((tool, index) =>
+    readChosen(tool, `${toolsPath}[${index}]`),
   );
-  if (named.length === 0) throw invalidRequest(`${path}.tools`, `${path}.tools names no tool.`);
+  if (named.length === 0) throw invalidRequest(toolsPath, `${toolsPath} names no tool.`);
   const names = named.filter((name) => name !== undefined);
-  return { kind: mode, names, ...(names.length < named.length ? SEARCHES : {}) };
+  return { kind, names, ...(names.length < named.length ? SEARCHES : {}) };
 }
 
-/** Undefined for a search, which has no name. */
-function readAllowedName(value: JsonValue, path: string): string | undefined {
-  const tool = asObject(value, path);
-  if (typeof tool.name === 'string') return requireString(tool, 'name', path);
-  const type = requireString(tool, 'type', path);
-  return isSearch(tool, type) ? undefined : readToolName(tool, type, path);
+export function readMode({ mode }: Choice, path: string): 'auto' | 'required' {
+  const word = filled(mode, `${path}.mode`);
+  if (word === 'auto' || word === 'required') return word;
+  throw unknownWord(`${path}.mode`, ['auto', 'required']);
 }
 
-function readToolName(holder: JsonObject, type: string, path: string): string {
-  return requireString(requireObject(holder, type, path), 'name', `${path}.${type}`);
-}
-
-function assertKnown(
-  names: readonly string[],
-  tools: readonly { readonly name: string }[],
-  path: string,
-): void {
-  const known = new Set(tools.map(({ name }) => name));
-  const unknown = names.find((name) => !known.has(name));
-  if (unknown === undefined) return;
-  throw invalidRequest(path, `${path} names the tool "${unknown}", which is not in tools.`);
+/** Undefined for a search, which has no name. The deprecated form, and the one of Responses, name the tool directly. */
+function readChosen(tool: Choice, path: string): string | undefined {
+  if (typeof tool.name === 'string') return filled(tool.name, `${path}.name`);
+  const type = filled(tool.type, `${path}.type`);
+  if (isSearch(tool, type)) return undefined;
+  const holder = type === 'function' || type === 'custom' ? tool[type] : undefined;
+  if (!holder) throw missingField(`${path}.${type}`);
+  return holder.name;
 }

@@ -1,160 +1,252 @@
-// Reads single fields of a client's body and words what is wrong with them, naming the path.
+// What a Chat Completions body may hold, at any depth, and how what is wrong with it is worded.
+// Source of the shapes: `openai` resources/chat/completions.
 
+import { BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { type ClientNames, memberPath, type Receipt } from '../../canonical/receipt.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { readNumber } from '../../lib/json.ts';
 import { createJsonBudget, type JsonBudget } from '../../lib/json-limits.ts';
 import { told } from '../../lib/localized-message.ts';
 import type { ChatExtensionKey } from '../../wire/chat.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import {
-  createFieldReader,
-  extendShape,
+  ANYTHING,
+  BOOLEAN,
+  type Checked,
+  checkShape,
+  type Fault,
+  FILLED,
+  FREE,
+  listOf,
   type NumberRange,
-  noteUnknownFields,
-  objectShape,
+  needed,
+  numberIn,
+  objectOf,
+  openObjectOf,
   type Shape,
+  type ShapesByName,
+  STRING,
   taggedShape,
+  textOr,
+  textOrListOf,
+  type ValueOf,
+  wordOf,
 } from '../body-schema.ts';
 
-const TYPE_WORDS = {
-  string: 'a string',
-  boolean: 'true or false',
-  object: 'an object',
-  array: 'an array',
-} as const;
-
-const fields = createFieldReader({
-  wrongType: (path, expected) => wrongType(path, TYPE_WORDS[expected]),
-  wrongNumber: (path, fault, range) =>
-    fault === 'not-a-number'
-      ? wrongType(path, describe(range))
-      : invalidRequest(path, `${path} must be ${describe(range)}.`),
-});
-
-/** Optional fields; null means absent. @throws GatewayError 400 */
-export const readString = fields.string;
-export const readBoolean = fields.boolean;
-export const readObject = fields.object;
-export const readArray = fields.array;
-/** A number at `path`, the whole path being given. @throws GatewayError 400 outside the range. */
-export const readNumberIn = fields.number;
-
-export function requireString(object: JsonObject, key: string, parent: string): string {
-  const path = memberPath(parent, key);
-  const value = readString(object, key, parent);
-  if (value === undefined) throw missingField(path);
-  if (value === '') throw invalidRequest(path, `${path} is empty.`);
-  return value;
+/** Several fields of one shape. */
+export function each<const Keys extends readonly string[], Of extends Shape>(
+  keys: Keys,
+  shape: Of,
+): Readonly<Record<Keys[number], Of>> {
+  return Object.fromEntries(keys.map((key) => [key, shape])) as Record<Keys[number], Of>;
 }
 
-export function requireObject(object: JsonObject, key: string, parent: string): JsonObject {
-  const value = readObject(object, key, parent);
-  if (value === undefined) throw missingField(memberPath(parent, key));
-  return value;
+/** Every part may have cache hints. */
+function part<Fields extends ShapesByName, const Known extends string = never>(
+  fields: Fields,
+  known: readonly Known[] = [],
+) {
+  const hints = each(['cache_control', 'prompt_cache_breakpoint'], ANYTHING);
+  return objectOf({ type: STRING, ...hints, ...fields }, known);
 }
-
-/** An array element that has to be an object. */
-export function asObject(value: JsonValue | undefined, path: string): JsonObject {
-  if (!isJsonObject(value)) throw wrongType(path, TYPE_WORDS.object);
-  return value;
-}
-
-export function wrongType(path: string, expected: string): Error {
-  return invalidRequest(path, `${path} must be ${expected}.`, 'invalid-type');
-}
-
-export function missingField(path: string): Error {
-  return invalidRequest(path, `${path} is required.`, 'missing-field');
-}
-
-/** The error for a word outside a closed list. */
-export function unknownWord(path: string, words: readonly string[]): Error {
-  return invalidRequest(path, `${path} must be one of: ${words.join(', ')}.`);
-}
-
-function describe({ min, max, integer }: NumberRange): string {
-  const noun = integer === true ? 'an integer' : 'a number';
-  if (min !== undefined && max !== undefined) return `${noun} from ${min} to ${max}`;
-  if (min !== undefined) return `${noun} of at least ${min}`;
-  return noun;
-}
-
-/** Every part may have cache hints. Source of the shapes: `openai` resources/chat/completions. */
-const PART = ['type', 'cache_control', 'prompt_cache_breakpoint'];
 
 /** `parsed` is what the helpers of SDKs read the text as, and hand back beside it. */
-const TEXT = objectShape([...PART, 'text', 'annotations', 'logprobs', 'parsed']);
-const REFUSAL = objectShape([...PART, 'refusal']);
-const FILE = ['file_data', 'file_url', 'file_id', 'filename', 'detail'];
-const PICTURE = objectShape([...PART, 'file_id', 'detail'], {
-  image_url: objectShape(['url', 'detail']),
+const TEXT_HINTS = ['annotations', 'logprobs', 'parsed'] as const;
+const TEXT = part({ text: needed(STRING) }, TEXT_HINTS);
+const FILE = { ...each(['file_data', 'file_url', 'filename'], STRING), file_id: ANYTHING };
+const ADDRESS = objectOf({ url: needed(FILLED), detail: STRING });
+const PICTURE = part({
+  image_url: textOr(ADDRESS, 'unnamed'),
+  file_id: ANYTHING,
+  detail: STRING,
 });
+const SOUND = objectOf({ data: needed(FILLED), format: needed(FILLED) });
 
 /** Both protocols of this folder: clients mix in the words of the other one. */
-export const PART_SHAPES: Shape = taggedShape('type', {
+export const PART = taggedShape('type', {
   text: TEXT,
   input_text: TEXT,
   output_text: TEXT,
-  refusal: REFUSAL,
+  refusal: part({ refusal: needed(STRING) }),
   image_url: PICTURE,
   input_image: PICTURE,
-  video_url: objectShape(PART, { video_url: objectShape(['url']) }),
-  input_audio: objectShape(PART, { input_audio: objectShape(['data', 'format']) }),
-  file: objectShape(PART, { file: objectShape(FILE) }),
-  input_file: objectShape([...PART, ...FILE]),
+  video_url: part({ video_url: textOr(objectOf({ url: needed(FILLED) }), 'unnamed') }),
+  input_audio: part({ input_audio: needed(SOUND) }),
+  file: part({ file: needed(objectOf(FILE, ['detail'])) }),
+  input_file: part(FILE, ['detail']),
 });
+export const CONTENT = textOrListOf(PART, 'named');
+/** What a tool of the Responses protocol gives. */
+export const OUTPUT = textOrListOf(PART, 'named');
+const INSTRUCTION = part({ text: STRING }, TEXT_HINTS);
+export const INSTRUCTIONS = textOrListOf(INSTRUCTION, 'named');
 
-const MESSAGE = objectShape(['role', 'name', 'cache_control'], { content: PART_SHAPES });
-const FUNCTION_CALL = objectShape(['name', 'arguments', 'parsed_arguments']);
+export type Part = ValueOf<typeof PART>;
+export type Content = ValueOf<typeof CONTENT> | null | undefined;
+export type File = Pick<Extract<Part, { type: 'input_file' }>, keyof typeof FILE>;
+
+const HEAD = { role: STRING, name: STRING, cache_control: ANYTHING };
+const SYSTEM = objectOf({ ...HEAD, content: needed(INSTRUCTIONS) });
+const CALL = objectOf({ name: needed(FILLED), arguments: ANYTHING }, ['parsed_arguments']);
+const EXTRA = openObjectOf(each(CHAT_EXTENSION_KEYS, openObjectOf({ thought_signature: STRING })));
 
 /** Streams number their calls, and clients return the number with them. */
-const TOOL_CALL = objectShape(['id', 'type', 'index', 'extra_content', 'cache_control'], {
-  function: FUNCTION_CALL,
-  custom: objectShape(['name', 'input']),
-});
-
-/** What answers of this protocol carry and SDKs hand back, the text already says. */
-const ASSISTANT = extendShape(
-  MESSAGE,
-  [
-    ...['refusal', 'reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'],
-    ...['annotations', 'parsed'],
-  ],
+const TOOL_CALL = objectOf(
   {
-    tool_calls: TOOL_CALL,
-    function_call: FUNCTION_CALL,
-    images: objectShape(['type', 'index'], { image_url: objectShape(['url', 'detail']) }),
+    id: needed(FILLED),
+    type: STRING,
+    function: CALL,
+    custom: objectOf({ name: needed(FILLED), input: STRING }),
+    extra_content: EXTRA,
   },
+  ['index', 'cache_control'],
 );
 
-export const MESSAGE_SHAPES: Shape = taggedShape('role', {
-  system: MESSAGE,
-  developer: MESSAGE,
-  user: MESSAGE,
-  assistant: ASSISTANT,
-  tool: extendShape(MESSAGE, ['tool_call_id']),
-  function: MESSAGE,
+const MESSAGE = taggedShape('role', {
+  system: SYSTEM,
+  developer: SYSTEM,
+  user: objectOf({ ...HEAD, content: needed(CONTENT) }),
+  assistant: objectOf(
+    {
+      ...HEAD,
+      content: CONTENT,
+      refusal: STRING,
+      reasoning_content: ANYTHING,
+      reasoning: ANYTHING,
+      extra_content: EXTRA,
+      tool_calls: listOf(TOOL_CALL),
+      function_call: CALL,
+      images: listOf(objectOf({ image_url: needed(ADDRESS) }, ['type', 'index'])),
+    },
+    // What answers of this protocol carry and SDKs hand back, the text already says.
+    ['reasoning_details', 'annotations', 'parsed'],
+  ),
+  tool: objectOf({ ...HEAD, content: CONTENT, tool_call_id: needed(FILLED) }),
+  function: objectOf({ ...HEAD, content: CONTENT, name: needed(FILLED) }),
 });
 
-const NAMED = objectShape(['name']);
+export type Message = ValueOf<typeof MESSAGE>;
+export type Assistant = Extract<Message, { role: 'assistant' }>;
+export type ToolCall = ValueOf<typeof TOOL_CALL>;
+
+const NAMED = objectOf({ name: needed(FILLED) });
 /** Of the Responses protocol too, which names tools beside their type. */
-const CHOSEN = objectShape(['type', 'name', 'namespace'], { function: NAMED, custom: NAMED });
+const CHOSEN = { type: STRING, name: ANYTHING, namespace: STRING, function: NAMED, custom: NAMED };
 
-export const CHOICE_SHAPE: Shape = extendShape(CHOSEN, ['mode', 'server_label'], {
-  tools: CHOSEN,
-  allowed_tools: objectShape(['mode'], { tools: CHOSEN }),
+/** Of `tool_choice`, and of a list of tools it allows. */
+export const CHOICE = textOr(
+  objectOf(
+    {
+      ...CHOSEN,
+      mode: STRING,
+      tools: listOf(objectOf(CHOSEN)),
+      allowed_tools: objectOf({ mode: STRING, tools: listOf(objectOf(CHOSEN)) }),
+    },
+    ['server_label'],
+  ),
+  'named',
+);
+
+export type Choice = Exclude<ValueOf<typeof CHOICE>, string>;
+
+export const SCHEMA_FORMAT = {
+  ...each(['name', 'description'], STRING),
+  schema: ANYTHING,
+  strict: BOOLEAN,
+};
+export const STREAM_OPTIONS = objectOf(each(['include_usage', 'include_obfuscation'], BOOLEAN));
+
+/** What other libraries call a level and a budget. */
+export const AMOUNTS = {
+  ...each(['effort', ...LEVEL_KEYS], STRING),
+  ...each(BUDGET_KEYS, numberIn({ min: 0, integer: true })),
+};
+
+const CONFIG = objectOf({
+  ...each(['thinking_budget', 'thinkingBudget'], numberIn({ min: -1, integer: true })),
+  ...each(['thinking_level', 'thinkingLevel'], STRING),
+  ...each(['include_thoughts', 'includeThoughts'], BOOLEAN),
 });
+/** The vendor's own words for how much to think. */
+export const EXTENSION = objectOf(each(['thinking_config', 'thinkingConfig'], CONFIG));
 
-export const FORMAT_SHAPE: Shape = objectShape(['type'], {
-  json_schema: objectShape(['name', 'description', 'schema', 'strict']),
-});
+const SHARE = numberIn({ min: 0, max: 1 });
+const PENALTY = numberIn({ min: -2, max: 2 });
+export const COUNT = numberIn({ min: 1, integer: true });
 
-export const STREAM_OPTIONS_SHAPE: Shape = objectShape(['include_usage', 'include_obfuscation']);
+/** Of all surfaces that answer in words. */
+export const SAMPLING = {
+  temperature: numberIn({ min: 0, max: 2 }),
+  top_p: SHARE,
+  ...each(['presence_penalty', 'frequency_penalty'], PENALTY),
+};
+export const SEED = numberIn({ integer: true });
+export const TOP_LOGPROBS = numberIn({ min: 0, max: 20, integer: true });
+export const CHOICES = numberIn({ min: 1, max: 128, integer: true });
 
-export const SAFETY_SHAPE: Shape = objectShape(['category', 'threshold', 'method']);
+/** Fields that are read, or that only concern caching, bookkeeping and stored answers. */
+export const BODY = objectOf(
+  {
+    model: needed(STRING),
+    messages: needed(listOf(MESSAGE)),
+    stream: BOOLEAN,
+    stream_options: STREAM_OPTIONS,
+    ...each(['max_completion_tokens', 'max_tokens'], COUNT),
+    ...SAMPLING,
+    seed: SEED,
+    // Servers that know the field read 0 and −1 as "no limit".
+    top_k: numberIn({ min: -1, integer: true }),
+    stop: ANYTHING,
+    logprobs: BOOLEAN,
+    top_logprobs: TOP_LOGPROBS,
+    n: CHOICES,
+    ...each(['tools', 'functions', 'modalities'], listOf(ANYTHING)),
+    ...each(['tool_choice', 'function_call'], CHOICE),
+    parallel_tool_calls: BOOLEAN,
+    web_search_options: FREE,
+    response_format: objectOf({ type: needed(FILLED), json_schema: objectOf(SCHEMA_FORMAT) }),
+    safety_settings: listOf(objectOf(each(['category', 'threshold'], needed(FILLED)), ['method'])),
+    ...each(['reasoning_effort', 'reasoningEffort'], STRING),
+    reasoning: objectOf({ ...AMOUNTS, ...each(['enabled', 'exclude'], BOOLEAN) }, ['summary']),
+    thinking: objectOf({
+      ...AMOUNTS,
+      type: wordOf(['enabled', 'disabled', 'adaptive', 'auto']),
+      ...each(['include_thoughts', 'includeThoughts'], BOOLEAN),
+    }),
+    enable_thinking: BOOLEAN,
+    thinking_budget: numberIn({ min: -1, integer: true }),
+    ...each(['thinking_config', 'thinkingConfig', 'extra_body', ...CHAT_EXTENSION_KEYS], FREE),
+    ...each(['size', 'quality', 'imageSize', 'user', 'prompt_cache_key'], STRING),
+    ...each(['verbosity', 'service_tier'], STRING),
+  },
+  ['metadata', 'safety_identifier', 'prompt_cache_options', 'prompt_cache_retention'],
+);
 
-/** Client field names that receipts and errors use. */
+export type Body = ValueOf<typeof BODY>;
+
+/** What is asked with `extra_body`. */
+export const EXTRA_BODY = objectOf(each(CHAT_EXTENSION_KEYS, FREE));
+
+const FUNCTION_TYPE = ['cache_control', 'type', 'defer_loading'] as const;
+/** Nothing is deferred: every tool is declared from the start. Clients of several protocols send the tools of Messages. */
+export const FUNCTION = objectOf(
+  {
+    ...each(['name', 'description'], STRING),
+    ...each(['parameters', 'input_schema'], ANYTHING),
+    strict: BOOLEAN,
+  },
+  FUNCTION_TYPE,
+);
+const GRAMMAR = each(['syntax', 'definition'], FILLED);
+/** Beside a flat format, as Responses have it, stands `type`, and the grammar within the format. */
+export const FREEFORM = objectOf(
+  {
+    ...each(['name', 'description'], STRING),
+    format: objectOf({ type: needed(FILLED), ...GRAMMAR, grammar: objectOf(GRAMMAR) }),
+  },
+  FUNCTION_TYPE,
+);
+
 const NAMES: ClientNames = {
   system: 'messages',
   redacted_thinking: 'messages',
@@ -169,40 +261,22 @@ const LEGACY_NAMES: ClientNames = {
   tool_calls: 'choices.message.function_call',
 };
 
-/** Of several names for one field the client's own; `thinkingPath` is absent when no field says it. */
+/**
+ * Client field names that receipts and errors use: of several names for one field the client's own; without any field
+ * it was the model's name that asked for thoughts.
+ */
 export function clientNamesOf(
-  body: JsonObject,
-  {
-    thinkingPath,
-    isLegacy,
-  }: { readonly thinkingPath: string | undefined; readonly isLegacy: boolean },
+  body: Body,
+  { thinkingPath }: ReadContext,
+  isLegacy: boolean,
 ): ClientNames {
-  const firstOf = (...keys: readonly [string, ...string[]]): string =>
-    keys.find((key) => (body[key] ?? null) !== null) ?? keys[0];
-  return {
+  const names = {
     ...NAMES,
-    max_tokens: firstOf('max_completion_tokens', 'max_tokens'),
+    max_tokens: usedKey(body, ['max_completion_tokens', 'max_tokens']) ?? 'max_completion_tokens',
     thinking: thinkingPath ?? 'model',
-    size: firstOf('size', 'imageSize', 'quality'),
-    ...(isLegacy ? LEGACY_NAMES : {}),
+    size: usedKey(body, ['size', 'imageSize', 'quality']) ?? 'size',
   };
-}
-
-export interface NoteOptions {
-  /** What is known, at any depth. */
-  readonly known: Shape;
-  /** Path of the object; '' for the body. */
-  readonly path: string;
-  readonly context: Pick<ReadContext, 'receipt'>;
-}
-
-/** Notes every field outside `known` that says something. */
-export function noteUnreadFields(object: JsonObject, { known, path, context }: NoteOptions): void {
-  noteUnknownFields(object, {
-    shape: known,
-    path,
-    note: (unread) => context.receipt.add('dropped', unread, told`This field has no effect here.`),
-  });
+  return isLegacy ? { ...names, ...LEGACY_NAMES } : names;
 }
 
 /** Shared by the readers of one request. */
@@ -218,12 +292,6 @@ export interface ReadContext {
   readonly missingNames: string[];
 }
 
-/** A vendor extension object and where it stood. */
-export interface Extension {
-  readonly value: JsonObject;
-  readonly path: string;
-}
-
 export function createReadContext(receipt: Receipt): ReadContext {
   return {
     receipt,
@@ -234,18 +302,90 @@ export function createReadContext(receipt: Receipt): ReadContext {
   };
 }
 
-/** The vendor extension inside `holder` (`extra_content`, `extra_body` or the body itself). */
-export function readExtension(
-  holder: JsonObject | undefined,
-  path: string,
-  context: ReadContext,
-): Extension | undefined {
-  if (holder === undefined) return undefined;
-  for (const key of CHAT_EXTENSION_KEYS) {
-    const value = readObject(holder, key, path);
-    if (value === undefined) continue;
-    context.extensionKey = key;
-    return { value, path: memberPath(path, key) };
+/** The value at `path`, which is as the shape says. @throws GatewayError 400 naming the field */
+export function check<Value>(value: unknown, shape: Shape<Value>, path: string): Checked<Value> {
+  return checkShape(value, shape, (fault) => faultError(fault, path));
+}
+
+interface Place {
+  readonly path: string;
+  readonly receipt: Receipt;
+}
+
+/** As `check`; fields outside the shape are told. */
+export function readAll<Value>(value: unknown, shape: Shape<Value>, place: Place): Value {
+  const { value: read, unknown } = check(value, shape, place.path);
+  noteUnread(unknown, place);
+  return read;
+}
+
+/** `unknown` are the paths, from `path` on, of fields that no reader knows. */
+export function noteUnread(unknown: readonly string[] = [], { path, receipt }: Place): void {
+  for (const inner of unknown) {
+    receipt.add('dropped', memberPath(path, inner), told`This field has no effect here.`);
   }
-  return undefined;
+}
+
+export function wrongType(path: string, expected: string): Error {
+  return invalidRequest(path, `${path} must be ${expected}.`, 'invalid-type');
+}
+
+export function missingField(path: string): Error {
+  return invalidRequest(path, `${path} is required.`, 'missing-field');
+}
+
+/** A text that has to be there. */
+export function filled(text: string | null | undefined, path: string): string {
+  if (!text) throw text === '' ? emptyField(path) : missingField(path);
+  return text;
+}
+
+/** The error for a word outside a closed list. */
+export function unknownWord(path: string, words: readonly string[]): Error {
+  return invalidRequest(path, `${path} must be one of: ${words.join(', ')}.`);
+}
+
+/** As `unknownWord`, for the field that tells the kind of an object. */
+export function unknownTag(path: string, tag: string, words: readonly string[]): Error {
+  return tag === '' ? emptyField(path) : unknownWord(path, words);
+}
+
+function emptyField(path: string): Error {
+  return invalidRequest(path, `${path} is empty.`);
+}
+
+function faultError({ path: inner, shape, value }: Fault, outer: string): Error {
+  const dotted = inner === '' ? outer : memberPath(outer, inner);
+  const path = dotted.replace(/\.(\d+)(?=\.|$)/g, '[$1]');
+  if (value === undefined) return missingField(path);
+  switch (shape.kind) {
+    case 'string':
+      if (typeof value !== 'string') return wrongType(path, 'a string');
+      return shape.words === undefined ? emptyField(path) : unknownWord(path, shape.words);
+    case 'boolean':
+      return wrongType(path, 'true or false');
+    case 'number': {
+      const expected = describe(shape.range);
+      return readNumber(value) === undefined
+        ? wrongType(path, expected)
+        : invalidRequest(path, `${path} must be ${expected}.`);
+    }
+    case 'list': {
+      if (shape.text !== 'named') return wrongType(path, 'an array');
+      const kind = shape === OUTPUT ? '' : shape.items === INSTRUCTION ? 'text ' : 'content ';
+      return wrongType(path, `a string or an array of ${kind}parts`);
+    }
+    case 'object':
+      if (shape.text === 'unnamed') return wrongType(path, 'a string');
+      return wrongType(path, shape.text === 'named' ? 'a string or an object' : 'an object');
+    default:
+      return wrongType(path, 'an object');
+  }
+}
+
+function describe({ min, max, integer }: NumberRange): string {
+  const noun = integer === true ? 'an integer' : 'a number';
+  if (min !== undefined && max !== undefined) return `${noun} from ${min} to ${max}`;
+  if (min !== undefined) return `${noun} of at least ${min}`;
+  return noun;
 }

@@ -11,7 +11,7 @@ import {
   TOOL_ANSWER,
   unary,
 } from './answers.test-support.ts';
-import { createChatWriter } from './write-events.ts';
+import { ChatWriter } from './write-events.ts';
 
 test('a stream with thoughts, text and parallel calls has exactly this form', async () => {
   await expect(stream(TOOL_ANSWER)).toMatchFileSnapshot('__fixtures__/tool-calls.stream.golden');
@@ -188,7 +188,7 @@ test('sources stand for the whole content only where no passage cites any', () =
 
 test('a model name or text with quotes and line ends cannot break out of its frame', () => {
   const model = 'a"b\r\n\r\ndata: x';
-  const writer = createChatWriter({ ...CONTEXT, model }, OPTIONS);
+  const writer = new ChatWriter({ ...CONTEXT, model }, OPTIONS);
   const text = eventsOf([[{ kind: 'text', pieces: ['\r\n\r\ndata: [DONE]\u2028\ud800'] }]])
     .map((event) => writer.write(event))
     .join('');

@@ -1,25 +1,26 @@
 // Writes the events of one answer as a chat completion chunk stream.
 
-import type {
-  BlockDeltaEvent,
-  BlockEndEvent,
-  BlockOpening,
-  BlockStartEvent,
-  CanonicalEvent,
-  FinishEvent,
-  GroundingEvent,
+import {
+  type BlockDeltaEvent,
+  type BlockEndEvent,
+  type BlockOpening,
+  type BlockStartEvent,
+  type CanonicalEvent,
+  type FinishEvent,
+  type GroundingEvent,
+  readCallInput,
 } from '../../canonical/event.ts';
-import type { Signature } from '../../canonical/request.ts';
 import { blockMessage } from '../../canonical/text-forms.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import { joinFlat } from '../../lib/flatten-string.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { DATA_START, dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import {
   type AnswerOptions,
   ContentText,
   writeAnnotations,
+  writeCall,
   writeExtraContent,
   writeFinishReason,
   writeFreeformInput,
@@ -30,9 +31,26 @@ import {
 } from './answer-parts.ts';
 import { writeErrorBody } from './errors.ts';
 
-type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
+/** Everything of a chunk after its delta. */
+const TAIL = joinFlat([',"logprobs":null,"finish_reason":null}]}', FRAME_END]);
+/** The same behind a delta of one text. */
+const TEXT_TAIL = joinFlat(['}', TAIL]);
+
+interface Choice {
+  /** Everything of a chunk before its delta. */
+  readonly head: string;
+  readonly content: ContentText;
+  hasBegun: boolean;
+  /** Calls opened so far. */
+  calls: number;
+  /** One open call at a time, as blocks of a choice follow one another. */
+  call: OpenCall | undefined;
+  images: number;
+  grounding: GroundingEvent | undefined;
+}
 
 interface OpenCall {
+  /** The deprecated form holds one call: further ones cannot be shown. */
   readonly form: 'function' | 'custom' | 'legacy' | 'hidden';
   readonly index: number;
   readonly isSigned: boolean;
@@ -42,304 +60,221 @@ interface OpenCall {
 }
 
 /**
- * One open call at a time, as blocks of a choice follow one another. All results are delta JSON or ''.
- * Openings carry id, type and name; `openai` refuses a stream whose first delta of a call lacks one.
+ * Rules of the stream (`openai` lib/ChatCompletionStream): the first delta of a choice brings the role,
+ * every choice ends with a `finish_reason`, usage comes in a chunk without choices and only when asked
+ * for, `[DONE]` ends a stream that went well; an error ends it without.
  */
-class CallWriter {
+export class ChatWriter implements StreamWriter {
+  readonly contentType = EVENT_STREAM_TYPE;
   readonly #options: AnswerOptions;
-  #count = 0;
-  #current: OpenCall | undefined;
+  /** Everything of a chunk before its choices. */
+  readonly #head: string;
+  readonly #choices = new Map<number, Choice>();
+  /** The choice of each open block. */
+  readonly #owners = new Map<number, Choice>();
+  #usage: Usage = NO_USAGE;
 
-  constructor(options: AnswerOptions) {
+  constructor(context: ReplyContext, options: AnswerOptions) {
     this.#options = options;
+    const id = JSON.stringify(context.createId('chatcmpl-'));
+    const model = JSON.stringify(context.model);
+    this.#head = `${DATA_START}{"id":${id},"object":"chat.completion.chunk","created":${context.createdAt},"model":${model},"choices":[`;
   }
 
-  /** Calls opened so far. */
-  get count(): number {
-    return this.#count;
+  write(event: CanonicalEvent): string {
+    switch (event.kind) {
+      case 'start':
+        this.#usage = event.usage ?? this.#usage;
+        return begin(this.#choiceAt(0));
+      case 'block-start':
+        return this.#openBlock(event);
+      case 'block-delta':
+        return continueBlock(this.#ownerOf(event.index), event.delta);
+      case 'block-end':
+        return this.#closeBlock(event);
+      case 'grounding': {
+        const choice = this.#choiceAt(event.choice);
+        choice.grounding = event;
+        return begin(choice);
+      }
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'finish':
+        return this.#finish(event);
+      case 'error':
+        return dataFrame(JSON.stringify(writeErrorBody(event.error)));
+      default:
+        return event satisfies never;
+    }
   }
 
-  open(call: CallOpening): string {
+  keepAlive(): string {
+    return `: keep-alive${FRAME_END}`;
+  }
+
+  #choiceAt(index: number): Choice {
+    let choice = this.#choices.get(index);
+    if (choice === undefined) {
+      const head = joinFlat([this.#head, `{"index":${index},"delta":`]);
+      const content = new ContentText();
+      choice = {
+        head,
+        content,
+        hasBegun: false,
+        calls: 0,
+        call: undefined,
+        images: 0,
+        grounding: undefined,
+      };
+      this.#choices.set(index, choice);
+    }
+    return choice;
+  }
+
+  #ownerOf(index: number): Choice {
+    const owner = this.#owners.get(index);
+    if (owner === undefined) throw new Error(`Event for block ${index}, which was never opened.`);
+    return owner;
+  }
+
+  #openBlock({ index, choice: choiceIndex, block }: BlockStartEvent): string {
+    const choice = this.#choiceAt(choiceIndex);
+    const opening = begin(choice);
+    this.#owners.set(index, choice);
+    switch (block.kind) {
+      case 'text':
+      case 'thinking':
+        return opening;
+      case 'tool-call':
+        return opening + this.#openCall(choice, block);
+      default: {
+        const content = choice.content.addBlock(writeMarkdown(block));
+        const image = writeImage(block, choice.images);
+        if (image === undefined) return opening + chunk(choice, { content });
+        choice.images += 1;
+        return opening + chunk(choice, { content, images: [image] });
+      }
+    }
+  }
+
+  /** Openings carry id, type and name; `openai` refuses a stream whose first delta of a call lacks one. */
+  #openCall(choice: Choice, call: Extract<BlockOpening, { kind: 'tool-call' }>): string {
+    const written = writeCall(call, '', this.#options);
+    const index = choice.calls;
+    const isLegacy = this.#options.callForm === 'function_call' && written.type === 'function';
+    const form = isLegacy ? (index === 0 ? 'legacy' : 'hidden') : written.type;
     const isSigned = call.signature !== undefined;
-    const form = formOf(call, this.#count, this.#options);
-    const opened = { form, index: this.#count, isSigned, hasArguments: false, held: '' };
-    this.#current = opened;
-    this.#count += 1;
-    return writeOpening(opened, call, this.#options);
-  }
-
-  addArguments(json: string): string {
-    const current = this.#current;
-    if (current === undefined || json === '') return '';
-    current.hasArguments = true;
-    if (current.form !== 'custom') return writePiece(current, json, '');
-    current.held += json;
-    return '';
+    choice.call = { form, index, isSigned, hasArguments: false, held: '' };
+    choice.calls += 1;
+    if (written.type === 'custom' || !isLegacy) {
+      return chunk(choice, { tool_calls: [{ index, ...written }] });
+    }
+    return form === 'legacy' ? chunk(choice, { function_call: written.function }) : '';
   }
 
   /**
    * Ends the open call, if any: whatever was held back, and `{}` for a call without arguments. A
    * signature its opening did not have comes with it; the clients' parsers take it in any delta.
    */
-  close(signature: Signature | undefined): string {
-    const ended = this.#current;
-    this.#current = undefined;
+  #closeBlock({ index, signature }: BlockEndEvent): string {
+    const choice = this.#ownerOf(index);
+    this.#owners.delete(index);
+    const ended = choice.call;
     if (ended === undefined) return '';
+    choice.call = undefined;
     const late = ended.isSigned ? undefined : signature;
     const extra =
       late === undefined
         ? ''
         : `,"extra_content":${JSON.stringify(writeExtraContent(late, this.#options.extensionKey))}`;
-    if (ended.form === 'custom') return writePiece(ended, readFreeformInput(ended.held), extra);
-    if (!ended.hasArguments) return writePiece(ended, '{}', extra);
-    return extra === '' ? '' : writePiece(ended, '', extra);
+    if (ended.form === 'custom') return callChunk(choice, ended, freeformInput(ended.held), extra);
+    if (!ended.hasArguments) return callChunk(choice, ended, '{}', extra);
+    return extra === '' ? '' : callChunk(choice, ended, '', extra);
   }
-}
 
-/** The deprecated form holds one call: further ones cannot be shown. */
-function formOf(call: CallOpening, count: number, options: AnswerOptions): OpenCall['form'] {
-  if (options.freeformTools.has(call.name)) return 'custom';
-  if (options.callForm === 'tool_calls') return 'function';
-  return count === 0 ? 'legacy' : 'hidden';
-}
-
-function writeOpening(open: OpenCall, call: CallOpening, options: AnswerOptions): string {
-  const { id, name, signature } = call;
-  const extra =
-    signature === undefined
-      ? {}
-      : { extra_content: writeExtraContent(signature, options.extensionKey) };
-  switch (open.form) {
-    case 'function':
-      return writeCallDelta({
-        index: open.index,
-        id,
-        type: 'function',
-        function: { name, arguments: '' },
-        ...extra,
-      });
-    case 'custom':
-      return writeCallDelta({
-        index: open.index,
-        id,
-        type: 'custom',
-        custom: { name, input: '' },
-        ...extra,
-      });
-    case 'legacy':
-      return JSON.stringify({ function_call: { name, arguments: '' } });
-    case 'hidden':
-      return '';
-    default:
-      return open.form satisfies never;
-  }
-}
-
-function writeCallDelta(call: JsonObject): string {
-  return `{"tool_calls":[${JSON.stringify(call)}]}`;
-}
-
-/** `extra` is more members of the call; the deprecated form has no place for them. */
-function writePiece(open: OpenCall, piece: string, extra: string): string {
-  const text = JSON.stringify(piece);
-  switch (open.form) {
-    case 'function':
-      return `{"tool_calls":[{"index":${open.index},"function":{"arguments":${text}}${extra}}]}`;
-    case 'custom':
-      return `{"tool_calls":[{"index":${open.index},"custom":{"input":${text}}${extra}}]}`;
-    case 'legacy':
-      return piece === '' ? '' : `{"function_call":{"arguments":${text}}}`;
-    case 'hidden':
-      return '';
-    default:
-      return open.form satisfies never;
-  }
-}
-
-function readFreeformInput(json: string): string {
-  if (json === '') return '';
-  try {
-    const input = parseJson(json);
-    return isJsonObject(input) ? writeFreeformInput(input) : json;
-  } catch {
-    return json;
-  }
-}
-
-/** Everything of a chunk after its delta. */
-const TAIL = joinFlat([',"logprobs":null,"finish_reason":null}]}', FRAME_END]);
-/** The same behind a delta of one text. */
-const TEXT_TAIL = joinFlat(['}', TAIL]);
-
-interface StreamState {
-  readonly options: AnswerOptions;
-  /** Everything of a chunk before its choices. */
-  readonly head: string;
-  readonly choices: Map<number, ChoiceState>;
-  /** The choice of each open block. */
-  readonly owners: Map<number, ChoiceState>;
-  usage: Usage;
-}
-
-interface ChoiceState {
-  /** Everything of a chunk before its delta. */
-  readonly head: string;
-  readonly content: ContentText;
-  readonly calls: CallWriter;
-  images: number;
-  grounding: GroundingEvent | undefined;
-}
-
-/**
- * Rules of the stream (`openai` lib/ChatCompletionStream): the first delta of a choice brings the role,
- * every choice ends with a `finish_reason`, usage comes in a chunk without choices and only when asked
- * for, `[DONE]` ends a stream that went well; an error ends it without.
- */
-export function createChatWriter(context: ReplyContext, options: AnswerOptions): StreamWriter {
-  const id = JSON.stringify(context.createId('chatcmpl-'));
-  const model = JSON.stringify(context.model);
-  const state: StreamState = {
-    options,
-    head: `${DATA_START}{"id":${id},"object":"chat.completion.chunk","created":${context.createdAt},"model":${model},"choices":[`,
-    choices: new Map(),
-    owners: new Map(),
-    usage: NO_USAGE,
-  };
-  return {
-    contentType: EVENT_STREAM_TYPE,
-    write: (event) => writeEvent(state, event),
-    keepAlive: () => `: keep-alive${FRAME_END}`,
-  };
-}
-
-function writeEvent(state: StreamState, event: CanonicalEvent): string {
-  switch (event.kind) {
-    case 'start':
-      state.usage = event.usage ?? state.usage;
-      return openChoice(state, 0);
-    case 'block-start':
-      return openBlock(state, event);
-    case 'block-delta':
-      return continueBlock(ownerOf(state, event.index), event.delta);
-    case 'block-end':
-      return closeBlock(state, event);
-    case 'grounding': {
-      const opening = openChoice(state, event.choice);
-      choiceAt(state, event.choice).grounding = event;
-      return opening;
+  #finish({ choices }: FinishEvent): string {
+    let text = '';
+    for (const end of choices) {
+      const choice = this.#choiceAt(end.choice);
+      text += begin(choice);
+      // AI SDK and others read citations from a delta near the end of the content.
+      const annotations = writeAnnotations(choice.grounding, choice.content);
+      if (annotations.length > 0) text += chunk(choice, { annotations });
+      const refusal = blockMessage(end);
+      if (refusal !== undefined) text += chunk(choice, { refusal });
+      const reason = writeFinishReason(end, choice.calls > 0, this.#options.callForm);
+      const logprobs = JSON.stringify(writeLogprobs(end));
+      text += `${choice.head}{},"logprobs":${logprobs},"finish_reason":"${reason}"}]}${FRAME_END}`;
     }
-    case 'usage':
-      state.usage = event.usage;
-      return '';
-    case 'finish':
-      return `${finish(state, event)}${usageChunk(state)}${dataFrame('[DONE]')}`;
-    case 'error':
-      return dataFrame(JSON.stringify(writeErrorBody(event.error)));
-    default:
-      return event satisfies never;
-  }
-}
-
-/** The opening delta of a choice; '' when it is open already. */
-function openChoice(state: StreamState, index: number): string {
-  if (state.choices.has(index)) return '';
-  return `${choiceAt(state, index).head}{"role":"assistant","content":""}${TAIL}`;
-}
-
-function choiceAt(state: StreamState, index: number): ChoiceState {
-  const known = state.choices.get(index);
-  if (known !== undefined) return known;
-  const choice: ChoiceState = {
-    head: joinFlat([state.head, `{"index":${index},"delta":`]),
-    content: new ContentText(),
-    calls: new CallWriter(state.options),
-    images: 0,
-    grounding: undefined,
-  };
-  state.choices.set(index, choice);
-  return choice;
-}
-
-function ownerOf(state: StreamState, index: number): ChoiceState {
-  const owner = state.owners.get(index);
-  if (owner === undefined) throw new Error(`Event for block ${index}, which was never opened.`);
-  return owner;
-}
-
-function openBlock(state: StreamState, event: BlockStartEvent): string {
-  const { index, choice: choiceIndex, block } = event;
-  const opening = openChoice(state, choiceIndex);
-  const choice = choiceAt(state, choiceIndex);
-  state.owners.set(index, choice);
-  switch (block.kind) {
-    case 'text':
-    case 'thinking':
-      return opening;
-    case 'tool-call':
-      return opening + chunk(choice, choice.calls.open(block));
-    default: {
-      const content = choice.content.addBlock(writeMarkdown(block));
-      const image = writeImage(block, choice.images);
-      if (image === undefined) return opening + chunk(choice, JSON.stringify({ content }));
-      choice.images += 1;
-      return opening + chunk(choice, JSON.stringify({ content, images: [image] }));
+    if (this.#options.includeUsage) {
+      text += `${this.#head}],"usage":${JSON.stringify(writeUsage(this.#usage))}}${FRAME_END}`;
     }
+    return text + dataFrame('[DONE]');
   }
 }
 
-function continueBlock(choice: ChoiceState, delta: BlockDeltaEvent['delta']): string {
+/** The opening delta of a choice; '' when it has begun already. */
+function begin(choice: Choice): string {
+  if (choice.hasBegun) return '';
+  choice.hasBegun = true;
+  return `${choice.head}{"role":"assistant","content":""}${TAIL}`;
+}
+
+function continueBlock(choice: Choice, delta: BlockDeltaEvent['delta']): string {
   switch (delta.kind) {
-    case 'text':
+    case 'text': {
       if (delta.text === '') return '';
-      return textChunk(choice, '{"content":', choice.content.addText(delta.text));
+      const text = JSON.stringify(choice.content.addText(delta.text));
+      return `${choice.head}{"content":${text}${TEXT_TAIL}`;
+    }
     case 'thinking':
       if (delta.text === '') return '';
-      return textChunk(choice, '{"reasoning_content":', delta.text);
-    case 'arguments':
-      return chunk(choice, choice.calls.addArguments(delta.json));
+      return `${choice.head}{"reasoning_content":${JSON.stringify(delta.text)}${TEXT_TAIL}`;
+    case 'arguments': {
+      const { call } = choice;
+      if (call === undefined || delta.json === '') return '';
+      call.hasArguments = true;
+      if (call.form !== 'custom') return callChunk(choice, call, delta.json, '');
+      call.held += delta.json;
+      return '';
+    }
     default:
       return delta satisfies never;
   }
 }
 
-function closeBlock(state: StreamState, { index, signature }: BlockEndEvent): string {
-  const choice = ownerOf(state, index);
-  state.owners.delete(index);
-  return chunk(choice, choice.calls.close(signature));
-}
-
-function finish(state: StreamState, event: FinishEvent): string {
-  let text = '';
-  for (const end of event.choices) {
-    const opening = openChoice(state, end.choice);
-    const choice = choiceAt(state, end.choice);
-    const reason = writeFinishReason(end, choice.calls.count > 0, state.options.callForm);
-    const logprobs = JSON.stringify(writeLogprobs(end));
-    const refusal = blockMessage(end);
-    const said = refusal === undefined ? '' : chunk(choice, JSON.stringify({ refusal }));
-    text += `${opening}${citations(choice)}${said}${choice.head}{},"logprobs":${logprobs},"finish_reason":"${reason}"}]}${FRAME_END}`;
+/** `extra` is more members of the call; the deprecated form has no place for them. */
+function callChunk(
+  choice: Choice,
+  { form, index }: OpenCall,
+  piece: string,
+  extra: string,
+): string {
+  const text = JSON.stringify(piece);
+  switch (form) {
+    case 'function':
+    case 'custom': {
+      const key = form === 'custom' ? 'input' : 'arguments';
+      return `${choice.head}{"tool_calls":[{"index":${index},"${form}":{"${key}":${text}}${extra}}]}${TAIL}`;
+    }
+    case 'legacy':
+      return piece === '' ? '' : `${choice.head}{"function_call":{"arguments":${text}}}${TAIL}`;
+    case 'hidden':
+      return '';
+    default:
+      return form satisfies never;
   }
-  return text;
 }
 
-/** AI SDK and others read citations from a delta near the end of the content. */
-function citations(choice: ChoiceState): string {
-  const annotations = writeAnnotations(choice.grounding, choice.content);
-  return annotations.length === 0 ? '' : chunk(choice, JSON.stringify({ annotations }));
+function freeformInput(json: string): string {
+  try {
+    return writeFreeformInput(readCallInput(json));
+  } catch {
+    return json;
+  }
 }
 
-function usageChunk({ options, head, usage }: StreamState): string {
-  return options.includeUsage
-    ? `${head}],"usage":${JSON.stringify(writeUsage(usage))}}${FRAME_END}`
-    : '';
-}
-
-/** A chunk whose delta is one text. */
-function textChunk(choice: ChoiceState, member: string, text: string): string {
-  return choice.head + member + JSON.stringify(text) + TEXT_TAIL;
-}
-
-/** A chunk with this delta; '' for none. */
-function chunk(choice: ChoiceState, delta: string): string {
-  return delta === '' ? '' : `${choice.head}${delta}${TAIL}`;
+function chunk(choice: Choice, delta: JsonObject): string {
+  return choice.head + JSON.stringify(delta) + TAIL;
 }

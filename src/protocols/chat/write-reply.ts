@@ -1,6 +1,6 @@
 // Writes one finished answer as a chat completion.
 
-import type { Reply, ReplyBlock, ReplyChoice } from '../../canonical/fold.ts';
+import type { Reply, ReplyChoice } from '../../canonical/fold.ts';
 import { blockMessage } from '../../canonical/text-forms.ts';
 import type { ChatChoice, ChatCompletion, ChatMessage, ChatToolCall } from '../../wire/chat.ts';
 import type { ReplyContext } from '../protocol.ts';
@@ -8,7 +8,7 @@ import {
   type AnswerOptions,
   ContentText,
   writeAnnotations,
-  writeExtraContent,
+  writeCall,
   writeFinishReason,
   writeFreeformInput,
   writeImage,
@@ -62,9 +62,12 @@ function writeMessage(choice: ReplyChoice, options: AnswerOptions): ChatMessage 
         if (block.text === '') break;
         message.reasoning_content = (message.reasoning_content ?? '') + block.text;
         break;
-      case 'tool-call':
-        calls.push(writeCall(block, options));
+      case 'tool-call': {
+        const isFree = options.freeformTools.has(block.name);
+        const given = isFree ? writeFreeformInput(block.input) : JSON.stringify(block.input);
+        calls.push(writeCall(block, given, options));
         break;
+      }
       default: {
         text += content.addBlock(writeMarkdown(block));
         const image = writeImage(block, message.images?.length ?? 0);
@@ -74,33 +77,13 @@ function writeMessage(choice: ReplyChoice, options: AnswerOptions): ChatMessage 
       }
     }
   }
+  const [first] = calls;
   // Clients read null as "only calls"; an answer cut before its first word is an empty text.
-  if (text !== '' || calls.length === 0) message.content = text;
+  if (text !== '' || first === undefined) message.content = text;
   message.annotations = writeAnnotations(choice.grounding, content);
-  return withCalls(message, calls, options);
-}
-
-function withCalls(
-  message: ChatMessage,
-  calls: ChatToolCall[],
-  options: AnswerOptions,
-): ChatMessage {
-  const first = calls[0];
   if (first === undefined) return message;
   const isLegacy = options.callForm === 'function_call' && first.type === 'function';
   return isLegacy
     ? { ...message, function_call: first.function }
     : { ...message, tool_calls: calls };
-}
-
-function writeCall(
-  block: Extract<ReplyBlock, { kind: 'tool-call' }>,
-  options: AnswerOptions,
-): ChatToolCall {
-  const { id, name, input, signature } = block;
-  const call: ChatToolCall = options.freeformTools.has(name)
-    ? { id, type: 'custom', custom: { name, input: writeFreeformInput(input) } }
-    : { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
-  if (signature === undefined) return call;
-  return { ...call, extra_content: writeExtraContent(signature, options.extensionKey) };
 }

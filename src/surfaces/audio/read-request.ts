@@ -5,20 +5,26 @@ import { sniffMediaType, spellMediaType } from '../../canonical/media.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, MediaPart } from '../../canonical/request.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { objectShape } from '../../protocols/body-schema.ts';
 import {
-  createReadContext,
+  ANYTHING,
+  BOOLEAN,
+  numberIn,
+  objectOf,
+  STRING,
+  wordOf,
+} from '../../protocols/body-schema.ts';
+import {
+  check,
+  each,
   missingField,
-  noteUnreadFields,
-  readBoolean,
-  readNumberIn,
-  readString,
+  noteUnread,
   unknownWord,
   wrongType,
 } from '../../protocols/chat/schema.ts';
 import type { RouteInput, UploadedFile } from '../../protocols/protocol.ts';
+import { askOnce, readFormFields } from '../requests.ts';
 
 interface InstructionOptions {
   readonly task: 'transcribe' | 'translate';
@@ -29,7 +35,7 @@ interface InstructionOptions {
   /** Words that may occur, spelt as they are to be written. */
   readonly keywords: readonly string[];
   /** The client's own prompt: names and style to expect. */
-  readonly hint: string | undefined;
+  readonly hint: string;
 }
 
 const TIMED = { start: { type: 'number' }, end: { type: 'number' } } as const;
@@ -76,7 +82,7 @@ function instructionOf(options: InstructionOptions): string {
   if (keywords.length > 0) {
     lines.push(`These words may occur, and are spelt like this: ${keywords.join(', ')}`);
   }
-  if (hint !== undefined && hint !== '') {
+  if (hint !== '') {
     lines.push(`What may help with names and spelling, not part of the recording: ${hint}`);
   }
   return lines.join('\n');
@@ -121,49 +127,55 @@ const TYPES = new Map([
   ['webm', 'audio/webm'],
 ]);
 
-const KNOWN_FIELDS = objectShape([
-  ...['model', 'file', 'language', 'prompt', 'response_format', 'temperature', 'stream'],
-  ...['timestamp_granularities', 'chunking_strategy', 'user', 'languages', 'keywords'],
-]);
+const BODY = objectOf(
+  {
+    ...each(['model', 'prompt'], STRING),
+    response_format: wordOf(FORMATS),
+    ...each(['language', 'languages', 'keywords', 'timestamp_granularities'], ANYTHING),
+    stream: BOOLEAN,
+    temperature: numberIn({ min: 0, max: 1 }),
+  },
+  ['file', 'chunking_strategy', 'user'],
+);
 
 /** @throws GatewayError 400 naming the field, 413 for a file above 25 MB */
 export function readAudio(
-  { body, files = [], receipt }: RouteInput,
+  { body: sent, files = [], receipt }: RouteInput,
   task: AudioTask,
 ): AudioRequest {
   const sound = readSound(files, receipt);
-  const format = readFormat(body);
+  const { value: body, unknown } = check(readFormFields(sent, BODY), BODY, '');
+  const format = body.response_format ?? 'json';
   const isTimed = format === 'srt' || format === 'vtt' || format === 'verbose_json';
-  const stream = readStream(body, isTimed);
-  const hasWords = readGranularities(body, format).includes('word');
-  const model = plainModelName(readString(body, 'model') ?? '');
+  const stream = body.stream ?? false;
+  if (stream && isTimed) {
+    throw invalidRequest(
+      'stream',
+      'stream: timed formats come whole; ask for json or text, or leave stream out.',
+      'unsupported',
+    );
+  }
+  const hasWords = readGranularities(body.timestamp_granularities, format).includes('word');
+  const model = plainModelName(body.model ?? '');
   if (model === '') throw missingField('model');
-  noteRest(body, receipt);
+  noteUnread(unknown, { path: '', receipt });
   const instruction = instructionOf({
     task,
     isTimed,
     hasWords,
-    languages: [...readTexts(body, 'language'), ...readTexts(body, 'languages')],
-    keywords: readTexts(body, 'keywords'),
-    hint: readString(body, 'prompt'),
+    languages: [...readTexts(body.language, 'language'), ...readTexts(body.languages, 'languages')],
+    keywords: readTexts(body.keywords, 'keywords'),
+    hint: body.prompt ?? '',
   });
   return {
     model,
     stream,
     settings: { task, format, hasWords },
-    canonical: {
-      system: [],
-      turns: [{ role: 'user', parts: [sound, { kind: 'text', text: instruction }] }],
-      tools: [],
-      toolChoice: { kind: 'auto', names: [] },
-      sampling: { temperature: readTemperature(body) },
-      stopSequences: [],
-      choices: 1,
-      reasoning: { amount: { kind: 'off', isUnasked: true }, showThoughts: false },
+    canonical: askOnce([sound, { kind: 'text', text: instruction }], {
+      sampling: { temperature: readNumber(body.temperature) },
       outputFormat: isTimed ? { kind: 'json-schema', schema: SEGMENTS_SCHEMA } : { kind: 'text' },
-      safety: [],
       clientNames: { messages: 'file', response_schema: 'response_format' },
-    },
+    }),
   };
 }
 
@@ -212,38 +224,8 @@ function soundTypeOf({ fileName, mediaType }: UploadedFile, base64: string): str
   );
 }
 
-function readFormat(body: JsonObject): AudioFormat {
-  const word = readString(body, 'response_format');
-  if (word === undefined || word === '') return 'json';
-  const format = FORMATS.find((known) => known === word);
-  if (format === undefined) throw unknownWord('response_format', FORMATS);
-  return format;
-}
-
-/** Forms carry switches and numbers as text. */
-function readStream(body: JsonObject, isTimed: boolean): boolean {
-  const isStream = body.stream === 'true' || body.stream === true;
-  if (!isStream && body.stream !== 'false' && body.stream !== '') readBoolean(body, 'stream');
-  if (isStream && isTimed) {
-    throw invalidRequest(
-      'stream',
-      'stream: timed formats come whole; ask for json or text, or leave stream out.',
-      'unsupported',
-    );
-  }
-  return isStream;
-}
-
-function readTemperature(body: JsonObject): number | undefined {
-  const value = body.temperature;
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  if (number === '' || number === undefined) return undefined;
-  return readNumberIn(number, 'temperature', { min: 0, max: 1 });
-}
-
 /** One text or several; a form's empty field says nothing. */
-function readTexts(body: JsonObject, key: string): readonly string[] {
-  const value = body[key];
+function readTexts(value: JsonValue | undefined, key: string): readonly string[] {
   const texts = Array.isArray(value) ? value : [value ?? ''];
   return texts.flatMap((text, index) => {
     if (typeof text !== 'string') throw wrongType(`${key}[${index}]`, 'a string');
@@ -251,8 +233,7 @@ function readTexts(body: JsonObject, key: string): readonly string[] {
   });
 }
 
-function readGranularities(body: JsonObject, format: AudioFormat): readonly string[] {
-  const value = body.timestamp_granularities;
+function readGranularities(value: JsonValue | undefined, format: AudioFormat): readonly string[] {
   if (value === undefined || value === null) return [];
   const words = (Array.isArray(value) ? value : [value]).map(String);
   const unknown = words.find((word) => word !== 'word' && word !== 'segment');
@@ -262,8 +243,4 @@ function readGranularities(body: JsonObject, format: AudioFormat): readonly stri
     'timestamp_granularities',
     'timestamp_granularities needs response_format to be verbose_json.',
   );
-}
-
-function noteRest(body: JsonObject, receipt: Receipt): void {
-  noteUnreadFields(body, { known: KNOWN_FIELDS, path: '', context: createReadContext(receipt) });
 }

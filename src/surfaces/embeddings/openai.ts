@@ -4,17 +4,9 @@ import type { EmbedAnswer, EmbedInput } from '../../canonical/embedding.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { objectShape } from '../../protocols/body-schema.ts';
-import {
-  createReadContext,
-  missingField,
-  noteUnreadFields,
-  readNumberIn,
-  readString,
-  unknownWord,
-  wrongType,
-} from '../../protocols/chat/schema.ts';
+import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { ANYTHING, objectOf, STRING, wordOf } from '../../protocols/body-schema.ts';
+import { COUNT, each, missingField, readAll, wrongType } from '../../protocols/chat/schema.ts';
 import type { EmbedCall, RouteInput } from '../../protocols/protocol.ts';
 
 /** @throws GatewayError 400 naming the field */
@@ -38,24 +30,28 @@ export interface EmbeddingRequest {
 const VECTOR_FORMS = ['float', 'base64'] as const;
 type VectorForm = (typeof VECTOR_FORMS)[number];
 
-const KNOWN_FIELDS = objectShape(['input', 'model', 'dimensions', 'encoding_format', 'user']);
+const BODY = objectOf({
+  ...each(['model', 'user'], STRING),
+  encoding_format: wordOf(VECTOR_FORMS),
+  input: ANYTHING,
+  dimensions: COUNT,
+});
 
 /** The API's own limit (`openai` resources/embeddings.d.ts, `input`). */
 const MAX_INPUTS = 2048;
 
 /** @throws GatewayError (invalid-request) naming the field. */
-export function readEmbeddingRequest(body: JsonObject, receipt: Receipt): EmbeddingRequest {
-  const model = plainModelName(readString(body, 'model') ?? '');
+export function readEmbeddingRequest(sent: JsonObject, receipt: Receipt): EmbeddingRequest {
+  const body = readAll(sent, BODY, { path: '', receipt });
+  const model = plainModelName(body.model ?? '');
   if (model === '') throw missingField('model');
   const texts = readTexts(body.input);
-  const dimensions = readNumberIn(body.dimensions, 'dimensions', { min: 1, integer: true });
-  readString(body, 'user');
-  const context = createReadContext(receipt);
-  noteUnreadFields(body, { known: KNOWN_FIELDS, path: '', context });
+  const dimensions = readNumber(body.dimensions);
+  const form = body.encoding_format ?? 'float';
   return {
     model,
     inputs: texts.map((text) => (dimensions === undefined ? { text } : { text, dimensions })),
-    form: readForm(body),
+    form,
   };
 }
 
@@ -84,14 +80,6 @@ function readText(value: JsonValue, path: string): string {
   if (typeof value !== 'string') throw wrongType(path, 'a string');
   if (value === '') throw invalidRequest(path, `${path} is empty; there is nothing to embed.`);
   return value;
-}
-
-function readForm(body: JsonObject): VectorForm {
-  const word = readString(body, 'encoding_format');
-  if (word === undefined) return 'float';
-  const form = VECTOR_FORMS.find((known) => known === word);
-  if (form === undefined) throw unknownWord('encoding_format', VECTOR_FORMS);
-  return form;
 }
 
 const BYTES_PER_FLOAT = 4;

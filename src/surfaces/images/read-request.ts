@@ -10,22 +10,31 @@ import {
 import { plainModelName } from '../../canonical/model.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, MediaPart, Part } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { objectShape } from '../../protocols/body-schema.ts';
+import {
+  ANYTHING,
+  BOOLEAN,
+  FILLED,
+  needed,
+  numberIn,
+  objectOf,
+  openObjectOf,
+  STRING,
+  type ValueOf,
+  wordOf,
+} from '../../protocols/body-schema.ts';
 import { readInline, readMediaUrl } from '../../protocols/chat/read-messages.ts';
 import {
-  createReadContext,
+  check,
+  each,
   missingField,
-  noteUnreadFields,
-  readBoolean,
-  readNumberIn,
-  readString,
-  requireString,
+  noteUnread,
   unknownWord,
   wrongType,
 } from '../../protocols/chat/schema.ts';
 import type { RouteInput, UploadedFile } from '../../protocols/protocol.ts';
+import { askOnce, readFormFields } from '../requests.ts';
 
 const MAX_PICTURES = 16;
 const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'images', 'mask']);
@@ -33,29 +42,13 @@ const MASK_WORDS =
   'The last picture is a mask for the first one: change the first picture only where the mask is ' +
   'transparent, and keep everything else as it is.';
 
-/** All pictures but the mask, in the client's order. @throws GatewayError 400 */
-function readPictures(body: JsonObject, files: readonly UploadedFile[]): readonly MediaPart[] {
-  const uploaded = files
-    .filter(({ field }) => field === 'image' || field === 'images')
-    .map((file) => readFile(file));
-  const named = [...readListed(body, 'image'), ...readListed(body, 'images')];
-  const pictures = [...uploaded, ...named];
-  if (pictures.length <= MAX_PICTURES) return pictures;
-  throw invalidRequest('image', `image may hold at most ${MAX_PICTURES} pictures.`);
-}
-
-/** The mask with the words that explain it; nothing without one. @throws GatewayError 400 */
-function readMask(body: JsonObject, files: readonly UploadedFile[]): readonly Part[] {
-  const uploaded = files.filter(({ field }) => field === 'mask').map((file) => readFile(file));
-  const masks = [...uploaded, ...readListed(body, 'mask')];
-  if (masks.length > 1) throw invalidRequest('mask', 'mask may hold one picture only.');
-  const [mask] = masks;
-  return mask === undefined ? [] : [mask, { kind: 'text', text: MASK_WORDS }];
-}
-
-/** Names the files that belong to no field of an edit. */
-function unreadFiles(files: readonly UploadedFile[]): readonly string[] {
-  return [...new Set(files.map(({ field }) => field))].filter((field) => !FILE_FIELDS.has(field));
+/** The pictures of these fields: first the uploaded ones, then those by address. @throws GatewayError 400 */
+function readPictures(
+  { body, files = [] }: Pick<RouteInput, 'body' | 'files'>,
+  keys: readonly string[],
+): readonly MediaPart[] {
+  const uploaded = files.filter(({ field }) => keys.includes(field)).map((file) => readFile(file));
+  return [...uploaded, ...keys.flatMap((key) => readListed(body, key))];
 }
 
 /** Clients declare any type at all, so that the declared one counts only where the bytes say nothing. */
@@ -77,6 +70,8 @@ function readListed(body: JsonObject, key: string): readonly MediaPart[] {
   });
 }
 
+const ADDRESSED = openObjectOf({ image_url: needed(FILLED) });
+
 /** `{image_url}`, an address or data URI alone, or bare base64. */
 function readAddressed(value: JsonValue, path: string): MediaPart {
   if (isJsonObject(value) && (value.file_id ?? null) !== null) {
@@ -87,9 +82,10 @@ function readAddressed(value: JsonValue, path: string): MediaPart {
     );
   }
   const urlPath = isJsonObject(value) ? `${path}.image_url` : path;
-  const url = isJsonObject(value) ? requireString(value, 'image_url', path) : value;
-  if (typeof url !== 'string')
+  const url = isJsonObject(value) ? check(value, ADDRESSED, path).value.image_url : value;
+  if (typeof url !== 'string') {
     throw wrongType(path, 'a picture as a file, an address or a data URI');
+  }
   const isAddress = /^[a-z][a-z0-9+.-]*:/i.test(url.slice(0, 20));
   const { mediaType, source } = isAddress
     ? readMediaUrl(url, urlPath)
@@ -111,6 +107,7 @@ function noPicture(path: string, mediaType: string): Error {
 export interface ImageRequest {
   readonly model: string;
   readonly stream: boolean;
+  readonly user: string | undefined;
   /** One for each image; all alike. */
   readonly requests: readonly [CanonicalRequest, ...CanonicalRequest[]];
   readonly settings: ImageSettings;
@@ -126,17 +123,24 @@ export interface ImageSettings {
   readonly drafts: number;
 }
 
-const KNOWN_FIELDS = objectShape([
-  ...['model', 'prompt', 'n', 'size', 'quality', 'imageSize', 'response_format', 'stream'],
-  ...['user', 'safety_identifier', 'image', 'images', 'mask', 'partial_images', 'moderation'],
-]);
+const BODY = objectOf(
+  {
+    ...each(['model', 'prompt', 'size', 'quality', 'imageSize'], STRING),
+    response_format: wordOf(['b64_json', 'url'] as const),
+    ...each(['image', 'images', 'mask'], ANYTHING),
+    user: STRING,
+    stream: BOOLEAN,
+    n: numberIn({ min: 1, max: 10, integer: true }),
+    // Source: `openai` resources/images.d.ts.
+    partial_images: numberIn({ min: 0, max: 3, integer: true }),
+  },
+  ['safety_identifier', 'moderation'],
+);
+type Body = ValueOf<typeof BODY>;
+
 /** Values of fields without a counterpart that ask for what happens anyway. */
 const DEFAULTS = new Set(['auto', 'png', 'opaque', 'low']);
 
-const FORMS = ['b64_json', 'url'] as const;
-const MAX_IMAGES = 10;
-/** Source: `openai` resources/images.d.ts, `partial_images`. */
-const MAX_DRAFTS = 3;
 /** What the official clients take for granted when they name no model; routed like any other name. */
 const DEFAULT_MODEL = 'gpt-image-1';
 
@@ -147,23 +151,31 @@ export function readGeneration({ body, receipt }: RouteInput): ImageRequest {
 
 /** `POST /v1/images/edits`, as a form or as JSON with pictures by address. @throws GatewayError 400 */
 export function readEdit({ body: sent, files = [], receipt }: RouteInput): ImageRequest {
-  const body = withoutEmpty(sent);
-  const pictures = readPictures(body, files);
+  // A form's empty field says nothing, but for the prompt, which has to be there.
+  const said = Object.entries(sent).filter(([key, value]) => value !== '' || key === 'prompt');
+  const body = Object.fromEntries(said);
+  const pictures = readPictures({ body, files }, ['image', 'images']);
+  if (pictures.length > MAX_PICTURES) {
+    throw invalidRequest('image', `image may hold at most ${MAX_PICTURES} pictures.`);
+  }
   if (pictures.length === 0) throw missingField('image');
-  const mask = readMask(body, files);
-  for (const field of unreadFiles(files)) {
-    receipt.add('dropped', field, told`An edit has no file called ${field}.`);
-  }
-  if (mask.length > 0) {
+  const [mask, another] = readPictures({ body, files }, ['mask']);
+  if (another !== undefined) throw invalidRequest('mask', 'mask may hold one picture only.');
+  noteFiles(files, receipt);
+  const parts: Part[] = [...pictures];
+  if (mask !== undefined) {
     receipt.add('approximated', 'mask', told`The mask is shown to the model with an instruction.`);
+    parts.push(mask, { kind: 'text', text: MASK_WORDS });
   }
-  return readImages(body, receipt, { kind: 'edit', pictures: [...pictures, ...mask] });
+  return readImages(body, receipt, { kind: 'edit', pictures: parts });
 }
 
-/** A form's empty field says nothing, but for the prompt, which has to be there. */
-function withoutEmpty(body: JsonObject): JsonObject {
-  const told = Object.entries(body).filter(([key, value]) => value !== '' || key === 'prompt');
-  return Object.fromEntries(told);
+/** Names the files that belong to no field of an edit. */
+function noteFiles(files: readonly UploadedFile[], receipt: Receipt): void {
+  for (const field of new Set(files.map((file) => file.field))) {
+    if (FILE_FIELDS.has(field)) continue;
+    receipt.add('dropped', field, told`An edit has no file called ${field}.`);
+  }
 }
 
 interface ImageSource {
@@ -172,103 +184,60 @@ interface ImageSource {
 }
 
 function readImages(
-  body: JsonObject,
+  sent: JsonObject,
   receipt: Receipt,
   { kind, pictures }: ImageSource,
 ): ImageRequest {
-  const prompt = readString(body, 'prompt');
-  if (prompt === undefined) throw missingField('prompt');
+  const { value: body, unknown = [] } = check(readFormFields(sent, BODY), BODY, '');
+  const { prompt, user } = body;
+  if (prompt === undefined || prompt === null) throw missingField('prompt');
   if (prompt.trim() === '') throw invalidRequest('prompt', 'prompt is empty; say what to draw.');
-  const count = readCount(body, 'n', { min: 1, max: MAX_IMAGES }) ?? 1;
-  const stream = readFlag(body, 'stream');
-  const asked = readCount(body, 'partial_images', { min: 0, max: MAX_DRAFTS }) ?? 0;
+  const count = readNumber(body.n) ?? 1;
+  const stream = body.stream ?? false;
+  const asked = readNumber(body.partial_images) ?? 0;
   const drafts = stream ? asked : 0;
   if (asked > drafts) {
     receipt.add('dropped', 'partial_images', told`Unfinished images are shown in streams only.`);
   }
-  const form = readForm(body);
+  const form = body.response_format ?? 'b64_json';
   if (stream && form === 'url') {
     receipt.add('dropped', 'response_format', told`Streams carry images in base64.`);
   }
   const parts: readonly Part[] = [...pictures, { kind: 'text', text: prompt }];
-  const request = { ...readCanonical(body, receipt, parts), imageDrafts: drafts };
-  noteRest(body, receipt);
-  const model = plainModelName(readString(body, 'model') ?? '');
+  const request = readCanonical(body, { parts, imageDrafts: drafts }, receipt);
+  const untold = unknown.filter((key) => {
+    const value = sent[key];
+    return typeof value !== 'string' || !DEFAULTS.has(value.toLowerCase());
+  });
+  noteUnread(untold, { path: '', receipt });
+  const model = plainModelName(body.model ?? '');
   return {
     model: model === '' ? DEFAULT_MODEL : model,
     stream,
+    user: user ?? undefined,
     requests: [request, ...Array.from({ length: count - 1 }, () => request)],
     settings: { kind, form, echo: echoOf(body), drafts },
   };
 }
 
 function readCanonical(
-  body: JsonObject,
+  { size, quality, imageSize }: Body,
+  { parts, imageDrafts }: { readonly parts: readonly Part[]; readonly imageDrafts: number },
   receipt: Receipt,
-  parts: readonly Part[],
 ): CanonicalRequest {
-  const size = readString(body, 'size');
-  const image = readImageOptions(
-    {
-      size,
-      quality: readString(body, 'quality'),
-      imageSize: readString(body, 'imageSize'),
-    },
-    { receipt, unknownWord },
-  );
-  return {
-    system: [],
-    turns: [{ role: 'user', parts }],
-    tools: [],
-    toolChoice: { kind: 'auto', names: [] },
-    sampling: {},
-    stopSequences: [],
-    choices: 1,
+  const fields = {
+    size: size ?? undefined,
+    quality: quality ?? undefined,
+    imageSize: imageSize ?? undefined,
+  };
+  const image = readImageOptions(fields, { receipt, unknownWord });
+  return askOnce(parts, {
     reasoning: { amount: { kind: 'unset' } },
-    outputFormat: { kind: 'text' },
     outputModalities: ['text', 'image'],
     image,
-    safety: [],
-    clientNames: { messages: 'prompt', size: size === undefined ? 'quality' : 'size' },
-  };
-}
-
-/** Forms carry numbers and switches as text. */
-function readCount(
-  body: JsonObject,
-  key: string,
-  range: { readonly min: number; readonly max: number },
-): number | undefined {
-  const value = body[key];
-  // A form's empty field says nothing.
-  if (value === '') return undefined;
-  const number =
-    typeof value === 'string' && /^\d{1,3}$/.test(value.trim()) ? Number(value) : value;
-  return readNumberIn(number, key, { ...range, integer: true });
-}
-
-function readFlag(body: JsonObject, key: string): boolean {
-  if (body[key] === 'true') return true;
-  if (body[key] === 'false' || body[key] === '') return false;
-  return readBoolean(body, key) ?? false;
-}
-
-function readForm(body: JsonObject): ImageSettings['form'] {
-  const word = readString(body, 'response_format');
-  if (word === undefined || word === '') return 'b64_json';
-  const form = FORMS.find((known) => known === word);
-  if (form === undefined) throw unknownWord('response_format', FORMS);
-  return form;
-}
-
-function noteRest(body: JsonObject, receipt: Receipt): void {
-  const rest = Object.fromEntries(
-    Object.entries(body).filter(
-      ([, value]) => typeof value !== 'string' || !DEFAULTS.has(value.toLowerCase()),
-    ),
-  );
-  const context = createReadContext(receipt);
-  noteUnreadFields(rest, { known: KNOWN_FIELDS, path: '', context });
+    imageDrafts,
+    clientNames: { messages: 'prompt', size: fields.size === undefined ? 'quality' : 'size' },
+  });
 }
 
 /** Words for a quality that only requests know, as answers say them (`openai` images.d.ts, `ImagesResponse`). */
@@ -278,11 +247,11 @@ const ANSWERED_QUALITIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What was left to the model is left out: whole answers have no word for it. */
-function echoOf(body: JsonObject): JsonObject {
+function echoOf(body: Body): JsonObject {
   const echo: JsonObject = {};
-  for (const key of ['size', 'quality']) {
+  for (const key of ['size', 'quality'] as const) {
     const value = body[key];
-    if (typeof value !== 'string' || value === '' || value === 'auto') continue;
+    if (!value || value === 'auto') continue;
     echo[key] = key === 'quality' ? (ANSWERED_QUALITIES.get(value) ?? value) : value;
   }
   return echo;

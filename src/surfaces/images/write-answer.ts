@@ -7,7 +7,6 @@ import { blockMessage } from '../../canonical/text-forms.ts';
 import { inputTokens, outputTokens, totalTokens, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { writeImageErrorBody } from '../../protocols/chat/errors.ts';
-import { readString } from '../../protocols/chat/schema.ts';
 import type {
   GenerateCall,
   ReplyContext,
@@ -50,10 +49,6 @@ function requireDrawing(reply: Reply): readonly [Drawing, ...Drawing[]] {
  * Unfinished images as they come, as many of each image as were asked for; one `completed` event an
  * image when all are there.
  */
-function createImageWriter(context: ReplyContext, settings: ImageSettings): StreamWriter {
-  return new ImageWriter(context, settings);
-}
-
 class ImageWriter implements StreamWriter {
   readonly contentType = EVENT_STREAM_TYPE;
   readonly #context: ReplyContext;
@@ -194,12 +189,12 @@ function nothingDrawn({ choices }: Reply): GatewayError {
 
 /** @throws GatewayError 400 naming the field */
 export function readGenerationCall(input: RouteInput): GenerateCall {
-  return toCall(readGeneration(input), input);
+  return toCall(readGeneration(input));
 }
 
 /** @throws GatewayError 400 naming the field */
 export function readEditCall(input: RouteInput): GenerateCall {
-  return toCall(readEdit(input), input);
+  return toCall(readEdit(input));
 }
 
 /** @throws GatewayError 400 always: no upstream varies a picture without being told how */
@@ -213,21 +208,18 @@ export function refuseVariations(): never {
 }
 
 /** Several images are several calls: the models that draw give one at a time. */
-function toCall(
-  { model, stream, requests, settings }: ImageRequest,
-  input: RouteInput,
-): GenerateCall {
+function toCall({ model, stream, user, requests, settings }: ImageRequest): GenerateCall {
   return {
     protocol: 'chat',
     model,
     stream,
-    bodySession: readString(input.body, 'user'),
+    bodySession: user,
     request: requests[0],
     fanOut:
       requests.length === 1
         ? undefined
         : { requests, takesPartial: true, isStreamedApart: true, check: requireDrawing },
-    createStreamWriter: (context) => createImageWriter(context, settings),
+    createStreamWriter: (context) => new ImageWriter(context, settings),
     writeReply: (reply, context) => writeImages(reply, context, settings),
   };
 }

@@ -3,22 +3,20 @@
 import { GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { FREE, listOf, openObjectOf } from '../../protocols/body-schema.ts';
 import {
   addTurn,
-  changeMetadata,
   findConversation,
+  findHead,
   isAnswerId,
-  removeConversation,
-  removeItem,
-  startConversation,
+  removedOf,
   unknownAnswer,
-  unknownItem,
-  writeConversation,
+  unknownConversation,
 } from '../../protocols/chat/responses/previous-response.ts';
 import { checkItems, writeOut } from '../../protocols/chat/responses/read-input.ts';
 import { failedError, showItem } from '../../protocols/chat/responses/response-object.ts';
 import { readMetadata } from '../../protocols/chat/responses/schema.ts';
-import { asObject, missingField, readArray, unknownWord } from '../../protocols/chat/schema.ts';
+import { check, missingField, unknownWord } from '../../protocols/chat/schema.ts';
 import type { ProtocolRoute, StoredResponseInput } from '../../protocols/protocol.ts';
 import type { RunState, StoredResponse } from '../../stored-responses/response-store.ts';
 
@@ -28,53 +26,34 @@ const ONE_CONVERSATION = `${COLLECTION}/{id}`;
 const ITEMS = `${ONE_CONVERSATION}/items`;
 const MAX_ITEMS = 20;
 
+type KeptRoute = Extract<ProtocolRoute, { operation: 'kept-answers' }>;
+
+function route(
+  method: KeptRoute['method'],
+  path: string,
+  rest: Pick<KeptRoute, 'title' | 'run' | 'takesBody'>,
+): ProtocolRoute {
+  return { operation: 'kept-answers', method, path, ...rest };
+}
+
 /** Sources: platform.openai.com, "Conversations" API reference; `openai` resources/conversations. */
 export const CONVERSATION_ROUTES: readonly ProtocolRoute[] = [
-  {
-    operation: 'kept-answers',
-    title: 'begins a conversation',
-    method: 'POST',
-    path: COLLECTION,
-    takesBody: true,
-    run: create,
-  },
-  {
-    operation: 'kept-answers',
+  route('POST', COLLECTION, { title: 'begins a conversation', takesBody: true, run: create }),
+  route('GET', ONE_CONVERSATION, {
     title: 'shows a conversation, or an item of one (`/items/{item}`)',
-    method: 'GET',
-    path: ONE_CONVERSATION,
     run: read,
-  },
-  {
-    operation: 'kept-answers',
+  }),
+  route('POST', ONE_CONVERSATION, {
     title: 'changes the metadata of a conversation',
-    method: 'POST',
-    path: ONE_CONVERSATION,
     takesBody: true,
     run: update,
-  },
-  {
-    operation: 'kept-answers',
+  }),
+  route('DELETE', ONE_CONVERSATION, {
     title: 'deletes a conversation, or an item of one (`/items/{item}`)',
-    method: 'DELETE',
-    path: ONE_CONVERSATION,
     run: remove,
-  },
-  {
-    operation: 'kept-answers',
-    title: 'lists the items of a conversation',
-    method: 'GET',
-    path: ITEMS,
-    run: listItems,
-  },
-  {
-    operation: 'kept-answers',
-    title: 'adds items to a conversation',
-    method: 'POST',
-    path: ITEMS,
-    takesBody: true,
-    run: addItems,
-  },
+  }),
+  route('GET', ITEMS, { title: 'lists the items of a conversation', run: listItems }),
+  route('POST', ITEMS, { title: 'adds items to a conversation', takesBody: true, run: addItems }),
 ];
 
 async function create({
@@ -83,33 +62,69 @@ async function create({
   createId,
   now,
 }: StoredResponseInput): Promise<JsonObject> {
-  const facts = { id: createId('conv_'), createdAt: now, metadata: readMetadata(body) ?? {} };
+  const id = createId('conv_');
+  const shown = { id, object: 'conversation', created_at: now, metadata: metadataOf(body) };
   const input = readNewItems(body);
-  startConversation(responses, facts);
-  if (input.length > 0) await addTurn(responses, facts.id, { turn: { input }, createId });
-  return writeConversation(facts);
+  responses.put({ id, input: [], response: { ...shown, removed: [] } });
+  if (input.length > 0) await addTurn(responses, id, { input, createId });
+  return shown;
+}
+
+/** What a conversation shows of itself (`openai` resources/conversations, `Conversation`). */
+function show({ response: { removed: _removed, ...shown } }: StoredResponse): JsonObject {
+  return shown;
 }
 
 async function read({ id, responses }: StoredResponseInput): Promise<JsonObject> {
-  const place = readPlace(id);
-  const { facts, items } = await findConversation(responses, place.conversation);
-  if (place.item === undefined) return writeConversation(facts);
-  const item = items.find((one) => one.id === place.item);
-  if (item === undefined) throw unknownItem(place.item);
+  const { conversation, item: itemId } = readPlace(id);
+  const { head, items } = await findConversation(responses, conversation);
+  if (itemId === undefined) return show(head);
+  const item = items.find((one) => one.id === itemId);
+  if (item === undefined) throw unknownItem(itemId);
   return showItem(item);
 }
 
 async function update({ id, responses, body }: StoredResponseInput): Promise<JsonObject> {
   if (body.metadata === undefined) throw missingField('metadata');
-  return writeConversation(await changeMetadata(responses, id, readMetadata(body) ?? {}));
+  const metadata = metadataOf(body);
+  const changed = await responses.change(id, (head) => ({
+    ...head,
+    response: { ...head.response, metadata },
+  }));
+  if (changed === undefined) throw unknownConversation(id);
+  return show(changed);
 }
 
-/** An item's deletion answers with its conversation. */
 async function remove({ id, responses }: StoredResponseInput): Promise<JsonObject> {
   const { conversation, item } = readPlace(id);
-  if (item !== undefined) return writeConversation(await removeItem(responses, conversation, item));
-  await removeConversation(responses, conversation);
+  if (item !== undefined) {
+    // An item's deletion answers with its conversation.
+    const { head, items } = await findConversation(responses, conversation);
+    if (!items.some((one) => one.id === item)) throw unknownItem(item);
+    await responses.change(conversation, (now) => ({
+      ...now,
+      response: { ...now.response, removed: [...removedOf(now), item] },
+    }));
+    return show(head);
+  }
+  // Its turns go with it.
+  const head = await findHead(responses, conversation);
+  await responses.remove(conversation);
+  for (let next = head.previousId; next !== undefined; ) {
+    const turn = await responses.find(next);
+    await responses.remove(next);
+    next = turn?.previousId;
+  }
   return { id: conversation, object: 'conversation.deleted', deleted: true };
+}
+
+function unknownItem(itemId: string): GatewayError {
+  return new GatewayError({
+    kind: 'not-found',
+    source: 'client',
+    field: 'item_id',
+    message: `There is no item ${JSON.stringify(itemId.slice(0, 100))} in this conversation.`,
+  });
 }
 
 async function listItems({ id, query, responses }: StoredResponseInput): Promise<JsonObject> {
@@ -125,20 +140,25 @@ async function addItems({
   const input = readNewItems(body);
   if (input.length === 0) throw missingField('items');
   await findConversation(responses, id);
-  const added = await addTurn(responses, id, { turn: { input }, createId });
+  const added = await addTurn(responses, id, { input, createId });
   return writeItemPage(added, new URLSearchParams({ order: 'asc' }));
 }
 
+const NEW_ITEMS = openObjectOf({ items: listOf(FREE) });
+const METADATA = openObjectOf({ metadata: FREE });
+
 /** Items that could not be read later are refused now. @throws GatewayError 400 */
 function readNewItems(body: JsonObject): readonly JsonObject[] {
-  const items = (readArray(body, 'items') ?? []).map((item, index) =>
-    asObject(item, `items[${index}]`),
-  );
+  const items = check(body, NEW_ITEMS, '').value.items ?? [];
   if (items.length > MAX_ITEMS) {
     throw invalidRequest('items', `items may hold at most ${MAX_ITEMS} items at once.`);
   }
   checkItems(items, 'items', createReceipt());
   return items.map(writeOut);
+}
+
+function metadataOf(body: JsonObject): JsonObject {
+  return readMetadata(check(body, METADATA, '').value.metadata);
 }
 
 interface Place {
@@ -196,14 +216,6 @@ export const KEPT_ANSWER_ROUTES: readonly ProtocolRoute[] = [
     run: cancelAnswer,
   }),
 ];
-
-function route(
-  method: 'GET' | 'POST' | 'DELETE',
-  path: string,
-  rest: Pick<Extract<ProtocolRoute, { operation: 'kept-answers' }>, 'title' | 'run'>,
-): ProtocolRoute {
-  return { operation: 'kept-answers', method, path, ...rest };
-}
 
 async function readAnswer(input: StoredResponseInput): Promise<JsonObject> {
   for (const key of ['stream', 'starting_after']) {

@@ -2,7 +2,6 @@
 
 import type { JsonObject } from '../../../lib/json.ts';
 import type { CountTokensCall, GenerateCall, ReplyContext, RouteInput } from '../../protocol.ts';
-import { readString } from '../schema.ts';
 import { BackgroundAnswer } from './background.ts';
 import { addTurn, outputOf } from './previous-response.ts';
 import { compactedResponse, listInputItems, withTrigger } from './read-input.ts';
@@ -24,7 +23,7 @@ export function readResponsesCall(input: RouteInput): GenerateCall {
       return false;
     return responses.put({
       id: response.id,
-      previousId: readString(body, 'previous_response_id'),
+      previousId: settings.previousId,
       input: listInputItems(body.input),
       response,
     });
@@ -38,8 +37,8 @@ export function readResponsesCall(input: RouteInput): GenerateCall {
     if (background === undefined) put(response);
     else if (!background.complete(response, createdAt)) return;
     if (responses !== undefined && conversationId !== undefined) {
-      const turn = { input: listInputItems(body.input), output: outputOf(response) };
-      void addTurn(responses, conversationId, { turn, createId });
+      const input = listInputItems(body.input);
+      void addTurn(responses, conversationId, { input, output: outputOf(response), createId });
     }
   };
   /** An answer is kept when it is whole; one that failed is nothing to go on with. */

@@ -8,34 +8,15 @@ import type {
   ResponseStore,
   StoredResponse,
 } from '../../../stored-responses/response-store.ts';
+import { FILLED, needed, openObjectOf, STRING } from '../../body-schema.ts';
 import type { EarlierItems } from '../../protocol.ts';
-import { readString, requireString, wrongType } from '../schema.ts';
+import { check, wrongType } from '../schema.ts';
 
-/** What a conversation shows of itself (`openai` resources/conversations, `Conversation`). */
-export interface ConversationFacts {
-  readonly id: string;
-  /** Seconds since the epoch. */
-  readonly createdAt: number;
-  readonly metadata: JsonObject;
-}
-
-/** Items that join a conversation together. */
-export interface ConversationTurn {
-  readonly input: readonly JsonObject[];
-  /** Items of an answer; they have ids already. */
-  readonly output?: readonly JsonObject[];
-}
-
+/** A kept conversation: its head shows what it is and names its last turn. */
 export interface FoundConversation {
-  readonly facts: ConversationFacts;
+  readonly head: FoundResponse;
   /** In order, each with its id. */
   readonly items: readonly JsonObject[];
-}
-
-type CreateId = (prefix: string) => string;
-
-export function startConversation(responses: ResponseStore, facts: ConversationFacts): void {
-  responses.put(headOf(facts, { lastTurn: undefined, removed: [] }));
 }
 
 /** @throws GatewayError not-found, too-large */
@@ -44,93 +25,56 @@ export async function findConversation(
   id: string,
 ): Promise<FoundConversation> {
   const head = await findHead(responses, id);
+  const { previousId } = head;
   const turns =
-    head.previousId === undefined
-      ? []
-      : await findChain(head.previousId, responses, () => lostTurn(id));
-  const removed = new Set(readRemoved(head));
-  const items = turns
-    .flatMap(({ input, response }) => [...input, ...outputOf(response)])
-    .filter((item) => typeof item.id === 'string' && !removed.has(item.id));
-  return { facts: factsOf(head), items };
+    previousId === undefined ? [] : await findChain(previousId, responses, () => lostTurn(id));
+  const removed = new Set<JsonValue>(removedOf(head));
+  const items = itemsOf(turns).filter(
+    (item) => typeof item.id === 'string' && !removed.has(item.id),
+  );
+  return { head, items };
+}
+
+interface NewTurn {
+  readonly input: readonly JsonObject[];
+  /** Items of an answer; they have ids already. */
+  readonly output?: readonly JsonObject[];
+  createId(prefix: string): string;
 }
 
 /** The items as they were added, with ids. Does nothing to a conversation that is gone by now. */
 export async function addTurn(
   responses: ResponseStore,
   id: string,
-  { turn, createId }: { readonly turn: ConversationTurn; readonly createId: CreateId },
+  { input: given, output = [], createId }: NewTurn,
 ): Promise<readonly JsonObject[]> {
-  const input = turn.input.map((item) => withId(item, createId));
+  const input = given.map((item) => {
+    if (typeof item.id === 'string' && item.id !== '') return item;
+    const isMessage = item.type === undefined || item.type === 'message';
+    return { ...item, id: createId(isMessage ? 'msg_' : 'item_') };
+  });
   const turnId = createId('cturn_');
-  const output = [...(turn.output ?? [])];
   await responses.change(id, (head) => {
-    responses.put({ id: turnId, previousId: head.previousId, input, response: { output } });
+    const { previousId } = head;
+    responses.put({ id: turnId, previousId, input, response: { output: [...output] } });
     return { ...head, previousId: turnId };
   });
   return [...input, ...output];
 }
 
 /** @throws GatewayError not-found */
-export async function changeMetadata(
-  responses: ResponseStore,
-  id: string,
-  metadata: JsonObject,
-): Promise<ConversationFacts> {
-  const changed = await responses.change(id, (head) => ({
-    ...head,
-    response: { ...head.response, metadata },
-  }));
-  if (changed === undefined) throw unknownConversation(id);
-  return factsOf(changed);
-}
-
-/** @throws GatewayError not-found for the conversation or the item */
-export async function removeItem(
-  responses: ResponseStore,
-  id: string,
-  itemId: string,
-): Promise<ConversationFacts> {
-  const { facts, items } = await findConversation(responses, id);
-  if (!items.some((item) => item.id === itemId)) throw unknownItem(itemId);
-  await responses.change(id, (head) => ({
-    ...head,
-    response: { ...head.response, removed: [...readRemoved(head), itemId] },
-  }));
-  return facts;
-}
-
-/** Its turns go with it. @throws GatewayError not-found */
-export async function removeConversation(responses: ResponseStore, id: string): Promise<void> {
-  const head = await findHead(responses, id);
-  await responses.remove(id);
-  for (let next = head.previousId; next !== undefined; ) {
-    const turn: FoundResponse | undefined = await responses.find(next);
-    await responses.remove(next);
-    next = turn?.previousId;
-  }
-}
-
-export function writeConversation({ id, createdAt, metadata }: ConversationFacts): JsonObject {
-  return { id, object: 'conversation', created_at: createdAt, metadata };
-}
-
-export function unknownItem(itemId: string): GatewayError {
-  return new GatewayError({
-    kind: 'not-found',
-    source: 'client',
-    field: 'item_id',
-    message: `There is no item ${JSON.stringify(itemId.slice(0, 100))} in this conversation.`,
-  });
-}
-
-async function findHead(responses: ResponseStore, id: string): Promise<FoundResponse> {
+export async function findHead(responses: ResponseStore, id: string): Promise<FoundResponse> {
   const head = await responses.find(id);
   if (head?.response.object !== 'conversation') throw unknownConversation(id);
   return head;
 }
 
-function unknownConversation(id: string): GatewayError {
+/** Ids of the items that were taken out of a conversation. */
+export function removedOf({ response: { removed } }: StoredResponse): JsonValue[] {
+  return Array.isArray(removed) ? removed : [];
+}
+
+export function unknownConversation(id: string): GatewayError {
   return new GatewayError({
     kind: 'not-found',
     source: 'client',
@@ -147,35 +91,6 @@ function lostTurn(id: string): GatewayError {
     `The beginning of the conversation ${JSON.stringify(id.slice(0, 100))} is not kept any more, ` +
       'or it has too many turns. Start a new one with the items that still matter.',
   );
-}
-
-function headOf(
-  { id, createdAt, metadata }: ConversationFacts,
-  state: { readonly lastTurn: string | undefined; readonly removed: readonly string[] },
-): StoredResponse {
-  const removed = [...state.removed];
-  const response = { id, object: 'conversation', created_at: createdAt, metadata, removed };
-  return { id, previousId: state.lastTurn, input: [], response };
-}
-
-function factsOf({ id, response }: StoredResponse): ConversationFacts {
-  const { created_at: createdAt, metadata } = response;
-  return {
-    id,
-    createdAt: typeof createdAt === 'number' ? createdAt : 0,
-    metadata: isJsonObject(metadata) ? metadata : {},
-  };
-}
-
-function readRemoved({ response }: StoredResponse): readonly string[] {
-  const { removed } = response;
-  return Array.isArray(removed) ? removed.filter((id) => typeof id === 'string') : [];
-}
-
-function withId(item: JsonObject, createId: CreateId): JsonObject {
-  if (typeof item.id === 'string' && item.id !== '') return item;
-  const isMessage = item.type === undefined || item.type === 'message';
-  return { ...item, id: createId(isMessage ? 'msg_' : 'item_') };
 }
 
 /** Longer conversations are sent whole by their clients. */
@@ -209,6 +124,10 @@ async function findChain(
     next = answer.previousId;
   }
   return chain.reverse();
+}
+
+function itemsOf(chain: readonly StoredResponse[]): readonly JsonObject[] {
+  return chain.flatMap(({ input, response }) => [...input, ...outputOf(response)]);
 }
 
 export function outputOf({ output }: JsonObject): readonly JsonObject[] {
@@ -261,20 +180,28 @@ export async function findEarlier(
   body: JsonObject,
   responses: ResponseStore,
 ): Promise<EarlierItems> {
-  const history = await findHistory(body, responses);
-  const { items: known, rootId } = history ?? { items: [], rootId: undefined };
-  const references = [...referencesIn(body.input), ...referencesIn(known)];
-  if (history === undefined && references.length === 0) return NOTHING_EARLIER;
-  const items = new Map(byId(known));
+  const found = await findHistory(body, responses);
+  const { history, rootId } = found ?? NOTHING_EARLIER;
+  const input = Array.isArray(body.input) ? body.input.filter(isJsonObject) : [];
+  const references = [...input, ...history].flatMap((item) => referredId(item) ?? []);
+  if (found === undefined && references.length === 0) return NOTHING_EARLIER;
+  const items = new Map<string, JsonObject>();
+  const add = (known: readonly JsonObject[]): void => {
+    for (const item of known) {
+      if (typeof item.id === 'string' && referredId(item) === undefined) items.set(item.id, item);
+    }
+  };
+  add(history);
   for (const id of references) {
     if (items.has(id)) continue;
     const answer = await responses.findByItem(id);
-    for (const [key, item] of byId(answer === undefined ? [] : outputOf(answer.response))) {
-      items.set(key, item);
-    }
+    if (answer !== undefined) add(outputOf(answer.response));
   }
-  return { history: known, rootId, findItem: (id) => items.get(id) };
+  return { history, rootId, findItem: (id) => items.get(id) };
 }
+
+const NAMED = openObjectOf({ id: needed(FILLED) });
+const GOES_ON = openObjectOf({ previous_response_id: STRING });
 
 /** The conversation a body names: an id, or an object that holds it. @throws GatewayError 400 */
 export function readConversationId(body: JsonObject): string | undefined {
@@ -282,7 +209,7 @@ export function readConversationId(body: JsonObject): string | undefined {
   if (conversation === undefined || conversation === null) return undefined;
   if (typeof conversation === 'string') return conversation;
   if (!isJsonObject(conversation)) throw wrongType('conversation', 'a string or an object');
-  return requireString(conversation, 'id', 'conversation');
+  return check(conversation, NAMED, 'conversation').value.id;
 }
 
 export function unknownAnswer(id: string, field = 'previous_response_id'): GatewayError {
@@ -305,16 +232,11 @@ export function isAnswerId(id: string): boolean {
 /** How a response made in the background may stand. */
 const UNFINISHED: ReadonlySet<string> = new Set(['queued', 'in_progress', 'failed', 'cancelled']);
 
-interface History {
-  readonly items: readonly JsonObject[];
-  readonly rootId: string | undefined;
-}
-
 async function findHistory(
   body: JsonObject,
   responses: ResponseStore,
-): Promise<History | undefined> {
-  const previousId = readString(body, 'previous_response_id');
+): Promise<Pick<EarlierItems, 'history' | 'rootId'> | undefined> {
+  const previousId = check(body, GOES_ON, '').value.previous_response_id ?? undefined;
   const conversationId = readConversationId(body);
   if (previousId !== undefined && conversationId !== undefined) {
     throw invalidRequest(
@@ -324,7 +246,7 @@ async function findHistory(
   }
   if (conversationId !== undefined) {
     const { items } = await findConversation(responses, conversationId);
-    return { items, rootId: conversationId };
+    return { history: items, rootId: conversationId };
   }
   if (previousId === undefined) return undefined;
   if (!isAnswerId(previousId)) throw unknownAnswer(previousId);
@@ -337,19 +259,5 @@ async function findHistory(
         'finished, failed or was cancelled. GET /v1/responses/{id} shows its status.',
     );
   }
-  return {
-    items: chain.flatMap(({ input, response }) => [...input, ...outputOf(response)]),
-    rootId: chain[0]?.id,
-  };
-}
-
-function* byId(items: readonly JsonObject[]): Generator<[string, JsonObject]> {
-  for (const item of items) {
-    if (typeof item.id === 'string' && referredId(item) === undefined) yield [item.id, item];
-  }
-}
-
-function referencesIn(input: JsonValue | readonly JsonValue[] | undefined): readonly string[] {
-  if (!Array.isArray(input)) return [];
-  return input.flatMap((item) => (isJsonObject(item) ? (referredId(item) ?? []) : []));
+  return { history: itemsOf(chain), rootId: chain[0]?.id };
 }

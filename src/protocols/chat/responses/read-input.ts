@@ -15,35 +15,46 @@ import { askForSummary, SUMMARY_INSTRUCTIONS, tellSummary } from '../../../canon
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { told } from '../../../lib/localized-message.ts';
 import {
+  FILLED,
+  FREE,
+  listOf,
+  openObjectOf,
+  type Shape,
+  STRING,
+  type ValueOf,
+} from '../../body-schema.ts';
+import {
+  addTurn,
   type ContentPart,
+  type Conversation,
+  missingSource,
   readArguments,
   readContent,
   readFile,
   readInline,
+  readInstructions as readInstructionParts,
   readModality,
   readPart,
-  readTextContent,
+  readResultContent,
 } from '../read-messages.ts';
 import {
-  asObject,
-  createReadContext,
+  type Part as ClientPart,
+  check,
   missingField,
-  readArray,
-  readObject,
-  readString,
-  requireObject,
-  requireString,
+  PART,
+  unknownTag,
   unknownWord,
   wrongType,
 } from '../schema.ts';
 import { isReference, referredId, unknownReference } from './previous-response.ts';
-import { type CallForm, createToolDirectory, type ResponsesContext } from './schema.ts';
+import {
+  type CallForm,
+  createResponsesContext,
+  IDS,
+  ITEM,
+  type ResponsesContext,
+} from './schema.ts';
 import { type ClientToolForm, completeClientCall, OBJECT_KEYS, readToolList } from './tools.ts';
-
-export interface Conversation {
-  readonly system: readonly TextPart[];
-  readonly turns: readonly Turn[];
-}
 
 const ROLES = ['user', 'assistant', 'system', 'developer'];
 
@@ -60,66 +71,84 @@ export function readInput(
   history: readonly JsonObject[],
   context: ResponsesContext,
 ): Conversation {
-  const system: TextPart[] = [...readInstructions(body, context)];
-  const turns: Turn[] = [];
-  const add = (turn: Turn | undefined): void => {
-    if (turn === undefined) return;
-    if (turn.role !== 'system' || turns.length > 0) turns.push(turn);
-    else for (const part of turn.parts) system.push(part);
-  };
-  const isAnswer = readString(body, 'previous_response_id') !== undefined;
-  const historyPath = isAnswer ? 'previous_response_id' : 'conversation';
-  for (const item of sinceSummary(history)) add(readItem(item, historyPath, context));
+  const conversation: Conversation = { system: readInstructions(body, context), turns: [] };
+  const hasAnswer = (body.previous_response_id ?? null) !== null;
+  const historyPath = hasAnswer ? 'previous_response_id' : 'conversation';
+  for (const item of sinceSummary(history)) {
+    const turn = readItem(item, historyPath, context);
+    if (turn !== undefined) addTurn(conversation, turn);
+  }
   const asked = readAsked(body, history.length > 0, context);
-  for (const turn of endWithPictures(asked, context.receipt)) add(turn);
-  return { system, turns };
+  for (const turn of endWithPictures(asked, context.receipt)) addTurn(conversation, turn);
+  return conversation;
 }
 
 /** Text, or items that hold it. */
-function readInstructions(body: JsonObject, context: ResponsesContext): readonly TextPart[] {
-  const { instructions } = body;
+function readInstructions({ instructions }: JsonObject, context: ResponsesContext): TextPart[] {
   if (instructions === undefined || instructions === null || instructions === '') return [];
   if (typeof instructions === 'string') return [{ kind: 'text', text: instructions }];
-  if (!Array.isArray(instructions))
+  if (!Array.isArray(instructions)) {
     throw wrongType('instructions', 'a string or an array of items');
-  return instructions.flatMap((value, index) => {
-    const path = `instructions[${index}]`;
-    const turn = readItem(asObject(value, path), path, context);
-    return (turn?.parts ?? []).flatMap((part) => (part.kind === 'text' ? [part] : []));
-  });
+  }
+  return readItems(instructions, 'instructions', context).flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.kind === 'text' ? [part] : [])),
+  );
 }
 
 /** Where the conversation is known already, nothing has to be added to it. */
-function readAsked(body: JsonObject, hasHistory: boolean, context: ResponsesContext): Turn[] {
-  if (typeof body.input === 'string') return [userText(body.input)];
-  const given = readArray(body, 'input') ?? (hasHistory ? [] : undefined);
+function readAsked(
+  { input }: JsonObject,
+  hasHistory: boolean,
+  context: ResponsesContext,
+): readonly Turn[] {
+  if (typeof input === 'string') {
+    return [{ role: 'user', parts: splitInlineImages({ kind: 'text', text: input }) }];
+  }
+  const given = input ?? (hasHistory ? [] : undefined);
   if (given === undefined) throw missingField('input');
-  const items = withoutTrigger(given);
+  if (!Array.isArray(given)) throw wrongType('input', 'an array');
+  const items = isTrigger(given.at(-1)) ? given.slice(0, -1) : given;
   if (items.length === 0 && !hasHistory) {
     throw invalidRequest('input', 'input must hold at least one item.');
   }
-  return items.flatMap((value, index) => {
-    const path = `input[${index}]`;
-    return readItem(asObject(value, path), path, context) ?? [];
-  });
+  return readItems(items, 'input', context);
 }
 
 /** Refuses what no later request could read. @throws GatewayError 400 naming the item */
 export function checkItems(items: readonly JsonObject[], path: string, receipt: Receipt): void {
-  const context: ResponsesContext = {
-    ...createReadContext(receipt),
-    directory: createToolDirectory(),
-    inputTools: [],
-    // An item that is only referred to is judged when it is used.
-    findItem: () => ({ type: 'reasoning', summary: [] }),
-  };
-  for (const [index, item] of items.entries()) readItem(item, `${path}[${index}]`, context);
+  // An item that is only referred to is judged when it is used.
+  const stand = { type: 'reasoning', summary: [] };
+  readItems(
+    items,
+    path,
+    createResponsesContext(receipt, () => stand),
+  );
 }
+
+function readItems(
+  values: readonly JsonValue[],
+  path: string,
+  context: ResponsesContext,
+): readonly Turn[] {
+  return values.flatMap((value, index) => {
+    const itemPath = `${path}[${index}]`;
+    const item = check(value, FREE, itemPath).value;
+    // Items of other kinds are told, sent or refused as a whole; those of a role alone are messages.
+    const shape = SHAPES.get(item.type ?? (item.role === undefined ? '' : 'message'));
+    const unknown = shape && check(item, shape, itemPath).unknown;
+    for (const inner of unknown ?? []) context.unknown.push(`${itemPath}.${inner}`);
+    return readItem(item, itemPath, context) ?? [];
+  });
+}
+
+const SHAPES = new Map<JsonValue, Shape>(Object.entries(ITEM));
+const TYPED = openObjectOf({ type: STRING });
+const WITH_TOOLS = openObjectOf({ tools: listOf(FREE) });
 
 /** Undefined for items that say nothing to the model. An item with a role and no type is a message. */
 function readItem(item: JsonObject, path: string, context: ResponsesContext): Turn | undefined {
   if (isReference(item)) return readReference(item, path, context);
-  const type = readString(item, 'type', path) ?? (item.role === undefined ? '' : 'message');
+  const type = check(item, TYPED, path).value.type ?? (item.role === undefined ? '' : 'message');
   switch (type) {
     case 'message':
       return readMessage(item, path);
@@ -131,32 +160,31 @@ function readItem(item: JsonObject, path: string, context: ResponsesContext): Tu
     case 'reasoning':
       return readReasoningItem(item, path);
     case 'additional_tools':
-      declareTools(item, path, context);
-      return undefined;
     case 'tool_search_call':
-    case 'tool_search_output':
-      declareTools(item, path, context);
+    case 'tool_search_output': {
+      const tools = check(item, WITH_TOOLS, path).value.tools ?? [];
+      context.inputTools.push(...readToolList(tools, { path: memberPath(path, 'tools') }, context));
       // Of a search the server ran only the tools matter.
-      return item.execution === 'server' ? undefined : readCallItem(item, path, context);
+      const isSaid = type !== 'additional_tools' && item.execution !== 'server';
+      return isSaid ? readCallItem(item, path, context) : undefined;
+    }
     default:
       return readCallItem(item, path, context) ?? skipItem(type, path, context);
   }
 }
 
 function readMessage(item: JsonObject, path: string): Turn {
-  const role = requireString(item, 'role', path);
+  const message = check(item, ITEM.message, path).value;
   const contentPath = memberPath(path, 'content');
-  switch (role) {
+  switch (message.role) {
     case 'system':
     case 'developer':
-      return { role: 'system', parts: readTextContent(item.content, contentPath) };
+      return { role: 'system', parts: readInstructionParts(message.content, contentPath) };
     case 'user':
-      if ((item.content ?? null) === null) throw missingField(contentPath);
-      return { role: 'user', parts: readItemContent(item.content, contentPath) };
     case 'assistant':
-      return { role: 'assistant', parts: readItemContent(item.content, contentPath) };
+      return { role: message.role, parts: readContent(message.content, contentPath, readItemPart) };
     default:
-      throw unknownWord(memberPath(path, 'role'), ROLES);
+      throw unknownTag(memberPath(path, 'role'), String(item.role), ROLES);
   }
 }
 
@@ -166,23 +194,15 @@ function readReference(
   path: string,
   context: ResponsesContext,
 ): Turn | undefined {
-  const id = requireString(item, 'id', path);
+  const { id } = check(item, ITEM.item_reference, path).value;
   const kept = context.findItem(id);
   if (kept !== undefined && referredId(kept) === undefined) return readItem(kept, path, context);
   if (id.startsWith('rs_')) {
-    context.receipt.add(
-      'dropped',
-      path,
-      told`The thoughts this item refers to are not kept any more.`,
-    );
+    const reason = told`The thoughts this item refers to are not kept any more.`;
+    context.receipt.add('dropped', path, reason);
     return undefined;
   }
   throw unknownReference(path, id);
-}
-
-function declareTools(item: JsonObject, path: string, context: ResponsesContext): void {
-  const tools = readArray(item, 'tools', path) ?? [];
-  context.inputTools.push(...readToolList(tools, { path: memberPath(path, 'tools') }, context));
 }
 
 function skipItem(type: string, path: string, context: ResponsesContext): undefined {
@@ -196,10 +216,6 @@ function skipItem(type: string, path: string, context: ResponsesContext): undefi
   }
   context.receipt.add('dropped', path, told`Items of type "${type}" cannot be shown to the model.`);
   return undefined;
-}
-
-function userText(text: string): Turn {
-  return { role: 'user', parts: splitInlineImages({ kind: 'text', text }) };
 }
 
 /** The items of a request as they are kept for later ones; a text is one message of the user. */
@@ -227,98 +243,52 @@ const OWN_TYPES = [
   'input_audio',
   'refusal',
 ];
-/** Clients mix in the words of chat completions. */
-const PART_TYPES: ReadonlySet<string> = new Set([
-  ...OWN_TYPES,
-  'text',
-  'image_url',
-  'video_url',
-  'file',
-]);
-
-/** User, assistant and tool content. @throws GatewayError 400 */
-function readItemContent(value: JsonValue | undefined, path: string): readonly ContentPart[] {
-  if (!Array.isArray(value)) return readContent(value, path);
-  return value.flatMap((part, index) => readItemPart(part, `${path}[${index}]`));
-}
 
 /** As chat completions have them, but files are flat and pictures may be named by an id. @throws GatewayError 400 */
-function readItemPart(value: JsonValue, path: string): readonly ContentPart[] {
-  if (!isJsonObject(value)) return readPart(value, path);
-  if (value.type === 'input_image' && isAbsent(value.image_url)) {
-    throw missingSource(value, path, 'image_url');
+function readItemPart(part: ClientPart, path: string): readonly ContentPart[] {
+  // Clients mix in the words of chat completions.
+  if (!PART.shapes.has(part.type)) throw unknownWord(`${path}.type`, OWN_TYPES);
+  if (part.type === 'input_image' && (part.image_url ?? null) === null) {
+    throw missingSource(part, path, 'image_url');
   }
-  if (typeof value.type === 'string' && !PART_TYPES.has(value.type)) {
-    throw unknownWord(`${path}.type`, OWN_TYPES);
-  }
-  if (value.type !== 'input_file') return readPart(value, path);
-  const key = isAbsent(value.file_data) ? 'file_url' : 'file_data';
-  if (isAbsent(value[key])) throw missingSource(value, path, 'file_data');
-  return readFile(value, path, key);
-}
-
-function missingSource(part: JsonObject, path: string, wanted: string): Error {
-  if (isAbsent(part.file_id)) return missingField(`${path}.${wanted}`);
-  return invalidRequest(
-    `${path}.file_id`,
-    `${path}.file_id: the gateway stores no files; send the content as ${wanted}.`,
-    'unsupported',
-  );
-}
-
-function isAbsent(value: JsonValue | undefined): boolean {
-  return value === undefined || value === null;
+  if (part.type !== 'input_file') return readPart(part, path);
+  const isByAddress = (part.file_data ?? null) === null && (part.file_url ?? null) !== null;
+  return readFile(part, path, isByAddress ? 'file_url' : 'file_data');
 }
 
 /** `encrypted_content` is where answers of this gateway carry the signature. @throws GatewayError 400 */
 function readReasoningItem(item: JsonObject, path: string): Turn {
-  const raw = readTexts(item, 'content', path);
-  const text = raw === '' ? readTexts(item, 'summary', path) : raw;
-  const signature = readCarrier(readString(item, 'encrypted_content', path));
-  return { role: 'assistant', parts: [{ kind: 'thinking', text, signature }] };
-}
-
-/** Summary parts were shown one paragraph each. */
-function readTexts(item: JsonObject, key: 'content' | 'summary', path: string): string {
-  const parts = readArray(item, key, path) ?? [];
-  return parts
-    .map((value, index) => {
-      const partPath = `${memberPath(path, key)}[${index}]`;
-      return readString(asObject(value, partPath), 'text', partPath) ?? '';
-    })
-    .join('\n\n');
+  const { content, summary, encrypted_content: proof } = check(item, ITEM.reasoning, path).value;
+  // Summary parts were shown one paragraph each.
+  const textOf = (parts: typeof content): string =>
+    (parts ?? []).map(({ text }) => text ?? '').join('\n\n');
+  const signature = readCarrier(proof ?? undefined);
+  return assistant({ kind: 'thinking', text: textOf(content) || textOf(summary), signature });
 }
 
 /** A token of Fernet, as the vendor encrypts: version 0x80 and a time of 64 bits, in base64 (github.com/fernet/spec). */
 const VENDOR_CIPHERTEXT = /^gAAAAA[\w-]+={0,2}$/;
 
-/**
- * User text, marked with its author and recipient. @throws GatewayError 400
- * Source: `openai` resources/beta/responses, ResponseInputItem.AgentMessage.
- */
+/** User text, marked with its author and recipient. @throws GatewayError 400 */
 function readAgentMessage(item: JsonObject, path: string, receipt: Receipt): Turn {
-  const author = requireString(item, 'author', path);
-  const recipient = requireString(item, 'recipient', path);
-  const contentPath = memberPath(path, 'content');
-  const content = readArray(item, 'content', path);
-  if (content === undefined) throw missingField(contentPath);
+  const { author, recipient, content } = check(item, ITEM.agent_message, path).value;
   const parts = content.flatMap((part, index) =>
-    readAgentPart(part, `${contentPath}[${index}]`, receipt),
+    readAgentPart(part, `${path}.content[${index}]`, receipt),
   );
   receipt.add('approximated', path, told`A message between agents is sent as marked user text.`);
   const opening = `<agent-message from="${author}" to="${recipient}">\n`;
   return { role: 'user', parts: [textPart(opening), ...parts, textPart('\n</agent-message>')] };
 }
 
+const CIPHER = openObjectOf({ encrypted_content: STRING });
+
 /**
  * The vendor encrypts the argument an agent is told by (`encrypted` in its schema); this gateway does
  * not, so what a client brings back under that name is what the model wrote.
  */
-function readAgentPart(part: JsonValue, path: string, receipt: Receipt): readonly ContentPart[] {
-  if (!isJsonObject(part) || part.type !== 'encrypted_content') {
-    return readItemPart(part, path);
-  }
-  const text = readString(part, 'encrypted_content', path) ?? '';
+function readAgentPart(part: ClientPart, path: string, receipt: Receipt): readonly ContentPart[] {
+  if ((part.type as string) !== 'encrypted_content') return readItemPart(part, path);
+  const text = check(part, CIPHER, path).value.encrypted_content ?? '';
   if (!VENDOR_CIPHERTEXT.test(text)) return [textPart(text)];
   receipt.add('dropped', path, told`Only its issuer can read encrypted content.`);
   return [];
@@ -345,45 +315,50 @@ function isPictures({ role, parts }: Turn): boolean {
 
 /** Undefined for an item that is none of them. @throws GatewayError 400 */
 function readCallItem(item: JsonObject, path: string, context: ResponsesContext): Turn | undefined {
+  const argumentsPath = memberPath(path, 'arguments');
   switch (item.type) {
-    case 'function_call':
-      return call(item, path, {
-        name: flatName(item, path, { form: 'function', context }),
-        input: readArguments(item.arguments, memberPath(path, 'arguments'), context),
-      });
-    case 'custom_tool_call':
-      return call(item, path, {
-        name: flatName(item, path, { form: 'custom', context }),
-        input: { input: readString(item, 'input', path) ?? '' },
-      });
+    case 'function_call': {
+      const call = check(item, ITEM.function_call, path).value;
+      const input = readArguments(call.arguments, argumentsPath, context);
+      return calls(call, path, { name: flatName(call, 'function', context), input });
+    }
+    case 'custom_tool_call': {
+      const call = check(item, ITEM.custom_tool_call, path).value;
+      const input = { input: call.input ?? '' };
+      return calls(call, path, { name: flatName(call, 'custom', context), input });
+    }
     case 'local_shell_call':
       return clientCall(item, path, { form: 'local_shell', context });
     case 'shell_call':
       return clientCall(item, path, { form: 'shell', context });
     case 'apply_patch_call':
       return clientCall(item, path, { form: 'apply_patch', context });
-    case 'shell_call_output':
-      return output(item, path, [{ kind: 'json', value: { output: item.output ?? [] } }]);
-    case 'tool_search_call':
-      return call(item, path, {
-        name: context.directory.flatName({ form: 'tool_search', name: 'tool_search' }),
-        input: readSearchInput(item, path, context),
-      });
+    case 'tool_search_call': {
+      const call = check(item, ITEM.tool_search_call, path).value;
+      // An object here, text in the other kinds of calls.
+      const input = isJsonObject(call.arguments)
+        ? call.arguments
+        : readArguments(call.arguments, argumentsPath, context);
+      const identity = { form: 'tool_search', name: 'tool_search' } as const;
+      return calls(call, path, { name: context.directory.flatName(identity), input });
+    }
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'local_shell_call_output':
-    case 'apply_patch_call_output':
-      return output(item, path, readOutput(item.output, memberPath(path, 'output')));
+    case 'apply_patch_call_output': {
+      const { output } = check(item, ITEM[item.type], path).value;
+      return gives(item, path, readResultContent(output, memberPath(path, 'output'), readItemPart));
+    }
+    case 'shell_call_output':
+      return gives(item, path, [{ kind: 'json', value: { output: item.output ?? [] } }]);
     case 'tool_search_output':
-      return output(item, path, [{ kind: 'json', value: { tools: item.tools ?? [] } }]);
-    case 'web_search_call':
-      return assistant({
-        kind: 'server-tool-call',
-        // Nothing answers to it, and clients leave it out.
-        id: readString(item, 'id', path) ?? path,
-        name: 'web_search',
-        input: readObject(item, 'action', path) ?? {},
-      });
+      return gives(item, path, [{ kind: 'json', value: { tools: item.tools ?? [] } }]);
+    case 'web_search_call': {
+      const { id, action } = check(item, ITEM.web_search_call, path).value;
+      // Nothing answers to it, and clients leave the id out.
+      const call = { id: id ?? path, name: 'web_search', input: action ?? {} };
+      return assistant({ kind: 'server-tool-call', ...call });
+    }
     case 'image_generation_call':
       return readDrawing(item, path, context);
     default:
@@ -391,37 +366,36 @@ function readCallItem(item: JsonObject, path: string, context: ResponsesContext)
   }
 }
 
-interface FormPlace {
-  readonly form: CallForm;
-  readonly context: ResponsesContext;
-}
+const CALLED = openObjectOf(IDS);
+type Called = ValueOf<typeof CALLED>;
 
-function call(
-  item: JsonObject,
+function calls(
+  item: Called,
   path: string,
-  { name, input }: { readonly name: string; readonly input: JsonObject },
+  call: { readonly name: string; readonly input: JsonObject },
 ): Turn {
-  return assistant({ kind: 'tool-call', id: callIdOf(item, path), name, input });
+  return assistant({ kind: 'tool-call', id: callIdOf(item, path), ...call });
 }
 
 /** The object of the item is what the declaration takes; clients may leave out what is empty. */
 function clientCall(
   item: JsonObject,
   path: string,
-  { form, context }: FormPlace & { readonly form: ClientToolForm },
+  { form, context }: { readonly form: ClientToolForm; readonly context: ResponsesContext },
 ): Turn {
-  return call(item, path, {
+  const shape: Shape = ITEM[`${form}_call`];
+  check(item, shape, path);
+  const given = item[OBJECT_KEYS[form]];
+  return calls(check(item, CALLED, path).value, path, {
     name: context.directory.flatName({ form, name: form }),
-    input: completeClientCall(form, requireObject(item, OBJECT_KEYS[form], path)),
+    input: completeClientCall(form, isJsonObject(given) ? given : {}),
   });
 }
 
-function output(item: JsonObject, path: string, content: readonly ToolResultContent[]): Turn {
+function gives(item: JsonObject, path: string, content: readonly ToolResultContent[]): Turn {
+  const callId = callIdOf(check(item, CALLED, path).value, path);
   const isError = item.status === 'failed' || item.status === 'incomplete';
-  return {
-    role: 'user',
-    parts: [{ kind: 'tool-result', callId: callIdOf(item, path), content, isError }],
-  };
+  return { role: 'user', parts: [{ kind: 'tool-result', callId, content, isError }] };
 }
 
 function assistant(part: Part): Turn {
@@ -429,44 +403,27 @@ function assistant(part: Part): Turn {
 }
 
 /** Outputs of the vendor's own shell name their call by `id`. */
-function callIdOf(item: JsonObject, path: string): string {
-  return readString(item, 'call_id', path) ?? requireString(item, 'id', path);
+function callIdOf({ call_id: callId, id }: Called, path: string): string {
+  return callId ?? check(id ?? undefined, FILLED, memberPath(path, 'id')).value;
 }
 
-function flatName(item: JsonObject, path: string, { form, context }: FormPlace): string {
-  const name = requireString(item, 'name', path);
-  return context.directory.flatName({
-    form,
-    name,
-    namespace: readString(item, 'namespace', path),
-  });
+function flatName(
+  { name, namespace }: { readonly name: string; readonly namespace?: string | null },
+  form: CallForm,
+  { directory }: ResponsesContext,
+): string {
+  return directory.flatName({ form, name, namespace: namespace ?? undefined });
 }
 
-/** An object here, text in the other kinds of calls. */
-function readSearchInput(item: JsonObject, path: string, context: ResponsesContext): JsonObject {
-  if (isJsonObject(item.arguments)) return item.arguments;
-  return readArguments(item.arguments, memberPath(path, 'arguments'), context);
-}
-
-/** A plain string is the tool's own output and stays as it is. */
-function readOutput(value: JsonValue | undefined, path: string): readonly ToolResultContent[] {
-  if (value === undefined || value === null) return [];
-  if (typeof value === 'string') return [{ kind: 'text', text: value }];
-  if (!Array.isArray(value)) throw wrongType(path, 'a string or an array of parts');
-  return readItemContent(value, path).map((part) =>
-    part.kind === 'text' ? { kind: 'text', text: part.text } : part,
-  );
-}
+const DRAWING = openObjectOf({ result: STRING });
 
 /** A picture of an earlier answer; one that was never finished has no bytes. */
 function readDrawing(item: JsonObject, path: string, context: ResponsesContext): Turn {
-  const result = readString(item, 'result', path) ?? '';
-  if (result === '') return readBareDrawing(item, path, context);
+  const { result } = check(item, DRAWING, path).value;
+  if (!result) return readBareDrawing(item, path, context);
   const resultPath = memberPath(path, 'result');
-  const { mediaType = 'image/png', source } = readInline(result, {
-    declared: '',
-    path: resultPath,
-  });
+  const media = readInline(result, { declared: '', path: resultPath });
+  const { mediaType = 'image/png', source } = media;
   const modality = readModality(mediaType, resultPath);
   return assistant({ kind: 'media', modality, mediaType, source });
 }
@@ -522,11 +479,6 @@ export function compactedResponse({ id, created_at, output, usage }: JsonObject)
     source: 'upstream',
     message: 'The model did not finish the summary. Send the request again, or a shorter input.',
   });
-}
-
-/** The items the summary is of. */
-function withoutTrigger(items: readonly JsonValue[]): readonly JsonValue[] {
-  return isTrigger(items.at(-1)) ? items.slice(0, -1) : items;
 }
 
 /**

@@ -143,19 +143,8 @@ function withWait({ message, retryAfterMs }: GatewayError): string {
 }
 
 /** Kinds that have a status wherever they are shown (`openai` resources/responses, `ResponseItem`). */
-const WITH_STATUS = new Set<JsonValue | undefined>([
-  'message',
-  'function_call',
-  'function_call_output',
-  'custom_tool_call',
-  'custom_tool_call_output',
-  'local_shell_call',
-  'local_shell_call_output',
-  'shell_call',
-  'shell_call_output',
-  'tool_search_call',
-  'tool_search_output',
-]);
+const WITH_STATUS =
+  /^(?:message|(?:function|custom_tool|local_shell|shell)_call(?:_output)?|tool_search_(?:call|output))$/;
 
 /** What items of a kind hold besides. */
 const ITEM_DEFAULTS: ReadonlyMap<JsonValue | undefined, JsonObject> = new Map([
@@ -173,7 +162,9 @@ const PART_DEFAULTS: ReadonlyMap<JsonValue | undefined, JsonObject> = new Map([
 /** The item as lists and single reads hold it; what it says itself stays. */
 export function showItem(item: JsonObject): JsonObject {
   const shown = { ...ITEM_DEFAULTS.get(item.type), ...item };
-  if (WITH_STATUS.has(item.type)) shown.status = item.status ?? 'completed';
+  if (typeof item.type === 'string' && WITH_STATUS.test(item.type)) {
+    shown.status = item.status ?? 'completed';
+  }
   for (const key of ['content', 'output']) {
     const parts = item[key];
     if (Array.isArray(parts)) shown[key] = parts.map(showPart);

@@ -6,22 +6,34 @@ import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../../cano
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { told } from '../../../lib/localized-message.ts';
 import { shareAs } from '../../../lib/shared-json.ts';
-import { objectShape, saysNothing } from '../../body-schema.ts';
-import { readFreeform, readFunctionTool, readSchema, readSearch } from '../read-tools.ts';
 import {
-  asObject,
-  noteUnreadFields,
-  readArray,
-  readObject,
-  readString,
-  requireString,
-  unknownWord,
-  wrongType,
-} from '../schema.ts';
+  ANYTHING,
+  FILLED,
+  FREE,
+  listOf,
+  needed,
+  objectOf,
+  openObjectOf,
+  STRING,
+  saysNothing,
+} from '../../body-schema.ts';
 import {
+  AUTO,
+  NOT_DEMANDED,
+  readChoiceWord,
+  readFreeform,
+  readFunctionTool,
+  readMode,
+  readSchema,
+  readSearch,
+  SEARCHES,
+} from '../read-tools.ts';
+import { type Choice, check, each, filled, noteUnread, readAll } from '../schema.ts';
+import {
+  type Body,
   type CallForm,
-  createToolDirectory,
   type ResponsesContext,
+  ToolDirectory,
   type ToolIdentity,
 } from './schema.ts';
 
@@ -99,11 +111,17 @@ function clientTool(form: ClientToolForm, path: string): FunctionTool {
   return { kind: 'function', name: form, ...DECLARATIONS[form], path, shownDefaults };
 }
 
-const NAMESPACE_FIELDS = objectShape(['type', 'name', 'description', 'tools']);
-const CODE_FIELDS = objectShape(['type', 'container']);
-const CONTAINER_FIELDS = objectShape(['type']);
-const CLIENT_TOOL_FIELDS = objectShape(['type'], { environment: CONTAINER_FIELDS });
-const SEARCH_FIELDS = objectShape(['type', 'execution', 'description', 'parameters']);
+const TYPED = openObjectOf({ type: STRING });
+const NAMESPACE = objectOf({ name: needed(FILLED), description: STRING, tools: listOf(FREE) }, [
+  'type',
+]);
+const CONTAINER = objectOf({ type: ANYTHING });
+const CODE = objectOf({ container: ANYTHING }, ['type']);
+const CLIENT_TOOL = objectOf({ environment: CONTAINER }, ['type']);
+const TOOL_SEARCH = objectOf(
+  { ...each(['execution', 'description'], STRING), parameters: ANYTHING },
+  ['type'],
+);
 
 interface ToolPlace {
   readonly path: string;
@@ -126,16 +144,12 @@ export function readOwnTools(
 ): readonly Tool[] {
   const key = { variant: '', receipt: context.receipt };
   const { tools, missingNames, identities, drawing } = toolLists.get(values, key, (receipt) => {
-    const identities: ToolIdentity[] = [];
-    const directory = createToolDirectory();
-    const add = (tool: ToolIdentity): string => {
-      identities.push(tool);
-      return directory.add(tool);
-    };
-    const own = { receipt, missingNames: [], directory: { ...directory, add }, drawing: undefined };
+    const directory = new ToolDirectory();
+    const own = { receipt, missingNames: [], directory, drawing: undefined };
     const inner: ResponsesContext = { ...context, ...own };
     const tools = shareAs(values, readToolList(values, { path: 'tools' }, inner));
-    return { tools, missingNames: inner.missingNames, identities, drawing: inner.drawing };
+    const { missingNames, drawing } = inner;
+    return { tools, missingNames, identities: directory.identities, drawing };
   });
   context.missingNames.push(...missingNames);
   for (const identity of identities) context.directory.add(identity);
@@ -151,42 +165,49 @@ export function readToolList(
 ): readonly Tool[] {
   return values.flatMap((value, index) => {
     const path = `${place.path}[${index}]`;
-    return readTool(asObject(value, path), { ...place, path }, context);
+    const type = check(value, TYPED, path).value.type ?? 'function';
+    return readTool(check(value, FREE, path).value, type, { place: { ...place, path }, context });
   });
 }
 
-function readTool(tool: JsonObject, place: ToolPlace, context: ResponsesContext): readonly Tool[] {
-  const { path } = place;
-  const type = readString(tool, 'type', path) ?? 'function';
+function readTool(tool: JsonObject, type: string, declaring: Declaring): readonly Tool[] {
+  const { context } = declaring;
+  const { path } = declaring.place;
+  const place = { path, receipt: context.receipt };
   if (type.startsWith('web_search')) return [readSearch(tool, path, context)];
   switch (type) {
     case 'function':
-      return declare(readFunctionTool(tool, path, context), 'function', { place, context });
+      return declare(readFunctionTool(tool, path, context), 'function', declaring);
     case 'custom':
-      return declare(readFreeform(tool, path, context), 'custom', { place, context });
+      return declare(readFreeform(tool, path, context), 'custom', declaring);
     case 'namespace':
       return readNamespace(tool, path, context);
     case 'shell':
-      if (isHosted(tool, path)) return skip(type, path, context);
-      return declareClientTool(type, tool, { place, context });
     case 'local_shell':
-    case 'apply_patch':
-      return declareClientTool(type, tool, { place, context });
+    case 'apply_patch': {
+      // A shell in a container of the vendor's is not the client's to run.
+      const { value, unknown } = check(tool, CLIENT_TOOL, path);
+      const kind = value.environment?.type ?? 'local';
+      if (type === 'shell' && value.environment && kind !== 'local') return skip(type, place);
+      noteUnread(unknown, place);
+      return declare(clientTool(type, path), type, declaring);
+    }
     case 'tool_search':
-      if (isServerSearch(tool, path)) return skipSearch(path, context);
-      return declare(readToolSearch(tool, path, context), 'tool_search', { place, context });
+      return readToolSearch(tool, declaring);
     case 'code_interpreter':
-      return [readCodeTool(tool, path, context)];
+      return [readCodeTool(tool, place)];
     case 'image_generation':
-      if (context.drawing !== undefined) return skip(type, path, context);
+      if (context.drawing !== undefined) return skip(type, place);
       context.drawing = { tool, path };
       return [];
     default:
-      return skip(type, path, context);
+      return skip(type, place);
   }
 }
 
-function skip(type: string, path: string, { receipt }: ResponsesContext): readonly Tool[] {
+type NotePlace = Parameters<typeof noteUnread>[1];
+
+function skip(type: string, { path, receipt }: NotePlace): readonly Tool[] {
   const reason =
     type === 'image_generation'
       ? told`Only models that draw make pictures, and they need no tool for it.`
@@ -195,37 +216,9 @@ function skip(type: string, path: string, { receipt }: ResponsesContext): readon
   return [];
 }
 
-/** A shell in a container of the vendor's is not the client's to run. */
-function isHosted(tool: JsonObject, path: string): boolean {
-  const environment = readObject(tool, 'environment', path);
-  return environment !== undefined && environment.type !== 'local';
-}
-
-/** Clients answer a search of their own only; one with parameters is (`openai` responses, `ToolSearchTool`). */
-function isServerSearch(tool: JsonObject, path: string): boolean {
-  const execution = readString(tool, 'execution', path);
-  return execution === undefined ? (tool.parameters ?? null) === null : execution !== 'client';
-}
-
-function skipSearch(path: string, { receipt }: ResponsesContext): readonly Tool[] {
-  const reason = told`The model is shown all tools at once, so that there are none to search for.`;
-  receipt.add('approximated', path, reason);
-  return [];
-}
-
 interface Declaring {
   readonly place: ToolPlace;
   readonly context: ResponsesContext;
-}
-
-function declareClientTool(
-  form: ClientToolForm,
-  tool: JsonObject,
-  declaring: Declaring,
-): readonly Tool[] {
-  const { place, context } = declaring;
-  noteUnreadFields(tool, { known: CLIENT_TOOL_FIELDS, path: place.path, context });
-  return declare(clientTool(form, place.path), form, declaring);
 }
 
 function declare(
@@ -243,11 +236,15 @@ function readNamespace(
   path: string,
   context: ResponsesContext,
 ): readonly Tool[] {
-  noteUnreadFields(holder, { known: NAMESPACE_FIELDS, path, context });
-  const namespace = requireString(holder, 'name', path);
-  const values = readArray(holder, 'tools', path) ?? [];
-  const tools = readToolList(values, { path: memberPath(path, 'tools'), namespace }, context);
-  const about = readString(holder, 'description', path) ?? '';
+  const { receipt } = context;
+  const {
+    name: namespace,
+    description,
+    tools: values,
+  } = readAll(holder, NAMESPACE, { path, receipt });
+  const place = { path: memberPath(path, 'tools'), namespace };
+  const tools = readToolList(values ?? [], place, context);
+  const about = description ?? '';
   return about.trim() === '' ? tools : describeAll(tools, `All tools of "${namespace}": ${about}`);
 }
 
@@ -260,51 +257,58 @@ function describeAll([first, ...rest]: readonly Tool[], about: string): readonly
 }
 
 /** The upstream runs code in a place of its own, which holds no files and is gone with the answer. */
-function readCodeTool(tool: JsonObject, path: string, context: ResponsesContext): Tool {
-  noteUnreadFields(tool, { known: CODE_FIELDS, path, context });
-  const containerPath = memberPath(path, 'container');
-  if (isJsonObject(tool.container)) {
-    noteUnreadFields(tool.container, { known: CONTAINER_FIELDS, path: containerPath, context });
-  } else if (!saysNothing(tool.container)) {
-    context.receipt.add(
-      'dropped',
-      containerPath,
-      told`The upstream runs code in a place of its own.`,
-    );
+function readCodeTool(tool: JsonObject, place: NotePlace): Tool {
+  const { container } = readAll(tool, CODE, place);
+  const path = memberPath(place.path, 'container');
+  if (isJsonObject(container)) {
+    readAll(container, CONTAINER, { ...place, path });
+  } else if (!saysNothing(container ?? undefined)) {
+    place.receipt.add('dropped', path, told`The upstream runs code in a place of its own.`);
   }
-  return { kind: 'code-execution', path };
+  return { kind: 'code-execution', path: place.path };
 }
 
-function readToolSearch(tool: JsonObject, path: string, context: ResponsesContext): FunctionTool {
-  noteUnreadFields(tool, { known: SEARCH_FIELDS, path, context });
-  return {
+/** Clients answer a search of their own only; one with parameters is (`openai` responses, `ToolSearchTool`). */
+function readToolSearch(tool: JsonObject, declaring: Declaring): readonly Tool[] {
+  const { receipt } = declaring.context;
+  const { path } = declaring.place;
+  const { value, unknown } = check(tool, TOOL_SEARCH, path);
+  const { execution, description, parameters } = value;
+  const isServers =
+    typeof execution === 'string' ? execution !== 'client' : (parameters ?? null) === null;
+  if (isServers) {
+    const reason = told`The model is shown all tools at once, so that there are none to search for.`;
+    receipt.add('approximated', path, reason);
+    return [];
+  }
+  noteUnread(unknown, { path, receipt });
+  const parametersPath = memberPath(path, 'parameters');
+  const search: FunctionTool = {
     kind: 'function',
     name: 'tool_search',
-    description:
-      readString(tool, 'description', path) ?? 'Finds further tools for what is to be done.',
-    parameters: readSchema(tool.parameters, memberPath(path, 'parameters')),
-    parametersPath: memberPath(path, 'parameters'),
+    description: description ?? 'Finds further tools for what is to be done.',
+    parameters: readSchema(parameters ?? undefined, parametersPath),
+    parametersPath,
     path,
   };
+  return declare(search, 'tool_search', declaring);
 }
 
-const WORDS = ['none', 'auto', 'required', 'validated'];
-const AUTO: ToolChoice = { kind: 'auto', names: [] };
 /** No function beside it: wherever one may be called, the search may be left out. */
-const SEARCHES = { serverTools: ['web-search'] } as const;
 const SEARCH_ALONE: ToolChoice = { ...AUTO, ...SEARCHES };
-const NOT_DEMANDED = told`A hosted search cannot be demanded, only offered.`;
 const OWN_FORMS = ['local_shell', 'shell', 'apply_patch', 'tool_search'] as const;
 
 /** @throws GatewayError 400, also when the choice demands a tool that is not there. */
 export function readToolChoice(
-  value: JsonValue | undefined,
+  value: Body['tool_choice'],
   tools: readonly Tool[],
   context: ResponsesContext,
 ): ToolChoice {
   if (value === undefined || value === null) return AUTO;
   const choice =
-    typeof value === 'string' ? readWord(value) : readChoiceObject(value, tools, context);
+    typeof value === 'string'
+      ? readChoiceWord(value, 'tool_choice')
+      : readChoiceObject(value, tools, context);
   if (choice.kind === 'none') return choice;
   const callable = tools.filter((tool) => tool.kind === 'function' || tool.kind === 'freeform');
   const known = new Set(callable.map(({ name }) => name));
@@ -322,32 +326,16 @@ export function readToolChoice(
   throw invalidRequest('tool_choice', 'tool_choice demands a tool call, but tools offers none.');
 }
 
-function readWord(word: string): ToolChoice {
-  switch (word) {
-    case 'none':
-      return { kind: 'none' };
-    case 'auto':
-      return AUTO;
-    case 'required':
-      return { kind: 'required', names: [] };
-    case 'validated':
-      return { kind: 'validated', names: [] };
-    default:
-      throw unknownWord('tool_choice', WORDS);
-  }
-}
-
 function readChoiceObject(
-  value: JsonValue,
+  choice: Choice,
   tools: readonly Tool[],
   context: ResponsesContext,
 ): ToolChoice {
-  if (!isJsonObject(value)) throw wrongType('tool_choice', 'a string or an object');
-  const type = requireString(value, 'type', 'tool_choice');
-  if (type === 'allowed_tools') return readAllowed(value, tools, context);
-  const name = flatNameOf(value, 'tool_choice', context);
+  const type = filled(choice.type, 'tool_choice.type');
+  if (type === 'allowed_tools') return readAllowed(choice, tools, context);
+  const name = flatNameOf(choice, 'tool_choice', context);
   if (name !== undefined) return { kind: 'required', names: [name] };
-  if (isSearchType(type) && tools.some((tool) => tool.kind === 'web-search')) {
+  if (isSearch(choice) && tools.some((tool) => tool.kind === 'web-search')) {
     context.receipt.add('approximated', 'tool_choice', NOT_DEMANDED);
     return SEARCH_ALONE;
   }
@@ -368,44 +356,35 @@ function demandDrawing(drawing: NonNullable<ResponsesContext['drawing']>): ToolC
 }
 
 function readAllowed(
-  choice: JsonObject,
+  choice: Choice,
   tools: readonly Tool[],
   context: ResponsesContext,
 ): ToolChoice {
-  const mode = requireString(choice, 'mode', 'tool_choice');
-  if (mode !== 'auto' && mode !== 'required') {
-    throw unknownWord('tool_choice.mode', ['auto', 'required']);
-  }
-  const allowed = readArray(choice, 'tools', 'tool_choice') ?? [];
-  const names = allowed.flatMap((value, index) => {
-    const path = `tool_choice.tools[${index}]`;
-    return flatNameOf(asObject(value, path), path, context) ?? [];
-  });
-  const searches =
-    allowed.some((value) => isJsonObject(value) && isSearchType(value.type)) &&
-    tools.some(({ kind }) => kind === 'web-search');
-  if (names.length > 0) return { kind: mode, names, ...(searches ? SEARCHES : {}) };
+  const kind = readMode(choice, 'tool_choice');
+  const allowed = choice.tools ?? [];
+  const names = allowed.flatMap(
+    (tool, index) => flatNameOf(tool, `tool_choice.tools[${index}]`, context) ?? [],
+  );
+  const searches = allowed.some(isSearch) && tools.some(({ kind }) => kind === 'web-search');
+  if (names.length > 0) return { kind, names, ...(searches ? SEARCHES : {}) };
   if (!searches) {
     throw invalidRequest('tool_choice.tools', 'tool_choice.tools names no tool of this request.');
   }
-  if (mode === 'required') context.receipt.add('approximated', 'tool_choice', NOT_DEMANDED);
+  if (kind === 'required') context.receipt.add('approximated', 'tool_choice', NOT_DEMANDED);
   return SEARCH_ALONE;
 }
 
 /** Tools of the vendor's own kinds are named by their type alone; the form of Chat Completions has `function`. */
 function flatNameOf(
-  holder: JsonObject,
+  { type, name: own, namespace, function: nested }: Choice,
   path: string,
   { directory }: ResponsesContext,
 ): string | undefined {
-  const type = readString(holder, 'type', path) ?? '';
-  const nested = readObject(holder, 'function', path);
-  const name =
-    readString(holder, 'name', path) ?? (nested && readString(nested, 'name', `${path}.function`));
+  const name = own ?? nested?.name;
   if (name !== undefined) {
     const form = type === 'custom' ? 'custom' : 'function';
-    const namespace = readString(holder, 'namespace', path);
-    return directory.flatName({ form, name, namespace });
+    const named = check(name, STRING, `${path}.name`).value;
+    return directory.flatName({ form, name: named, namespace: namespace ?? undefined });
   }
   const form = OWN_FORMS.find((known) => known === type);
   if (form === undefined) return undefined;
@@ -414,6 +393,6 @@ function flatNameOf(
 }
 
 /** Its name carries a version or a stage: `web_search_2025_08_26`, `web_search_preview`. */
-function isSearchType(type: JsonValue | undefined): boolean {
-  return typeof type === 'string' && type.startsWith('web_search');
+function isSearch({ type }: Choice): boolean {
+  return type?.startsWith('web_search') === true;
 }
