@@ -91,7 +91,7 @@ export class GenerateAttempt {
     return answer;
   }
 
-  /** Call when `told` is the answer, as no better one came. */
+  /** Call when the native error reply is the answer, as no better one came. */
   noteTold(): void {
     const { context, options } = this.#input;
     noteCommit(context.record, this.#watch, options.clock.monotonic());

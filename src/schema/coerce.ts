@@ -210,13 +210,21 @@ function valueTypes(
   return allowed;
 }
 
+/** Of a list that many references share, made once. */
 function listOf(given: readonly JsonValue[], isNullable: boolean): ValueList {
-  const values = isNullable ? [...given, null] : given;
-  return {
-    byText: new Map(values.map((value) => [JSON.stringify(value), value])),
-    types: new Set(values.map(typeOfValue)),
-  };
+  const known = isNullable ? NULLABLE_LISTS : LISTS;
+  let list = known.get(given);
+  if (list === undefined) {
+    const values = isNullable ? [...given, null] : given;
+    const byText = new Map(values.map((value) => [JSON.stringify(value), value]));
+    list = { byText, types: new Set(values.map(typeOfValue)) };
+    known.set(given, list);
+  }
+  return list;
 }
+
+const LISTS = new WeakMap<readonly JsonValue[], ValueList>();
+const NULLABLE_LISTS = new WeakMap<readonly JsonValue[], ValueList>();
 
 /** The node where both hold, with the choices still open in either. */
 function joinNodes(left: SchemaNode, right: SchemaNode): SchemaNode {

@@ -13,7 +13,7 @@ import type { UpstreamFailureKind } from '../../src/canonical/error.ts';
 const POOL = resolve(import.meta.dirname, '../../src/pool');
 
 test('a verdict of the pool is said in the language of the console', async () => {
-  const code = ['selection-log.ts', 'eligibility.ts', 'lease.ts']
+  const code = ['selection.ts', 'eligibility.ts', 'lease.ts']
     .map((name) => readFileSync(resolve(POOL, name), 'utf8'))
     .join('\n');
   const sentences = [...code.matchAll(/(?:[:=]|return) '([a-z]\w*[ :][^']+)'/g)].map(

@@ -132,8 +132,8 @@ export function readOutputFormat(body: Body, receipt: Receipt): OutputFormat {
   const newer = body.output_config?.format;
   const older = body.output_format;
   if (newer && older && !isSame(newer, older)) {
-    const reason = told`output_config.format says something else and wins.`;
-    note(receipt, 'dropped', 'output_format', reason);
+    const winner = 'output_config.format';
+    note(receipt, 'dropped', 'output_format', told`${winner} says something else and wins.`);
   }
   const value = newer ?? older ?? undefined;
   if (value === undefined) return { kind: 'text' };
