@@ -429,7 +429,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     const visitor = { 'x-forwarded-for': '203.0.113.7', 'x-api-key': String(secret) };
     expect((await console.ask({}, visitor)).status).toBe(200);
     const page = await console.open('/security?tab=addresses');
-    await page.getByRole('switch', { name: 'Enforce IP rules' }).check({ force: true });
+    await page.getByRole('switch', { name: 'Enforce IP rules' }).click({ force: true });
     await page.getByText('Saved: Enforce IP rules').waitFor();
     await page.getByRole('button', { name: 'Add rule' }).click();
     const dialog = page.getByRole('dialog');
