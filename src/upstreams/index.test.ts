@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createUpstreamDirectory } from './directory.ts';
-import { settingsOf, type UpstreamDescription } from './index.ts';
+import { settingsOf, type UpstreamSettings } from './index.ts';
 
-const plain: UpstreamDescription = {
+const plain: UpstreamSettings = {
   id: 'x',
   profile: 'generic',
   baseUrl: 'http://127.0.0.1:9',
@@ -13,17 +13,9 @@ const plain: UpstreamDescription = {
   location: undefined,
 };
 
-test('each profile gets what it needs to know', () => {
-  expect(settingsOf({ ...plain, quotaPath: '/q' })).toEqual({
-    profile: 'generic',
-    id: 'x',
-    baseUrl: 'http://127.0.0.1:9',
-    vocabulary: 'neutral',
-    auth: 'bearer',
-    quotaPath: '/q',
-  });
-  const vertex = settingsOf({ ...plain, profile: 'vertex', baseUrl: undefined, location: 'eu' });
-  expect(vertex).toMatchObject({ profile: 'vertex', location: 'eu' });
+test('what an upstream is built from is what is said of it, and nothing of its sign-in', () => {
+  const described = { ...plain, quotaPath: '/q', oauth: { clientId: 'c' } };
+  expect(settingsOf(described)).toEqual({ ...plain, quotaPath: '/q' });
 });
 
 test('upstreams without an address are left to whoever embeds them', () => {

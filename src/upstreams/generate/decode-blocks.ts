@@ -12,6 +12,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../
 import { KeptText, TextDigest } from '../../lib/long-text.ts';
 import type { DecodeContext } from '../upstream.ts';
 import type { GroundedText } from './grounding.ts';
+import { objectOf, objectsOf, textOf } from './read-values.ts';
 
 /** What all choices of one answer share. */
 export interface SharedState {
@@ -93,21 +94,30 @@ export class ChoiceDecoder implements GroundedText {
 
   /** Adds the events of one part to `events`. Parts of unknown kinds give none. */
   readPart(part: JsonObject, events: CanonicalEvent[]): void {
-    const { text, functionCall } = part;
-    if (typeof text === 'string' && text !== '') {
-      if (!isJsonObject(functionCall)) this.#readText(part, text, events);
-      else this.#readBoth(part, { text, functionCall }, events);
-    } else if (isJsonObject(functionCall)) this.#readCall(part, functionCall, events);
-    else if (isJsonObject(part.inlineData)) this.#readMedia(part, part.inlineData, events);
+    const { text } = part;
+    const isSaid = typeof text === 'string' && text !== '';
+    const call = objectOf(part.functionCall);
+    // One datum a part is the rule of the wire; compatible upstreams that break it lose nothing.
+    const own = call === undefined ? part : { thought: part.thought === true };
+    if (isSaid) this.#readText(own, text, events);
+    if (call !== undefined) this.#readCall(part, call, events);
+    else if (!isSaid) this.#readOther(part, events);
+  }
+
+  #readOther(part: JsonObject, events: CanonicalEvent[]): void {
+    if (isJsonObject(part.inlineData)) this.#readMedia(part, part.inlineData, events);
     else if (isJsonObject(part.fileData)) this.#readFile(part, part.fileData, events);
     else if (isJsonObject(part.executableCode)) {
       this.#addWhole(readCode(part.executableCode), part, events);
     } else if (isJsonObject(part.codeExecutionResult)) {
       this.#addWhole(readCodeResult(part.codeExecutionResult), part, events);
     } else if (isJsonObject(part.audioTranscription)) {
-      this.#readTranscription(part, part.audioTranscription, events);
-    } else if (text === '' || isBare(part)) this.#readBareSignature(part);
-    else if (this.#shared.context.passesParts === true) this.hasContent = true;
+      // What was heard is the text of the answer.
+      const heard = textOf(part.audioTranscription.text);
+      if (heard !== undefined) this.#readText(part, heard, events);
+    } else if (part.text === '' || Object.keys(part).every(isAboutPart)) {
+      this.#readBareSignature(part);
+    } else if (this.#shared.context.passesParts === true) this.hasContent = true;
     else if (isJsonObject(part.toolCall) || isJsonObject(part.toolResponse)) {
       this.#trace ??= [];
       this.#trace.push(part);
@@ -130,14 +140,8 @@ export class ChoiceDecoder implements GroundedText {
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
-    const { index, signature } = open;
-    const signedContent = signature && open.said;
-    events.push({
-      kind: 'block-end',
-      index,
-      signature,
-      ...(signedContent === undefined ? {} : { signedContent }),
-    });
+    const { index, signature, said } = open;
+    events.push({ kind: 'block-end', index, signature, signedContent: signature && said });
   }
 
   #readText(part: JsonObject, text: string, events: CanonicalEvent[]): void {
@@ -172,21 +176,6 @@ export class ChoiceDecoder implements GroundedText {
     open.said?.add(text);
     this.#text.add(text);
     this.hasContent = true;
-  }
-
-  /** One datum a part is the rule of the wire; compatible upstreams that break it lose nothing. */
-  #readBoth(
-    part: JsonObject,
-    { text, functionCall }: { readonly text: string; readonly functionCall: JsonObject },
-    events: CanonicalEvent[],
-  ): void {
-    this.#readText(part.thought === true ? { thought: true } : {}, text, events);
-    this.#readCall(part, functionCall, events);
-  }
-
-  /** What was heard is the text of the answer. */
-  #readTranscription(part: JsonObject, { text }: JsonObject, events: CanonicalEvent[]): void {
-    if (typeof text === 'string' && text !== '') this.#readText(part, text, events);
   }
 
   #readBareSignature(part: JsonObject): void {
@@ -265,8 +254,13 @@ export class ChoiceDecoder implements GroundedText {
     if (typeof data !== 'string' || data === '') return;
     const mediaType = typeof mimeType === 'string' ? mimeType : 'application/octet-stream';
     const block = { kind: 'media', mediaType, base64: data } as const;
-    if (part.thought === true) this.#addDraft({ ...block, isDraft: true }, events);
-    else this.#addWhole(block, part, events);
+    if (part.thought !== true) this.#addWhole(block, part, events);
+    else if (this.#shared.context.showsDrafts === true) {
+      // What an image model draws while it thinks is no content: an answer of drafts alone is empty.
+      this.close(events);
+      const index = this.#start({ ...block, isDraft: true }, events);
+      events.push({ kind: 'block-end', index });
+    }
   }
 
   /** A text of its own: a signature beside it must not come to vouch for the address, which is not its part. */
@@ -278,25 +272,12 @@ export class ChoiceDecoder implements GroundedText {
     this.close(events);
   }
 
-  /** What an image model draws while it thinks is no content: an answer of drafts alone is empty. */
-  #addDraft(block: BlockOpening, events: CanonicalEvent[]): void {
-    if (this.#shared.context.showsDrafts !== true) return;
-    this.close(events);
-    events.push({ kind: 'block-end', index: this.#start(block, events) });
-  }
-
   #addWhole(block: BlockOpening, part: JsonObject, events: CanonicalEvent[]): void {
     this.close(events);
     const index = this.#start(block, events);
     const media = block.kind === 'media' ? block : undefined;
     const signature = this.#signatureOf(part, media && 'media');
-    const isSignedMedia = media !== undefined && signature !== undefined;
-    events.push({
-      kind: 'block-end',
-      index,
-      signature,
-      ...(isSignedMedia ? { signedContent: media.base64 } : {}),
-    });
+    events.push({ kind: 'block-end', index, signature, signedContent: signature && media?.base64 });
     this.hasContent = true;
   }
 
@@ -321,10 +302,6 @@ function endCall(index: number, args: JsonObject, events: CanonicalEvent[]): voi
     events.push({ kind: 'block-delta', index, delta: { kind: 'arguments', json } });
   }
   events.push({ kind: 'block-end', index });
-}
-
-function isBare(part: JsonObject): boolean {
-  return Object.keys(part).every(isAboutPart);
 }
 
 /** Fields that say something of a part and are not its content. */
@@ -354,16 +331,13 @@ export class StreamedArguments {
 
   /** Adds what one `partialArgs` holds; texts of one place are joined. */
   add(pieces: JsonValue | undefined): void {
-    if (!Array.isArray(pieces)) return;
-    for (const piece of pieces) if (isJsonObject(piece)) this.#addPiece(piece);
-  }
-
-  #addPiece(piece: JsonObject): void {
-    const value = valueIn(piece);
-    if (value === undefined) return;
-    const steps = readPath(piece.jsonPath);
-    const isPut = steps !== undefined && put(this.value, steps, copy(value));
-    this.isBroken ||= !isPut;
+    for (const piece of objectsOf(pieces)) {
+      const value = valueIn(piece);
+      if (value === undefined) continue;
+      const steps = readPath(piece.jsonPath);
+      const isPut = steps !== undefined && put(this.value, steps, copy(value));
+      this.isBroken ||= !isPut;
+    }
   }
 }
 
@@ -405,16 +379,15 @@ function put(root: JsonObject, steps: readonly Step[], value: JsonValue): boolea
   for (const [place, step] of steps.entries()) {
     const next = steps[place + 1];
     const known = memberOf(holder, step);
-    if (next === undefined) return setMember(holder, step, join(known, value));
+    if (next === undefined) {
+      const joins = typeof known === 'string' && typeof value === 'string';
+      return setMember(holder, step, joins ? known + value : value);
+    }
     const inner: JsonValue = known ?? (typeof next === 'number' ? [] : {});
     if (known === undefined && !setMember(holder, step, inner)) return false;
     holder = inner;
   }
   return false;
-}
-
-function join(known: JsonValue | undefined, value: JsonValue): JsonValue {
-  return typeof known === 'string' && typeof value === 'string' ? known + value : value;
 }
 
 function memberOf(holder: JsonValue, step: Step): JsonValue | undefined {
@@ -461,23 +434,23 @@ function readCode({ language, code, id }: JsonObject): BlockOpening {
     kind: 'code',
     language: typeof language === 'string' ? language.toLowerCase() : 'python',
     code: typeof code === 'string' ? code : '',
-    ...(typeof id === 'string' ? { id } : {}),
+    id: typeof id === 'string' ? id : undefined,
   };
 }
 
 function readCodeResult({ outcome, output, id }: JsonObject): BlockOpening {
   return {
     kind: 'code-result',
-    outcome: readOutcome(outcome),
+    outcome: OUTCOMES.get(outcome) ?? 'ok',
     output: typeof output === 'string' ? output : '',
-    ...(typeof id === 'string' ? { id } : {}),
+    id: typeof id === 'string' ? id : undefined,
   };
 }
 
-function readOutcome(outcome: JsonValue | undefined): 'ok' | 'failed' | 'timeout' {
-  if (outcome === 'OUTCOME_DEADLINE_EXCEEDED') return 'timeout';
-  return outcome === 'OUTCOME_FAILED' ? 'failed' : 'ok';
-}
+const OUTCOMES: ReadonlyMap<unknown, 'failed' | 'timeout'> = new Map([
+  ['OUTCOME_DEADLINE_EXCEEDED', 'timeout'],
+  ['OUTCOME_FAILED', 'failed'],
+]);
 
 /** What would end the address of a Markdown link too early. */
 const ENDS_LINK = /[\s<>()]/g;

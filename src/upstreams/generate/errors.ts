@@ -6,19 +6,21 @@ import {
   type UpstreamFailure,
   type UpstreamFailureKind,
 } from '../../canonical/error.ts';
-import { isJsonObject, type JsonValue } from '../../lib/json.ts';
+import type { JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
 import {
   blamesPlace,
   failureKind,
   headerOf,
+  type LengthComplaint,
   type RefusalFacts,
   readErrorObject,
   readErrorText,
   readLengthComplaint,
   readRetryHeaders,
 } from './failure.ts';
+import { itemsOf, objectOf, textOf } from './read-values.ts';
 
 /** "GenerateContentRequest.tools[0].function_declarations[3].parameters…: should be non-empty", in either spelling. */
 const PLACE = /\btools\[(\d+)\]\.function_?declarations\[(\d+)\]/gi;
@@ -32,12 +34,8 @@ function nameFunctions(complaint: string, tools: JsonValue | undefined): string 
 }
 
 function nameAt(tools: JsonValue | undefined, tool: number, at: number): string | undefined {
-  const group = Array.isArray(tools) ? tools[tool] : undefined;
-  const list = isJsonObject(group) ? group.functionDeclarations : undefined;
-  const declaration = Array.isArray(list) ? list[at] : undefined;
-  return isJsonObject(declaration) && typeof declaration.name === 'string'
-    ? declaration.name
-    : undefined;
+  const list = objectOf(itemsOf(tools)[tool])?.functionDeclarations;
+  return textOf(objectOf(itemsOf(list)[at])?.name);
 }
 
 export interface UpstreamRefusal {
@@ -258,13 +256,7 @@ function rejection(facts: Facts, failure: UpstreamFailure): GatewayError {
 }
 
 /** In the wording Messages clients look for (Messages API: Errors). */
-function lengthMessage({
-  tokens,
-  limit,
-}: {
-  tokens: number | undefined;
-  limit: number | undefined;
-}): string {
+function lengthMessage({ tokens, limit }: LengthComplaint): string {
   if (tokens !== undefined) return `prompt is too long: ${tokens} tokens > ${limit} maximum`;
   if (limit !== undefined) return `prompt is too long: the maximum is ${limit} tokens`;
   return 'prompt is too long: it exceeds what the model can read';

@@ -8,52 +8,37 @@ import {
   parseJson,
   readNumber,
 } from '../../lib/json.ts';
-import { objectsOf } from './read-values.ts';
+import { objectOf, objectsOf } from './read-values.ts';
+
+// Error prose is only interpreted in this file, for faults without a code.
+
+/** The documented complaints about missing, corrupted or foreign thought signatures. */
+const BLAMES_SIGNATURE = /thought[_ ]?signature/i;
+
+/** "Function call `x` in the `2.` content block is missing a `thought_signature`." and its variants. */
+const MISSES_SIGNATURE = /\bmissing (?:an? |the |its )?["'`]?thought[_ ]?signature/i;
+
+/** "User location is not supported for the API use." and its variants. */
+const BLAMES_LOCATION =
+  /\b(?:location|country|region|territory)\b[^.]{0,40}\bnot (?:supported|available|allowed)/i;
 
 /**
- * Error prose is only interpreted in this file, for faults without a code. True for the documented complaints
- * about missing, corrupted or foreign thought signatures.
+ * Complaints about a file or a cache that the request names, such as "You do not have permission to
+ * access the File abc or it may not exist.", "CachedContent not found" and those about a bucket
+ * (`gs://`, `storage.objects.get`).
  */
-function blamesSignature(message: string): boolean {
-  return /thought[_ ]?signature/i.test(message);
-}
-
-/** True for "Function call `x` in the `2.` content block is missing a `thought_signature`." and its variants. */
-function missesSignature(message: string): boolean {
-  return /\bmissing (?:an? |the |its )?["'`]?thought[_ ]?signature/i.test(message);
-}
-
-/** True for "User location is not supported for the API use." and its variants. */
-function blamesLocation(message: string): boolean {
-  return /\b(?:location|country|region|territory)\b[^.]{0,40}\bnot (?:supported|available|allowed)/i.test(
-    message,
-  );
-}
+const BLAMES_NAMED_RESOURCE =
+  /\bfiles?[ /:]["'`]?[\w-]|\bcached ?contents?\b|\bgs:\/\/|\bstorage\.objects\b/i;
 
 /**
- * True for complaints about a file or a cache that the request names, such as "You do not have
- * permission to access the File abc or it may not exist.", "CachedContent not found" and those about
- * a bucket (`gs://`, `storage.objects.get`).
- */
-function blamesNamedResource(message: string): boolean {
-  return /\bfiles?[ /:]["'`]?[\w-]|\bcached ?contents?\b|\bgs:\/\/|\bstorage\.objects\b/i.test(
-    message,
-  );
-}
-
-/**
- * True for a refusal of the whole account: "Consumer … has been suspended.", "Your API key was reported as
+ * A refusal of the whole account: "Consumer … has been suspended.", "Your API key was reported as
  * leaked.", "This API method requires billing to be enabled.", terms that nobody agreed to.
  */
-function blamesAccount(message: string): boolean {
-  return (
-    /\b(?:account|project|consumer|key)\b[^.]{0,80}\b(?:suspended|deactivated|deleted|terminated|revoked|leaked|expired|banned)\b/i.test(
-      message,
-    ) ||
-    /\bbilling\b[^.]{0,60}\b(?:disabled|enabled|enable|inactive|closed|active)\b/i.test(message) ||
-    /\bterms of (?:service|use)\b/i.test(message)
-  );
-}
+const BLAMES_ACCOUNT = [
+  /\b(?:account|project|consumer|key)\b[^.]{0,80}\b(?:suspended|deactivated|deleted|terminated|revoked|leaked|expired|banned)\b/i,
+  /\bbilling\b[^.]{0,60}\b(?:disabled|enabled|enable|inactive|closed|active)\b/i,
+  /\bterms of (?:service|use)\b/i,
+];
 
 export interface LengthComplaint {
   readonly tokens: number | undefined;
@@ -103,7 +88,11 @@ export function failureKind(facts: RefusalFacts): UpstreamFailureKind {
     case 403:
       return facts.isStructured ? forbiddenKind(facts) : 'path';
     case 404:
-      return facts.isStructured ? missingKind(facts) : 'path';
+      if (!facts.isStructured) return 'path';
+      return BLAMES_NAMED_RESOURCE.test(facts.message) ? 'rejected' : 'model-not-found';
+    case 400:
+      if (MISSES_SIGNATURE.test(facts.message)) return 'missing-signature';
+      return BLAMES_SIGNATURE.test(facts.message) ? 'bad-signature' : 'rejected';
     case 405:
     case 407:
     case 408:
@@ -113,7 +102,7 @@ export function failureKind(facts: RefusalFacts): UpstreamFailureKind {
     case 499:
       return 'path';
     default:
-      return status === 400 ? badRequestKind(facts) : 'rejected';
+      return 'rejected';
   }
 }
 
@@ -122,7 +111,7 @@ const BAD_CREDENTIAL: ReadonlySet<string> = new Set(['API_KEY_INVALID', 'API_KEY
 
 /** True when the upstream does not serve the place the request came from: another way out may do. */
 export function blamesPlace({ status, message }: RefusalFacts): boolean {
-  return (status === 400 || status === 403) && blamesLocation(message);
+  return (status === 400 || status === 403) && BLAMES_LOCATION.test(message);
 }
 
 /** A quota of hours or a day is gone; one of a minute, or an unnamed one, only limits the rate. */
@@ -136,9 +125,11 @@ function forbiddenKind(facts: ErrorBody): UpstreamFailureKind {
     return 'verification-required';
   }
   // The client named it, so that every account would be refused, one after the other.
-  if (blamesNamedResource(message)) return 'rejected';
+  if (BLAMES_NAMED_RESOURCE.test(message)) return 'rejected';
   const isOfAccount = reasons.some((reason) => REFUSED_ACCOUNT.has(reason));
-  return isOfAccount || blamesAccount(message) ? 'forbidden' : 'model-forbidden';
+  return isOfAccount || BLAMES_ACCOUNT.some((words) => words.test(message))
+    ? 'forbidden'
+    : 'model-forbidden';
 }
 
 /** Reasons that hold for whatever the account asks (google.api `ErrorReason`). */
@@ -153,15 +144,6 @@ const REFUSED_ACCOUNT: ReadonlySet<string> = new Set([
   'API_KEY_HTTP_REFERRER_BLOCKED',
 ]);
 
-function badRequestKind({ message }: ErrorBody): UpstreamFailureKind {
-  if (missesSignature(message)) return 'missing-signature';
-  return blamesSignature(message) ? 'bad-signature' : 'rejected';
-}
-
-function missingKind({ message }: ErrorBody): UpstreamFailureKind {
-  return blamesNamedResource(message) ? 'rejected' : 'model-not-found';
-}
-
 /** No hint keeps an account away for longer; also far below what timers can hold. */
 export const MAX_RETRY_DELAY_MS = 24 * 60 * 60 * 1000;
 
@@ -175,9 +157,8 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ['ns', 0.000_001],
 ]);
 
-const DURATION_UNITS = ['d', 'h', 'm', 's', 'ms', 'us', 'ns'] as const;
 const DURATION = new RegExp(
-  `^${DURATION_UNITS.map((unit) => `(?:(\\d+(?:\\.\\d+)?)${unit})?`).join('')}$`,
+  `^${Array.from(UNIT_MS.keys(), (unit) => `(?:(\\d+(?:\\.\\d+)?)${unit})?`).join('')}$`,
 );
 
 /**
@@ -185,18 +166,16 @@ const DURATION = new RegExp(
  * Sources: google.protobuf.Duration as JSON; Go's duration notation.
  */
 export function readDuration(text: string): number | undefined {
-  const match = DURATION.exec(
-    text
-      .trim()
-      .toLowerCase()
-      .replace(/[µμ]s$/, 'us'),
+  const plain = text
+    .trim()
+    .toLowerCase()
+    .replace(/[µμ]s$/, 'us');
+  const [whole = '', ...amounts] = DURATION.exec(plain) ?? [];
+  if (whole === '') return undefined;
+  const sizes = [...UNIT_MS.values()];
+  return capDelay(
+    amounts.reduce((sum, amount = '0', at) => sum + Number(amount) * (sizes[at] ?? 0), 0),
   );
-  if (match === null || match[0] === '') return undefined;
-  let milliseconds = 0;
-  DURATION_UNITS.forEach((unit, at) => {
-    milliseconds += Number(match[at + 1] ?? 0) * (UNIT_MS.get(unit) ?? 0);
-  });
-  return capDelay(milliseconds);
 }
 
 /** A google.protobuf.Duration: as text, as its two fields, or as bare seconds. */
@@ -262,22 +241,12 @@ function capDelay(milliseconds: number): number {
 
 /** One quota that was exceeded, as a QuotaFailure or an ErrorInfo names it. */
 interface ExceededQuota {
-  readonly names: readonly string[];
   readonly limit: number | undefined;
   readonly modelId: string | undefined;
-}
-
-interface WindowedQuota extends ExceededQuota {
   readonly windowMs: number | undefined;
+  /** False for quotas of tokens. */
+  readonly countsCalls: boolean;
 }
-
-const WINDOWS_MS: ReadonlyMap<string, number> = new Map([
-  ['second', 1000],
-  ['min', 60_000],
-  ['minute', 60_000],
-  ['hour', 3_600_000],
-  ['day', 86_400_000],
-]);
 
 const DAY_MS = 86_400_000;
 
@@ -293,13 +262,12 @@ function readQuotaLesson(
   metadata: ReadonlyMap<string, string>,
   resetsAt: number | undefined,
 ): QuotaLesson | undefined {
-  const exceeded = [...violations.map(readViolation), readExceededQuota(metadata)];
-  const named = exceeded.filter(isNamed).map(withWindow);
+  const named = [...violations.map(readViolation), readExceededQuota(metadata)].flat();
   const modelIds = [...new Set(named.flatMap(({ modelId }) => modelId ?? []))];
   if (named.length === 0 && resetsAt === undefined) return undefined;
   const windows = named.flatMap(({ windowMs }) => windowMs ?? []);
   const longestMs = windows.length === 0 ? undefined : Math.max(...windows);
-  const ofCalls = named.find((quota) => quota.windowMs === longestMs && countsCalls(quota));
+  const ofCalls = named.find((quota) => quota.windowMs === longestMs && quota.countsCalls);
   return {
     ...(modelIds.length === 0 ? {} : { modelIds }),
     ...(ofCalls?.limit === undefined ? {} : { limit: ofCalls.limit }),
@@ -308,49 +276,46 @@ function readQuotaLesson(
   };
 }
 
-function readViolation(violation: JsonObject): ExceededQuota {
-  const { quotaDimensions: dimensions } = violation;
-  return {
-    names: [textOf(violation.quotaId), textOf(violation.quotaMetric)],
-    limit: readLimit(violation.quotaValue),
-    modelId: modelIdOf(isJsonObject(dimensions) ? textOf(dimensions.model) : ''),
-  };
+function readViolation({ quotaDimensions, ...quota }: JsonObject): readonly ExceededQuota[] {
+  const names = [textOf(quota.quotaId), textOf(quota.quotaMetric)];
+  return quotaOf(names, quota.quotaValue, textOf(objectOf(quotaDimensions)?.model));
 }
 
-function readExceededQuota(metadata: ReadonlyMap<string, string>): ExceededQuota {
-  const names = ['quota_limit', 'quota_unit', 'quota_metric'];
-  return {
-    names: names.map((name) => metadata.get(name) ?? ''),
-    limit: readLimit(metadata.get('quota_limit_value')),
-    modelId: modelIdOf(metadata.get('model') ?? ''),
-  };
+function readExceededQuota(metadata: ReadonlyMap<string, string>): readonly ExceededQuota[] {
+  const names = ['quota_limit', 'quota_unit', 'quota_metric'].map(
+    (name) => metadata.get(name) ?? '',
+  );
+  return quotaOf(names, metadata.get('quota_limit_value'), metadata.get('model') ?? '');
 }
 
-function isNamed({ names, modelId }: ExceededQuota): boolean {
-  return modelId !== undefined || names.some((name) => name !== '');
-}
-
-/** From names such as `…RequestsPerMinutePerProject`, `requests_per_day`, or the unit `1/min/{project}`. */
-function withWindow(quota: ExceededQuota): WindowedQuota {
-  for (const name of quota.names) {
-    const unit = /(?:per[_ ]?|\/)(second|minute|min|hour|day)/i.exec(name)?.[1]?.toLowerCase();
-    if (unit !== undefined) return { ...quota, windowMs: WINDOWS_MS.get(unit) };
-  }
-  return { ...quota, windowMs: undefined };
-}
-
-function countsCalls({ names }: ExceededQuota): boolean {
-  return !names.some((name) => /token/i.test(name)) && names.some((name) => /request/i.test(name));
+/**
+ * None where nothing is named. The window is read from names such as `…RequestsPerMinutePerProject`,
+ * `requests_per_day`, or the unit `1/min/{project}`.
+ */
+function quotaOf(
+  names: readonly string[],
+  limit: JsonValue | undefined,
+  model: string,
+): readonly ExceededQuota[] {
+  const modelId = model.replace(/^.*models\//, '') || undefined;
+  if (modelId === undefined && names.every((name) => name === '')) return [];
+  const windows = names.map((name) => /(?:per[_ ]?|\/)(second|minute|min|hour|day)/i.exec(name));
+  const unit = windows.find((window) => window !== null)?.[1] ?? '';
+  return [
+    {
+      limit: readLimit(limit),
+      modelId,
+      windowMs: UNIT_MS.get(unit.slice(0, 1).toLowerCase()),
+      countsCalls:
+        !names.some((name) => /token/i.test(name)) && names.some((name) => /request/i.test(name)),
+    },
+  ];
 }
 
 /** 64-bit figures are texts in proto-JSON; what is no whole number says nothing. */
 function readLimit(value: JsonValue | undefined): number | undefined {
   const limit = typeof value === 'string' && value !== '' ? Number(value) : readNumber(value);
   return limit !== undefined && Number.isSafeInteger(limit) && limit >= 0 ? limit : undefined;
-}
-
-function modelIdOf(text: string): string | undefined {
-  return text.replace(/^.*models\//, '') || undefined;
 }
 
 function textOf(value: JsonValue | undefined): string {

@@ -1,6 +1,8 @@
 // Profile of the public Gemini API: real words, API key or OAuth token, project as a header.
 
+import type { Optional } from '../../../lib/json.ts';
 import type { AccountAccess } from '../../upstream.ts';
+import type { GenericProfileOptions } from './generic.ts';
 import {
   type GenerateProfile,
   isVideoPage,
@@ -14,17 +16,11 @@ import {
 
 const PUBLIC_BASE_URL = 'https://generativelanguage.googleapis.com';
 
-export interface GeminiApiProfileOptions {
-  readonly id?: string | undefined;
-  readonly baseUrl?: string | undefined;
-  readonly version?: string | undefined;
-}
-
 export function createGeminiApiProfile({
   id = 'gemini-api',
   baseUrl = PUBLIC_BASE_URL,
   version,
-}: GeminiApiProfileOptions = {}): GenerateProfile {
+}: Optional<GenericProfileOptions> = {}): GenerateProfile {
   const versionPath = '/v1beta';
   const trimmed = trimBaseUrl(baseUrl, versionPath);
   const fileHomes = [PUBLIC_BASE_URL, trimmed].map((home) => `${home}${versionPath}/files/`);

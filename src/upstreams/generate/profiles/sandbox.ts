@@ -3,13 +3,11 @@
 import { createGenericProfile, type GenericProfileOptions } from './generic.ts';
 import type { GenerateProfile } from './profile.ts';
 
-export type SandboxProfileOptions = Pick<GenericProfileOptions, 'id' | 'baseUrl' | 'version'>;
-
 export function createSandboxProfile({
   id = 'sandbox',
   baseUrl,
   version,
-}: SandboxProfileOptions): GenerateProfile {
+}: Pick<GenericProfileOptions, 'id' | 'baseUrl' | 'version'>): GenerateProfile {
   return {
     ...createGenericProfile({ id, baseUrl, version, vocabulary: 'neutral', auth: 'bearer' }),
     isSandbox: true,
