@@ -123,5 +123,6 @@ export function usedKey<Key extends string>(
   object: Readonly<Partial<Record<Key, unknown>>>,
   keys: readonly Key[],
 ): Key | undefined {
-  return keys.find((key) => (object[key] ?? null) !== null);
+  for (const key of keys) if ((object[key] ?? null) !== null) return key;
+  return undefined;
 }

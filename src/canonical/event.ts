@@ -202,8 +202,7 @@ export function readCallInput(json: string): JsonObject {
  * Upstreams tell what was asked, but not always: sources without a query were searched for once, unless they are pages
  * that were opened.
  */
-export function searchCount(grounding: GroundingEvent | undefined): number {
-  if (grounding === undefined) return 0;
+export function searchCount(grounding: GroundingEvent): number {
   const { queries, sources, pages } = grounding;
   if (queries.length > 0) return queries.length;
   return sources.length > 0 && pages === undefined ? 1 : 0;

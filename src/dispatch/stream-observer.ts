@@ -81,7 +81,9 @@ export class AnswerWatch implements AnswerFigures {
   /** Call with every event of the decoder in order: what is kept from the client was paid for too. */
   count(decoded: readonly CanonicalEvent[]): void {
     for (const event of decoded) {
-      if (event.kind === 'block-start') this.#answerSize += textTokens(openingWords(event.block));
+      if (event.kind === 'block-start' && event.block.kind !== 'text') {
+        this.#answerSize += textTokens(openingWords(event.block));
+      }
       if (event.kind !== 'block-delta') continue;
       const { delta } = event;
       if (delta.kind === 'thinking') this.#thoughtSize += textTokens(delta.text);
@@ -161,7 +163,7 @@ export class AnswerWatch implements AnswerFigures {
     const reasons: FinishReason[] = [];
     for (const choice of choices) {
       reasons.push(choice.reason);
-      this.withheld ??= blockMessage(choice);
+      if (choice.reason !== 'stop') this.withheld ??= blockMessage(choice);
     }
     this.isFinished = true;
     this.finishReasons = reasons;

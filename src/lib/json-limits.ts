@@ -112,16 +112,12 @@ export class JsonSurvey {
   #isAtTools = false;
   #toolsStart = -1;
   #tokensBeforeTools = 0;
-  #toolsPlace: SharablePlace | undefined;
+  /** Where the list or object `tools` of the outermost object stands; undefined where none was found, or several. */
+  toolsPlace: SharablePlace | undefined;
   #toolLists = 0;
 
   constructor(limits: JsonLimits) {
     this.#limits = limits;
-  }
-
-  /** Where the list or object `tools` of the outermost object stands; undefined where none was found, or several. */
-  get toolsPlace(): SharablePlace | undefined {
-    return this.#toolLists === 1 ? this.#toolsPlace : undefined;
   }
 
   /** The first limit that the text goes over with this piece; undefined while it keeps all of them. */
@@ -197,11 +193,9 @@ export class JsonSurvey {
       this.#toolsStart = this.#bytes + index;
       this.#tokensBeforeTools = tokens;
     } else if (depth === 1 && this.#toolsStart >= 0) {
-      this.#toolsPlace = {
-        start: this.#toolsStart,
-        end: this.#bytes + index + 1,
-        tokens: tokens - this.#tokensBeforeTools,
-      };
+      const place = { start: this.#toolsStart, end: this.#bytes + index + 1 };
+      this.toolsPlace =
+        this.#toolLists === 0 ? { ...place, tokens: tokens - this.#tokensBeforeTools } : undefined;
       this.#toolLists += 1;
       this.#toolsStart = -1;
     }

@@ -12,7 +12,6 @@ import {
   type PoolOptions,
   type Rank,
   TIERS_BY_ROOM,
-  tierRank,
 } from './pool.ts';
 import type { QuotaReservations } from './quota-reservations.ts';
 
@@ -120,7 +119,7 @@ export class ModelIndex {
       group = { upstreamId, modelId, tiers: TIERS_BY_ROOM.map(() => []), size: 0 };
       this.groups.push(group);
     }
-    const ranks = group.tiers[tierRank(tier)];
+    const ranks = group.tiers[TIERS_BY_ROOM.indexOf(tier)];
     if (ranks === undefined) return;
     const rank = rankOf(ranks, priority);
     candidate.place = { group, ranks, rank, index: rank.members.length };

@@ -220,7 +220,3 @@ export interface Rank {
 
 /** The accounts with the most room first. */
 export const TIERS_BY_ROOM: readonly (Tier | undefined)[] = ['ultra', 'pro', 'free', undefined];
-
-export function tierRank(tier: Tier | undefined): number {
-  return TIERS_BY_ROOM.indexOf(tier);
-}

@@ -11,7 +11,6 @@ import {
   type Rank,
   type SelectionLogEntry,
   TIERS_BY_ROOM,
-  tierRank,
 } from './pool.ts';
 import type { HealthBand, SuccessShares } from './success-shares.ts';
 
@@ -106,7 +105,7 @@ export class Selection {
       if (candidate !== undefined) return { candidate, by: 'session' };
     }
     if (preferredTier !== undefined) {
-      const candidate = this.#pickOfTwo([tierRank(preferredTier)]);
+      const candidate = this.#pickOfTwo([TIERS_BY_ROOM.indexOf(preferredTier)]);
       if (candidate !== undefined) return { candidate, by: 'preferred-tier' };
     }
     // Priority first, then the tiers with the most room: ultra, pro, free.
@@ -302,7 +301,8 @@ export class Selection {
     const { priority, tier } = candidate.account.record;
     const winner = choice.candidate.account.record;
     if (priority < winner.priority) return 'has a lower priority';
-    return tierRank(tier) > tierRank(winner.tier) ? 'is of a lower tier' : PASSED_OVER;
+    const isLower = TIERS_BY_ROOM.indexOf(tier) > TIERS_BY_ROOM.indexOf(winner.tier);
+    return isLower ? 'is of a lower tier' : PASSED_OVER;
   }
 
   /** The chosen account, and those this request has tried. */

@@ -218,11 +218,11 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
       break;
     case 'list':
       if (Array.isArray(value)) return findItemFault(value, shape.items, survey);
-      isRight = isTextFor(shape, value);
+      isRight = shape.text !== 'refused' && typeof value === 'string';
       break;
     case 'object':
       if (isJsonObject(value)) return findFieldFault(value, shape, survey);
-      isRight = isTextFor(shape, value);
+      isRight = shape.text !== undefined && typeof value === 'string';
       break;
     case 'tagged': {
       if (!isJsonObject(value)) break;
@@ -242,10 +242,6 @@ function findItemFault(items: readonly unknown[], shape: Shape, survey: Survey):
     if (fault !== undefined) return fault;
   }
   return undefined;
-}
-
-function isTextFor({ text = 'refused' }: ListShape | ObjectShape, value: unknown): boolean {
-  return text !== 'refused' && typeof value === 'string';
 }
 
 function findFieldFault(

@@ -45,7 +45,9 @@ class Stage {
 
   /** Resolves in this stage of the turn. */
   reach(): Promise<void> {
-    return new Promise((resolve) => this.add(resolve));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.add(resolve);
+    return promise;
   }
 }
 

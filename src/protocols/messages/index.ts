@@ -43,7 +43,8 @@ const ROUTES: readonly ProtocolRoute[] = [
 function readGenerateCall(input: RouteInput): GenerateCall {
   const { receipt } = input;
   const { body, omitsThinking, ...head } = readCallHead(input.body, { needsLimit: true });
-  const wish = readSummaryWish(body.value);
+  const { compaction } = body.value;
+  const wish = compaction ? readSummaryWish(compaction) : undefined;
   const asked = readCanonicalRequest(body, receipt);
   const request = wish === undefined ? asked : askInWords(asked, wish, receipt);
   const options: WriterOptions = {

@@ -159,8 +159,7 @@ export interface SummaryWish {
 }
 
 /** @throws GatewayError for a kind of compaction nobody here knows. */
-export function readSummaryWish({ compaction }: Body): SummaryWish | undefined {
-  if (!compaction) return undefined;
+export function readSummaryWish(compaction: NonNullable<Body['compaction']>): SummaryWish {
   if (compaction.type !== 'summarize') throw unknownTag(compaction, 'compaction', "'summarize'");
   const instructions = compaction.instructions ?? '';
   return { instructions: instructions.trim() === '' ? SUMMARY_INSTRUCTIONS : instructions };

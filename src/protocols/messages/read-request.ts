@@ -73,7 +73,9 @@ export function readCanonicalRequest(checked: CheckedBody, receipt: Receipt): Ca
   noteUnsupported(body, receipt);
   // Thinking is switched on by its own field; an effort alone leaves the choice to the model.
   const thinks = body.thinking ? body.thinking.type !== 'disabled' : false;
-  if (thinks && readSummaryWish(body) === undefined) refusePrefill(conversation.turns);
+  if (thinks && !(body.compaction && readSummaryWish(body.compaction))) {
+    refusePrefill(conversation.turns);
+  }
   const maxTokens = readNumber(body.max_tokens);
   const image = {
     size: body.size ?? undefined,
@@ -95,7 +97,10 @@ export function readCanonicalRequest(checked: CheckedBody, receipt: Receipt): Ca
     stopSequences: body.stop_sequences ? readStopSequences(body.stop_sequences) : [],
     choices: 1,
     reasoning: readReasoning(body, { turnEffort: conversation.turnEffort, receipt }),
-    outputFormat: readOutputFormat(body, receipt),
+    outputFormat:
+      body.output_config?.format || body.output_format
+        ? readOutputFormat(body, receipt)
+        : { kind: 'text' },
     // The image extension of this product.
     image: readImageOptions(image, { receipt, unknownWord }),
     safety: [],

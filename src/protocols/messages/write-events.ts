@@ -156,7 +156,7 @@ function writeCitations({ citations, sources }: GroundingEvent) {
  * of `input_tokens`: the whole prompt is the sum of the three.
  */
 export function writeFinalUsage(usage: Usage, grounding: GroundingEvent | undefined) {
-  const searches = searchCount(grounding);
+  const searches = grounding === undefined ? 0 : searchCount(grounding);
   const fetches = grounding?.pages?.length ?? 0;
   return {
     ...writeCounts(usage),

@@ -68,7 +68,9 @@ export class GenerateDecoder implements Decoder {
     this.#now = now;
     this.#context = context;
     const { body, placesCitations = true } = context;
-    this.#isSearching = placesCitations && (body === undefined || asksForSources(body));
+    this.#isSearching =
+      placesCitations &&
+      (body === undefined || (Array.isArray(body.tools) && body.tools.some(findsSources)));
     const mostCited = this.#isSearching ? MOST_CITED : MOST_CITED_UNASKED;
     this.#shared = {
       context,
@@ -289,14 +291,10 @@ const MOST_CITED = 524_288;
 const MOST_CITED_UNASKED = 65_536;
 
 /** Every tool but functions and code brings sources. */
-function asksForSources({ tools }: JsonObject): boolean {
+function findsSources(tool: JsonValue): boolean {
   return (
-    Array.isArray(tools) &&
-    tools.some(
-      (tool) =>
-        isJsonObject(tool) &&
-        Object.keys(tool).some((key) => key !== 'functionDeclarations' && key !== 'codeExecution'),
-    )
+    isJsonObject(tool) &&
+    Object.keys(tool).some((key) => key !== 'functionDeclarations' && key !== 'codeExecution')
   );
 }
 
@@ -464,23 +462,18 @@ function readEnding(
     case 'CONTINUATION':
       if (answer.hasBrokenCall) return UNUSABLE_CALL;
       return { kind: 'finished', reason: answer.hasToolCalls ? 'tool-calls' : 'max-tokens' };
-    case 'STOP':
-      // A stop sequence is left out of the text, and its reason is that of a natural end.
-      return readNatural(answer, body);
-    // LANGUAGE, OTHER, NO_IMAGE, IMAGE_OTHER, and every reason newer than this table.
     default: {
-      const ending = readNatural(answer, undefined);
-      return ending.kind === 'finished' ? { ...ending, isOdd: true } : ending;
+      if (answer.hasBrokenCall) return UNUSABLE_CALL;
+      // LANGUAGE, OTHER, NO_IMAGE, IMAGE_OTHER, and every reason newer than this table are odd.
+      const isOdd = rawReason === 'STOP' ? undefined : true;
+      if (answer.hasToolCalls) return { kind: 'finished', reason: 'tool-calls', isOdd };
+      // A stop sequence is left out of the text and ends it naturally: it may be all there was to say.
+      if (answer.hasContent || (isOdd === undefined && hasStops(body))) {
+        return { kind: 'finished', reason: 'stop', isOdd };
+      }
+      return { kind: 'failed', message: 'The model gave an empty answer.' };
     }
   }
-}
-
-/** An answer to a body with stop sequences may be empty: one of them may be all there was to say. */
-function readNatural(answer: ChoiceDecoder, body: JsonObject | undefined): Ending {
-  if (answer.hasBrokenCall) return UNUSABLE_CALL;
-  if (answer.hasToolCalls) return { kind: 'finished', reason: 'tool-calls' };
-  if (answer.hasContent || hasStops(body)) return { kind: 'finished', reason: 'stop' };
-  return { kind: 'failed', message: 'The model gave an empty answer.' };
 }
 
 function hasStops(body: JsonObject | undefined): boolean {

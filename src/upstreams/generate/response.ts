@@ -108,7 +108,7 @@ export class AnswerStream
   /** How long the upstream may be silent after the last frame. */
   #idleMs = 0;
   /** True when what came so far is a whole answer. */
-  #isSaid = false;
+  #namesItsEnd = false;
   /** True once nothing more is wanted of it or comes from it. */
   isOver = false;
   heldBytes = 0;
@@ -258,10 +258,12 @@ export class AnswerStream
     if (last === undefined) return;
     // What repeats another frame ends as little, or as much, as that one.
     const value = last.repeats ?? last.value;
-    const isThought = endsInThought(value);
-    this.#isSaid = !isThought && saysItsEnd(value);
-    if (this.#isSaid) this.#idleMs = FINISHED_IDLE_MS;
-    else this.#idleMs = isThought || this.#request.drawsImages === true ? LONG_IDLE_MS : IDLE_MS;
+    const ending = endingOf(value);
+    this.#namesItsEnd = ending === 'finished';
+    if (this.#namesItsEnd) this.#idleMs = FINISHED_IDLE_MS;
+    else
+      this.#idleMs =
+        ending === 'thought' || this.#request.drawsImages === true ? LONG_IDLE_MS : IDLE_MS;
     this.#partBytes = 0;
     this.#silence.touch(this.#idleMs);
     this.add(frames);
@@ -317,7 +319,7 @@ export class AnswerStream
 
   /** An upstream that has said all there is may forget to end its body. */
   readonly #onSilence = (limitMs: number): void => {
-    if (this.#isSaid) {
+    if (this.#namesItsEnd) {
       this.onLeft();
       return;
     }
@@ -346,24 +348,23 @@ function frameFault(error: unknown): Error {
     : pathFault(told`The upstream sent an answer that could not be read.`, error);
 }
 
-/** True when every candidate names the reason why it has finished. */
-function saysItsEnd({ candidates }: JsonObject): boolean {
-  if (!Array.isArray(candidates)) return false;
+/**
+ * `finished` when every candidate names the reason why, `thought` when the last part is one: no answer ends in
+ * a thought, whatever reason its frame names.
+ */
+function endingOf({ candidates }: JsonObject): 'finished' | 'thought' | undefined {
+  if (!Array.isArray(candidates)) return undefined;
+  const last = candidates.at(-1);
+  const content = isJsonObject(last) ? last.content : undefined;
+  const parts = isJsonObject(content) ? content.parts : undefined;
+  const part = Array.isArray(parts) ? parts.at(-1) : undefined;
+  if (isJsonObject(part) && part.thought === true) return 'thought';
   for (const candidate of candidates) {
     const reason = isJsonObject(candidate) ? candidate.finishReason : undefined;
     // Some upstreams write every field into every frame, also those that say nothing.
     if (typeof reason !== 'string' || reason === '' || reason === 'FINISH_REASON_UNSPECIFIED') {
-      return false;
+      return undefined;
     }
   }
-  return candidates.length > 0;
-}
-
-/** No answer ends in a thought, whatever reason its frame names. */
-function endsInThought({ candidates }: JsonObject): boolean {
-  const candidate = Array.isArray(candidates) ? candidates.at(-1) : undefined;
-  if (!isJsonObject(candidate) || !isJsonObject(candidate.content)) return false;
-  const { parts } = candidate.content;
-  const part = Array.isArray(parts) ? parts.at(-1) : undefined;
-  return isJsonObject(part) && part.thought === true;
+  return candidates.length > 0 ? 'finished' : undefined;
 }

@@ -62,7 +62,7 @@ export class ResponsesWriter implements StreamWriter {
     const { done, grounding } = this.#items;
     const isBroken = this.#ending.status === 'failed';
     const output = isBroken ? [...done, ...this.#items.brokenOff()] : done;
-    const searches = searchCount(grounding);
+    const searches = grounding === undefined ? 0 : searchCount(grounding);
     return responseObject(head, this.#ending, { output, usage, searches });
   }
 
