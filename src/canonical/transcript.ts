@@ -24,7 +24,7 @@ export class AnswerTranscript {
   }
 
   /** Call with every event in order. */
-  see(event: CanonicalEvent): void {
+  onEvent(event: CanonicalEvent): void {
     switch (event.kind) {
       case 'block-start':
         this.#begin(event.index, event.block);

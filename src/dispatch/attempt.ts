@@ -24,7 +24,7 @@ import {
 } from './lanes.ts';
 import type { PreparedBody } from './prepare.ts';
 import { isRefusal } from './retry.ts';
-import { AnswerWatch, noteCommit, type TokenEstimator } from './stream-observer.ts';
+import { noteCommit, StreamObserver, type TokenEstimator } from './stream-observer.ts';
 
 export interface GenerateAttemptOptions {
   readonly keeper: SignatureCache;
@@ -52,7 +52,7 @@ export class GenerateAttempt {
   readonly #input: GenerateAttemptInput;
   /** Present when the client gets the upstream's own frames. */
   readonly #relayed: RelayCall | undefined;
-  readonly #watch: AnswerWatch;
+  readonly #watch: StreamObserver;
   /** Asked more than once of one answer, and the same each time. */
   #promptEstimate: number | undefined;
   readonly #estimatePrompt = (): number => {
@@ -62,14 +62,14 @@ export class GenerateAttempt {
   };
   #access: AccountAccess | undefined;
   /** Present when `run` failed for an answer in the client's own wire that says itself what is wrong with it. */
-  told: GenerateAnswer | undefined;
+  nativeReply: GenerateAnswer | undefined;
 
   constructor(input: GenerateAttemptInput) {
     this.#input = input;
     const { call, context, options, prepared } = input;
     this.#relayed = prepared.lane === 'relay' ? call.relay : undefined;
     const isRelayed = this.#relayed !== undefined;
-    this.#watch = new AnswerWatch({
+    this.#watch = new StreamObserver({
       keeper: options.keeper,
       scope: context.clientKeyId,
       asked: isRelayed ? undefined : () => whatIsAsked(call),
@@ -92,7 +92,7 @@ export class GenerateAttempt {
   }
 
   /** Call when the native error reply is the answer, as no better one came. */
-  noteTold(): void {
+  noteNativeReply(): void {
     const { context, options } = this.#input;
     noteCommit(context.record, this.#watch, options.clock.monotonic());
     context.record.error = this.#watch.error;
@@ -140,7 +140,7 @@ export class GenerateAttempt {
       const edit = this.#relayEdit(relay);
       return reply(
         await relayReply({ ...input, edit }, (bodies) => {
-          this.told = reply(bodies);
+          this.nativeReply = reply(bodies);
         }),
       );
     }
@@ -165,7 +165,7 @@ export class GenerateAttempt {
             { ...input, edit: this.#relayEdit(relay) },
             relay.createStreamWriter(written),
             (text) => {
-              this.told = { kind: 'stream', chunks: oneChunk(text) };
+              this.nativeReply = { kind: 'stream', chunks: oneChunk(text) };
             },
           );
     // From the commit point on the lease lives as long as the stream.

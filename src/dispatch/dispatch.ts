@@ -29,7 +29,7 @@ import type {
 import { embed } from './embed.ts';
 import { exhaustedError } from './exhausted.ts';
 import { askApart, asksForSeveral, generateSeveral } from './fan-out.ts';
-import { tellsItself } from './lanes.ts';
+import { isNativeErrorReply } from './lanes.ts';
 import { CallBodies } from './prepare.ts';
 import { TokenEstimator } from './stream-observer.ts';
 
@@ -80,7 +80,7 @@ class Dispatch implements Dispatcher {
     const { route, leaseRequest } = await routeCall({ model, session }, context, this.#options);
     const bodies = new CallBodies(call, context, { ...this.#options, route });
     /** The last one whose answer says itself what is wrong with it. */
-    let told: GenerateAttempt | undefined;
+    let refused: GenerateAttempt | undefined;
     try {
       return await runAttempts(
         { leaseRequest, context, bodies },
@@ -95,17 +95,17 @@ class Dispatch implements Dispatcher {
           try {
             return await attempt.run();
           } finally {
-            if (attempt.told !== undefined) told = attempt;
+            if (attempt.nativeReply !== undefined) refused = attempt;
           }
         },
         this.#dependencies,
       );
     } catch (error) {
       // No attempt gave better: what such an answer says of itself tells the client more than an error.
-      const isTold = error instanceof GatewayError && tellsItself(error);
-      if (!isTold || told?.told === undefined) throw error;
-      told.noteTold();
-      return told.told;
+      const isNative = error instanceof GatewayError && isNativeErrorReply(error);
+      if (!isNative || refused?.nativeReply === undefined) throw error;
+      refused.noteNativeReply();
+      return refused.nativeReply;
     }
   }
 

@@ -137,7 +137,7 @@ export interface AnswerChunks extends AsyncIterableIterator<string, unknown> {
   /** What its writer says it is; undefined where several writers take part. */
   readonly contentType?: string | undefined;
   /** What is left to write when an answer that has begun ends here, with this failure, in its own words. */
-  breakOff?(error: GatewayError): string;
+  endWithError?(error: GatewayError): string;
 }
 
 /** Where a requested model name goes. */

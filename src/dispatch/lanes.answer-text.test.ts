@@ -4,7 +4,7 @@ import { GatewayError } from '../canonical/error.ts';
 import { SignatureCache } from '../signatures/cache.ts';
 import type { Frame } from '../stream/sse.ts';
 import { AnswerText } from './lanes.ts';
-import { AnswerWatch, TokenEstimator } from './stream-observer.ts';
+import { StreamObserver, TokenEstimator } from './stream-observer.ts';
 
 const failure = new GatewayError({ kind: 'internal', source: 'upstream', message: 'cut' });
 
@@ -43,7 +43,7 @@ class Repeated extends AnswerText {
     if (text === 'break') throw failure;
     this.#hasEnough = text === 'enough';
     if (text === 'silence' || this.#hasEnough) return;
-    this.watch.see({ kind: 'block-delta', index: 0, delta: { kind: 'text', text } });
+    this.watch.onEvent({ kind: 'block-delta', index: 0, delta: { kind: 'text', text } });
     this.text += text;
   }
 
@@ -85,7 +85,7 @@ class Long extends Repeated {
 function inputOf(words: readonly string[]) {
   const keeper = new SignatureCache({ clock: createFakeClock() });
   const estimator = new TokenEstimator();
-  const watch = new AnswerWatch({ keeper, scope: 'key', estimator, estimatePrompt: () => 0 });
+  const watch = new StreamObserver({ keeper, scope: 'key', estimator, estimatePrompt: () => 0 });
   return { frames: new Words(words), watch };
 }
 
@@ -139,7 +139,7 @@ test('a failure comes behind what a lane has still to write', async () => {
   const text = new Long(inputOf(['a']));
   await text.begin(() => {});
   await text.next();
-  expect(text.breakOff(failure)).toBe('a1a2<cut>');
+  expect(text.endWithError(failure)).toBe('a1a2<cut>');
 });
 
 test.each(['cut', 'break'])('a failure before the commit point is thrown (%s)', async (word) => {
@@ -188,10 +188,10 @@ test.each([true, false])(
     await begin();
     expect((await text.next()).value).toBe('a');
     const next = isWaiting ? text.next() : undefined;
-    expect(text.breakOff(failure)).toBe('<cut>');
+    expect(text.endWithError(failure)).toBe('<cut>');
     expect(await (next ?? text.next())).toEqual({ done: true, value: undefined });
     expect(frames.isGivenUp).toBe(true);
-    expect(text.breakOff(failure)).toBe('');
+    expect(text.endWithError(failure)).toBe('');
   },
 );
 
@@ -201,7 +201,7 @@ test('an answer whose ending is written already is not broken off any more', asy
   const items: string[] = [];
   for await (const item of text) {
     items.push(item);
-    if (item === '.') expect(text.breakOff(failure)).toBe('');
+    if (item === '.') expect(text.endWithError(failure)).toBe('');
   }
   expect(items).toEqual(['a', '.']);
 });

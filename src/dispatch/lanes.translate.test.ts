@@ -8,7 +8,7 @@ import { NO_USAGE } from '../canonical/usage.ts';
 import { SignatureCache } from '../signatures/cache.ts';
 import { createAnswerRules } from '../transforms/answer/index.ts';
 import { TranslatedText, translateReply } from './lanes.ts';
-import { AnswerWatch, TokenEstimator } from './stream-observer.ts';
+import { StreamObserver, TokenEstimator } from './stream-observer.ts';
 
 const SIGNATURE = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
 const TOOL: FunctionTool = {
@@ -41,7 +41,7 @@ function inputOf() {
   const receipt = createReceipt();
   const decoder = { push: () => [...ANSWER], end: () => [...ENDING], usage: USAGE };
   const estimator = new TokenEstimator();
-  const watch = new AnswerWatch({ keeper, scope: 'key', estimator, estimatePrompt: () => 0 });
+  const watch = new StreamObserver({ keeper, scope: 'key', estimator, estimatePrompt: () => 0 });
   watch.decoder = decoder;
   const { transform } = createAnswerRules({
     request: requestOf({ tools: [TOOL] }),

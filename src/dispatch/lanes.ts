@@ -10,12 +10,12 @@ import type { Frame } from '../stream/sse.ts';
 import type { AnswerTransform } from '../transforms/answer/index.ts';
 import type { Decoder, UpstreamStream } from '../upstreams/upstream.ts';
 import type { AnswerChunks } from './dispatcher.ts';
-import type { AnswerWatch } from './stream-observer.ts';
+import type { StreamObserver } from './stream-observer.ts';
 
 export interface LaneInput {
   readonly frames: UpstreamStream;
   readonly decoder: Decoder;
-  readonly watch: AnswerWatch;
+  readonly watch: StreamObserver;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface LaneInput {
  */
 export abstract class AnswerText implements AnswerChunks {
   abstract readonly contentType: string | undefined;
-  readonly watch: AnswerWatch;
+  readonly watch: StreamObserver;
   /** Written and not yet taken. */
   protected text = '';
   readonly #frames: UpstreamStream;
@@ -78,7 +78,7 @@ export abstract class AnswerText implements AnswerChunks {
    * Ends an answer that has begun with this failure, unless its ending is written already. Gives what
    * is left to say; nothing comes behind it.
    */
-  breakOff(error: GatewayError): string {
+  endWithError(error: GatewayError): string {
     this.#fail(error);
     const pieces: string[] = [];
     for (let text = this.#takeText(); text !== ''; text = this.#takeText()) pieces.push(text);
@@ -152,7 +152,7 @@ export interface TranslateRules {
 /** Of the decoder's events those that the client is to see. */
 function shownEvents(
   decoded: readonly CanonicalEvent[],
-  watch: AnswerWatch,
+  watch: StreamObserver,
   { transform }: TranslateRules,
 ): readonly CanonicalEvent[] {
   watch.count(decoded);
@@ -167,7 +167,7 @@ export async function translateReply(
   const events: CanonicalEvent[] = [];
   const take = (decoded: readonly CanonicalEvent[]): void => {
     for (const event of shownEvents(decoded, watch, rules)) {
-      watch.see(event);
+      watch.onEvent(event);
       events.push(event);
     }
   };
@@ -217,7 +217,7 @@ export class TranslatedText extends AnswerText {
   #take(decoded: readonly CanonicalEvent[]): void {
     const { watch } = this;
     for (const event of shownEvents(decoded, watch, this.#rules)) {
-      watch.see(event);
+      watch.onEvent(event);
       if (event.kind === 'error' && !watch.isCommitted) throw event.error;
       this.text += this.#writer.write(event);
     }
@@ -233,7 +233,7 @@ export interface RelayInput extends LaneInput {
 export type OnTold<Answer> = (answer: Answer) => void;
 
 /** True when a native answer holds the upstream's own word for what is wrong with it. */
-export function tellsItself({ failure }: GatewayError): boolean {
+export function isNativeErrorReply({ failure }: GatewayError): boolean {
   return failure?.finishReason !== undefined;
 }
 
@@ -252,7 +252,7 @@ export async function relayReply(
   }
   if (watch.error === undefined) watch.observe(decoder.end());
   if (watch.error !== undefined) {
-    if (bodies.length > 0 && tellsItself(watch.error)) onTold(bodies);
+    if (bodies.length > 0 && isNativeErrorReply(watch.error)) onTold(bodies);
     throw watch.error;
   }
   if (bodies.length > 0) return bodies;
@@ -309,12 +309,12 @@ export class RelayedText extends AnswerText {
   protected end(): void {
     if (!this.isComplete()) this.#see(this.#input.decoder.end());
     const { error } = this.watch;
-    const isTold = error === undefined || tellsItself(error);
+    const isTold = error === undefined || isNativeErrorReply(error);
     this.text += isTold ? this.#writer.end() : this.#writer.error(error);
   }
 
   protected fail(error: GatewayError): void {
-    this.watch.see({ kind: 'error', error });
+    this.watch.onEvent({ kind: 'error', error });
     this.text += this.#writer.error(error);
   }
 
@@ -326,7 +326,7 @@ export class RelayedText extends AnswerText {
     const { watch } = this;
     watch.observe(events);
     if (watch.error === undefined || watch.isCommitted) return;
-    if (tellsItself(watch.error)) this.#onTold(this.text + this.#writer.end());
+    if (isNativeErrorReply(watch.error)) this.#onTold(this.text + this.#writer.end());
     throw watch.error;
   }
 }

@@ -6,7 +6,7 @@ import { NO_USAGE, type Usage } from '../canonical/usage.ts';
 import type { GenerateCall, RelayCall } from '../protocols/protocol.ts';
 import { SignatureCache } from '../signatures/cache.ts';
 import { benchOf, callOf, collect } from './dispatch.test-support.ts';
-import { AnswerWatch, TokenEstimator } from './stream-observer.ts';
+import { StreamObserver, TokenEstimator } from './stream-observer.ts';
 
 const PROMPT = 'x'.repeat(400);
 const stopped = (stop: string): GenerateCall['request'] =>
@@ -14,7 +14,7 @@ const stopped = (stop: string): GenerateCall['request'] =>
 
 /** What is told in front of the finish of an answer whose upstream told this. */
 function estimateOf(usage: Usage, ...events: readonly CanonicalEvent[]): Usage | undefined {
-  const watch = new AnswerWatch({
+  const watch = new StreamObserver({
     keeper: new SignatureCache({ clock: createFakeClock() }),
     scope: 'k',
     estimator: new TokenEstimator(),

@@ -36,7 +36,7 @@ interface OpenCall {
 type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
 
 /** One for each answer. */
-export class AnswerWatch implements AnswerFigures {
+export class StreamObserver implements AnswerFigures {
   isCommitted = false;
   isFinished = false;
   error: GatewayError | undefined;
@@ -75,7 +75,7 @@ export class AnswerWatch implements AnswerFigures {
   /** As `count` and `see`, where the client is shown what was decoded. */
   observe(decoded: readonly CanonicalEvent[]): void {
     this.count(decoded);
-    for (const event of this.withUsage(decoded)) this.see(event);
+    for (const event of this.withUsage(decoded)) this.onEvent(event);
   }
 
   /** Call with every event of the decoder in order: what is kept from the client was paid for too. */
@@ -118,9 +118,9 @@ export class AnswerWatch implements AnswerFigures {
   }
 
   /** Call with every event that the client is to see, in order. */
-  see(event: CanonicalEvent): void {
+  onEvent(event: CanonicalEvent): void {
     if (!this.isCommitted) this.isCommitted = isCommitting(event);
-    this.#options.transcript?.see(event);
+    this.#options.transcript?.onEvent(event);
     switch (event.kind) {
       case 'start':
         this.modelVersion = event.modelVersion;

@@ -48,7 +48,7 @@ export async function parseInSteps(
     await nextTurn();
     const value = parseSurveyed(short.replace(BYTE_ORDER_MARK, ''), mayHoldRiskyNumber);
     const texts = new Map(taken.map(({ text }, index) => [markAt(word, index), text]));
-    return texts.size === 0 ? value : putBack(value, texts);
+    return texts.size === 0 ? value : restoreTexts(value, texts);
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw new StepwiseSyntaxError(blottedText(bytes, taken), { cause });
@@ -189,16 +189,16 @@ function markAt(word: string, index: number): string {
 }
 
 /** No deeper than the guard lets a body be. */
-function putBack(value: JsonValue, texts: ReadonlyMap<string, string>): JsonValue {
+function restoreTexts(value: JsonValue, texts: ReadonlyMap<string, string>): JsonValue {
   if (typeof value === 'string') return texts.get(value) ?? value;
   if (Array.isArray(value)) {
     value.forEach((item, index) => {
-      if (mayHoldText(item)) value[index] = putBack(item, texts);
+      if (mayHoldText(item)) value[index] = restoreTexts(item, texts);
     });
   } else if (isJsonObject(value)) {
     for (const key of Object.keys(value)) {
       const item = value[key];
-      if (item !== undefined && mayHoldText(item)) value[key] = putBack(item, texts);
+      if (item !== undefined && mayHoldText(item)) value[key] = restoreTexts(item, texts);
     }
   }
   return value;

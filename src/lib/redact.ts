@@ -224,18 +224,18 @@ export function createRedactors(
 }
 
 /** Shorter secrets are found in too much that is none. */
-const SHORTEST_SECRET = 6;
+const MIN_SECRET_LENGTH = 6;
 /** So many leading characters of a secret are enough to give it away. */
 const TELLING_CHARACTERS = 12;
 /** Fewer characters of an encoding stand in too many others by chance. */
-const FEWEST_ENCODED = 6;
+const MIN_ENCODED_LENGTH = 6;
 
 /**
  * The beginning of the secret in every usual spelling: what follows belongs to it. In base64 it is spelt
  * in three ways, by what stands before it, such as `Bearer `.
  */
 export function spellSecret(secret: string): readonly string[] {
-  if (secret.length < SHORTEST_SECRET) return [];
+  if (secret.length < MIN_SECRET_LENGTH) return [];
   // All that a beginning is made of: a secret may be a long text.
   const bytes = Buffer.from(secret.slice(0, TELLING_CHARACTERS));
   const hex = bytes.toString('hex');
@@ -255,7 +255,7 @@ function spellBase64(bytes: Buffer, before: number): readonly string[] {
   const from = Math.ceil((before * 8) / 6);
   const to = Math.floor(((before + bytes.length) * 8) / 6);
   const own = text.slice(from, Math.min(to, from + TELLING_CHARACTERS));
-  if (own.length < FEWEST_ENCODED) return [];
+  if (own.length < MIN_ENCODED_LENGTH) return [];
   return [own, own.replaceAll('+', '-').replaceAll('/', '_')];
 }
 

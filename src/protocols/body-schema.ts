@@ -256,7 +256,7 @@ function findFieldFault(
     const value = object[name];
     const shape = fields.get(name);
     if (shape === undefined) {
-      if (isOpen === true || saysNothing(value)) continue;
+      if (isOpen === true || isEmptyValue(value)) continue;
       survey.unknown ??= [];
       survey.unknown.push(name);
     } else if (shape.kind !== 'anything' && value !== null) {
@@ -294,8 +294,8 @@ function shapeOfTag(object: JsonObject, { key, shapes, otherwise }: TaggedShape)
 }
 
 /** Absent, null, false and empty values ask for nothing, and neither does an object that holds no others. */
-export function saysNothing(value: JsonValue | undefined): boolean {
+export function isEmptyValue(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null || value === '' || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
-  return isJsonObject(value) && Object.values(value).every(saysNothing);
+  return isJsonObject(value) && Object.values(value).every(isEmptyValue);
 }

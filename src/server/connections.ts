@@ -146,7 +146,7 @@ const MAX_CONNECTIONS = 16_384;
 const OWN_FILES = 64;
 /** Each request has a connection of its client and one to its upstream. */
 const FILES_OF_REQUEST = 2;
-const FEWEST_CONNECTIONS = 16;
+const MIN_CONNECTIONS = 16;
 /** Room for many people behind one address, and still a part of the whole. */
 const SHARE_OF_ADDRESS = 0.25;
 /** This machine and trusted proxies speak for many clients; some room is left to others even so. */
@@ -277,7 +277,7 @@ const TOO_MANY = 'an address has as many connections open as one may have; furth
 
 function mostConnections(openFiles = Number.POSITIVE_INFINITY): number {
   const ofFiles = Math.floor((openFiles - OWN_FILES) / FILES_OF_REQUEST);
-  return Math.min(MAX_CONNECTIONS, Math.max(FEWEST_CONNECTIONS, ofFiles));
+  return Math.min(MAX_CONNECTIONS, Math.max(MIN_CONNECTIONS, ofFiles));
 }
 
 function visitorAt(

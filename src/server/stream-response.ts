@@ -241,7 +241,8 @@ class OpenStream extends SocketWriter {
     record.error ??= error;
     if (error.kind === 'internal') logInternal(this.#edge, this.#exchange, error);
     // A writer of its own would begin anew what the answer's writer numbers or brackets.
-    const ending = this.answer?.breakOff?.(error) ?? this.#writer.write({ kind: 'error', error });
+    const ending =
+      this.answer?.endWithError?.(error) ?? this.#writer.write({ kind: 'error', error });
     super.write(ending);
     this.end();
   }

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { CanonicalEvent } from '../../src/canonical/event.ts';
-import { AnswerWatch, TokenEstimator } from '../../src/dispatch/stream-observer.ts';
+import { StreamObserver, TokenEstimator } from '../../src/dispatch/stream-observer.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { ChatWriter } from '../../src/protocols/chat/write-events.ts';
 import { EventWriter } from '../../src/protocols/generate/write-events.ts';
@@ -25,14 +25,14 @@ const context = { model: 'm', createdAt: 0, createId: (prefix: string) => `${pre
 const TAKERS = {
   'the watch': () => {
     const keeper = new SignatureCache({ clock: createFakeClock() });
-    const watch = new AnswerWatch({
+    const watch = new StreamObserver({
       keeper,
       scope: 'k',
       asked: () => 'why',
       estimator: new TokenEstimator(),
       estimatePrompt: () => 0,
     });
-    return (event: CanonicalEvent): unknown => watch.see(event);
+    return (event: CanonicalEvent): unknown => watch.onEvent(event);
   },
   'the chat writer': () => {
     const options = {

@@ -153,7 +153,7 @@ test('uploads that break off end as gone clients, and the gateway goes on', asyn
   const body = MODEL + FILE + END;
   for (const share of [0, 0.1, 0.5, 0.9, 1]) {
     const gone = nextGone();
-    await breakOff(body.slice(0, Math.floor(body.length * share) - (share === 1 ? 1 : 0)));
+    await endWithError(body.slice(0, Math.floor(body.length * share) - (share === 1 ? 1 : 0)));
     expect(await gone).toMatchObject({ status: 499 });
   }
   expect(await post({ body })).toMatchObject({ status: 200 });
@@ -224,7 +224,7 @@ async function readAnswer(response: IncomingMessage): Promise<Answer> {
 }
 
 /** Sends the beginning of a form, then goes away. */
-async function breakOff(beginning: string): Promise<void> {
+async function endWithError(beginning: string): Promise<void> {
   const socket = connect(app.port, '127.0.0.1');
   const head = [
     'POST /v1/audio/transcriptions HTTP/1.1',

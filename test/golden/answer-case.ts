@@ -5,7 +5,7 @@ import { GatewayError } from '../../src/canonical/error.ts';
 import type { CanonicalEvent } from '../../src/canonical/event.ts';
 import { fold } from '../../src/canonical/fold.ts';
 import { createReceipt } from '../../src/canonical/receipt.ts';
-import { tellsItself } from '../../src/dispatch/lanes.ts';
+import { isNativeErrorReply } from '../../src/dispatch/lanes.ts';
 import { isCommitting } from '../../src/dispatch/stream-observer.ts';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { type Sentence, told } from '../../src/lib/localized-message.ts';
@@ -182,7 +182,7 @@ function relayStream(call: GenerateCall, answer: UpstreamAnswer): string {
   const findError = (events: readonly CanonicalEvent[]): GatewayError | undefined => {
     for (const event of events) {
       if (event.kind !== 'error') isCommitted ||= isCommitting(event);
-      else if (isCommitted || tellsItself(event.error)) return event.error;
+      else if (isCommitted || isNativeErrorReply(event.error)) return event.error;
       else throw event.error;
     }
     return undefined;
@@ -198,7 +198,9 @@ function relayStream(call: GenerateCall, answer: UpstreamAnswer): string {
     text += repeated ?? writer.write(frame.value, frame.text);
   }
   const error = findError(endOf(decoder, answer));
-  return text + (error === undefined || tellsItself(error) ? writer.end() : writer.error(error));
+  return (
+    text + (error === undefined || isNativeErrorReply(error) ? writer.end() : writer.error(error))
+  );
 }
 
 function* decode(

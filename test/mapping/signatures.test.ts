@@ -6,7 +6,7 @@ import { fold } from '../../src/canonical/fold.ts';
 import { createReceipt } from '../../src/canonical/receipt.ts';
 import { SIGNATURE_SENTINEL, type SignatureRecall } from '../../src/canonical/signatures.ts';
 import { translateRequest } from '../../src/dispatch/prepare.ts';
-import { AnswerWatch, TokenEstimator } from '../../src/dispatch/stream-observer.ts';
+import { StreamObserver, TokenEstimator } from '../../src/dispatch/stream-observer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import { readCall } from '../golden/request-case.ts';
@@ -221,7 +221,7 @@ function createGateway(client: Client, words: Words, offered: JsonObject = {}) {
     answer(frames: readonly JsonObject[], asked = 'And now?'): JsonObject {
       const { signatureFamily } = capabilities;
       const decoder = upstream.createDecoder({ signatureFamily, createId });
-      const watch = new AnswerWatch({
+      const watch = new StreamObserver({
         keeper,
         scope: 'k',
         asked: () => asked,
@@ -229,7 +229,7 @@ function createGateway(client: Client, words: Words, offered: JsonObject = {}) {
         estimatePrompt: () => 0,
       });
       const events = [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()];
-      for (const event of events) watch.see(event);
+      for (const event of events) watch.onEvent(event);
       const call = callOf({ protocol: client, words, ask: offered });
       return call.writeReply(fold(events), { model: words.model, createId, createdAt: 0 });
     },

@@ -15,12 +15,12 @@ export async function loadPage<Module>(load: () => Promise<Module>): Promise<Mod
 }
 
 const STORED_AT = 'isthmus-reloaded-at';
-const SHORTEST_MS = 30_000;
+const MIN_MS = 30_000;
 
 /** Loads the whole console anew, but not over and over when that does not help. */
 export function reloadOnce(): void {
   const last = Number(sessionStorage.getItem(STORED_AT) ?? 0);
-  if (Date.now() - last < SHORTEST_MS) return;
+  if (Date.now() - last < MIN_MS) return;
   sessionStorage.setItem(STORED_AT, String(Date.now()));
   window.location.reload();
 }

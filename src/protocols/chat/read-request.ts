@@ -13,7 +13,7 @@ import type {
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
-import { saysNothing, type ValueOf } from '../body-schema.ts';
+import { isEmptyValue, type ValueOf } from '../body-schema.ts';
 import type { AnswerOptions } from './answer-parts.ts';
 import { readMessages } from './read-messages.ts';
 import { readReasoning } from './read-reasoning.ts';
@@ -240,7 +240,7 @@ const HOLDERS = ['extra_body', ...CHAT_EXTENSION_KEYS];
  */
 export function refuseCachedContent(holder: JsonObject, path = ''): void {
   for (const key of ['cached_content', 'cachedContent']) {
-    if (saysNothing(holder[key])) continue;
+    if (isEmptyValue(holder[key])) continue;
     const field = memberPath(path, key);
     throw invalidRequest(
       field,

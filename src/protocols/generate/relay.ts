@@ -57,8 +57,8 @@ function isText({ text, functionCall }: JsonObject): boolean {
   return typeof text === 'string' && functionCall === undefined;
 }
 
-const SHORTEST_TEXT = 10;
-const LONGEST_TEXT = 4096;
+const MIN_TEXT_LENGTH = 10;
+const MAX_TEXT_LENGTH = 4096;
 
 /**
  * The system text and the first user text of at least ten characters, each cut to 4096 characters;
@@ -67,10 +67,10 @@ const LONGEST_TEXT = 4096;
 function readOpeningText({ contents = [], systemInstruction }: GenerateBody): string | undefined {
   for (const { role, parts = [] } of contents) {
     if (role === 'model') continue;
-    const text = parts.find((part) => (part.text ?? '').length >= SHORTEST_TEXT)?.text;
+    const text = parts.find((part) => (part.text ?? '').length >= MIN_TEXT_LENGTH)?.text;
     if (text === undefined) continue;
     const system = (systemInstruction?.parts ?? []).map((part) => part.text ?? '').join('\n');
-    return `${system.slice(0, LONGEST_TEXT)}\n${text.slice(0, LONGEST_TEXT)}`;
+    return `${system.slice(0, MAX_TEXT_LENGTH)}\n${text.slice(0, MAX_TEXT_LENGTH)}`;
   }
   return undefined;
 }

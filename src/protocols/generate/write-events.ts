@@ -20,7 +20,7 @@ import {
 } from './write-reply.ts';
 
 /** The places of citations behind so many UTF-16 units are not counted: answers are not that long. */
-const MOST_CITED = 524_288;
+const MAX_CITED_LENGTH = 524_288;
 
 type EventOf<Kind extends CanonicalEvent['kind']> = Extract<CanonicalEvent, { kind: Kind }>;
 
@@ -34,7 +34,7 @@ interface OpenBlock {
 /** What is kept of a choice until it ends. */
 class ChoiceState {
   /** Citations count in it. */
-  readonly text = new KeptText(MOST_CITED);
+  readonly text = new KeptText(MAX_CITED_LENGTH);
   grounding: EventOf<'grounding'> | undefined;
   readonly pending = new PendingSignature();
 }

@@ -6,7 +6,7 @@ import type { CanonicalEvent } from '../../canonical/event.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import { TranslatedText, translateReply } from '../../dispatch/lanes.ts';
-import { AnswerWatch, TokenEstimator } from '../../dispatch/stream-observer.ts';
+import { StreamObserver, TokenEstimator } from '../../dispatch/stream-observer.ts';
 import type { StreamWriter } from '../../protocols/protocol.ts';
 import { SignatureCache } from '../../signatures/cache.ts';
 import { createAnswerRules } from './index.ts';
@@ -29,7 +29,7 @@ function answerOf(
       yield [{ text: '', value: { word } }];
     }
   }
-  const watch = new AnswerWatch({
+  const watch = new StreamObserver({
     keeper: new SignatureCache({ clock: createFakeClock() }),
     scope: 'k',
     estimator: new TokenEstimator(),

@@ -22,7 +22,7 @@ interface KeptAgent {
 }
 
 /** Idle ones beyond this are closed, the one unused for longest first. */
-const MOST_KEPT = 256;
+const MAX_KEPT = 256;
 
 export class ProxyAgents {
   readonly #options: Agent.Options;
@@ -34,7 +34,7 @@ export class ProxyAgents {
   /** @param options those of the direct way; connecting to a proxy and through it has the same limit */
   constructor(
     options: Agent.Options,
-    { connectMs, mostKept = MOST_KEPT }: { readonly connectMs: number; readonly mostKept?: number },
+    { connectMs, mostKept = MAX_KEPT }: { readonly connectMs: number; readonly mostKept?: number },
   ) {
     this.#options = options;
     this.#connectMs = connectMs;

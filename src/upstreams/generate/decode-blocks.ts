@@ -46,7 +46,7 @@ interface OpenCall {
 }
 
 /** Kinds of parts are few; more are an upstream's nonsense. */
-const MOST_UNREAD = 5;
+const MAX_UNREAD = 5;
 
 /**
  * Text and thought fragments stay in one block until a part of another kind comes, so that a
@@ -236,7 +236,7 @@ export class ChoiceDecoder implements GroundedText {
     const kind = Object.keys(part).find((key) => !isAboutPart(key));
     if (kind === undefined) return;
     this.#unread ??= new Set();
-    if (this.#unread.size < MOST_UNREAD) this.#unread.add(kind);
+    if (this.#unread.size < MAX_UNREAD) this.#unread.add(kind);
   }
 
   /** A call without an id, or with that of an earlier call, gets a fresh one. */

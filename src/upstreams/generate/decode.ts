@@ -28,7 +28,7 @@ import { itemsOf, objectOf, textOf } from './read-values.ts';
 import { secretsOf } from './requests.ts';
 
 /** Of Chat Completions; the others ask for fewer. */
-const MOST_CHOICES = 128;
+const MAX_CHOICES = 128;
 
 /** Where the text of a frame that says nothing else goes. */
 interface PlainText {
@@ -71,7 +71,7 @@ export class GenerateDecoder implements Decoder {
     this.#isSearching =
       placesCitations &&
       (body === undefined || (Array.isArray(body.tools) && body.tools.some(findsSources)));
-    const mostCited = this.#isSearching ? MOST_CITED : MOST_CITED_UNASKED;
+    const mostCited = this.#isSearching ? MAX_CITED_LENGTH : MAX_CITED_LENGTH_UNASKED;
     this.#shared = {
       context,
       mostCited: placesCitations ? mostCited : 0,
@@ -286,9 +286,9 @@ function isCut({ failure }: GatewayError): boolean {
 }
 
 /** The longest answers models give are shorter. In UTF-16 units. */
-const MOST_CITED = 524_288;
+const MAX_CITED_LENGTH = 524_288;
 /** Some search unasked; for those who did not ask, long answers are not kept. */
-const MOST_CITED_UNASKED = 65_536;
+const MAX_CITED_LENGTH_UNASKED = 65_536;
 
 /** Every tool but functions and code brings sources. */
 function findsSources(tool: JsonValue): boolean {
@@ -301,7 +301,7 @@ function findsSources(tool: JsonValue): boolean {
 const NOT_SEARCHED: Grounding = { queries: [], sources: [], citations: [] };
 
 /** Each word of a further search tells those before it again. */
-const MOST_EARLY_SEARCHES = 100;
+const MAX_EARLY_SEARCHES = 100;
 
 /** A search is told as soon as it is known: some clients show it before the words it led to. */
 function addSearches(choice: ChoiceDecoder, candidate: JsonObject, events: CanonicalEvent[]): void {
@@ -311,7 +311,7 @@ function addSearches(choice: ChoiceDecoder, candidate: JsonObject, events: Canon
     choice.searches.add(query);
   }
   const queries = [...(choice.searches ?? [])];
-  if (queries.length === known || known > MOST_EARLY_SEARCHES) return;
+  if (queries.length === known || known > MAX_EARLY_SEARCHES) return;
   events.push({
     kind: 'grounding',
     choice: choice.choice,
@@ -350,7 +350,7 @@ function byNumber(candidates: readonly JsonValue[]): readonly JsonValue[] {
 /** Absent for the first one: the JSON form of zero. An index no request can have asked for is no index. */
 function numberOf({ index }: JsonObject): number {
   const number = readNumber(index) ?? 0;
-  return Number.isInteger(number) && number >= 0 && number < MOST_CHOICES ? number : 0;
+  return Number.isInteger(number) && number >= 0 && number < MAX_CHOICES ? number : 0;
 }
 
 /**
@@ -403,14 +403,14 @@ function readMedia(details: readonly JsonValue[]): Pick<Usage, 'media'> {
 }
 
 /** The counts are 32-bit integers of the API; sums of larger ones would not fit the stores of records. */
-const MOST_TOKENS = 2_147_483_647;
+const MAX_TOKEN_COUNT = 2_147_483_647;
 
 /** A number of tokens; undefined for what no answer can have used. */
 export function readTokenCount(given: JsonValue | undefined): number | undefined {
   if (given === undefined) return undefined;
   // The JSON form of 64-bit numbers is text (protobuf.dev, "ProtoJSON Format").
   const count = typeof given === 'string' && given !== '' ? Number(given) : readNumber(given);
-  return count !== undefined && count >= 0 && count <= MOST_TOKENS ? Math.round(count) : undefined;
+  return count !== undefined && count >= 0 && count <= MAX_TOKEN_COUNT ? Math.round(count) : undefined;
 }
 
 type Ending =

@@ -123,7 +123,7 @@ interface EmbedForm {
 }
 
 /** The public API refuses larger batches (ai.google.dev, "Embeddings": at most 100 requests). */
-const MOST_IN_BATCH = 100;
+const MAX_BATCH_LENGTH = 100;
 /** Enough to hide the distance to the upstream, few enough not to look like a burst. */
 const SINGLE_CALLS_AT_ONCE = 8;
 
@@ -139,7 +139,7 @@ const SETTINGS = [
 
 /** ai.google.dev, "Embeddings" (`EmbedContentRequest`): one, or several in one call. */
 const content: EmbedForm = {
-  batchSize: MOST_IN_BATCH,
+  batchSize: MAX_BATCH_LENGTH,
   callsAtOnce: 1,
   encode(bodies, modelId) {
     const requests = bodies.map((body) => ({ model: `models/${modelId}`, ...body }));

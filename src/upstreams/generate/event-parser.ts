@@ -25,10 +25,10 @@ interface TextEvent {
 }
 
 /** A stream whose events do not repeat each other is not searched for patterns any longer. */
-const MOST_VAIN_PATTERNS = 3;
+const MAX_VAIN_PATTERNS = 3;
 
 /** What is longer than most events is not searched either. */
-const MOST_PATTERN_LENGTH = 16_384;
+const MAX_PATTERN_LENGTH = 16_384;
 
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
@@ -63,7 +63,7 @@ export class RepeatedEvents implements EventMemory {
   }
 
   learn(text: string, value: JsonObject): void {
-    if (this.#vain >= MOST_VAIN_PATTERNS || text.length > MOST_PATTERN_LENGTH) return;
+    if (this.#vain >= MAX_VAIN_PATTERNS || text.length > MAX_PATTERN_LENGTH) return;
     this.#text = text;
     this.#value = value;
     this.#pattern = undefined;

@@ -82,7 +82,7 @@ interface Places {
 }
 
 /** Each goes through the whole text; what needs more was not said by this answer. */
-const MOST_QUOTES_LOOKED_FOR = 200;
+const MAX_QUOTES = 200;
 
 function createPlaces({ text, partStarts }: GroundedText): Places {
   const ruler = new ByteRuler(text);
@@ -100,7 +100,7 @@ function createPlaces({ text, partStarts }: GroundedText): Places {
     },
     find(quoted) {
       quotes += 1;
-      const start = quoted === '' || quotes > MOST_QUOTES_LOOKED_FOR ? -1 : text.indexOf(quoted);
+      const start = quoted === '' || quotes > MAX_QUOTES ? -1 : text.indexOf(quoted);
       return start === -1 ? undefined : { start, end: start + quoted.length };
     },
   };

@@ -32,7 +32,7 @@ interface Asked {
 /** An upstream that refused whole requests is not sent one to count for this long. */
 const CONTENTS_FOR_MS = 60 * 60 * 1000;
 /** An upstream that passes over what it does not know finds nothing to count. */
-const LEAST_WHOLE_COUNT = 2;
+const MIN_WHOLE_COUNT = 2;
 
 /** The counter throws GatewayError with `failure` set. */
 export function createTokenCounter({ client, profile, clock }: Asked) {
@@ -57,7 +57,7 @@ export function createTokenCounter({ client, profile, clock }: Asked) {
   const countWhole = async (call: CountCall): Promise<number | undefined> => {
     try {
       const total = await count(call, wholeRequest(call));
-      if (total >= LEAST_WHOLE_COUNT) return total;
+      if (total >= MIN_WHOLE_COUNT) return total;
     } catch (error) {
       if (!isRefusal(error) || (await takesWhole(call))) throw error;
     }

@@ -10,11 +10,11 @@ import { isShared } from '../../lib/shared-json.ts';
 import { itemsOf } from './read-values.ts';
 
 /** Base64 as long as this is copied: `JSON.stringify` looks at each character for what it must escape. */
-const SHORTEST_COPIED = 32_768;
+const MIN_COPIED_LENGTH = 32_768;
 /** Characters that are escaped in one turn; a text of more takes several. */
 const ESCAPED_AT_ONCE = 4_194_304;
 /** A text as long as this is escaped by itself where texts are more than one turn takes. */
-const SHORTEST_ESCAPED = 16_384;
+const MIN_ESCAPED_LENGTH = 16_384;
 
 /**
  * Bytes, so that the text is encoded once: a string would be measured first and encoded while writing.
@@ -27,7 +27,7 @@ export function encodeBody(body: JsonObject, receipt?: Receipt): Buffer | Promis
     const text = mendText(JSON.stringify(body), receipt);
     return Buffer.from(text, encodingOf({ text, bytes: Buffer.byteLength(text) }));
   }
-  const marks = new Marks(characters > ESCAPED_AT_ONCE ? SHORTEST_ESCAPED : ESCAPED_AT_ONCE);
+  const marks = new Marks(characters > ESCAPED_AT_ONCE ? MIN_ESCAPED_LENGTH : ESCAPED_AT_ONCE);
   const text = mendText(JSON.stringify(marks.mark(body)), receipt);
   const parts = marks.parts(text);
   const all = parts.reduce((sum, part) => sum + part.text.length, 0);
@@ -187,7 +187,7 @@ class Marks {
     if (!isJsonObject(inlineData)) return part;
     const { data } = inlineData;
     const isCopied =
-      typeof data === 'string' && data.length >= SHORTEST_COPIED && isDenseBase64(data);
+      typeof data === 'string' && data.length >= MIN_COPIED_LENGTH && isDenseBase64(data);
     if (!isCopied) return part;
     return {
       ...part,

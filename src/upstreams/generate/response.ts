@@ -68,7 +68,7 @@ interface Refusal {
 const COUNTED_FROM_BYTES = 1_048_576;
 
 /** Interim answers (1xx) before the real one; more are no answer. */
-const MOST_INTERIM = 100;
+const MAX_INTERIM = 100;
 
 /** How long the upstream may be silent after a frame. */
 const IDLE_MS = 90_000;
@@ -143,7 +143,7 @@ export class AnswerStream
     controller.rawHeaders = null;
     if (status < 200) {
       this.#interim += 1;
-      if (this.#interim > MOST_INTERIM) this.#cancel(pathFault(told`The upstream never answered.`));
+      if (this.#interim > MAX_INTERIM) this.#cancel(pathFault(told`The upstream never answered.`));
       return;
     }
     if (status >= 300) {

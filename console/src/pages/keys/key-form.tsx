@@ -25,7 +25,7 @@ import {
   type KeyValues,
   LIMIT_RANGES,
   type LimitField,
-  LONGEST_NAME,
+  MAX_NAME_LENGTH,
   readValues,
   writeChange,
 } from './key-values.ts';
@@ -88,7 +88,7 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
         data-autofocus
         autoComplete="off"
         {...form.getInputProps('name')}
-        error={form.errors.name ?? sayTooLong(form.values.name.trim(), LONGEST_NAME, t)}
+        error={form.errors.name ?? sayTooLong(form.values.name.trim(), MAX_NAME_LENGTH, t)}
       />
       <ExpiryFields form={form} />
       <AccessFields form={form} />

@@ -75,7 +75,7 @@ export function readValues(key: Key | undefined, timeZone: string): KeyValues {
 }
 
 /** In characters, as the gateway has it. */
-export const LONGEST_NAME = 128;
+export const MAX_NAME_LENGTH = 128;
 
 /** What a form that is saved is judged against. */
 export interface KeySaving {
@@ -111,7 +111,7 @@ export type KeyProblem = 'name' | 'name-length' | 'expiresAt' | 'curfew' | 'limi
 export function findProblem(values: KeyValues, { now, edited }: KeySaving): KeyProblem | undefined {
   const { name, expiry, expiresAt, hasCurfew } = values;
   if (name.trim() === '') return 'name';
-  if (name.trim().length > LONGEST_NAME) return 'name-length';
+  if (name.trim().length > MAX_NAME_LENGTH) return 'name-length';
   const isChosen = expiry === 'custom' && !keepsExpiry(values, edited);
   if (isChosen && !(new Date(expiresAt).getTime() > now)) return 'expiresAt';
   if (hasCurfew && !hasCurfewTimes(values)) return 'curfew';

@@ -11,7 +11,7 @@ export type Trouble = 'needs-key' | 'refused' | 'empty' | 'unreachable' | 'stopp
 export interface Wire {
   readonly request: WireRequest;
   readonly exchange: Exchange | undefined;
-  /** The response as it came, up to `MOST_RAW` characters. */
+  /** The response as it came, up to `MAX_RAW_LENGTH` characters. */
   readonly raw: string;
   readonly isCut: boolean;
 }
@@ -30,7 +30,7 @@ export interface Conversation {
 }
 
 /** More than this makes the page slow; pictures alone are longer. */
-export const MOST_RAW = 400_000;
+export const MAX_RAW_LENGTH = 400_000;
 
 export function useConversation(firstTurns: readonly Turn[]): Conversation {
   const [said, setSaid] = useState<readonly Said[]>(() => firstTurns.map(sayTurn));
@@ -116,7 +116,7 @@ function sayTurn({ role, text }: Turn): Said {
 }
 
 function addRaw(wire: Wire, raw: string): Wire {
-  const room = MOST_RAW - wire.raw.length;
+  const room = MAX_RAW_LENGTH - wire.raw.length;
   if (raw.length <= room) return { ...wire, raw: wire.raw + raw };
   return { ...wire, raw: wire.raw + raw.slice(0, Math.max(0, room)), isCut: true };
 }

@@ -9,7 +9,7 @@ import { TextView } from '../../components/text-view.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import type { Exchange } from '../../wire/send-request.ts';
 import { writeCurl } from '../../wire/write-curl.ts';
-import { MOST_RAW, type Wire } from './use-conversation.ts';
+import { MAX_RAW_LENGTH, type Wire } from './use-conversation.ts';
 
 export interface WirePanelProps {
   readonly wire: Wire | undefined;
@@ -78,7 +78,7 @@ function ResponseText({ wire, isBusy }: ResponseTextProps) {
       <TextView text={raw} label={t('playground.responseText')} />
       {isCut && (
         <p className="form-note">
-          {t('playground.cut', { size: `${Math.round(MOST_RAW / 1000)} kB` })}
+          {t('playground.cut', { size: `${Math.round(MAX_RAW_LENGTH / 1000)} kB` })}
         </p>
       )}
     </div>

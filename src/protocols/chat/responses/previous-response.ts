@@ -94,9 +94,9 @@ function lostTurn(id: string): GatewayError {
 }
 
 /** Longer conversations are sent whole by their clients. */
-const MOST_ANSWERS = 1000;
+const MAX_ANSWERS = 1000;
 /** As large as a request may be, in UTF-16 units of JSON text. */
-const MOST_UNITS = 100 * 1024 * 1024;
+const MAX_UNITS = 100 * 1024 * 1024;
 
 export const NOTHING_EARLIER: EarlierItems = {
   history: [],
@@ -117,9 +117,9 @@ async function findChain(
   let units = 0;
   for (let next: string | undefined = id; next !== undefined; ) {
     const answer: FoundResponse | undefined = await responses.find(next);
-    if (answer === undefined || chain.length === MOST_ANSWERS) throw lost();
+    if (answer === undefined || chain.length === MAX_ANSWERS) throw lost();
     units += answer.size;
-    if (units > MOST_UNITS) throw tooLarge();
+    if (units > MAX_UNITS) throw tooLarge();
     chain.push(answer);
     next = answer.previousId;
   }

@@ -146,25 +146,25 @@ export function clientNamesOf({
 }
 
 /** Source: `openai` resources/shared, `Metadata`. */
-const MOST_PAIRS = 16;
-const LONGEST_KEY = 64;
-const LONGEST_VALUE = 512;
+const MAX_PAIRS = 16;
+const MAX_KEY_LENGTH = 64;
+const MAX_VALUE_LENGTH = 512;
 
 /** Empty when there is none. @throws GatewayError 400 for what is over a limit */
 export function readMetadata(metadata: JsonObject | null = {}): JsonObject {
   if (metadata === null) return {};
   const entries = Object.entries(metadata);
-  if (entries.length > MOST_PAIRS) {
-    throw invalidRequest('metadata', `metadata may hold at most ${MOST_PAIRS} pairs.`);
+  if (entries.length > MAX_PAIRS) {
+    throw invalidRequest('metadata', `metadata may hold at most ${MAX_PAIRS} pairs.`);
   }
   for (const [key, value] of entries) {
-    if (key.length > LONGEST_KEY) {
-      const message = `A key of metadata has more than ${LONGEST_KEY} characters.`;
+    if (key.length > MAX_KEY_LENGTH) {
+      const message = `A key of metadata has more than ${MAX_KEY_LENGTH} characters.`;
       throw invalidRequest('metadata', message);
     }
     if (typeof value !== 'string') throw wrongType(`metadata.${key}`, 'a string');
-    if (value.length > LONGEST_VALUE) {
-      const message = `metadata.${key} has more than ${LONGEST_VALUE} characters.`;
+    if (value.length > MAX_VALUE_LENGTH) {
+      const message = `metadata.${key} has more than ${MAX_VALUE_LENGTH} characters.`;
       throw invalidRequest(`metadata.${key}`, message);
     }
   }

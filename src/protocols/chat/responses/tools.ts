@@ -10,12 +10,12 @@ import {
   ANYTHING,
   FILLED,
   FREE,
+  isEmptyValue,
   listOf,
   needed,
   objectOf,
   openObjectOf,
   STRING,
-  saysNothing,
 } from '../../body-schema.ts';
 import {
   AUTO,
@@ -262,7 +262,7 @@ function readCodeTool(tool: JsonObject, place: NotePlace): Tool {
   const path = memberPath(place.path, 'container');
   if (isJsonObject(container)) {
     readAll(container, CONTAINER, { ...place, path });
-  } else if (!saysNothing(container ?? undefined)) {
+  } else if (!isEmptyValue(container ?? undefined)) {
     place.receipt.add('dropped', path, told`The upstream runs code in a place of its own.`);
   }
   return { kind: 'code-execution', path: place.path };

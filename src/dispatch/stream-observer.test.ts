@@ -4,15 +4,15 @@ import { GatewayError } from '../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import { SignatureCache } from '../signatures/cache.ts';
-import { AnswerWatch, TokenEstimator } from './stream-observer.ts';
+import { StreamObserver, TokenEstimator } from './stream-observer.ts';
 
 const estimates = { estimator: new TokenEstimator(), estimatePrompt: () => 9 };
 const signature = { value: 'S', family: 'alpha' };
 
 function watch(events: readonly CanonicalEvent[], asked: (() => string) | undefined = () => 'why') {
   const keeper = new SignatureCache({ clock: createFakeClock() });
-  const seen = new AnswerWatch({ keeper, scope: 'k', asked, ...estimates });
-  for (const event of events) seen.see(event);
+  const seen = new StreamObserver({ keeper, scope: 'k', asked, ...estimates });
+  for (const event of events) seen.onEvent(event);
   return { seen, keeper };
 }
 
