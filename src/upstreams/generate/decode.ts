@@ -410,7 +410,9 @@ export function readTokenCount(given: JsonValue | undefined): number | undefined
   if (given === undefined) return undefined;
   // The JSON form of 64-bit numbers is text (protobuf.dev, "ProtoJSON Format").
   const count = typeof given === 'string' && given !== '' ? Number(given) : readNumber(given);
-  return count !== undefined && count >= 0 && count <= MAX_TOKEN_COUNT ? Math.round(count) : undefined;
+  return count !== undefined && count >= 0 && count <= MAX_TOKEN_COUNT
+    ? Math.round(count)
+    : undefined;
 }
 
 type Ending =
