@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createMemoryAccessStores } from '../../test/support/memory-door-stores.ts';
+import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
 import { type AccessEntry, createAccessLog } from './access-log.ts';
 
 const OPTIONS = {

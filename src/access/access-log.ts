@@ -1,4 +1,4 @@
-// Remembers who was turned away at the door, and who signed in: bounded, saved in batches.
+// Records refused requests and console sign-ins: bounded, saved in batches.
 
 import type { Clock } from '../lib/clock.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
@@ -60,10 +60,10 @@ export interface AccessLogOptions {
   readonly store: AccessLogStore;
   readonly clock: Clock;
   readonly redactorFor: RedactorFor;
-  readonly log: DoorLog;
+  readonly log: AccessLogger;
 }
 
-export interface DoorLog {
+export interface AccessLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }

@@ -2,9 +2,9 @@
 
 import type { Clock } from '../lib/clock.ts';
 import {
+  type AccessLogger,
   type AccessLogStore,
   createAccessLog,
-  type DoorLog,
   type RedactorFor,
 } from './access-log.ts';
 import type { ClientKeyStore } from './api-key.ts';
@@ -45,7 +45,7 @@ export interface AccessControlOptions {
   readonly createId: (prefix: string) => string;
   /** Keeps credentials out of the access log. */
   readonly redactorFor: RedactorFor;
-  readonly log: DoorLog;
+  readonly log: AccessLogger;
 }
 
 /** @throws StoreError */

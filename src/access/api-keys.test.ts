@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createMemoryAccessStores } from '../../test/support/memory-door-stores.ts';
+import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import { createBlockedHoursCheck, createKeySecret } from './api-key.ts';

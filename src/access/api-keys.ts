@@ -10,7 +10,7 @@ import { visitorOf } from '../lib/net.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
-import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
+import { type AccessLogger, SAVE_DELAY_MS } from './access-log.ts';
 import {
   type BlockedHoursCheck,
   blockedHoursProblem,
@@ -56,7 +56,7 @@ export interface ApiKeysOptions {
   readonly digestKey: Buffer;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
-  readonly log?: DoorLog | undefined;
+  readonly log?: AccessLogger | undefined;
 }
 
 /** `stored` are the keys of the store. */

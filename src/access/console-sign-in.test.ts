@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
-import { createMemoryAccessStores } from '../../test/support/memory-door-stores.ts';
+import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { ConsoleSessions, createConsoleLogin } from './console-sign-in.ts';
 

@@ -7,7 +7,7 @@ import { told } from '../lib/localized-message.ts';
 import { touchLru } from '../lib/lru.ts';
 import { visitorOf } from '../lib/net.ts';
 import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
-import { type DoorLog, SAVE_DELAY_MS } from './access-log.ts';
+import { type AccessLogger, SAVE_DELAY_MS } from './access-log.ts';
 import { isSameText, type PasswordHasher } from './password-hash.ts';
 
 type PasswordCheck = (given: string, address: string) => Promise<boolean>;
@@ -140,7 +140,7 @@ export interface ConsoleSessionsOptions {
   readonly store: ConsoleSessionStore;
   readonly clock: Clock;
   readonly idleMs: () => number;
-  readonly log?: DoorLog | undefined;
+  readonly log?: AccessLogger | undefined;
 }
 
 /** 256 bits. */

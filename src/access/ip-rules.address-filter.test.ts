@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createMemoryAccessStores } from '../../test/support/memory-door-stores.ts';
+import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { type IpRange, readIpAddress, visitorOf } from '../lib/net.ts';
 import {

@@ -9,7 +9,7 @@ import { told } from '../lib/localized-message.ts';
 import { type IpAddress, type IpRange, readIpAddress, readIpRange, widthOf } from '../lib/net.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
-import { type DoorLog, SAVE_DELAY_MS, TIME } from './access-log.ts';
+import { type AccessLogger, SAVE_DELAY_MS, TIME } from './access-log.ts';
 
 /** What a person says of a rule. */
 export const RULE_INPUT = {
@@ -57,7 +57,7 @@ export interface AddressFilterOptions {
   readonly settings: () => AddressFilterSettings;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
-  readonly log?: DoorLog | undefined;
+  readonly log?: AccessLogger | undefined;
 }
 
 /** More would be a block list, which belongs into a firewall. */

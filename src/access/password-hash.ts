@@ -2,7 +2,7 @@
 
 import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { limit } from '../lib/concurrency.ts';
-import type { DoorLog } from './access-log.ts';
+import type { AccessLogger } from './access-log.ts';
 
 export type PasswordHasher = ReturnType<typeof createPasswordHasher>;
 
@@ -110,7 +110,7 @@ function write(bytes: Buffer): string {
 export interface HashSettingOptions {
   readonly config: PasswordConfig;
   readonly hasher: Pick<PasswordHasher, 'hash'>;
-  readonly log: DoorLog;
+  readonly log: AccessLogger;
 }
 
 interface Fields {

@@ -2,8 +2,8 @@
 
 import { Errors } from 'typebox/schema';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { loadMemoryAccess } from '../../test/support/memory-access-stores.ts';
 import { createMemoryAccountStore } from '../../test/support/memory-account-store.ts';
-import { loadMemoryAccess } from '../../test/support/memory-door-stores.ts';
 import type { Account } from '../accounts/account.ts';
 import { createAccountBook, type NewAccount, type SeedAccount } from '../accounts/account-book.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';

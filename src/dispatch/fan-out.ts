@@ -6,7 +6,7 @@ import type { CanonicalRequest } from '../canonical/request.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { told } from '../lib/localized-message.ts';
 import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
-import { Handover } from '../stream/queue.ts';
+import { AsyncBatchQueue } from '../stream/queue.ts';
 import { abortError } from './attempts.ts';
 import { lookForLease, type Routing, routeCall } from './call-setup.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
@@ -59,7 +59,7 @@ async function streamApart(
   context: CallContext,
   options: FanOutOptions,
 ): Promise<GenerateAnswer> {
-  const arrivals = new Handover<Result>();
+  const arrivals = new AsyncBatchQueue<Result>();
   const onResult = (result: Result): void => arrivals.add([result]);
   void askAll(call, context, { ...options, onResult }).then(() => arrivals.end({ kind: 'end' }));
   const failures: GatewayError[] = [];

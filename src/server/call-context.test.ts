@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { loadMemoryAccess } from '../../test/support/memory-door-stores.ts';
+import { loadMemoryAccess } from '../../test/support/memory-access-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import type { CallRecord } from '../dispatch/dispatcher.ts';

@@ -4,7 +4,7 @@ export type Ending = { readonly kind: 'end' } | { readonly kind: 'error'; readon
 type Batch<Item> = IteratorResult<readonly Item[], undefined>;
 
 /** A producer that has to know what its reader does overrides `onTaken` and `onLeft`. */
-export class Handover<Item> implements AsyncIterableIterator<readonly Item[], undefined> {
+export class AsyncBatchQueue<Item> implements AsyncIterableIterator<readonly Item[], undefined> {
   #waiting: Item[] | undefined;
   #reading: PromiseWithResolvers<Batch<Item>> | undefined;
   #ending: Ending | undefined;

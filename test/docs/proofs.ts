@@ -84,7 +84,7 @@ export const PROOFS: readonly Proof[] = [
   {
     promise: 'A forwarded address counts only from a trusted proxy, read from the right.',
     tried: '30 forged chains',
-    file: 'src/server/edge-door.test.ts',
+    file: 'src/server/edge-access.test.ts',
     test: 'an address that only a header names changes nothing',
   },
   {
@@ -109,7 +109,7 @@ export const PROOFS: readonly Proof[] = [
   {
     promise: 'Of guesses of the gateway key 20 an hour are looked at for each address.',
     tried: 'each protocol, with honest clients behind the same address',
-    file: 'src/server/edge-door.test.ts',
+    file: 'src/server/edge-access.test.ts',
     test: 'whoever guesses at the key is told to wait',
   },
   {
@@ -290,7 +290,7 @@ export const PROOFS: readonly Proof[] = [
     test: 'of two hundred pictures at once no more pass',
   },
   {
-    promise: 'A store of the door that hangs or fails touches no model request.',
+    promise: 'A store of access control that hangs or fails touches no model request.',
     tried: 'both, for half a minute',
     file: 'test/security/stalled-stores.test.ts',
     test: 'model requests do not notice a store that %s',

@@ -5,7 +5,7 @@ import { AddressFilter, type AddressRule } from '../../src/access/ip-rules.ts';
 import { formatIpAddress } from '../../src/lib/net.ts';
 import { createRandom, type Random } from '../fuzz/random.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { createMemoryAccessStores } from '../support/memory-door-stores.ts';
+import { createMemoryAccessStores } from '../support/memory-access-stores.ts';
 import { threadMs } from './measure.ts';
 
 const RULES = 10_000;

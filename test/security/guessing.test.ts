@@ -8,7 +8,7 @@ import type { AdminRoute } from '../../src/server/admin-route.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
 import { startEdge, type TestEdge } from '../../src/server/testing/start-edge.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { createMemoryAccessStores, loadMemoryAccess } from '../support/memory-door-stores.ts';
+import { createMemoryAccessStores, loadMemoryAccess } from '../support/memory-access-stores.ts';
 import { countOf, inParallel, threadMsOf } from './measure.ts';
 
 const PASSWORD = 'correct horse battery staple';

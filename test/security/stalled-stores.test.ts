@@ -6,7 +6,7 @@ import type { AccessEntry, AccessLogStore } from '../../src/access/access-log.ts
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
 import { startEdge, type TestEdge } from '../../src/server/testing/start-edge.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { createMemoryAccessStores, loadMemoryAccess } from '../support/memory-door-stores.ts';
+import { createMemoryAccessStores, loadMemoryAccess } from '../support/memory-access-stores.ts';
 
 let edge: TestEdge | undefined;
 afterEach(async () => {

@@ -25,7 +25,7 @@ import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../../src/server/setti
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import { createResponseStores } from '../../src/stored-responses/response-store.ts';
 import { createUpstream } from '../../src/upstreams/index.ts';
-import { loadMemoryAccess } from './memory-door-stores.ts';
+import { loadMemoryAccess } from './memory-access-stores.ts';
 import { createMemoryRequestStore } from './memory-request-store.ts';
 import { createMiddayClock } from './midday-clock.ts';
 import { createSeedPool } from './seed-pool.ts';

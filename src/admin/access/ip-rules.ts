@@ -78,7 +78,7 @@ export function createAddressRuleRoutes({
   ];
 }
 
-// `GET /api/access-log`: who was turned away at the door, and who signed in.
+// `GET /api/access-log`: refused requests and console sign-ins.
 
 const QUERY = partial({
   cursor: {

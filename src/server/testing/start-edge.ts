@@ -1,6 +1,6 @@
 // Starts an edge on a free loopback port, with fakes behind it.
 
-import { loadMemoryAccess } from '../../../test/support/memory-door-stores.ts';
+import { loadMemoryAccess } from '../../../test/support/memory-access-stores.ts';
 import type { ListedModel } from '../../canonical/model.ts';
 import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
 import { type Clock, createSystemClock } from '../../lib/clock.ts';

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { type Clock, SilenceTimer } from '../../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { type Ending, Handover } from '../../stream/queue.ts';
+import { AsyncBatchQueue, type Ending } from '../../stream/queue.ts';
 import { turn } from '../../stream/scheduler.ts';
 import { type Frame, FrameError, FrameReader } from '../../stream/sse.ts';
 import type { UpstreamStream } from '../upstream.ts';
@@ -82,7 +82,7 @@ const FINISHED_IDLE_MS = 30_000;
  * off. An abort rejects at once with the signal's reason and destroys the socket.
  */
 export class AnswerStream
-  extends Handover<Frame>
+  extends AsyncBatchQueue<Frame>
   implements Dispatcher.DispatchHandler, AnswerHolder
 {
   readonly #request: AnswerRequest;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Handover } from './queue.ts';
+import { AsyncBatchQueue } from './queue.ts';
 
 /** Notes what a producer hears of its reader. */
-class Letters extends Handover<string> {
+class Letters extends AsyncBatchQueue<string> {
   readonly log: string[] = [];
   readonly more: string[] = [];
 

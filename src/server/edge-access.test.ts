@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { loadMemoryAccess } from '../../test/support/memory-door-stores.ts';
+import { loadMemoryAccess } from '../../test/support/memory-access-stores.ts';
 import type { AccessControl } from '../access/access.ts';
 import type { KeyInput } from '../access/api-keys.ts';
 import { createProtocols } from '../protocols/index.ts';

@@ -1,8 +1,8 @@
 // The contract of the door's stores over every set of them there is.
 
 import { createTestDatabase } from '../support/database.ts';
-import { createMemoryAccessStores } from '../support/memory-door-stores.ts';
-import { describeAccessStores } from './door-stores.ts';
+import { createMemoryAccessStores } from '../support/memory-access-stores.ts';
+import { describeAccessStores } from './access-stores.ts';
 
 describeAccessStores('memory', async () => {
   const store = createMemoryAccessStores();
