@@ -6,8 +6,8 @@ import type { UpstreamDefinition } from '../config/upstreams.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { OAuthSettings } from '../oauth/oauth-client.ts';
 import { createUpstreamDirectory } from '../upstreams/directory.ts';
-import type { AnswerRoom } from '../upstreams/generate/response.ts';
 import { settingsOf, type UpstreamSettings } from '../upstreams/index.ts';
+import type { AnswerRoom } from '../upstreams/transport/response.ts';
 
 export type Backend = Awaited<ReturnType<typeof openBackend>>;
 

@@ -2,8 +2,8 @@
 
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { GenerateUpstream } from './generate/index.ts';
-import type { AnswerRoom } from './generate/response.ts';
 import { createUpstream, type UpstreamSettings } from './index.ts';
+import type { AnswerRoom } from './transport/response.ts';
 import type { Upstream } from './upstream.ts';
 
 export type UpstreamDirectory = ReturnType<typeof createUpstreamDirectory>;

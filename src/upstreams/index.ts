@@ -8,7 +8,7 @@ import { createGenericProfile, type GenericProfileOptions } from './generate/pro
 import type { GenerateProfile } from './generate/profiles/profile.ts';
 import { createSandboxProfile } from './generate/profiles/sandbox.ts';
 import { createVertexProfile, type VertexProfileOptions } from './generate/profiles/vertex.ts';
-import type { AnswerRoom } from './generate/response.ts';
+import type { AnswerRoom } from './transport/response.ts';
 
 /** As the operator describes it; what a profile has no use for is left alone. */
 export interface UpstreamSettings extends Optional<GenericProfileOptions>, VertexProfileOptions {

@@ -56,7 +56,7 @@ export const PROOFS: readonly Proof[] = [
   {
     promise: 'An answer without end is cut off, in memory and in time.',
     tried: 'events, comments and interim answers',
-    file: 'src/upstreams/generate/response.test.ts',
+    file: 'src/upstreams/transport/response.test.ts',
     test: 'an answer without end is cut off at a byte cap',
   },
   {

@@ -11,8 +11,8 @@ import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { type Sentence, told } from '../../src/lib/localized-message.ts';
 import type { GenerateCall, ReplyContext } from '../../src/protocols/protocol.ts';
 import { type Frame, FrameError, type FrameFault, FrameReader } from '../../src/stream/sse.ts';
+import { pathFault } from '../../src/upstreams/errors.ts';
 import { GenerateDecoder } from '../../src/upstreams/generate/decode.ts';
-import { pathFault } from '../../src/upstreams/generate/errors.ts';
 import { RepeatedEvents } from '../../src/upstreams/generate/event-parser.ts';
 import type { Decoder } from '../../src/upstreams/upstream.ts';
 import { goldenJson } from './golden-file.ts';
@@ -33,7 +33,7 @@ export interface UpstreamAnswer {
 /** The calls the answers of one case are written for. */
 export type Callers = Readonly<Record<LaneName, GenerateCall>>;
 
-/** As the transport words them (`src/upstreams/generate/response.ts`). */
+/** As the transport words them (`src/upstreams/transport/response.ts`). */
 const FAULTS: Readonly<Record<FrameFault, Sentence>> = {
   truncated: told`The upstream cut its answer off.`,
   'too-large': told`The upstream sent an answer that could not be read.`,

@@ -8,8 +8,8 @@ import { afterEach } from 'vitest';
 import type { GatewayError } from '../../canonical/error.ts';
 import { type Clock, createSystemClock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import type { ClientLimits } from '../transport/client.ts';
 import type { AccountAccess, Upstream, UpstreamCall, UpstreamStream } from '../upstream.ts';
-import type { ClientLimits } from './client.ts';
 import { createGenerateUpstream } from './index.ts';
 import { createGenericProfile, type GenericProfileOptions } from './profiles/generic.ts';
 

@@ -10,9 +10,9 @@ import type {
 import type { Signature, TracedCall } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { KeptText, TextDigest } from '../../lib/long-text.ts';
+import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { DecodeContext } from '../upstream.ts';
 import type { GroundedText } from './grounding.ts';
-import { objectOf, objectsOf, textOf } from './read-values.ts';
 
 /** What all choices of one answer share. */
 export interface SharedState {

@@ -13,9 +13,11 @@ import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../..
 import { told } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
+import { answerFault, endedRefusal, pathFault } from '../errors.ts';
+import { itemsOf, objectOf, textOf } from '../read-values.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
 import { ChoiceDecoder, type GatheredLogprobs, type SharedState } from './decode-blocks.ts';
-import { answerFault, classifyErrorFrame, endedRefusal, pathFault } from './errors.ts';
+import { classifyErrorFrame } from './errors.ts';
 import {
   addFetchedPages,
   addRecited,
@@ -24,7 +26,6 @@ import {
   readGrounding,
   readSearches,
 } from './grounding.ts';
-import { itemsOf, objectOf, textOf } from './read-values.ts';
 import { secretsOf } from './requests.ts';
 
 /** Of Chat Completions; the others ask for fewer. */
@@ -233,7 +234,8 @@ export class GenerateDecoder implements Decoder {
         unsupportedKinds,
       };
     }
-    const fault = { finishReason: rawReason, finishMessage: message, secrets: this.#secrets() };
+    const finishReason = rawReason === 'STOP' ? undefined : rawReason;
+    const fault = { finishReason, finishMessage: message, secrets: this.#secrets() };
     if (ending.kind === 'refused') return endedRefusal(ending.failure, fault);
     return answerFault(ending.message, fault);
   }

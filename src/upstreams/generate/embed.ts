@@ -4,12 +4,12 @@ import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embeddi
 import { invalidRequest } from '../../canonical/error.ts';
 import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { pathFault } from '../errors.ts';
+import { itemsOf, objectOf } from '../read-values.ts';
+import type { UpstreamClient } from '../transport/client.ts';
 import type { UpstreamEmbedCall } from '../upstream.ts';
-import type { UpstreamClient } from './client.ts';
 import { readTokenCount } from './decode.ts';
-import { pathFault } from './errors.ts';
 import type { EmbedFormName, GenerateProfile, ModelMethod } from './profiles/profile.ts';
-import { itemsOf, objectOf } from './read-values.ts';
 import { modelRequest } from './requests.ts';
 
 /**

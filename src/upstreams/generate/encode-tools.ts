@@ -20,9 +20,9 @@ import type {
   WireToolConfig,
 } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
+import { objectsOf } from '../read-values.ts';
 import type { EncodeContext } from './encode-config.ts';
 import { traitsOf } from './models.ts';
-import { objectsOf } from './read-values.ts';
 
 export interface EncodedTools {
   /** One element for all declarations, then one for each tool the upstream runs. */

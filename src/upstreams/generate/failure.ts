@@ -8,7 +8,14 @@ import {
   parseJson,
   readNumber,
 } from '../../lib/json.ts';
-import { objectOf, objectsOf } from './read-values.ts';
+import { objectOf, objectsOf } from '../read-values.ts';
+import {
+  readDelay,
+  readDelayFromMessage,
+  readDuration,
+  readTimestamp,
+  UNIT_MS,
+} from '../retry-delay.ts';
 
 // Error prose is only interpreted in this file, for faults without a code.
 
@@ -39,29 +46,6 @@ const BLAMES_ACCOUNT = [
   /\bbilling\b[^.]{0,60}\b(?:disabled|enabled|enable|inactive|closed|active)\b/i,
   /\bterms of (?:service|use)\b/i,
 ];
-
-export interface LengthComplaint {
-  readonly tokens: number | undefined;
-  readonly limit: number | undefined;
-}
-
-/**
- * The figures of "The input token count (1200000) exceeds the maximum number of tokens allowed
- * (1048576)." and its variants; undefined when the message is about something else.
- */
-export function readLengthComplaint(message: string): LengthComplaint | undefined {
-  if (!/token count|context (?:length|window)|prompt is too long|too many tokens/i.test(message)) {
-    return undefined;
-  }
-  if (!/exceed|too long|too many|more than|maximum|larger/i.test(message)) return undefined;
-  const figures = (message.match(/\d[\d,]*/g) ?? [])
-    .map((figure) => Number(figure.replaceAll(',', '')))
-    .filter((figure) => figure >= 100);
-  const [tokens, limit] = figures;
-  return limit === undefined
-    ? { tokens: undefined, limit: tokens }
-    : { tokens: Math.max(tokens ?? 0, limit), limit: Math.min(tokens ?? 0, limit) };
-}
 
 export interface RefusalFacts extends ErrorBody {
   readonly status: number;
@@ -143,101 +127,6 @@ const REFUSED_ACCOUNT: ReadonlySet<string> = new Set([
   'API_KEY_IP_ADDRESS_BLOCKED',
   'API_KEY_HTTP_REFERRER_BLOCKED',
 ]);
-
-/** No hint keeps an account away for longer; also far below what timers can hold. */
-export const MAX_RETRY_DELAY_MS = 24 * 60 * 60 * 1000;
-
-const UNIT_MS: ReadonlyMap<string, number> = new Map([
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-  ['ms', 1],
-  ['us', 0.001],
-  ['ns', 0.000_001],
-]);
-
-const DURATION = new RegExp(
-  `^${Array.from(UNIT_MS.keys(), (unit) => `(?:(\\d+(?:\\.\\d+)?)${unit})?`).join('')}$`,
-);
-
-/**
- * Milliseconds of a duration such as `1.5s`, `510.79ms`, `1h16m0.667s`; undefined for anything else.
- * Sources: google.protobuf.Duration as JSON; Go's duration notation.
- */
-export function readDuration(text: string): number | undefined {
-  const plain = text
-    .trim()
-    .toLowerCase()
-    .replace(/[µμ]s$/, 'us');
-  const [whole = '', ...amounts] = DURATION.exec(plain) ?? [];
-  if (whole === '') return undefined;
-  const sizes = [...UNIT_MS.values()];
-  return capDelay(
-    amounts.reduce((sum, amount = '0', at) => sum + Number(amount) * (sizes[at] ?? 0), 0),
-  );
-}
-
-/** A google.protobuf.Duration: as text, as its two fields, or as bare seconds. */
-export function readDelay(value: JsonValue | undefined): number | undefined {
-  if (typeof value === 'string') return readDuration(value);
-  if (!isJsonObject(value)) return secondsOf(value);
-  const milliseconds = secondsOf(value.seconds ?? 0);
-  const nanos = readNumber(value.nanos) ?? 0;
-  return milliseconds === undefined || nanos < 0
-    ? undefined
-    : capDelay(milliseconds + nanos / 1_000_000);
-}
-
-function secondsOf(value: JsonValue | undefined): number | undefined {
-  const seconds = typeof value === 'string' ? Number(value) : readNumber(value);
-  return seconds !== undefined && seconds >= 0 ? capDelay(seconds * 1000) : undefined;
-}
-
-/** Milliseconds of a `Retry-After` value: whole or decimal seconds, or an HTTP date (RFC 9110, 10.2.3). */
-export function readRetryAfter(value: string, now: number): number | undefined {
-  const text = value.trim();
-  if (/^\d+(\.\d+)?$/.test(text)) return capDelay(Number(text) * 1000);
-  return readDuration(text) ?? (/[a-z]{3}/i.test(text) ? readTimestamp(text, now) : undefined);
-}
-
-/** Milliseconds from `now` until a date; 0 when it has passed; undefined when it is none. */
-export function readTimestamp(text: string, now: number): number | undefined {
-  // A date without a four-digit year would be guessed at.
-  const at = /\d{4}/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? undefined : capDelay(Math.max(0, at - now));
-}
-
-const INTRODUCTION =
-  /(?:\b(?:retry|try again|resets?|available)(?: [a-z]+){0,2}? (?:in|after)|\bwait(?: for)?(?: at least)?) /i;
-const MOMENT = /\b(?:retry|try again|resets?|available)(?: [a-z]+){0,2}? at (\d{4}-[\dT:.Z+-]+)/i;
-const UNITS = 'ms|milliseconds?|seconds?|sec|s|minutes?|min|m|hours?|h|days?|d';
-const AMOUNT = new RegExp(`[\\s,]{0,2}(?:and )?(\\d+(?:\\.\\d+)?) ?(${UNITS})(?![a-z])`, 'iy');
-
-/** The wait named in a message, such as "Please retry in 45.8s." or "try again in 5 minutes". */
-export function readDelayFromMessage(message: string, now: number): number | undefined {
-  const moment = MOMENT.exec(message)?.[1]?.replace(/[.]+$/, '');
-  if (moment !== undefined) return readTimestamp(moment, now);
-  const introduction = INTRODUCTION.exec(message);
-  if (introduction === null) return undefined;
-  const amount = new RegExp(AMOUNT);
-  amount.lastIndex = introduction.index + introduction[0].length;
-  let milliseconds: number | undefined;
-  for (let match = amount.exec(message); match !== null; match = amount.exec(message)) {
-    const [, value, unit = ''] = match;
-    milliseconds = (milliseconds ?? 0) + Number(value) * (UNIT_MS.get(shortUnit(unit)) ?? 0);
-  }
-  return milliseconds === undefined ? undefined : capDelay(milliseconds);
-}
-
-function shortUnit(word: string): string {
-  const unit = word.toLowerCase();
-  return unit === 'ms' || unit.startsWith('milli') ? 'ms' : unit.slice(0, 1);
-}
-
-function capDelay(milliseconds: number): number {
-  return Math.min(Math.round(milliseconds), MAX_RETRY_DELAY_MS);
-}
 
 /** One quota that was exceeded, as a QuotaFailure or an ErrorInfo names it. */
 interface ExceededQuota {
@@ -387,24 +276,6 @@ export function readErrorObject(value: JsonValue | undefined, now: number): Erro
     quota: readQuotaLesson(violationsOf(details), metadata, readReset(metadata, now)),
     retryAfterMs: longestWait(details, metadata, now) ?? readDelayFromMessage(message, now),
   };
-}
-
-/** The wait the headers ask for, in milliseconds. */
-export function readRetryHeaders(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  now: number,
-): number | undefined {
-  const inMs = headerOf(headers, 'retry-after-ms') ?? '';
-  if (/^\d+(\.\d+)?$/.test(inMs.trim())) return readDuration(`${inMs.trim()}ms`);
-  return readRetryAfter(headerOf(headers, 'retry-after') ?? '', now);
-}
-
-export function headerOf(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  name: string,
-): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }
 
 function readMetadata(infos: readonly JsonObject[]): Map<string, string> {

@@ -2,7 +2,7 @@
 
 import type { Citation, FetchedPage, GroundingSource } from '../../canonical/event.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from './read-values.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 
 export interface Grounding {
   readonly queries: readonly string[];

@@ -5,6 +5,9 @@ import type { ModelTask } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { pathFault } from '../errors.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import type { UpstreamClient } from '../transport/client.ts';
 import type {
   AccountAccess,
   TokenCount,
@@ -12,12 +15,9 @@ import type {
   UpstreamModel,
   UpstreamQuota,
 } from '../upstream.ts';
-import type { UpstreamClient } from './client.ts';
 import { readTokenCount } from './decode.ts';
-import { pathFault } from './errors.ts';
 import { traitsOf } from './models.ts';
 import type { GenerateProfile } from './profiles/profile.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from './read-values.ts';
 import { modelRequest, requestOf } from './requests.ts';
 
 type CountCall = Omit<UpstreamCall, 'stream'>;

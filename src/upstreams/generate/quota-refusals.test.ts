@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { UpstreamFailure } from '../../canonical/error.ts';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
+import { MAX_RETRY_DELAY_MS } from '../retry-delay.ts';
 import { classifyFailure } from './errors.ts';
-import { MAX_RETRY_DELAY_MS } from './failure.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
 const MINUTE = 60_000;

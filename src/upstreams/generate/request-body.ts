@@ -7,7 +7,7 @@ import { isDenseBase64 } from '../../lib/base64.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../../lib/chunked-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { isShared } from '../../lib/shared-json.ts';
-import { itemsOf } from './read-values.ts';
+import { itemsOf } from '../read-values.ts';
 
 /** Base64 as long as this is copied: `JSON.stringify` looks at each character for what it must escape. */
 const MIN_COPIED_LENGTH = 32_768;

@@ -1,7 +1,7 @@
 // Builds the HTTP requests of the generate-content API for one account.
 
+import type { ClientRequest } from '../transport/client.ts';
 import type { AccountAccess, UpstreamCall } from '../upstream.ts';
-import type { ClientRequest } from './client.ts';
 import type { GenerateProfile, ModelMethod } from './profiles/profile.ts';
 
 /** A POST to one method of one model, with the account's credential and project. */

@@ -6,7 +6,7 @@ import {
   readDuration,
   readRetryAfter,
   readTimestamp,
-} from './failure.ts';
+} from './retry-delay.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
 

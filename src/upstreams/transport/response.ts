@@ -2,15 +2,14 @@
 
 import type { Dispatcher } from 'undici';
 import { type Clock, SilenceTimer } from '../../lib/clock.ts';
-import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { AsyncBatchQueue, type Ending } from '../../stream/queue.ts';
 import { turn } from '../../stream/scheduler.ts';
-import { type Frame, FrameError, FrameReader } from '../../stream/sse.ts';
+import { type EventMemory, type Frame, FrameError, FrameReader } from '../../stream/sse.ts';
+import { pathFault, type UpstreamRefusal } from '../errors.ts';
 import type { UpstreamStream } from '../upstream.ts';
 import { readNetworkError, timeoutFault } from './connections.ts';
-import { classifyFailure, pathFault } from './errors.ts';
-import { RepeatedEvents } from './event-parser.ts';
 
 /** Of a request what its answer depends on. */
 export interface AnswerRequest {
@@ -23,8 +22,22 @@ export interface AnswerRequest {
   readonly drawsImages?: boolean | undefined;
 }
 
+/** How a wire's answers are read. */
+export interface WireAnswers {
+  /** The error an answer amounts to whose status is not 2xx; `failure` is set. Never throws. */
+  classifyFailure(refusal: UpstreamRefusal): Error;
+  /**
+   * What the frame that came last says of what comes: `finished` when it names the end of the answer, `thought` when
+   * it is of one, behind which a long silence is usual.
+   */
+  endingOf(value: JsonObject): 'finished' | 'thought' | undefined;
+  /** For one stream, where events that repeat each other need not be parsed. */
+  createMemory?(): EventMemory;
+}
+
 /** What all answers of one upstream share. */
 export interface AnswerPlace {
+  readonly wire: WireAnswers;
   readonly clock: Clock;
   readonly limits: AnswerLimits;
   /** For an event, or a whole answer, that is large; without it there is enough. */
@@ -120,7 +133,7 @@ export class AnswerStream
     this.#place = place;
     this.#onClosed = onClosed;
     const { maxFrameBytes } = place.limits;
-    this.#reader = new FrameReader({ maxFrameBytes, memory: new RepeatedEvents() });
+    this.#reader = new FrameReader({ maxFrameBytes, memory: place.wire.createMemory?.() });
     this.#silence = new SilenceTimer(place.clock, this.#onSilence);
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
@@ -258,7 +271,7 @@ export class AnswerStream
     if (last === undefined) return;
     // What repeats another frame ends as little, or as much, as that one.
     const value = last.repeats ?? last.value;
-    const ending = endingOf(value);
+    const ending = this.#place.wire.endingOf(value);
     this.#namesItsEnd = ending === 'finished';
     if (this.#namesItsEnd) this.#idleMs = FINISHED_IDLE_MS;
     else
@@ -291,10 +304,10 @@ export class AnswerStream
 
   #readFailure({ status, headers, chunks }: Refusal): Error {
     const { secrets, body: asked } = this.#request;
-    const { clock, limits } = this.#place;
+    const { wire, clock, limits } = this.#place;
     const body = Buffer.concat(chunks).subarray(0, limits.maxRefusalBytes).toString();
     const tools = asked?.tools;
-    return classifyFailure({ status, headers, body, now: clock.now(), secrets, tools });
+    return wire.classifyFailure({ status, headers, body, now: clock.now(), secrets, tools });
   }
 
   /** Ends the exchange from this side: nothing more is given out, the socket goes. */
@@ -346,25 +359,4 @@ function frameFault(error: unknown): Error {
   return error instanceof FrameError && error.fault === 'truncated'
     ? pathFault(told`The upstream cut its answer off.`, error)
     : pathFault(told`The upstream sent an answer that could not be read.`, error);
-}
-
-/**
- * `finished` when every candidate names the reason why, `thought` when the last part is one: no answer ends in
- * a thought, whatever reason its frame names.
- */
-function endingOf({ candidates }: JsonObject): 'finished' | 'thought' | undefined {
-  if (!Array.isArray(candidates)) return undefined;
-  const last = candidates.at(-1);
-  const content = isJsonObject(last) ? last.content : undefined;
-  const parts = isJsonObject(content) ? content.parts : undefined;
-  const part = Array.isArray(parts) ? parts.at(-1) : undefined;
-  if (isJsonObject(part) && part.thought === true) return 'thought';
-  for (const candidate of candidates) {
-    const reason = isJsonObject(candidate) ? candidate.finishReason : undefined;
-    // Some upstreams write every field into every frame, also those that say nothing.
-    if (typeof reason !== 'string' || reason === '' || reason === 'FINISH_REASON_UNSPECIFIED') {
-      return undefined;
-    }
-  }
-  return candidates.length > 0 ? 'finished' : undefined;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { GatewayError } from '../../canonical/error.ts';
+import { WIRE_RULES } from '../generate/index.ts';
 import { type AnswerRoom, AnswerStream } from './response.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
@@ -47,7 +48,11 @@ function feed(
   };
   const { drawsImages } = options;
   const request = { signal: abort.signal, secrets: [], drawsImages };
-  const stream = new AnswerStream(request, { clock, limits, room }, () => void log.push('closed'));
+  const stream = new AnswerStream(
+    request,
+    { wire: WIRE_RULES, clock, limits, room },
+    () => void log.push('closed'),
+  );
   stream.onRequestStart(controller);
   const send = (text: string) => stream.onResponseData(controller, Buffer.from(text));
   const open = () => {

@@ -5,7 +5,7 @@ import { GatewayError } from '../../canonical/error.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { readProxyUrl } from '../../lib/net.ts';
 import { scrubText } from '../../lib/redact.ts';
-import { pathFault, unavailable } from './errors.ts';
+import { pathFault, unavailable } from '../errors.ts';
 
 export interface ProxyRoute {
   /** Sends a request; errors come without the proxy's secrets and known as a proxy's. */

@@ -6,16 +6,16 @@ import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { turn } from '../../stream/scheduler.ts';
+import { pathFault } from '../errors.ts';
 import type { UpstreamStream } from '../upstream.ts';
 import { gatewayFault, ProxyAgents } from './connections.ts';
-import { pathFault } from './errors.ts';
-import { encodeBody } from './request-body.ts';
 import {
   type AnswerLimits,
   type AnswerPlace,
   type AnswerRequest,
   type AnswerRoom,
   AnswerStream,
+  type WireAnswers,
 } from './response.ts';
 
 export interface ClientRequest extends AnswerRequest {
@@ -31,7 +31,14 @@ export interface ClientRequest extends AnswerRequest {
   readonly proxyUrl?: string | undefined;
 }
 
+/** What of an exchange depends on the wire. */
+export interface WireRules extends WireAnswers {
+  /** The bytes of a request body. What has to be mended in it is noted in the receipt before this returns. */
+  encodeBody(body: JsonObject, receipt: Receipt | undefined): Buffer | Promise<Buffer>;
+}
+
 export interface ClientOptions {
+  readonly wire: WireRules;
   readonly baseUrl: string;
   readonly userAgent: string;
   readonly clock: Clock;
@@ -65,6 +72,7 @@ const LIMITS: ClientLimits = {
 /** HTTP/2 stays off: one GOAWAY would fail every request on the connection. Redirects are not followed. */
 export class UpstreamClient {
   readonly #limits: ClientLimits;
+  readonly #wire: WireRules;
   readonly #place: AnswerPlace;
   readonly #origin: string;
   readonly #basePath: string;
@@ -75,9 +83,10 @@ export class UpstreamClient {
   readonly #withBody: readonly string[];
   #underWay = 0;
 
-  constructor({ baseUrl, userAgent, clock, limits, answerRoom }: ClientOptions) {
+  constructor({ wire, baseUrl, userAgent, clock, limits, answerRoom }: ClientOptions) {
     this.#limits = { ...LIMITS, ...limits };
-    this.#place = { clock, limits: this.#limits, room: answerRoom };
+    this.#wire = wire;
+    this.#place = { wire, clock, limits: this.#limits, room: answerRoom };
     const { connectMs, keepAliveMs, headersMs, maxConnections } = this.#limits;
     const options: Pool.Options = {
       allowH2: false,
@@ -115,7 +124,7 @@ export class UpstreamClient {
   async open(request: ClientRequest): Promise<UpstreamStream> {
     const { signal, body, receipt, proxyUrl, method } = request;
     signal.throwIfAborted();
-    const encoded = body === undefined ? null : encodeBody(body, receipt);
+    const encoded = body === undefined ? null : this.#wire.encodeBody(body, receipt);
     const bytes = encoded instanceof Promise ? await encoded : encoded;
     signal.throwIfAborted();
     if (this.#underWay >= this.#limits.maxConnections) {

@@ -3,7 +3,15 @@ import { createServer as createHttpServer, request as sendRequest } from 'node:h
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { access, call, closers, failureOf, json, readAll, start } from './client.test-support.ts';
+import {
+  access,
+  call,
+  closers,
+  failureOf,
+  json,
+  readAll,
+  start,
+} from '../generate/client.test-support.ts';
 import { ProxyAgents, type ProxyRoute } from './connections.ts';
 
 const throughProxy = (proxyUrl: string) => call({ stream: false, access: { ...access, proxyUrl } });

@@ -1,0 +1,248 @@
+// The errors an attempt at an upstream ends with: one failure kind for the retry table, one text for the client.
+
+import {
+  type ErrorKind,
+  GatewayError,
+  type QuotaLesson,
+  type UpstreamFailure,
+  type UpstreamFailureKind,
+} from '../canonical/error.ts';
+import type { JsonValue } from '../lib/json.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import { scrubText } from '../lib/redact.ts';
+
+export interface UpstreamRefusal {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The body's text, as far as it was read. */
+  readonly body: string;
+  /** Milliseconds since the epoch, for waits given as dates. */
+  readonly now: number;
+  /** Secrets and ids of the account, never to be shown. */
+  readonly secrets?: readonly string[] | undefined;
+  /** The tools of the refused body, for wires whose complaints count them. */
+  readonly tools?: JsonValue | undefined;
+}
+
+/** What a wire read from a refusal. */
+export interface ReadRefusal {
+  readonly kind: UpstreamFailureKind;
+  readonly status: number;
+  /** The upstream's own words; '' when it said nothing. */
+  readonly message: string;
+  /** What the log gets: the body without secrets. */
+  readonly excerpt: string;
+  readonly secrets: readonly string[];
+  /** The upstream's machine-readable reason. */
+  readonly reason?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly quota?: QuotaLesson | undefined;
+  /** What a client is told instead of the upstream's words, or of ours. */
+  readonly clientMessage?: string | undefined;
+  /** Stands before the upstream's words in what the operator is shown, such as an address to go to. */
+  readonly lead?: string | undefined;
+}
+
+/** The error a refusal amounts to; `failure` is always set. */
+export function refusalError(refusal: ReadRefusal): GatewayError {
+  const { kind, status, reason, retryAfterMs, quota } = refusal;
+  const failure: UpstreamFailure = {
+    kind,
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    retryAfterMs,
+    detail: detailOf(refusal),
+    ...(LIMITS.has(kind) && quota !== undefined ? { quota } : {}),
+  };
+  if (kind === 'rejected') return rejection(refusal, failure);
+  const forClient = CLIENT_ERRORS[kind];
+  return new GatewayError({
+    kind: status === 504 ? 'timeout' : forClient.kind,
+    source: 'upstream',
+    message: messageFor(kind, refusal),
+    failure,
+    retryAfterMs,
+    cause: causeOf(refusal),
+    ...(kind === 'model-not-found' ? { reason: 'model-not-found' } : {}),
+  });
+}
+
+/** A fault between here and the upstream's answer: another account may do better. */
+export function pathFault(message: Sentence, cause?: unknown): GatewayError {
+  return unavailable({ kind: 'path' }, message, cause);
+}
+
+/** What the upstream says of an answer that helps nobody. */
+export interface UnusableAnswer {
+  /** The upstream's own word; undefined for a plain stop, which says nothing of what is wrong. */
+  readonly finishReason: string | undefined;
+  readonly finishMessage: string | undefined;
+  readonly secrets: readonly string[];
+}
+
+/**
+ * The model gave an answer that helps nobody: asked again it may do better.
+ * @param message safe for clients; what the upstream says follows it
+ */
+export function answerFault(message: string, said: UnusableAnswer): GatewayError {
+  const { finishReason, finishMessage = '', secrets } = said;
+  const words = scrubText(finishMessage, secrets).trim();
+  const ending = finishReason === undefined ? {} : { finishReason };
+  return unavailable(
+    { kind: 'unusable-answer', ...ending },
+    words === '' ? message : `${message.replace(/\.$/, ':')} ${words}`,
+    new Error(`Finish reason ${finishReason ?? 'of a plain stop'}`),
+  );
+}
+
+/** What the upstream says by the way an answer ends, where others refuse the request with a status. */
+export function endedRefusal(
+  kind: AccountOrPathFault,
+  { finishReason, finishMessage = '', secrets }: UnusableAnswer,
+): GatewayError {
+  const detail = scrubText(finishMessage, secrets).trim() || undefined;
+  return new GatewayError({
+    ...CLIENT_ERRORS[kind],
+    source: 'upstream',
+    failure: { kind, finishReason, detail },
+    cause: new Error(`Finish reason ${finishReason}`),
+  });
+}
+
+export function unavailable(
+  failure: UpstreamFailure,
+  message: string,
+  cause: unknown,
+): GatewayError {
+  return new GatewayError({
+    kind: 'upstream-unavailable',
+    source: 'upstream',
+    message,
+    failure,
+    cause,
+  });
+}
+
+/** A refusal that may be the request's own is told in the upstream's words. */
+function messageFor(kind: AccountOrPathFault, refusal: ReadRefusal): string {
+  if (refusal.clientMessage !== undefined) return refusal.clientMessage;
+  const said = kind === 'model-forbidden' ? scrubText(refusal.message, refusal.secrets) : '';
+  return said || CLIENT_ERRORS[kind].message;
+}
+
+/** The upstream's words for the operator. */
+function detailOf({ message, lead, excerpt, secrets }: ReadRefusal): string | undefined {
+  const said = message === '' ? excerpt : scrubText(message, secrets);
+  return (lead === undefined ? said : `${lead} ${said}`).trim() || undefined;
+}
+
+export const WRONG_PLACE = told`The upstream does not serve the place this gateway calls from.`;
+
+const LIMITS: ReadonlySet<UpstreamFailureKind> = new Set(['rate-limited', 'quota-exhausted']);
+
+type AccountOrPathFault = Exclude<UpstreamFailureKind, 'rejected'>;
+
+const CLIENT_ERRORS: Readonly<
+  Record<AccountOrPathFault, { readonly kind: ErrorKind; readonly message: Sentence }>
+> = {
+  'rate-limited': {
+    kind: 'rate-limited',
+    message: told`The upstream limits the rate of requests.`,
+  },
+  'quota-exhausted': { kind: 'quota-exhausted', message: told`The upstream quota is used up.` },
+  unauthenticated: { kind: 'upstream-auth', message: told`The upstream refused the credential.` },
+  'credential-revoked': {
+    kind: 'upstream-auth',
+    message: told`The upstream credential was revoked.`,
+  },
+  'credential-unavailable': {
+    kind: 'upstream-unavailable',
+    message: told`No credential for the upstream could be had just now.`,
+  },
+  'verification-required': {
+    kind: 'upstream-auth',
+    message: told`The upstream wants the account to be verified.`,
+  },
+  forbidden: { kind: 'upstream-auth', message: told`The upstream refused the account.` },
+  'model-forbidden': {
+    kind: 'upstream-rejected',
+    message: told`The upstream does not permit this request.`,
+  },
+  'model-not-found': { kind: 'not-found', message: told`The upstream does not offer this model.` },
+  'bad-signature': {
+    kind: 'invalid-request',
+    message: told`The upstream refused a thought signature of the conversation. Leave thinking blocks and signatures exactly as they came, or leave them out.`,
+  },
+  'missing-signature': {
+    kind: 'invalid-request',
+    message: told`The upstream misses the thought signature of an earlier tool call and takes nothing in its place. Send tool calls back with the signatures they came with, or begin a new conversation.`,
+  },
+  overloaded: { kind: 'overloaded', message: told`The upstream is overloaded. Try again later.` },
+  'connection-lost': {
+    kind: 'upstream-unavailable',
+    message: told`The upstream closed the connection without an answer.`,
+  },
+  'unusable-answer': {
+    kind: 'upstream-unavailable',
+    message: told`The model gave an answer that cannot be used.`,
+  },
+  path: { kind: 'upstream-unavailable', message: told`The upstream failed to answer.` },
+};
+
+/** The client's own mistake, in the upstream's words without what they may reveal. */
+function rejection(refusal: ReadRefusal, failure: UpstreamFailure): GatewayError {
+  const { status, message, secrets, clientMessage } = refusal;
+  const complaint = readLengthComplaint(message);
+  const said = clientMessage ?? scrubText(message, secrets);
+  return new GatewayError({
+    kind: status === 413 ? 'too-large' : 'invalid-request',
+    source: 'upstream',
+    message:
+      complaint === undefined
+        ? said || told`The upstream refused the request with status ${status}.`
+        : lengthMessage(complaint),
+    reason: complaint === undefined ? undefined : 'context-length',
+    failure,
+    cause: causeOf(refusal),
+  });
+}
+
+interface LengthComplaint {
+  readonly tokens: number | undefined;
+  readonly limit: number | undefined;
+}
+
+/**
+ * The figures of "The input token count (1200000) exceeds the maximum number of tokens allowed
+ * (1048576)." and its variants; undefined when the message is about something else.
+ */
+function readLengthComplaint(message: string): LengthComplaint | undefined {
+  if (!/token count|context (?:length|window)|prompt is too long|too many tokens/i.test(message)) {
+    return undefined;
+  }
+  if (!/exceed|too long|too many|more than|maximum|larger/i.test(message)) return undefined;
+  const figures = (message.match(/\d[\d,]*/g) ?? [])
+    .map((figure) => Number(figure.replaceAll(',', '')))
+    .filter((figure) => figure >= 100);
+  const [tokens, limit] = figures;
+  return limit === undefined
+    ? { tokens: undefined, limit: tokens }
+    : { tokens: Math.max(tokens ?? 0, limit), limit: Math.min(tokens ?? 0, limit) };
+}
+
+/** In the wording Messages clients look for (Messages API: Errors). */
+function lengthMessage({ tokens, limit }: LengthComplaint): string {
+  if (tokens !== undefined) return `prompt is too long: ${tokens} tokens > ${limit} maximum`;
+  if (limit !== undefined) return `prompt is too long: the maximum is ${limit} tokens`;
+  return 'prompt is too long: it exceeds what the model can read';
+}
+
+function causeOf({ status, excerpt }: ReadRefusal): Error {
+  return new Error(`Upstream status ${status}: ${excerpt}`);
+}
+
+/** True for an HTML page: something between here and the upstream wrote it. */
+export function isPage(contentType: string, body: string): boolean {
+  return /\bx?html\b/i.test(contentType) || /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body);
+}
