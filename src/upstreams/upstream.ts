@@ -127,6 +127,8 @@ export interface UpstreamCall {
   readonly freshConnection?: boolean | undefined;
   /** Told before anything is sent when the text of the body has to be mended. */
   readonly receipt?: Receipt | undefined;
+  /** Of a relayed call: the headers of the client that go along, without its credential; lower-case names. */
+  readonly clientHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface UpstreamEmbedCall extends Omit<UpstreamCall, 'body' | 'stream'> {
