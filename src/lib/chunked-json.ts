@@ -6,13 +6,12 @@ import { totalmem } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isDenseBase64 } from './base64.ts';
-import { isJsonObject, type JsonValue, parseSurveyed } from './json.ts';
+import { isJsonObject, type JsonHints, type JsonValue, parseSurveyed } from './json.ts';
 import { isEscaped, type TextPlace } from './json-limits.ts';
 
-export interface StepwiseInput {
+export interface StepwiseInput extends JsonHints {
   /** Where long strings stand, in their order. */
   readonly longTexts: readonly TextPlace[];
-  readonly mayHoldRiskyNumber: boolean;
 }
 
 interface TakenText extends TextPlace {
@@ -35,18 +34,15 @@ export class StepwiseSyntaxError extends SyntaxError {
  * What `parseSurveyed` makes of the bytes, which are written over: large texts are never there a third time.
  * @throws StepwiseSyntaxError when they are no JSON
  */
-export async function parseInSteps(
-  bytes: Buffer,
-  { longTexts, mayHoldRiskyNumber }: StepwiseInput,
-): Promise<JsonValue> {
+export async function parseInSteps(bytes: Buffer, input: StepwiseInput): Promise<JsonValue> {
   const taken: TakenText[] = [];
   try {
-    await takeTexts(bytes, longTexts, taken);
+    await takeTexts(bytes, input.longTexts, taken);
     // Random, so that nothing a client wrote is taken for a mark.
     const word = randomUUID();
     const short = withMarks(bytes, taken, word).toString();
     await nextTurn();
-    const value = parseSurveyed(short.replace(BYTE_ORDER_MARK, ''), mayHoldRiskyNumber);
+    const value = parseSurveyed(short.replace(BYTE_ORDER_MARK, ''), input);
     const texts = new Map(taken.map(({ text }, index) => [markAt(word, index), text]));
     return texts.size === 0 ? value : restoreTexts(value, texts);
   } catch (cause) {
@@ -146,7 +142,7 @@ async function readText(
 /** Undefined when it is not what JSON has between the quotes of a text. */
 function parseText(source: string): string | undefined {
   try {
-    const text = parseSurveyed(`"${source}"`, false);
+    const text: unknown = JSON.parse(`"${source}"`);
     return typeof text === 'string' ? text : undefined;
   } catch {
     return undefined;

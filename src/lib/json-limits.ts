@@ -88,6 +88,8 @@ const LONG_TEXT_BYTES = 16_384;
 export class JsonSurvey {
   /** False when every number outside strings so far surely fits a double. */
   mayHoldRiskyNumber = false;
+  /** False when no key so far is written with an escape. */
+  mayHoldEscapedKey = false;
   /** Structural tokens so far. */
   tokens = 0;
   /** The bytes of long strings, without their quotes, counted from the first piece on. */
@@ -98,6 +100,8 @@ export class JsonSurvey {
   #depth = 0;
   /** Of the string that is read, or was read last. */
   #stringBytes = 0;
+  /** False when it has no escape. */
+  #mayHoldEscape = false;
   /** What each level was opened with; the outermost with nothing. */
   readonly #levels: number[] = [0];
   /** A string that comes now is a key. */
@@ -134,6 +138,7 @@ export class JsonSurvey {
       switch (byte) {
         case QUOTE:
           this.#stringBytes = -index - 1;
+          this.#mayHoldEscape = false;
           index = this.#readString(bytes, index + 1);
           if (isAtKey && this.#endKey(bytes, index, depth) > maxKeyBytes) return 'key';
           break;
@@ -177,6 +182,7 @@ export class JsonSurvey {
 
   /** Looks at the key that ends at `end`, unless it came in two pieces. @returns its bytes */
   #endKey(bytes: Buffer, end: number, depth: number): number {
+    this.mayHoldEscapedKey ||= this.#mayHoldEscape;
     if (depth === 1) {
       this.#isAtTools =
         this.#stringBytes === TOOLS.length &&
@@ -207,6 +213,7 @@ export class JsonSurvey {
     this.#cut = undefined;
     if (cut === 'number') return this.#readNumber(bytes, 0);
     const end = this.#readString(bytes, this.#isEscaped ? 1 : 0);
+    this.mayHoldEscapedKey ||= this.#isAtKey && this.#mayHoldEscape;
     return this.#isAtKey && this.#stringBytes > this.#limits.maxKeyBytes ? -1 : end + 1;
   }
 
@@ -218,8 +225,13 @@ export class JsonSurvey {
     const { length } = bytes;
     let end = start;
     for (let stop = start + BYTES_BEFORE_LEAP; end < length && bytes[end] !== QUOTE; ) {
+      if (end < stop && bytes[end] !== BACKSLASH) {
+        end += 1;
+        continue;
+      }
+      this.#mayHoldEscape = true;
       if (end < stop) {
-        end += bytes[end] === BACKSLASH ? 2 : 1;
+        end += 2;
         continue;
       }
       const quote = bytes.indexOf(QUOTE, end);

@@ -38,16 +38,26 @@ const MAX_DEPTH_LOOKED_THROUGH = 100;
 export function parseJson(text: string, budget?: JsonBudget): JsonValue {
   // What is as short as this can go over no limit.
   const isShort = budget === undefined && text.length <= JSON_LIMITS.maxDepth;
-  if (isShort) return parseSurveyed(text, RISKY_NUMBER.test(text));
-  return parseSurveyed(text, surveyText(text, budget).mayHoldRiskyNumber);
+  if (!isShort) return parseSurveyed(text, surveyText(text, budget));
+  const mayHoldEscapedKey = text.includes('\\') && text.includes('{');
+  return parseSurveyed(text, { mayHoldRiskyNumber: RISKY_NUMBER.test(text), mayHoldEscapedKey });
 }
 
-/**
- * As `parseJson`, for a text that was looked over before.
- * @param mayHoldRiskyNumber false says that a number which would change was looked for, and none found
- */
-export function parseSurveyed(text: string, mayHoldRiskyNumber: boolean): JsonValue {
+/** What was looked for in a text before it is parsed; false where it was not found. */
+export interface JsonHints {
+  /** A number that would change. */
+  readonly mayHoldRiskyNumber: boolean;
+  /** A key that is written with an escape. */
+  readonly mayHoldEscapedKey: boolean;
+}
+
+/** As `parseJson`, for a text that was looked over before. */
+export function parseSurveyed(
+  text: string,
+  { mayHoldRiskyNumber, mayHoldEscapedKey }: JsonHints,
+): JsonValue {
   const plain = JSON.parse(text) as JsonValue;
+  if (mayHoldEscapedKey) return new ValidJsonReader(text).read();
   // Numbers are few and texts are long, so the values are looked at before their source.
   if (!mayHoldRiskyNumber || holdsOnlyIntegers(plain, 0) || !RISKY_NUMBER.test(text)) return plain;
   return sourceAware.parse(text, (_key, value, context) =>
@@ -56,6 +66,91 @@ export function parseSurveyed(text: string, mayHoldRiskyNumber: boolean): JsonVa
       : value,
   ) as JsonValue;
 }
+
+/**
+ * Reads text that is known to be JSON one value after the other. V8 may read a key that is written with an escape as
+ * another one of a text before (nodejs/node#63785): what one request sends would change the keys of another.
+ */
+class ValidJsonReader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  read(): JsonValue {
+    switch (this.#next()) {
+      case '{':
+        return this.#readObject();
+      case '[':
+        return this.#readItems();
+      case '"':
+        return this.#readString();
+      default:
+        return this.#readWord();
+    }
+  }
+
+  #readObject(): JsonObject {
+    const members: [string, JsonValue][] = [];
+    for (this.#at += 1; this.#next() !== '}'; this.#skip(',')) {
+      this.#next();
+      const key = this.#readString();
+      this.#skip(':');
+      members.push([key, this.read()]);
+    }
+    this.#at += 1;
+    // A member `__proto__` is one like any other.
+    return Object.fromEntries(members);
+  }
+
+  #readItems(): JsonValue[] {
+    const items: JsonValue[] = [];
+    for (this.#at += 1; this.#next() !== ']'; this.#skip(',')) items.push(this.read());
+    this.#at += 1;
+    return items;
+  }
+
+  #readString(): string {
+    const text = this.#text;
+    const start = this.#at;
+    let end = start;
+    let backslashes: number;
+    do {
+      end = text.indexOf('"', end + 1);
+      backslashes = 0;
+      while (text[end - 1 - backslashes] === '\\') backslashes += 1;
+    } while (backslashes % 2 === 1);
+    this.#at = end + 1;
+    return JSON.parse(text.slice(start, end + 1)) as string;
+  }
+
+  /** A number, `true`, `false` or `null`. */
+  #readWord(): JsonValue {
+    WORD.lastIndex = this.#at;
+    const [word = ''] = WORD.exec(this.#text) ?? [];
+    this.#at += word.length;
+    const value = JSON.parse(word) as number | boolean | null;
+    if (typeof value !== 'number' || isExact(value, word)) return value;
+    return sourceAware.rawJSON(word) as unknown as JsonValue;
+  }
+
+  /** The first character of what comes, behind white space. */
+  #next(): string | undefined {
+    SPACE.lastIndex = this.#at;
+    SPACE.test(this.#text);
+    this.#at = SPACE.lastIndex;
+    return this.#text[this.#at];
+  }
+
+  #skip(mark: string): void {
+    if (this.#next() === mark) this.#at += 1;
+  }
+}
+
+const WORD = /[\w.+-]+/y;
+const SPACE = /[ \t\n\r]*/y;
 
 /** The number a JSON value stands for, also when it is kept as source text; undefined for anything else. */
 export function readNumber(value: unknown): number | undefined {

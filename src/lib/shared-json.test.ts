@@ -10,8 +10,8 @@ function read(text: string, pieceLength = Number.POSITIVE_INFINITY) {
   for (let start = 0; start < bytes.length; start += pieceLength) {
     survey.read(bytes.subarray(start, start + pieceLength));
   }
-  const { toolsPlace, mayHoldRiskyNumber } = survey;
-  return toolsPlace && parseWithSharedTools(bytes, toolsPlace, mayHoldRiskyNumber);
+  const { toolsPlace } = survey;
+  return toolsPlace && parseWithSharedTools(bytes, toolsPlace, survey);
 }
 
 const toolsText = (name: string): string =>

@@ -2,7 +2,13 @@
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, type JsonObject, type JsonValue, parseSurveyed } from './json.ts';
+import {
+  isJsonObject,
+  type JsonHints,
+  type JsonObject,
+  type JsonValue,
+  parseSurveyed,
+} from './json.ts';
 import type { SharablePlace } from './json-limits.ts';
 
 /** Shorter values are parsed as fast as they are found. */
@@ -66,16 +72,16 @@ const MARK = randomUUID();
 export function parseWithSharedTools(
   bytes: Buffer,
   place: SharablePlace,
-  mayHoldRiskyNumber: boolean,
+  hints: JsonHints,
 ): JsonObject | undefined {
   if (place.end - place.start < MIN_BYTES) return undefined;
-  const tools = findShared(bytes.subarray(place.start, place.end), place.tokens);
+  const tools = findShared(bytes.subarray(place.start, place.end), place.tokens, hints);
   if (tools === undefined) return undefined;
   const encoding = encodingOf(bytes);
   if (encoding === undefined) return undefined;
   const before = bytes.toString(encoding, 0, place.start);
   const text = `${before}"${MARK}"${bytes.toString(encoding, place.end)}`;
-  const value = tryParse(text, mayHoldRiskyNumber);
+  const value = tryParse(text, hints);
   // A second member of the name, spelled with escapes, would have taken its place.
   if (!isJsonObject(value) || value.tools !== MARK) return undefined;
   value.tools = tools;
@@ -98,7 +104,7 @@ const entries: Entry[] = [];
 let cost = 0;
 
 /** The parsed value of equal bytes that came before; kept from the second time on, as most texts never come again. */
-function findShared(bytes: Buffer, tokens: number): JsonValue | undefined {
+function findShared(bytes: Buffer, tokens: number, hints: JsonHints): JsonValue | undefined {
   const index = entries.findLastIndex(
     (entry) => entry.bytes.length === bytes.length && entry.bytes.equals(bytes),
   );
@@ -109,7 +115,7 @@ function findShared(bytes: Buffer, tokens: number): JsonValue | undefined {
   }
   const entryCost = bytes.length * COST_PER_BYTE + tokens * COST_PER_TOKEN;
   if (entryCost > MAX_ENTRY_COST || !wasSeen(bytes)) return undefined;
-  const value = tryParse(bytes.toString(), true);
+  const value = tryParse(bytes.toString(), hints);
   if (value === undefined) return undefined;
   deepFreeze(value);
   if (typeof value === 'object' && value !== null) share(value);
@@ -145,9 +151,9 @@ function fingerprintOf(bytes: Buffer): number {
   return hash ^ (hash >>> 15);
 }
 
-function tryParse(text: string, mayHoldRiskyNumber: boolean): JsonValue | undefined {
+function tryParse(text: string, hints: JsonHints): JsonValue | undefined {
   try {
-    return parseSurveyed(text, mayHoldRiskyNumber);
+    return parseSurveyed(text, hints);
   } catch {
     return undefined;
   }

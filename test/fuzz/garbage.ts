@@ -136,7 +136,10 @@ function deepValue(random: Random): JsonValue {
     ['{"anyOf":[', ']}'],
   ]);
   // Deeper than any text is parsed here: what is sent may be.
-  return parseSurveyed(`${open.repeat(levels)}{"type":"string"}${close.repeat(levels)}`, true);
+  return parseSurveyed(`${open.repeat(levels)}{"type":"string"}${close.repeat(levels)}`, {
+    mayHoldRiskyNumber: true,
+    mayHoldEscapedKey: false,
+  });
 }
 
 function longValue(random: Random): JsonValue {

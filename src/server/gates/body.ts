@@ -13,7 +13,13 @@ import {
   StepwiseSyntaxError,
 } from '../../lib/chunked-json.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseSurveyed } from '../../lib/json.ts';
+import {
+  isJsonObject,
+  type JsonHints,
+  type JsonObject,
+  type JsonValue,
+  parseSurveyed,
+} from '../../lib/json.ts';
 import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-limits.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { isLoopback, readAddress, visitorOf } from '../../lib/net.ts';
@@ -43,15 +49,15 @@ export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   if (headers.expect !== undefined) wantBody(input);
   const survey = new JsonSurvey(JSON_LIMITS);
   const received = await readBytes(request, input, survey);
-  const { toolsPlace, mayHoldRiskyNumber } = survey;
+  const { toolsPlace } = survey;
   if (received.length >= STEPWISE_FROM_BYTES) {
     const value = await parseLarge(received, survey);
     await nextTurn();
     if (!isJsonObject(value)) throw noObject();
     return value;
   }
-  const known = toolsPlace && parseWithSharedTools(received, toolsPlace, mayHoldRiskyNumber);
-  const value = known ?? parseText(decodeBody(received), mayHoldRiskyNumber);
+  const known = toolsPlace && parseWithSharedTools(received, toolsPlace, survey);
+  const value = known ?? parseText(decodeBody(received), survey);
   if (!isJsonObject(value)) throw noObject();
   return value;
 }
@@ -68,7 +74,7 @@ async function parseLarge(received: Buffer, survey: JsonSurvey): Promise<JsonVal
     return await parseInSteps(received, survey);
   } catch (error) {
     if (!(error instanceof StepwiseSyntaxError)) throw error;
-    return parseText(error.text, survey.mayHoldRiskyNumber);
+    return parseText(error.text, survey);
   }
 }
 
@@ -115,9 +121,9 @@ function noObject(): GatewayError {
   return invalidRequest('body', told`The request body must be a JSON object.`, 'invalid-type');
 }
 
-function parseText(text: string, mayHoldRiskyNumber: boolean): JsonValue {
+function parseText(text: string, hints: JsonHints): JsonValue {
   try {
-    return parseSurveyed(text, mayHoldRiskyNumber);
+    return parseSurveyed(text, hints);
   } catch {
     const position = findJsonError(text);
     const found =
