@@ -76,10 +76,11 @@ function benchOf({ accounts, budget, jitter = 0, ...options }: BenchOptions): Be
     budget: budget ?? createRetryBudget(clock),
   };
   const run: Bench['run'] = (meet, request = {}, signal = new AbortController().signal) => {
+    const route = { target: 'm', webSearch: false };
     const leaseRequest = { model: 'm', clientKeyId: 'k', ...request };
     return runAttempts(
-      { leaseRequest, context: { signal, record } },
-      async ({ account, release }, plan) => {
+      { routes: [{ route, leaseRequest }], context: { signal, record } },
+      async ({ account, release }, { plan }) => {
         asked.push(account.id);
         plans.push(plan);
         const met = meet(account.id, asked.length);

@@ -4,8 +4,10 @@ import { asGatewayError, changed, GatewayError, type UpstreamFailure } from '../
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Pool } from '../pool/create-pool.ts';
-import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
+import type { Lease, LeaseResult } from '../pool/pool.ts';
+import { type RoutedModel, targetName } from '../routing/router.ts';
 import type { SignaturePlan } from '../upstreams/upstream.ts';
+import type { RouteChoice, RoutedCall } from './call-setup.ts';
 import type { AttemptRecord, CallContext } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';
 import type { CallBodies } from './prepare.ts';
@@ -30,7 +32,7 @@ export interface AttemptDependencies {
 }
 
 export interface AttemptRequest {
-  readonly leaseRequest: LeaseRequest;
+  readonly routes: RoutedCall;
   readonly context: Pick<CallContext, 'signal' | 'record' | 'upstreamCall'>;
   /** True for calls that the upstream limits apart from answers: what they meet rests no account. */
   readonly hasOwnLimits?: boolean;
@@ -38,11 +40,15 @@ export interface AttemptRequest {
   readonly bodies?: Pick<CallBodies, 'repeats' | 'fingerprint'> | undefined;
 }
 
-type Attempt<Result> = (
-  lease: Lease,
-  plan: AttemptPlan,
-  hasOther: () => boolean,
-) => Promise<Result>;
+/** What an attempt is told beside the account it is made on. */
+export interface AttemptFacts {
+  readonly plan: AttemptPlan;
+  readonly route: RoutedModel;
+  /** True while another account could be asked in place of this one. */
+  readonly hasOther: () => boolean;
+}
+
+type Attempt<Result> = (lease: Lease, facts: AttemptFacts) => Promise<Result>;
 
 /**
  * Runs `attempt` until it resolves. The lease of the attempt that resolved stays open: its owner
@@ -74,6 +80,10 @@ class AttemptRun {
   readonly #request: AttemptRequest;
   readonly #dependencies: AttemptDependencies;
   readonly #startedAt: number;
+  /** Which of the routes is tried. */
+  #place = 0;
+  /** The most hopeful of what was left of the routes that were given up. */
+  #nothing: NothingLeft | undefined;
   /**
    * Accounts that are not asked again, or only where no other is left, as they met a fault of the path or an
    * overload.
@@ -111,7 +121,12 @@ class AttemptRun {
         this.#attempts += 1;
         const plan = this.#changes === undefined ? FIRST_PLAN : planOf(this.#changes);
         try {
-          const value = await attempt(lease, plan, () => this.#hasOther(lease));
+          const { route } = this.#choice;
+          const value = await attempt(lease, {
+            plan,
+            route,
+            hasOther: () => this.#hasOther(lease),
+          });
           this.#note(lease, { outcome: 'ok', status: 200 });
           lease.noteAnswer();
           if (this.#isBudgeted) budget.giveBack();
@@ -128,20 +143,69 @@ class AttemptRun {
   async #nextLease(): Promise<Lease> {
     if (this.#pause === 'jitter' && this.#hasOther()) await this.#sleep([100, 400]);
     this.#pause = 'none';
+    if (this.#tried === undefined && this.#isOutdone()) this.#fallBack(FAILS_MORE);
     let result: LeaseResult = this.#lease();
     if (result.kind === 'wait') result = await this.#waitForAccount(result.waitMs);
+    if (result.kind === 'none' && !this.#isLast) {
+      this.#nothing = moreHopeful(this.#nothing, result);
+      this.#fallBack(WHY_LEFT[result.reason]);
+      return this.#nextLease();
+    }
     if (result.kind === 'none') result = await this.#leaseAgain(result);
     if (result.kind === 'lease') return result.lease;
     this.#endSuspicion('held');
     this.#request.context.record.passedOver = result.selectionLog;
-    throw this.#withRest(exhaustedError(result, this.#lastError));
+    const nothing = moreHopeful(this.#nothing, result);
+    throw this.#withRest(exhaustedError(nothing, this.#lastError));
+  }
+
+  get #choice(): RouteChoice {
+    const { routes } = this.#request;
+    return routes[this.#place] ?? routes[0];
+  }
+
+  get #isLast(): boolean {
+    return this.#place + 1 >= this.#request.routes.length;
+  }
+
+  /** Goes on with the next route, whose accounts have refused nothing yet. */
+  #fallBack(reason: string): void {
+    const { context } = this.#request;
+    const from = targetName(this.#choice.route);
+    this.#endSuspicion('held');
+    this.#place += 1;
+    const { route } = this.#choice;
+    const { record } = context;
+    record.routedModel = route.target;
+    record.fallbacks ??= [];
+    record.fallbacks.push({ from, to: targetName(route), reason, afterAttempts: this.#attempts });
+    this.#tried = undefined;
+    this.#repeats = 0;
+    this.#limits = 0;
+    this.#refusals = 0;
+    this.#pathFaults = 0;
+    this.#waitedMs = 0;
+    this.#pause = 'none';
+  }
+
+  /** True where the model of this route fails more often than not, and that of a later one does better. */
+  #isOutdone(): boolean {
+    const { routes } = this.#request;
+    if (this.#isLast) return false;
+    const bands = routes.slice(this.#place).map(({ leaseRequest }) => {
+      const look = this.#dependencies.pool.lease({ ...leaseRequest, isDryRun: true });
+      if (look.kind === 'lease') look.lease.release({ kind: 'neutral' });
+      return look.kind === 'lease' ? look.lease.band : undefined;
+    });
+    const [own, ...later] = bands;
+    return own === 2 && later.some((band) => band !== undefined && band < 2);
   }
 
   /** True while an account is left that this request has not tried. */
   #hasOther(current?: Lease): boolean {
     const tried = new Set(this.#tried?.keys());
     if (current !== undefined) tried.add(current.account.id);
-    return this.#lookAhead(tried).kind !== 'none';
+    return !this.#isLast || this.#lookAhead(tried).kind !== 'none';
   }
 
   /** Most faults of the path pass at once: where no other account is left, those that met one are asked again. */
@@ -159,7 +223,7 @@ class AttemptRun {
   }
 
   #lease(): LeaseResult {
-    const { leaseRequest } = this.#request;
+    const { leaseRequest } = this.#choice;
     const { pool } = this.#dependencies;
     if (this.#tried === undefined && this.#waitedMs === 0) return pool.lease(leaseRequest);
     const exclude = new Set(this.#tried?.keys());
@@ -211,6 +275,12 @@ class AttemptRun {
     }
     const isOfRequest = this.#settle(lease, failure);
     if (isOfRequest || step.kind === 'stop') {
+      const reason = this.#isLast ? undefined : whyFallBack(error, failure);
+      if (reason !== undefined) {
+        this.#remember(error, failure);
+        this.#fallBack(reason);
+        return false;
+      }
       this.#endSuspicion('held');
       throw this.#finalError(error, failure);
     }
@@ -278,7 +348,9 @@ class AttemptRun {
         refusals: this.#refusals,
         pathFaults: this.#pathFaults,
         changes,
-        alters: (change) => bodies?.repeats(lease, planOf(new Set([...changes, change]))) !== true,
+        alters: (change) =>
+          bodies?.repeats(lease, planOf(new Set([...changes, change])), this.#choice.route) !==
+          true,
         canRefresh: lease.canRefresh,
         hasRetryBudget: budget.hasRoom(),
       });
@@ -312,7 +384,7 @@ class AttemptRun {
   #lookAhead(
     exclude: ReadonlySet<string>,
   ): NothingLeft | { readonly kind: 'soon'; readonly retryAfterMs: number } {
-    const { leaseRequest } = this.#request;
+    const { leaseRequest } = this.#choice;
     const rest = this.#dependencies.pool.lease({ ...leaseRequest, exclude, isDryRun: true });
     if (rest.kind === 'none') return rest;
     if (rest.kind === 'lease') rest.lease.release({ kind: 'neutral' });
@@ -349,6 +421,42 @@ class AttemptRun {
       throw abortError(signal);
     });
   }
+}
+
+const FAILS_MORE = 'fails more often than not';
+
+const WHY_LEFT: Readonly<Record<NothingLeft['reason'], string>> = {
+  'no-accounts': 'has no account',
+  'not-offered': 'is offered by no account',
+  limited: 'is at its limit',
+  overloaded: 'is overloaded',
+  unusable: 'has no usable account',
+  'all-tried': 'failed on every account',
+};
+
+const BY_HOPE: readonly NothingLeft['reason'][] = [
+  ...(['all-tried', 'overloaded', 'limited', 'unusable', 'not-offered', 'no-accounts'] as const),
+];
+
+/** Of two routes without an account the one that may have one first. */
+function moreHopeful(known: NothingLeft | undefined, next: NothingLeft): NothingLeft {
+  if (known === undefined) return next;
+  const isKept = BY_HOPE.indexOf(known.reason) <= BY_HOPE.indexOf(next.reason);
+  const waits = [known.retryAfterMs, next.retryAfterMs].filter((wait) => wait !== undefined);
+  const retryAfterMs = waits.length === 0 ? undefined : Math.min(...waits);
+  return { ...(isKept ? known : next), retryAfterMs, selectionLog: next.selectionLog };
+}
+
+/** Why another model may do what this one did not; undefined where the request itself is refused. */
+function whyFallBack(error: unknown, { kind }: UpstreamFailure): string | undefined {
+  if (error instanceof GatewayError && error.reason === 'context-length') {
+    return 'takes no prompt of this length';
+  }
+  if (kind === 'model-not-found') return WHY_LEFT['not-offered'];
+  if (isLimit(kind)) return WHY_LEFT.limited;
+  if (kind === 'overloaded') return WHY_LEFT.overloaded;
+  if (isPathFault(kind)) return 'does not answer';
+  return isRefusal(kind) || isAccountTrouble(kind) ? WHY_LEFT.unusable : undefined;
 }
 
 /** The upstream's own words, else ours with what lies behind them: `connect ECONNREFUSED …`. */

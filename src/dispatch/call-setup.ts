@@ -10,44 +10,92 @@ import type { Pool } from '../pool/create-pool.ts';
 import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
 import type { GenerateCall } from '../protocols/protocol.ts';
 import { findCatalogModel } from '../routing/catalog.ts';
-import type { CallContext, ModelRouter, RoutedModel } from './dispatcher.ts';
+import { type RoutedModel, targetName, type WeightedRoute } from '../routing/router.ts';
+import type { CallContext, ModelRouter } from './dispatcher.ts';
 
 export interface Routing {
   readonly router: ModelRouter;
   readonly pool: Pool;
+  /** A random number in [0, 1). */
+  readonly random: () => number;
 }
 
-/** Where a call goes, and what it asks of the pool. */
-export interface RoutedCall {
+/** A model that may serve a call, and what the call asks of the pool for it. */
+export interface RouteChoice {
   readonly route: RoutedModel;
   readonly leaseRequest: LeaseRequest;
 }
+
+/** In the order in which they are tried; mostly one. */
+export type RoutedCall = readonly [RouteChoice, ...RouteChoice[]];
 
 /** @throws GatewayError when the model name leads nowhere. */
 export async function routeCall(
   { model, session }: { readonly model: string; readonly session?: string | undefined },
   context: CallContext,
-  { router, pool }: Routing,
+  { router, pool, random }: Routing,
 ): Promise<RoutedCall> {
   const lists = pool.ensureModels();
   if (lists !== undefined) await lists;
   const { clientKeyId, preferredAccount, onlyAccount, preferredTier } = context;
   const route = router.route(model, onlyAccount ?? preferredAccount);
+  const wishes = { clientKeyId, session, preferredAccount, onlyAccount, preferredTier };
+  const choose = (one: RoutedModel): RouteChoice => ({
+    route: one,
+    leaseRequest: { model: one.target, upstreamId: one.upstreamId, ...wishes },
+  });
+  const { chain } = route;
   context.record.routedModel = route.target;
-  const wishes = { preferredAccount, onlyAccount, preferredTier };
-  return { route, leaseRequest: { model: route.target, clientKeyId, session, ...wishes } };
+  if (chain === undefined) return [choose(route)];
+  const luck = (name: string): number => (session === undefined ? random() : share(session, name));
+  const [first = route, ...others] = chain.flatMap((step) => orderByWeight(step, luck));
+  context.record.routedModel = first.target;
+  if (context.isFallbackOff === true) return [choose(first)];
+  return [choose(first), ...others.map(choose)];
 }
 
-/** Of an account that would serve it now, for a look alone: give it back as neutral. */
+/**
+ * Each alternative comes first as often as its share of the weights (weighted rendezvous hashing), and of one session
+ * always the same, so that upstream caches pay.
+ */
+function orderByWeight(
+  step: readonly WeightedRoute[],
+  luck: (name: string) => number,
+): readonly RoutedModel[] {
+  const scored = step.map(({ model, weight }) => {
+    return { model, score: Math.log(luck(targetName(model))) / weight };
+  });
+  return scored.sort((a, b) => b.score - a.score).map(({ model }) => model);
+}
+
+const MAX_UINT32 = 0xffff_ffff;
+
+/** In (0, 1], the same for the same texts. */
+function share(session: string, name: string): number {
+  const hash = digest('sha256', `${session}\n${name}`, 'buffer').readUInt32BE(0);
+  return (hash + 1) / (MAX_UINT32 + 1);
+}
+
+/** The first route with an account that would serve it now, for a look alone: give that back as neutral. */
 export function lookForLease(
-  leaseRequest: LeaseRequest,
+  routes: RoutedCall,
   pool: Pool,
-): Exclude<LeaseResult, { kind: 'wait' }> {
-  // A look has no patience: a busy account is passed over as if it had been waited for.
-  const waitedMs = Number.POSITIVE_INFINITY;
-  const leased = pool.lease({ ...leaseRequest, waitedMs, isDryRun: true });
-  if (leased.kind === 'wait') throw new Error('The pool asked for more time than there is.');
-  return leased;
+): { readonly leased: Exclude<LeaseResult, { kind: 'wait' }>; readonly route: RoutedModel } {
+  const [first, ...others] = routes;
+  const look = ({ route, leaseRequest }: RouteChoice) => {
+    // A look has no patience: a busy account is passed over as if it had been waited for.
+    const waitedMs = Number.POSITIVE_INFINITY;
+    const leased = pool.lease({ ...leaseRequest, waitedMs, isDryRun: true });
+    if (leased.kind === 'wait') throw new Error('The pool asked for more time than there is.');
+    return { leased, route };
+  };
+  const found = look(first);
+  if (found.leased.kind === 'lease') return found;
+  for (const other of others) {
+    const next = look(other);
+    if (next.leased.kind === 'lease') return next;
+  }
+  return found;
 }
 
 /** Writes the chosen account into the request's record; an unfollowed preference is no secret loss. */

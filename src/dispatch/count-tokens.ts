@@ -4,16 +4,16 @@ import { type ErrorKind, GatewayError } from '../canonical/error.ts';
 import { textTokens } from '../canonical/prompt-size.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import type { Lease, LeaseRequest } from '../pool/pool.ts';
+import type { Lease } from '../pool/pool.ts';
 import type { CountTokensCall } from '../protocols/protocol.ts';
-import { type AttemptDependencies, type AttemptPlan, runAttempts } from './attempts.ts';
-import { noteLease } from './call-setup.ts';
+import { type AttemptDependencies, type AttemptFacts, runAttempts } from './attempts.ts';
+import { noteLease, type RoutedCall } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
 import type { CallBodies } from './prepare.ts';
 import type { TokenEstimator } from './stream-observer.ts';
 
 interface CountSetup {
-  readonly leaseRequest: LeaseRequest;
+  readonly routes: RoutedCall;
   readonly bodies: CallBodies;
   readonly dependencies: AttemptDependencies;
   readonly estimator: TokenEstimator;
@@ -23,11 +23,11 @@ interface CountSetup {
 export async function countTokens(
   call: CountTokensCall,
   context: CallContext,
-  { leaseRequest, bodies, dependencies, estimator }: CountSetup,
+  { routes, bodies, dependencies, estimator }: CountSetup,
 ): Promise<JsonObject> {
   const { signal, record, receipt } = context;
-  const count = async (lease: Lease, plan: AttemptPlan): Promise<JsonObject> => {
-    const { body } = await bodies.prepare(lease, plan);
+  const count = async (lease: Lease, { plan, route }: AttemptFacts): Promise<JsonObject> => {
+    const { body } = await bodies.prepare(lease, plan, route);
     const startedAt = dependencies.clock.monotonic();
     noteLease(lease, context);
     const access = await lease.access({ refresh: plan.refreshCredential, signal });
@@ -46,7 +46,7 @@ export async function countTokens(
     return call.writeCount({ totalTokens: total + estimator.estimateText(textTokens(uncounted)) });
   };
   try {
-    const request = { leaseRequest, context, bodies, hasOwnLimits: true };
+    const request = { routes, context, bodies, hasOwnLimits: true };
     return await runAttempts(request, count, dependencies);
   } catch (error) {
     if (!(error instanceof GatewayError) || !BEHIND_GATEWAY.has(error.kind)) throw error;

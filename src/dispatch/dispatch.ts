@@ -77,17 +77,17 @@ class Dispatch implements Dispatcher {
   async #generateOne(call: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
     const { model } = call;
     const session = nameSession(call, context);
-    const { route, leaseRequest } = await routeCall({ model, session }, context, this.#options);
-    const bodies = new CallBodies(call, context, { ...this.#options, route });
+    const routes = await routeCall({ model, session }, context, this.#options);
+    const bodies = new CallBodies(call, context, this.#options);
     /** The last one whose answer says itself what is wrong with it. */
     let refused: GenerateAttempt | undefined;
     try {
       return await runAttempts(
-        { leaseRequest, context, bodies },
-        async (lease, plan, hasOther) => {
+        { routes, context, bodies },
+        async (lease, { plan, route, hasOther }) => {
           noteLease(lease, context);
           requireTask('generate', { model, target: route.target }, lease);
-          const prepared = await bodies.prepare(lease, plan);
+          const prepared = await bodies.prepare(lease, plan, route);
           context.record.upstreamBody = prepared.body;
           const options = this.#attempts;
           const input = { options, call, context, lease, prepared, plan, hasOther };
@@ -113,15 +113,15 @@ class Dispatch implements Dispatcher {
   async explain(asked: GenerateCall, context: CallContext): Promise<CallExplanation> {
     const call = asksForSeveral(asked) ? await askApart(asked, context, this.#options) : asked;
     const { model } = call;
-    const { route, leaseRequest } = await routeCall({ model }, context, this.#options);
-    const bodies = new CallBodies(call, context, { ...this.#options, route });
-    const leased = lookForLease(leaseRequest, this.#options.pool);
+    const routes = await routeCall({ model }, context, this.#options);
+    const bodies = new CallBodies(call, context, this.#options);
+    const { leased, route } = lookForLease(routes, this.#options.pool);
     if (leased.kind === 'none') throw exhaustedError(leased, undefined);
     const { lease } = leased;
     try {
       noteLease(lease, context);
       requireTask('generate', { model, target: route.target }, lease);
-      const { lane, body } = await bodies.prepare(lease, FIRST_PLAN);
+      const { lane, body } = await bodies.prepare(lease, FIRST_PLAN, route);
       return {
         route,
         accountId: lease.account.id,
@@ -139,17 +139,17 @@ class Dispatch implements Dispatcher {
   }
 
   async countTokens(call: CountTokensCall, context: CallContext): Promise<JsonObject> {
-    const { route, leaseRequest } = await routeCall(call, context, this.#options);
-    const bodies = new CallBodies(call, context, { ...this.#options, route, mayBePiece: true });
+    const routes = await routeCall(call, context, this.#options);
+    const bodies = new CallBodies(call, context, { ...this.#options, mayBePiece: true });
     const { estimator } = this.#attempts;
-    const setup = { leaseRequest, bodies, estimator, dependencies: this.#dependencies };
+    const setup = { routes, bodies, estimator, dependencies: this.#dependencies };
     return countTokens(call, context, setup);
   }
 
   async embed(call: EmbedCall, context: CallContext): Promise<JsonObject> {
-    const routed = await routeCall(call, context, this.#options);
+    const routes = await routeCall(call, context, this.#options);
     const { estimator } = this.#attempts;
-    return embed(call, context, { ...routed, estimator, dependencies: this.#dependencies });
+    return embed(call, context, { routes, estimator, dependencies: this.#dependencies });
   }
 }
 

@@ -3,7 +3,6 @@
 import type { Tier } from '../accounts/account.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { FinishReason } from '../canonical/event.ts';
-import type { ModelVariant } from '../canonical/model.ts';
 import type { ReceiptEntry, RequestReceipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
@@ -11,6 +10,7 @@ import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { SelectionLogEntry } from '../pool/pool.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
+import type { ModelRoute, RoutedModel } from '../routing/router.ts';
 
 export interface Dispatcher {
   /**
@@ -56,6 +56,8 @@ export interface CallContext {
   /** The label of the account that alone may serve it. */
   readonly onlyAccount?: string | undefined;
   readonly preferredTier: Tier | undefined;
+  /** True where only the first of several targets may serve it. */
+  readonly isFallbackOff?: boolean | undefined;
   /** Of a call that is several upstream calls: which of them this is, from 1. */
   readonly upstreamCall?: number | undefined;
   /** Filled while the request runs; complete when it ended. */
@@ -72,6 +74,8 @@ export interface CallRecord {
   /** True when a token count is an estimate of ours. */
   isEstimate?: boolean | undefined;
   attempts: AttemptRecord[];
+  /** Why targets were left for the next one, in order; absent for none. */
+  fallbacks?: FallbackRecord[] | undefined;
   /** How many upstream calls it is, where it is several. */
   upstreamCalls?: number | undefined;
   /** Why no account was left, where none was. */
@@ -87,6 +91,15 @@ export interface CallRecord {
   /** Set before dispatch by whoever wants the words of the answers. */
   keepsAnswers?: boolean | undefined;
   error?: GatewayError | undefined;
+}
+
+interface FallbackRecord {
+  /** The names as the mapping has them: a model, or `upstream/model`. */
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+  /** Attempts that were made before. */
+  readonly afterAttempts: number;
 }
 
 export interface AttemptRecord {
@@ -140,16 +153,10 @@ export interface AnswerChunks extends AsyncIterableIterator<string, unknown> {
   endWithError?(error: GatewayError): string;
 }
 
-/** Where a requested model name goes. */
-export interface RoutedModel extends ModelVariant {
-  /** The name the pool is asked for. */
-  readonly target: string;
-}
-
 export interface ModelRouter {
   /**
    * @param account the account the client asks for by name
    * @throws GatewayError (not-found, invalid-request)
    */
-  route(name: string, account?: string): RoutedModel;
+  route(name: string, account?: string): ModelRoute;
 }

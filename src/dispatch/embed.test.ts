@@ -6,11 +6,12 @@ import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { UpstreamFailureKind } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { EmbedCall, GenerateCall } from '../protocols/protocol.ts';
+import type { RoutedModel } from '../routing/router.ts';
 import { SignatureCache } from '../signatures/cache.ts';
 import type { Upstream, UpstreamCall } from '../upstreams/upstream.ts';
 import { contextOf } from './dispatch.test-support.ts';
 import { createDispatcher } from './dispatch.ts';
-import type { CallContext, RoutedModel } from './dispatcher.ts';
+import type { CallContext } from './dispatcher.ts';
 
 interface BenchOptions {
   /** What one input meets. */

@@ -8,13 +8,15 @@ import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { EmbedCall, EmbedRelay } from '../protocols/protocol.ts';
+import type { RoutedModel } from '../routing/router.ts';
 import { type AttemptDependencies, type AttemptPlan, runAttempts } from './attempts.ts';
 import { noteLease, type RoutedCall, requireTask } from './call-setup.ts';
-import type { CallContext, RoutedModel } from './dispatcher.ts';
+import type { CallContext } from './dispatcher.ts';
 import { refuseLosses } from './prepare.ts';
 import { noteCommit, type TokenEstimator } from './stream-observer.ts';
 
-export interface EmbedSetup extends RoutedCall {
+export interface EmbedSetup {
+  readonly routes: RoutedCall;
   readonly dependencies: AttemptDependencies;
   readonly estimator: TokenEstimator;
 }
@@ -23,13 +25,13 @@ export interface EmbedSetup extends RoutedCall {
 export async function embed(
   call: EmbedCall,
   context: CallContext,
-  { route, leaseRequest, dependencies, estimator }: EmbedSetup,
+  { routes, dependencies, estimator }: EmbedSetup,
 ): Promise<JsonObject> {
   const { record, receipt } = context;
   const progress = new Progress();
   await runAttempts(
-    { leaseRequest, context },
-    async (lease, plan) => {
+    { routes, context },
+    async (lease, { plan, route }) => {
       noteLease(lease, context);
       const isKnown = requireTask('embed', { model: call.model, target: route.target }, lease);
       noteVariant(route, receipt);

@@ -16,6 +16,7 @@ function routingOf(severalAnswers: boolean, ids = ['a']) {
   const { pool } = createSeedPool({ accounts, upstream, clock: createFakeClock() });
   return {
     pool,
+    random: () => 0,
     router: { route: (name: string) => ({ target: name, webSearch: false }) },
   };
 }

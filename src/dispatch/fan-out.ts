@@ -220,8 +220,8 @@ export async function askApart(
   routing: Routing,
 ): Promise<GenerateCall> {
   const { model, request, fanOut = { requests: [request], takesPartial: true } } = call;
-  const { leaseRequest } = await routeCall({ model }, context, routing);
-  const leased = lookForLease(leaseRequest, routing.pool);
+  const routes = await routeCall({ model }, context, routing);
+  const { leased } = lookForLease(routes, routing.pool);
   // Without an account the attempts say what is wrong.
   if (leased.kind === 'none') return call;
   const { upstream, modelId, listedModel, release } = leased.lease;

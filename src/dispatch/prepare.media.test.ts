@@ -46,14 +46,16 @@ function bodiesOf(isEnabled: boolean, relay?: RelayBody) {
   };
   const call = { request: REQUEST, relay };
   const bodies = new CallBodies(call, contextOf(), {
-    route: { target: 'm', webSearch: false },
     keeper: new SignatureCache({ clock }),
     media,
     thinkingMode: () => ({ kind: 'auto' }),
   });
-  const said = async (lease: Lease) => `${(await bodies.prepare(lease, FIRST_PLAN)).body.said}`;
+  const said = async (lease: Lease) =>
+    `${(await bodies.prepare(lease, FIRST_PLAN, ROUTE)).body.said}`;
   return { asked, said };
 }
+
+const ROUTE = { target: 'm', webSearch: false };
 
 test('nothing is fetched unless the operator allows it', async () => {
   const { said, asked } = bodiesOf(false);

@@ -21,11 +21,12 @@ import type { FetchedMedia, MediaFetcher } from '../media/fetch-media.ts';
 import { loadMedia } from '../media/load-media.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { RelayBody } from '../protocols/protocol.ts';
+import type { RoutedModel } from '../routing/router.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { applyTransforms } from '../transforms/index.ts';
 import type { PatchTarget, SignaturePlan, Upstream } from '../upstreams/upstream.ts';
 import { fingerprintOf } from './call-setup.ts';
-import type { CallContext, RoutedModel } from './dispatcher.ts';
+import type { CallContext } from './dispatcher.ts';
 
 export interface PreparedBody {
   readonly lane: 'relay' | 'translate';
@@ -37,12 +38,12 @@ export interface PreparedBody {
 
 interface NotedBody extends PreparedBody {
   readonly key: string;
+  readonly route: RoutedModel;
   /** What is lost in this body: of several that are sent, the last one's counts. */
   readonly noted: readonly ReceiptEntry[];
 }
 
 export interface BodiesOptions {
-  readonly route: RoutedModel;
   readonly keeper: SignatureCache;
   /** For media that requests name by address; absent where nothing is ever fetched. */
   readonly media?: MediaFetcher | undefined;
@@ -78,11 +79,11 @@ export class CallBodies {
   }
 
   /** Fetches media where the operator allows it; a relayed body goes as it is. @throws GatewayError; or the signal's reason */
-  async prepare(lease: Lease, plan: SignaturePlan): Promise<PreparedBody> {
+  async prepare(lease: Lease, plan: SignaturePlan, route: RoutedModel): Promise<PreparedBody> {
     const { media } = this.#options;
     const { receipt, strict } = this.#context;
     if (media?.isEnabled() === true) await this.#load(media, lease.upstream);
-    const found = this.#find(lease, plan);
+    const found = this.#find(lease, plan, route);
     if (this.#noted.length > 0) receipt.withdraw(this.#noted);
     this.#noted = found.noted;
     for (const { action, path, reason } of found.noted) receipt.add(action, path, reason);
@@ -93,8 +94,8 @@ export class CallBodies {
   }
 
   /** Whether the plan gives what `prepare` gave for the same lease. */
-  repeats(lease: Lease, plan: SignaturePlan): boolean {
-    const { body } = this.#find(lease, plan);
+  repeats(lease: Lease, plan: SignaturePlan, route: RoutedModel): boolean {
+    const { body } = this.#find(lease, plan, route);
     return this.#sent.some((one) => one.lease === lease && isDeepStrictEqual(one.body, body));
   }
 
@@ -113,11 +114,15 @@ export class CallBodies {
     this.#loaded = await loadMedia(request, options);
   }
 
-  #find({ upstream, modelId, listedModel }: Lease, plan: SignaturePlan): NotedBody {
+  #find(
+    { upstream, modelId, listedModel }: Lease,
+    plan: SignaturePlan,
+    route: RoutedModel,
+  ): NotedBody {
     const { signatures, usesPlaceholders } = plan;
     const key = `${upstream.id} ${modelId} ${signatures} ${usesPlaceholders}`;
-    for (const one of this.#made) if (one.key === key) return one;
-    const { route, keeper, mayBePiece } = this.#options;
+    for (const one of this.#made) if (one.key === key && one.route === route) return one;
+    const { keeper, mayBePiece } = this.#options;
     const receipt = createReceipt();
     const capabilities = upstream.capabilities(modelId, listedModel);
     const target: PatchTarget = {
@@ -138,6 +143,7 @@ export class CallBodies {
     }
     const made: NotedBody = {
       key,
+      route,
       lane: isRelayed ? 'relay' : 'translate',
       body: isRelayed
         ? patchBody(relay, upstream, target)

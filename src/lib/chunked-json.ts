@@ -139,10 +139,12 @@ async function readText(
   taken.push({ start, end, text: texts.join(''), units });
 }
 
+const NO_HINTS: JsonHints = { mayHoldRiskyNumber: false, mayHoldEscapedKey: false };
+
 /** Undefined when it is not what JSON has between the quotes of a text. */
 function parseText(source: string): string | undefined {
   try {
-    const text: unknown = JSON.parse(`"${source}"`);
+    const text = parseSurveyed(`"${source}"`, NO_HINTS);
     return typeof text === 'string' ? text : undefined;
   } catch {
     return undefined;

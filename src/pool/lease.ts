@@ -17,6 +17,7 @@ import type {
   PoolOptions,
   SelectionLogEntry,
 } from './pool.ts';
+import { placeOf } from './pool.ts';
 import { type Probes, TrialPasses } from './probes.ts';
 import type { QuotaReservations } from './quota-reservations.ts';
 import { type Choice, OVERLOADED, Selection, TRIED, type Verdict } from './selection.ts';
@@ -79,7 +80,7 @@ export class Leasing {
 
   lease(request: LeaseRequest, now: number): LeaseResult {
     const { indexes, settings } = this.#options;
-    const index = indexes.of(request.model, now);
+    const index = indexes.of(request, now);
     if (index.candidates.size === 0) {
       return { kind: 'none', reason: 'no-accounts', selectionLog: [] };
     }
@@ -131,13 +132,14 @@ export class Leasing {
 
   /** Once in a while an account that others go before is asked first: whether it is well again shows in no other way. */
   #chooseTrial(selection: Selection): Choice | undefined {
-    const { exclude, onlyAccount, isDryRun, model } = selection.request;
+    const { exclude, onlyAccount, isDryRun } = selection.request;
     const isFirst = exclude === undefined || exclude.size === 0;
     if (!isFirst || onlyAccount !== undefined || isDryRun === true) return undefined;
     const candidates = selection.lowered();
     const [first] = candidates;
     if (first === undefined || candidates.length === selection.index.eligibleCount)
       return undefined;
+    const model = placeOf(selection.request);
     if (!this.#trials.countTurn(model)) return undefined;
     const { now } = selection;
     if (this.#trials.waitMs(model, { now, everyMs: HEALTH_TRIAL_MS }) > 0) return undefined;
@@ -165,7 +167,8 @@ export class Leasing {
   }
 
   #refusedCandidates({ request, index }: Selection): readonly RefusedCandidate[] {
-    const { onlyAccount, model, clientKeyId, exclude } = request;
+    const { onlyAccount, clientKeyId, exclude } = request;
+    const model = placeOf(request);
     const only =
       onlyAccount === undefined ? undefined : [...this.#options.labels.idsOf(onlyAccount)];
     const found: RefusedCandidate[] = [];
@@ -186,9 +189,9 @@ export class Leasing {
     return found;
   }
 
-  #findBound({ clientKeyId, model }: LeaseRequest, session: string): BoundSession | undefined {
-    const binding = this.#options.sessions.find({ clientKeyId, session });
-    return binding && { binding, accountIds: boundAccounts(binding, model) };
+  #findBound(request: LeaseRequest, session: string): BoundSession | undefined {
+    const binding = this.#options.sessions.find({ clientKeyId: request.clientKeyId, session });
+    return binding && { binding, accountIds: boundAccounts(binding, placeOf(request)) };
   }
 
   /** How long the session's own account rests; undefined to go on with the choice. */
@@ -204,7 +207,7 @@ export class Leasing {
 
   /** A choice of the fixed account leaves the bindings of sessions as they were. */
   #bind(
-    { clientKeyId, model, session }: LeaseRequest & { readonly session: string },
+    request: LeaseRequest & { readonly session: string },
     bound: BoundSession | undefined,
     { choice, selection }: { readonly choice: Choice; readonly selection: Selection },
   ): void {
@@ -212,8 +215,8 @@ export class Leasing {
     if (by === 'fixed-account' || by === 'trial') return;
     const chosen = candidate.account.record.id;
     const state = bound === undefined ? 'gone' : lookAtBoundAccount(bound, selection).state;
-    const binding = nextBinding(bound?.binding, { model, chosen, state });
-    this.#options.sessions.keep({ clientKeyId, session }, binding);
+    const binding = nextBinding(bound?.binding, { model: placeOf(request), chosen, state });
+    this.#options.sessions.keep(request, binding);
   }
 
   #lend(choice: Choice, selection: Selection): LeaseResult {
@@ -247,6 +250,7 @@ export class Leasing {
       upstream,
       modelId,
       listedModel: models?.get(modelId),
+      band: this.#options.shares.bandOf(id, modelId, startedAt),
       selectionLog,
       preferenceFollowed: wanted === undefined || label.toLowerCase() === wanted,
       canRefresh: kind !== 'api-key',

@@ -9,7 +9,9 @@ import {
   type AccountLoad,
   type Candidate,
   type CandidateGroup,
+  type LeaseRequest,
   type PoolOptions,
+  placeOf,
   type Rank,
   TIERS_BY_ROOM,
 } from './pool.ts';
@@ -157,6 +159,8 @@ function rankOf(ranks: Rank[], priority: number): Rank {
   return rank;
 }
 
+type Asked = Pick<LeaseRequest, 'model' | 'upstreamId'>;
+
 /** Clients may name any model; the indexes of those not asked for lately are dropped. */
 const MAX_INDEXES = 32;
 
@@ -178,14 +182,15 @@ export class ModelIndexes {
   }
 
   /** The accounts as a routed model sees them now. */
-  of(model: string, now: number): ModelIndex {
+  of(request: Asked, now: number): ModelIndex {
     const latest = this.#options.rulesVersion();
     if (latest !== this.#version) this.#indexes.clear();
     this.#version = latest;
-    const index = this.#indexes.get(model) ?? this.#build(model, now);
+    const place = placeOf(request);
+    const index = this.#indexes.get(place) ?? this.#build(request, now);
     // The map is in the order of last use; mostly it is in that order already.
-    if (model !== this.#newest) touchLru(this.#indexes, [model, index], MAX_INDEXES);
-    this.#newest = model;
+    if (place !== this.#newest) touchLru(this.#indexes, [place, index], MAX_INDEXES);
+    this.#newest = place;
     if (index.expiries.soonest <= now) index.wake(now);
     return index;
   }
@@ -205,25 +210,31 @@ export class ModelIndexes {
     return this.#loads.get(accountId)?.lastUsedAt;
   }
 
-  #build(model: string, now: number): ModelIndex {
-    const index = new ModelIndex((account, at) => this.#look(account, model, at));
+  #build(request: Asked, now: number): ModelIndex {
+    const index = new ModelIndex((account, at) => this.#look(account, request, at));
     for (const account of this.#options.book.list()) index.update(account, now);
-    this.#indexes.set(model, index);
+    this.#indexes.set(placeOf(request), index);
     return index;
   }
 
   /** What the model is to an account now. */
-  #look(account: Account, routedModel: string, now: number): Candidate {
+  #look(account: Account, asked: Asked, now: number): Candidate {
     const { upstreams, isProtected } = this.#options;
     const { id, upstreamId } = account.record;
     const load = this.#loads.get(id) ?? { inFlight: 0, lastUse: 0, lastUsedAt: undefined };
     this.#loads.set(id, load);
-    if (upstreams.get(upstreamId) === undefined) {
+    const routedModel = asked.model;
+    const upstream = upstreams.get(upstreamId);
+    if (upstream === undefined) {
       const verdict = `its upstream ${upstreamId} is not configured`;
       const eligibility: Eligibility = { kind: 'unusable', verdict };
       return { account, upstreamId, modelId: undefined, eligibility, load, place: undefined };
     }
-    const modelId = this.#ownIdOf(account, routedModel);
+    const isAsked =
+      asked.upstreamId === undefined
+        ? upstream.servesByNameOnly !== true
+        : asked.upstreamId === upstreamId;
+    const modelId = isAsked ? this.#ownIdOf(account, routedModel) : undefined;
     const eligibility = checkEligibility({
       account,
       modelId,

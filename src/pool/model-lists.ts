@@ -4,7 +4,7 @@ import type { Account } from '../accounts/account.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
 import type { OwnId } from './eligibility.ts';
-import type { PoolOptions } from './pool.ts';
+import { type LeaseRequest, type PoolOptions, placeOf } from './pool.ts';
 
 const LIFETIME_MS = 300_000;
 const READ_LIMIT_MS = 5000;
@@ -154,6 +154,8 @@ export class OfferedNames {
   readonly #options: PoolOptions;
   readonly #ownIdOf: OwnId;
   readonly #accounts = new Map<string, Account>();
+  /** Accounts by their upstream. */
+  readonly #upstreams = new Map<string, number>();
   readonly #counts = new Map<string, number>();
   /** What complete lists serve, by the name asked for. */
   readonly #served = new Map<string, string | undefined>();
@@ -173,15 +175,15 @@ export class OfferedNames {
     const before = this.#accounts.get(id);
     this.#accounts.set(id, account);
     if (before !== undefined && isSame(before, account)) return;
-    if (before !== undefined) this.#count(listOf(before), -1);
-    this.#count(listOf(account), 1);
+    if (before !== undefined) this.#count(before, -1);
+    this.#count(account, 1);
     this.#change();
   }
 
   remove(accountId: string): void {
     const account = this.#accounts.get(accountId);
     if (account === undefined) return;
-    this.#count(listOf(account), -1);
+    this.#count(account, -1);
     this.#accounts.delete(accountId);
     this.#change();
   }
@@ -194,11 +196,18 @@ export class OfferedNames {
    * The id under which the first enabled account that offers a routed model knows it; undefined when
    * none does. Cooldowns and quotas change nothing; an account whose list is unknown may offer anything.
    */
-  servedAs(model: string): string | undefined {
-    if (this.revision === undefined) return this.#findServed(model);
+  servedAs(model: string, upstreamId?: string): string | undefined {
+    const request = { model, upstreamId };
+    if (this.revision === undefined) return this.#findServed(request);
+    const place = placeOf(request);
     if (this.#served.size >= MAX_REMEMBERED) this.#served.clear();
-    if (!this.#served.has(model)) this.#served.set(model, this.#findServed(model));
-    return this.#served.get(model);
+    if (!this.#served.has(place)) this.#served.set(place, this.#findServed(request));
+    return this.#served.get(place);
+  }
+
+  /** True while an upstream of that id has an account. */
+  hasUpstream(id: string): boolean {
+    return this.#upstreams.has(id);
   }
 
   /** False while some account's list is unknown: a name that is not here may still be offered. */
@@ -223,24 +232,37 @@ export class OfferedNames {
     this.#served.clear();
   }
 
-  #count(list: ModelList, step: 1 | -1): void {
+  #count(account: Account, step: 1 | -1): void {
+    const { upstreamId } = account.record;
+    addTo(this.#upstreams, upstreamId, step);
+    if (this.#options.upstreams.get(upstreamId)?.servesByNameOnly === true) return;
+    const list = listOf(account);
     if (list === undefined) this.#unknownLists += step;
-    for (const name of list?.keys() ?? []) {
-      const left = (this.#counts.get(name) ?? 0) + step;
-      if (left === 0) this.#counts.delete(name);
-      else this.#counts.set(name, left);
-    }
+    for (const name of list?.keys() ?? []) addTo(this.#counts, name, step);
   }
 
-  #findServed(model: string): string | undefined {
-    const now = this.#options.clock.now();
+  #findServed({ model, upstreamId }: Pick<LeaseRequest, 'model' | 'upstreamId'>) {
+    const { clock, upstreams } = this.#options;
+    const now = clock.now();
     for (const account of this.#accounts.values()) {
       if (!isReadable(account)) continue;
+      const own = account.record.upstreamId;
+      const isAsked =
+        upstreamId === undefined
+          ? upstreams.get(own)?.servesByNameOnly !== true
+          : upstreamId === own;
+      if (!isAsked) continue;
       const id = this.#ownIdOf(account, model);
       if (id !== undefined && !isMissing(account, id, now)) return id;
     }
     return undefined;
   }
+}
+
+function addTo(counts: Map<string, number>, name: string, step: 1 | -1): void {
+  const left = (counts.get(name) ?? 0) + step;
+  if (left === 0) counts.delete(name);
+  else counts.set(name, left);
 }
 
 /** Of an account without a list only its refusal says that it lacks a model. */

@@ -8,6 +8,7 @@ import type { WriteBehindLog } from '../lib/write-behind.ts';
 import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { Eligibility, FamilyModels } from './eligibility.ts';
 import type { SessionStore } from './sessions.ts';
+import type { HealthBand } from './success-shares.ts';
 
 type ProtectionRule = (
   account: Account,
@@ -49,6 +50,8 @@ export interface PoolOptions {
 export interface LeaseRequest {
   /** The routed model name; the pool asks each account's upstream for its own ids of it. */
   readonly model: string;
+  /** The upstream whose accounts alone may serve it; absent for all but those that serve by name only. */
+  readonly upstreamId?: string | undefined;
   /** Accounts already tried for this request. */
   readonly exclude?: ReadonlySet<string> | undefined;
   /** Scopes session bindings: one key never reads or moves another's. */
@@ -64,6 +67,11 @@ export interface LeaseRequest {
   readonly waitedMs?: number | undefined;
   /** True for a look without a call: no session is bound or moved by it. */
   readonly isDryRun?: boolean | undefined;
+}
+
+/** One text for what is asked for: model names hold no line breaks. */
+export function placeOf({ model, upstreamId }: Pick<LeaseRequest, 'model' | 'upstreamId'>): string {
+  return upstreamId === undefined ? model : `${upstreamId}\n${model}`;
 }
 
 export type LeaseResult =
@@ -118,6 +126,8 @@ export interface Lease {
   /** The account's own id of the model. */
   readonly modelId: string;
   readonly listedModel: UpstreamModel | undefined;
+  /** How well the account served the model lately. */
+  readonly band: HealthBand;
   readonly selectionLog: readonly SelectionLogEntry[];
   /** False when `X-Preferred-Account` was given and another account was chosen. */
   readonly preferenceFollowed: boolean;

@@ -146,6 +146,8 @@ export const ROUTE_STEP_KINDS = [
   'sibling',
   'provider',
   'passed-on',
+  'upstream',
+  'targets',
 ] as const;
 
 export interface RouteStep {
@@ -181,6 +183,10 @@ export function sayRouteStep({ kind, name, target, detail = '' }: RouteStep): st
       return `its variant is "${target}"`;
     case 'provider':
       return `"${name}" names the provider of "${target}"`;
+    case 'upstream':
+      return `the upstream "${name}" is asked for "${target}"`;
+    case 'targets':
+      return `"${name}" tries ${target}`;
     case 'passed-on':
       return `"${target}" is passed on: an account's model list is unknown`;
     default:

@@ -506,3 +506,48 @@ test('a remembered route is found anew once the mapping or the offers change', (
   revision += 1;
   expect(() => router.route('m-one')).toThrow('is not known here');
 });
+
+const offeringUpstreams = (names: readonly string[]) => ({
+  ...offering(names),
+  hasUpstream: (id: string) => id === 'local' || id === 'anthropic',
+});
+
+test('a name as it is offered comes first, then the upstream it names, then the stripped name', () => {
+  const offered = () => offeringUpstreams(['anthropic/claude-x', 'claude-y']);
+  const router = createRouter({ mapping: () => ({}), offered });
+  expect(router.route('anthropic/claude-x')).toMatchObject({ target: 'anthropic/claude-x' });
+  expect(router.route('anthropic/claude-x').upstreamId).toBeUndefined();
+  expect(router.route('anthropic/claude-y')).toMatchObject({
+    target: 'claude-y',
+    upstreamId: 'anthropic',
+  });
+  expect(router.route('local/llama-3.2:3b')).toMatchObject({
+    target: 'llama-3.2:3b',
+    upstreamId: 'local',
+  });
+  expect(router.route('openai/claude-y')).toMatchObject({ target: 'claude-y' });
+});
+
+test('a mapping may go to steps of models, each with weights, in the order of its entry', () => {
+  const targets = {
+    coding: { steps: [['local/llama'], [{ to: 'claude-y', weight: 3 }, 'gone-model']] },
+  };
+  const router = createRouter({
+    mapping: () => ({ 'gpt-5': '@coding', broken: '@nothing' }),
+    offered: () => offeringUpstreams(['claude-y']),
+    targets: () => targets,
+  });
+  const { chain, target, upstreamId } = router.route('gpt-5-high');
+  expect({ target, upstreamId }).toEqual({ target: 'llama', upstreamId: 'local' });
+  expect(chain).toMatchObject([
+    [{ model: { target: 'llama', upstreamId: 'local', effort: 'high' }, weight: 1 }],
+    [
+      { model: { target: 'claude-y', effort: 'high' }, weight: 3 },
+      { model: { target: 'gone-model' }, weight: 1 },
+    ],
+  ]);
+  expect(() => router.route('broken')).toThrow(/proxy\.targets has no steps/);
+  expect(router.explain('gpt-5').steps.map(sayRouteStep).join('; ')).toContain(
+    '"@coding" tries local/llama → claude-y → gone-model',
+  );
+});

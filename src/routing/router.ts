@@ -105,11 +105,29 @@ function withoutProvider(name: string): string | undefined {
   return prefix === undefined ? undefined : name.slice(prefix.length);
 }
 
-export interface Route extends ModelVariant {
-  /** The name asked for, without `models/`. */
-  readonly asked: string;
+/** A model that is asked for. */
+export interface RoutedModel extends ModelVariant {
   /** The name the pool is asked for. */
   readonly target: string;
+  /** The upstream that alone may serve it. */
+  readonly upstreamId?: string | undefined;
+}
+
+/** Where a name goes: one model, or several in steps. The route itself is the first of them. */
+export interface ModelRoute extends RoutedModel {
+  /** The next step is asked when none of the one before can serve. */
+  readonly chain?: readonly (readonly WeightedRoute[])[] | undefined;
+}
+
+/** Of the alternatives of a step the heavier one is asked first more often. */
+export interface WeightedRoute {
+  readonly model: RoutedModel;
+  readonly weight: number;
+}
+
+export interface Route extends ModelRoute {
+  /** The name asked for, without `models/`. */
+  readonly asked: string;
   /** How the name became the target. */
   readonly steps: readonly RouteStep[];
 }
@@ -129,6 +147,8 @@ export interface RouterOptions {
   /** `custom_mapping`; a changed mapping is a new object and counts from the next request on. */
   mapping(): Readonly<Record<string, string>>;
   offered(): OfferedNames;
+  /** `proxy.targets`; changed ones are a new object, as for the mapping. */
+  targets?(): TargetDefinitions;
   /** As the settings are now; the built-in rule when absent. */
   families?(): Pick<Families, 'newestOf' | 'preferredOf'>;
 }
@@ -137,7 +157,9 @@ export interface RouterOptions {
 interface OfferedNames extends Iterable<string> {
   has(name: string): boolean;
   /** The id by which an enabled account serves the target now; undefined when none does. */
-  servedAs(target: string): string | undefined;
+  servedAs(target: string, upstreamId?: string): string | undefined;
+  /** True while an upstream of that id has an account. */
+  hasUpstream?(id: string): boolean;
   /** False while some list is unknown: a name nobody else knows is then passed on as it is. */
   readonly isComplete: boolean;
   /** Changes with the answers of complete lists; without it no route is remembered. */
@@ -149,12 +171,16 @@ const MAX_REMEMBERED = 1_000;
 
 const BUILT_IN_FAMILIES = createFamilies();
 
-export function createRouter({ mapping, offered, families }: RouterOptions) {
+export function createRouter({ mapping, offered, families, targets }: RouterOptions) {
   const compile = memoize(createMapping);
   const currentMapping = (): ModelMapping => compile(mapping());
   const routeWith = (name: unknown, search: Pick<Search, 'mapping' | 'steps'>): Route => {
     const asked = readModelName(name);
-    const sources = { offered: offered(), families: families?.() ?? BUILT_IN_FAMILIES };
+    const sources = {
+      offered: offered(),
+      families: families?.() ?? BUILT_IN_FAMILIES,
+      targets: targets?.() ?? {},
+    };
     const found = findModel({ ...search, ...sources }, asked);
     if (found === undefined) throw unknownModel(sources, asked);
     return { asked, ...found, steps: search.steps };
@@ -162,13 +188,19 @@ export function createRouter({ mapping, offered, families }: RouterOptions) {
   const remembered = new Map<string, Route>();
   let entries: unknown;
   let rule: unknown;
+  let chains: unknown;
   let version: number | undefined;
   /** Clients repeat few names: a route stays until the mapping, the families or the offers change. */
   const route = (name: string): Route => {
     const [latestEntries, latestRule, { revision }] = [mapping(), families?.(), offered()];
-    const isSame = latestEntries === entries && latestRule === rule && revision === version;
+    const latestChains = targets?.();
+    const isSame =
+      latestEntries === entries &&
+      latestRule === rule &&
+      latestChains === chains &&
+      revision === version;
     if (!isSame || remembered.size >= MAX_REMEMBERED) remembered.clear();
-    [entries, rule, version] = [latestEntries, latestRule, revision];
+    [entries, rule, chains, version] = [latestEntries, latestRule, latestChains, revision];
     const known = remembered.get(name);
     if (known !== undefined) return known;
     const found = routeWith(name, { mapping: currentMapping(), steps: [] });
@@ -179,7 +211,7 @@ export function createRouter({ mapping, offered, families }: RouterOptions) {
     const steps: RouteStep[] = [];
     try {
       const route = routeWith(name, { mapping: compiled, steps });
-      const servedAs = offered().servedAs(route.target);
+      const servedAs = findServed(route, offered());
       if (servedAs !== undefined) return { steps, route, servedAs };
       return { steps, route, error: told`No enabled account offers "${route.target}" now.` };
     } catch (error) {
@@ -218,17 +250,38 @@ export function createRouter({ mapping, offered, families }: RouterOptions) {
   };
 }
 
+/** The id of the first model of the route that is served now. */
+function findServed(
+  { target, upstreamId, chain }: ModelRoute,
+  offered: OfferedNames,
+): string | undefined {
+  const models = chain?.flat().map(({ model }) => model) ?? [{ target, upstreamId }];
+  for (const model of models) {
+    const id = offered.servedAs(model.target, model.upstreamId);
+    if (id !== undefined) return id;
+  }
+  return undefined;
+}
+
 interface Search {
   /** Undefined while a mapping's target is looked up: targets are not mapped again. */
   readonly mapping: ModelMapping | undefined;
   readonly offered: OfferedNames;
   readonly families: Pick<Families, 'newestOf' | 'preferredOf'>;
+  readonly targets: TargetDefinitions;
   readonly steps: RouteStep[];
 }
 
-type FoundModel = ModelVariant & { readonly target: string };
+/** Targets of several models, by name: `proxy.targets`. */
+type TargetDefinitions = Readonly<
+  Record<string, { readonly steps: readonly (readonly TargetStep[])[] }>
+>;
 
-function findModel(search: Search, asked: string): FoundModel | undefined {
+/** A model, or `upstream/model`; the weight is 1 where none is said. */
+type TargetStep = string | { readonly to: string; readonly weight?: number | undefined };
+
+function findModel(search: Search, asked: string): ModelRoute | undefined {
+  if (search.mapping === undefined && asked.startsWith('@')) return findChain(search, asked);
   const found = findNamed(search, asked);
   if (found !== undefined) return found;
   if (isMappedImageWithRest(mappedNames(search), asked)) throw unreadEnd(asked);
@@ -236,7 +289,7 @@ function findModel(search: Search, asked: string): FoundModel | undefined {
 }
 
 /** Undefined for a name that neither the mapping nor anybody else knows, with its provider or without. */
-function findNamed(search: Search, asked: string): FoundModel | undefined {
+function findNamed(search: Search, asked: string): ModelRoute | undefined {
   const names = namesOf(search, asked);
   for (const { base, variant } of names) {
     const mapped = search.mapping?.findExact(base) ?? search.mapping?.findPattern(base);
@@ -244,6 +297,8 @@ function findNamed(search: Search, asked: string): FoundModel | undefined {
     const known = findKnown(base, search.offered);
     if (known !== undefined) return settle(search, known, variant);
   }
+  const within = findWithin(search, asked);
+  if (within !== undefined) return within;
   for (const { base, variant } of names.toReversed()) {
     const alias = findAlias(base);
     if (alias !== undefined) return settle(search, findNewest(base, search) ?? alias, variant);
@@ -257,8 +312,42 @@ function findNamed(search: Search, asked: string): FoundModel | undefined {
   return found;
 }
 
+/** `upstream/model`: what that upstream is asked for, whether its name is known to others or not. */
+function findWithin(search: Search, asked: string): ModelRoute | undefined {
+  const slash = asked.indexOf('/');
+  const [upstreamId, name] = [asked.slice(0, slash), asked.slice(slash + 1)];
+  if (slash <= 0 || name === '' || search.offered.hasUpstream?.(upstreamId) !== true)
+    return undefined;
+  search.steps.push({ kind: 'upstream', name: upstreamId, target: name });
+  const inner = { ...search, mapping: undefined };
+  const found = findNamed(inner, name) ?? passOn(inner, name);
+  return found && { ...found, upstreamId };
+}
+
+/** The models of an entry of `proxy.targets`; of those nobody knows the pool says that nobody offers them. */
+function findChain(search: Search, name: string): ModelRoute | undefined {
+  const definition = search.targets[name.slice(1)];
+  const chain = definition?.steps.map((step) =>
+    step.map((entry) => {
+      const { to, weight = 1 } = typeof entry === 'string' ? { to: entry } : entry;
+      const found = to.startsWith('@') ? undefined : findRoutedTarget({ ...search, steps: [] }, to);
+      return { model: found ?? { ...NO_VARIANT, target: to }, weight };
+    }),
+  );
+  const first = chain?.flat()[0]?.model;
+  if (first === undefined) return undefined;
+  const names = chain?.flat().map(({ model }) => targetName(model)) ?? [];
+  search.steps.push({ kind: 'targets', name, target: names.join(' → ') });
+  return { ...first, chain };
+}
+
+/** As a mapping writes it. */
+export function targetName({ target, upstreamId }: RoutedModel): string {
+  return upstreamId === undefined ? target : `${upstreamId}/${target}`;
+}
+
 /** Upstreams without a readable model list decide themselves what they know. */
-function passOn(search: Search, asked: string): FoundModel | undefined {
+function passOn(search: Search, asked: string): ModelRoute | undefined {
   const [name] = namesOf({ ...search, steps: [] }, asked);
   if (name === undefined) return undefined;
   search.steps.push({ kind: 'passed-on', name: asked, target: name.base });
@@ -296,22 +385,28 @@ function mappedNames(search: Search): MappedNames {
 }
 
 /** A target is looked up like any name, but never mapped again. */
-function findRoutedTarget(search: Search, target: string): FoundModel | undefined {
+function findRoutedTarget(search: Search, target: string): ModelRoute | undefined {
   return findModel({ ...search, mapping: undefined }, target.replace(/^models\//i, ''));
 }
 
 /** What the client asked for wins over what the target says. */
-function followMapping(search: Search, hit: MappingHit, variant: ModelVariant): FoundModel {
+function followMapping(search: Search, hit: MappingHit, variant: ModelVariant): ModelRoute {
   search.steps.push({ kind: `mapping-${hit.kind}`, name: hit.key, target: hit.target });
   if (hit.target.trim() === '' || isWildcard(hit.target)) {
     throw unroutable(hit, told`a target is the name of one model, without "*"`);
   }
   const found = findRoutedTarget(search, hit.target);
-  if (found === undefined) throw unroutable(hit, told`no account offers that model`);
+  if (found === undefined) {
+    const isTarget = hit.target.startsWith('@');
+    const why = isTarget
+      ? told`proxy.targets has no steps of that name`
+      : told`no account offers that model`;
+    throw unroutable(hit, why);
+  }
   return mergeVariants(found, variant);
 }
 
-function settle(search: Search, model: NamedModel, variant: ModelVariant): FoundModel {
+function settle(search: Search, model: NamedModel, variant: ModelVariant): ModelRoute {
   search.steps.push(model.step);
   const sibling = model.siblingFor(variant);
   if (sibling !== undefined)
@@ -320,12 +415,17 @@ function settle(search: Search, model: NamedModel, variant: ModelVariant): Found
   return mergeVariants({ ...NO_VARIANT, ...implies, target }, variant);
 }
 
-function mergeVariants(found: FoundModel, asked: ModelVariant): FoundModel {
+function mergeVariants(found: ModelRoute, asked: ModelVariant): ModelRoute {
   const effort = asked.effort ?? found.effort;
   const thinking = asked.thinking ?? found.thinking;
   const image = { ...found.image, ...asked.image };
+  const chain = found.chain?.map((step) =>
+    step.map(({ model, weight }) => ({ model: mergeVariants(model, asked), weight })),
+  );
   return {
     target: found.target,
+    ...(found.upstreamId === undefined ? {} : { upstreamId: found.upstreamId }),
+    ...(chain === undefined ? {} : { chain }),
     webSearch: asked.webSearch || found.webSearch,
     ...(effort === undefined ? {} : { effort }),
     ...(thinking === undefined ? {} : { thinking }),

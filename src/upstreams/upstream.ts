@@ -18,6 +18,8 @@ export interface Upstream {
   readonly wire: string;
   /** True for one that makes its answers up. */
   readonly isSandbox?: boolean | undefined;
+  /** True where its accounts serve only requests that are routed to it by its id. */
+  readonly servesByNameOnly?: boolean | undefined;
   /** Where it is reached. */
   readonly baseUrl?: string | undefined;
   /** The spellings under which this upstream may know a model, best first. */

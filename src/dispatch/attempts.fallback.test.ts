@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
+import { createSeedPool } from '../../test/support/seed-pool.ts';
+import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
+import { createRetryBudget, runAttempts } from './attempts.ts';
+import { type RoutedCall, routeCall } from './call-setup.ts';
+import { contextOf } from './dispatch.test-support.ts';
+import type { CallRecord } from './dispatcher.ts';
+
+const MODELS = ['first', 'second', 'third'];
+
+/** What a model's attempt meets; undefined answers well. */
+type Meet = (model: string, nth: number) => UpstreamFailure | GatewayError | undefined;
+
+function benchOf() {
+  const clock = createFakeClock();
+  const upstream = createFakeUpstream(() => ({ frames: [] }));
+  const { pool, book } = createSeedPool({ upstream, clock, accounts: [{ id: 'a' }, { id: 'b' }] });
+  const record: CallRecord = { attempts: [], timings: {} };
+  const asked: string[] = [];
+  const budget = createRetryBudget(clock);
+  const dependencies = { pool, clock, random: () => 0, budget };
+  const choices = MODELS.map((target) => ({
+    route: { target, webSearch: false },
+    leaseRequest: { model: target, clientKeyId: 'k' },
+  }));
+  const routes = choices as unknown as RoutedCall;
+  const run = async (meet: Meet): Promise<unknown> => {
+    const { signal } = new AbortController();
+    const pending = runAttempts(
+      { routes, context: { signal, record } },
+      async (lease, { route }) => {
+        asked.push(route.target);
+        const met = meet(route.target, asked.length);
+        if (met instanceof GatewayError) throw met;
+        if (met !== undefined) throw failed(met);
+        lease.release({ kind: 'success' });
+        return route.target;
+      },
+      dependencies,
+    ).catch((error: unknown) => error);
+    await clock.advance(120_000);
+    return pending;
+  };
+  return { run, record, asked, book };
+}
+
+function failed(failure: UpstreamFailure): GatewayError {
+  const kind = failure.kind === 'rejected' ? 'invalid-request' : 'upstream-unavailable';
+  return new GatewayError({ kind, source: 'upstream', message: `met ${failure.kind}`, failure });
+}
+
+test.each<readonly [string, UpstreamFailure, string]>([
+  ['at its limit', { kind: 'rate-limited', status: 429 }, 'is at its limit'],
+  ['retired', { kind: 'model-not-found', status: 404 }, 'is offered by no account'],
+  ['dead', { kind: 'path' }, 'failed on every account'],
+  ['overloaded', { kind: 'overloaded', status: 529 }, 'failed on every account'],
+])(
+  'the next model is asked when the first is %s, and the record says why',
+  async (_what, failure, reason) => {
+    const bench = benchOf();
+    expect(await bench.run((model) => (model === 'first' ? failure : undefined))).toBe('second');
+    expect(bench.record.fallbacks).toMatchObject([{ from: 'first', to: 'second' }]);
+    expect(bench.record.fallbacks?.[0]?.reason).toBe(reason);
+    expect(bench.record.routedModel).toBe('second');
+  },
+);
+
+test('a prompt that is too long for a model goes to the next one', async () => {
+  const bench = benchOf();
+  const tooLong = new GatewayError({
+    kind: 'invalid-request',
+    source: 'upstream',
+    reason: 'context-length',
+    message: 'prompt is too long',
+    failure: { kind: 'rejected', status: 400 },
+  });
+  expect(await bench.run((model) => (model === 'third' ? undefined : tooLong))).toBe('third');
+  expect(bench.record.fallbacks?.map(({ to }) => to)).toEqual(['second', 'third']);
+});
+
+test("a request's own mistake is told by the first model, and no other is asked", async () => {
+  const bench = benchOf();
+  const error = await bench.run(() => ({ kind: 'rejected', status: 400 }));
+  expect(error).toMatchObject({ kind: 'invalid-request' });
+  expect(bench.asked).toEqual(['first']);
+  expect(bench.record.fallbacks).toBeUndefined();
+});
+
+test('where every model fails the client learns what the last attempt ran into', async () => {
+  const bench = benchOf();
+  const error = await bench.run(() => ({ kind: 'rate-limited', status: 429, retryAfterMs: 5_000 }));
+  expect(error).toMatchObject({ kind: 'rate-limited', retryAfterMs: expect.any(Number) });
+  expect(new Set(bench.asked)).toEqual(new Set(MODELS));
+});
+
+const CHAIN = [
+  [
+    { model: { target: 'heavy', webSearch: false }, weight: 3 },
+    { model: { target: 'light', upstreamId: 'u', webSearch: false }, weight: 1 },
+  ],
+  [{ model: { target: 'last', webSearch: false }, weight: 1 }],
+];
+
+function chosen(session: string | undefined, random = Math.random, isFallbackOff = false) {
+  const clock = createFakeClock();
+  const upstream = createFakeUpstream(() => ({ frames: [] }));
+  const { pool } = createSeedPool({ upstream, clock, accounts: [] });
+  const router = { route: () => ({ target: 'heavy', webSearch: false, chain: CHAIN }) };
+  const context = { ...contextOf(), isFallbackOff };
+  return routeCall({ model: 'm', session }, context, { router, pool, random });
+}
+
+test('within a step the weights share the sessions, and a session keeps its order', async () => {
+  const firsts: Record<string, number> = {};
+  for (let index = 0; index < 4_000; index += 1) {
+    const routes = await chosen(`session ${index}`);
+    expect(routes.map(({ route }) => route.target).at(-1)).toBe('last');
+    const [first] = routes;
+    firsts[first.route.target] = (firsts[first.route.target] ?? 0) + 1;
+  }
+  expect((firsts.heavy ?? 0) / 4_000).toBeGreaterThan(0.73);
+  expect((firsts.heavy ?? 0) / 4_000).toBeLessThan(0.77);
+  const [one, two] = [await chosen('session 7'), await chosen('session 7')];
+  expect(one).toEqual(two);
+  expect(one.find(({ route }) => route.target === 'light')?.leaseRequest.upstreamId).toBe('u');
+});
+
+test('without fallback only the first is asked', async () => {
+  expect(await chosen('s', () => 0.5, true)).toHaveLength(1);
+});
