@@ -121,6 +121,7 @@ export class GenerateAttempt {
         signal: exchange.signal,
         freshConnection,
         receipt,
+        clientHeaders: this.#relayed?.headers,
       });
     } catch (error) {
       signal.removeEventListener('abort', onGone);

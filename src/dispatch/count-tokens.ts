@@ -27,13 +27,14 @@ export async function countTokens(
 ): Promise<JsonObject> {
   const { signal, record, receipt } = context;
   const count = async (lease: Lease, { plan, route }: AttemptFacts): Promise<JsonObject> => {
-    const { body } = await bodies.prepare(lease, plan, route);
+    const { body, lane } = await bodies.prepare(lease, plan, route);
     const startedAt = dependencies.clock.monotonic();
     noteLease(lease, context);
     const access = await lease.access({ refresh: plan.refreshCredential, signal });
     const { modelId, upstream } = lease;
     const { freshConnection } = plan;
-    const counting = { modelId, body, access, signal, freshConnection, receipt };
+    const clientHeaders = lane === 'relay' ? call.relay?.headers : undefined;
+    const counting = { modelId, body, access, signal, freshConnection, receipt, clientHeaders };
     const { total, uncounted } = await upstream.countTokens(counting).catch((error: unknown) => {
       throw spareModel(error);
     });

@@ -190,6 +190,8 @@ export interface RelayBody {
   readonly body: JsonObject;
   /** The field of what the client sent that the body stands in; absent where it is all of it. */
   readonly field?: string | undefined;
+  /** Headers of the client that go along with it; lower-case names, never a credential. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** What of the body `request` of the call has no words for: lost where it is not relayed. */
   readonly losses?: readonly ReceiptEntry[] | undefined;
 }
