@@ -11,8 +11,10 @@ import {
   PROXY_SCHEMA,
   type ProxySettings,
   readSection,
+  type TargetsSettings,
 } from './settings.ts';
 import {
+  ADDRESSLESS,
   readUpstreamSeeds,
   readUpstreams,
   refusedSeeds,
@@ -24,7 +26,7 @@ import { AUTH_MODES, type AuthMode, readWord, type TraceSampler } from './values
 /** What the command line says; absent means nothing was said. */
 export type Flags = Pick<Environment, 'host' | 'port' | 'authMode' | 'logLevel' | 'dataDir'>;
 
-type FileSettings = Omit<ProxySettings, 'authMode' | 'externalProvider' | 'families' | 'thinking'>;
+type FileSettings = Omit<ProxySettings, 'authMode' | 'targets' | 'families' | 'thinking'>;
 
 /** The values of `proxy`, and what the environment adds to them. */
 export interface Settings extends FileSettings {
@@ -35,10 +37,8 @@ export interface Settings extends FileSettings {
   readonly consolePassword: string | undefined;
   readonly distPath: string;
   readonly families: FamiliesSettings;
-  /** Disabled whatever the file says, until it works; its key may be sealed (`sealed:v1:…`). */
-  readonly externalProvider: Omit<ProxySettings['externalProvider'], 'enabled'> & {
-    readonly enabled: false;
-  };
+  /** The steps of models that mappings go to as `@name`. */
+  readonly targets: TargetsSettings;
   readonly thinking: ThinkingMode;
   readonly dataDir: string;
   /** Of the config file and the environment; ids are unique. */
@@ -60,8 +60,9 @@ export interface SettingsSources {
   readonly file: ConfigFile;
 }
 
-/** One object, so that settings that say nothing of them never look changed. */
+/** One object each, so that settings that say nothing of them never look changed. */
 const NO_FAMILIES: FamiliesSettings = {};
+const NO_TARGETS: TargetsSettings = {};
 
 /** Flags win over environment, environment over file, file over defaults. @throws ConfigError */
 export function resolveSettings({ flags = {}, environment, file }: SettingsSources): Settings {
@@ -77,7 +78,7 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
   const fromFile = {
     ...values,
     authMode: readWord(proxy.auth_mode ?? file.auth_mode ?? values.authMode, AUTH_MODES),
-    externalProvider: { ...values.externalProvider, enabled: false as const },
+    targets: proxy.targets ?? NO_TARGETS,
     families: proxy.families ?? NO_FAMILIES,
     thinking: readThinkingMode(values.thinking),
   };
@@ -104,9 +105,9 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
 
 /** Requests are answered with what is missing, so that the console can be opened all the same. */
 function missingAddressWarnings(upstreams: Settings['upstreams']): Sentence[] {
-  const isMute = upstreams.some(({ profile, baseUrl }) => profile === 'generic' && !baseUrl);
-  if (!isMute) return [];
-  return [told`UPSTREAM_PROFILE=generic needs an address: set UPSTREAM_BASE_URL.`];
+  const mute = upstreams.find(({ profile, baseUrl }) => ADDRESSLESS.includes(profile) && !baseUrl);
+  if (mute === undefined) return [];
+  return [told`UPSTREAM_PROFILE=${mute.profile} needs an address: set UPSTREAM_BASE_URL.`];
 }
 
 /** Settings of later parts: whoever sets one should know that it does nothing yet. */
@@ -115,10 +116,10 @@ function unusedWarnings({ databaseUrl, redisUrl }: Environment, { proxy }: Confi
   const sentences = Object.entries(unused).flatMap(([name, value]) =>
     value === undefined ? [] : [told`${name} is set, but nothing uses it yet.`],
   );
-  if (proxy?.extprov?.enabled === true) {
-    sentences.push(
-      told`proxy.extprov.enabled is true in the config file, but the external provider does not work yet: it is treated as off.`,
-    );
+  const { enabled, base_url: address, api_key: key } = proxy?.extprov ?? {};
+  const missing = address === undefined ? 'proxy.extprov.base_url' : 'proxy.extprov.api_key';
+  if (enabled === true && (!address || !key)) {
+    sentences.push(told`The external provider is enabled, but serves nothing: set ${missing}.`);
   }
   return sentences;
 }

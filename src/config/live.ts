@@ -24,7 +24,7 @@ import {
   writeConfig,
 } from './file.ts';
 import { listOverrides, listVariables } from './origins.ts';
-import { ConfigError, StaleConfigError, UnusableFileError } from './values.ts';
+import { StaleConfigError, UnusableFileError } from './values.ts';
 
 export type LiveConfig = Awaited<ReturnType<typeof createLiveConfig>>;
 
@@ -98,9 +98,8 @@ export async function createLiveConfig(options: LiveConfigOptions) {
   const reloadFile = async (): Promise<ConfigRead> => {
     const read = await readConfig(path);
     if (read.kind === 'missing' && !hasFile) return read;
-    const enabling = read.kind === 'good' ? enablingProblems(good.raw, read.raw) : [];
-    if (read.kind !== 'good' || enabling.length > 0) {
-      problems = read.kind === 'good' ? enabling : problemsOf(read, path);
+    if (read.kind !== 'good') {
+      problems = problemsOf(read, path);
       log.warn({ path, problems }, 'The config file was refused; the settings in force stay.');
       return read;
     }
@@ -119,7 +118,6 @@ export async function createLiveConfig(options: LiveConfigOptions) {
       const wanted = typeof patch === 'function' ? patch(good.raw) : patch;
       if (wanted === undefined) return settings;
       const next = mergePatch(good.raw, wanted);
-      refuseEnabling(path, good.raw, next);
       try {
         await putInForce(await writeConfig(path, next, read));
         return settings;
@@ -152,7 +150,6 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     async preview(patch: JsonObject): Promise<Settings> {
       const raw = mergePatch(good.raw, patch);
       const { config } = await requireGood(path, raw);
-      refuseEnabling(path, good.raw, raw);
       return resolveSettings({ ...sources, file: config });
     },
     /**
@@ -178,26 +175,6 @@ function sayOrigin({ origin, problems, raw }: LoadedConfig, path: string, log: C
       'The config file and its last good copy are gone. Authentication stays strict, as they had it; everything else is at its default. Put the file back, or set proxy.auth_mode anew.',
     );
   }
-}
-
-/** @throws ConfigError when a change switches on what does not work yet. */
-function refuseEnabling(path: string, before: JsonObject, after: JsonObject): void {
-  const problems = enablingProblems(before, after);
-  if (problems.length > 0) throw new ConfigError(path, problems);
-}
-
-/** A file that holds it from before is served as it is, with a warning. */
-function enablingProblems(before: JsonObject, after: JsonObject): readonly string[] {
-  if (isProviderEnabled(before) || !isProviderEnabled(after)) return [];
-  return [
-    `proxy.extprov.enabled: ${told`must stay false: the external provider does not work yet`}`,
-  ];
-}
-
-function isProviderEnabled(raw: JsonObject): boolean {
-  const { proxy } = raw;
-  const extprov = isJsonObject(proxy) ? proxy.extprov : undefined;
-  return isJsonObject(extprov) && extprov.enabled === true;
 }
 
 function isInFile(raw: JsonObject, path: readonly string[]): boolean {

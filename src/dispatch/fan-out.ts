@@ -219,8 +219,8 @@ export async function askApart(
   context: CallContext,
   routing: Routing,
 ): Promise<GenerateCall> {
-  const { model, request, fanOut = { requests: [request], takesPartial: true } } = call;
-  const routes = await routeCall({ model }, context, routing);
+  const { model, protocol, request, fanOut = { requests: [request], takesPartial: true } } = call;
+  const routes = await routeCall({ model, protocol }, context, routing);
   const { leased } = lookForLease(routes, routing.pool);
   // Without an account the attempts say what is wrong.
   if (leased.kind === 'none') return call;
