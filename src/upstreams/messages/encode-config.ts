@@ -134,7 +134,8 @@ export function encodeSampling(
   const heat = temperature === undefined ? undefined : fitTemperature(temperature, receipt);
   const sentHeat = isThinking && heat !== undefined && heat !== 1 ? fixed('temperature') : heat;
   let share = topP;
-  if (isThinking && share !== undefined && share < MIN_SHARE_BESIDE_THINKING) share = fixed('top_p');
+  if (isThinking && share !== undefined && share < MIN_SHARE_BESIDE_THINKING)
+    share = fixed('top_p');
   if (share !== undefined && sentHeat !== undefined && !traitsOf(modelId).takesBothSamplings) {
     receipt.add('dropped', 'top_p', told`This model takes a temperature or top_p, not both.`);
     share = undefined;

@@ -297,7 +297,8 @@ class AssistantTurn {
       case 'thinking': {
         const { text, signature } = part;
         const isOwn = signature !== undefined && (signature.on ?? 'thinking') === 'thinking';
-        if (isOwn) this.#blocks.push({ type: 'thinking', thinking: text, signature: signature.value });
+        if (isOwn)
+          this.#blocks.push({ type: 'thinking', thinking: text, signature: signature.value });
         else this.#note(told`Thinking without a valid signature cannot be sent upstream.`);
         break;
       }

@@ -42,9 +42,6 @@ export function getRequest(
   };
 }
 
-/** Never the client's: who it is to the gateway is nothing to an upstream. */
-const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'cookie']);
-
 /** The client's own headers over the profile's, its flags beside them, and the account's credential over all. */
 function headersOf(
   { auth, version, betaHeader, betas }: MessagesProfile,
@@ -66,9 +63,10 @@ function headersOf(
   return headers;
 }
 
-/** Credentials, and what is written anew in the profile's spelling. */
+/** Credentials, what belongs to one connection, and what is written anew in the profile's spelling. */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
-  ...CREDENTIALS,
+  ...(['authorization', 'x-api-key', 'cookie', 'host', 'connection', 'transfer-encoding'] as const),
+  ...(['accept', 'accept-encoding', 'content-type', 'content-length'] as const),
   ...HEADER_SPELLINGS.messagesVersion,
   ...HEADER_SPELLINGS.messagesBeta,
 ]);

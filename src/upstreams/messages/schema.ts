@@ -19,7 +19,14 @@ const SCHEMAS = [
 ];
 const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 const COUNTS = [
-  ...(['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'] as const),
+  ...([
+    'minLength',
+    'maxLength',
+    'minItems',
+    'maxItems',
+    'minProperties',
+    'maxProperties',
+  ] as const),
 ];
 const TEXTS = ['description', 'title', 'format', 'pattern', '$ref', '$schema'];
 const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf'] as const;
@@ -132,7 +139,13 @@ function normalizeField(
   }
   if (key === 'items' && Array.isArray(value)) {
     const items = normalizeList(value, level);
-    return items.length === 0 ? GONE : kept('prefixItems', items.map(({ value: one }) => one), true);
+    return items.length === 0
+      ? GONE
+      : kept(
+          'prefixItems',
+          items.map(({ value: one }) => one),
+          true,
+        );
   }
   if (SCHEMA_MAPS.includes(key)) {
     if (!isJsonObject(value)) return GONE;
@@ -146,7 +159,11 @@ function normalizeField(
     if (!Array.isArray(value) || value.length === 0) return GONE;
     const list = normalizeList(value, level);
     if (list.every((one) => !one.isChanged)) return kept(key, value);
-    return kept(key, list.map((one) => one.value), true);
+    return kept(
+      key,
+      list.map((one) => one.value),
+      true,
+    );
   }
   if (SCHEMAS.some((name) => name === key)) {
     const one = normalize(value, level + 1);
