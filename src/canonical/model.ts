@@ -31,6 +31,12 @@ export interface ModelCapabilities {
   readonly severalAnswers: boolean;
   /** True when the model draws images. */
   readonly drawsImages: boolean;
+  /** True when the upstream itself can be held to one call an answer; else the model is told. */
+  readonly serialCalls?: true | undefined;
+  /** True when a search can be given domains and a place; else the model is told. */
+  readonly searchSettings?: true | undefined;
+  /** True when names of tools may have letters, digits, `_` and `-` alone. */
+  readonly plainToolNames?: true | undefined;
 }
 
 export type ThinkingCapability =
@@ -46,6 +52,8 @@ export type ThinkingCapability =
       readonly kind: 'level';
       /** Accepted levels by rising amount, in the upstream's own words. */
       readonly levels: readonly ThinkingLevel[];
+      /** True when the upstream has a mode of its own in which the model decides; else silence stands for it. */
+      readonly isAdaptive?: true | undefined;
     };
 
 export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';

@@ -90,6 +90,7 @@ type SearchTool = Extract<Tool, { kind: 'web-search' }>;
  * `answer/sources.ts` keeps sources of other domains out of the answer.
  */
 export const promptForDomains: Transform = (request, context) => {
+  if (context.capabilities.searchSettings === true) return request;
   const texts = request.tools.flatMap((tool) =>
     tool.kind === 'web-search' ? tellSearch(tool, context) : [],
   );
