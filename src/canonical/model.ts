@@ -19,6 +19,10 @@ export interface ModelCapabilities {
   readonly callsFunctions: boolean;
   /** True when instructions stand apart from the conversation; else they are part of it. */
   readonly takesInstructions: boolean;
+  /** True when instructions may also stand in mid-conversation; absent where they become marked user text there. */
+  readonly takesSystemTurns?: boolean | undefined;
+  /** True when the upstream can be told to call one function at a time; absent where only the model is told. */
+  readonly takesSerialCalls?: boolean | undefined;
   /** True when search and function declarations may stand in one request. */
   readonly searchWithFunctions: boolean;
   /** Whether an output format may be asked for: beside tools (functions or built-in ones), without them, not at all. */

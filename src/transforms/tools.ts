@@ -43,7 +43,8 @@ export const limitTools: Transform = (request, context) => {
   const kept =
     refused === undefined ? tools : tools.filter((tool) => keeps(tool, refused, context));
   const hasFunctions = kept.some(isCallable);
-  const isSerial = request.parallelToolCalls === false && hasFunctions;
+  const isSerial =
+    request.parallelToolCalls === false && hasFunctions && capabilities.takesSerialCalls !== true;
   if (isSerial) {
     const reason = told`Upstreams have no such switch: the model is told, and only the first call is passed on.`;
     receipt.add('approximated', 'parallel_tool_calls', reason);
