@@ -178,17 +178,10 @@ export function isStrictSchema(schema: JsonValue | undefined, isRoot = true): bo
   if (!isJsonObject(schema)) return false;
   if (NOT_STRICT.some((word) => schema[word] !== undefined)) return false;
   if (isRoot && (schema.type !== 'object' || schema.anyOf !== undefined)) return false;
-  const { type, $ref, anyOf, enum: words, const: value, properties = {}, required = [] } = schema;
+  const { type, $ref, anyOf, enum: words, const: value, properties } = schema;
   if ([type, $ref, anyOf, words, value].every((one) => one === undefined)) return false;
   if ($ref !== undefined && Object.keys(schema).length > 1) return false;
-  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'));
-  if (isObject) {
-    if (schema.additionalProperties !== false || !isJsonObject(properties)) return false;
-    const needed = Array.isArray(required) ? required : [];
-    const names = Object.keys(properties);
-    if (needed.length !== names.length || names.some((name) => !needed.includes(name)))
-      return false;
-  }
+  if (!isClosed(schema)) return false;
   const inner = [
     ...(schema.items === undefined ? [] : [schema.items]),
     ...(Array.isArray(anyOf) ? anyOf : []),
@@ -197,6 +190,16 @@ export function isStrictSchema(schema: JsonValue | undefined, isRoot = true): bo
     ),
   ];
   return inner.every((one) => isStrictSchema(one, false));
+}
+
+/** False for an object that lets a member be absent, or another one be there. */
+function isClosed({ type, properties = {}, required, additionalProperties }: JsonObject): boolean {
+  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'));
+  if (!isObject) return true;
+  if (additionalProperties !== false || !isJsonObject(properties)) return false;
+  const needed = Array.isArray(required) ? required : [];
+  const names = Object.keys(properties);
+  return needed.length === names.length && names.every((name) => needed.includes(name));
 }
 
 /** Schemas go up as JSON Schema: everything that follows one comes in its own types. */

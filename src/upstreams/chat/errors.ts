@@ -205,17 +205,32 @@ const HOUR_MS = 3_600_000;
  * of a firewall, a proxy or a wrong address, and would be the same for every account.
  */
 function failureKind(facts: Facts): UpstreamFailureKind {
-  const { status, isStructured } = facts;
+  const { status } = facts;
   if (status === 402 || says(facts, NO_QUOTA)) return 'quota-exhausted';
-  if (status === 429)
-    return (facts.quota?.windowMs ?? 0) >= HOUR_MS ? 'quota-exhausted' : 'rate-limited';
-  if (status === 503 || status === 529 || status === 498 || says(facts, OVERLOADED))
-    return 'overloaded';
-  if (status >= 500) return SAYS_OVERLOADED.test(facts.message) ? 'overloaded' : 'path';
-  if (facts.isPage || status < 400 || blamesPlace(facts)) return 'path';
+  if (status === 429) return isLongQuota(facts) ? 'quota-exhausted' : 'rate-limited';
+  if (isOverload(facts)) return 'overloaded';
+  if (facts.isPage || status < 400 || status >= 500 || blamesPlace(facts)) return 'path';
   if (status === 401 || says(facts, BAD_KEY)) return 'unauthenticated';
   if (says(facts, BAD_ACCOUNT)) return 'forbidden';
-  if (says(facts, NO_MODEL)) return 'model-not-found';
+  return says(facts, NO_MODEL) ? 'model-not-found' : kindOfStatus(facts);
+}
+
+/** A quota of hours or a day is gone; one of a minute, or an unnamed one, only limits the rate. */
+function isLongQuota({ quota }: Facts): boolean {
+  return (quota?.windowMs ?? 0) >= HOUR_MS;
+}
+
+/** 498 is Groq's "flex tier capacity exceeded" (console.groq.com/docs/errors), 529 the one of other APIs. */
+const OVERLOAD_STATUS: readonly number[] = [498, 503, 529];
+
+function isOverload(facts: Facts): boolean {
+  const { status, message } = facts;
+  if (OVERLOAD_STATUS.includes(status) || says(facts, OVERLOADED)) return true;
+  return status >= 500 && SAYS_OVERLOADED.test(message);
+}
+
+function kindOfStatus(facts: Facts): UpstreamFailureKind {
+  const { status, isStructured, message } = facts;
   switch (status) {
     case 403:
       if (!isStructured) return 'path';
@@ -223,7 +238,7 @@ function failureKind(facts: Facts): UpstreamFailureKind {
     case 404:
       return isStructured ? 'model-not-found' : 'path';
     case 400:
-      return BLAMES_SIGNATURE.test(facts.message) ? 'bad-signature' : 'rejected';
+      return BLAMES_SIGNATURE.test(message) ? 'bad-signature' : 'rejected';
     case 405:
     case 407:
     case 408:
