@@ -126,9 +126,12 @@ const OWN_FIELDS: Readonly<Record<NonNullable<ChatQuirks['effort']>, readonly st
  */
 export function takeAmount(body: JsonObject, { effort }: ChatQuirks): ReasoningAmount {
   const own = effort === undefined ? [] : OWN_FIELDS[effort];
-  if (own.some((field) => body[field] !== undefined)) return { kind: 'unset' };
-  const amount = saidAmount(body);
-  for (const field of EFFORT_FIELDS) delete body[field];
+  const isOwn = own.some((field) => body[field] !== undefined);
+  const amount = isOwn ? ({ kind: 'unset' } as const) : saidAmount(body);
+  const isKept = (field: string): boolean =>
+    isOwn &&
+    (own.includes(field) || (effort === 'field-and-switch' && field === 'reasoning_effort'));
+  for (const field of EFFORT_FIELDS) if (!isKept(field)) delete body[field];
   return amount;
 }
 

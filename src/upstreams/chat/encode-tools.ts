@@ -124,48 +124,63 @@ function searchOptions({ userLocation }: Extract<Tool, { kind: 'web-search' }>):
 /** Arguments are an object, whatever a schema leaves open: the wire says so. */
 export function toParameters(schema: JsonObject | boolean): JsonObject {
   if (typeof schema === 'boolean') return { type: 'object', properties: {} };
-  const whole = withItems(schema);
+  const whole = toWireSchema(schema);
   if (whole.type === 'object' && whole.properties !== undefined) return whole;
   return { ...whole, type: 'object', properties: objectOf(whole.properties) ?? {} };
 }
 
 /** Where schemas stand in a schema: alone, in lists, by name. */
-const HOLDERS = ['items', 'additionalProperties', 'not'] as const;
-const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const;
-const MAPS = ['properties', '$defs', 'definitions', 'patternProperties'] as const;
+const HOLDERS: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not']);
+const LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
+const MAPS: ReadonlySet<string> = new Set([
+  ...['properties', '$defs', 'definitions', 'patternProperties'],
+]);
 
-/** "array schema missing items": what an array may hold is said, if it is anything. The same object when it is. */
-function withItems(schema: JsonObject): JsonObject {
-  let changed: JsonObject | undefined;
-  const set = (key: string, value: JsonValue): void => {
-    changed ??= { ...schema };
-    changed[key] = value;
-  };
-  for (const key of HOLDERS) {
-    const inner = schema[key];
-    if (!isJsonObject(inner)) continue;
-    const whole = withItems(inner);
-    if (whole !== inner) set(key, whole);
+/**
+ * A schema of another dialect in the words of this one: types in capitals and `nullable` are those of OpenAPI, as
+ * generate-content clients send them; a list of `items` is that of older drafts, now `prefixItems`; and a list says
+ * what it holds ("array schema missing items"). The same object when there is nothing to change.
+ */
+export function toWireSchema(schema: JsonObject): JsonObject {
+  const changed: JsonObject = { ...schema };
+  if (Array.isArray(schema.items)) {
+    changed.prefixItems = schema.items;
+    changed.items = schema.additionalItems ?? {};
+    delete changed.additionalItems;
   }
-  for (const key of LISTS) {
-    const list = schema[key];
-    if (!Array.isArray(list)) continue;
-    const whole = list.map((inner) => (isJsonObject(inner) ? withItems(inner) : inner));
-    if (whole.some((inner, at) => inner !== list[at])) set(key, whole);
+  for (const [key, value] of Object.entries(changed)) {
+    if (HOLDERS.has(key)) changed[key] = inWireWords(value);
+    else if (LISTS.has(key) && Array.isArray(value)) {
+      const list = value.map(inWireWords);
+      if (list.some((item, at) => item !== value[at])) changed[key] = list;
+    } else if (MAPS.has(key) && isJsonObject(value)) {
+      const entries = Object.entries(value).map(
+        ([name, inner]) => [name, inWireWords(inner)] as const,
+      );
+      const isSame = entries.every(([name, inner]) => inner === value[name]);
+      if (!isSame) changed[key] = Object.fromEntries(entries);
+    }
   }
-  for (const key of MAPS) {
-    const map = schema[key];
-    if (!isJsonObject(map)) continue;
-    const entries = Object.entries(map).map(([name, inner]): [string, JsonValue] => [
-      name,
-      isJsonObject(inner) ? withItems(inner) : inner,
-    ]);
-    if (entries.some(([name, inner]) => inner !== map[name])) set(key, Object.fromEntries(entries));
+  setType(changed);
+  const keys = Object.keys(changed);
+  const isSame = keys.length === Object.keys(schema).length;
+  return isSame && keys.every((key) => changed[key] === schema[key]) ? schema : changed;
+}
+
+function inWireWords(value: JsonValue): JsonValue {
+  return isJsonObject(value) ? toWireSchema(value) : value;
+}
+
+function setType(schema: JsonObject): void {
+  const { type, nullable, items, prefixItems } = schema;
+  if (typeof type === 'string' && type !== type.toLowerCase()) schema.type = type.toLowerCase();
+  if (typeof nullable === 'boolean') {
+    delete schema.nullable;
+    if (nullable && typeof schema.type === 'string') schema.type = [schema.type, 'null'];
   }
-  const { type, items, prefixItems } = schema;
-  const isList = type === 'array' || (Array.isArray(type) && type.includes('array'));
-  if (isList && items === undefined && prefixItems === undefined) set('items', {});
-  return changed ?? schema;
+  const types = Array.isArray(schema.type) ? schema.type : [schema.type];
+  const isOpenList = items === undefined && prefixItems === undefined;
+  if (types.includes('array') && isOpenList) schema.items = {};
 }
 
 const NOT_STRICT = ['oneOf', 'allOf', 'not', 'patternProperties', 'dependentRequired', 'if'];

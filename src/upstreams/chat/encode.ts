@@ -15,7 +15,7 @@ import { fence, formatInWords, writeCodeText } from '../../canonical/text-forms.
 import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { encodeTools } from './encode-tools.ts';
+import { encodeTools, toWireSchema } from './encode-tools.ts';
 import { type FitContext, fitBody } from './fit.ts';
 import type { ChatProfile } from './profiles.ts';
 import { type Reasoning, readReasoning, reasoningFields } from './reasoning.ts';
@@ -77,7 +77,11 @@ function formatFields({ outputFormat: format }: CanonicalRequest): JsonObject {
       if (typeof format.schema === 'boolean') return { response_format: { type: 'json_object' } };
       const { schema, strict, name = FORMAT_NAME } = format;
       const named = { name: name.replace(/[^\w-]/g, '_').slice(0, 64) || FORMAT_NAME };
-      const json_schema = { ...named, schema, ...(strict === undefined ? {} : { strict }) };
+      const json_schema = {
+        ...named,
+        schema: toWireSchema(schema),
+        ...(strict === undefined ? {} : { strict }),
+      };
       return { response_format: { type: 'json_schema', json_schema } };
     }
     case 'enum':

@@ -31,6 +31,7 @@ export function fitBody(
   const effort = encodeEffort(amount, traits, context);
   const fitted: JsonObject = { ...body };
   fitLimit(fitted, quirks);
+  fitThoughts(fitted, context);
   fitRoles(fitted, traits, context);
   fitFormat(fitted, context);
   fitTools(fitted, traits, context);
@@ -56,6 +57,19 @@ function fitRoles(body: JsonObject, { reasons }: ModelTraits, context: FitContex
     const isOther = message.role === 'developer' || message.role === 'system';
     // A client's own word stays where both are taken.
     return isOther && !(isDeveloper && context.isRelayed) ? { ...message, role } : message;
+  });
+}
+
+/** Calls whose thoughts nobody knows any more, or that another model made. */
+function fitThoughts(body: JsonObject, { target, profile: { quirks } }: FitContext): void {
+  const { sendsReasoning: field, wantsReasoning } = quirks;
+  if (wantsReasoning !== true || field === undefined) return;
+  body.messages = itemsOf(body.messages).map((message) => {
+    if (!isJsonObject(message) || message[field] !== undefined) return message;
+    if (!Array.isArray(message.tool_calls) && message.function_call === undefined) return message;
+    const reason = told`A tool call without the thoughts before it was sent with empty ones.`;
+    target.receipt.add('repaired', 'messages', reason);
+    return { ...message, [field]: '' };
   });
 }
 
@@ -139,7 +153,9 @@ function fitTools(body: JsonObject, traits: ModelTraits, context: FitContext): v
   const hasTools = itemsOf(body.tools).length > 0;
   if (!hasTools) {
     // An empty list is refused, and so is what speaks of tools that are not there.
-    for (const field of ['tools', 'tool_choice', 'parallel_tool_calls']) delete body[field];
+    for (const field of ['tools', 'parallel_tool_calls']) delete body[field];
+    // The deprecated form says it otherwise.
+    if (body.functions === undefined) delete body.tool_choice;
   } else body.tools = itemsOf(body.tools).map((tool, at) => fitTool(tool, at, context));
   if (!traits.takesParallelToolCalls) {
     const reason = told`The upstream has no such switch: further calls are left out of the answer.`;
@@ -155,7 +171,7 @@ function fitTool(tool: JsonValue, at: number, context: FitContext): JsonValue {
   const holder = isJsonObject(tool) ? objectOf(tool.function) : undefined;
   if (!isJsonObject(tool) || holder?.strict !== true) return tool;
   const { takesStrict } = context.profile.quirks;
-  if (takesStrict && (context.isRelayed || isStrictSchema(holder.parameters))) return tool;
+  if (takesStrict && isStrictSchema(holder.parameters)) return tool;
   const { strict: _strict, ...loose } = holder;
   const reason = told`Strict schemas are followed, but not enforced.`;
   context.target.receipt.add('approximated', `tools[${at}]`, reason);
@@ -184,7 +200,7 @@ function fitFormat(body: JsonObject, context: FitContext): void {
   } else if (responseFormat === 'none') {
     tellFormat(body, { kind: 'json' }, context);
     delete body.response_format;
-  } else if (!context.isRelayed && !/json/i.test(JSON.stringify(body.messages))) {
+  } else if (!/json/i.test(JSON.stringify(body.messages))) {
     // The wire refuses the format where no message speaks of JSON.
     tellFormat(body, { kind: 'json' }, context);
   }
@@ -195,7 +211,6 @@ function fitSchemaFormat(
   { holder, schema }: { readonly holder: JsonObject; readonly schema: JsonObject },
   context: FitContext,
 ): void {
-  if (context.isRelayed) return;
   if (schema.type !== 'object') {
     // The wire takes objects alone at the root.
     tellFormat(body, { kind: 'json-schema', schema }, context);
@@ -203,7 +218,9 @@ function fitSchemaFormat(
     return;
   }
   const { strict, ...named } = holder;
-  const isStrict = strict !== false && isStrictSchema(schema);
+  // Other protocols hold answers to a schema without saying so.
+  const isWanted = context.isRelayed ? strict === true : strict !== false;
+  const isStrict = isWanted && isStrictSchema(schema);
   if (strict === true && !isStrict) {
     const reason = told`Strict schemas are followed, but not enforced.`;
     context.target.receipt.add('approximated', 'response_format', reason);

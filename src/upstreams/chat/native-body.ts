@@ -1,6 +1,7 @@
 // The relay lane towards this wire: the client's own body, with what this upstream needs different.
 
 import { applyThinkingMode } from '../../canonical/effort.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
 import type { ReasoningAmount } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
@@ -8,8 +9,10 @@ import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { takeAmount } from './effort.ts';
+import { toParameters } from './encode-tools.ts';
 import { type FitContext, fitBody } from './fit.ts';
-import type { ChatProfile, ReasoningField } from './profiles.ts';
+import { patchMessages } from './native-messages.ts';
+import type { ChatProfile } from './profiles.ts';
 import { type Reasoning, reasoningFields } from './reasoning.ts';
 
 /** Words of this gateway and of other upstreams. */
@@ -31,9 +34,12 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
     if (value !== null) target.receipt.add('dropped', field, told`The upstream has no such field.`);
   }
   if (!quirks.takesIncludeUsage) delete patched.stream_options;
-  patched.messages = itemsOf(patched.messages).map((message) =>
-    patchMessage(message, target, quirks.sendsReasoning),
+  patched.messages = patchMessages(patched.messages, target.receipt).map((message) =>
+    patchThoughts(message, target, quirks),
   );
+  if (patched.tools !== undefined) patched.tools = patchTools(patched.tools, target.receipt);
+  // One coding CLI sends it to models of another family: calls are optional there, but must match their schema.
+  if (patched.tool_choice === 'validated') patched.tool_choice = 'auto';
   const said = takeAmount(patched, quirks);
   return fitBody(patched, amountOf(said, target), context);
 }
@@ -55,12 +61,13 @@ function amountOf(
 const THOUGHT_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
 /** Thoughts in the one field the upstream reads, remembered ones where the client kept none; none of our own words. */
-function patchMessage(
-  message: JsonValue,
+function patchThoughts(
+  message: JsonObject,
   target: PatchTarget,
-  field: ReasoningField | undefined,
-): JsonValue {
-  if (!isJsonObject(message) || message.role !== 'assistant') return message;
+  quirks: ChatProfile['quirks'],
+): JsonObject {
+  if (message.role !== 'assistant') return message;
+  const { sendsReasoning: field } = quirks;
   const { extra_content: _signature, images: _drawn, ...own } = message;
   const carried = thoughtsIn(own);
   for (const name of THOUGHT_FIELDS) delete own[name];
@@ -73,6 +80,30 @@ function patchMessage(
   }
   const thoughts = carried.length > 0 ? carried : rememberedOf(own, target);
   return { ...own, ...reasoningFields(thoughts, field) };
+}
+
+/** Functions in the form the wire has now; tools of other kinds are other services'. */
+function patchTools(tools: JsonValue, receipt: Receipt): JsonValue[] {
+  return itemsOf(tools).flatMap((tool, at): JsonValue[] => {
+    if (!isJsonObject(tool)) return [tool];
+    const type = textOf(tool.type) ?? 'function';
+    if (type === 'custom') return [tool];
+    const { type: _type, function: inner, cache_control: _mark, ...flat } = tool;
+    const declared = objectOf(inner) ?? flat;
+    if (type !== 'function' || textOf(declared.name) === undefined) {
+      const reason =
+        type === 'function'
+          ? told`A tool without a name cannot be called.`
+          : told`Tools of type "${type}" are not available.`;
+      receipt.add('dropped', `tools[${at}]`, reason);
+      return [];
+    }
+    const { parameters } = declared;
+    const isSchema = isJsonObject(parameters) || typeof parameters === 'boolean';
+    const own: JsonObject = { ...declared };
+    if (isSchema) own.parameters = toParameters(parameters);
+    return [{ type: 'function', function: own }];
+  });
 }
 
 function thoughtsIn(message: JsonObject): readonly Reasoning[] {

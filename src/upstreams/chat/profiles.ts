@@ -37,6 +37,8 @@ export interface ChatQuirks {
   readonly instructionsRole: 'system' | 'developer';
   /** Where thoughts of earlier turns go back; absent where they stay out. */
   readonly sendsReasoning?: ReasoningField | undefined;
+  /** True where a call has to come back with thoughts, be they empty. */
+  readonly wantsReasoning?: boolean | undefined;
   /**
    * How an effort is said: `reasoning_effort`, `reasoning: {effort}`, with it the switch `thinking: {type}`, or a
    * switch of the chat template, `chat_template_kwargs: {enable_thinking}`; absent where it cannot be.
@@ -175,6 +177,7 @@ export const QUIRK_PRESETS = {
     effort: 'field-and-switch',
     efforts: ['none', 'low', 'high', 'max'],
     sendsReasoning: 'reasoning_content',
+    wantsReasoning: true,
     responseFormat: 'json-object',
     takesParallelToolCalls: false,
     takesChoices: false,
