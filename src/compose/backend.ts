@@ -7,8 +7,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { OAuthSettings } from '../oauth/oauth-client.ts';
 import { createUpstreamDirectory } from '../upstreams/directory.ts';
 import { settingsOf, type UpstreamSettings } from '../upstreams/index.ts';
-import { providerUpstream } from './external-provider.ts';
 import type { AnswerRoom } from '../upstreams/transport/response.ts';
+import { providerUpstream } from './external-provider.ts';
 
 export type Backend = Awaited<ReturnType<typeof openBackend>>;
 

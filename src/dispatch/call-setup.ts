@@ -3,7 +3,7 @@
 import { createHash, hash as digest } from 'node:crypto';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelTask } from '../canonical/model.ts';
-import type { CanonicalRequest } from '../canonical/request.ts';
+import { openingText } from '../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Pool } from '../pool/create-pool.ts';
@@ -197,9 +197,6 @@ export function requireTask(
   throw invalidRequest('model', message, 'unsupported');
 }
 
-const MIN_TEXT_LENGTH = 10;
-const HASHED_CHARACTERS = 4096;
-
 /** The header's session, else the body's own, else a hash of the conversation's beginning. */
 export function nameSession(
   call: GenerateCall,
@@ -210,19 +207,6 @@ export function nameSession(
   if (bodySession !== undefined) return `body ${bodySession}`;
   const beginning = relay === undefined ? openingText(call.request) : relay.openingText();
   return beginning === undefined ? undefined : `text ${digest('sha256', beginning, 'base64url')}`;
-}
-
-/** The system text and the first user text that is long enough, wherever it stands. */
-function openingText({ system, turns }: CanonicalRequest): string | undefined {
-  for (const { role, parts } of turns) {
-    if (role !== 'user') continue;
-    for (const part of parts) {
-      if (part.kind !== 'text' || part.text.length < MIN_TEXT_LENGTH) continue;
-      const before = system.map(({ text }) => text).join('\n');
-      return `${before.slice(0, HASHED_CHARACTERS)}\n${part.text.slice(0, HASHED_CHARACTERS)}`;
-    }
-  }
-  return undefined;
 }
 
 /** Whatever the size of the body, so much of it is looked at. */

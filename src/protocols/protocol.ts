@@ -219,6 +219,8 @@ export class LateReading {
 }
 
 export interface RelayCall extends RelayBody {
+  /** How many answers the body asks for; absent for one. */
+  readonly choices?: number | undefined;
   /** The system text and the first user text of at least ten characters, for session affinity. */
   openingText(): string | undefined;
   /**

@@ -44,7 +44,7 @@ export const limitTools: Transform = (request, context) => {
     refused === undefined ? tools : tools.filter((tool) => keeps(tool, refused, context));
   const hasFunctions = kept.some(isCallable);
   const isSerial =
-    request.parallelToolCalls === false && hasFunctions && capabilities.serialCalls !== true;
+    request.parallelToolCalls === false && hasFunctions && capabilities.takesSerialCalls !== true;
   if (isSerial) {
     const reason = told`Upstreams have no such switch: the model is told, and only the first call is passed on.`;
     receipt.add('approximated', 'parallel_tool_calls', reason);

@@ -1,7 +1,7 @@
 // The registry of upstreams: one line a profile.
 
 import type { Clock } from '../lib/clock.ts';
-import type { JsonObject, Optional } from '../lib/json.ts';
+import { definedFields, type JsonObject, type Optional } from '../lib/json.ts';
 import { createChatUpstream } from './chat/index.ts';
 import {
   type ChatPaths,
@@ -35,7 +35,7 @@ export interface UpstreamSettings extends Optional<GenericProfileOptions>, Verte
   readonly keyHeader?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly query?: Readonly<Record<string, string>> | undefined;
-  readonly paths?: Partial<ChatPaths> | undefined;
+  readonly paths?: Optional<ChatPaths> | undefined;
   readonly quirks?: QuirkPreset | undefined;
   readonly extraBody?: JsonObject | undefined;
   /** Flags that every request to a Messages upstream has. */
@@ -56,7 +56,10 @@ export interface OwnedUpstream extends Upstream {
 }
 
 /** The caller closes it. */
-export function createUpstream(settings: UpstreamSettings, options: UpstreamOptions): OwnedUpstream {
+export function createUpstream(
+  settings: UpstreamSettings,
+  options: UpstreamOptions,
+): OwnedUpstream {
   const { servesByNameOnly } = settings;
   const upstream = createWire(settings, options);
   return servesByNameOnly === true ? { ...upstream, servesByNameOnly } : upstream;
@@ -66,7 +69,10 @@ function createWire(settings: UpstreamSettings, options: UpstreamOptions): Owned
   const { id, version, profile, baseUrl = '', betas, auth } = settings;
   switch (profile) {
     case 'anthropic':
-      return createMessagesUpstream({ ...options, profile: createAnthropicProfile({ id, version, baseUrl: settings.baseUrl }) });
+      return createMessagesUpstream({
+        ...options,
+        profile: createAnthropicProfile({ id, version, baseUrl: settings.baseUrl }),
+      });
     case 'messages':
       return createMessagesUpstream({
         ...options,
@@ -78,12 +84,23 @@ function createWire(settings: UpstreamSettings, options: UpstreamOptions): Owned
     case 'openai':
       return createChatUpstream({
         ...options,
-        profile: createOpenAiProfile({ id, version, baseUrl: settings.baseUrl, headers: settings.headers }),
+        profile: createOpenAiProfile({
+          id,
+          version,
+          baseUrl: settings.baseUrl,
+          headers: settings.headers,
+        }),
       });
     case 'openai-compatible':
-      return createChatUpstream({ ...options, profile: createCompatibleProfile(compatible(settings)) });
+      return createChatUpstream({
+        ...options,
+        profile: createCompatibleProfile(compatible(settings)),
+      });
     default:
-      return createGenerateUpstream({ ...options, profile: createGenerateProfile(profile, settings) });
+      return createGenerateUpstream({
+        ...options,
+        profile: createGenerateProfile(profile, settings),
+      });
   }
 }
 
@@ -112,9 +129,13 @@ function compatible(settings: UpstreamSettings) {
   const { id, version, baseUrl = '', headers, query, paths, quirks, extraBody } = settings;
   const { auth, keyHeader = 'api-key' } = settings;
   return {
-    ...{ id, version, baseUrl, headers, query, paths },
+    ...{ id, version, baseUrl, headers, query },
+    paths: definedFields({ ...paths }),
     auth: auth === 'header' ? { header: keyHeader } : ('bearer' as const),
-    quirks: { preset: quirks, ...(extraBody === undefined ? {} : { extraBody }) },
+    quirks: {
+      ...(quirks === undefined ? {} : { preset: quirks }),
+      ...(extraBody === undefined ? {} : { extraBody }),
+    },
   };
 }
 

@@ -103,6 +103,7 @@ export function createRelayCall(
   return {
     wire: GENERATE_WIRE,
     body,
+    choices: readNumber(body.generationConfig?.candidateCount),
     openingText: () => readOpeningText(body),
     get losses() {
       return reading.losses;

@@ -29,7 +29,7 @@ export function capabilitiesOf(
     mediaInFunctionResponse: true,
     severalAnswers: false,
     drawsImages: false,
-    serialCalls: true,
+    takesSerialCalls: true,
     searchSettings: true,
     plainToolNames: true,
     ...capabilityOverrides,
