@@ -52,7 +52,7 @@ const ROUTES: readonly ProtocolRoute[] = [
 ];
 
 /** What is left out in reading is lost only where the body is not relayed. */
-function readChatCall({ body }: RouteInput): GenerateCall {
+function readChatCall({ body, headers }: RouteInput): GenerateCall {
   const receipt = createReceipt();
   const { model, stream, canonical: request, answer } = readChatRequest(body, receipt);
   return {
@@ -63,6 +63,6 @@ function readChatCall({ body }: RouteInput): GenerateCall {
     request,
     createStreamWriter: (context) => new ChatWriter(context, answer),
     writeReply: (reply, context) => writeReply(reply, context, answer),
-    relay: createRelayCall(body, { request, losses: receipt.entries, answer }),
+    relay: createRelayCall({ body, headers }, { request, losses: receipt.entries, answer }),
   };
 }

@@ -5,7 +5,8 @@ import { type CanonicalRequest, openingText } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { DATA_START, dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
-import type { RelayCall, RelayWriter } from '../protocol.ts';
+import { forwardedHeaders } from '../forwarded-headers.ts';
+import type { RelayCall, RelayWriter, RouteInput } from '../protocol.ts';
 import type { AnswerOptions } from './answer-parts.ts';
 import { writeErrorBody } from './errors.ts';
 
@@ -17,13 +18,14 @@ interface ReadBody {
 }
 
 export function createRelayCall(
-  body: JsonObject,
+  { body, headers }: Pick<RouteInput, 'body' | 'headers'>,
   { request, losses, answer }: ReadBody,
 ): RelayCall {
   const declared = new Set(request.tools.map((tool) => ('name' in tool ? tool.name : undefined)));
   return {
     wire: CHAT_WIRE,
     body,
+    headers: forwardedHeaders(headers),
     losses,
     choices: request.choices,
     openingText: () => openingText(request),

@@ -42,7 +42,7 @@ const ROUTES: readonly ProtocolRoute[] = [
   { operation: 'get-model', method: 'GET', path: '/v1/models/{model}', writeModel },
 ];
 
-function readGenerateCall({ body: given }: RouteInput): GenerateCall {
+function readGenerateCall({ body: given, headers }: RouteInput): GenerateCall {
   const { body, omitsThinking, ...head } = readCallHead(given, { needsLimit: true });
   const { compaction } = body.value;
   const wish = compaction ? readSummaryWish(compaction) : undefined;
@@ -68,12 +68,12 @@ function readGenerateCall({ body: given }: RouteInput): GenerateCall {
       wish === undefined
         ? writeMessagesReply(reply, context, options())
         : writeSummaryReply(reply, context),
-    relay: createRelayCall(given, body.value, reading),
+    relay: createRelayCall({ body: given, headers }, body.value, reading),
   };
 }
 
 /** An answer needs a limit of its length, a count does not. */
-function readCountTokensCall({ body: given }: RouteInput): CountTokensCall {
+function readCountTokensCall({ body: given, headers }: RouteInput): CountTokensCall {
   const { body, model } = readCallHead(given, { needsLimit: false });
   const reading = new LateReading((receipt) => readCanonicalRequest(body, receipt));
   return {
@@ -82,7 +82,7 @@ function readCountTokensCall({ body: given }: RouteInput): CountTokensCall {
     get request() {
       return reading.request;
     },
-    relay: relayBody(given, reading),
+    relay: relayBody({ body: given, headers }, reading),
     writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
   };
 }

@@ -4,16 +4,20 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import { once } from '../../lib/once.ts';
 import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
-import type { LateReading, RelayBody, RelayCall, RelayWriter } from '../protocol.ts';
+import { forwardedHeaders } from '../forwarded-headers.ts';
+import type { LateReading, RelayBody, RelayCall, RelayWriter, RouteInput } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
 import type { Body } from './schema.ts';
 import { PING } from './write-events.ts';
 
+type Received = Pick<RouteInput, 'body' | 'headers'>;
+
 /** The body as the client sent it; what the gateway itself has no words for is lost only where it is translated. */
-export function relayBody(body: JsonObject, reading: LateReading): RelayBody {
+export function relayBody({ body, headers }: Received, reading: LateReading): RelayBody {
   return {
     wire: MESSAGES_WIRE,
     body,
+    headers: forwardedHeaders(headers),
     get losses() {
       return reading.losses;
     },
@@ -21,11 +25,16 @@ export function relayBody(body: JsonObject, reading: LateReading): RelayBody {
 }
 
 /** `checked` is the same body with its types known. */
-export function createRelayCall(body: JsonObject, checked: Body, reading: LateReading): RelayCall {
+export function createRelayCall(
+  { body, headers }: Received,
+  checked: Body,
+  reading: LateReading,
+): RelayCall {
   const declared = once(() => declaredNames(body.tools));
   return {
     wire: MESSAGES_WIRE,
     body,
+    headers: forwardedHeaders(headers),
     openingText: () => readOpeningText(checked),
     get losses() {
       return reading.losses;
