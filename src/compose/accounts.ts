@@ -5,6 +5,7 @@ import { type AccountBook, createAccountBook } from '../accounts/account-book.ts
 import type { AccountStore } from '../accounts/account-store.ts';
 import { AccountTrials } from '../accounts/health.ts';
 import { asGatewayError } from '../canonical/error.ts';
+import type { Settings } from '../config/effective.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
@@ -15,6 +16,7 @@ import { createOAuthOutbound } from '../oauth/oauth-client.ts';
 import { createPool } from '../pool/create-pool.ts';
 import type { LeaseOutcome } from '../pool/pool.ts';
 import type { SessionStore } from '../pool/sessions.ts';
+import type { ConcurrencyLimits } from '../pool/slots.ts';
 import { createQuotaEstimates } from '../quota/estimates.ts';
 import { createProtection } from '../quota/protection.ts';
 import { QuotaRefresher } from '../quota/refresher.ts';
@@ -67,6 +69,7 @@ export async function openAccounts(options: AccountsOptions) {
     ...{ families, book, upstreams, tokens, isProtected, log, clock, random },
     settings: () => current().pool,
     rulesVersion: current,
+    concurrency: createConcurrencyLimits(current, (id) => book.find(id)?.record.upstreamId),
     ...watchQuota(options, book, quota),
     sessionStore: options.sessionStore,
     onModelListFailure(account, error, id) {
@@ -97,6 +100,28 @@ export async function openAccounts(options: AccountsOptions) {
       await outbound.close();
       await book.close();
     },
+  };
+}
+
+/** What the settings say of calls at once, by upstream and account. */
+function createConcurrencyLimits(
+  current: () => Settings,
+  upstreamOf: (accountId: string) => string | undefined,
+): ConcurrencyLimits {
+  const limitsOf = memoize(
+    (upstreams: Settings['upstreams']) =>
+      new Map(
+        upstreams.flatMap((one) => {
+          const { id, maxConcurrency: all, maxConcurrencyPerAccount: each } = one;
+          return all === undefined && each === undefined ? [] : [[id, { all, each }] as const];
+        }),
+      ),
+  );
+  const limits = () => limitsOf(current().upstreams);
+  return {
+    isLimited: () => limits().size > 0,
+    ofUpstream: (id) => limits().get(id)?.all,
+    ofAccount: (id) => limits().get(upstreamOf(id) ?? '')?.each,
   };
 }
 

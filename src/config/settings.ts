@@ -301,6 +301,8 @@ const LIMIT_SCHEMA = {
 
 const TEXT_MAP = { type: 'object', additionalProperties: { type: 'string' } } as const;
 
+const CALLS_AT_ONCE = { type: 'integer', minimum: 1, maximum: 10_000 } as const;
+
 export const UPSTREAM_SCHEMA = {
   type: 'object',
   required: ['profile'],
@@ -366,6 +368,15 @@ export const UPSTREAM_SCHEMA = {
       description:
         'Path below the address of a `generic` upstream that answers with quota figures; `/v1beta/quota` ' +
         'when absent. An upstream without it is asked once an hour.',
+    },
+    max_concurrency: {
+      ...CALLS_AT_ONCE,
+      description:
+        'Calls it takes at once; more requests wait in a short queue. No limit when absent.',
+    },
+    max_concurrency_per_account: {
+      ...CALLS_AT_ONCE,
+      description: 'Calls that each of its accounts takes at once. No limit when absent.',
     },
     limits: {
       type: 'object',

@@ -68,7 +68,7 @@ export function runAttempts<Result>(
 const NEXT_REQUEST_MS = 1000;
 
 type NothingLeft = Extract<LeaseResult, { kind: 'none' }>;
-type LeaseOrNothing = Exclude<LeaseResult, { kind: 'wait' }>;
+type LeaseOrNothing = Exclude<LeaseResult, { kind: 'wait' | 'busy' }>;
 
 /** The first account that refused the request: whether that is its own fault, the next ones tell. */
 interface Suspect {
@@ -144,8 +144,7 @@ class AttemptRun {
     if (this.#pause === 'jitter' && this.#hasOther()) await this.#sleep([100, 400]);
     this.#pause = 'none';
     if (this.#tried === undefined && this.#isOutdone()) this.#fallBack(FAILS_MORE);
-    let result: LeaseResult = this.#lease();
-    if (result.kind === 'wait') result = await this.#waitForAccount(result.waitMs);
+    let result = await this.#leaseInTurn();
     if (result.kind === 'none' && !this.#isLast) {
       this.#nothing = moreHopeful(this.#nothing, result);
       this.#fallBack(WHY_LEFT[result.reason]);
@@ -218,27 +217,42 @@ class AttemptRun {
     this.#repeats += 1;
     await this.#sleep(wait);
     for (const [id] of faulted) tried.delete(id);
-    let result = this.#lease();
-    if (result.kind === 'wait') result = await this.#waitForAccount(result.waitMs);
+    const result = await this.#leaseInTurn();
     return result.kind === 'none' && result.reason === 'all-tried' ? nothing : result;
   }
 
-  #lease(): LeaseResult {
+  #lease(admitted?: string): LeaseResult {
     const { leaseRequest } = this.#choice;
     const { pool } = this.#dependencies;
-    if (this.#tried === undefined && this.#waitedMs === 0) return pool.lease(leaseRequest);
+    if (this.#tried === undefined && this.#waitedMs === 0 && admitted === undefined) {
+      return pool.lease(leaseRequest);
+    }
     const exclude = new Set(this.#tried?.keys());
-    return pool.lease({ ...leaseRequest, exclude, waitedMs: this.#waitedMs });
+    return pool.lease({ ...leaseRequest, exclude, waitedMs: this.#waitedMs, admitted });
   }
 
-  /** The pool itself bounds how long a request may wait in all. */
-  async #waitForAccount(waitMs: number): Promise<LeaseOrNothing> {
-    for (let nextMs = waitMs; ; ) {
-      await this.#sleep([nextMs, nextMs]);
-      this.#waitedMs += nextMs;
-      const result = this.#lease();
-      if (result.kind !== 'wait') return result;
-      nextMs = result.waitMs;
+  /** Waits for the session's account, and for a slot; the pool itself bounds how long in all. */
+  async #leaseInTurn(): Promise<LeaseOrNothing> {
+    let result = this.#lease();
+    while (result.kind === 'wait' || result.kind === 'busy') {
+      if (result.kind === 'wait') {
+        const { waitMs } = result;
+        await this.#sleep([waitMs, waitMs]);
+        this.#waitedMs += waitMs;
+        result = this.#lease();
+      } else result = this.#lease(await this.#waitForSlot(result.upstreamIds));
+    }
+    return result;
+  }
+
+  async #waitForSlot(upstreamIds: readonly string[]): Promise<string> {
+    const { signal } = this.#request.context;
+    const { clientKeyId } = this.#choice.leaseRequest;
+    try {
+      return await this.#dependencies.pool.waitForSlot(upstreamIds, clientKeyId, signal);
+    } catch (error) {
+      this.#endSuspicion({ kind: 'neutral' });
+      throw signal.aborted ? abortError(signal) : error;
     }
   }
 

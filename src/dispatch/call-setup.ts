@@ -151,13 +151,18 @@ function share(session: string, name: string): number {
 export function lookForLease(
   routes: RoutedCall,
   pool: Pool,
-): { readonly leased: Exclude<LeaseResult, { kind: 'wait' }>; readonly route: RoutedModel } {
+): {
+  readonly leased: Exclude<LeaseResult, { kind: 'wait' | 'busy' }>;
+  readonly route: RoutedModel;
+} {
   const [first, ...others] = routes;
   const look = ({ route, leaseRequest }: RouteChoice) => {
     // A look has no patience: a busy account is passed over as if it had been waited for.
     const waitedMs = Number.POSITIVE_INFINITY;
     const leased = pool.lease({ ...leaseRequest, waitedMs, isDryRun: true });
-    if (leased.kind === 'wait') throw new Error('The pool asked for more time than there is.');
+    if (leased.kind === 'wait' || leased.kind === 'busy') {
+      throw new Error('The pool asked for more time than there is.');
+    }
     return { leased, route };
   };
   const found = look(first);

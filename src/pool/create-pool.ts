@@ -12,6 +12,7 @@ import type { AccountView, LeaseRequest, LeaseResult, PoolOptions } from './pool
 import { Probes } from './probes.ts';
 import { QuotaReservations } from './quota-reservations.ts';
 import { type SessionName, SessionTable } from './sessions.ts';
+import { Slots } from './slots.ts';
 import { SuccessShares } from './success-shares.ts';
 
 export type Pool = ReturnType<typeof createPool>;
@@ -57,7 +58,8 @@ export function createPool(options: PoolOptions) {
   const lists = new ModelLists(options);
   const overloads = new Overloads(clock);
   const probes = new Probes(options, shares);
-  const parts = { indexes, labels, sessions, overloads, shares, reservations, probes };
+  const slots = new Slots(options.concurrency ?? NO_LIMITS, clock);
+  const parts = { indexes, labels, sessions, overloads, shares, reservations, probes, slots };
   const leasing = new Leasing({ ...options, ...parts });
   let seenAt = clock.now();
   endFutureWaits({ book, overloads }, seenAt);
@@ -69,6 +71,12 @@ export function createPool(options: PoolOptions) {
       seenAt = now;
       return leasing.lease(request, now);
     },
+    /**
+     * For a request that all who could serve it are too busy for: resolves with the upstream that keeps a slot for it,
+     * to be named by its next lease. @throws GatewayError overloaded; the signal's reason
+     */
+    waitForSlot: (upstreamIds: readonly string[], clientKeyId: string, signal: AbortSignal) =>
+      slots.wait(upstreamIds, clientKeyId, signal),
     sessions,
     /** The upstream of the account that a session is bound to; undefined while it is bound to none. */
     upstreamOfSession(name: SessionName): string | undefined {
@@ -121,6 +129,12 @@ function describeModel(
   }
   return undefined;
 }
+
+const NO_LIMITS = {
+  isLimited: () => false,
+  ofUpstream: () => undefined,
+  ofAccount: () => undefined,
+};
 
 /** Less is a correction as time servers make them. */
 const TOLERANCE_MS = 1000;

@@ -28,6 +28,7 @@ import {
   type SessionBinding,
   type SessionTable,
 } from './sessions.ts';
+import type { Slots } from './slots.ts';
 import type { HealthBand, SuccessShares } from './success-shares.ts';
 
 interface LeasingParts {
@@ -38,6 +39,7 @@ interface LeasingParts {
   readonly shares: SuccessShares;
   readonly reservations: QuotaReservations;
   readonly probes: Probes;
+  readonly slots: Slots;
 }
 
 /** The accounts a session is bound to, to try for this model: best first. */
@@ -79,6 +81,15 @@ export class Leasing {
   }
 
   lease(request: LeaseRequest, now: number): LeaseResult {
+    try {
+      return this.#choose(request, now);
+    } finally {
+      // What was kept for it is its own now, or is of no use to it.
+      if (request.admitted !== undefined) this.#options.slots.leave(request.admitted);
+    }
+  }
+
+  #choose(request: LeaseRequest, now: number): LeaseResult {
     const { indexes, settings } = this.#options;
     const index = indexes.of(request, now);
     if (index.candidates.size === 0) {
@@ -90,14 +101,20 @@ export class Leasing {
     const isBinding =
       session !== undefined && mode !== 'performance-first' && onlyAccount === undefined;
     const bound = isBinding ? this.#findBound(request, session) : undefined;
-    const choice = this.#choose(selection, fixedAccount, bound?.accountIds ?? []);
+    const choice = this.#chooseOf(selection, fixedAccount, bound?.accountIds ?? []);
     if (bound !== undefined && mode === 'cache-first') {
       const waitMs = this.#patienceFor(bound, choice, selection);
       if (waitMs !== undefined && waitMs <= maxWaitMs - (request.waitedMs ?? 0)) {
         return { kind: 'wait', waitMs, selectionLog: selection.log(undefined) };
       }
     }
-    if (choice === undefined) return this.#tryRefused(selection) ?? this.#noneLeft(selection);
+    if (choice === undefined) {
+      const upstreamIds = selection.busyUpstreams();
+      if (upstreamIds.length > 0) {
+        return { kind: 'busy', upstreamIds, selectionLog: selection.log(undefined) };
+      }
+      return this.#tryRefused(selection) ?? this.#noneLeft(selection);
+    }
     // A session is not bound to a stand-by account.
     if (isBinding && !request.isDryRun && choice.candidate.eligibility.kind !== 'unusable') {
       this.#bind({ ...request, session }, bound, { choice, selection });
@@ -105,7 +122,7 @@ export class Leasing {
     return this.#lend(choice, selection);
   }
 
-  #choose(
+  #chooseOf(
     selection: Selection,
     fixedAccount: string | undefined,
     boundAccountIds: readonly string[],
@@ -220,7 +237,7 @@ export class Leasing {
   }
 
   #lend(choice: Choice, selection: Selection): LeaseResult {
-    const { upstreams, overloads, reservations, book, tokens, clock } = this.#options;
+    const { upstreams, overloads, reservations, book, tokens, clock, slots } = this.#options;
     const { request, now: startedAt } = selection;
     const { account, modelId, load } = choice.candidate;
     const { models } = account;
@@ -237,6 +254,8 @@ export class Leasing {
     const wanted = request.preferredAccount?.toLowerCase();
     const selectionLog = selection.log(choice);
     load.inFlight += 1;
+    const place = { accountId: id, upstreamId };
+    slots.take(place);
     const isCounted = request.isDryRun !== true;
     const claim = isCounted ? reservations.reserve(account, modelId, startedAt) : undefined;
     const window = isCounted ? overloads.noteStart(upstreamId, modelId, startedAt) : undefined;
@@ -277,6 +296,7 @@ export class Leasing {
         if (!isOpen) return;
         isOpen = false;
         load.inFlight -= 1;
+        slots.release(place);
         const at = clock.now();
         if (window !== undefined && !hasAnswered) {
           overloads.noteEnd(window, overloadOutcome(outcome), at);

@@ -8,6 +8,7 @@ import type { WriteBehindLog } from '../lib/write-behind.ts';
 import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { Eligibility, FamilyModels } from './eligibility.ts';
 import type { SessionStore } from './sessions.ts';
+import type { ConcurrencyLimits } from './slots.ts';
 import type { HealthBand } from './success-shares.ts';
 
 type ProtectionRule = (
@@ -32,6 +33,8 @@ export interface PoolOptions {
   readonly rulesVersion: () => unknown;
   /** What a share of a quota is in calls, where the upstream does not say; without it nobody knows. */
   readonly callLimitOf?: CallLimit | undefined;
+  /** The most calls at once of accounts and upstreams; without it there is no limit. */
+  readonly concurrency?: ConcurrencyLimits | undefined;
   /** Told how each lease ended, whatever it ended in. */
   readonly onOutcome?:
     | ((accountId: string, modelId: string, outcome: LeaseOutcome) => void)
@@ -65,6 +68,8 @@ export interface LeaseRequest {
   readonly preferredTier?: Tier | undefined;
   /** How long this request already waited for its session's account, in milliseconds. */
   readonly waitedMs?: number | undefined;
+  /** The upstream that keeps a slot for this request, which waited for it. */
+  readonly admitted?: string | undefined;
   /** True for a look without a call: no session is bound or moved by it. */
   readonly isDryRun?: boolean | undefined;
 }
@@ -80,6 +85,12 @@ export type LeaseResult =
   | {
       readonly kind: 'wait';
       readonly waitMs: number;
+      readonly selectionLog: readonly SelectionLogEntry[];
+    }
+  /** What could serve it has as many calls under way as it takes: `waitForSlot`, and lease again. */
+  | {
+      readonly kind: 'busy';
+      readonly upstreamIds: readonly string[];
       readonly selectionLog: readonly SelectionLogEntry[];
     }
   | {

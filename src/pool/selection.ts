@@ -12,6 +12,7 @@ import {
   type SelectionLogEntry,
   TIERS_BY_ROOM,
 } from './pool.ts';
+import type { Slots } from './slots.ts';
 import type { HealthBand, SuccessShares } from './success-shares.ts';
 
 export interface Choice {
@@ -37,10 +38,12 @@ export type Verdict =
       /** Until the upstream is surely asked again for the model. */
       readonly waitMs: number;
     }
-  | { readonly kind: 'tried'; readonly verdict: string };
+  | { readonly kind: 'tried' | 'busy'; readonly verdict: string };
 
 export const OVERLOADED = 'upstream is overloaded';
 export const TRIED: Verdict = { kind: 'tried', verdict: 'already tried' };
+
+const BUSY: Verdict = { kind: 'busy', verdict: 'has as many calls under way as it takes' };
 
 const ALL_TIERS = [...TIERS_BY_ROOM.keys()];
 /** Differences below this are noise: quota readings are minutes old, and every call changes them a little. */
@@ -63,6 +66,7 @@ const EXAMPLES = 3;
 export interface SelectionSources {
   readonly overloads: Overloads;
   readonly shares: SuccessShares;
+  readonly slots: Pick<Slots, 'isFull' | 'isLimited'>;
   readonly labels: Pick<AccountLabels, 'idsOf'>;
   /** A random number in [0, 1). */
   readonly random: () => number;
@@ -147,13 +151,32 @@ export class Selection {
     if (eligibility.kind !== 'eligible') return eligibility;
     const waitMs = this.overloadMs(candidate);
     if (waitMs > 0) return { kind: 'overloaded', verdict: OVERLOADED, waitMs };
-    return this.request.exclude?.has(account.record.id) === true ? TRIED : eligibility;
+    if (this.request.exclude?.has(account.record.id) === true) return TRIED;
+    return this.#isFull(candidate) ? BUSY : eligibility;
   }
 
-  /** Not tried by this request, and of a band that is looked at now. */
+  /** The upstreams of those that could serve it but for the calls they have under way. */
+  busyUpstreams(): readonly string[] {
+    const ids = new Set<string>();
+    for (const { upstreamId, tiers } of this.index.groups) {
+      for (const member of tiers.flat().flatMap(({ members }) => members)) {
+        if (this.verdictOf(member).kind === 'busy') ids.add(upstreamId);
+      }
+    }
+    return [...ids];
+  }
+
+  /** A look waits for nothing. */
+  #isFull({ account, upstreamId }: Candidate): boolean {
+    const { isDryRun, admitted } = this.request;
+    if (isDryRun === true) return false;
+    return this.#sources.slots.isFull({ accountId: account.record.id, upstreamId }, admitted);
+  }
+
+  /** Not tried by this request, not full, and of a band that is looked at now. */
   isLeft(candidate: Candidate): boolean {
     const { exclude } = this.request;
-    if (exclude?.has(candidate.account.record.id) === true) return false;
+    if (exclude?.has(candidate.account.record.id) === true || this.#isFull(candidate)) return false;
     return this.lowestBand === 2 || this.#bandOf(candidate) <= this.lowestBand;
   }
 
@@ -233,9 +256,11 @@ export class Selection {
   #firstLeft(ranks: readonly Rank[] = []): Rank | undefined {
     const lowered = this.lowestBand === 2 ? 0 : this.#sources.shares.lowered.size;
     const most = (this.request.exclude?.size ?? 0) + lowered;
+    const isLimited = this.#sources.slots.isLimited;
     for (const rank of ranks) {
       const { members } = rank;
-      if (members.length > most || members.some((member) => this.isLeft(member))) return rank;
+      const isSure = members.length > most && !isLimited;
+      if (isSure || members.some((member) => this.isLeft(member))) return rank;
     }
     return undefined;
   }

@@ -37,6 +37,7 @@ export interface SeedPoolOptions {
   readonly callLimitOf?: PoolOptions['callLimitOf'];
   readonly families?: PoolOptions['families'];
   readonly onOutcome?: PoolOptions['onOutcome'];
+  readonly concurrency?: PoolOptions['concurrency'];
   readonly sessionStore?: PoolOptions['sessionStore'];
   /** Instead of the one upstream. */
   readonly upstreams?: PoolOptions['upstreams'];
@@ -81,6 +82,7 @@ export function createSeedPool(options: SeedPoolOptions): SeedPool {
     callLimitOf: options.callLimitOf,
     families: options.families,
     onOutcome: options.onOutcome,
+    concurrency: options.concurrency,
     sessionStore: options.sessionStore,
     clock,
     random,
