@@ -21,7 +21,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import type { StoreLog } from './account-store.ts';
 import { builder, type TableRow } from './schema.ts';
-import { type Queries, readJson, type SqliteConnection } from './session.ts';
+import { type Queries, readJson, removeById, type SqliteConnection } from './session.ts';
 
 export function createAccessLogStore(connection: SqliteConnection): AccessLogStore {
   return {
@@ -73,17 +73,16 @@ export function createAddressRuleStore(connection: SqliteConnection): AddressRul
             .where('revision', '=', rule.revision - 1),
         );
         if (changed > 0) return;
-        const known = builder.selectFrom('address_rules').select('id').where('id', '=', rule.id);
-        refuseUpdate(queries.rows(known).length > 0, {
-          missing: told`There is no rule ${rule.id}.`,
-          stale: told`The address rule ${rule.id} was changed meanwhile.`,
-        });
+        refuseUpdate(
+          queries,
+          { table: 'address_rules', id: rule.id },
+          {
+            missing: told`There is no rule ${rule.id}.`,
+            stale: told`The address rule ${rule.id} was changed meanwhile.`,
+          },
+        );
       }),
-    remove: (id) =>
-      connection.write(
-        'power-cut',
-        (queries) => queries.run(builder.deleteFrom('address_rules').where('id', '=', id)) > 0,
-      ),
+    remove: (id) => removeById(connection, 'address_rules', id),
     addHits: (all) =>
       connection.write('crash', (queries) => {
         for (const { id, hits, lastHitAt } of all) {
@@ -96,10 +95,13 @@ export function createAddressRuleStore(connection: SqliteConnection): AddressRul
 
 /** Of an update that changed nothing: the row is gone, or of another revision. @throws StoreError */
 function refuseUpdate(
-  isKnown: boolean,
-  { missing, stale }: Readonly<Record<'missing' | 'stale', Sentence>>,
+  queries: Queries,
+  { table, id }: { readonly table: 'address_rules' | 'client_keys'; readonly id: string },
+  words: Readonly<Record<'missing' | 'stale', Sentence>>,
 ): never {
-  throw isKnown ? new StoreError('stale', stale) : new StoreError('missing', missing);
+  const [known] = queries.rows(builder.selectFrom(table).select('id').where('id', '=', id));
+  const fault = known === undefined ? 'missing' : 'stale';
+  throw new StoreError(fault, words[fault]);
 }
 
 /** API keys: limits as JSON, the secret only as a digest. */
@@ -124,17 +126,16 @@ export function createClientKeyStore(
             .where('revision', '=', key.revision - 1),
         );
         if (changed > 0) return;
-        const known = builder.selectFrom('client_keys').select('id').where('id', '=', key.id);
-        refuseUpdate(queries.rows(known).length > 0, {
-          missing: told`There is no key ${key.id}.`,
-          stale: told`The key ${key.id} was changed meanwhile.`,
-        });
+        refuseUpdate(
+          queries,
+          { table: 'client_keys', id: key.id },
+          {
+            missing: told`There is no key ${key.id}.`,
+            stale: told`The key ${key.id} was changed meanwhile.`,
+          },
+        );
       }),
-    remove: (id) =>
-      connection.write(
-        'power-cut',
-        (queries) => queries.run(builder.deleteFrom('client_keys').where('id', '=', id)) > 0,
-      ),
+    remove: (id) => removeById(connection, 'client_keys', id),
     saveProgress: (progress) =>
       connection.write('crash', (queries) => {
         for (const one of progress) saveProgress(queries, one);

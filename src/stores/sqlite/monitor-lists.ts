@@ -21,8 +21,6 @@ import { fromRequestsRow, LISTED_COLUMNS } from './monitor-rows.ts';
 import { builder, type Tables } from './schema.ts';
 import type { Queries, SqliteConnection } from './session.ts';
 
-// What of the records a filter takes, as SQL, and how a search goes about it.
-
 /** Records one step looks at, a few milliseconds of work: they are passed over in their index. */
 const STEP = 20_000;
 /** The same where bodies, which may be long, are looked through. */
@@ -34,20 +32,14 @@ interface Search {
   readonly filter: RequestFilter;
   /** Records one step looks at. */
   readonly step: number;
-  readonly matches: IdMatches;
+  /** Sequences, as JSON, of the records whose ids hold what is searched for; undefined: each is asked. */
+  readonly matches: string | undefined;
   /** Whether any body is kept, to be looked through too. */
   readonly hasBodies: boolean;
 }
 
-/** Sequences, as JSON, of the records whose ids hold what is searched for; undefined: each is asked. */
-type IdMatches = string | undefined;
-
-interface SearchSources {
-  readonly connection: SqliteConnection;
-}
-
 /** What a search needs to know before its first step. */
-async function planSearch({ connection }: SearchSources, filter: RequestFilter): Promise<Search> {
+async function planSearch(connection: SqliteConnection, filter: RequestFilter): Promise<Search> {
   const { search } = filter;
   if (search === undefined) return { filter, step: STEP, matches: undefined, hasBodies: false };
   const anyBody = builder.selectFrom('request_bodies').select('sequence').limit(1);
@@ -59,7 +51,7 @@ async function planSearch({ connection }: SearchSources, filter: RequestFilter):
 }
 
 /** Along the indexes of ids, which hold nothing else. */
-function matchIds(queries: Queries, search: string): IdMatches {
+function matchIds(queries: Queries, search: string): Search['matches'] {
   const pattern = likePattern(search);
   const sequences = builder
     .selectFrom('requests')
@@ -72,12 +64,11 @@ function matchIds(queries: Queries, search: string): IdMatches {
 }
 
 type Place = ExpressionBuilder<Tables, 'requests'>;
+type Condition = ExpressionWrapper<Tables, 'requests', SqlBool>;
+type SearchedPlaces = Omit<Search, 'step'>;
 
 /** Everything of the filter but the time. */
-function narrow(
-  eb: Place,
-  { filter, ...found }: Pick<Search, 'filter' | 'matches' | 'hasBodies'>,
-): ExpressionWrapper<Tables, 'requests', SqlBool> {
+function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
   const { status, protocol, surface, model, account, key, search } = filter;
   const all: Expression<SqlBool>[] = [];
   if (status?.kind === 'outcome') all.push(eb('outcome', '=', status.outcome));
@@ -109,8 +100,8 @@ const SEARCHED_BODIES = ['clientRequest', 'upstreamRequest', 'response'] as cons
 function holds(
   eb: Place,
   search: string,
-  { matches, hasBodies }: Pick<Search, 'matches' | 'hasBodies'>,
-): ExpressionWrapper<Tables, 'requests', SqlBool> {
+  { matches, hasBodies }: Omit<SearchedPlaces, 'filter'>,
+): Condition {
   const spellings = casesOf(search);
   const columns = matches === undefined ? [...SEARCHED, ...SEARCHED_IDS] : SEARCHED;
   const places: Expression<SqlBool>[] = columns.flatMap((column) =>
@@ -173,7 +164,8 @@ const COUNT_PATIENCE_MS = 300;
 const PLACE = ['requests.at', 'requests.sequence'] as const;
 const LISTED = LISTED_COLUMNS.map((column) => `requests.${column}` as const);
 
-export interface ListSources extends SearchSources {
+export interface ListSources {
+  readonly connection: SqliteConnection;
   readonly monotonic: () => number;
   /** Lets everything else have its turn. */
   readonly pause: () => Promise<void>;
@@ -185,16 +177,16 @@ export async function listRequests(
   { limit, cursor }: PageRequest,
 ): Promise<RequestPage> {
   const start = cursor === undefined ? undefined : readCursor(cursor);
-  const search = await planSearch(sources, filter);
+  const search = await planSearch(sources.connection, filter);
   const rows: RequestRow[] = [];
-  const position = await goOn(sources, start, {
-    patienceMs: PATIENCE_MS,
-    take: (from, queries) => readStep(queries, { ...search, from, limit: limit - rows.length }),
-    keep(found) {
-      rows.push(...found.rows);
-      return rows.length < limit;
-    },
-  });
+  let position = start;
+  const find = (queries: Queries, from: PagePosition | undefined) =>
+    readStep(queries, { ...search, from, limit: limit - rows.length });
+  for await (const found of inSteps(sources, { start, patienceMs: PATIENCE_MS, take: find })) {
+    rows.push(...found.rows);
+    position = found.next;
+    if (rows.length >= limit) break;
+  }
   return {
     rows,
     nextCursor: position && writeCursor(position),
@@ -202,27 +194,26 @@ export async function listRequests(
   };
 }
 
-interface Way<Taken extends { readonly next: PagePosition | undefined }> {
+interface Way<Taken> {
+  readonly start: PagePosition | undefined;
   readonly patienceMs: number;
   /** One step, in a transaction that may be tried again. */
-  take(from: PagePosition | undefined, queries: Queries): Taken;
-  /** False when it is enough. */
-  keep(taken: Taken): boolean;
+  take(queries: Queries, from: PagePosition | undefined): Taken;
 }
 
-/** Takes one step after the other, until nothing is left, or it is enough, or it took too long. @returns where to go on */
-async function goOn<Taken extends { readonly next: PagePosition | undefined }>(
+/** One step after the other, until nothing is left or it took too long. */
+async function* inSteps<Taken extends { readonly next: PagePosition | undefined }>(
   { connection, monotonic, pause }: ListSources,
-  start: PagePosition | undefined,
-  { patienceMs, take, keep }: Way<Taken>,
-): Promise<PagePosition | undefined> {
+  { start, patienceMs, take }: Way<Taken>,
+): AsyncGenerator<Taken> {
   const until = monotonic() + patienceMs;
   let from = start;
   for (;;) {
     const place = from;
-    const taken = await connection.read((queries) => take(place, queries));
+    const taken = await connection.read((queries) => take(queries, place));
+    yield taken;
     from = taken.next;
-    if (!keep(taken) || from === undefined || monotonic() >= until) return from;
+    if (from === undefined || monotonic() >= until) return;
     await pause();
   }
 }
@@ -249,34 +240,30 @@ async function countAll(
   let total = isWhole ? 0 : found;
   // Without a filter the index alone is counted, which needs no steps.
   const steps = isPlain ? { ...search, step: undefined } : search;
-  const end = await goOn(sources, isWhole ? undefined : position, {
-    patienceMs: COUNT_PATIENCE_MS,
-    take(from, queries) {
-      const { query, next } = openStep(queries, { ...steps, from });
-      const counted = query.clearOrderBy().select(({ fn }) => fn.countAll<number>().as('count'));
-      return { next, count: queries.rows(counted)[0]?.count ?? 0 };
-    },
-    keep({ count }) {
-      total += count;
-      return true;
-    },
-  });
+  const count = (queries: Queries, from: PagePosition | undefined) => {
+    const { query, next } = openStep(queries, { ...steps, from });
+    const counted = query.clearOrderBy().select(({ fn }) => fn.countAll<number>().as('count'));
+    return { next, count: queries.rows(counted)[0]?.count ?? 0 };
+  };
+  let end = isWhole ? undefined : position;
+  const way = { start: end, patienceMs: COUNT_PATIENCE_MS, take: count };
+  for await (const counted of inSteps(sources, way)) {
+    total += counted.count;
+    end = counted.next;
+  }
   return end === undefined ? total : undefined;
 }
 
 const NARROWING = ['status', 'protocol', 'surface', 'model', 'account', 'key', 'search'] as const;
 
-interface Step extends Omit<Search, 'step'> {
+interface Step extends SearchedPlaces {
   /** Undefined to look at all at once. */
   readonly step: number | undefined;
   /** Only what stands behind it. */
   readonly from: PagePosition | undefined;
 }
 
-function readStep(
-  queries: Queries,
-  { limit, ...step }: Step & { readonly limit: number },
-): { readonly rows: readonly RequestRow[]; readonly next: PagePosition | undefined } {
+function readStep(queries: Queries, { limit, ...step }: Step & { readonly limit: number }) {
   const { query, next } = openStep(queries, step);
   const found = queries.rows(query.select([...LISTED, 'requests.sequence']).limit(limit + 1));
   const page = found.slice(0, limit);

@@ -5,7 +5,6 @@ import type { RequestRecord } from '../../monitor/record.ts';
 import type {
   MinuteSum,
   RequestStore,
-  RetentionLimits,
   TimeRange,
   TimeSpan,
   UsageGroup,
@@ -71,7 +70,8 @@ export function createMonitorStore(
       if (stored <= limits.reducedBytes) isReducing = false;
       const before = isReducing ? Number.MAX_SAFE_INTEGER : limits.oldest;
       if ((await remove(before, removeOldest)) > 0) return false;
-      await connection.write('crash', (queries) => removeOldUsage(queries, limits));
+      const oldUsage = builder.deleteFrom('usage_sums').where('at', '<', limits.oldestUsage);
+      await connection.write('crash', (queries) => queries.run(oldUsage));
       const isSmaller = (await connection.write('crash', giveBackRoom)) > 0;
       // The file itself becomes smaller when its log is brought into it.
       if (isShrinking && !isSmaller) await connection.emptyLog();
@@ -212,19 +212,15 @@ function eraseOldest(queries: Queries, before: number): ReturnType<typeof remove
   }
 }
 
-function removeOldUsage(queries: Queries, { oldestUsage }: RetentionLimits): void {
-  queries.run(builder.deleteFrom('usage_sums').where('at', '<', oldestUsage));
-}
-
 /** Saves records in one transaction of the caller's. @returns the bytes that were added, about */
 function createRecordWriter() {
   const newest = builder.selectFrom('requests').select('sequence').orderBy('sequence', 'desc');
   const last = newest.limit(1).compile();
-  const insertRequest = createInserter<NewRequest>(
+  const insertRequest = createInserter<Sequenced<ReturnType<typeof toRequestsRow>>>(
     ['sequence', ...LISTED_COLUMNS, 'bytes', 'details'],
     (row) => builder.insertInto('requests').values(row).compile(),
   );
-  const insertBodies = createInserter<NewBodies>(
+  const insertBodies = createInserter<Sequenced<ReturnType<typeof toBodiesRow>>>(
     ['sequence', 'clientRequest', 'upstreamRequest', 'response', 'isWhole'],
     (row) => builder.insertInto('request_bodies').values(row).compile(),
   );
@@ -252,8 +248,7 @@ function sizeOf({ clientRequest, upstreamRequest, response }: ReturnType<typeof 
   return texts.reduce((sum, text = '') => sum + Buffer.byteLength(text), 0);
 }
 
-type NewRequest = { readonly sequence: number } & ReturnType<typeof toRequestsRow>;
-type NewBodies = { readonly sequence: number } & ReturnType<typeof toBodiesRow>;
+type Sequenced<Row> = Row & { readonly sequence: number };
 
 const SUMMED = [
   ...(['requests', 'errors', 'inputTokens', 'outputTokens'] as const),

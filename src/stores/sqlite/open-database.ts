@@ -4,8 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { sql } from 'kysely';
-import type { AccessStores } from '../../access/access.ts';
-import { type AccountStore, StoreError } from '../../accounts/account-store.ts';
+import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { told } from '../../lib/localized-message.ts';
 import {
@@ -15,12 +14,8 @@ import {
   makePrivate,
   placeFile,
 } from '../../lib/private-file.ts';
-import type { RequestStore } from '../../monitor/request-store.ts';
-import type { SessionStore } from '../../pool/sessions.ts';
 import { createVault, SealError, type Vault } from '../../sealing/seal.ts';
 import { createSecretKey } from '../../sealing/secret-key.ts';
-import type { SignatureStore, TraceStore } from '../../signatures/signature-store.ts';
-import type { DurableResponseStore } from '../../stored-responses/response-store.ts';
 import {
   createAccessLogStore,
   createAddressRuleStore,
@@ -28,19 +23,7 @@ import {
   createConsoleSessionStore,
 } from './access-stores.ts';
 import { createAccountStore, type StoreLog } from './account-store.ts';
-import { accountsAndSignatures } from './migrations/001-accounts-and-signatures.ts';
-import { keysAndRules } from './migrations/002-keys-and-rules.ts';
-import { monitor } from './migrations/003-monitor.ts';
-import { keptAnswers } from './migrations/004-kept-answers.ts';
-import { keptAnswerSizes } from './migrations/005-kept-answer-sizes.ts';
-import { requestFilters } from './migrations/006-request-filters.ts';
-import { requestDetails } from './migrations/007-request-details.ts';
-import { usageKeyNames } from './migrations/008-usage-key-names.ts';
-import { requestRetries } from './migrations/009-request-retries.ts';
-import { addressRuleRevisions } from './migrations/010-address-rule-revisions.ts';
-import { callTraces } from './migrations/011-call-traces.ts';
-import { sessionBindings } from './migrations/012-session-bindings.ts';
-import type { Migration } from './migrations/migration.ts';
+import { MIGRATIONS, type Migration } from './migrations.ts';
 import { createMonitorStore } from './monitor-store.ts';
 import { createDurableResponseStore } from './response-store.ts';
 import { builder } from './schema.ts';
@@ -76,20 +59,7 @@ const NOTHING_KEPT =
 const NOTHING_NEW_KEPT =
   'The disk of the data folder has no room left. Requests are served with what is stored; nothing new is kept until there is room.';
 
-export interface SqliteStores {
-  /** False while everything is in memory, for want of room. */
-  readonly isLasting: boolean;
-  readonly accounts: AccountStore;
-  readonly signatures: SignatureStore;
-  readonly callTraces: TraceStore;
-  readonly sessions: SessionStore;
-  readonly access: AccessStores;
-  readonly storedResponses: DurableResponseStore;
-  readonly requests: RequestStore;
-  /** From then on the database opens with this vault's key only; no stored secret is sealed again. */
-  changeKey(next: Vault): Promise<void>;
-  close(): Promise<void>;
-}
+export type SqliteStores = Awaited<ReturnType<typeof openDatabase>>;
 
 /**
  * A missing file becomes a new database; any other is opened or refused, never replaced. On a full disk a
@@ -97,12 +67,13 @@ export interface SqliteStores {
  * @throws StoreError `unreadable` for an empty, foreign, damaged or newer database or another secret
  * key, `unavailable` when the file cannot be read, written or locked
  */
-export async function openDatabase(options: DatabaseOptions): Promise<SqliteStores> {
+export async function openDatabase(options: DatabaseOptions) {
   const { path, vault, clock, log, maxKeptBytes } = options;
   const { connection, dataVault, isLasting } = await connect(options);
   const tables = { vault: dataVault, log };
   let current = vault;
   return {
+    /** False while everything is in memory, for want of room. */
     isLasting,
     accounts: createAccountStore(connection, tables),
     signatures: createSignatureStore(connection),
@@ -126,7 +97,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<SqliteStor
       maxBytes: maxKeptBytes,
     }),
     requests: createMonitorStore(connection, () => clock.monotonic()),
-    async changeKey(next) {
+    /** From then on the database opens with this vault's key only; no stored secret is sealed again. */
+    async changeKey(next: Vault): Promise<void> {
       await connection.write('power-cut', (queries) => {
         const sealed = next.seal(readDataKey(queries, { path, vault: current }), PLACE);
         queries.run(builder.updateTable('data_keys').set({ sealed }).where('name', '=', NAME));
@@ -323,12 +295,8 @@ function unreadable(path: string, what: string): StoreError {
   );
 }
 
-/** The key that seals the secrets of this database is itself sealed with the secret key. */
-interface DataKeyContext {
-  readonly path: string;
-  /** Of the secret key. */
-  readonly vault: Vault;
-}
+/** The key that seals the secrets of this database is itself sealed, with the secret key. */
+type DataKeyContext = Pick<DatabaseOptions, 'path' | 'vault'>;
 
 const NAME = 'accounts';
 const PLACE = 'data_keys/accounts/sealed';
@@ -362,21 +330,6 @@ function readDataKey(queries: Queries, { path, vault }: DataKeyContext): string 
     throw new StoreError('unreadable', why, error);
   }
 }
-
-const MIGRATIONS: readonly Migration[] = [
-  accountsAndSignatures,
-  keysAndRules,
-  monitor,
-  keptAnswers,
-  keptAnswerSizes,
-  requestFilters,
-  requestDetails,
-  usageKeyNames,
-  requestRetries,
-  addressRuleRevisions,
-  callTraces,
-  sessionBindings,
-];
 
 export interface MigrationContext {
   readonly path: string;

@@ -248,8 +248,11 @@ export class SqliteConnection {
 
   #recover(error: unknown): void {
     if (this.#file?.handle.isTransaction === true && !rollBack(this.#file.handle)) this.#end();
-    if (endsHandle(error)) this.#end();
-    if (this.#file !== undefined && isDiskFault(error)) doubt(this.#file);
+    const code = primaryCode(error);
+    // After these nothing that the open handle believes can be trusted.
+    if (code === CORRUPT || code === CANNOT_OPEN) this.#end();
+    // What was written lately may not have reached the disk, whatever a later flush says.
+    if (this.#file !== undefined && code === INPUT_OUTPUT) doubt(this.#file);
   }
 
   #end(): void {
@@ -313,6 +316,34 @@ export const openSqliteInMemory: OpenHandle = () => {
   return handle;
 };
 
+/** Expired and surplus rows leave with every so many saves: counting them costs more than a save. */
+const SAVES_BETWEEN_SWEEPS = 64;
+/** Or when so much of what all may take was saved since. */
+const SWEEP_SHARE = 1 / 16;
+
+/** Says after each save whether rows are to be swept now. */
+export function createSweepSchedule() {
+  let saves = 0;
+  let bytesSinceSweep = 0;
+  return (bytes: number, maxBytes: number): boolean => {
+    saves += 1;
+    bytesSinceSweep += bytes;
+    const isDue = saves % SAVES_BETWEEN_SWEEPS === 1 || bytesSinceSweep > maxBytes * SWEEP_SHARE;
+    if (isDue) bytesSinceSweep = 0;
+    return isDue;
+  };
+}
+
+/** Removes what people said, and all that hangs at it. @returns false when there was none */
+export function removeById(
+  connection: SqliteConnection,
+  table: 'accounts' | 'address_rules' | 'client_keys',
+  id: string,
+): Promise<boolean> {
+  const removal = builder.deleteFrom(table).where('id', '=', id);
+  return connection.write('power-cut', (queries) => queries.run(removal) > 0);
+}
+
 /** A stored text of JSON; undefined for what is none. */
 export function readJson(text: string): JsonValue | undefined {
   try {
@@ -366,38 +397,30 @@ const RESTORE = told`Nothing in it was changed. Put a backup in its place.`;
 /** The same error unless it comes from SQLite; then the store error that says what to do. */
 export function toStoreError(error: unknown, path: string): unknown {
   const code = primaryCode(error);
+  if (code === undefined) return error;
+  if (isFull(error)) return noRoom(path, error);
+  if (code === CORRUPT || code === NOT_A_DATABASE) return damagedDatabase(path, error);
+  return new StoreError('unavailable', sayFault(code, path), error);
+}
+
+function sayFault(code: number, path: string): Sentence {
   switch (code) {
-    case undefined:
-      return error;
     case BUSY:
     case LOCKED:
-      return unavailable(
-        told`The database ${path} is locked by another process. Try again when that one is done.`,
-      );
+      return told`The database ${path} is locked by another process. Try again when that one is done.`;
     case READ_ONLY:
-      return unavailable(
-        told`The database ${path} cannot be written. Check who may write to it and to its folder.`,
-      );
-    case FULL:
-      return noRoom(path, error);
+      return told`The database ${path} cannot be written. Check who may write to it and to its folder.`;
     case CANNOT_OPEN:
-      return unavailable(
-        told`The database ${path} cannot be opened. Check that it is there and who may read its folder.`,
-      );
+      return told`The database ${path} cannot be opened. Check that it is there and who may read its folder.`;
     case INPUT_OUTPUT:
-      if (extendedCode(error) === SHARED_MEMORY_SIZE) return noRoom(path, error);
-      return unavailable(
-        told`The database ${path} could not be read or written: the disk reported an error.`,
-      );
-    case CORRUPT:
-    case NOT_A_DATABASE:
-      return damagedDatabase(path, error);
+      return told`The database ${path} could not be read or written: the disk reported an error.`;
     default:
-      return unavailable(told`The database ${path} refused the work (SQLite code ${code}).`);
+      return told`The database ${path} refused the work (SQLite code ${code}).`;
   }
-  function unavailable(message: Sentence): StoreError {
-    return new StoreError('unavailable', message, error);
-  }
+}
+
+function isFull(error: unknown): boolean {
+  return primaryCode(error) === FULL || extendedCode(error) === SHARED_MEMORY_SIZE;
 }
 
 /** Said at a start too, which ends with it. */
@@ -408,11 +431,7 @@ export function noRoom(path: string, cause: unknown): StoreError {
 
 /** Whether it was for want of room that the database was not opened or written. */
 export function isForWantOfRoom(error: unknown): error is StoreError {
-  if (!(error instanceof StoreError)) return false;
-  const { cause } = error;
-  return (
-    isOutOfRoom(cause) || primaryCode(cause) === FULL || extendedCode(cause) === SHARED_MEMORY_SIZE
-  );
+  return error instanceof StoreError && (isOutOfRoom(error.cause) || isFull(error.cause));
 }
 
 export function damagedDatabase(path: string, cause?: unknown): StoreError {
@@ -422,17 +441,6 @@ export function damagedDatabase(path: string, cause?: unknown): StoreError {
 function isBusy(error: unknown): boolean {
   const code = primaryCode(error);
   return code === BUSY || code === LOCKED;
-}
-
-/** After these nothing that the open handle believes can be trusted. */
-function endsHandle(error: unknown): boolean {
-  const code = primaryCode(error);
-  return code === CORRUPT || code === CANNOT_OPEN;
-}
-
-/** After these what was written lately may not have reached the disk, whatever a later flush says. */
-function isDiskFault(error: unknown): boolean {
-  return primaryCode(error) === INPUT_OUTPUT;
 }
 
 /** True when a unique column or a primary key has that value already. */
@@ -462,15 +470,13 @@ const KEPT_SHARE = 1 / 16;
 const SPARE_SHARE = 1 / 4;
 
 /**
- * Makes the file smaller by a step. https://www.sqlite.org/pragma.html#pragma_incremental_vacuum
+ * Makes the file smaller by a step (https://www.sqlite.org/pragma.html#pragma_incremental_vacuum). Begins when much
+ * is free and goes on until little is: one removal is not given back for each that follows.
  * @returns the pages given back; 0 when nothing is to be done, or the file was made without the means for it
  */
-export type GiveBackRoom = (queries: Queries) => number;
-
-/** Begins when much is free and goes on until little is: one removal is not given back for each that follows. */
-export function createGiveBackRoom(): GiveBackRoom {
+export function createGiveBackRoom() {
   let isUnderWay = false;
-  return (queries) => {
+  return (queries: Queries): number => {
     const pages = readNumber(queries, 'page_count');
     const free = readNumber(queries, 'freelist_count');
     const kept = Math.max(KEPT_PAGES, pages * KEPT_SHARE);
