@@ -3,26 +3,25 @@
 import { readFileSync } from 'node:fs';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { nearestName } from '../lib/names.ts';
-import { DEFAULTS } from './settings.ts';
+import {
+  CONFIG_SCHEMA,
+  DEFAULTS,
+  type PlainValue,
+  PROXY_SCHEMA,
+  type SettingSchema,
+} from './settings.ts';
 import {
   AUTH_MODES,
   ConfigError,
-  LOG_LEVELS,
-  readAddressRange,
   readBaseUrl,
-  readClientKey,
   readHeaders,
   readHost,
-  readHostName,
   readInteger,
   readList,
   readLocation,
   readOneLine,
-  readOrigin,
   readPairs,
-  readPassword,
   readPath,
-  readPort,
   readRatio,
   readSecret,
   readSwitch,
@@ -84,12 +83,12 @@ export type RestartReason = 'socket' | 'path' | 'process';
 const MAX_BODY_BYTES = 2_147_483_647;
 export const DEFAULT_DIST_PATH = 'dist';
 
+const PROXY = PROXY_SCHEMA.properties;
+
 /** Every variable, by its name in the code. Each may also be given as `NAME_FILE`: a file that holds the value. */
 export const VARIABLES = {
-  apiKey: variable('API_KEY', 'Key that clients send with model requests.', readClientKey, {
-    shows: 'secret',
-  }),
-  webPassword: variable('WEB_PASSWORD', 'Password of the web console.', readPassword, {
+  apiKey: ofSetting('API_KEY', CONFIG_SCHEMA.properties.api_key, { shows: 'secret' }),
+  webPassword: ofSetting('WEB_PASSWORD', CONFIG_SCHEMA.properties.admin_password, {
     fallback: '`admin_password` of the config file, else `API_KEY`',
     shows: 'secret',
   }),
@@ -103,26 +102,20 @@ export const VARIABLES = {
     fallback: code(DEFAULT_DIST_PATH),
     restart: 'path',
   }),
-  port: variable('PORT', 'Port to listen on; 0 takes a free one.', readPort, {
-    fallback: code(DEFAULTS.port),
-    flag: '--port',
-    restart: 'socket',
-  }),
+  port: ofSetting('PORT', PROXY.port, { flag: '--port', restart: 'socket' }),
   host: variable('HOST', 'Address to listen on; `0.0.0.0` serves the network.', readHost, {
     fallback: code(DEFAULTS.host),
     flag: '--host',
     restart: 'socket',
   }),
-  authMode: variable(
-    'AUTH_MODE',
-    'Who needs a key: `off` nobody (development only), `auto` everyone but local requests, `strict` everyone.',
-    (text) => readWord(text, AUTH_MODES),
-    { fallback: code(DEFAULTS.authMode), flag: '--auth-mode' },
-  ),
+  authMode: variable('AUTH_MODE', PROXY.auth_mode.description, oneOf(AUTH_MODES), {
+    fallback: code(DEFAULTS.authMode),
+    flag: '--auth-mode',
+  }),
   upstreamProfile: variable(
     'UPSTREAM_PROFILE',
     `How the upstream is reached: ${UPSTREAM_PROFILES.join(', ')}.`,
-    (text) => readWord(text, UPSTREAM_PROFILES),
+    oneOf(UPSTREAM_PROFILES),
     { fallback: '`generic` with `UPSTREAM_BASE_URL`, else `gemini-api`' },
   ),
   upstreamBaseUrl: variable('UPSTREAM_BASE_URL', 'Address of the upstream.', readBaseUrl, {
@@ -138,13 +131,13 @@ export const VARIABLES = {
   upstreamVocabulary: variable(
     'ISTHMUS_UPSTREAM_VOCABULARY',
     'Words a `generic` upstream takes: `real` or `neutral`.',
-    (text) => readWord(text, ['real', 'neutral'] as const),
+    oneOf(['real', 'neutral']),
     { fallback: '`neutral`' },
   ),
   upstreamAuth: variable(
     'ISTHMUS_UPSTREAM_AUTH',
     'How a key travels to a `generic` upstream: `bearer`, `header` or `query`.',
-    (text) => readWord(text, ['bearer', 'header', 'query'] as const),
+    oneOf(['bearer', 'header', 'query']),
     { fallback: '`bearer`' },
   ),
   upstreamLocation: variable(
@@ -176,33 +169,11 @@ export const VARIABLES = {
     (text) => readUrl(text, ['redis', 'rediss', 'valkey', 'valkeys']),
     { shows: 'host' },
   ),
-  trustedProxies: variable(
-    'TRUSTED_PROXIES',
-    'Addresses and CIDR ranges whose `X-Forwarded-For` is believed, comma list.',
-    (text) => readList(text, readAddressRange),
-  ),
-  allowedHosts: variable(
-    'ISTHMUS_ALLOWED_HOSTS',
-    'Host names, besides the loopback ones, under which local requests may come, comma list.',
-    (text) => readList(text, readHostName),
-  ),
-  corsOrigins: variable(
-    'ISTHMUS_CORS_ORIGINS',
-    'Origins of web pages that may call with a key, comma list.',
-    (text) => readList(text, readOrigin),
-  ),
-  fetchRemoteMedia: variable(
-    'ISTHMUS_FETCH_REMOTE_MEDIA',
-    'Fetches images and documents that requests name by https address, from public hosts only: `true` or `false`.',
-    readSwitch,
-    { fallback: code(DEFAULTS.fetchRemoteMedia) },
-  ),
-  logLevel: variable(
-    'LOG_LEVEL',
-    `Least level that is logged: ${LOG_LEVELS.join(', ')}.`,
-    (text) => readWord(text, LOG_LEVELS),
-    { fallback: code(DEFAULTS.logLevel), flag: '--log-level' },
-  ),
+  trustedProxies: ofSetting('TRUSTED_PROXIES', PROXY.trusted_proxies),
+  allowedHosts: ofSetting('ISTHMUS_ALLOWED_HOSTS', PROXY.allowed_hosts),
+  corsOrigins: ofSetting('ISTHMUS_CORS_ORIGINS', PROXY.cors_origins),
+  fetchRemoteMedia: ofSetting('ISTHMUS_FETCH_REMOTE_MEDIA', PROXY.fetch_remote_media),
+  logLevel: ofSetting('LOG_LEVEL', PROXY.log_level, { flag: '--log-level' }),
   otlpEndpoint: variable(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'Where OpenTelemetry traces and metrics go, as OTLP over HTTP: `/v1/traces` and `/v1/metrics` below this address.',
@@ -226,7 +197,7 @@ export const VARIABLES = {
   otelTracesSampler: variable(
     'OTEL_TRACES_SAMPLER',
     `Which traces are kept: ${TRACE_SAMPLERS.join(', ')}.`,
-    (text) => readWord(text, TRACE_SAMPLERS),
+    oneOf(TRACE_SAMPLERS),
     { fallback: '`parentbased_always_on`' },
   ),
   otelTracesSamplerArg: variable(
@@ -321,9 +292,39 @@ function variable<Value>(
   name: string,
   summary: string,
   read: (text: string) => Value,
-  { fallback = 'not set', ...facts }: VariableFacts & { readonly fallback?: string } = {},
+  { fallback = 'not set', ...facts }: GivenFacts = {},
 ): Variable<Value> {
   return { name, summary, fallback, read, ...facts };
+}
+
+type GivenFacts = VariableFacts & { readonly fallback?: string };
+
+/** A variable for a row of the settings table: what that says of the value holds for both. */
+function ofSetting<Row extends SettingSchema & { readonly description: string }>(
+  name: string,
+  row: Row,
+  facts: GivenFacts = {},
+): Variable<PlainValue<Row>> {
+  const [forms, read] = readerOf(row);
+  const summary = row.description.replace(/\.$/, `${forms}.`);
+  const usual =
+    row.default === undefined || Array.isArray(row.default) ? {} : { fallback: code(row.default) };
+  // What the row describes, its reader gives.
+  return variable(name, summary, read as (text: string) => PlainValue<Row>, { ...usual, ...facts });
+}
+
+/** How a value is written in one line, for the summary, and its reader. */
+function readerOf(row: SettingSchema): readonly [forms: string, read: (text: string) => unknown] {
+  const { type, enum: words, check = readOneLine, minimum: least = 0, maximum: most = 0 } = row;
+  if (words !== undefined) return [`: ${words.join(', ')}`, oneOf(words)];
+  if (type === 'array') return [', comma list', (text) => readList(text, check)];
+  if (type === 'boolean') return [': `true` or `false`', readSwitch];
+  if (type === 'integer') return ['', (text) => readInteger(text, { least, most })];
+  return ['', check];
+}
+
+function oneOf<const Word extends string>(words: readonly Word[]): (text: string) => Word {
+  return (text) => readWord(text, words);
 }
 
 function code(value: unknown): string {
