@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
-import { DEFAULT_DIST_PATH, type Environment } from './env.ts';
+import { DEFAULT_DIST_PATH, type Environment, VARIABLES } from './env.ts';
 import {
   type ConfigFile,
   type FamiliesSettings,
@@ -45,8 +45,6 @@ export interface Settings extends FileSettings {
   readonly upstreams: readonly UpstreamDefinition[];
   /** Accounts of the environment, by the profile's name as the id of their upstream. */
   readonly upstreamSeeds: readonly UpstreamSeed[];
-  readonly databaseUrl: string | undefined;
-  readonly redisUrl: string | undefined;
   /** Where traces and metrics go; undefined when nowhere. */
   readonly telemetry: TelemetrySettings | undefined;
   readonly secretKey: string | undefined;
@@ -89,8 +87,6 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
     dataDir: resolveDataDir(flags, environment),
     upstreams,
     upstreamSeeds,
-    databaseUrl: environment.databaseUrl,
-    redisUrl: environment.redisUrl,
     telemetry: readTelemetrySettings(environment),
     secretKey: environment.secretKey,
     warnings: [
@@ -104,23 +100,18 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
 
 /** Requests are answered with what is missing, so that the console can be opened all the same. */
 function missingAddressWarnings(upstreams: Settings['upstreams']): Sentence[] {
-  const isMute = upstreams.some(({ profile, baseUrl }) => profile === 'generic' && !baseUrl);
-  if (!isMute) return [];
-  return [told`UPSTREAM_PROFILE=generic needs an address: set UPSTREAM_BASE_URL.`];
+  return upstreams.some(({ profile, baseUrl }) => profile === 'generic' && !baseUrl)
+    ? [told`UPSTREAM_PROFILE=generic needs an address: set UPSTREAM_BASE_URL.`]
+    : [];
 }
 
 /** Settings of later parts: whoever sets one should know that it does nothing yet. */
-function unusedWarnings({ databaseUrl, redisUrl }: Environment, { proxy }: ConfigFile): Sentence[] {
-  const unused = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-  const sentences = Object.entries(unused).flatMap(([name, value]) =>
-    value === undefined ? [] : [told`${name} is set, but nothing uses it yet.`],
-  );
-  if (proxy?.extprov?.enabled === true) {
-    sentences.push(
-      told`proxy.extprov.enabled is true in the config file, but the external provider does not work yet: it is treated as off.`,
-    );
-  }
-  return sentences;
+function unusedWarnings(environment: Environment, { proxy }: ConfigFile): Sentence[] {
+  const unused = (['databaseUrl', 'redisUrl'] as const).filter((key) => environment[key]);
+  const sentences = unused.map((key) => told`${VARIABLES[key].name} is set, but nothing uses it yet.`);
+  if (proxy?.extprov?.enabled !== true) return sentences;
+  const provider = told`proxy.extprov.enabled is true in the config file, but the external provider does not work yet: it is treated as off.`;
+  return [...sentences, provider];
 }
 
 /** What `over` says of the same names wins. */

@@ -119,7 +119,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
       const wanted = typeof patch === 'function' ? patch(good.raw) : patch;
       if (wanted === undefined) return settings;
       const next = mergePatch(good.raw, wanted);
-      refuseEnabling(path, good.raw, next);
+      refuse(path, enablingProblems(good.raw, next));
       try {
         await putInForce(await writeConfig(path, next, read));
         return settings;
@@ -142,7 +142,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     /** The places of the file that a flag or the environment wins over; no secrets. */
     overrides: () => overrides,
     /** Every variable of the environment with what is in force; no secrets. */
-    variables: () => listVariables(sources, settings, (at) => isInFile(good.raw, at)),
+    variables: () => listVariables(sources, settings, (at) => valueAt(good.raw, at) !== undefined),
     /** Empty when nothing is wrong. */
     problems: (): readonly string[] => problems,
     /** Calls back after each change of the settings; the answer ends it. */
@@ -152,7 +152,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     async preview(patch: JsonObject): Promise<Settings> {
       const raw = mergePatch(good.raw, patch);
       const { config } = await requireGood(path, raw);
-      refuseEnabling(path, good.raw, raw);
+      refuse(path, enablingProblems(good.raw, raw));
       return resolveSettings({ ...sources, file: config });
     },
     /**
@@ -180,13 +180,12 @@ function sayOrigin({ origin, problems, raw }: LoadedConfig, path: string, log: C
   }
 }
 
-/** @throws ConfigError when a change switches on what does not work yet. */
-function refuseEnabling(path: string, before: JsonObject, after: JsonObject): void {
-  const problems = enablingProblems(before, after);
+/** @throws ConfigError when there is any problem */
+function refuse(path: string, problems: readonly string[]): void {
   if (problems.length > 0) throw new ConfigError(path, problems);
 }
 
-/** A file that holds it from before is served as it is, with a warning. */
+/** What does not work yet is not switched on; a file that holds it from before is served as it is, with a warning. */
 function enablingProblems(before: JsonObject, after: JsonObject): readonly string[] {
   if (isProviderEnabled(before) || !isProviderEnabled(after)) return [];
   return [
@@ -195,17 +194,14 @@ function enablingProblems(before: JsonObject, after: JsonObject): readonly strin
 }
 
 function isProviderEnabled(raw: JsonObject): boolean {
-  const { proxy } = raw;
-  const extprov = isJsonObject(proxy) ? proxy.extprov : undefined;
-  return isJsonObject(extprov) && extprov.enabled === true;
+  return valueAt(raw, ['proxy', 'extprov', 'enabled']) === true;
 }
 
-function isInFile(raw: JsonObject, path: readonly string[]): boolean {
-  let value: JsonValue | undefined = raw;
-  for (const step of path) {
-    value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  }
-  return value !== undefined;
+function valueAt(raw: JsonObject, path: readonly string[]): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>(
+    (value, step) => (isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined),
+    raw,
+  );
 }
 
 function isWeaker(next: Settings, before: Settings): boolean {
