@@ -58,12 +58,6 @@ export function toCredential(
   };
 }
 
-interface CodeGrant {
-  readonly code: string;
-  readonly codeVerifier: string;
-  readonly redirectUri: string;
-}
-
 export interface EndpointOptions {
   readonly fetch: OAuthFetch;
   readonly clock: Clock;
@@ -93,7 +87,11 @@ export class TokenEndpoint {
     this.#options = options;
   }
 
-  exchangeCode(settings: OAuthSettings, grant: CodeGrant, reach: Reach): Promise<TokenReply> {
+  exchangeCode(
+    settings: OAuthSettings,
+    grant: Readonly<Record<'code' | 'codeVerifier' | 'redirectUri', string>>,
+    reach: Reach,
+  ): Promise<TokenReply> {
     const fields = {
       grant_type: 'authorization_code',
       code: grant.code,
@@ -143,20 +141,18 @@ export class TokenEndpoint {
   }
 
   call(call: EndpointCall): Promise<EndpointReply> {
-    return withinLimit(
-      {
-        clock: this.#options.clock,
-        limitMs: LIMIT_MS,
-        signal: call.reach.signal,
-        tooSlow: () => new OAuthFault('too-slow'),
-        // Only the code goes on: the error itself may hold addresses with passwords.
-        faultOf: (error) =>
-          error instanceof OAuthFault
-            ? error
-            : new OAuthFault('unreachable', { code: codeOf(error) }),
-      },
-      (ended) => this.#exchange(call, ended),
-    );
+    const limit = {
+      clock: this.#options.clock,
+      limitMs: LIMIT_MS,
+      signal: call.reach.signal,
+      tooSlow: () => new OAuthFault('too-slow'),
+      // Only the code goes on: the error itself may hold addresses with passwords.
+      faultOf: (error: unknown) =>
+        error instanceof OAuthFault
+          ? error
+          : new OAuthFault('unreachable', { code: codeOf(error) }),
+    };
+    return withinLimit(limit, (ended) => this.#exchange(call, ended));
   }
 
   async #ask(
@@ -269,13 +265,14 @@ export function createOAuthOutbound({ userAgent }: { readonly userAgent: string 
     if (proxyUrl === undefined) return direct;
     const dispatcher = proxies.get(proxyUrl) ?? createProxy(proxyUrl);
     proxies.delete(proxyUrl);
-    proxies.set(proxyUrl, dispatcher);
-    for (const [oldest, leaving] of proxies) {
-      if (proxies.size <= MAX_PROXIES) break;
-      proxies.delete(oldest);
+    const [oldest] = proxies;
+    if (oldest !== undefined && proxies.size === MAX_PROXIES) {
+      const [address, leaving] = oldest;
+      proxies.delete(address);
       // A proxy in use ends its calls first: `close` waits for them.
       leaving.close().catch(() => leaving.destroy());
     }
+    proxies.set(proxyUrl, dispatcher);
     return dispatcher;
   };
 
@@ -310,30 +307,28 @@ function createProxy(proxyUrl: string): Dispatcher {
 }
 
 function clientFields({ clientId, clientSecret }: OAuthSettings): Record<string, string> {
-  return {
-    client_id: clientId,
-    ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
-  };
+  const secret = clientSecret === undefined ? {} : { client_secret: clientSecret };
+  return { client_id: clientId, ...secret };
 }
 
 function readTokenReply(reply: EndpointReply, secrets: readonly string[]): TokenReply {
-  const { body } = reply;
-  const accessToken = body?.access_token;
-  const kind = body?.token_type ?? 'bearer';
+  const { body = {} } = reply;
+  const accessToken = readToken(body.access_token);
+  const kind = body.token_type ?? 'bearer';
   const isBearer = typeof kind === 'string' && kind.toLowerCase() === 'bearer';
-  const isToken = typeof accessToken === 'string' && TOKEN.test(accessToken);
-  if (!isSuccess(reply) || body === undefined || !isToken || !isBearer) {
-    throw faultOf(reply, secrets);
-  }
+  if (!isSuccess(reply) || accessToken === undefined || !isBearer) throw faultOf(reply, secrets);
   const { refresh_token: refreshToken, id_token: idToken, scope } = body;
   return {
     accessToken,
-    refreshToken:
-      typeof refreshToken === 'string' && TOKEN.test(refreshToken) ? refreshToken : undefined,
+    refreshToken: readToken(refreshToken),
     idToken: typeof idToken === 'string' ? idToken : undefined,
     lifetimeMs: readLifetimeSeconds(body.expires_in) * 1000,
     scopes: typeof scope === 'string' ? scope.split(' ').filter((one) => one !== '') : undefined,
   };
+}
+
+function readToken(value: unknown): string | undefined {
+  return typeof value === 'string' && TOKEN.test(value) ? value : undefined;
 }
 
 /** Some providers write the number as a string. */

@@ -24,11 +24,10 @@ import {
 } from './oauth-client.ts';
 import { AccountPlacer, type AccountPlacerOptions, type Placed } from './place-account.ts';
 
+/** What was pasted: scheme, host and path, where it was a whole address; a code alone knows no state. */
 interface PastedResponse {
   readonly parameters: URLSearchParams;
-  /** Scheme, host and path, where a whole address was pasted. */
   readonly address?: string | undefined;
-  /** A code alone knows no state. */
   readonly isCode?: boolean;
 }
 
@@ -52,7 +51,6 @@ function readPasted(text: string): PastedResponse {
   const query = dense.slice(dense.indexOf('?') + 1);
   const isQuery = /(^|&)(code|error)=|^(state|iss)=/.test(query);
   if (isQuery) return { parameters: new URLSearchParams(query) };
-  // What follows the code may have been copied with it.
   // A bare code may hold `+` as it is, and may be percent-encoded as it stood in the address.
   return { parameters: new URLSearchParams(`code=${dense.replaceAll('+', '%2B')}`), isCode: true };
 }
@@ -63,7 +61,11 @@ function readPasted(text: string): PastedResponse {
  */
 function checkResponse(
   { parameters: given, address, isCode = false }: PastedResponse,
-  { settings, state, redirectUri }: ExpectedResponse,
+  {
+    settings,
+    state,
+    redirectUri,
+  }: Pick<AuthorizationRequest, 'settings' | 'state' | 'redirectUri'>,
 ): string {
   if (address !== undefined && address !== addressOf(new URL(redirectUri))) {
     throw badPaste(told`This is not the address the sign-in leads to (${redirectUri}).`);
@@ -75,34 +77,23 @@ function checkResponse(
     throw badPaste(told`This answer is from another provider than the sign-in was started with.`);
   }
   const server = { issuer: issuer ?? settings.issuer ?? settings.authorizationUrl };
-  const [code, ...more] = validate(server, settings.clientId, { parameters, state }).getAll('code');
+  const client = { client_id: settings.clientId };
+  let answer: URLSearchParams;
+  try {
+    answer = validateAuthResponse(server, client, parameters, state);
+  } catch (error) {
+    if (error instanceof AuthorizationResponseError) throw badPaste(refusalWords(error.error));
+    throw badPaste(told`This is not a proper answer to this sign-in. Start the sign-in again.`);
+  }
+  const [code, ...more] = answer.getAll('code');
   if (code === undefined || more.length > 0 || !CODE.test(code)) {
     throw badPaste(told`There is no usable code in this. Start the sign-in again.`);
   }
   return code;
 }
 
-interface ExpectedResponse {
-  readonly state: string;
-  readonly redirectUri: string;
-  readonly settings: OAuthSettings;
-}
-
 function addressOf({ origin, pathname }: URL): string {
   return origin + pathname;
-}
-
-function validate(
-  server: { readonly issuer: string },
-  clientId: string,
-  { parameters, state }: { readonly parameters: URLSearchParams; readonly state: string },
-): URLSearchParams {
-  try {
-    return validateAuthResponse(server, { client_id: clientId }, parameters, state);
-  } catch (error) {
-    if (error instanceof AuthorizationResponseError) throw badPaste(refusalWords(error.error));
-    throw badPaste(told`This is not a proper answer to this sign-in. Start the sign-in again.`);
-  }
 }
 
 /** RFC 6749 §4.1.2.1 and OpenID Connect Core §3.1.2.6. */
@@ -226,13 +217,10 @@ const MAX_PER_OWNER = 16;
 const MAX_TOTAL = 256;
 
 export function createSignIns(options: SignInsOptions) {
-  const { oauth, clock } = options;
+  const { oauth, clock, book } = options;
   const pending = new Map<string, PendingSignIn>();
-  const parts = {
-    ...options,
-    endpoint: new TokenEndpoint(options),
-    placer: new AccountPlacer(options),
-  };
+  const endpoint = new TokenEndpoint(options);
+  const placer = new AccountPlacer(options);
 
   const dropExpired = (): void => {
     for (const [state, { endsAt }] of pending) {
@@ -269,7 +257,7 @@ export function createSignIns(options: SignInsOptions) {
     async start(request: StartSignIn): Promise<StartedSignIn> {
       const { upstreamId, owner, reauthenticate, label } = request;
       const settings = requireSettings(oauth, upstreamId);
-      const account = reauthenticate && requireAccount(options, upstreamId, reauthenticate);
+      const account = reauthenticate && requireAccount(book, upstreamId, reauthenticate);
       const redirectUri = chooseRedirectUri(settings, request.redirectUri);
       const state = generateRandomState();
       const codeVerifier = generateRandomCodeVerifier();
@@ -312,64 +300,51 @@ export function createSignIns(options: SignInsOptions) {
       const settings = requireSettings(oauth, signIn.upstreamId);
       const { redirectUri } = signIn;
       const code = checkResponse(pasted, { state, redirectUri, settings });
-      return finish(parts, { signIn, settings, code });
+      return finish(signIn, settings, code);
     },
   };
-}
 
-interface Parts extends SignInsOptions {
-  readonly endpoint: TokenEndpoint;
-  readonly placer: AccountPlacer;
-}
-
-interface Grant {
-  readonly signIn: PendingSignIn;
-  readonly settings: OAuthSettings;
-  readonly code: string;
-}
-
-async function finish(parts: Parts, { signIn, settings, code }: Grant): Promise<Placed> {
-  const { endpoint, placer, clock, book } = parts;
-  const { upstreamId, redirectUri, codeVerifier, nonce, reauthenticate } = signIn;
-  const account =
-    reauthenticate === undefined ? undefined : requireAccount(parts, upstreamId, reauthenticate);
-  const proxyUrl = account && book.proxyUrl(account.record.id);
-  const reach = { signal: NEVER, proxyUrl };
-  const sentAt = clock.now();
-  try {
-    const reply = await endpoint.exchangeCode(settings, { code, codeVerifier, redirectUri }, reach);
-    const { refreshToken } = reply;
-    if (refreshToken === undefined) throw noRefreshToken();
-    const credential = toCredential(reply, { refreshToken, scopes: undefined }, sentAt);
-    const question = { settings, reply, nonce, reach };
-    const identity = await readIdentity(endpoint, clock.now(), question);
-    if (identity.kind === 'rejected')
-      throw badPaste(told`The sign-in was refused: ${identity.reason}.`);
-    const email = identity.kind === 'email' ? identity.email : undefined;
-    if (account !== undefined) {
-      checkSameEmail(account, email);
-      const signedIn = await placer.reauthenticate(account, credential);
-      return { kind: 'reauthenticated', account: signedIn };
+  async function finish(
+    signIn: PendingSignIn,
+    settings: OAuthSettings,
+    code: string,
+  ): Promise<Placed> {
+    const { upstreamId, redirectUri, codeVerifier, nonce, reauthenticate } = signIn;
+    const account =
+      reauthenticate === undefined ? undefined : requireAccount(book, upstreamId, reauthenticate);
+    const proxyUrl = account && book.proxyUrl(account.record.id);
+    const reach = { signal: NEVER, proxyUrl };
+    const sentAt = clock.now();
+    try {
+      const reply = await endpoint.exchangeCode(
+        settings,
+        { code, codeVerifier, redirectUri },
+        reach,
+      );
+      const { refreshToken } = reply;
+      if (refreshToken === undefined) throw badPaste(NO_REFRESH_TOKEN);
+      const credential = toCredential(reply, { refreshToken, scopes: undefined }, sentAt);
+      const question = { settings, reply, nonce, reach };
+      const identity = await readIdentity(endpoint, clock.now(), question);
+      if (identity.kind === 'rejected')
+        throw badPaste(told`The sign-in was refused: ${identity.reason}.`);
+      const email = identity.kind === 'email' ? identity.email : undefined;
+      if (account !== undefined) {
+        checkSameEmail(account, email);
+        const signedIn = await placer.reauthenticate(account, credential);
+        return { kind: 'reauthenticated', account: signedIn };
+      }
+      const label = email ?? signIn.label;
+      if (label === undefined) throw badPaste(NAMELESS_ACCOUNT);
+      return await placer.place({ upstreamId, label, credential });
+    } catch (error) {
+      throw error instanceof OAuthFault ? failedAtProvider(error) : error;
     }
-    const label = email ?? signIn.label;
-    if (label === undefined) throw namelessAccount();
-    return await placer.place({ upstreamId, label, credential });
-  } catch (error) {
-    throw error instanceof OAuthFault ? failedAtProvider(error) : error;
   }
 }
 
-function noRefreshToken(): GatewayError {
-  return badPaste(
-    told`The provider gave no refresh token, so the account would end within the hour. Add access_type=offline and prompt=consent to extra_parameters of this upstream (or the scope offline_access, as the provider wants it), then sign in again.`,
-  );
-}
-
-function namelessAccount(): GatewayError {
-  return badPaste(
-    told`The provider does not say whose account this is. Add the scopes openid and email or a userinfo_url to this upstream, or give a label.`,
-  );
-}
+const NO_REFRESH_TOKEN = told`The provider gave no refresh token, so the account would end within the hour. Add access_type=offline and prompt=consent to extra_parameters of this upstream (or the scope offline_access, as the provider wants it), then sign in again.`;
+const NAMELESS_ACCOUNT = told`The provider does not say whose account this is. Add the scopes openid and email or a userinfo_url to this upstream, or give a label.`;
 
 function failedAtProvider(fault: OAuthFault): GatewayError {
   const isRefusal = fault.kind === 'revoked' || fault.kind === 'refused';
@@ -390,7 +365,7 @@ function requireSettings(oauth: OAuthDirectory, upstreamId: string): OAuthSettin
   throw invalidRequest('upstreamId', message);
 }
 
-function requireAccount({ book }: SignInsOptions, upstreamId: string, id: string): Account {
+function requireAccount(book: SignInsOptions['book'], upstreamId: string, id: string): Account {
   const account = book.find(id);
   if (account?.origin === 'stored' && account.record.upstreamId === upstreamId) {
     if (account.record.kind === 'oauth') return account;
