@@ -1,6 +1,6 @@
 // `isthmus accounts add`: by key, refresh token, key file or sign-in.
 
-import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { definedFields, isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import { findAccount, printAccount } from './accounts.ts';
 import {
   type CommandContext,
@@ -9,32 +9,23 @@ import {
   plain,
   readFileOrInput,
   readSecretLine,
+  type Said,
   textOf,
 } from './terminal.ts';
 
-export interface AddFlags {
-  readonly upstream?: string | undefined;
-  readonly label?: string | undefined;
-  readonly project?: string | undefined;
-  readonly tier?: string | undefined;
-  readonly priority?: number | undefined;
-  readonly notes?: string | undefined;
-  readonly proxyFile?: string | undefined;
-  readonly keyFile?: string | undefined;
-  readonly refreshTokenFile?: string | undefined;
-  readonly serviceAccount?: string | undefined;
-  readonly oauth?: boolean | undefined;
-  /** Signs this account in again. */
-  readonly account?: string | undefined;
-  readonly manual?: boolean | undefined;
-  /** Asks for a one-token answer, at its cost. */
-  readonly generate?: boolean | undefined;
-  /** Stores also a key that the upstream refuses. */
-  readonly addAnyway?: boolean | undefined;
-}
+export type AddFlags = Said<'upstream' | 'label' | 'project' | 'tier' | 'notes', string> &
+  Said<'proxyFile' | 'keyFile' | 'refreshTokenFile' | 'serviceAccount', string> &
+  Said<'priority', number> &
+  /** The account to sign in again. */
+  Said<'account', string> &
+  Said<'oauth' | 'manual' | 'generate' | 'addAnyway', boolean>;
 
 /** @throws Error in words for people */
-export async function addAccount(context: CommandContext, flags: AddFlags): Promise<void> {
+export async function addAccount(
+  context: CommandContext,
+  _name: string,
+  flags: AddFlags,
+): Promise<void> {
   refuseTwoWays(flags);
   if (flags.oauth) {
     const account = await addBySignIn(context, flags);
@@ -45,10 +36,8 @@ export async function addAccount(context: CommandContext, flags: AddFlags): Prom
   }
   const upstream = await chooseUpstream(context, flags.upstream);
   const credential = await readCredential(context, flags);
-  const { generate = false, addAnyway = false } = flags;
-  const tried = { ...(generate && { generate }), ...(addAnyway && { addAnyway }) };
-  const body = { upstream, ...credential, ...tried, ...(await readRest(context, flags)) };
-  const account = await context.client.call({ method: 'POST', path: '/api/accounts', body });
+  const body = { upstream, ...credential, ...(await readRest(context, flags)) };
+  const account = await context.client.call('POST', '/api/accounts', body);
   printAccount(context, account, `is added. ${sayTrial(account)}`.trim());
 }
 
@@ -67,15 +56,13 @@ async function addBySignIn(context: CommandContext, flags: AddFlags): Promise<Js
   if (unused !== undefined) {
     throw new Error(`--${dashed(unused)} does not go with --oauth: change the account afterwards.`);
   }
-  const known = flags.account === undefined ? undefined : await findAccount(context, flags.account);
+  const { account, label, manual } = flags;
+  const known = account === undefined ? undefined : await findAccount(context, account);
   const upstream =
     known === undefined ? await chooseUpstream(context, flags.upstream) : textOf(known, 'upstream');
-  return signIn(context, {
-    upstream,
-    redirect: flags.manual ? 'manual' : 'loopback',
-    ...(known === undefined ? {} : { accountId: textOf(known, 'id') }),
-    ...(flags.label === undefined ? {} : { label: flags.label }),
-  });
+  const accountId = known && textOf(known, 'id');
+  const redirect = manual ? 'manual' : 'loopback';
+  return signIn(context, said({ upstream, redirect, accountId, label }));
 }
 
 /** The one there is beside the sandbox, unless it was named: no real credential belongs there. */
@@ -84,7 +71,7 @@ async function chooseUpstream(
   named: string | undefined,
 ): Promise<string> {
   if (named !== undefined) return named;
-  const body = await client.call({ method: 'GET', path: '/api/upstreams' });
+  const body = await client.call('GET', '/api/upstreams');
   const upstreams = objectsOf(body, 'upstreams');
   const [only, ...more] = upstreams.filter((one) => textOf(one, 'profile') !== 'sandbox');
   if (only !== undefined && more.length === 0) return textOf(only, 'id');
@@ -125,14 +112,16 @@ function readKeyFile(text: string): JsonObject {
 /** A proxy's address may hold a password, so it comes from a file. */
 async function readRest(
   { terminal }: CommandContext,
-  { label, project, tier, priority, notes, proxyFile }: AddFlags,
+  { label, project, tier, priority, notes, proxyFile, generate, addAnyway }: AddFlags,
 ): Promise<JsonObject> {
   const proxyUrl =
     proxyFile === undefined ? undefined : (await readFileOrInput(terminal, proxyFile)).trim();
-  const given = { label, project, tier, priority, notes, proxyUrl };
-  const rest: JsonObject = {};
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) rest[name] = value;
-  return rest;
+  return said({ label, project, tier, priority, notes, proxyUrl, generate, addAnyway });
+}
+
+/** Without what was not said. */
+function said(given: Readonly<Record<string, string | number | boolean | undefined>>): JsonObject {
+  return definedFields(given) ?? {};
 }
 
 const WAYS = ['keyFile', 'refreshTokenFile', 'serviceAccount', 'oauth'] as const;
@@ -154,12 +143,12 @@ const LOOK_MS = 1_000;
 /** The account that signed in. @throws Error when the sign-in failed or ran out of time */
 async function signIn(context: CommandContext, body: JsonObject): Promise<JsonObject> {
   const { client, terminal } = context;
-  const started = await client.call({ method: 'POST', path: '/api/oauth/start', body });
+  const started = await client.call('POST', '/api/oauth/start', body);
   const state = textOf(started, 'state');
   terminal.note('Open this address in a browser and agree:\n');
   // Without it nothing goes on, so it is not a note: `--json` prints it apart from the answer.
   terminal.note(`  ${textOf(started, 'authorizationUrl')}\n`);
-  if (body.redirect === 'manual') return paste(context, { state });
+  if (body.redirect === 'manual') return paste(context, state);
   // Without a terminal nobody pastes: an input that has ended must not end the wait.
   if (!terminal.isInteractive) return waitForCallback(context, state);
   terminal.note(
@@ -171,7 +160,7 @@ async function signIn(context: CommandContext, body: JsonObject): Promise<JsonOb
   try {
     return await Promise.race([
       waitForCallback(context, state, other.signal),
-      paste(context, { state, signal: other.signal }),
+      paste(context, state, other.signal),
     ]);
   } finally {
     other.abort(new Error('The other way was faster.'));
@@ -185,8 +174,7 @@ async function waitForCallback(
 ): Promise<JsonObject> {
   for (;;) {
     await clock.sleep(LOOK_MS, signal);
-    const path = `/api/oauth/${encodeURIComponent(state)}`;
-    const progress = await client.call({ method: 'GET', path });
+    const progress = await client.call('GET', `/api/oauth/${encodeURIComponent(state)}`);
     const status = textOf(progress, 'status');
     if (status === 'done') return objectOf(progress, 'account');
     if (status !== 'pending') throw new Error(textOf(progress, 'message'));
@@ -195,12 +183,12 @@ async function waitForCallback(
 
 async function paste(
   { client, terminal }: CommandContext,
-  { state, signal }: { readonly state: string; readonly signal?: AbortSignal },
+  state: string,
+  signal?: AbortSignal,
 ): Promise<JsonObject> {
   const answer = (await terminal.ask('Address or code: ', signal)).trim();
   if (answer === '') throw new Error('Nothing was pasted. Begin again when you have the address.');
   const isAddress = /^https?:\/\//i.test(answer);
   const body = isAddress ? { url: answer, state } : { code: answer, state };
-  const done = await client.call({ method: 'POST', path: '/api/oauth/complete', body });
-  return objectOf(done, 'account');
+  return objectOf(await client.call('POST', '/api/oauth/complete', body), 'account');
 }

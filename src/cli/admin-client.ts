@@ -3,21 +3,21 @@
 import { createMachineToken } from '../access/access.ts';
 import { isPasswordHash } from '../access/password-hash.ts';
 import type { Settings } from '../config/effective.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { loadSecretKey } from '../sealing/secret-key.ts';
 
 export interface AdminClient {
-  /** @throws Error in words for people: refused, or nothing listens. */
-  call(request: AdminRequest): Promise<JsonObject>;
+  /**
+   * @param path from `/api/` on, every value in it encoded
+   * @throws Error in words for people: refused, or nothing listens
+   */
+  call(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: JsonObject,
+  ): Promise<JsonObject>;
   /** Lets go of what was opened for the command. */
   close(): Promise<void>;
-}
-
-export interface AdminRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** From `/api/` on, every value in it encoded. */
-  readonly path: string;
-  readonly body?: JsonObject;
 }
 
 export interface HttpClientOptions {
@@ -29,15 +29,15 @@ export interface HttpClientOptions {
 
 export function createHttpClient({ url, password, close }: HttpClientOptions): AdminClient {
   return {
-    async call({ method, path, body }) {
+    async call(method, path, body) {
       const headers = new Headers();
       if (password !== undefined) headers.set('authorization', `Bearer ${password}`);
       if (body !== undefined) headers.set('content-type', 'application/json');
       const text = body === undefined ? null : JSON.stringify(body);
       const response = await send(url, path, { method, headers, body: text });
-      const answer = readBody(await response.text());
-      if (response.ok) return answer;
-      throw new Error(sayRefusal(response.status, { url, answer }));
+      const reply = readBody(await response.text());
+      if (response.ok) return reply;
+      throw new Error(sayRefusal(url, response.status, reply.error));
     },
     close: close ?? (() => Promise.resolve()),
   };
@@ -74,18 +74,14 @@ function readBody(text: string): JsonObject {
   }
 }
 
-function sayRefusal(
-  status: number,
-  { url, answer }: { readonly url: string; readonly answer: JsonObject },
-): string {
-  const { error } = answer;
-  const message = isJsonObject(error) ? error.message : undefined;
+function sayRefusal(url: string, status: number, error: JsonValue | undefined): string {
   if (status === 401) {
     return (
       `The gateway at ${url} wants the console password.\n` +
       'Set WEB_PASSWORD, or name a file that holds it with --password-file.'
     );
   }
+  const message = isJsonObject(error) ? error.message : undefined;
   return typeof message === 'string' ? message : `The program at ${url} answered ${status}.`;
 }
 

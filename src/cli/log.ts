@@ -29,6 +29,8 @@ const GATHER_MS = 250;
 /** Of an error: each may have another. */
 const MAX_CAUSES = 3;
 
+const NO_SECRETS: readonly string[] = [];
+
 export function createLog(options: LogOptions): GatewayLog {
   const { files, clock, secrets = () => NO_SECRETS, isTerminal } = options;
   const output = options.output ?? openErrorOutput();
@@ -83,8 +85,6 @@ function sayError(error: unknown, causes = MAX_CAUSES): unknown {
   const isSaid = cause instanceof Error && causes > 0;
   return { name, message, code, cause: isSaid ? sayError(cause, causes - 1) : undefined };
 }
-
-const NO_SECRETS: readonly string[] = [];
 
 /** What waits is written when the process ends, however it ends by itself. */
 function openErrorOutput(): ReturnType<typeof pino.destination> {

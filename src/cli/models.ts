@@ -3,17 +3,17 @@
 import type { JsonObject } from '../lib/json.ts';
 import { type CommandContext, objectsOf, plain, textOf, textsOf, writeTable } from './terminal.ts';
 
-export async function listModels({ client, terminal, isJson }: CommandContext): Promise<void> {
-  const body = await client.call({ method: 'GET', path: '/api/models' });
-  if (isJson) return terminal.print(JSON.stringify(body, null, 2));
-  const rows = objectsOf(body, 'models').map((model) => [
-    textOf(model, 'id'),
-    wayOf(model),
-    textOf(model, 'inputTokenLimit'),
-    textOf(model, 'outputTokenLimit'),
-    abilitiesOf(model).join(', '),
-  ]);
-  terminal.print(writeTable(['model', 'goes to', 'input', 'output', 'can'], rows));
+const COLUMNS = {
+  model: 'id',
+  'goes to': wayOf,
+  input: 'inputTokenLimit',
+  output: 'outputTokenLimit',
+  can: sayAbilities,
+};
+
+export async function listModels({ client, terminal, answer }: CommandContext): Promise<void> {
+  const body = await client.call('GET', '/api/models');
+  answer(body, () => terminal.print(writeTable(COLUMNS, objectsOf(body, 'models'))));
 }
 
 /** The target, and what the account calls it where that is another name. */
@@ -22,29 +22,30 @@ function wayOf(model: JsonObject): string {
   return servedAs === '' || servedAs === target ? target : `${target} (${servedAs})`;
 }
 
-function abilitiesOf(model: JsonObject): readonly string[] {
-  return [
+function sayAbilities(model: JsonObject): string {
+  const abilities = [
     ...(model.supportsThinking === true ? ['thinking'] : []),
     ...(model.drawsImages === true ? ['images'] : []),
     ...(textsOf(model, 'tasks').includes('embed') ? ['embeddings'] : []),
   ];
+  return abilities.join(', ');
 }
 
 export async function explainRoute(
-  { client, terminal, isJson }: CommandContext,
+  { client, terminal, answer }: CommandContext,
   name: string,
 ): Promise<void> {
-  const path = `/api/route?model=${encodeURIComponent(name)}`;
-  const body = await client.call({ method: 'GET', path });
+  const body = await client.call('GET', `/api/route?model=${encodeURIComponent(name)}`);
   if (body.servedAs === null) terminal.setFailed();
-  if (isJson) return terminal.print(JSON.stringify(body, null, 2));
-  const target = textOf(body, 'target');
-  const lines = objectsOf(body, 'steps').map((step) => `  ${textOf(step, 'text')}`);
-  const extras = ['thinking', 'effort', 'image'].flatMap((field) =>
-    textOf(body, field) === '' ? [] : [`  ${field}: ${textOf(body, field)}`],
-  );
-  if (body.webSearch === true) extras.push('  with web search');
-  const head = target === '' ? `${name} goes nowhere` : `${name} → ${wayOf(body)}`;
-  terminal.print([head, ...lines, ...extras].map(plain).join('\n'));
-  if (textOf(body, 'error') !== '') terminal.note(plain(textOf(body, 'error')));
+  answer(body, () => {
+    const lines = objectsOf(body, 'steps').map((step) => `  ${textOf(step, 'text')}`);
+    const extras = ['thinking', 'effort', 'image'].flatMap((field) =>
+      textOf(body, field) === '' ? [] : [`  ${field}: ${textOf(body, field)}`],
+    );
+    if (body.webSearch === true) extras.push('  with web search');
+    const isNowhere = textOf(body, 'target') === '';
+    const head = isNowhere ? `${name} goes nowhere` : `${name} → ${wayOf(body)}`;
+    terminal.print([head, ...lines, ...extras].map(plain).join('\n'));
+    if (textOf(body, 'error') !== '') terminal.note(plain(textOf(body, 'error')));
+  });
 }

@@ -70,14 +70,21 @@ async function askLine(
   }
 }
 
-/** Columns as wide as their widest cell; the head in capitals. */
-export function writeTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head.map((title) => title.toUpperCase()), ...rows.map((row) => row.map(plain))];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column]))));
+/** The title of each column, and the field it shows or what is said of an object there. */
+type Columns = Readonly<Record<string, string | ((object: JsonObject) => string)>>;
+
+/** Columns as wide as their widest cell; the titles in capitals. */
+export function writeTable(columns: Columns, objects: readonly JsonObject[]): string {
+  const cells = Object.values(columns);
+  const rows = objects.map((object) =>
+    cells.map((cell) => plain(typeof cell === 'string' ? textOf(object, cell) : cell(object))),
+  );
+  const lines = [Object.keys(columns).map((title) => title.toUpperCase()), ...rows];
+  const widths = cells.map((_, at) => Math.max(...lines.map((line) => widthOf(line[at]))));
   return lines
     .map((line) =>
       line
-        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
+        .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - widthOf(cell)))
         .join('  ')
         .trimEnd(),
     )
@@ -93,13 +100,9 @@ function widthOf(cell: string | undefined): number {
   return [...(cell ?? '')].length;
 }
 
-/** A file, the standard input or a hidden prompt, never an argument. */
-export interface SecretSource {
-  /** A path; `-` is the standard input. */
+/** A file (`-` is the standard input) or a hidden prompt, never an argument; the flag is named when nobody can be asked. */
+interface SecretSource extends Readonly<Record<'question' | 'flag', string>> {
   readonly file: string | undefined;
-  readonly question: string;
-  /** Named when there is nobody to ask. */
-  readonly flag: string;
 }
 
 /** A secret in one line. @throws Error when nothing was given */
@@ -146,10 +149,13 @@ export function textsOf(object: JsonObject, field: string): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
+/** Flags of a command that may have been said. */
+export type Said<Names extends string, Value> = { readonly [Name in Names]?: Value | undefined };
+
 export interface CommandContext {
   readonly client: AdminClient;
   readonly terminal: Terminal;
   readonly clock: Clock;
-  /** The answer as JSON instead of words. */
-  readonly isJson: boolean;
+  /** Prints an answer of the gateway as JSON where that is wanted, else in words. */
+  answer(body: JsonObject, sayInWords: () => void): void;
 }

@@ -9,16 +9,22 @@ import {
   plain,
   readFileOrInput,
   readSecretLine,
+  type Said,
   textOf,
   textsOf,
   writeTable,
 } from './terminal.ts';
 
-export interface ImportFlags {
+export type ImportFlags = Said<'upstream' | 'passphraseFile', string> & {
   readonly format: 'export' | 'refresh-tokens' | 'service-accounts';
-  readonly upstream?: string | undefined;
-  readonly passphraseFile?: string | undefined;
-}
+};
+
+const COLUMNS = {
+  '#': 'index',
+  outcome: 'outcome',
+  label: (item: JsonObject) => textOf(item, 'label') || '-',
+  note: 'reason',
+};
 
 /** @param path a file; `-` is the standard input */
 export async function importAccounts(
@@ -26,7 +32,7 @@ export async function importAccounts(
   path: string,
   { format, upstream, passphraseFile }: ImportFlags,
 ): Promise<void> {
-  const { client, terminal, isJson } = context;
+  const { client, terminal, answer } = context;
   if (path === '-' && passphraseFile === '-') {
     throw new Error('The standard input cannot hold both: put the passphrase into a file.');
   }
@@ -45,24 +51,16 @@ export async function importAccounts(
       question: 'Passphrase of the export: ',
     });
   }
-  const result = await client.call({ method: 'POST', path: '/api/accounts/import', body });
+  const result = await client.call('POST', '/api/accounts/import', body);
   if (Number(result.failed) > 0) terminal.setFailed();
-  if (isJson) return terminal.print(JSON.stringify(result, null, 2));
-  const rows = objectsOf(result, 'results').map((item) => [
-    textOf(item, 'index'),
-    textOf(item, 'outcome'),
-    textOf(item, 'label') || '-',
-    textOf(item, 'reason'),
-  ]);
-  terminal.print(writeTable(['#', 'outcome', 'label', 'note'], rows));
-  const { added, updated, failed } = result;
-  terminal.note(`${added} added, ${updated} updated, ${failed} failed.`);
+  answer(result, () => {
+    terminal.print(writeTable(COLUMNS, objectsOf(result, 'results')));
+    const { added, updated, failed } = result;
+    terminal.note(`${added} added, ${updated} updated, ${failed} failed.`);
+  });
 }
 
-export interface ExportFlags {
-  readonly passphraseFile?: string | undefined;
-  readonly force?: boolean | undefined;
-}
+export type ExportFlags = Said<'passphraseFile', string> & Said<'force', boolean>;
 
 /** @param path a new file, readable by its owner alone; `-` is the standard output */
 export async function exportAccounts(
@@ -70,25 +68,17 @@ export async function exportAccounts(
   path: string,
   { passphraseFile, force = false }: ExportFlags,
 ): Promise<void> {
-  const { client, terminal, isJson } = context;
+  const { client, terminal, answer } = context;
   const passphrase = await readNewPassphrase(context, passphraseFile);
-  const result = await client.call({
-    method: 'POST',
-    path: '/api/accounts/export',
-    body: { passphrase },
-  });
+  const result = await client.call('POST', '/api/accounts/export', { passphrase });
+  const { sealed: _, ...rest } = result;
   const sealed = textOf(result, 'sealed');
-  if (path === '-') {
-    terminal.print(isJson ? JSON.stringify(result, null, 2) : sealed);
-  } else {
+  if (path === '-') answer(result, () => terminal.print(sealed));
+  else {
     await writeNewFile(path, sealed, force);
-    const { sealed: _, ...rest } = result;
-    if (isJson) terminal.print(JSON.stringify({ file: path, ...rest }, null, 2));
-    else {
-      const count = textOf(result, 'count');
-      const are = count === '1' ? 'account is' : 'accounts are';
-      terminal.print(`${count} ${are} in ${plain(path)}.`);
-    }
+    const count = textOf(result, 'count');
+    const are = count === '1' ? 'account is' : 'accounts are';
+    answer({ file: path, ...rest }, () => terminal.print(`${count} ${are} in ${plain(path)}.`));
   }
   const left = textsOf(result, 'left');
   if (left.length > 0) {
