@@ -8,11 +8,10 @@ import { type Sentence, told } from '../lib/localized-message.ts';
 import { createWildcard, foldCase } from '../lib/names.ts';
 import { visitorOf } from '../lib/net.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
-import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
+import { WriteBehind } from '../lib/write-behind.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
-import { type AccessLogger, SAVE_DELAY_MS } from './access-log.ts';
+import { type AccessLogger, WRITES } from './access-log.ts';
 import {
-  type BlockedHoursCheck,
   blockedHoursProblem,
   type ClientKey,
   type ClientKeyStore,
@@ -22,10 +21,12 @@ import {
   digestKeySecret,
   type KeyLimits,
   type KeyProgress,
-  prefixOf,
   type StoredKey,
 } from './api-key.ts';
 import { type CallCost, type MeterRefusal, type Reservation, UsageMeter } from './usage-window.ts';
+
+/** Of a secret, which may be shown. */
+const PREFIX_CHARACTERS = 9;
 
 export interface KeyInput extends Partial<KeyLimits> {
   readonly name: string;
@@ -46,8 +47,7 @@ interface Kept {
   key: ClientKey;
   readonly digest: string;
   readonly meter: UsageMeter;
-  isBlocked: BlockedHoursCheck | undefined;
-  allows(model: string): boolean;
+  checks: ReturnType<typeof createChecks>;
 }
 
 export interface ApiKeysOptions {
@@ -76,9 +76,7 @@ export class ApiKeys {
       log,
       save: (ids) => store.saveProgress(ids.flatMap((id) => this.#progressOf(id))),
       keyOf: (id) => id,
-      delayMs: SAVE_DELAY_MS,
-      batch: UNBOUNDED,
-      limit: UNBOUNDED,
+      ...WRITES,
       failure: 'The use of keys cannot be saved; requests go on without it.',
     });
     this.#listeners = createListeners((error) => {
@@ -109,7 +107,7 @@ export class ApiKeys {
       ...withoutNulls(input),
       id: createId('key_'),
       name: input.name,
-      prefix: prefixOf(secret),
+      prefix: secret.slice(0, PREFIX_CHARACTERS),
       enabled: input.enabled ?? true,
       allowedModels: input.allowedModels ?? [],
       createdAt: clock.now(),
@@ -145,8 +143,7 @@ export class ApiKeys {
     });
     await this.#options.store.update(key);
     kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
-    kept.isBlocked = key.curfew && createBlockedHoursCheck(key.curfew);
-    kept.allows = createModelCheck(key);
+    kept.checks = createChecks(key);
     this.#listeners.tell(id);
     return writeListed(kept);
   }
@@ -183,7 +180,7 @@ export class ApiKeys {
 
   /** True for ids that are no person's key: those have no limits. */
   allows(keyId: string, model: string): boolean {
-    return this.#byId.get(keyId)?.allows(model) ?? true;
+    return this.#byId.get(keyId)?.checks.allows(model) ?? true;
   }
 
   /** Whether images of this key are counted against a budget. */
@@ -202,7 +199,7 @@ export class ApiKeys {
   ): Reservation | undefined {
     const kept = this.#byId.get(keyId);
     if (kept === undefined) return undefined;
-    if (!kept.allows(model)) {
+    if (!kept.checks.allows(model)) {
       throw rejected(
         told`This key may not use the model ${JSON.stringify(model.slice(0, MAX_SHOWN))}. The model list shows those it may.`,
       );
@@ -234,8 +231,7 @@ export class ApiKeys {
       key,
       digest,
       meter: new UsageMeter(stored, { clock, onUse }),
-      isBlocked: key.curfew && createBlockedHoursCheck(key.curfew),
-      allows: createModelCheck(key),
+      checks: createChecks(key),
     };
     this.#byId.set(key.id, kept);
     this.#byDigest.set(digest, kept);
@@ -253,6 +249,11 @@ export class ApiKeys {
 
 function writeListed({ key, meter }: Kept): ListedKey {
   return { key, usedToday: meter.dayUse() };
+}
+
+function createChecks(key: ClientKey) {
+  const isBlocked = key.curfew && createBlockedHoursCheck(key.curfew);
+  return { isBlocked, allows: createModelCheck(key) };
 }
 
 /** As `custom_mapping`: names without regard to case, `*` for any run of characters; in either vocabulary. */
@@ -284,12 +285,12 @@ function withoutNulls<Fields extends object>(fields: Fields): Partial<WithoutNul
 /** Characters of a model name that an error repeats. */
 const MAX_SHOWN = 100;
 
-function checkEntry({ key, isBlocked, meter }: Kept, address: string, now: number): void {
+function checkEntry({ key, checks, meter }: Kept, address: string, now: number): void {
   if (!key.enabled) throw rejected(told`This key is disabled.`);
   if (key.expiresAt !== undefined && now >= key.expiresAt) {
     throw rejected(told`This key expired at ${new Date(key.expiresAt).toISOString()}.`);
   }
-  if (key.curfew !== undefined && isBlocked?.(now)) {
+  if (key.curfew !== undefined && checks.isBlocked?.(now)) {
     const { from, to, timeZone } = key.curfew;
     throw rejected(told`This key is not let in from ${from} to ${to} (${timeZone}).`);
   }

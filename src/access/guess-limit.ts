@@ -69,10 +69,8 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>) {
         }
       }
       const wrong = currentOf(wrongBy.get(visitor), now);
-      const guesses = new Set(
-        credentials.filter((text) => !looksLikeKeySecret(text)).map(digestOf),
-      );
-      const fresh = [...guesses].filter((digest) => !wrong.has(digest));
+      const guesses = credentials.filter((text) => !looksLikeKeySecret(text)).map(digestOf);
+      const fresh = [...new Set(guesses)].filter((digest) => !wrong.has(digest));
       const surplus = wrong.size + fresh.length - MAX_WRONG_KEYS;
       if (surplus > 0) throw tooMany(waitFor(wrong, surplus, now));
       if (keyId !== undefined) rememberRightKey(visitor, keyId, now);

@@ -4,10 +4,9 @@ import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:cryp
 import { told } from '../lib/localized-message.ts';
 import type { SecretKey } from './secret-key.ts';
 
+/** A key of 32 bytes, and what is bound to the text, which is not secret. */
 interface CipherContext {
-  /** 32 bytes. */
   readonly key: Buffer;
-  /** Bound to the text, not secret. */
   readonly context: string;
 }
 
