@@ -108,7 +108,9 @@ function missingAddressWarnings(upstreams: Settings['upstreams']): Sentence[] {
 /** Settings of later parts: whoever sets one should know that it does nothing yet. */
 function unusedWarnings(environment: Environment, { proxy }: ConfigFile): Sentence[] {
   const unused = (['databaseUrl', 'redisUrl'] as const).filter((key) => environment[key]);
-  const sentences = unused.map((key) => told`${VARIABLES[key].name} is set, but nothing uses it yet.`);
+  const sentences = unused.map(
+    (key) => told`${VARIABLES[key].name} is set, but nothing uses it yet.`,
+  );
   if (proxy?.extprov?.enabled !== true) return sentences;
   const provider = told`proxy.extprov.enabled is true in the config file, but the external provider does not work yet: it is treated as off.`;
   return [...sentences, provider];

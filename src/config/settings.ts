@@ -63,6 +63,10 @@ const TEXT = { type: 'string', minLength: 1 } as const;
 const TEXT_MAP = { type: 'object', additionalProperties: { type: 'string' } } as const;
 const TEXTS = { type: 'array', items: { type: 'string' } } as const;
 
+function text(description: string) {
+  return { ...TEXT, description } as const;
+}
+
 /** A whole number within bounds, both inclusive. @param usual the default */
 function whole(minimum: number, maximum: number, usual: number) {
   return { ...amount(minimum, maximum, usual), type: 'integer' } as const;
@@ -224,24 +228,19 @@ export const OAUTH_SCHEMA = {
   description: 'Your own OAuth client at the provider, for accounts that sign in.',
   required: ['client_id'],
   properties: {
-    client_id: { ...TEXT, description: 'Its id.' },
-    client_secret: {
-      ...TEXT,
-      description: 'Its secret, plain or sealed (`sealed:v1:…`); absent for public clients.',
-    },
-    authorization_url: {
-      ...TEXT,
-      description:
-        'Where people sign in. The profiles `gemini-api` and `vertex` know this and the next three addresses.',
-    },
-    token_url: { ...TEXT, description: 'Where codes and refresh tokens are traded.' },
-    revocation_url: { ...TEXT, description: 'Where the token of a removed account is revoked.' },
+    client_id: text('Its id.'),
+    client_secret: text('Its secret, plain or sealed (`sealed:v1:…`); absent for public clients.'),
+    authorization_url: text(
+      'Where people sign in. The profiles `gemini-api` and `vertex` know this and the next three addresses.',
+    ),
+    token_url: text('Where codes and refresh tokens are traded.'),
+    revocation_url: text('Where the token of a removed account is revoked.'),
     userinfo_url: {
       ...TEXT,
       as: 'userInfoUrl',
       description: 'Where the e-mail address of an account is read.',
     },
-    issuer: { ...TEXT, description: 'The only issuer that sign-ins may come back from.' },
+    issuer: text('The only issuer that sign-ins may come back from.'),
     scopes: {
       type: 'array',
       items: TEXT,
@@ -249,11 +248,9 @@ export const OAUTH_SCHEMA = {
       description:
         'What is asked for; with the profiles `gemini-api` and `vertex`: `openid`, `email` and the cloud platform.',
     },
-    redirect_url: {
-      ...TEXT,
-      description:
-        "Address registered at the provider, where sign-ins come back to; without one this gateway's own loopback address.",
-    },
+    redirect_url: text(
+      "Address registered at the provider, where sign-ins come back to; without one this gateway's own loopback address.",
+    ),
     extra_parameters: {
       as: 'extraAuthorizationParameters',
       type: 'object',
@@ -284,7 +281,7 @@ export const UPSTREAM_SCHEMA = {
       enum: UPSTREAM_PROFILES,
       description: 'How the upstream is reached.',
     },
-    base_url: { ...TEXT, description: "Its address; without one the profile's own." },
+    base_url: text("Its address; without one the profile's own."),
     vocabulary: {
       enum: ['real', 'neutral'],
       description: 'Words a `generic` upstream takes; `neutral` when absent.',
@@ -293,16 +290,11 @@ export const UPSTREAM_SCHEMA = {
       enum: ['bearer', 'header', 'query'],
       description: 'How a key travels to a `generic` upstream; `bearer` when absent.',
     },
-    location: {
-      ...TEXT,
-      description: 'Region of a `vertex` upstream, such as `us-central1`; `global` when absent.',
-    },
-    quota_path: {
-      ...TEXT,
-      description:
-        'Path below the address of a `generic` upstream that answers with quota figures; `/v1beta/quota` ' +
+    location: text('Region of a `vertex` upstream, such as `us-central1`; `global` when absent.'),
+    quota_path: text(
+      'Path below the address of a `generic` upstream that answers with quota figures; `/v1beta/quota` ' +
         'when absent. An upstream without it is asked once an hour.',
-    },
+    ),
     limits: {
       type: 'object',
       additionalProperties: LIMIT_SCHEMA,

@@ -354,26 +354,6 @@ function faultOf(reply: EndpointReply, secrets: readonly string[]): OAuthFault {
   return new OAuthFault(code === 'invalid_grant' ? 'revoked' : 'refused', { status, code, detail });
 }
 
-/**
- * `revoked` is the provider's own `invalid_grant`; everything else says nothing of the grant and may
- * pass: `unreachable` no connection · `too-slow` · `too-large` · `redirected` · `busy` 408, 429, 5xx ·
- * `refused` another OAuth error · `malformed` no OAuth answer at all · `unconfigured` no settings.
- * Of ours: `gone` the account was removed · `storage` its credential could not be read or a new one not
- * stored; `detail` says which.
- */
-export type OAuthFaultKind =
-  | 'revoked'
-  | 'unreachable'
-  | 'too-slow'
-  | 'too-large'
-  | 'redirected'
-  | 'busy'
-  | 'refused'
-  | 'malformed'
-  | 'unconfigured'
-  | 'gone'
-  | 'storage';
-
 export interface OAuthFaultFacts {
   readonly status?: number | undefined;
   /** OAuth's `error`, or the code of a network error. */
@@ -386,11 +366,11 @@ export interface OAuthFaultFacts {
 
 /** The message is a clause without an end mark, fit to follow a colon. */
 export class OAuthFault extends Error {
-  readonly kind: OAuthFaultKind;
+  readonly kind: keyof typeof CLAUSES;
   readonly facts: OAuthFaultFacts;
 
-  constructor(kind: OAuthFaultKind, facts: OAuthFaultFacts = {}) {
-    const words = clauseOf(kind, facts);
+  constructor(kind: OAuthFault['kind'], facts: OAuthFaultFacts = {}) {
+    const words = CLAUSES[kind](facts);
     const isWhole = facts.detail === undefined || words === facts.detail;
     super(isWhole ? words : told`${words} (${facts.detail})`);
     this.name = 'OAuthFault';
@@ -399,37 +379,30 @@ export class OAuthFault extends Error {
   }
 }
 
+/**
+ * `revoked` is the provider's own `invalid_grant`; everything else says nothing of the grant and may pass. `busy`
+ * is 408, 429 and 5xx, `refused` another OAuth error, `malformed` no OAuth answer at all. Of ours: of `storage`,
+ * `detail` says whether a credential could not be read or a new one not stored.
+ */
+const CLAUSES = {
+  revoked: () => told`the provider no longer accepts this grant`,
+  unreachable: ({ code = '' }: OAuthFaultFacts) => unreached(code),
+  'too-slow': () => told`the provider did not answer within 10 s`,
+  'too-large': () => told`the answer of the provider is larger than 64 KB`,
+  redirected: ({ status = 0 }: OAuthFaultFacts) =>
+    told`the provider redirected (HTTP ${status}), which is never followed; check the address`,
+  busy: ({ status = 0 }: OAuthFaultFacts) =>
+    told`the provider failed with HTTP ${status}; try again later`,
+  refused: ({ code = '' }: OAuthFaultFacts) => refusedWith(code),
+  malformed: ({ status = 0 }: OAuthFaultFacts) =>
+    told`the answer of the provider is no OAuth answer (HTTP ${status}); check the address`,
+  unconfigured: () => told`this upstream has no OAuth settings; add them to its configuration`,
+  gone: () => told`the account was removed`,
+  storage: ({ detail = '' }: OAuthFaultFacts) => detail,
+};
+
 /** Node's codes for certificates that a wrong clock makes invalid. */
 const CLOCK_CODES = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'];
-
-function clauseOf(kind: OAuthFaultKind, { status = 0, code = '', detail = '' }: OAuthFaultFacts) {
-  switch (kind) {
-    case 'revoked':
-      return told`the provider no longer accepts this grant`;
-    case 'unreachable':
-      return unreached(code);
-    case 'too-slow':
-      return told`the provider did not answer within 10 s`;
-    case 'too-large':
-      return told`the answer of the provider is larger than 64 KB`;
-    case 'redirected':
-      return told`the provider redirected (HTTP ${status}), which is never followed; check the address`;
-    case 'busy':
-      return told`the provider failed with HTTP ${status}; try again later`;
-    case 'refused':
-      return refusedWith(code);
-    case 'malformed':
-      return told`the answer of the provider is no OAuth answer (HTTP ${status}); check the address`;
-    case 'unconfigured':
-      return told`this upstream has no OAuth settings; add them to its configuration`;
-    case 'gone':
-      return told`the account was removed`;
-    case 'storage':
-      return detail;
-    default:
-      return kind satisfies never;
-  }
-}
 
 function unreached(code: string): Sentence {
   if (code === '') return told`the provider could not be reached`;
