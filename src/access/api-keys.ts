@@ -23,7 +23,7 @@ import {
   type KeyProgress,
   type StoredKey,
 } from './api-key.ts';
-import { type CallCost, type MeterRefusal, type Reservation, UsageMeter } from './usage-window.ts';
+import { type CallCost, type MeterRefusal, UsageMeter } from './usage-window.ts';
 
 /** Of a secret, which may be shown. */
 const PREFIX_CHARACTERS = 9;
@@ -125,10 +125,8 @@ export class ApiKeys {
     const kept = this.#find(id);
     const known = kept.key;
     if (revision !== undefined && revision !== known.revision) {
-      throw new StoreError(
-        'stale',
-        told`The key was changed meanwhile: it is at revision ${known.revision}, not ${revision}.`,
-      );
+      const message = told`The key was changed meanwhile: it is at revision ${known.revision}, not ${revision}.`;
+      throw new StoreError('stale', message);
     }
     const merged = { ...known, ...change, revision: known.revision + 1 };
     const key = checkKey({
@@ -193,16 +191,12 @@ export class ApiKeys {
    * @throws GatewayError forbidden for a model that is not allowed; rate-limited or quota-exhausted,
    * with the wait, when a limit is reached
    */
-  admit(
-    keyId: string,
-    { model, ...cost }: CallCost & { readonly model: string },
-  ): Reservation | undefined {
+  admit(keyId: string, { model, ...cost }: CallCost & { readonly model: string }) {
     const kept = this.#byId.get(keyId);
     if (kept === undefined) return undefined;
     if (!kept.checks.allows(model)) {
-      throw rejected(
-        told`This key may not use the model ${JSON.stringify(model.slice(0, MAX_SHOWN))}. The model list shows those it may.`,
-      );
+      const message = told`This key may not use the model ${JSON.stringify(model.slice(0, MAX_SHOWN))}. The model list shows those it may.`;
+      throw rejected(message);
     }
     checkSize(kept.key, cost);
     const outcome = kept.meter.reserve(cost, kept.key);
@@ -295,9 +289,8 @@ function checkEntry({ key, checks, meter }: Kept, address: string, now: number):
     throw rejected(told`This key is not let in from ${from} to ${to} (${timeZone}).`);
   }
   if (!meter.takeAddress(visitorOf(address), key.maxAddresses)) {
-    throw rejected(
-      told`This key is in use from ${formatCount(key.maxAddresses, 'address')} already, the most it may within a day.`,
-    );
+    const message = told`This key is in use from ${formatCount(key.maxAddresses, 'address')} already, the most it may within a day.`;
+    throw rejected(message);
   }
 }
 

@@ -360,11 +360,8 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>) {
 
 function tooMany(waitMs: number): GatewayError {
   const seconds = Math.ceil(waitMs / 1000);
-  return clientError(
-    'rate-limited',
-    told`Too many tries to sign in. Try again in ${seconds} s, or restart the gateway on its own machine and use the sign-in link it prints.`,
-    { retryAfterMs: waitMs },
-  );
+  const message = told`Too many tries to sign in. Try again in ${seconds} s, or restart the gateway on its own machine and use the sign-in link it prints.`;
+  return clientError('rate-limited', message, { retryAfterMs: waitMs });
 }
 
 const LIFETIME_MS = 600_000;

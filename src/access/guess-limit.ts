@@ -105,9 +105,6 @@ function touchTimes(visitors: Map<string, Times>, visitor: string, most: number)
 
 function tooMany(waitMs: number): GatewayError {
   const minutes = Math.ceil(waitMs / 60_000);
-  return clientError(
-    'rate-limited',
-    told`Too many wrong API keys came from this address. One that worked from here within a day goes on working; any other is looked at again in ${minutes} min.`,
-    { retryAfterMs: waitMs },
-  );
+  const message = told`Too many wrong API keys came from this address. One that worked from here within a day goes on working; any other is looked at again in ${minutes} min.`;
+  return clientError('rate-limited', message, { retryAfterMs: waitMs });
 }

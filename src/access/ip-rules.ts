@@ -119,21 +119,16 @@ export class AddressFilter {
     const { verdict, rule } = this.explain(address);
     if (rule !== undefined) this.#count(rule);
     if (verdict === 'allowed') return;
-    throw clientError(
-      'forbidden',
-      told`The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`,
-      { reason: 'address-blocked' },
-    );
+    const message = told`The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`;
+    throw clientError('forbidden', message, { reason: 'address-blocked' });
   }
 
   /** @throws GatewayError invalid-request for a bad range, or when it would lock `byAddress` out */
   add(input: RuleInput, byAddress: string): Promise<AddressRule> {
     return this.#inTurn(async () => {
       if (this.#entries.size >= MAX_RULES) {
-        throw invalidRequest(
-          'range',
-          told`range: there are ${MAX_RULES} rules already; remove some.`,
-        );
+        const message = told`range: there are ${MAX_RULES} rules already; remove some.`;
+        throw invalidRequest('range', message);
       }
       const { clock, createId } = this.#options;
       const { text, range } = readRange(input.range);
@@ -162,10 +157,8 @@ export class AddressFilter {
     return this.#inTurn(async () => {
       const { rule } = this.#find(id);
       if (revision !== undefined && revision !== rule.revision) {
-        throw new StoreError(
-          'stale',
-          told`The address rule was changed meanwhile: it is at revision ${rule.revision}, not ${revision}.`,
-        );
+        const message = told`The address rule was changed meanwhile: it is at revision ${rule.revision}, not ${revision}.`;
+        throw new StoreError('stale', message);
       }
       const { text, range } = readRange(change.range ?? rule.range);
       const { expiresAt } = change;
@@ -212,10 +205,8 @@ export class AddressFilter {
   #find(id: string): Entry {
     const entry = this.#entries.get(id);
     if (entry !== undefined) return entry;
-    throw new StoreError(
-      'missing',
-      told`There is no address rule of this id. List them to see all.`,
-    );
+    const message = told`There is no address rule of this id. List them to see all.`;
+    throw new StoreError('missing', message);
   }
 
   /** Of two rules that say the same one would never be hit, and removing one would change nothing. */
@@ -224,10 +215,8 @@ export class AddressFilter {
     for (const { rule } of this.#entries.values()) {
       if (rule.id === id || rule.list !== list || rule.range !== range) continue;
       if (rule.expiresAt !== undefined && rule.expiresAt <= now) continue;
-      throw invalidRequest(
-        'range',
-        told`range: there is a rule to ${list} ${range} already; change that one.`,
-      );
+      const message = told`range: there is a rule to ${list} ${range} already; change that one.`;
+      throw invalidRequest('range', message);
     }
   }
 
@@ -403,10 +392,8 @@ function refuseStay({ from, to }: Author, stay: AddressStay, rule?: AddressRule)
     : told`This would lock out the address you come from (${from})`;
   if (stay.endsWith !== undefined) {
     const until = new Date(Math.min(stay.endsAt, LAST_DATE)).toISOString();
-    return invalidRequest(
-      isOther ? 'trusted_proxies' : 'expiresAt',
-      told`${what}: the allow rule ${stay.endsWith.range} lets it in until ${until} only. Let that rule never end, or add one that does not, first.`,
-    );
+    const message = told`${what}: the allow rule ${stay.endsWith.range} lets it in until ${until} only. Let that rule never end, or add one that does not, first.`;
+    return invalidRequest(isOther ? 'trusted_proxies' : 'expiresAt', message);
   }
   const reason =
     rule === undefined

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../lib/json.ts';
 import { encodePath } from './admin-client.ts';
 import {
-  type CommandContext,
+  type Context,
   objectOf,
   objectsOf,
   plain,
@@ -23,7 +23,7 @@ const COLUMNS = {
   'least quota': sayQuota,
 };
 
-export async function listAccounts({ client, terminal, answer }: CommandContext): Promise<void> {
+export async function listAccounts({ client, terminal, answer }: Context): Promise<void> {
   const body = await client.call('GET', '/api/accounts');
   answer(body, () => {
     const accounts = objectsOf(body, 'accounts');
@@ -47,7 +47,7 @@ const STEP_COLUMNS = {
 };
 
 export async function testAccount(
-  context: CommandContext,
+  context: Context,
   name: string,
   { generate = false }: Said<'generate', boolean>,
 ): Promise<void> {
@@ -65,7 +65,7 @@ export async function testAccount(
 }
 
 export function switchAccount(action: 'enable' | 'disable') {
-  return async (context: CommandContext, name: string): Promise<void> => {
+  return async (context: Context, name: string): Promise<void> => {
     const path = await accountPath(context, name);
     printAccount(context, await context.client.call('POST', `${path}/${action}`), `is ${action}d.`);
   };
@@ -74,7 +74,7 @@ export function switchAccount(action: 'enable' | 'disable') {
 export type RemoveFlags = Said<'revoke' | 'yes', boolean>;
 
 export async function removeAccount(
-  context: CommandContext,
+  context: Context,
   name: string,
   { revoke = false, yes = false }: RemoveFlags,
 ): Promise<void> {
@@ -101,17 +101,13 @@ export async function removeAccount(
 }
 
 /** The account, in a line or as JSON. */
-export function printAccount(
-  { terminal, answer }: CommandContext,
-  account: JsonObject,
-  what: string,
-): void {
+export function printAccount({ terminal, answer }: Context, account: JsonObject, what: string) {
   const line = `${textOf(account, 'label')} (${textOf(account, 'id')}) ${what}`;
   answer(account, () => terminal.print(plain(line)));
 }
 
 /** By id, or by label where that is unique. @throws Error naming those that fit */
-export async function findAccount({ client }: CommandContext, name: string): Promise<JsonObject> {
+export async function findAccount({ client }: Context, name: string): Promise<JsonObject> {
   const accounts = objectsOf(await client.call('GET', '/api/accounts'), 'accounts');
   const byId = accounts.find(({ id }) => id === name);
   if (byId !== undefined) return byId;
@@ -123,12 +119,11 @@ export async function findAccount({ client }: CommandContext, name: string): Pro
   }
   if (more.length === 0) return found;
   const ids = fitting.map((account) => textOf(account, 'id')).join(', ');
-  throw new Error(
-    `${plain(name)} is the label of several accounts; name one by its id: ${plain(ids)}`,
-  );
+  const message = `${plain(name)} is the label of several accounts; name one by its id: ${plain(ids)}`;
+  throw new Error(message);
 }
 
-async function accountPath(context: CommandContext, name: string): Promise<string> {
+async function accountPath(context: Context, name: string): Promise<string> {
   return pathOf(await findAccount(context, name));
 }
 

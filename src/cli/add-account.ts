@@ -3,7 +3,7 @@
 import { definedFields, isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import { findAccount, printAccount } from './accounts.ts';
 import {
-  type CommandContext,
+  type Context,
   objectOf,
   objectsOf,
   plain,
@@ -21,11 +21,7 @@ export type AddFlags = Said<'upstream' | 'label' | 'project' | 'tier' | 'notes',
   Said<'oauth' | 'manual' | 'generate' | 'addAnyway', boolean>;
 
 /** @throws Error in words for people */
-export async function addAccount(
-  context: CommandContext,
-  _name: string,
-  flags: AddFlags,
-): Promise<void> {
+export async function addAccount(context: Context, _name: string, flags: AddFlags): Promise<void> {
   refuseTwoWays(flags);
   if (flags.oauth) {
     const account = await addBySignIn(context, flags);
@@ -49,7 +45,7 @@ function sayTrial(account: JsonObject): string {
   return isAnswer ? `${message} It took ${textOf(trial, 'durationMs')} ms.` : message;
 }
 
-async function addBySignIn(context: CommandContext, flags: AddFlags): Promise<JsonObject> {
+async function addBySignIn(context: Context, flags: AddFlags): Promise<JsonObject> {
   const unused = (['project', 'tier', 'priority', 'notes', 'proxyFile'] as const).find(
     (name) => flags[name] !== undefined,
   );
@@ -66,10 +62,7 @@ async function addBySignIn(context: CommandContext, flags: AddFlags): Promise<Js
 }
 
 /** The one there is beside the sandbox, unless it was named: no real credential belongs there. */
-async function chooseUpstream(
-  { client }: CommandContext,
-  named: string | undefined,
-): Promise<string> {
+async function chooseUpstream({ client }: Context, named: string | undefined): Promise<string> {
   if (named !== undefined) return named;
   const body = await client.call('GET', '/api/upstreams');
   const upstreams = objectsOf(body, 'upstreams');
@@ -83,7 +76,7 @@ async function chooseUpstream(
 }
 
 async function readCredential(
-  { terminal }: CommandContext,
+  { terminal }: Context,
   { keyFile, refreshTokenFile, serviceAccount }: AddFlags,
 ): Promise<JsonObject> {
   if (serviceAccount !== undefined) {
@@ -111,7 +104,7 @@ function readKeyFile(text: string): JsonObject {
 
 /** A proxy's address may hold a password, so it comes from a file. */
 async function readRest(
-  { terminal }: CommandContext,
+  { terminal }: Context,
   { label, project, tier, priority, notes, proxyFile, generate, addAnyway }: AddFlags,
 ): Promise<JsonObject> {
   const proxyUrl =
@@ -141,7 +134,7 @@ function dashed(name: string): string {
 const LOOK_MS = 1_000;
 
 /** The account that signed in. @throws Error when the sign-in failed or ran out of time */
-async function signIn(context: CommandContext, body: JsonObject): Promise<JsonObject> {
+async function signIn(context: Context, body: JsonObject): Promise<JsonObject> {
   const { client, terminal } = context;
   const started = await client.call('POST', '/api/oauth/start', body);
   const state = textOf(started, 'state');
@@ -168,7 +161,7 @@ async function signIn(context: CommandContext, body: JsonObject): Promise<JsonOb
 }
 
 async function waitForCallback(
-  { client, clock }: CommandContext,
+  { client, clock }: Context,
   state: string,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<JsonObject> {
@@ -182,7 +175,7 @@ async function waitForCallback(
 }
 
 async function paste(
-  { client, terminal }: CommandContext,
+  { client, terminal }: Context,
   state: string,
   signal?: AbortSignal,
 ): Promise<JsonObject> {

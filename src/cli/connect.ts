@@ -59,10 +59,7 @@ function readUrl(text: string): string {
  * The admin API on a data folder without a running gateway, in the process of the command. Listens on a free loopback port that nobody else is told, under the same console password.
  * @throws ConfigError, or whatever keeps the gateway itself from starting
  */
-async function openLocalGateway(
-  folder: string | undefined,
-  environment: Environment,
-): Promise<AdminClient> {
+async function openLocalGateway(folder: string | undefined, environment: Environment) {
   const dataDir = resolveDataDir({ dataDir: folder }, environment);
   makeDataDir(dataDir);
   const clock = createSystemClock();

@@ -74,8 +74,6 @@ function isFolder(path: string): boolean {
 
 function unusable(path: string, what: 'made' | 'written', error: unknown): Error {
   const why = error instanceof Error ? error.message : String(error);
-  return new Error(
-    `The data folder ${path} cannot be ${what}: ${why}\nName another with --data-dir or ISTHMUS_DATA_DIR.`,
-    { cause: error },
-  );
+  const message = `The data folder ${path} cannot be ${what}: ${why}\nName another with --data-dir or ISTHMUS_DATA_DIR.`;
+  return new Error(message, { cause: error });
 }

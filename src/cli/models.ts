@@ -1,7 +1,7 @@
 // `isthmus models` and `isthmus route <name>`: the model list, and where a model name is routed.
 
 import type { JsonObject } from '../lib/json.ts';
-import { type CommandContext, objectsOf, plain, textOf, textsOf, writeTable } from './terminal.ts';
+import { type Context, objectsOf, plain, textOf, textsOf, writeTable } from './terminal.ts';
 
 const COLUMNS = {
   model: 'id',
@@ -11,7 +11,7 @@ const COLUMNS = {
   can: sayAbilities,
 };
 
-export async function listModels({ client, terminal, answer }: CommandContext): Promise<void> {
+export async function listModels({ client, terminal, answer }: Context): Promise<void> {
   const body = await client.call('GET', '/api/models');
   answer(body, () => terminal.print(writeTable(COLUMNS, objectsOf(body, 'models'))));
 }
@@ -32,7 +32,7 @@ function sayAbilities(model: JsonObject): string {
 }
 
 export async function explainRoute(
-  { client, terminal, answer }: CommandContext,
+  { client, terminal, answer }: Context,
   name: string,
 ): Promise<void> {
   const body = await client.call('GET', `/api/route?model=${encodeURIComponent(name)}`);

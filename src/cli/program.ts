@@ -9,17 +9,14 @@ import type { RemoveFlags } from './accounts.ts';
 import type { AddFlags } from './add-account.ts';
 import type { Connect, ConnectFlags } from './connect.ts';
 import { type RunningServer, serve } from './serve.ts';
-import { type CommandContext, createTerminal, type Said } from './terminal.ts';
+import { type Context, createTerminal, type Said } from './terminal.ts';
 import type { ExportFlags, ImportFlags } from './transfer-accounts.ts';
 
 /**
  * @param onServer given the server as soon as it can be stopped, before it listens
  * @param onReady called when the server listens
  */
-export function createProgram(
-  onServer: (server: RunningServer) => void,
-  onReady: () => void,
-): Command {
+export function createProgram(onServer: (server: RunningServer) => void, onReady: () => void) {
   const program = new Command('isthmus')
     .description('One local address for every model client.')
     .version(VERSION);
@@ -64,7 +61,7 @@ function oneOf<Word extends string>(words: readonly Word[]): (text: string) => W
   return checked((text) => readWord(text, words));
 }
 
-export interface AdminCommandOptions extends Pick<CommandContext, 'terminal' | 'clock'> {
+export interface AdminCommandOptions extends Pick<Context, 'terminal' | 'clock'> {
   readonly connect: Connect;
 }
 
@@ -84,7 +81,7 @@ interface AdminCommand {
   readonly argument?: readonly [name: string, description: string];
   readonly options?: readonly Option[];
   /** What the command does, with its argument: loaded when it is given, as `serve` needs none of it. */
-  load(): Promise<(context: CommandContext, name: string, flags: Flags) => Promise<void>>;
+  load(): Promise<(context: Context, name: string, flags: Flags) => Promise<void>>;
 }
 
 const ACCOUNT = ['<account>', 'id or label of the account'] as const;
@@ -210,7 +207,7 @@ function addCommand(parent: Command, row: AdminCommand, options: AdminCommandOpt
     const flags = command.opts<Flags>();
     const client = await connect(flags);
     try {
-      const answer: CommandContext['answer'] = (body, sayInWords) =>
+      const answer: Context['answer'] = (body, sayInWords) =>
         flags.json ? terminal.print(JSON.stringify(body, null, 2)) : sayInWords();
       const run = await row.load();
       await run({ client, terminal, clock, answer }, command.args[0] ?? '', flags);

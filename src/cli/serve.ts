@@ -117,8 +117,8 @@ const CLAIM_FILE = 'running.lock';
 const SQLITE_BUSY = 5;
 
 /**
- * Claims the folder as long as this process lives: a second gateway would not see changes of the first. The lock is SQLite's on an empty file: the system
- * takes it back from a process that is killed, and node has no other that it would.
+ * Claims the folder as long as this process lives: a second gateway would not see changes of the first. The lock is
+ * SQLite's on an empty file: the system takes it back from a process that is killed, and node has no other that it would.
  */
 export function claimFolder(dataDir: string) {
   const path = join(dataDir, CLAIM_FILE);
@@ -163,11 +163,10 @@ function readLimits(): string | undefined {
   }
 }
 
+type Listening = Pick<Settings, 'host' | 'port'>;
+
 /** The error of a listening socket with the way out behind its message; any other error as it is. */
-export function explainListening(
-  error: unknown,
-  { host, port }: Pick<Settings, 'host' | 'port'>,
-): unknown {
+export function explainListening(error: unknown, { host, port }: Listening): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const wayOuts: Readonly<Record<string, string>> = {
     EADDRINUSE: 'Another program listens there. Choose another port with --port or PORT.',

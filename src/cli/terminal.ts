@@ -152,7 +152,7 @@ export function textsOf(object: JsonObject, field: string): readonly string[] {
 /** Flags of a command that may have been said. */
 export type Said<Names extends string, Value> = { readonly [Name in Names]?: Value | undefined };
 
-export interface CommandContext {
+export interface Context {
   readonly client: AdminClient;
   readonly terminal: Terminal;
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import type { JsonObject } from '../lib/json.ts';
 import { codeOf } from '../lib/private-file.ts';
 import {
-  type CommandContext,
+  type Context,
   objectsOf,
   plain,
   readFileOrInput,
@@ -28,7 +28,7 @@ const COLUMNS = {
 
 /** @param path a file; `-` is the standard input */
 export async function importAccounts(
-  context: CommandContext,
+  context: Context,
   path: string,
   { format, upstream, passphraseFile }: ImportFlags,
 ): Promise<void> {
@@ -64,7 +64,7 @@ export type ExportFlags = Said<'passphraseFile', string> & Said<'force', boolean
 
 /** @param path a new file, readable by its owner alone; `-` is the standard output */
 export async function exportAccounts(
-  context: CommandContext,
+  context: Context,
   path: string,
   { passphraseFile, force = false }: ExportFlags,
 ): Promise<void> {
@@ -97,10 +97,7 @@ async function writeNewFile(path: string, text: string, force: boolean): Promise
 }
 
 /** Asked twice, since nobody can open the export after a slip. */
-async function readNewPassphrase(
-  { terminal }: CommandContext,
-  file: string | undefined,
-): Promise<string> {
+async function readNewPassphrase({ terminal }: Context, file: string | undefined): Promise<string> {
   const question = 'New passphrase, at least 12 characters: ';
   const passphrase = await readSecretLine(terminal, { file, question, flag: '--passphrase-file' });
   if (file !== undefined || !terminal.isInteractive) return passphrase;

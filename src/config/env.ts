@@ -241,10 +241,7 @@ export function readEnvironment(source: EnvironmentSource = PROCESS_ENVIRONMENT)
   return { ...environment, strays: findStrayVariables(source.variables, names) };
 }
 
-function readVariable(
-  { variables, readText }: EnvironmentSource,
-  name: string,
-): string | undefined {
+function readVariable({ variables, readText }: EnvironmentSource, name: string) {
   const direct = variables[name] || undefined;
   const path = variables[`${name}_FILE`] || undefined;
   if (path === undefined) return direct;

@@ -75,7 +75,7 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
 
 /** What is wrong with a file that is bad, or that vanished after it was in force. */
 export function problemsOf(
-  read: Exclude<ConfigRead, { readonly kind: 'good' }>,
+  read: Exclude<ConfigRead, { kind: 'good' }>,
   path: string,
 ): readonly string[] {
   if (read.kind === 'bad') return read.problems;
@@ -91,11 +91,7 @@ export function problemsOf(
  * @throws ConfigError when it cannot be used, StaleConfigError when the file is not `over` any more,
  * UnwritableFileError when the disk or its rights are in the way; the file is as it was then.
  */
-export async function writeConfig(
-  path: string,
-  raw: JsonObject,
-  over?: ConfigRead,
-): Promise<GoodConfig> {
+export async function writeConfig(path: string, raw: JsonObject, over?: ConfigRead) {
   const good = await requireGood(path, raw);
   const text = `${JSON.stringify(raw, null, 2)}\n`;
   try {

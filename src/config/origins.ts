@@ -93,7 +93,8 @@ export function listVariables(
   });
 }
 
-function overrideOf({ key, at: path, flag, name, shows }: Row, sources: OriginSources) {
+function overrideOf(row: Row, sources: OriginSources): SettingOverride[] {
+  const { key, at: path, flag, name, shows } = row;
   const origin = originOf(key, sources);
   if (path === undefined || origin === undefined) return [];
   const value = shows === 'secret' ? {} : { value: toJson(given(key, sources)) };
@@ -138,10 +139,7 @@ function namingVariable(environment: Environment): string {
 }
 
 /** Who says something of it before the config file. */
-function originOf(
-  key: VariableKey,
-  { flags, environment }: OriginSources,
-): SettingOverride['origin'] | undefined {
+function originOf(key: VariableKey, { flags, environment }: OriginSources) {
   const said: Environment = flags;
   if (said[key] !== undefined) return 'flag';
   return environment[key] === undefined ? undefined : 'environment';

@@ -277,10 +277,7 @@ export const UPSTREAM_SCHEMA = {
   type: 'object',
   required: ['profile'],
   properties: {
-    profile: {
-      enum: UPSTREAM_PROFILES,
-      description: 'How the upstream is reached.',
-    },
+    profile: { enum: UPSTREAM_PROFILES, description: 'How the upstream is reached.' },
     base_url: text("Its address; without one the profile's own."),
     vocabulary: {
       enum: ['real', 'neutral'],
@@ -341,11 +338,7 @@ const EXTPROV_SCHEMA = section('extprov', 'External provider that speaks the Mes
   models: group('Provider models by family, where `model_mapping` says nothing.', {
     opus: { type: 'string', default: 'extmodel-4.7', description: 'For the opus family.' },
     sonnet: { type: 'string', default: 'extmodel-4.7', description: 'For the sonnet family.' },
-    haiku: {
-      type: 'string',
-      default: 'extmodel-4.5-air',
-      description: 'For the haiku family.',
-    },
+    haiku: { type: 'string', default: 'extmodel-4.5-air', description: 'For the haiku family.' },
   }),
   mcp: group('MCP services of the provider.', {
     enabled: { ...SWITCH, description: 'Enables the MCP endpoints.' },
@@ -556,13 +549,11 @@ function readSettings({ properties = {} }: SettingSchema, section: object): obje
       if (schema.properties !== undefined) {
         return [name, readSettings(schema, isJsonObject(value) ? value : {})];
       }
-      return [name, inCode(value ?? schema.default, schema.unit)];
+      const usual = value ?? schema.default;
+      const { unit } = schema;
+      return [name, unit && typeof usual === 'number' ? usual * UNITS[unit] : usual];
     }),
   );
-}
-
-function inCode(value: unknown, unit: SettingSchema['unit']): unknown {
-  return unit === undefined || typeof value !== 'number' ? value : value * UNITS[unit];
 }
 
 function nameInCode(key: string, { as }: SettingSchema): string {

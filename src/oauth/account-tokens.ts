@@ -10,30 +10,25 @@ import type {
 import type { AccountBook } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError } from '../canonical/error.ts';
-import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { unlessAborted } from '../lib/time-limit.ts';
 import {
+  type EndpointOptions,
   NEVER,
   type OAuthDirectory,
   OAuthFault,
-  type OAuthFetch,
-  type OAuthLog,
   type Reach,
   TokenEndpoint,
   toCredential,
 } from './oauth-client.ts';
 
-export interface TokenSourceOptions {
+export interface TokenSourceOptions extends EndpointOptions {
   readonly book: Pick<
     AccountBook,
     'readCredential' | 'replaceCredential' | 'proxyUrl' | 'subscribe'
   >;
   readonly oauth: OAuthDirectory;
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly fetch: OAuthFetch;
-  readonly log: OAuthLog;
 }
 
 interface TokenParts extends TokenSourceOptions {
@@ -271,10 +266,7 @@ class AccountTokens {
     return this.#refresh(credential, version);
   }
 
-  #storedToken(
-    { accessToken, expiresAt }: OAuthCredential,
-    refused: ReadonlySet<string>,
-  ): HeldToken | undefined {
+  #storedToken({ accessToken, expiresAt }: OAuthCredential, refused: ReadonlySet<string>) {
     const { clock } = this.#parts;
     const remainingMs = (expiresAt ?? 0) - clock.now();
     if (accessToken === undefined || remainingMs <= 0 || refused.has(accessToken)) return undefined;

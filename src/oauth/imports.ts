@@ -93,10 +93,8 @@ export function createAccountTransfer(options: AccountTransferOptions) {
       const { upstreamId } = request;
       const settings = oauth.get(upstreamId);
       if (settings === undefined) {
-        throw invalidRequest(
-          'upstreamId',
-          told`This upstream has no OAuth settings to refresh tokens with.`,
-        );
+        const message = told`This upstream has no OAuth settings to refresh tokens with.`;
+        throw invalidRequest('upstreamId', message);
       }
       const listed = readRefreshTokens(request.text);
       const holders = await findHolders(upstreamId);
@@ -228,19 +226,14 @@ export function createAccountTransfer(options: AccountTransferOptions) {
     const trimmed = text.trim();
     if (!trimmed.startsWith('sealed-export:')) return trimmed;
     if (passphrase === undefined || passphrase === '') {
-      throw invalidRequest(
-        'passphrase',
-        told`This export is sealed: give its passphrase.`,
-        'missing-field',
-      );
+      const message = told`This export is sealed: give its passphrase.`;
+      throw invalidRequest('passphrase', message, 'missing-field');
     }
     try {
       return await sealing.openWithPassphrase(trimmed, passphrase);
     } catch {
-      throw invalidRequest(
-        'passphrase',
-        told`The export does not open: the passphrase is wrong, or the file is damaged.`,
-      );
+      const message = told`The export does not open: the passphrase is wrong, or the file is damaged.`;
+      throw invalidRequest('passphrase', message);
     }
   }
 
@@ -249,10 +242,8 @@ export function createAccountTransfer(options: AccountTransferOptions) {
     const { upstreamId, label, credential, projectId, tier, priority, notes, proxyUrl } = account;
     item.label = label;
     if (!hasUpstream(upstreamId)) {
-      throw invalidRequest(
-        'upstream',
-        told`There is no upstream "${upstreamId}"; add it to the configuration first.`,
-      );
+      const message = told`There is no upstream "${upstreamId}"; add it to the configuration first.`;
+      throw invalidRequest('upstream', message);
     }
     const existing = placer.find(upstreamId, label);
     if (existing === undefined) return placer.place(account);

@@ -61,7 +61,8 @@ export function toCredential(
 export interface EndpointOptions {
   readonly fetch: OAuthFetch;
   readonly clock: Clock;
-  readonly log: OAuthLog;
+  /** No secret ever reaches it. */
+  readonly log: { warn(fields: object, message: string): void };
 }
 
 const LIMIT_MS = 10_000;
@@ -448,10 +449,4 @@ export interface OAuthSettings {
 /** Settings by upstream id, as they are now. */
 export interface OAuthDirectory {
   get(upstreamId: string): OAuthSettings | undefined;
-}
-
-/** The log the sign-ins and renewals are given; no secret ever reaches it. */
-export interface OAuthLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
 }

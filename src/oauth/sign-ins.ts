@@ -61,11 +61,8 @@ function readPasted(text: string): PastedResponse {
  */
 function checkResponse(
   { parameters: given, address, isCode = false }: PastedResponse,
-  {
-    settings,
-    state,
-    redirectUri,
-  }: Pick<AuthorizationRequest, 'settings' | 'state' | 'redirectUri'>,
+  settings: OAuthSettings,
+  { state, redirectUri }: Readonly<Record<'state' | 'redirectUri', string>>,
 ): string {
   if (address !== undefined && address !== addressOf(new URL(redirectUri))) {
     throw badPaste(told`This is not the address the sign-in leads to (${redirectUri}).`);
@@ -124,19 +121,12 @@ function badPaste(message: string): GatewayError {
   return invalidRequest('response', message);
 }
 
-interface AuthorizationRequest {
-  readonly settings: OAuthSettings;
-  readonly redirectUri: string;
-  readonly state: string;
-  readonly codeVerifier: string;
-  readonly nonce: string | undefined;
-  /** The e-mail that is expected to sign in. */
-  readonly loginHint: string | undefined;
-}
-
-/** The configured extra parameters never replace what protects the sign-in. */
-async function writeAuthorizationUrl(request: AuthorizationRequest): Promise<string> {
-  const { settings, redirectUri, state, codeVerifier, nonce, loginHint } = request;
+/** The configured extra parameters never replace what protects the sign-in. @param loginHint who is expected */
+async function writeAuthorizationUrl(
+  settings: OAuthSettings,
+  { state, redirectUri, codeVerifier, nonce }: PendingSignIn & { readonly state: string },
+  loginHint: string | undefined,
+): Promise<string> {
   const url = new URL(settings.authorizationUrl);
   const optional = { login_hint: loginHint, ...settings.extraAuthorizationParameters };
   const own = {
@@ -162,10 +152,8 @@ async function writeAuthorizationUrl(request: AuthorizationRequest): Promise<str
 function chooseRedirectUri(settings: OAuthSettings, own: string): string {
   const redirectUri = settings.redirectUrl ?? own;
   if (isSafeEndpoint(redirectUri)) return redirectUri;
-  throw invalidRequest(
-    'redirectUri',
-    told`The redirect address must be https, or http on this machine (http://127.0.0.1:<port>/\u2026). Set redirect_url of this upstream, or use the loopback address and paste what the browser ends on.`,
-  );
+  const message = told`The redirect address must be https, or http on this machine (http://127.0.0.1:<port>/\u2026). Set redirect_url of this upstream, or use the loopback address and paste what the browser ends on.`;
+  throw invalidRequest('redirectUri', message);
 }
 
 export type SignIns = ReturnType<typeof createSignIns>;
@@ -182,14 +170,6 @@ interface StartSignIn {
   readonly label?: string | undefined;
 }
 
-export interface StartedSignIn {
-  readonly authorizationUrl: string;
-  readonly state: string;
-  readonly redirectUri: string;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-}
-
 export interface CompleteSignIn {
   readonly owner: string;
   /** Needed with a bare code; an address or query has it in itself. */
@@ -203,11 +183,9 @@ export interface SignInsOptions extends AccountPlacerOptions, EndpointOptions {
 }
 
 /** A sign-in that was started and not yet completed: taken once, by who started it, in time. */
-interface PendingSignIn extends Pick<StartSignIn, 'owner' | 'upstreamId' | 'reauthenticate'> {
-  readonly redirectUri: string;
+interface PendingSignIn extends StartSignIn {
   readonly codeVerifier: string;
   readonly nonce: string | undefined;
-  readonly label: string | undefined;
   /** By the monotonic clock; people are told the time of day. */
   readonly endsAt: number;
 }
@@ -254,24 +232,25 @@ export function createSignIns(options: SignInsOptions) {
 
   return {
     /** @throws GatewayError */
-    async start(request: StartSignIn): Promise<StartedSignIn> {
-      const { upstreamId, owner, reauthenticate, label } = request;
+    async start(request: StartSignIn) {
+      const { upstreamId, reauthenticate } = request;
       const settings = requireSettings(oauth, upstreamId);
       const account = reauthenticate && requireAccount(book, upstreamId, reauthenticate);
-      const redirectUri = chooseRedirectUri(settings, request.redirectUri);
       const state = generateRandomState();
-      const codeVerifier = generateRandomCodeVerifier();
-      const nonce = settings.scopes.includes('openid') ? generateRandomNonce() : undefined;
-      add(state, {
-        ...{ owner, upstreamId, redirectUri, codeVerifier, nonce, reauthenticate },
-        label: label?.trim() || undefined,
+      const signIn = {
+        ...request,
+        redirectUri: chooseRedirectUri(settings, request.redirectUri),
+        label: request.label?.trim() || undefined,
+        codeVerifier: generateRandomCodeVerifier(),
+        nonce: settings.scopes.includes('openid') ? generateRandomNonce() : undefined,
         endsAt: clock.monotonic() + LIFETIME_MS,
-      });
+      };
+      add(state, signIn);
       const expiresAt = clock.now() + LIFETIME_MS;
       const loginHint = account ? emailIn(account.record.label) : undefined;
-      const parameters = { settings, redirectUri, state, codeVerifier, nonce, loginHint };
-      const authorizationUrl = await writeAuthorizationUrl(parameters);
-      return { authorizationUrl, state, redirectUri, expiresAt };
+      const parameters = { ...signIn, state };
+      const authorizationUrl = await writeAuthorizationUrl(settings, parameters, loginHint);
+      return { authorizationUrl, state, redirectUri: signIn.redirectUri, expiresAt };
     },
     /**
      * Ends a sign-in, whatever comes of it: a code is good for one try.
@@ -282,24 +261,19 @@ export function createSignIns(options: SignInsOptions) {
       const states = new Set([...pasted.parameters.getAll('state'), ...(known ? [known] : [])]);
       const [state] = states;
       if (state === undefined) {
-        throw invalidRequest(
-          'state',
-          told`It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.`,
-          'missing-field',
-        );
+        const message = told`It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.`;
+        throw invalidRequest('state', message, 'missing-field');
       }
       // Every state that was shown ends here, also when they contradict each other.
       const taken = [...states].map((one) => take(one, owner));
       const signIn = states.size === 1 ? taken[0] : undefined;
       if (signIn === undefined) {
-        throw invalidRequest(
-          'state',
-          told`This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.`,
-        );
+        const message = told`This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.`;
+        throw invalidRequest('state', message);
       }
       const settings = requireSettings(oauth, signIn.upstreamId);
       const { redirectUri } = signIn;
-      const code = checkResponse(pasted, { state, redirectUri, settings });
+      const code = checkResponse(pasted, settings, { state, redirectUri });
       return finish(signIn, settings, code);
     },
   };
@@ -371,19 +345,16 @@ function requireAccount(book: SignInsOptions['book'], upstreamId: string, id: st
     if (account.record.kind === 'oauth') return account;
     throw invalidRequest('reauthenticate', told`This account does not sign in: it has a key.`);
   }
-  throw invalidRequest(
-    'reauthenticate',
-    told`There is no such account of this upstream to sign in.`,
-  );
+  const message = told`There is no such account of this upstream to sign in.`;
+  throw invalidRequest('reauthenticate', message);
 }
 
 /** A label that is no e-mail says nothing of who may sign in. */
 function checkSameEmail({ record }: Account, email: string | undefined): void {
   const expected = emailIn(record.label);
   if (expected === undefined || email === undefined || isSameLabel(expected, email)) return;
-  throw badPaste(
-    told`You signed in as ${email}, but this account is ${expected}. Sign in as ${expected}, or add ${email} as an account of its own.`,
-  );
+  const message = told`You signed in as ${email}, but this account is ${expected}. Sign in as ${expected}, or add ${email} as an account of its own.`;
+  throw badPaste(message);
 }
 
 function emailIn(label: string): string | undefined {

@@ -80,10 +80,8 @@ export function createVault(key: SecretKey): Vault {
         throw new SealError('malformed', 'This is not a sealed text of a known version.');
       }
       if (keyId !== key.id) {
-        throw new SealError(
-          'foreign-key',
-          `It was sealed with another key (${keyId}) than the one in use (${key.id}, from ${key.origin}).`,
-        );
+        const message = `It was sealed with another key (${keyId}) than the one in use (${key.id}, from ${key.origin}).`;
+        throw new SealError('foreign-key', message);
       }
       const plain = decrypt(body, bind(context));
       if (plain !== undefined) return plain;
@@ -116,9 +114,8 @@ const SEALED_WITH_PASSPHRASE =
 /** @throws RangeError when the passphrase is shorter than 12 or longer than 1024 characters */
 export async function sealWithPassphrase(plain: string, passphrase: string): Promise<string> {
   if (passphrase.length < MIN_PASSPHRASE || passphrase.length > MAX_PASSPHRASE) {
-    throw new RangeError(
-      told`The passphrase must have ${MIN_PASSPHRASE} to ${MAX_PASSPHRASE} characters.`,
-    );
+    const message = told`The passphrase must have ${MIN_PASSPHRASE} to ${MAX_PASSPHRASE} characters.`;
+    throw new RangeError(message);
   }
   const salt = randomBytes(SALT_BYTES).toString('base64url');
   const header = `sealed-export:v1:${COST.logN},${COST.r},${COST.p}:${salt}`;

@@ -72,9 +72,8 @@ export function loadSecretKey(source: SecretKeySource): SecretKey {
  */
 export function createSecretKey(text: string, origin: string, isLasting = true): SecretKey {
   if (text.length < MIN_LENGTH) {
-    throw new SecretKeyError(
-      `${origin} holds ${text.length} characters; a secret key has at least ${MIN_LENGTH}. Give back the key that was in use; only for a new data folder make one with "openssl rand -base64 32".`,
-    );
+    const message = `${origin} holds ${text.length} characters; a secret key has at least ${MIN_LENGTH}. Give back the key that was in use; only for a new data folder make one with "openssl rand -base64 32".`;
+    throw new SecretKeyError(message);
   }
   // Kept behind a closure: an object's fields end up in logs and dumps.
   const derive = (purpose: string): Buffer =>
@@ -89,9 +88,8 @@ function readKeyFile(path: string, log: SecretKeySource['log']): string | undefi
     try {
       const stats = fstatSync(file);
       if (!stats.isFile() || stats.size > MAX_BYTES) {
-        throw new SecretKeyError(
-          `${path} is not a key file: it must be a file of one line. Put the key that was in use back, or set ISTHMUS_SECRET_KEY.`,
-        );
+        const message = `${path} is not a key file: it must be a file of one line. Put the key that was in use back, or set ISTHMUS_SECRET_KEY.`;
+        throw new SecretKeyError(message);
       }
       keepPrivate(path, log);
       return readFileSync(file, 'utf8').trim();
@@ -101,10 +99,8 @@ function readKeyFile(path: string, log: SecretKeySource['log']): string | undefi
   } catch (error) {
     if (error instanceof SecretKeyError) throw error;
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw new SecretKeyError(
-      `${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read it, or set ISTHMUS_SECRET_KEY.`,
-      error,
-    );
+    const message = `${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read it, or set ISTHMUS_SECRET_KEY.`;
+    throw new SecretKeyError(message, error);
   }
 }
 
@@ -122,24 +118,17 @@ function keepPrivate(path: string, log: SecretKeySource['log']): void {
 /** @throws SecretKeyError when there is something that only the missing key opens. */
 function refuseLostKey(path: string, databasePath: string): void {
   if (![databasePath, `${databasePath}-wal`].some((file) => existsSync(file))) return;
-  throw new SecretKeyError(
-    `${databasePath} is sealed, but its key ${path} is missing. Put that file back or set ISTHMUS_SECRET_KEY to the key that was in use; without it the stored credentials cannot be opened. To start anew, move ${databasePath} away first.`,
-  );
+  const message = `${databasePath} is sealed, but its key ${path} is missing. Put that file back or set ISTHMUS_SECRET_KEY to the key that was in use; without it the stored credentials cannot be opened. To start anew, move ${databasePath} away first.`;
+  throw new SecretKeyError(message);
 }
 
-function makeKeyFile(
-  path: string,
-  text: string,
-  write: NonNullable<SecretKeySource['write']>,
-): string {
+function makeKeyFile(path: string, text: string, write: NonNullable<SecretKeySource['write']>) {
   try {
     if (write(path, `${text}\n`) === 'placed') return text;
     // Another process was faster: its key is the one.
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new SecretKeyError(
-      `${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to that folder, or set ISTHMUS_SECRET_KEY.`,
-      error,
-    );
+    const message = `${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to that folder, or set ISTHMUS_SECRET_KEY.`;
+    throw new SecretKeyError(message, error);
   }
 }

@@ -105,10 +105,7 @@ function refuseUpdate(
 }
 
 /** API keys: limits as JSON, the secret only as a digest. */
-export function createClientKeyStore(
-  connection: SqliteConnection,
-  log?: StoreLog | undefined,
-): ClientKeyStore {
+export function createClientKeyStore(connection: SqliteConnection, log?: StoreLog): ClientKeyStore {
   return {
     list: () => connection.read((queries) => listKeys(queries, log)),
     insert: (key, digest) =>

@@ -36,8 +36,9 @@ export interface SealedTables {
 /** What people and sign-ins say survives a power cut; health and quotas the end of the process. */
 export function createAccountStore(
   connection: SqliteConnection,
-  { vault, log }: SealedTables,
+  tables: SealedTables,
 ): AccountStore {
+  const { vault, log } = tables;
   return {
     list: () => connection.read((queries) => readAccounts(queries)),
 
@@ -66,10 +67,8 @@ export function createAccountStore(
         if (known === undefined) throw missing;
         const { revision, upstreamId } = known;
         if (expectedRevision !== undefined && revision !== expectedRevision) {
-          throw new StoreError(
-            'stale',
-            told`The account ${id} was changed meanwhile: it is at revision ${revision}, not ${expectedRevision}.`,
-          );
+          const message = told`The account ${id} was changed meanwhile: it is at revision ${revision}, not ${expectedRevision}.`;
+          throw new StoreError('stale', message);
         }
         const { proxyUrl, label } = change;
         const row = {
@@ -234,11 +233,8 @@ function refuseDuplicate(
     write();
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    throw new StoreError(
-      'conflict',
-      told`The upstream ${upstreamId} already has an account ${label} (upper and lower case count as one). Choose another label, or change that account.`,
-      error,
-    );
+    const message = told`The upstream ${upstreamId} already has an account ${label} (upper and lower case count as one). Choose another label, or change that account.`;
+    throw new StoreError('conflict', message, error);
   }
 }
 

@@ -13,7 +13,6 @@ import {
   type ReceiptCounts,
   type RequestBodies,
   type RequestDetails,
-  type RequestOutcome,
   type RequestRecord,
   type RequestRow,
 } from '../../monitor/record.ts';
@@ -71,13 +70,11 @@ function fromRequestsRow(row: ListedRow): RequestRow {
   return {
     ...plain,
     stream: plain.stream === 1,
-    outcome: OUTCOMES.find((known) => known === plain.outcome) ?? 'error',
+    outcome: REQUEST_ROW_FIELDS.outcome.enum.find((known) => known === plain.outcome) ?? 'error',
     receipt: { dropped, approximated, repaired },
     error,
   };
 }
-
-const OUTCOMES: readonly RequestOutcome[] = REQUEST_ROW_FIELDS.outcome.enum;
 
 function toBodiesRow({ clientRequest, upstreamRequest, response }: RequestBodies) {
   const parts = [clientRequest, upstreamRequest, response];
@@ -102,13 +99,14 @@ function fromStored(
 }
 
 function fromBodiesRow(row: TableRow<'request_bodies'>): RequestBodies {
-  const { clientRequest: client, upstreamRequest: upstream, response, isWhole } = row;
-  const isWholeAt = (index: number): boolean => (isWhole & (1 << index)) !== 0;
+  const { clientRequest, upstreamRequest, response, isWhole } = row;
+  const whole = (index: number) => ({ isWhole: (isWhole & (1 << index)) !== 0 });
+  const body = (text: string | undefined, index: number) =>
+    text === undefined ? undefined : { text, ...whole(index) };
   return {
-    clientRequest: client === undefined ? undefined : { text: client, isWhole: isWholeAt(0) },
-    upstreamRequest: upstream === undefined ? undefined : { text: upstream, isWhole: isWholeAt(1) },
-    response:
-      response === undefined ? undefined : { blocks: JSON.parse(response), isWhole: isWholeAt(2) },
+    clientRequest: body(clientRequest, 0),
+    upstreamRequest: body(upstreamRequest, 1),
+    response: response === undefined ? undefined : { blocks: JSON.parse(response), ...whole(2) },
   };
 }
 
@@ -442,7 +440,7 @@ export function createMonitorStore(
     },
     minutes: (span) => connection.read((queries) => sumMinutes(queries, span)),
     async sweep(limits) {
-      stored ??= await connection.read((queries) => sumBytes(queries));
+      stored ??= await connection.read(sumBytes);
       if (stored > limits.maxBytes) isReducing = true;
       if (stored <= limits.reducedBytes) isReducing = false;
       const before = isReducing ? Number.MAX_SAFE_INTEGER : limits.oldest;
@@ -555,10 +553,7 @@ function sumBytes(queries: Queries): number {
 }
 
 /** Bodies go with their record. */
-function removeOldest(
-  queries: Queries,
-  before: number,
-): { readonly count: number; readonly bytes: number } {
+function removeOldest(queries: Queries, before: number) {
   const oldest = queries.rows(
     builder
       .selectFrom('requests')
@@ -568,15 +563,14 @@ function removeOldest(
       .orderBy('sequence')
       .limit(REMOVED_AT_ONCE),
   );
-  let count = 0;
-  let removed = 0;
+  const removed = { count: 0, bytes: 0 };
   for (const { sequence, bytes } of oldest) {
     queries.run(builder.deleteFrom('requests').where('sequence', '=', sequence));
-    count += 1;
-    removed += bytes;
-    if (removed >= BYTES_AT_ONCE) break;
+    removed.count += 1;
+    removed.bytes += bytes;
+    if (removed.bytes >= BYTES_AT_ONCE) break;
   }
-  return { count, bytes: removed };
+  return removed;
 }
 
 /** As `removeOldest`, but nothing of it can be read in the file: whoever removes prompts wants them gone. */

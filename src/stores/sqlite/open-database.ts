@@ -137,10 +137,8 @@ async function connect(options: DatabaseOptions): Promise<Connected> {
   }
 }
 
-async function openExisting(
-  { path, vault, clock }: DatabaseOptions,
-  open: OpenHandle,
-): Promise<Connected> {
+async function openExisting(options: DatabaseOptions, open: OpenHandle): Promise<Connected> {
+  const { path, vault, clock } = options;
   const connection = new SqliteConnection({ path, clock, open });
   try {
     // Not the indexes against their tables: that takes long, and SQLite notices what matters of it.
@@ -185,11 +183,8 @@ async function createDatabase(options: DatabaseOptions): Promise<void> {
     if (checkDatabaseFile(path) === 'ours') return;
     if (error instanceof StoreError) throw error;
     if (isOutOfRoom(error)) throw noRoom(path, error);
-    throw new StoreError(
-      'unavailable',
-      told`The database ${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.`,
-      error,
-    );
+    const message = told`The database ${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.`;
+    throw new StoreError('unavailable', message, error);
   }
 }
 
@@ -205,10 +200,8 @@ async function build(builtPath: string, options: DatabaseOptions): Promise<void>
   }
 }
 
-async function fill(
-  connection: SqliteConnection,
-  { path, vault, clock }: DatabaseOptions,
-): Promise<void> {
+async function fill(connection: SqliteConnection, options: DatabaseOptions): Promise<void> {
+  const { path, vault, clock } = options;
   // The last moment for it: nothing was written yet.
   await connection.makeShrinkable();
   await connection.write('power-cut', (queries) => {
@@ -225,6 +218,7 @@ const APPLICATION_ID = 0x69737468;
 const HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
 const APPLICATION_ID_AT = 68;
+
 /**
  * @returns `missing` when there is none and a new one may be made
  * @throws StoreError `unreadable` when something else stands there or the file is empty or damaged,
@@ -242,11 +236,8 @@ function checkDatabaseFile(path: string): 'ours' | 'missing' {
     return 'ours';
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    throw new StoreError(
-      'unavailable',
-      told`The database ${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read and write it and its folder.`,
-      error,
-    );
+    const message = told`The database ${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read and write it and its folder.`;
+    throw new StoreError('unavailable', message, error);
   }
 }
 
@@ -281,18 +272,14 @@ function checkHeader(path: string): void {
 function keepPrivate(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     if (!existsSync(file) || makePrivate(file) !== 'exposed') continue;
-    throw new StoreError(
-      'unavailable',
-      told`${file} can be read by others and its mode cannot be changed. Run "chmod 600 ${file}" as its owner.`,
-    );
+    const message = told`${file} can be read by others and its mode cannot be changed. Run "chmod 600 ${file}" as its owner.`;
+    throw new StoreError('unavailable', message);
   }
 }
 
 function unreadable(path: string, what: string): StoreError {
-  return new StoreError(
-    'unreadable',
-    told`The database ${path} ${what}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.`,
-  );
+  const message = told`The database ${path} ${what}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.`;
+  return new StoreError('unreadable', message);
 }
 
 /** The key that seals the secrets of this database is itself sealed, with the secret key. */
@@ -314,10 +301,8 @@ function readDataKey(queries: Queries, { path, vault }: DataKeyContext): string 
     builder.selectFrom('data_keys').select('sealed').where('name', '=', NAME),
   );
   if (row === undefined) {
-    throw new StoreError(
-      'unreadable',
-      told`The database ${path} has lost the key of its secrets. It was left as it is. Put a backup in its place.`,
-    );
+    const message = told`The database ${path} has lost the key of its secrets. It was left as it is. Put a backup in its place.`;
+    throw new StoreError('unreadable', message);
   }
   try {
     return vault.open(row.sealed, PLACE);
@@ -358,8 +343,6 @@ function readVersion(queries: Queries, context: MigrationContext): number {
   const rows = queries.rows(builder.selectFrom('migrations').select('version').orderBy('version'));
   const version = rows.at(-1)?.version ?? 0;
   if (version <= known) return version;
-  throw new StoreError(
-    'unreadable',
-    told`The database ${path} is of version ${version}; this program knows versions up to ${known}. It was left as it is. Use the newer program again, or put back the backup from before it.`,
-  );
+  const message = told`The database ${path} is of version ${version}; this program knows versions up to ${known}. It was left as it is. Use the newer program again, or put back the backup from before it.`;
+  throw new StoreError('unreadable', message);
 }

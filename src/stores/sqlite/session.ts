@@ -37,9 +37,7 @@ function openFile(path: string, open: OpenHandle): OpenFile {
     throw error;
   }
   return {
-    handle,
-    statements: new Map(),
-    identity: identify(path),
+    ...{ handle, statements: new Map(), identity: identify(path) },
     survives: 'power-cut',
     isDoubtful: false,
   };
@@ -80,10 +78,8 @@ function doubt(file: OpenFile): void {
 function settleLog(file: OpenFile, path: string): void {
   file.isDoubtful = !emptyLog(file.handle);
   if (!file.isDoubtful) return;
-  throw new StoreError(
-    'unavailable',
-    told`The database ${path} had trouble with its disk, and another process keeps it from being checked. Try again.`,
-  );
+  const message = told`The database ${path} had trouble with its disk, and another process keeps it from being checked. Try again.`;
+  throw new StoreError('unavailable', message);
 }
 
 /** False when another process reads from the log. https://www.sqlite.org/pragma.html#pragma_wal_checkpoint */
@@ -228,7 +224,9 @@ export class SqliteConnection {
         return work();
       } catch (error) {
         this.#recover(error);
-        if (!isBusy(error) || clock.monotonic() >= until) throw toStoreError(error, name);
+        const code = primaryCode(error);
+        const isBusy = code === BUSY || code === LOCKED;
+        if (!isBusy || clock.monotonic() >= until) throw toStoreError(error, name);
       }
       await clock.sleep(BUSY_STEP_MS, signal).catch(() => undefined);
     }
@@ -237,10 +235,8 @@ export class SqliteConnection {
   #current(): OpenFile {
     const { path, open } = this.#options;
     if (this.#file !== undefined && this.#file.identity !== identify(path)) {
-      throw new StoreError(
-        'unavailable',
-        told`The database ${path} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.`,
-      );
+      const message = told`The database ${path} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.`;
+      throw new StoreError('unavailable', message);
     }
     this.#file ??= openFile(path, open);
     return this.#file;
@@ -438,11 +434,6 @@ export function damagedDatabase(path: string, cause?: unknown): StoreError {
   return new StoreError('unreadable', told`The database ${path} is damaged. ${RESTORE}`, cause);
 }
 
-function isBusy(error: unknown): boolean {
-  const code = primaryCode(error);
-  return code === BUSY || code === LOCKED;
-}
-
 /** True when a unique column or a primary key has that value already. */
 export function isDuplicate(error: unknown): boolean {
   const code = extendedCode(error);
@@ -455,10 +446,8 @@ function primaryCode(error: unknown): number | undefined {
 }
 
 function extendedCode(error: unknown): number | undefined {
-  if (error instanceof Error && 'errcode' in error && typeof error.errcode === 'number') {
-    return error.errcode;
-  }
-  return undefined;
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+  return typeof code === 'number' ? code : undefined;
 }
 
 /** A few milliseconds of work: a page that moves is written, and so is the one that points to it. */

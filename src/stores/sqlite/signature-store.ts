@@ -38,7 +38,10 @@ export function createSignatureStore(connection: SqliteConnection): SignatureSto
           )
           .reverse()
           .map(
-            ({ sequence: _, part, ...row }): StoredSignature => ({ ...row, on: readPart(part) }),
+            ({ sequence: _, part, ...row }): StoredSignature => ({
+              ...row,
+              on: PARTS.find((known) => known === part),
+            }),
           ),
       ),
     save: (entries, { now, maxEntries }) =>
@@ -57,13 +60,7 @@ export function createSignatureStore(connection: SqliteConnection): SignatureSto
   };
 }
 
-interface SignatureRow extends Omit<StoredSignature, 'on'> {
-  readonly part: StoredSignature['on'];
-}
-
-function readPart(part: string | undefined): StoredSignature['on'] {
-  return PARTS.find((known) => known === part);
-}
+type SignatureRow = Omit<StoredSignature, 'on'> & { readonly part: StoredSignature['on'] };
 
 const PARTS = ['thinking', 'text', 'tool-call', 'media'] as const;
 
