@@ -299,11 +299,9 @@ function checkSize(key: ClientKey, { images }: CallCost): void {
   if (key.dailyTokens === 0) throw rejected(told`This key may use no tokens.`);
   const { dailyImages } = key;
   if (dailyImages === undefined || images <= dailyImages) return;
-  throw rejected(
-    dailyImages === 0
-      ? told`This key may draw no images.`
-      : told`This key may draw ${formatCount(dailyImages, 'image')} a day, and this request asks for ${images}.`,
-  );
+  if (dailyImages === 0) throw rejected(told`This key may draw no images.`);
+  const message = told`This key may draw ${formatCount(dailyImages, 'image')} a day, and this request asks for ${images}.`;
+  throw rejected(message);
 }
 
 function rejected(message: string): GatewayError {
@@ -311,12 +309,9 @@ function rejected(message: string): GatewayError {
   return clientError('forbidden', `${message} ${wayOut}`, { reason: 'key-rejected' });
 }
 
-function limitReached(
-  key: ClientKey,
-  { retryAfterMs, kind, left = 0 }: MeterRefusal,
-  { images }: CallCost,
-): GatewayError {
-  const what = nameLimit(key, kind);
+function limitReached(key: ClientKey, refusal: MeterRefusal, { images }: CallCost): GatewayError {
+  const { retryAfterMs, kind, left = 0 } = refusal;
+  const what = LIMIT_NAMES[kind](key);
   const state =
     left === 0
       ? told`This key has used its ${what}.`
@@ -335,32 +330,21 @@ function formatWait(ms: number): Sentence {
   return told`${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function formatCount(count = 0, noun: 'address' | 'image' | 'request' | 'token'): Sentence {
-  switch (noun) {
-    case 'address':
-      return count === 1 ? told`1 other address` : told`${count} other addresses`;
-    case 'image':
-      return count === 1 ? told`1 image` : told`${count} images`;
-    case 'request':
-      return count === 1 ? told`1 request` : told`${count} requests`;
-    case 'token':
-      return count === 1 ? told`1 token` : told`${count} tokens`;
-    default:
-      return noun satisfies never;
-  }
+const COUNTED = {
+  address: (count: number) =>
+    count === 1 ? told`1 other address` : told`${count} other addresses`,
+  image: (count: number) => (count === 1 ? told`1 image` : told`${count} images`),
+  request: (count: number) => (count === 1 ? told`1 request` : told`${count} requests`),
+  token: (count: number) => (count === 1 ? told`1 token` : told`${count} tokens`),
+};
+
+function formatCount(count = 0, noun: keyof typeof COUNTED): Sentence {
+  return COUNTED[noun](count);
 }
 
-function nameLimit(key: ClientKey, kind: MeterRefusal['kind']): Sentence {
-  switch (kind) {
-    case 'requests-per-minute':
-      return told`${formatCount(key.requestsPerMinute, 'request')} a minute`;
-    case 'tokens-per-minute':
-      return told`${formatCount(key.tokensPerMinute, 'token')} a minute`;
-    case 'daily-tokens':
-      return told`${formatCount(key.dailyTokens, 'token')} a day (UTC)`;
-    case 'daily-images':
-      return told`${formatCount(key.dailyImages, 'image')} a day (UTC)`;
-    default:
-      return kind satisfies never;
-  }
-}
+const LIMIT_NAMES: Readonly<Record<MeterRefusal['kind'], (limits: KeyLimits) => Sentence>> = {
+  'requests-per-minute': (key) => told`${formatCount(key.requestsPerMinute, 'request')} a minute`,
+  'tokens-per-minute': (key) => told`${formatCount(key.tokensPerMinute, 'token')} a minute`,
+  'daily-tokens': (key) => told`${formatCount(key.dailyTokens, 'token')} a day (UTC)`,
+  'daily-images': (key) => told`${formatCount(key.dailyImages, 'image')} a day (UTC)`,
+};

@@ -6,19 +6,7 @@ import type { Settings } from '../config/effective.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { loadSecretKey } from '../sealing/secret-key.ts';
 
-export interface AdminClient {
-  /**
-   * @param path from `/api/` on, every value in it encoded
-   * @throws Error in words for people: refused, or nothing listens
-   */
-  call(
-    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
-    path: string,
-    body?: JsonObject,
-  ): Promise<JsonObject>;
-  /** Lets go of what was opened for the command. */
-  close(): Promise<void>;
-}
+export type AdminClient = ReturnType<typeof createHttpClient>;
 
 export interface HttpClientOptions {
   /** Without a trailing slash. */
@@ -27,9 +15,10 @@ export interface HttpClientOptions {
   readonly close?: () => Promise<void>;
 }
 
-export function createHttpClient({ url, password, close }: HttpClientOptions): AdminClient {
+export function createHttpClient({ url, password, close }: HttpClientOptions) {
   return {
-    async call(method, path, body) {
+    /** @param path from `/api/` on, every value in it encoded. @throws Error in words: refused, or nothing listens */
+    async call(method: Method, path: string, body?: JsonObject): Promise<JsonObject> {
       const headers = new Headers();
       if (password !== undefined) headers.set('authorization', `Bearer ${password}`);
       if (body !== undefined) headers.set('content-type', 'application/json');
@@ -39,9 +28,12 @@ export function createHttpClient({ url, password, close }: HttpClientOptions): A
       if (response.ok) return reply;
       throw new Error(sayRefusal(url, response.status, reply.error));
     },
+    /** Lets go of what was opened for the command. */
     close: close ?? (() => Promise.resolve()),
   };
 }
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** Ids may hold slashes, which are sent as they are. */
 export function encodePath(id: string): string {

@@ -9,29 +9,20 @@ import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import type { AdminClient } from './admin-client.ts';
 
-export interface Terminal {
-  /** True when a person can be asked. */
-  readonly isInteractive: boolean;
-  print(text: string): void;
-  /** For people only: hints and progress, kept apart from what is asked for. */
-  note(text: string): void;
-  /** One line; '' when the input ends before. @throws the signal's reason when it aborts first */
-  ask(question: string, signal?: AbortSignal): Promise<string>;
-  /** One line that is not shown. */
-  askSecret(question: string): Promise<string>;
-  /** All of the standard input. */
-  readInput(): Promise<string>;
-  /** The command did its work, and the answer is no. */
-  setFailed(): void;
-}
+export type Terminal = ReturnType<typeof createTerminal>;
 
-export function createTerminal(): Terminal {
+export function createTerminal() {
   return {
+    /** True when a person can be asked. */
     isInteractive: process.stdin.isTTY === true,
-    print: (text) => console.log(text),
-    note: (text) => console.error(text),
-    ask: (question, signal) => askLine(question, { output: process.stderr, signal }),
-    async askSecret(question) {
+    print: (text: string): void => console.log(text),
+    /** For people only: hints and progress, kept apart from what is asked for. */
+    note: (text: string): void => console.error(text),
+    /** One line; '' when the input ends before. @throws the signal's reason when it aborts first */
+    ask: (question: string, signal?: AbortSignal): Promise<string> =>
+      askLine(question, { output: process.stderr, signal }),
+    /** One line that is not shown. */
+    async askSecret(question: string): Promise<string> {
       process.stderr.write(question);
       // Takes the echo of what is typed.
       const output = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -39,8 +30,9 @@ export function createTerminal(): Terminal {
       process.stderr.write('\n');
       return answer;
     },
-    readInput: () => readAll(process.stdin),
-    setFailed: () => {
+    readInput: (): Promise<string> => readAll(process.stdin),
+    /** The command did its work, and the answer is no. */
+    setFailed: (): void => {
       process.exitCode = 1;
     },
   };

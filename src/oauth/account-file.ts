@@ -32,10 +32,7 @@ export function writeAccountFile(accounts: readonly ExportedAccount[]): string {
   return JSON.stringify({ format: FORMAT, version: VERSION, accounts: accounts.map(writeAccount) });
 }
 
-/**
- * The accounts of a file, each still to be read by itself.
- * @throws GatewayError `invalid-request`
- */
+/** The accounts of a file, each still to be read by itself. @throws GatewayError `invalid-request` */
 export function readAccountFile(value: JsonValue): readonly JsonValue[] {
   const { format, version, accounts } = requireObject(value, 'file');
   if (format !== FORMAT) {

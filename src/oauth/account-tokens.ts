@@ -214,10 +214,7 @@ class AccountTokens {
     return isToken && access.expiresAt <= this.#parts.clock.monotonic() ? undefined : access;
   }
 
-  /**
-   * @param refused access tokens that must not be given again, although storage may hold them
-   * @throws OAuthFault
-   */
+  /** @param refused access tokens that must not be given again, although storage may hold them. @throws OAuthFault */
   async #renewStored(refused: ReadonlySet<string>): Promise<Access> {
     this.#fallback = undefined;
     const late = await this.#saveLate(refused);

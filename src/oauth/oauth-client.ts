@@ -33,15 +33,7 @@ interface EndpointReply {
   readonly retryAfterMs: number | undefined;
 }
 
-export interface TokenReply {
-  readonly accessToken: string;
-  /** A rotated one replaces the one it was asked with; undefined leaves that one valid. */
-  readonly refreshToken: string | undefined;
-  readonly idToken: string | undefined;
-  /** From the moment the request was sent. */
-  readonly lifetimeMs: number;
-  readonly scopes: readonly string[] | undefined;
-}
+export type TokenReply = ReturnType<typeof readTokenReply>;
 
 /** What is stored of a reply, and of the credential before it, which stays where nothing new was given. */
 export function toCredential(
@@ -312,7 +304,7 @@ function clientFields({ clientId, clientSecret }: OAuthSettings): Record<string,
   return { client_id: clientId, ...secret };
 }
 
-function readTokenReply(reply: EndpointReply, secrets: readonly string[]): TokenReply {
+function readTokenReply(reply: EndpointReply, secrets: readonly string[]) {
   const { body = {} } = reply;
   const accessToken = readToken(body.access_token);
   const kind = body.token_type ?? 'bearer';
@@ -321,8 +313,10 @@ function readTokenReply(reply: EndpointReply, secrets: readonly string[]): Token
   const { refresh_token: refreshToken, id_token: idToken, scope } = body;
   return {
     accessToken,
+    /** A rotated one replaces the one it was asked with; undefined leaves that one valid. */
     refreshToken: readToken(refreshToken),
     idToken: typeof idToken === 'string' ? idToken : undefined,
+    /** From the moment the request was sent. */
     lifetimeMs: readLifetimeSeconds(body.expires_in) * 1000,
     scopes: typeof scope === 'string' ? scope.split(' ').filter((one) => one !== '') : undefined,
   };

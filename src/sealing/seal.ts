@@ -39,20 +39,13 @@ function decrypt(sealed: string, { key, context }: CipherContext): string | unde
   }
 }
 
-/** Seals texts with the secret key, each bound to its place. */
-export interface Vault {
-  readonly keyId: string;
-  /** `context` names the place, such as table, row and column: sealed text opens in no other. */
-  seal(plain: string, context: string): string;
-  /** @throws SealError */
-  open(sealed: string, context: string): string;
-}
+export type Vault = ReturnType<typeof createVault>;
 
 /**
  * `foreign-key` sealed with another key · `damaged` changed, cut or moved from another place ·
  * `malformed` no sealed text at all, or of a later version.
  */
-export type SealFault = 'foreign-key' | 'damaged' | 'malformed';
+type SealFault = 'foreign-key' | 'damaged' | 'malformed';
 
 /** The message never holds the text. */
 export class SealError extends Error {
@@ -68,13 +61,17 @@ export class SealError extends Error {
 /** `sealed:v1:<key id>:<nonce, text and tag in base64url>`. */
 const SEALED = /^sealed:v1:([0-9a-f]{12}):([A-Za-z0-9_-]+)$/;
 
-export function createVault(key: SecretKey): Vault {
+/** Seals texts with the secret key, each bound to its place. */
+export function createVault(key: SecretKey) {
   const cipherKey = key.derive('vault v1');
   const bind = (context: string) => ({ key: cipherKey, context: `v1 ${key.id} ${context}` });
   return {
     keyId: key.id,
-    seal: (plain, context) => `sealed:v1:${key.id}:${encrypt(plain, bind(context))}`,
-    open(sealed, context) {
+    /** `context` names the place, such as table, row and column: sealed text opens in no other. */
+    seal: (plain: string, context: string): string =>
+      `sealed:v1:${key.id}:${encrypt(plain, bind(context))}`,
+    /** @throws SealError */
+    open(sealed: string, context: string): string {
       const [, keyId, body] = SEALED.exec(sealed) ?? [];
       if (keyId === undefined || body === undefined) {
         throw new SealError('malformed', 'This is not a sealed text of a known version.');

@@ -6,16 +6,7 @@ import { join } from 'node:path';
 import { codeOf, isOutOfRoom, makePrivate, writePrivateFile } from '../lib/private-file.ts';
 
 /** The text itself is out of reach: whoever prints or logs a key sees its id and origin only. */
-export interface SecretKey {
-  /** Tells keys apart and says nothing of them. */
-  readonly id: string;
-  /** Where the key came from, for messages. */
-  readonly origin: string;
-  /** False for one that found no room on the disk: nothing sealed with it opens after this process. */
-  readonly isLasting: boolean;
-  /** 32 bytes for one purpose (HKDF-SHA-256, RFC 5869); another purpose gives unrelated bytes. */
-  derive(purpose: string): Buffer;
-}
+export type SecretKey = ReturnType<typeof createSecretKey>;
 
 export interface SecretKeySource {
   readonly dataDir: string;
@@ -70,7 +61,7 @@ export function loadSecretKey(source: SecretKeySource): SecretKey {
  * A key from any text of at least 16 characters; the whole text counts, whatever its form.
  * @throws SecretKeyError when it is shorter
  */
-export function createSecretKey(text: string, origin: string, isLasting = true): SecretKey {
+export function createSecretKey(text: string, origin: string, isLasting = true) {
   if (text.length < MIN_LENGTH) {
     const message = `${origin} holds ${text.length} characters; a secret key has at least ${MIN_LENGTH}. Give back the key that was in use; only for a new data folder make one with "openssl rand -base64 32".`;
     throw new SecretKeyError(message);
@@ -78,8 +69,16 @@ export function createSecretKey(text: string, origin: string, isLasting = true):
   // Kept behind a closure: an object's fields end up in logs and dumps.
   const derive = (purpose: string): Buffer =>
     Buffer.from(hkdfSync('sha256', text, 'isthmus secret key', purpose, 32));
-  const id = createHash('sha256').update(derive('key id')).digest('hex').slice(0, 12);
-  return { id, origin, isLasting, derive };
+  return {
+    /** Tells keys apart and says nothing of them. */
+    id: createHash('sha256').update(derive('key id')).digest('hex').slice(0, 12),
+    /** Where the key came from, for messages. */
+    origin,
+    /** False for one that found no room on the disk: nothing sealed with it opens after this process. */
+    isLasting,
+    /** 32 bytes for one purpose (HKDF-SHA-256, RFC 5869); another purpose gives unrelated bytes. */
+    derive,
+  };
 }
 
 function readKeyFile(path: string, log: SecretKeySource['log']): string | undefined {

@@ -296,9 +296,8 @@ update usage_sums set key_name = (
 drop table names_of_keys;
 `,
   },
-  // How many attempts of a request were retries, which its attempts alone do not say.
-  // Of a request that was several upstream calls each call succeeds once, so that older records tell
-  // their calls by the attempts that succeeded.
+  // How many attempts of a request were retries, which its attempts alone do not say. Of a request that was several
+  // upstream calls each call succeeds once, so that older records tell their calls by the attempts that succeeded.
   {
     version: 9,
     name: 'request-retries',
