@@ -61,7 +61,12 @@ export const SECTION_TITLES = {
 const SWITCH = { type: 'boolean', default: false } as const;
 const TEXT = { type: 'string', minLength: 1 } as const;
 const TEXT_MAP = { type: 'object', additionalProperties: { type: 'string' } } as const;
-const TEXTS = { type: 'array', items: { type: 'string' } } as const;
+const NETWORK_LIST = {
+  type: 'array',
+  items: { type: 'string' },
+  section: 'network',
+  default: [],
+} as const;
 
 function text(description: string) {
   return { ...TEXT, description } as const;
@@ -407,24 +412,18 @@ export const PROXY_SCHEMA = {
       description: 'Largest body of a model request, in bytes; at least `16384`.',
     },
     trusted_proxies: {
-      ...TEXTS,
-      section: 'network',
+      ...NETWORK_LIST,
       check: readAddressRange,
-      default: [],
       description: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed.',
     },
     cors_origins: {
-      ...TEXTS,
-      section: 'network',
+      ...NETWORK_LIST,
       check: readOrigin,
-      default: [],
       description: 'Origins of web pages that may call with a key.',
     },
     allowed_hosts: {
-      ...TEXTS,
-      section: 'network',
+      ...NETWORK_LIST,
       check: readHostName,
-      default: [],
       description: 'Host names, besides the loopback ones, under which local requests may come.',
     },
     fetch_remote_media: {

@@ -142,7 +142,7 @@ async function planSearch(connection: SqliteConnection, filter: RequestFilter): 
 }
 
 /** Along the indexes of ids, which hold nothing else. */
-function matchIds(queries: Queries, search: string): Search['matches'] {
+function matchIds(queries: Queries, search: string) {
   const pattern = likePattern(search);
   const sequences = builder
     .selectFrom('requests')

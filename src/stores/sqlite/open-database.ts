@@ -109,14 +109,8 @@ export async function openDatabase(options: DatabaseOptions) {
   };
 }
 
-interface Connected {
-  readonly connection: SqliteConnection;
-  /** Of the key that the database holds sealed. */
-  readonly dataVault: Vault;
-  readonly isLasting: boolean;
-}
-
-async function connect(options: DatabaseOptions): Promise<Connected> {
+/** The data vault is of the key that the database holds sealed. */
+async function connect(options: DatabaseOptions) {
   const { path, isLasting = true, log, open = openSqliteFile } = options;
   if (!isLasting) return openInMemory(options);
   try {
@@ -137,7 +131,7 @@ async function connect(options: DatabaseOptions): Promise<Connected> {
   }
 }
 
-async function openExisting(options: DatabaseOptions, open: OpenHandle): Promise<Connected> {
+async function openExisting(options: DatabaseOptions, open: OpenHandle) {
   const { path, vault, clock } = options;
   const connection = new SqliteConnection({ path, clock, open });
   try {
@@ -158,7 +152,7 @@ async function openExisting(options: DatabaseOptions, open: OpenHandle): Promise
   }
 }
 
-async function openInMemory(options: DatabaseOptions): Promise<Connected> {
+async function openInMemory(options: DatabaseOptions) {
   const { path, vault, clock } = options;
   const open = openSqliteInMemory;
   const connection = new SqliteConnection({ path: ':memory:', name: path, clock, open });
