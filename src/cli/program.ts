@@ -5,12 +5,10 @@ import { VERSION } from '../app.ts';
 import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from '../config/values.ts';
 import { createSystemClock } from '../lib/clock.ts';
-import type { RemoveFlags } from './accounts.ts';
-import type { AddFlags } from './add-account.ts';
+import type { AddFlags, ExportFlags, ImportFlags, RemoveFlags } from './admin-commands.ts';
 import type { Connect, ConnectFlags } from './connect.ts';
 import { type RunningServer, serve } from './serve.ts';
 import { type Context, createTerminal, type Said } from './terminal.ts';
-import type { ExportFlags, ImportFlags } from './transfer-accounts.ts';
 
 /**
  * @param onServer given the server as soon as it can be stopped, before it listens
@@ -80,9 +78,12 @@ interface AdminCommand {
   readonly isDefault?: boolean;
   readonly argument?: readonly [name: string, description: string];
   readonly options?: readonly Option[];
-  /** What the command does, with its argument: loaded when it is given, as `serve` needs none of it. */
+  /** What the command does, with its argument. */
   load(): Promise<(context: Context, name: string, flags: Flags) => Promise<void>>;
 }
+
+/** Loaded when one is given: `serve` needs none of them. */
+const commands = () => import('./admin-commands.ts');
 
 const ACCOUNT = ['<account>', 'id or label of the account'] as const;
 const GENERATE = new Option('--generate', 'also ask for a one-token answer, which costs that');
@@ -93,7 +94,7 @@ const ACCOUNT_COMMANDS: readonly AdminCommand[] = [
     name: 'list',
     description: 'list the accounts with their state',
     isDefault: true,
-    load: async () => (await import('./accounts.ts')).listAccounts,
+    load: async () => (await commands()).listAccounts,
   },
   {
     name: 'add',
@@ -115,26 +116,26 @@ const ACCOUNT_COMMANDS: readonly AdminCommand[] = [
       new Option('--notes <text>', 'for people'),
       new Option('--proxy-file <file>', 'file of the proxy address of the account'),
     ],
-    load: async () => (await import('./add-account.ts')).addAccount,
+    load: async () => (await commands()).addAccount,
   },
   {
     name: 'test',
     description: 'try credential, model list and quota of an account',
     argument: ACCOUNT,
     options: [GENERATE],
-    load: async () => (await import('./accounts.ts')).testAccount,
+    load: async () => (await commands()).testAccount,
   },
   {
     name: 'enable',
     description: 'let an account serve again',
     argument: ACCOUNT,
-    load: async () => (await import('./accounts.ts')).switchAccount('enable'),
+    load: async () => (await commands()).switchAccount('enable'),
   },
   {
     name: 'disable',
     description: 'take an account out',
     argument: ACCOUNT,
-    load: async () => (await import('./accounts.ts')).switchAccount('disable'),
+    load: async () => (await commands()).switchAccount('disable'),
   },
   {
     name: 'remove',
@@ -144,7 +145,7 @@ const ACCOUNT_COMMANDS: readonly AdminCommand[] = [
       new Option('--revoke', 'also take its grant back at the provider'),
       new Option('-y, --yes', 'do not ask'),
     ],
-    load: async () => (await import('./accounts.ts')).removeAccount,
+    load: async () => (await commands()).removeAccount,
   },
   {
     name: 'import',
@@ -155,7 +156,7 @@ const ACCOUNT_COMMANDS: readonly AdminCommand[] = [
       new Option('--upstream <id>', 'where they belong; an export knows it itself'),
       new Option('--passphrase-file <file>', 'file of the passphrase of a sealed export'),
     ],
-    load: async () => (await import('./transfer-accounts.ts')).importAccounts,
+    load: async () => (await commands()).importAccounts,
   },
   {
     name: 'export',
@@ -165,7 +166,7 @@ const ACCOUNT_COMMANDS: readonly AdminCommand[] = [
       new Option('--passphrase-file <file>', 'file of the passphrase'),
       new Option('--force', 'replace the file when it is there'),
     ],
-    load: async () => (await import('./transfer-accounts.ts')).exportAccounts,
+    load: async () => (await commands()).exportAccounts,
   },
 ];
 
@@ -173,13 +174,13 @@ const ROOT_COMMANDS: readonly AdminCommand[] = [
   {
     name: 'models',
     description: 'list the models clients may ask for',
-    load: async () => (await import('./models.ts')).listModels,
+    load: async () => (await commands()).listModels,
   },
   {
     name: 'route',
     description: 'explain where a model name goes',
     argument: ['<name>', 'a model name as a client would send it'],
-    load: async () => (await import('./models.ts')).explainRoute,
+    load: async () => (await commands()).explainRoute,
   },
 ];
 
