@@ -190,7 +190,7 @@ export class AddressFilter {
 
   /** @throws GatewayError when these settings would lock the author of a change out */
   refuseLockOut(settings: AddressFilterSettings, author: Author): void {
-    if (settings.enabled) this.#refuseStay(this.#index, settings, author);
+    this.#refuseStay(this.#index, settings, author);
   }
 
   /** Calls back with the id of each rule that is added, changed or removed; the answer ends it. */
@@ -239,13 +239,12 @@ export class AddressFilter {
   }
 
   #refuseChange(next: ReadonlyMap<string, Entry>, byAddress: string): void {
-    const settings = this.#options.settings();
-    if (!settings.enabled) return;
     const author = { from: byAddress, to: byAddress };
-    this.#refuseStay(createRuleIndex(next.values()), settings, author);
+    this.#refuseStay(createRuleIndex(next.values()), this.#options.settings(), author);
   }
 
   #refuseStay(index: RuleIndex, settings: AddressFilterSettings, author: Author): void {
+    if (!settings.enabled) return;
     const now = this.#options.clock.now();
     const covering = coveringRules(index, author.to);
     const stay = stayOf(covering, settings, now);

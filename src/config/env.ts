@@ -247,19 +247,16 @@ function readVariable({ variables, readText }: EnvironmentSource, name: string) 
   if (path === undefined) return direct;
   if (direct !== undefined)
     throw new ValueError(told`and ${name}_FILE are both set; set one of them`);
-  const text = readFileText(() => readText(path), name);
-  if (text === '') throw new ValueError(told`is empty in the file that ${name}_FILE names`);
-  return text;
-}
-
-function readFileText(read: () => string, name: string): string {
+  let text: string;
   try {
-    return read()
+    text = readText(path)
       .replace(/^\uFEFF/, '')
       .trimEnd();
   } catch {
     throw new ValueError(told`cannot be read: ${name}_FILE must name a readable file`);
   }
+  if (text === '') throw new ValueError(told`is empty in the file that ${name}_FILE names`);
+  return text;
 }
 
 function variable<Value>(

@@ -82,17 +82,12 @@ export class TokenEndpoint {
 
   exchangeCode(
     settings: OAuthSettings,
-    grant: Readonly<Record<'code' | 'codeVerifier' | 'redirectUri', string>>,
+    { code, codeVerifier, redirectUri }: Record<'code' | 'codeVerifier' | 'redirectUri', string>,
     reach: Reach,
   ): Promise<TokenReply> {
-    const fields = {
-      grant_type: 'authorization_code',
-      code: grant.code,
-      code_verifier: grant.codeVerifier,
-      redirect_uri: grant.redirectUri,
-      ...clientFields(settings),
-    };
-    return this.#ask(settings.tokenUrl, fields, reach);
+    const proof = { code, code_verifier: codeVerifier, redirect_uri: redirectUri };
+    const grant = { grant_type: 'authorization_code', ...proof };
+    return this.#ask(settings.tokenUrl, { ...grant, ...clientFields(settings) }, reach);
   }
 
   refresh(settings: OAuthSettings, refreshToken: string, reach: Reach): Promise<TokenReply> {

@@ -493,14 +493,14 @@ function sumSpans(
   queries: Queries,
   { some, by }: { readonly some: readonly TimeSpan[]; readonly by: UsageGroup },
 ): UsageRow[] {
-  const column = GROUP_COLUMNS[by];
+  const column = by === 'key' ? 'keyId' : by;
   return some.flatMap(({ from, to }) => {
     const rows = queries.rows(
       builder
         .selectFrom('usage_sums')
         .select(({ fn, val, ref }) => [
           val(from).as('at'),
-          (column === undefined ? val('') : ref(column)).as('group'),
+          (column === 'none' ? val('') : ref(column)).as('group'),
           ...SUMMED.map((name) => fn.sum<number>(name).as(name)),
           // Beside a maximum SQLite gives the other columns of its row (sqlite.org/lang_select.html, "bare columns").
           sql`max(iif(key_name is null, null, at))`.as('namedAt'),
@@ -536,14 +536,6 @@ function sumMinutes(queries: Queries, { from, to }: TimeRange): readonly MinuteS
     )
     .map(({ minute, ...sums }) => ({ at: minute, ...sums }));
 }
-
-const GROUP_COLUMNS = {
-  model: 'model',
-  account: 'account',
-  key: 'keyId',
-  protocol: 'protocol',
-  none: undefined,
-} as const;
 
 function sumBytes(queries: Queries): number {
   const sum = builder

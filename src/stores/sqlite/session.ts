@@ -270,12 +270,9 @@ function transact<Result>(
 }
 
 /** The part of node's SQLite that the stores use. */
-interface SqliteHandle {
-  readonly isTransaction: boolean;
-  exec(sql: string): void;
+type SqliteHandle = Pick<DatabaseSync, 'isTransaction' | 'exec' | 'close'> & {
   prepare(sql: string): SqliteStatement;
-  close(): void;
-}
+};
 
 export interface SqliteStatement {
   all(...values: SQLInputValue[]): unknown[];
