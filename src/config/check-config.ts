@@ -19,7 +19,7 @@ export function checkConfig(raw: JsonValue): CheckedConfig {
   const problems = isGood
     ? []
     : errors.filter(isOwnError).map((error) => `${jsonPath(error)}: ${sayError(error)}`);
-  problems.push(...nearMissesIn(raw, CONFIG_SCHEMA, ''));
+  problems.push(...nearMissesIn(raw));
   if (problems.length > 0) return { kind: 'bad', problems: [...new Set(problems)] };
   // The one narrowing of this file: the schema just said so.
   const config = raw as ConfigFile & JsonObject;
@@ -72,43 +72,36 @@ function valueProblems(section: JsonObject, schema: SettingSchema, path = ''): s
   });
 }
 
-/** A key that is no setting's. */
-export interface UnknownKey {
-  readonly path: readonly string[];
-  /** What its object may have. */
-  readonly known: readonly string[];
+/** A key that is no setting's, with those its object may have, and which of them are free. */
+export interface UnknownKey extends Readonly<Record<'path' | 'known' | 'free', readonly string[]>> {
+  readonly value: JsonValue;
 }
 
-/** The keys of a merge patch that nothing would ever read; those it takes out are not among them. */
+/** The keys that nothing would ever read. */
 export function findUnknownKeys(
   section: JsonObject,
   { properties = {}, additionalProperties: each }: SettingSchema = CONFIG_SCHEMA,
-  path: readonly string[] = [],
+  above: readonly string[] = [],
 ): readonly UnknownKey[] {
+  const known = Object.keys(properties);
+  const free = known.filter((name) => !Object.hasOwn(section, name));
   return Object.entries(section).flatMap(([key, value]) => {
-    if (value === null) return [];
     const inner = Object.hasOwn(properties, key) ? properties[key] : each;
-    if (inner === undefined) return [{ path: [...path, key], known: Object.keys(properties) }];
+    const path = [...above, key];
+    if (inner === undefined) return [{ path, value, known, free }];
     const holdsSettings =
       inner.properties !== undefined || inner.additionalProperties !== undefined;
-    return isJsonObject(value) && holdsSettings
-      ? findUnknownKeys(value, inner, [...path, key])
-      : [];
+    return isJsonObject(value) && holdsSettings ? findUnknownKeys(value, inner, path) : [];
   });
 }
 
 /** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */
-function nearMissesIn(value: JsonValue, schema: SettingSchema, path: string): string[] {
-  if (!isJsonObject(value)) return [];
-  const { properties, additionalProperties: each } = schema;
-  const free = Object.keys(properties ?? {}).filter((name) => !Object.hasOwn(value, name));
-  return Object.entries(value).flatMap(([key, inner]) => {
-    const known = each ?? (properties && Object.hasOwn(properties, key) && properties[key]);
-    if (known) return nearMissesIn(inner, known, `${path}${key}.`);
-    const meant = nearestName(key, free);
-    return meant === undefined
-      ? []
-      : [`${path}${key}: ${told`unknown key; was "${meant}" meant? (Its setting would be lost.)`}`];
+function nearMissesIn(raw: JsonObject): string[] {
+  return findUnknownKeys(raw).flatMap(({ path, free }) => {
+    const meant = nearestName(path.at(-1) ?? '', free);
+    if (meant === undefined) return [];
+    const why = told`unknown key; was "${meant}" meant? (Its setting would be lost.)`;
+    return [`${path.join('.')}: ${why}`];
   });
 }
 

@@ -5,13 +5,7 @@ import { join } from 'node:path';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { DEFAULT_DIST_PATH, type Environment, VARIABLES } from './env.ts';
-import {
-  type ConfigFile,
-  type FamiliesSettings,
-  PROXY_SCHEMA,
-  type ProxySettings,
-  readSection,
-} from './settings.ts';
+import { type ConfigFile, type FamiliesSettings, PROXY_SCHEMA, readSection } from './settings.ts';
 import {
   readUpstreamSeeds,
   readUpstreams,
@@ -50,13 +44,16 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
     upstreamSeeds,
   );
   const values = readSection(PROXY_SCHEMA, proxy);
+  const { mode, budget } = values.thinking;
+  const thinking: ThinkingMode =
+    mode === 'custom' ? { kind: mode, tokens: budget } : { kind: mode };
   const fromFile = {
     ...values,
     authMode: readWord(proxy.auth_mode ?? file.auth_mode ?? values.authMode, AUTH_MODES),
     /** Disabled whatever the file says, until it works; its key may be sealed (`sealed:v1:…`). */
     externalProvider: { ...values.externalProvider, enabled: false as const },
     families: proxy.families ?? NO_FAMILIES,
-    thinking: readThinkingMode(values.thinking),
+    thinking,
   };
   return {
     ...override(override(fromFile, environment), flags),
@@ -109,10 +106,6 @@ function override<Values extends object>(
     ([name, value]) => value !== undefined && Object.hasOwn(values, name),
   );
   return { ...values, ...Object.fromEntries(given) };
-}
-
-function readThinkingMode({ mode, budget }: ProxySettings['thinking']): ThinkingMode {
-  return mode === 'custom' ? { kind: mode, tokens: budget } : { kind: mode };
 }
 
 /** The data folder; it must be known before the config file can be read. */

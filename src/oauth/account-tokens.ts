@@ -55,13 +55,6 @@ interface HeldToken {
 
 type Access = HeldToken | { readonly credentialKind: 'api-key'; readonly credential: string };
 
-/** A failed renewal: until then all get its error, or the old token while it lasts. */
-interface Pause {
-  readonly until: number;
-  readonly failures: number;
-  readonly error: GatewayError;
-}
-
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 300_000;
 /** A key that was replaced in storage is in use after this, also when nobody said so. */
@@ -91,7 +84,8 @@ class AccountTokens {
   readonly #subject: Subject;
   #held: Access | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
-  #pause: Pause | undefined;
+  /** After a failed renewal: until then all get its error, or the old token while it lasts. */
+  #pause: { until: number; failures: number; error: GatewayError } | undefined;
   #renewing: Promise<Access> | undefined;
   #generation = 0;
   /** A stored access token that is not over yet, found while renewing. */

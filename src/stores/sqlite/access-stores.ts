@@ -1,6 +1,6 @@
 // The access log, IP rules, API keys and console sessions in SQLite.
 
-import { sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import {
   ACCESS_VERDICTS,
   type AccessLogStore,
@@ -20,7 +20,7 @@ import { StoreError } from '../../accounts/account-store.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import type { StoreLog } from './account-store.ts';
-import { builder, type TableRow } from './schema.ts';
+import { builder, type TableRow, type Tables } from './schema.ts';
 import { type Queries, readJson, removeById, type SqliteConnection } from './session.ts';
 
 export function createAccessLogStore(connection: SqliteConnection): AccessLogStore {
@@ -73,14 +73,10 @@ export function createAddressRuleStore(connection: SqliteConnection): AddressRul
             .where('revision', '=', rule.revision - 1),
         );
         if (changed > 0) return;
-        refuseUpdate(
-          queries,
-          { table: 'address_rules', id: rule.id },
-          {
-            missing: told`There is no rule ${rule.id}.`,
-            stale: told`The address rule ${rule.id} was changed meanwhile.`,
-          },
-        );
+        refuseUpdate(queries, builder.selectFrom('address_rules').where('id', '=', rule.id), {
+          missing: told`There is no rule ${rule.id}.`,
+          stale: told`The address rule ${rule.id} was changed meanwhile.`,
+        });
       }),
     remove: (id) => removeById(connection, 'address_rules', id),
     addHits: (all) =>
@@ -96,11 +92,10 @@ export function createAddressRuleStore(connection: SqliteConnection): AddressRul
 /** Of an update that changed nothing: the row is gone, or of another revision. @throws StoreError */
 function refuseUpdate(
   queries: Queries,
-  { table, id }: { readonly table: 'address_rules' | 'client_keys'; readonly id: string },
+  row: SelectQueryBuilder<Tables, 'address_rules' | 'client_keys', object>,
   words: Readonly<Record<'missing' | 'stale', Sentence>>,
 ): never {
-  const [known] = queries.rows(builder.selectFrom(table).select('id').where('id', '=', id));
-  const fault = known === undefined ? 'missing' : 'stale';
+  const fault = queries.rows(row.select('id')).length === 0 ? 'missing' : 'stale';
   throw new StoreError(fault, words[fault]);
 }
 
@@ -123,14 +118,10 @@ export function createClientKeyStore(connection: SqliteConnection, log?: StoreLo
             .where('revision', '=', key.revision - 1),
         );
         if (changed > 0) return;
-        refuseUpdate(
-          queries,
-          { table: 'client_keys', id: key.id },
-          {
-            missing: told`There is no key ${key.id}.`,
-            stale: told`The key ${key.id} was changed meanwhile.`,
-          },
-        );
+        refuseUpdate(queries, builder.selectFrom('client_keys').where('id', '=', key.id), {
+          missing: told`There is no key ${key.id}.`,
+          stale: told`The key ${key.id} was changed meanwhile.`,
+        });
       }),
     remove: (id) => removeById(connection, 'client_keys', id),
     saveProgress: (progress) =>
