@@ -258,8 +258,11 @@ const LISTED = LISTED_COLUMNS.map((column) => `requests.${column}` as const);
 interface ListSources {
   readonly connection: SqliteConnection;
   readonly monotonic: () => number;
-  /** Lets everything else have its turn. */
-  readonly pause: () => Promise<void>;
+}
+
+/** Lets everything else have its turn. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 async function listRequests(
@@ -294,7 +297,7 @@ interface Way<Taken> {
 
 /** One step after the other, until nothing is left or it took too long. */
 async function* inSteps<Taken extends { readonly next: PagePosition | undefined }>(
-  { connection, monotonic, pause }: ListSources,
+  { connection, monotonic }: ListSources,
   { start, patienceMs, take }: Way<Taken>,
 ): AsyncGenerator<Taken> {
   const until = monotonic() + patienceMs;
@@ -408,7 +411,6 @@ export function createMonitorStore(
   connection: SqliteConnection,
   monotonic: () => number,
 ): RequestStore {
-  const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   /** Bytes of all records; summed up once, then kept by what is written and removed. */
   let stored: number | undefined;
   let isReducing = false;
@@ -427,7 +429,7 @@ export function createMonitorStore(
         const added = saveRecords(queries, records);
         if (stored !== undefined) stored += added;
       }),
-    list: (filter, page) => listRequests({ connection, monotonic, pause }, filter, page),
+    list: (filter, page) => listRequests({ connection, monotonic }, filter, page),
     find: (id) => connection.read((queries) => findRecord(queries, id)),
     async usage(spans, by) {
       const rows: UsageRow[] = [];
