@@ -31,6 +31,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'stored-responses/',
     'protocols/protocol.ts',
     'protocols/body-schema.ts',
+    'protocols/forwarded-headers.ts',
   ],
   protocols: [
     'canonical/',

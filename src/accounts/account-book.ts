@@ -3,7 +3,7 @@
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
-import { told } from '../lib/localized-message.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
 import {
   type Account,
@@ -192,6 +192,26 @@ class Book {
     }
   }
 
+  /** Puts an account of the settings in the place of one with its id, which begins anew. */
+  putSeed(seed: SeedAccount): void {
+    const [loaded] = loadSeeds([seed], this.#options.clock);
+    if (loaded === undefined) return;
+    this.removeSeed(seed.id);
+    this.#setProxyUrl(seed.id, loaded.proxyUrl);
+    this.#seedCredentials.set(seed.id, { credential: seed.credential, version: 1 });
+    this.#put(loaded.account, 'added');
+  }
+
+  /** Unknown ids are ignored. */
+  removeSeed(id: string): void {
+    const account = this.#accounts.get(id);
+    if (account === undefined || account.origin === 'stored') return;
+    this.#accounts.delete(id);
+    this.#proxyUrls.delete(id);
+    this.#seedCredentials.delete(id);
+    this.#tell({ kind: 'removed', account });
+  }
+
   /** Puts an event through the account's state machine; unknown ids are ignored. */
   apply(id: string, event: HealthEvent): void {
     const account = this.#accounts.get(id);
@@ -361,12 +381,12 @@ export interface AccountBookOptions extends BookOptions {
 /** @throws StoreError when the accounts cannot be read: an unread store is never taken for an empty one. */
 export async function createAccountBook(options: AccountBookOptions): Promise<AccountBook> {
   const stored = (await options.store?.list()) ?? [];
-  return new Book([...stored.map(loadStored), ...loadSeeds(options)], options);
+  return new Book([...stored.map(loadStored), ...loadSeeds(options.seeds, options.clock)], options);
 }
 
 /** A book whose storage holds no account yet. */
 export function createSeedBook(options: AccountBookOptions): AccountBook {
-  return new Book(loadSeeds(options), options);
+  return new Book(loadSeeds(options.seeds, options.clock), options);
 }
 
 function newAccount(record: AccountRecord, origin: AccountOrigin): Account {
@@ -378,7 +398,10 @@ function loadStored({ record, proxyUrl, health, quotas }: StoredAccount): Loaded
   return { account, proxyUrl, credential: undefined };
 }
 
-function loadSeeds({ seeds, clock }: AccountBookOptions): readonly LoadedAccount[] {
+function loadSeeds(
+  seeds: readonly SeedAccount[],
+  clock: Pick<Clock, 'now'>,
+): readonly LoadedAccount[] {
   return seeds.map(({ id, origin, credential, proxyUrl, ...seed }) => {
     const { upstreamId, label, projectId, tier, notes, priority = 0 } = seed;
     const facts = {
@@ -397,12 +420,18 @@ function loadSeeds({ seeds, clock }: AccountBookOptions): readonly LoadedAccount
 }
 
 function readOnly(origin: Exclude<AccountOrigin, 'stored'>): GatewayError {
-  const message =
-    origin === 'environment'
-      ? told`This account comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY and start again, or disable it for this run.`
-      : told`This account belongs to the sandbox and cannot be changed; it can be disabled for this run.`;
-  return new GatewayError({ kind: 'invalid-request', source: 'client', message });
+  return new GatewayError({
+    kind: 'invalid-request',
+    source: 'client',
+    message: READ_ONLY[origin],
+  });
 }
+
+const READ_ONLY: Readonly<Record<Exclude<AccountOrigin, 'stored'>, Sentence>> = {
+  environment: told`This account comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY and start again, or disable it for this run.`,
+  settings: told`This account is the external provider of the settings: change proxy.extprov, or disable it for this run.`,
+  sandbox: told`This account belongs to the sandbox and cannot be changed; it can be disabled for this run.`,
+};
 
 function otherKind({ record }: Account, { kind }: Credential): GatewayError {
   return new GatewayError({

@@ -10,7 +10,7 @@ export const ACCOUNT_KINDS = ['oauth', 'api-key', 'service-account'] as const;
 type AccountKind = (typeof ACCOUNT_KINDS)[number];
 
 /** Only stored accounts can be changed and outlive the process. */
-export type AccountOrigin = 'stored' | 'environment' | 'sandbox';
+export type AccountOrigin = 'stored' | 'environment' | 'settings' | 'sandbox';
 
 /** What a person or a sign-in says of an account; secrets are elsewhere. */
 export interface AccountRecord {

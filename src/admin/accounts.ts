@@ -184,16 +184,19 @@ export function findAccount(book: AdminOptions['book'], id: string): Account {
 export function findStored(book: AdminOptions['book'], id: string): Account {
   const account = findAccount(book, id);
   if (account.origin === 'stored') return account;
-  const source =
-    account.origin === 'environment'
-      ? told`comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY where the gateway is started`
-      : told`belongs to the sandbox, which is there while no other account is`;
+  const source = SOURCES[account.origin];
   throw new GatewayError({
     kind: 'forbidden',
     source: 'client',
     message: told`The account ${account.record.label} ${source}. It can be disabled until the next start.`,
   });
 }
+
+const SOURCES = {
+  environment: told`comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY where the gateway is started`,
+  settings: told`is the external provider of the settings: change proxy.extprov`,
+  sandbox: told`belongs to the sandbox, which is there while no other account is`,
+} as const;
 
 /** A new key ends whatever was held against the old one. */
 async function replaceKey(book: AdminOptions['book'], id: string, key: string): Promise<void> {

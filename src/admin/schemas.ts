@@ -124,7 +124,7 @@ export const ACCOUNT_SCHEMA = named('Account', {
   notes: OPTIONAL_TEXT,
   hasProxy: { type: 'boolean' },
   origin: {
-    enum: ['stored', 'environment', 'sandbox'],
+    enum: ['stored', 'environment', 'settings', 'sandbox'],
     description: 'Only stored accounts can be changed or removed.',
   },
   status: STATUS_SCHEMA,

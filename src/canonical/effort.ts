@@ -98,6 +98,12 @@ function tokensOfEffort(effort: Effort, cap: number): number {
   return effort === 'xhigh' || effort === 'max' ? cap : EFFORT_TOKENS[effort];
 }
 
+/** The effort that stands for so many tokens: the smallest that is at least as much. */
+export function effortOfTokens(tokens: number): keyof typeof EFFORT_TOKENS {
+  const words = Object.keys(EFFORT_TOKENS) as (keyof typeof EFFORT_TOKENS)[];
+  return words.find((word) => tokens <= EFFORT_TOKENS[word]) ?? 'high';
+}
+
 /** A number of tokens. The AI SDK, OpenRouter and the upstreams' own options each have their own word. */
 export const BUDGET_KEYS = [
   'budget_tokens',

@@ -19,6 +19,10 @@ export interface ModelCapabilities {
   readonly callsFunctions: boolean;
   /** True when instructions stand apart from the conversation; else they are part of it. */
   readonly takesInstructions: boolean;
+  /** True when instructions may also stand in mid-conversation; absent where they become marked user text there. */
+  readonly takesSystemTurns?: boolean | undefined;
+  /** True when the upstream can be told to call one function at a time; absent where only the model is told. */
+  readonly takesSerialCalls?: boolean | undefined;
   /** True when search and function declarations may stand in one request. */
   readonly searchWithFunctions: boolean;
   /** Whether an output format may be asked for: beside tools (functions or built-in ones), without them, not at all. */
@@ -31,6 +35,10 @@ export interface ModelCapabilities {
   readonly severalAnswers: boolean;
   /** True when the model draws images. */
   readonly drawsImages: boolean;
+  /** True when a search can be given domains and a place; else the model is told. */
+  readonly searchSettings?: true | undefined;
+  /** True when names of tools may have letters, digits, `_` and `-` alone. */
+  readonly plainToolNames?: true | undefined;
 }
 
 export type ThinkingCapability =
@@ -46,6 +54,8 @@ export type ThinkingCapability =
       readonly kind: 'level';
       /** Accepted levels by rising amount, in the upstream's own words. */
       readonly levels: readonly ThinkingLevel[];
+      /** True when the upstream has a mode of its own in which the model decides; else silence stands for it. */
+      readonly isAdaptive?: true | undefined;
     };
 
 export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';

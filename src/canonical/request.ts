@@ -333,3 +333,22 @@ export const NOTHING_TYPED: TypedValues = Object.freeze({
   answer: false,
   functions: new Set<string>(),
 });
+
+const MIN_OPENING_LENGTH = 10;
+const MAX_OPENING_LENGTH = 4096;
+
+/** The system text and the first user text that is long enough, wherever it stands: what a conversation is known by. */
+export function openingText({
+  system,
+  turns,
+}: Pick<CanonicalRequest, 'system' | 'turns'>): string | undefined {
+  for (const { role, parts } of turns) {
+    if (role !== 'user') continue;
+    for (const part of parts) {
+      if (part.kind !== 'text' || part.text.length < MIN_OPENING_LENGTH) continue;
+      const before = system.map(({ text }) => text).join('\n');
+      return `${before.slice(0, MAX_OPENING_LENGTH)}\n${part.text.slice(0, MAX_OPENING_LENGTH)}`;
+    }
+  }
+  return undefined;
+}

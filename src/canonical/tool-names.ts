@@ -3,8 +3,17 @@
 import { createHash } from 'node:crypto';
 import type { CanonicalRequest } from './request.ts';
 
-/** Source: ai.google.dev, "Function calling"; its pages give two lengths, 64 and 128: this is the shorter. */
-const ACCEPTED_NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/;
+/** What upstreams take: generate-content takes dots and colons as well, the Messages and Chat APIs do not. */
+export type NameForm = 'dotted' | 'plain';
+
+/**
+ * Sources: ai.google.dev, "Function calling" (its pages give two lengths, 64 and 128: this is the shorter);
+ * Messages API, "Tool use"; OpenAI API, "Function calling".
+ */
+const FORMS = {
+  dotted: { accepted: /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/, refused: /[^A-Za-z0-9_.:-]+/g },
+  plain: { accepted: /^[A-Za-z0-9_-]{1,64}$/, refused: /[^A-Za-z0-9_-]+/g },
+} as const;
 /** What is left of a name beside "_" and its digest. */
 const MAX_STEM_LENGTH = 55;
 const DIGEST_LENGTH = 8;
@@ -15,14 +24,18 @@ export type NamedTools = Pick<CanonicalRequest, 'tools' | 'turns' | 'toolChoice'
  * The accepted name of every name of the request that upstreams refuse; empty for most requests. It
  * is made of the name alone, so that it stays the same from turn to turn, and no two share one.
  */
-export function acceptedToolNames(request: NamedTools): ReadonlyMap<string, string> {
+export function acceptedToolNames(
+  request: NamedTools,
+  form: NameForm = 'dotted',
+): ReadonlyMap<string, string> {
+  const { accepted: isAccepted } = FORMS[form];
   const refused = new Set<string>();
-  for (const name of namesOf(request)) if (!ACCEPTED_NAME.test(name)) refused.add(name);
+  for (const name of namesOf(request)) if (!isAccepted.test(name)) refused.add(name);
   const accepted = new Map<string, string>();
   if (refused.size === 0) return accepted;
   const taken = new Set(namesOf(request));
   for (const name of refused) {
-    const free = freeName(name, taken);
+    const free = freeName(name, taken, form);
     taken.add(free);
     accepted.set(name, free);
   }
@@ -42,8 +55,8 @@ function* namesOf({ tools, turns, toolChoice }: NamedTools): Generator<string> {
   if (toolChoice.kind !== 'none') yield* toolChoice.names;
 }
 
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  const words = name.replace(/[^A-Za-z0-9_.:-]+/g, '_');
+function freeName(name: string, taken: ReadonlySet<string>, form: NameForm): string {
+  const words = name.replace(FORMS[form].refused, '_');
   const stem = (/^[A-Za-z_]/.test(words) ? words : `_${words}`).slice(0, MAX_STEM_LENGTH);
   for (let count = 0; ; count += 1) {
     const digest = createHash('sha256')

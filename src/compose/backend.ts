@@ -8,6 +8,7 @@ import type { OAuthSettings } from '../oauth/oauth-client.ts';
 import { createUpstreamDirectory } from '../upstreams/directory.ts';
 import { settingsOf, type UpstreamSettings } from '../upstreams/index.ts';
 import type { AnswerRoom } from '../upstreams/transport/response.ts';
+import { providerUpstream } from './external-provider.ts';
 
 export type Backend = Awaited<ReturnType<typeof openBackend>>;
 
@@ -142,6 +143,8 @@ function upstreamSettings(
   embedded: EmbeddedSandbox | undefined,
 ): readonly UpstreamSettings[] {
   const configured = settings.upstreams.flatMap((definition) => settingsOf(definition) ?? []);
+  const provider = providerUpstream(settings);
+  if (provider !== undefined) configured.push(provider);
   const hasOwn = configured.some(({ id }) => id === SANDBOX_ID);
   if (embedded === undefined || hasOwn) return configured;
   return [...configured, { profile: 'sandbox', id: SANDBOX_ID, baseUrl: embedded.url }];

@@ -73,6 +73,11 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
       log.warn({ error }, 'A credential in the config file could not be sealed.');
     }
   };
+  const open = (text: string, context: string): string => {
+    if (!isSealed(text)) return text;
+    if (vault === undefined) throw new Error('The key that it was sealed with is missing.');
+    return vault.open(text, context);
+  };
   return {
     /**
      * Puts a sealed text in place of each plain credential for others, now and after each change of the
@@ -83,11 +88,9 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
       await sealFile();
     },
     /** The client secret of an upstream, sealed or plain. @throws SealError */
-    open(text: string, upstreamId: string): string {
-      if (!isSealed(text)) return text;
-      if (vault === undefined) throw new Error('The key that it was sealed with is missing.');
-      return vault.open(text, contextOf(upstreamId));
-    },
+    open: (text: string, upstreamId: string): string => open(text, contextOf(upstreamId)),
+    /** The key of the external provider, sealed or plain. @throws SealError */
+    openProviderKey: (text: string): string => open(text, PROVIDER_CONTEXT),
     /** The configuration whose updates seal and hash before anything is written. */
     guard: (hasher: Pick<PasswordHasher, 'hash'>) => ({
       ...config,
@@ -99,6 +102,8 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
   };
 }
 
+const PROVIDER_CONTEXT = 'config proxy extprov api_key';
+
 /** A merge patch, or nothing when no plain credential stands there. */
 function sealCredentials(raw: JsonObject, vault: Vault | undefined): JsonObject | undefined {
   if (vault === undefined) return undefined;
@@ -108,7 +113,7 @@ function sealCredentials(raw: JsonObject, vault: Vault | undefined): JsonObject 
       path: ['upstreams', id, 'oauth', 'client_secret'],
       context: contextOf(id),
     })),
-    { path: ['proxy', 'extprov', 'api_key'], context: 'config proxy extprov api_key' },
+    { path: ['proxy', 'extprov', 'api_key'], context: PROVIDER_CONTEXT },
   ];
   let patch: JsonObject = {};
   for (const { path, context } of places) {

@@ -115,6 +115,10 @@ export interface OpenTelemetryOptions extends Pick<GatewayContext, 'version' | '
  * github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-spans.md
  */
 const PROVIDERS: Readonly<Record<UpstreamProfile, string>> = {
+  anthropic: 'anthropic',
+  messages: 'anthropic',
+  openai: 'openai',
+  'openai-compatible': 'openai',
   'gemini-api': 'gcp.gemini',
   vertex: 'gcp.vertex_ai',
   generic: 'gcp.gen_ai',

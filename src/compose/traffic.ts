@@ -16,6 +16,7 @@ import { SignatureCache } from '../signatures/cache.ts';
 import { createResponseStores } from '../stored-responses/response-store.ts';
 import { openAccounts } from './accounts.ts';
 import { openBackend } from './backend.ts';
+import { createProviderRule, keepProviderAccount } from './external-provider.ts';
 import { type Foundation, type GatewayContext, noteSeeds, watchCredentials } from './foundation.ts';
 
 /** Longer names are no model's. */
@@ -54,10 +55,15 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
       return redactor.beginning(model, MAX_MODEL_CHARACTERS);
     },
   });
+  keepProviderAccount({
+    ...{ config, accountSecrets, log, book: accounts.book },
+    openKey: secrets.openProviderKey,
+  });
   const { pool, families, missing } = accounts;
   const router = createRouter({
     ...{ families, offered: () => pool.offered },
     mapping: () => current().customMapping,
+    targets: () => current().targets,
   });
   const keeper = new SignatureCache({
     ...{ clock, log, store: stores.signatures, traceStore: stores.callTraces },
@@ -85,6 +91,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     models: createModelDirectory({ router, pool }),
     dispatcher: createDispatcher({
       ...{ router: { route }, pool, keeper, clock, random, createId, media },
+      provider: createProviderRule(current),
       thinkingMode: () => current().thinking,
     }),
     responseStores: createResponseStores({

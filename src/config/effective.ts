@@ -5,8 +5,15 @@ import { join } from 'node:path';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { DEFAULT_DIST_PATH, type Environment, VARIABLES } from './env.ts';
-import { type ConfigFile, type FamiliesSettings, PROXY_SCHEMA, readSection } from './settings.ts';
 import {
+  type ConfigFile,
+  type FamiliesSettings,
+  PROXY_SCHEMA,
+  readSection,
+  type TargetsSettings,
+} from './settings.ts';
+import {
+  ADDRESSLESS,
   readUpstreamSeeds,
   readUpstreams,
   refusedSeeds,
@@ -27,8 +34,9 @@ export interface SettingsSources {
   readonly file: ConfigFile;
 }
 
-/** One object, so that settings that say nothing of them never look changed. */
+/** One object each, so that settings that say nothing of them never look changed. */
 const NO_FAMILIES: FamiliesSettings = {};
+const NO_TARGETS: TargetsSettings = {};
 
 /** Flags win over environment, environment over file, file over defaults. @throws ConfigError */
 export function resolveSettings({ flags = {}, environment, file }: SettingsSources) {
@@ -50,8 +58,8 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
   const fromFile = {
     ...values,
     authMode: readWord(proxy.auth_mode ?? file.auth_mode ?? values.authMode, AUTH_MODES),
-    /** Disabled whatever the file says, until it works; its key may be sealed (`sealed:v1:…`). */
-    externalProvider: { ...values.externalProvider, enabled: false as const },
+    /** The steps of models that mappings go to as `@name`. */
+    targets: proxy.targets ?? NO_TARGETS,
     families: proxy.families ?? NO_FAMILIES,
     thinking,
   };
@@ -81,9 +89,9 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
 
 /** Requests are answered with what is missing, so that the console can be opened all the same. */
 function missingAddressWarnings(upstreams: readonly UpstreamDefinition[]): Sentence[] {
-  return upstreams.some(({ profile, baseUrl }) => profile === 'generic' && !baseUrl)
-    ? [told`UPSTREAM_PROFILE=generic needs an address: set UPSTREAM_BASE_URL.`]
-    : [];
+  const mute = upstreams.find(({ profile, baseUrl }) => ADDRESSLESS.includes(profile) && !baseUrl);
+  if (mute === undefined) return [];
+  return [told`UPSTREAM_PROFILE=${mute.profile} needs an address: set UPSTREAM_BASE_URL.`];
 }
 
 /** Settings of later parts: whoever sets one should know that it does nothing yet. */
@@ -92,9 +100,12 @@ function unusedWarnings(environment: Environment, { proxy }: ConfigFile): Senten
   const sentences = unused.map(
     (key) => told`${VARIABLES[key].name} is set, but nothing uses it yet.`,
   );
-  if (proxy?.extprov?.enabled !== true) return sentences;
-  const provider = told`proxy.extprov.enabled is true in the config file, but the external provider does not work yet: it is treated as off.`;
-  return [...sentences, provider];
+  const { enabled, base_url: address, api_key: key } = proxy?.extprov ?? {};
+  const missing = address === undefined ? 'proxy.extprov.base_url' : 'proxy.extprov.api_key';
+  if (enabled === true && (!address || !key)) {
+    sentences.push(told`The external provider is enabled, but serves nothing: set ${missing}.`);
+  }
+  return sentences;
 }
 
 /** What `over` says of the same names wins. */

@@ -24,7 +24,7 @@ import {
   writeConfig,
 } from './file.ts';
 import { listOverrides, listVariables } from './origins.ts';
-import { ConfigError, StaleConfigError, UnusableFileError } from './values.ts';
+import { StaleConfigError, UnusableFileError } from './values.ts';
 
 export type LiveConfig = Awaited<ReturnType<typeof createLiveConfig>>;
 
@@ -98,9 +98,8 @@ export async function createLiveConfig(options: LiveConfigOptions) {
   const reloadFile = async (): Promise<ConfigRead> => {
     const read = await readConfig(path);
     if (read.kind === 'missing' && !hasFile) return read;
-    const enabling = read.kind === 'good' ? enablingProblems(good.raw, read.raw) : [];
-    if (read.kind !== 'good' || enabling.length > 0) {
-      problems = read.kind === 'good' ? enabling : problemsOf(read, path);
+    if (read.kind !== 'good') {
+      problems = problemsOf(read, path);
       log.warn({ path, problems }, 'The config file was refused; the settings in force stay.');
       return read;
     }
@@ -119,7 +118,6 @@ export async function createLiveConfig(options: LiveConfigOptions) {
       const wanted = typeof patch === 'function' ? patch(good.raw) : patch;
       if (wanted === undefined) return settings;
       const next = mergePatch(good.raw, wanted);
-      refuse(path, enablingProblems(good.raw, next));
       try {
         await putInForce(await writeConfig(path, next, read));
         return settings;
@@ -152,7 +150,6 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     async preview(patch: JsonObject): Promise<Settings> {
       const raw = mergePatch(good.raw, patch);
       const { config } = await requireGood(path, raw);
-      refuse(path, enablingProblems(good.raw, raw));
       return resolveSettings({ ...sources, file: config });
     },
     /**
@@ -178,23 +175,6 @@ function sayOrigin({ origin, problems, raw }: LoadedConfig, path: string, log: C
       'The config file and its last good copy are gone. Authentication stays strict, as they had it; everything else is at its default. Put the file back, or set proxy.auth_mode anew.',
     );
   }
-}
-
-/** @throws ConfigError when there is any problem */
-function refuse(path: string, problems: readonly string[]): void {
-  if (problems.length > 0) throw new ConfigError(path, problems);
-}
-
-/** What does not work yet is not switched on; a file that holds it from before is served as it is, with a warning. */
-function enablingProblems(before: JsonObject, after: JsonObject): readonly string[] {
-  if (isProviderEnabled(before) || !isProviderEnabled(after)) return [];
-  return [
-    `proxy.extprov.enabled: ${told`must stay false: the external provider does not work yet`}`,
-  ];
-}
-
-function isProviderEnabled(raw: JsonObject): boolean {
-  return valueAt(raw, ['proxy', 'extprov', 'enabled']) === true;
 }
 
 function valueAt(raw: JsonObject, path: readonly string[]): JsonValue | undefined {

@@ -4,6 +4,7 @@ import type { XStatic } from 'typebox/schema';
 import { isJsonObject } from '../lib/json.ts';
 import {
   LOG_LEVELS,
+  QUIRK_PRESETS,
   readAddressRange,
   readClientKey,
   readHost,
@@ -11,6 +12,7 @@ import {
   readOneLine,
   readOrigin,
   readPassword,
+  readUrlPath,
   readWebUrl,
   UPSTREAM_PROFILES,
 } from './values.ts';
@@ -290,7 +292,46 @@ export const UPSTREAM_SCHEMA = {
     },
     auth: {
       enum: ['bearer', 'header', 'query'],
-      description: 'How a key travels to a `generic` upstream; `bearer` when absent.',
+      description:
+        'How a key travels to a `generic` or `openai-compatible` upstream, `bearer` when absent, or to a ' +
+        '`messages` upstream, `header` when absent.',
+    },
+    key_header: {
+      ...TEXT,
+      description:
+        'Header that carries the key of an `openai-compatible` upstream where `auth` is `header`; `api-key` when absent.',
+    },
+    headers: {
+      ...TEXT_MAP,
+      isNamed: true,
+      description: 'Headers of every request to an `openai` or `openai-compatible` upstream.',
+    },
+    query: {
+      ...TEXT_MAP,
+      isNamed: true,
+      description:
+        'Query parameters of every request to an `openai-compatible` upstream, such as `api-version`.',
+    },
+    paths: {
+      type: 'object',
+      description:
+        'Paths of an `openai-compatible` upstream below its address; `{model}` stands for the model.',
+      properties: {
+        chat: { ...TEXT, check: readUrlPath, description: '`/chat/completions` when absent.' },
+        models: { ...TEXT, check: readUrlPath, description: '`/models` when absent.' },
+        embeddings: { ...TEXT, check: readUrlPath, description: '`/embeddings` when absent.' },
+      },
+    },
+    quirks: {
+      enum: QUIRK_PRESETS,
+      description:
+        'The service or server an `openai-compatible` upstream is, where it differs from others.',
+    },
+    extra_body: {
+      type: 'object',
+      isNamed: true,
+      additionalProperties: {},
+      description: 'Fields of every request body to an `openai-compatible` upstream.',
     },
     location: text('Region of a `vertex` upstream, such as `us-central1`; `global` when absent.'),
     quota_path: text(
@@ -316,11 +357,59 @@ const UPSTREAMS_SCHEMA = {
   additionalProperties: UPSTREAM_SCHEMA,
 } as const;
 
+/** A model, or `upstream/model`. */
+const TARGET_NAME = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^@*]' } as const;
+
+const TARGETS_SCHEMA = {
+  type: 'object',
+  section: 'mapping',
+  isNamed: true,
+  default: {},
+  description:
+    'Models to try in steps, by a name that `custom_mapping` goes to as `@name`: the next step is tried when no ' +
+    'account of the one before can serve.',
+  additionalProperties: {
+    type: 'object',
+    required: ['steps'],
+    properties: {
+      steps: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 16,
+        description:
+          'Each step is a list of models; of several the heavier is tried first more often.',
+        items: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 16,
+          items: {
+            anyOf: [
+              TARGET_NAME,
+              {
+                type: 'object',
+                required: ['to'],
+                additionalProperties: false,
+                properties: {
+                  to: TARGET_NAME,
+                  weight: { type: 'number', exclusiveMinimum: 0, maximum: 1000 },
+                },
+              },
+            ],
+          },
+        },
+      },
+    },
+  },
+} as const;
+
+/** Steps of models, by name. */
+export type TargetsSettings = XStatic<typeof TARGETS_SCHEMA>;
+
 const EXTPROV_SCHEMA = section('extprov', 'External provider that speaks the Messages protocol.', {
   enabled: {
     ...SWITCH,
     description:
-      'Enables the external provider. All keys of `extprov` are checked and kept, but not in use yet.',
+      'Enables the external provider, for requests of the Messages protocol; needs its address and key.',
   },
   base_url: { type: 'string', check: readWebUrl, description: 'Address of the provider.' },
   api_key: {
@@ -350,6 +439,22 @@ const EXTPROV_SCHEMA = section('extprov', 'External provider that speaks the Mes
     web_search_enabled: { ...SWITCH, description: 'Web search.' },
     web_reader_enabled: { ...SWITCH, description: 'Web reader.' },
     vision_enabled: { ...SWITCH, description: 'Vision.' },
+    web_search_url: {
+      type: 'string',
+      check: readWebUrl,
+      description: 'Address of the MCP service for web search.',
+    },
+    web_reader_url: {
+      type: 'string',
+      check: readWebUrl,
+      description: 'Address of the MCP service that reads web pages.',
+    },
+    vision_model: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      description: 'Model of the provider that looks at pictures; its sonnet default when absent.',
+    },
   }),
 });
 
@@ -402,6 +507,7 @@ export const PROXY_SCHEMA = {
       default: {},
       description: 'Requested model name, exact or with `*`, → target model.',
     },
+    targets: TARGETS_SCHEMA,
     families: FAMILIES_SCHEMA,
     extprov: { as: 'externalProvider', ...EXTPROV_SCHEMA },
     max_body_size: {

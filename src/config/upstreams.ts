@@ -17,6 +17,7 @@ import {
   readSecret,
   readServiceUrl,
   readUrl,
+  readUrlPath,
   UPSTREAM_PROFILES,
   type UpstreamProfile,
   ValueError,
@@ -204,6 +205,7 @@ function idProblems(id: string, { profile }: Section): string[] {
   if (!/^[a-z\d][a-z\d._-]{0,39}$/i.test(id)) {
     return [`: ${told`must have an id of up to 40 letters, digits, ".", "_" and "-"`}`];
   }
+  if (id === PROVIDER_ID) return [`: ${told`is the id of the external provider; choose another`}`];
   const named = UPSTREAM_PROFILES.find((word) => word === id);
   if (named === undefined || named === profile) return [];
   return [
@@ -212,16 +214,28 @@ function idProblems(id: string, { profile }: Section): string[] {
 }
 
 /** Settings that one profile alone has. */
-const OWN_KEYS: Readonly<Record<string, UpstreamProfile>> = {
-  vocabulary: 'generic',
-  auth: 'generic',
-  quota_path: 'generic',
-  location: 'vertex',
+const OWN_KEYS: Readonly<Record<string, readonly UpstreamProfile[]>> = {
+  vocabulary: ['generic'],
+  auth: ['generic', 'messages', 'openai-compatible'],
+  quota_path: ['generic'],
+  location: ['vertex'],
+  key_header: ['openai-compatible'],
+  headers: ['openai', 'openai-compatible'],
+  query: ['openai-compatible'],
+  paths: ['openai-compatible'],
+  quirks: ['openai-compatible'],
+  extra_body: ['openai-compatible'],
 };
+
+/** Profiles without an address of their own. */
+export const ADDRESSLESS: readonly UpstreamProfile[] = ['generic', 'messages', 'openai-compatible'];
+
+/** The id of the external provider, which is an upstream of its own. */
+export const PROVIDER_ID = 'extprov';
 
 function profileProblems(section: Section): string[] {
   const foreign = Object.entries(OWN_KEYS).filter(
-    ([key, profile]) => Object.hasOwn(section, key) && section.profile !== profile,
+    ([key, profiles]) => Object.hasOwn(section, key) && !profiles.includes(section.profile),
   );
   const checks: readonly Check[] = [
     ['base_url', section.base_url, readBaseUrl],
@@ -229,10 +243,13 @@ function profileProblems(section: Section): string[] {
     ['quota_path', section.quota_path, readUrlPath],
   ];
   const problems = foreign.map(
-    ([key, profile]) => `${key}: ${told`only the profile ${profile} has it`}`,
+    ([key, profiles]) => `${key}: ${told`only the profile ${profiles.join(', ')} has it`}`,
   );
-  if (section.profile === 'generic' && section.base_url === undefined) {
-    problems.push(told`base_url: must be set for the profile generic`);
+  if (section.profile === 'messages' && section.auth === 'query') {
+    problems.push(`auth: ${told`must be one of ${'bearer, header'}`}`);
+  }
+  if (ADDRESSLESS.includes(section.profile) && section.base_url === undefined) {
+    problems.push(`base_url: ${told`must be set for the profile ${section.profile}`}`);
   }
   return [...problems, ...tryAll(checks)];
 }
@@ -275,13 +292,6 @@ function oauthProblems(oauth: OAuthSection, profile: string): string[] {
     ...taken.map((key) => `extra_parameters.${key}: ${told`is set by the sign-in itself`}`),
     ...tryAll(checks),
   ];
-}
-
-function readUrlPath(text: string): string {
-  if (!/^\/[^\s?#\p{Cc}]*$/u.test(text)) {
-    throw new ValueError(told`must be a path that starts with "/", without query`);
-  }
-  return text;
 }
 
 function tryAll(checks: readonly Check[]): string[] {

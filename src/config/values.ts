@@ -12,8 +12,18 @@ export type AuthMode = (typeof AUTH_MODES)[number];
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-export const UPSTREAM_PROFILES = ['sandbox', 'generic', 'gemini-api', 'vertex'] as const;
+export const UPSTREAM_PROFILES = [
+  ...(['sandbox', 'generic', 'gemini-api', 'vertex'] as const),
+  ...(['anthropic', 'messages'] as const),
+  ...(['openai', 'openai-compatible'] as const),
+] as const;
 export type UpstreamProfile = (typeof UPSTREAM_PROFILES)[number];
+
+/** Services and servers of the Chat Completions wire whose differences are known (`upstreams/chat/profiles.ts`). */
+export const QUIRK_PRESETS = [
+  ...(['openrouter', 'groq', 'mistral', 'deepseek', 'xai'] as const),
+  ...(['vllm', 'llama.cpp', 'lm-studio', 'ollama'] as const),
+] as const;
 
 export const TRACE_SAMPLERS = [
   'always_on',
@@ -281,4 +291,12 @@ export class UnwritableFileError extends Error {
 /** Somebody else wrote the file after it was read for a change. */
 export class StaleConfigError extends Error {
   override readonly name = 'StaleConfigError';
+}
+
+/** A path below an address. */
+export function readUrlPath(text: string): string {
+  if (!/^\/[^\s?#\p{Cc}]*$/u.test(text)) {
+    throw new ValueError(told`must be a path that starts with "/", without query`);
+  }
+  return text;
 }

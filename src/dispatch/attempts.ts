@@ -192,7 +192,8 @@ class AttemptRun {
   #isOutdone(): boolean {
     const { routes } = this.#request;
     if (this.#isLast) return false;
-    const bands = routes.slice(this.#place).map(({ leaseRequest }) => {
+    const rivals = routes.slice(this.#place).filter(({ isLastResort }) => isLastResort !== true);
+    const bands = rivals.map(({ leaseRequest }) => {
       const look = this.#dependencies.pool.lease({ ...leaseRequest, isDryRun: true });
       if (look.kind === 'lease') look.lease.release({ kind: 'neutral' });
       return look.kind === 'lease' ? look.lease.band : undefined;

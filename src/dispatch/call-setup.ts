@@ -1,14 +1,14 @@
 // What a call needs before it is tried: its route, its session, and what its record says of a lease.
 
 import { createHash, hash as digest } from 'node:crypto';
-import { invalidRequest } from '../canonical/error.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelTask } from '../canonical/model.ts';
-import type { CanonicalRequest } from '../canonical/request.ts';
+import { openingText } from '../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
-import type { GenerateCall } from '../protocols/protocol.ts';
+import type { GenerateCall, ProtocolName } from '../protocols/protocol.ts';
 import { findCatalogModel } from '../routing/catalog.ts';
 import { type RoutedModel, targetName, type WeightedRoute } from '../routing/router.ts';
 import type { CallContext, ModelRouter } from './dispatcher.ts';
@@ -18,12 +18,30 @@ export interface Routing {
   readonly pool: Pool;
   /** A random number in [0, 1). */
   readonly random: () => number;
+  /** The external provider as the settings are now; undefined while it is off. */
+  readonly provider?: (() => ExternalProvider | undefined) | undefined;
+}
+
+/** An upstream beside the pool that takes part in Messages requests. */
+export interface ExternalProvider {
+  readonly upstreamId: string;
+  readonly mode: 'exclusive' | 'pooled' | 'fallback';
+  /** Its own name of what a client asks for. */
+  modelFor(asked: string): string;
+}
+
+interface AskedCall {
+  readonly model: string;
+  readonly protocol: ProtocolName;
+  readonly session?: string | undefined;
 }
 
 /** A model that may serve a call, and what the call asks of the pool for it. */
 export interface RouteChoice {
   readonly route: RoutedModel;
   readonly leaseRequest: LeaseRequest;
+  /** True for one that serves only where none of the others can, however badly they do. */
+  readonly isLastResort?: boolean | undefined;
 }
 
 /** In the order in which they are tried; mostly one. */
@@ -31,12 +49,68 @@ export type RoutedCall = readonly [RouteChoice, ...RouteChoice[]];
 
 /** @throws GatewayError when the model name leads nowhere. */
 export async function routeCall(
-  { model, session }: { readonly model: string; readonly session?: string | undefined },
+  call: AskedCall,
   context: CallContext,
-  { router, pool, random }: Routing,
+  routing: Routing,
 ): Promise<RoutedCall> {
-  const lists = pool.ensureModels();
+  const lists = routing.pool.ensureModels();
   if (lists !== undefined) await lists;
+  const provider = call.protocol === 'messages' ? routing.provider?.() : undefined;
+  const routes =
+    provider === undefined || context.onlyAccount !== undefined
+      ? routeWithin(call, context, routing)
+      : routeWithProvider(provider, call, { context, routing });
+  const [first] = routes;
+  context.record.routedModel = first.route.target;
+  return context.isFallbackOff === true ? [first] : routes;
+}
+
+/** The models the name leads to, and where the external provider stands among them. */
+function routeWithProvider(
+  provider: ExternalProvider,
+  call: AskedCall,
+  { context, routing }: { readonly context: CallContext; readonly routing: Routing },
+): RoutedCall {
+  const { model, session } = call;
+  const { clientKeyId } = context;
+  const { upstreamId, mode } = provider;
+  const target = provider.modelFor(model);
+  const own: RouteChoice = {
+    route: { target, upstreamId, webSearch: false },
+    leaseRequest: { model: target, upstreamId, clientKeyId, session },
+  };
+  if (mode === 'exclusive') return [own];
+  let others: RoutedCall;
+  try {
+    others = routeWithin(call, context, routing);
+  } catch (error) {
+    // No account serves that name, or there is none: the provider may know it.
+    const isNobodys =
+      error instanceof GatewayError &&
+      (error.kind === 'not-found' || error.kind === 'upstream-auth');
+    if (isNobodys) return [own];
+    throw error;
+  }
+  if (mode === 'pooled' && isItsTurn(others[0].leaseRequest, routing, upstreamId)) {
+    return [own, ...others];
+  }
+  return [others[0], ...others.slice(1), { ...own, isLastResort: true }];
+}
+
+/** Of new sessions the provider gets its share as one account among the others; a session stays where it is. */
+function isItsTurn(request: LeaseRequest, { pool, random }: Routing, upstreamId: string): boolean {
+  const { session, clientKeyId } = request;
+  const bound =
+    session === undefined ? undefined : pool.upstreamOfSession({ clientKeyId, session });
+  if (bound !== undefined) return bound === upstreamId;
+  return random() < 1 / (pool.usableAccounts(request) + 1);
+}
+
+function routeWithin(
+  { model, session }: AskedCall,
+  context: CallContext,
+  { router, random }: Routing,
+): RoutedCall {
   const { clientKeyId, preferredAccount, onlyAccount, preferredTier } = context;
   const route = router.route(model, onlyAccount ?? preferredAccount);
   const wishes = { clientKeyId, session, preferredAccount, onlyAccount, preferredTier };
@@ -45,12 +119,9 @@ export async function routeCall(
     leaseRequest: { model: one.target, upstreamId: one.upstreamId, ...wishes },
   });
   const { chain } = route;
-  context.record.routedModel = route.target;
   if (chain === undefined) return [choose(route)];
   const luck = (name: string): number => (session === undefined ? random() : share(session, name));
   const [first = route, ...others] = chain.flatMap((step) => orderByWeight(step, luck));
-  context.record.routedModel = first.target;
-  if (context.isFallbackOff === true) return [choose(first)];
   return [choose(first), ...others.map(choose)];
 }
 
@@ -126,9 +197,6 @@ export function requireTask(
   throw invalidRequest('model', message, 'unsupported');
 }
 
-const MIN_TEXT_LENGTH = 10;
-const HASHED_CHARACTERS = 4096;
-
 /** The header's session, else the body's own, else a hash of the conversation's beginning. */
 export function nameSession(
   call: GenerateCall,
@@ -139,19 +207,6 @@ export function nameSession(
   if (bodySession !== undefined) return `body ${bodySession}`;
   const beginning = relay === undefined ? openingText(call.request) : relay.openingText();
   return beginning === undefined ? undefined : `text ${digest('sha256', beginning, 'base64url')}`;
-}
-
-/** The system text and the first user text that is long enough, wherever it stands. */
-function openingText({ system, turns }: CanonicalRequest): string | undefined {
-  for (const { role, parts } of turns) {
-    if (role !== 'user') continue;
-    for (const part of parts) {
-      if (part.kind !== 'text' || part.text.length < MIN_TEXT_LENGTH) continue;
-      const before = system.map(({ text }) => text).join('\n');
-      return `${before.slice(0, HASHED_CHARACTERS)}\n${part.text.slice(0, HASHED_CHARACTERS)}`;
-    }
-  }
-  return undefined;
 }
 
 /** Whatever the size of the body, so much of it is looked at. */

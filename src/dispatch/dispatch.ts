@@ -7,7 +7,6 @@ import { mendText } from '../canonical/text-forms.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
-import type { Pool } from '../pool/create-pool.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import { GenerateAttempt, type GenerateAttemptOptions } from './attempt.ts';
@@ -17,15 +16,16 @@ import {
   FIRST_PLAN,
   runAttempts,
 } from './attempts.ts';
-import { lookForLease, nameSession, noteLease, requireTask, routeCall } from './call-setup.ts';
+import {
+  lookForLease,
+  nameSession,
+  noteLease,
+  type Routing,
+  requireTask,
+  routeCall,
+} from './call-setup.ts';
 import { countTokens } from './count-tokens.ts';
-import type {
-  CallContext,
-  CallExplanation,
-  Dispatcher,
-  GenerateAnswer,
-  ModelRouter,
-} from './dispatcher.ts';
+import type { CallContext, CallExplanation, Dispatcher, GenerateAnswer } from './dispatcher.ts';
 import { embed } from './embed.ts';
 import { exhaustedError } from './exhausted.ts';
 import { askApart, asksForSeveral, generateSeveral } from './fan-out.ts';
@@ -33,12 +33,9 @@ import { isNativeErrorReply } from './lanes.ts';
 import { CallBodies } from './prepare.ts';
 import { TokenEstimator } from './stream-observer.ts';
 
-export interface DispatchOptions {
-  readonly router: ModelRouter;
-  readonly pool: Pool;
+export interface DispatchOptions extends Routing {
   readonly keeper: SignatureCache;
   readonly clock: Clock;
-  readonly random: () => number;
   readonly createId: (prefix: string) => string;
   /** For media that requests name by address; without it they are refused. */
   readonly media?: MediaFetcher | undefined;
@@ -77,7 +74,8 @@ class Dispatch implements Dispatcher {
   async #generateOne(call: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
     const { model } = call;
     const session = nameSession(call, context);
-    const routes = await routeCall({ model, session }, context, this.#options);
+    const { protocol } = call;
+    const routes = await routeCall({ model, protocol, session }, context, this.#options);
     const bodies = new CallBodies(call, context, this.#options);
     /** The last one whose answer says itself what is wrong with it. */
     let refused: GenerateAttempt | undefined;
@@ -113,7 +111,8 @@ class Dispatch implements Dispatcher {
   async explain(asked: GenerateCall, context: CallContext): Promise<CallExplanation> {
     const call = asksForSeveral(asked) ? await askApart(asked, context, this.#options) : asked;
     const { model } = call;
-    const routes = await routeCall({ model }, context, this.#options);
+    const { protocol } = call;
+    const routes = await routeCall({ model, protocol }, context, this.#options);
     const bodies = new CallBodies(call, context, this.#options);
     const { leased, route } = lookForLease(routes, this.#options.pool);
     if (leased.kind === 'none') throw exhaustedError(leased, undefined);

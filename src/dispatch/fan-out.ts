@@ -203,10 +203,9 @@ function addUsage(sum: Usage, usage: Usage): Usage {
 /** As many as the models give that give several; more are refused where the request is encoded. */
 const MAX_ANSWERS = 8;
 
-/** False for native requests, which are the upstream's to judge. */
+/** A native body says it itself: it need not be read for that. */
 export function asksForSeveral(call: GenerateCall): boolean {
-  if (call.relay !== undefined) return false;
-  const { choices } = call.request;
+  const { choices = 1 } = call.relay ?? call.request;
   return choices > 1 && choices <= MAX_ANSWERS;
 }
 
@@ -219,16 +218,22 @@ export async function askApart(
   context: CallContext,
   routing: Routing,
 ): Promise<GenerateCall> {
-  const { model, request, fanOut = { requests: [request], takesPartial: true } } = call;
-  const routes = await routeCall({ model }, context, routing);
+  const { model, protocol, request, fanOut = { requests: [request], takesPartial: true } } = call;
+  const routes = await routeCall({ model, protocol }, context, routing);
   const { leased } = lookForLease(routes, routing.pool);
   // Without an account the attempts say what is wrong.
   if (leased.kind === 'none') return call;
   const { upstream, modelId, listedModel, release } = leased.lease;
   release({ kind: 'neutral' });
+  // Native requests are the upstream's to judge.
+  if (call.relay?.wire === upstream.wire) return call;
   if (upstream.capabilities(modelId, listedModel).severalAnswers) return call;
+  for (const { action, path, reason } of call.relay?.losses ?? []) {
+    context.receipt.add(action, path, reason);
+  }
   const requests = fanOut.requests.flatMap(eachApart);
-  return { ...call, request: requests[0] ?? request, fanOut: { ...fanOut, requests } };
+  const asked = { ...call, request: requests[0] ?? request, relay: undefined };
+  return { ...asked, fanOut: { ...fanOut, requests } };
 }
 
 /** The same seed would give the same answer each time. */

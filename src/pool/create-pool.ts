@@ -11,7 +11,7 @@ import { Overloads } from './overload.ts';
 import type { AccountView, LeaseRequest, LeaseResult, PoolOptions } from './pool.ts';
 import { Probes } from './probes.ts';
 import { QuotaReservations } from './quota-reservations.ts';
-import { SessionTable } from './sessions.ts';
+import { type SessionName, SessionTable } from './sessions.ts';
 import { SuccessShares } from './success-shares.ts';
 
 export type Pool = ReturnType<typeof createPool>;
@@ -70,6 +70,13 @@ export function createPool(options: PoolOptions) {
       return leasing.lease(request, now);
     },
     sessions,
+    /** The upstream of the account that a session is bound to; undefined while it is bound to none. */
+    upstreamOfSession(name: SessionName): string | undefined {
+      const home = sessions.find(name)?.home;
+      return home === undefined ? undefined : book.find(home)?.record.upstreamId;
+    },
+    /** How many accounts could serve it now, but for limits of the moment. */
+    usableAccounts: (request: LeaseRequest) => indexes.of(request, clock.now()).eligibleCount,
     /** Restores the sessions of the last run; to be called before the first lease. Never rejects. */
     loadSessions: () => sessions.load((accountId) => book.find(accountId) !== undefined),
     /** The throttled models of overloaded upstreams. */

@@ -94,7 +94,7 @@ function noteModel(binding: SessionBinding, model: string): SessionBinding {
 }
 
 /** A session is the client's word; it means nothing outside its client key. */
-interface SessionName {
+export interface SessionName {
   readonly clientKeyId: string;
   readonly session: string;
 }

@@ -5,7 +5,7 @@ import type { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import type { ListedModel } from '../canonical/model.ts';
-import type { Receipt, ReceiptEntry } from '../canonical/receipt.ts';
+import { createReceipt, type Receipt, type ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { ResponseStore, RunsOfKey } from '../stored-responses/response-store.ts';
@@ -196,7 +196,31 @@ export interface RelayBody {
   readonly losses?: readonly ReceiptEntry[] | undefined;
 }
 
+/** What a native body says, read when somebody first asks: a relayed one never is. */
+export class LateReading {
+  readonly #read: (receipt: Receipt) => CanonicalRequest;
+  readonly #receipt = createReceipt();
+  #request: CanonicalRequest | undefined;
+
+  constructor(read: (receipt: Receipt) => CanonicalRequest) {
+    this.#read = read;
+  }
+
+  get request(): CanonicalRequest {
+    this.#request ??= this.#read(this.#receipt);
+    return this.#request;
+  }
+
+  /** What it leaves out. */
+  get losses(): readonly ReceiptEntry[] {
+    this.#request ??= this.#read(this.#receipt);
+    return this.#receipt.entries;
+  }
+}
+
 export interface RelayCall extends RelayBody {
+  /** How many answers the body asks for; absent for one. */
+  readonly choices?: number | undefined;
   /** The system text and the first user text of at least ten characters, for session affinity. */
   openingText(): string | undefined;
   /**

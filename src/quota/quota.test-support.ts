@@ -92,6 +92,8 @@ export function createFakeBook(accounts: readonly Account[]): FakeBook {
       return () => listeners.delete(listener);
     },
     add: refuse,
+    putSeed: refuse,
+    removeSeed: refuse,
     apply: (id, event) => void events.push({ id, event }),
     setModels: refuse,
     readCredential: refuse,

@@ -40,6 +40,7 @@ export function readCallContext(exchange: Exchange): CallContext {
     receipt: exchange.receipt,
     record: exchange.record,
     strict: headers['x-isthmus-strict'] === '1' || headers['x-isthmus-strict'] === 'true',
+    isFallbackOff: headers['x-isthmus-fallback']?.trim().toLowerCase() === 'off',
     headerSession: readSession(headers),
     preferredAccount: readLimited(headers, 'x-preferred-account', MAX_ACCOUNT_CHARACTERS),
     preferredTier: headers['x-model-tier'] === undefined ? undefined : readTier(headers),

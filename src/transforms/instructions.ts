@@ -41,12 +41,12 @@ export const placeInstructions: Transform = (request, { capabilities, receipt })
 };
 
 /**
- * Turns instructions given in mid-conversation into marked user text at the same place. The place is kept,
- * because moving the text to the front would change the cached prefix every turn.
+ * Turns instructions given in mid-conversation into marked user text at the same place, for models that take none
+ * there. The place is kept, because moving the text to the front would change the cached prefix every turn.
  */
-export const placeSystemTurns: Transform = (request, { receipt }) =>
+export const placeSystemTurns: Transform = (request, { receipt, capabilities }) =>
   mapTurns(request, (turn) => {
-    if (turn.role !== 'system') return turn;
+    if (turn.role !== 'system' || capabilities.takesSystemTurns === true) return turn;
     receipt.add(
       'approximated',
       'messages',
@@ -90,6 +90,7 @@ type SearchTool = Extract<Tool, { kind: 'web-search' }>;
  * `answer/sources.ts` keeps sources of other domains out of the answer.
  */
 export const promptForDomains: Transform = (request, context) => {
+  if (context.capabilities.searchSettings === true) return request;
   const texts = request.tools.flatMap((tool) =>
     tool.kind === 'web-search' ? tellSearch(tool, context) : [],
   );

@@ -9,7 +9,7 @@ import { lastPrompt } from './turns.ts';
 
 /**
  * After this rule the amount is unset, off, a budget within the cap or verbatim, or (level models)
- * an effort.
+ * an effort, or adaptive where the upstream has such a mode.
  */
 export const resolveThinking: Transform = (request, context) => {
   const reasoning = resolve(applyVariant(request.reasoning, context), { request, context });
@@ -73,7 +73,10 @@ function fitToModel(
   thinking: Exclude<ThinkingCapability, { kind: 'none' }>,
   { receipt }: TransformContext,
 ): ReasoningAmount {
-  if (thinking.kind === 'level') return amount.kind === 'adaptive' ? { kind: 'unset' } : amount;
+  if (thinking.kind === 'level') {
+    const isSilent = amount.kind === 'adaptive' && thinking.isAdaptive !== true;
+    return isSilent ? { kind: 'unset' } : amount;
+  }
   if (amount.kind === 'budget' && amount.isVerbatim) return amount;
   const asked = tokensOfAmount(amount, thinking.maxTokens);
   if (asked === undefined) return amount;

@@ -43,7 +43,8 @@ export const limitTools: Transform = (request, context) => {
   const kept =
     refused === undefined ? tools : tools.filter((tool) => keeps(tool, refused, context));
   const hasFunctions = kept.some(isCallable);
-  const isSerial = request.parallelToolCalls === false && hasFunctions;
+  const isSerial =
+    request.parallelToolCalls === false && hasFunctions && capabilities.takesSerialCalls !== true;
   if (isSerial) {
     const reason = told`Upstreams have no such switch: the model is told, and only the first call is passed on.`;
     receipt.add('approximated', 'parallel_tool_calls', reason);
@@ -112,8 +113,9 @@ function withSearchVariant(
 const MAX_QUOTED_LENGTH = 200;
 
 /** Comes last: signatures and answers know tools by the client's names. */
-export const acceptToolNames: Transform = (request, { receipt }) => {
-  const names = acceptedToolNames(request);
+export const acceptToolNames: Transform = (request, { receipt, capabilities }) => {
+  const isPlain = capabilities.plainToolNames === true;
+  const names = acceptedToolNames(request, isPlain ? 'plain' : 'dotted');
   if (names.size === 0) return request;
   const tools = request.tools.map((tool, index) => {
     const renamed = renameTool(tool, names);

@@ -1,8 +1,7 @@
 // The upstreams in use: built from the settings, kept while those stay the same, closed when done with.
 
 import type { Clock, Timer } from '../lib/clock.ts';
-import type { GenerateUpstream } from './generate/index.ts';
-import { createUpstream, type UpstreamSettings } from './index.ts';
+import { createUpstream, type OwnedUpstream, type UpstreamSettings } from './index.ts';
 import type { AnswerRoom } from './transport/response.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -17,7 +16,7 @@ export interface UpstreamDirectoryOptions {
 
 interface Entry {
   readonly settings: string;
-  readonly upstream: GenerateUpstream;
+  readonly upstream: OwnedUpstream;
 }
 
 /** A call that has the upstream already may begin this long after its end. */
@@ -30,9 +29,9 @@ export function createUpstreamDirectory(options: UpstreamDirectoryOptions) {
   const { clock, version, answerRoom } = options;
   let entries: ReadonlyMap<string, Entry> = new Map();
   let upstreams: readonly Upstream[] = [];
-  const retired = new Map<GenerateUpstream, Timer>();
+  const retired = new Map<OwnedUpstream, Timer>();
 
-  const retire = (upstream: GenerateUpstream, since: number, delayMs: number): void => {
+  const retire = (upstream: OwnedUpstream, since: number, delayMs: number): void => {
     const check = (): void => {
       const isLate = clock.monotonic() - since >= MAX_MS;
       if (upstream.callsUnderWay() > 0 && !isLate) {

@@ -1,30 +1,116 @@
 // The registry of upstreams: one line a profile.
 
 import type { Clock } from '../lib/clock.ts';
-import type { Optional } from '../lib/json.ts';
-import { createGenerateUpstream, type GenerateUpstream } from './generate/index.ts';
+import { definedFields, type JsonObject, type Optional } from '../lib/json.ts';
+import { createChatUpstream } from './chat/index.ts';
+import {
+  type ChatPaths,
+  createCompatibleProfile,
+  createOpenAiProfile,
+  type QuirkPreset,
+} from './chat/profiles.ts';
+import { createGenerateUpstream } from './generate/index.ts';
 import { createGeminiApiProfile } from './generate/profiles/gemini-api.ts';
 import { createGenericProfile, type GenericProfileOptions } from './generate/profiles/generic.ts';
 import type { GenerateProfile } from './generate/profiles/profile.ts';
 import { createSandboxProfile } from './generate/profiles/sandbox.ts';
 import { createVertexProfile, type VertexProfileOptions } from './generate/profiles/vertex.ts';
+import { createMessagesUpstream } from './messages/index.ts';
+import { createAnthropicProfile, createMessagesProfile } from './messages/profiles.ts';
 import type { AnswerRoom } from './transport/response.ts';
+import type { Upstream } from './upstream.ts';
 
 /** As the operator describes it; what a profile has no use for is left alone. */
 export interface UpstreamSettings extends Optional<GenericProfileOptions>, VertexProfileOptions {
-  readonly profile: 'sandbox' | 'generic' | 'gemini-api' | 'vertex';
+  readonly profile:
+    | 'sandbox'
+    | 'generic'
+    | 'gemini-api'
+    | 'vertex'
+    | 'anthropic'
+    | 'messages'
+    | 'openai'
+    | 'openai-compatible';
+  /** The header that carries a key where `auth` is `header`. */
+  readonly keyHeader?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly query?: Readonly<Record<string, string>> | undefined;
+  readonly paths?: Optional<ChatPaths> | undefined;
+  readonly quirks?: QuirkPreset | undefined;
+  readonly extraBody?: JsonObject | undefined;
+  /** Flags that every request to a Messages upstream has. */
+  readonly betas?: readonly string[] | undefined;
+  /** True where its accounts serve only requests that are routed to it by its id. */
+  readonly servesByNameOnly?: boolean | undefined;
+}
+
+interface UpstreamOptions {
+  readonly clock: Clock;
+  readonly answerRoom?: AnswerRoom | undefined;
+}
+
+/** An upstream that knows how many of its calls are under way. */
+export interface OwnedUpstream extends Upstream {
+  /** How many requests are sent and not answered to their end. */
+  callsUnderWay(): number;
 }
 
 /** The caller closes it. */
 export function createUpstream(
   settings: UpstreamSettings,
-  options: { readonly clock: Clock; readonly answerRoom?: AnswerRoom | undefined },
-): GenerateUpstream {
-  return createGenerateUpstream({ ...options, profile: createProfile(settings) });
+  options: UpstreamOptions,
+): OwnedUpstream {
+  const { servesByNameOnly } = settings;
+  const upstream = createWire(settings, options);
+  return servesByNameOnly === true ? { ...upstream, servesByNameOnly } : upstream;
 }
 
-function createProfile(settings: UpstreamSettings): GenerateProfile {
-  const { profile, baseUrl = '', vocabulary = 'neutral', auth = 'bearer' } = settings;
+function createWire(settings: UpstreamSettings, options: UpstreamOptions): OwnedUpstream {
+  const { id, version, profile, baseUrl = '', betas, auth } = settings;
+  switch (profile) {
+    case 'anthropic':
+      return createMessagesUpstream({
+        ...options,
+        profile: createAnthropicProfile({ id, version, baseUrl: settings.baseUrl }),
+      });
+    case 'messages':
+      return createMessagesUpstream({
+        ...options,
+        profile: createMessagesProfile({
+          ...{ id, version, baseUrl, betas },
+          auth: auth === 'bearer' ? 'bearer' : 'x-api-key',
+        }),
+      });
+    case 'openai':
+      return createChatUpstream({
+        ...options,
+        profile: createOpenAiProfile({
+          id,
+          version,
+          baseUrl: settings.baseUrl,
+          headers: settings.headers,
+        }),
+      });
+    case 'openai-compatible':
+      return createChatUpstream({
+        ...options,
+        profile: createCompatibleProfile(compatible(settings)),
+      });
+    default:
+      return createGenerateUpstream({
+        ...options,
+        profile: createGenerateProfile(profile, settings),
+      });
+  }
+}
+
+type GenerateProfileName = 'sandbox' | 'generic' | 'gemini-api' | 'vertex';
+
+function createGenerateProfile(
+  profile: GenerateProfileName,
+  settings: UpstreamSettings,
+): GenerateProfile {
+  const { baseUrl = '', vocabulary = 'neutral', auth = 'bearer' } = settings;
   switch (profile) {
     case 'sandbox':
       return createSandboxProfile({ ...settings, baseUrl });
@@ -39,13 +125,39 @@ function createProfile(settings: UpstreamSettings): GenerateProfile {
   }
 }
 
+function compatible(settings: UpstreamSettings) {
+  const { id, version, baseUrl = '', headers, query, paths, quirks, extraBody } = settings;
+  const { auth, keyHeader = 'api-key' } = settings;
+  return {
+    ...{ id, version, baseUrl, headers, query },
+    paths: definedFields({ ...paths }),
+    auth: auth === 'header' ? { header: keyHeader } : ('bearer' as const),
+    quirks: {
+      ...(quirks === undefined ? {} : { preset: quirks }),
+      ...(extraBody === undefined ? {} : { extraBody }),
+    },
+  };
+}
+
+/** Profiles that have no address of their own. */
+const ADDRESSLESS: readonly UpstreamSettings['profile'][] = [
+  'sandbox',
+  'generic',
+  'messages',
+  'openai-compatible',
+];
+
 /**
  * What an upstream is built from. Undefined for a profile without an address of its own when none is given: the
  * embedded sandbox.
  */
 export function settingsOf(described: UpstreamSettings): UpstreamSettings | undefined {
-  const { id, profile, baseUrl, vocabulary, auth, quotaPath, location } = described;
-  const needsAddress = profile === 'sandbox' || profile === 'generic';
-  if (needsAddress && baseUrl === undefined) return undefined;
-  return { id, profile, baseUrl, vocabulary, auth, quotaPath, location };
+  const { profile, baseUrl } = described;
+  if (ADDRESSLESS.includes(profile) && baseUrl === undefined) return undefined;
+  const { id, vocabulary, auth, quotaPath, location } = described;
+  const { keyHeader, headers, query, paths, quirks, extraBody } = described;
+  return {
+    ...{ id, profile, baseUrl, vocabulary, auth, quotaPath, location },
+    ...{ keyHeader, headers, query, paths, quirks, extraBody },
+  };
 }

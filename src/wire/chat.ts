@@ -6,6 +6,9 @@
 import type { JsonObject } from '../lib/json.ts';
 import type { CHAT_EXTENSION_KEYS } from './vocabulary.ts';
 
+/** Name of the wire; upstreams that speak it get the bodies of its clients. */
+export const CHAT_WIRE = 'chat';
+
 export type ChatExtensionKey = (typeof CHAT_EXTENSION_KEYS)[number];
 
 export type ChatFinishReason =

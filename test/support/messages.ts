@@ -1,7 +1,7 @@
 // Shared by the tests of the Messages protocol: reads bodies, runs writers, takes streams apart.
 
 import type { CanonicalEvent, GroundingEvent } from '../../src/canonical/event.ts';
-import { createReceipt, type Receipt } from '../../src/canonical/receipt.ts';
+import { createReceipt } from '../../src/canonical/receipt.ts';
 import type { CanonicalRequest, Signature } from '../../src/canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts';
 import { createMessagesProtocol } from '../../src/protocols/messages/index.ts';
@@ -28,12 +28,13 @@ export function routeAt<Operation extends ProtocolRoute['operation']>(
   return route;
 }
 
-export function routeInput(body: JsonObject, receipt: Receipt = createReceipt()): RouteInput {
+export function routeInput(body: JsonObject): RouteInput {
+  const receipt = createReceipt();
   return { pathModel: '', query: new URLSearchParams(), headers: {}, body, receipt };
 }
 
-export function readCall(body: JsonObject, receipt?: Receipt): GenerateCall {
-  return routeAt('generate', '/v1/messages').readCall(routeInput(body, receipt));
+export function readCall(body: JsonObject): GenerateCall {
+  return routeAt('generate', '/v1/messages').readCall(routeInput(body));
 }
 
 export const MINIMAL = {
@@ -50,9 +51,9 @@ interface ReadResult {
 
 /** Reads a minimal body with `fields` put over it. */
 export function read(fields: JsonObject): ReadResult {
-  const receipt = createReceipt();
-  const request = readCall({ ...MINIMAL, ...fields }, receipt).request;
-  return { request, receipt: receipt.entries.map(({ action, path }) => `${action} ${path}`) };
+  const { request, relay } = readCall({ ...MINIMAL, ...fields });
+  const losses = relay?.losses ?? [];
+  return { request, receipt: losses.map(({ action, path }) => `${action} ${path}`) };
 }
 
 /** Reads one user or assistant message of these blocks and gives the parts of its turn. */

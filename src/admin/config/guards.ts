@@ -66,12 +66,17 @@ function refuseEntries(patch: JsonObject): void {
   }
 }
 
-/** What else is changed of a provider that lacks its key is nobody's fault of now. */
-function refuseKeyless(patch: JsonObject, { enabled, api_key: key }: JsonObject): void {
-  const isAsked = patch.enabled === true || 'api_key' in patch;
-  const hasKey = typeof key === 'string' && key.trim() !== '';
-  if (!isAsked || enabled !== true || hasKey) return;
-  refuse('proxy.extprov.api_key', told`is needed while the external provider is enabled`);
+/** What else is changed of a provider that lacks its key or address is nobody's fault of now. */
+function refuseKeyless(patch: JsonObject, result: JsonObject): void {
+  if (result.enabled !== true) return;
+  for (const key of ['api_key', 'base_url']) {
+    const value = result[key];
+    const isThere = typeof value === 'string' && value.trim() !== '';
+    const isAsked = patch.enabled === true || key in patch;
+    if (isAsked && !isThere) {
+      refuse(`proxy.extprov.${key}`, told`is needed while the external provider is enabled`);
+    }
+  }
 }
 
 function refusePassword(password: unknown): void {

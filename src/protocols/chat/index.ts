@@ -1,9 +1,11 @@
 // The Chat Completions client protocol: its routes and how each is read and answered.
 
+import { createReceipt } from '../../canonical/receipt.ts';
 import type { ClientProtocol, GenerateCall, ProtocolRoute, RouteInput } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import { writeModel, writeModels } from './models.ts';
 import { readBodySession, readChatRequest } from './read-request.ts';
+import { createRelayCall } from './relay.ts';
 import { readCompactCall, readInputTokensCall, readResponsesCall } from './responses/index.ts';
 import { findEarlier } from './responses/previous-response.ts';
 
@@ -49,7 +51,9 @@ const ROUTES: readonly ProtocolRoute[] = [
   { operation: 'get-model', method: 'GET', path: '/v1/models/{model}', writeModel },
 ];
 
-function readChatCall({ body, receipt }: RouteInput): GenerateCall {
+/** What is left out in reading is lost only where the body is not relayed. */
+function readChatCall({ body, headers }: RouteInput): GenerateCall {
+  const receipt = createReceipt();
   const { model, stream, canonical: request, answer } = readChatRequest(body, receipt);
   return {
     protocol: 'chat',
@@ -59,5 +63,6 @@ function readChatCall({ body, receipt }: RouteInput): GenerateCall {
     request,
     createStreamWriter: (context) => new ChatWriter(context, answer),
     writeReply: (reply, context) => writeReply(reply, context, answer),
+    relay: createRelayCall({ body, headers }, { request, losses: receipt.entries, answer }),
   };
 }

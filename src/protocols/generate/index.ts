@@ -1,12 +1,13 @@
 // The Generate-Content protocol: its route table under each version prefix.
 
-import type {
-  ClientProtocol,
-  CountTokensCall,
-  GenerateCall,
-  ProtocolRoute,
-  RouteInput,
-  TokenCount,
+import {
+  type ClientProtocol,
+  type CountTokensCall,
+  type GenerateCall,
+  LateReading,
+  type ProtocolRoute,
+  type RouteInput,
+  type TokenCount,
 } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import {
@@ -18,7 +19,7 @@ import {
 } from './models.ts';
 import { normalizeBody, normalizeCountBody } from './normalize-body.ts';
 import { countedFields, readCountRequest, readRequest } from './read-request.ts';
-import { createRelayCall, GENERATE_WIRE, LateReading } from './relay.ts';
+import { createRelayCall, GENERATE_WIRE } from './relay.ts';
 import { EventWriter, type FramingKind } from './write-events.ts';
 
 import { writeReply } from './write-reply.ts';

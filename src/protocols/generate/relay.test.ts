@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { LateReading } from '../protocol.ts';
 import { readRequest } from './read-request.ts';
-import { createRelayCall, LateReading } from './relay.ts';
+import { createRelayCall } from './relay.ts';
 
 const CONTEXT = { model: 'm', createId: (prefix: string) => `${prefix}1`, createdAt: 0 };
 const GOOD: JsonObject = {

@@ -1,11 +1,9 @@
 // The relay lane: native frames forwarded as they came, repaired only where clients would stumble.
 
 import { type ErrorKind, GatewayError } from '../../canonical/error.ts';
-import { createReceipt, type Receipt, type ReceiptEntry } from '../../canonical/receipt.ts';
-import type { CanonicalRequest } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
-import type { RelayCall, RelayWriter } from '../protocol.ts';
+import type { LateReading, RelayCall, RelayWriter } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import type { GenerateBody } from './normalize-body.ts';
 import { objectsIn } from './schema.ts';
@@ -96,28 +94,6 @@ const FRAME_ERROR_KINDS: ReadonlyMap<number, ErrorKind> = new Map([
   [504, 'timeout'],
 ]);
 
-/** What a native body says, read when somebody first asks: a relayed one never is. */
-export class LateReading {
-  readonly #read: (receipt: Receipt) => CanonicalRequest;
-  readonly #receipt = createReceipt();
-  #request: CanonicalRequest | undefined;
-
-  constructor(read: (receipt: Receipt) => CanonicalRequest) {
-    this.#read = read;
-  }
-
-  get request(): CanonicalRequest {
-    this.#request ??= this.#read(this.#receipt);
-    return this.#request;
-  }
-
-  /** What it leaves out. */
-  get losses(): readonly ReceiptEntry[] {
-    this.#request ??= this.#read(this.#receipt);
-    return this.#receipt.entries;
-  }
-}
-
 export function createRelayCall(
   body: GenerateBody,
   framing: FramingKind,
@@ -127,6 +103,7 @@ export function createRelayCall(
   return {
     wire: GENERATE_WIRE,
     body,
+    choices: readNumber(body.generationConfig?.candidateCount),
     openingText: () => readOpeningText(body),
     get losses() {
       return reading.losses;

@@ -1,17 +1,19 @@
 // The Messages client protocol: its routes, and how each is read and answered.
 
 import { MESSAGES_LIST_IDS } from '../../wire/vocabulary.ts';
-import type {
-  ClientProtocol,
-  CountTokensCall,
-  GenerateCall,
-  ProtocolRoute,
-  RouteInput,
+import {
+  type ClientProtocol,
+  type CountTokensCall,
+  type GenerateCall,
+  LateReading,
+  type ProtocolRoute,
+  type RouteInput,
 } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
 import { askInWords, readSummaryWish } from './read-reasoning.ts';
 import { readCallHead, readCanonicalRequest } from './read-request.ts';
+import { createRelayCall, relayBody } from './relay.ts';
 import { MessagesWriter, type WriterOptions } from './write-events.ts';
 import { createSummaryWriter, writeMessagesReply, writeSummaryReply } from './write-reply.ts';
 
@@ -40,39 +42,47 @@ const ROUTES: readonly ProtocolRoute[] = [
   { operation: 'get-model', method: 'GET', path: '/v1/models/{model}', writeModel },
 ];
 
-function readGenerateCall(input: RouteInput): GenerateCall {
-  const { receipt } = input;
-  const { body, omitsThinking, ...head } = readCallHead(input.body, { needsLimit: true });
+function readGenerateCall({ body: given, headers }: RouteInput): GenerateCall {
+  const { body, omitsThinking, ...head } = readCallHead(given, { needsLimit: true });
   const { compaction } = body.value;
   const wish = compaction ? readSummaryWish(compaction) : undefined;
-  const asked = readCanonicalRequest(body, receipt);
-  const request = wish === undefined ? asked : askInWords(asked, wish, receipt);
-  const options: WriterOptions = {
+  const reading = new LateReading((receipt) => {
+    const asked = readCanonicalRequest(body, receipt);
+    return wish === undefined ? asked : askInWords(asked, wish, receipt);
+  });
+  const options = (): WriterOptions => ({
     omitsThinking,
-    fetchesPages: request.tools.some(({ kind }) => kind === 'url-context'),
-    isFormatted: request.outputFormat.kind !== 'text',
-  };
+    fetchesPages: reading.request.tools.some(({ kind }) => kind === 'url-context'),
+    isFormatted: reading.request.outputFormat.kind !== 'text',
+  });
   return {
     protocol: 'messages',
     ...head,
-    request,
+    get request() {
+      return reading.request;
+    },
     callIdPrefix: 'toolu_',
     createStreamWriter: (context) =>
-      wish === undefined ? new MessagesWriter(context, options) : createSummaryWriter(context),
+      wish === undefined ? new MessagesWriter(context, options()) : createSummaryWriter(context),
     writeReply: (reply, context) =>
       wish === undefined
-        ? writeMessagesReply(reply, context, options)
+        ? writeMessagesReply(reply, context, options())
         : writeSummaryReply(reply, context),
+    relay: createRelayCall({ body: given, headers }, body.value, reading),
   };
 }
 
 /** An answer needs a limit of its length, a count does not. */
-function readCountTokensCall({ body: value, receipt }: RouteInput): CountTokensCall {
-  const { body, model } = readCallHead(value, { needsLimit: false });
+function readCountTokensCall({ body: given, headers }: RouteInput): CountTokensCall {
+  const { body, model } = readCallHead(given, { needsLimit: false });
+  const reading = new LateReading((receipt) => readCanonicalRequest(body, receipt));
   return {
     protocol: 'messages',
     model,
-    request: readCanonicalRequest(body, receipt),
+    get request() {
+      return reading.request;
+    },
+    relay: relayBody({ body: given, headers }, reading),
     writeCount: ({ totalTokens }) => ({ input_tokens: totalTokens }),
   };
 }

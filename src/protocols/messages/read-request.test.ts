@@ -335,7 +335,7 @@ test('a created thread is answered, a continued one is not found, so that SDKs r
   expect(read({ thread: { type: 'create' } }).receipt).toEqual(['dropped thread']);
   let error: unknown;
   try {
-    readCall({ ...MINIMAL, thread: { type: 'continue', previous_message_id: 'msg_1' } });
+    read({ thread: { type: 'continue', previous_message_id: 'msg_1' } });
   } catch (caught) {
     error = caught;
   }

@@ -49,10 +49,6 @@ export function readCallHead(
   const body = checked.value;
   const model = plainModelName(body.model);
   if (model === '') throw fieldError('model', 'Input should be the name of a model');
-  if (body.thread) refuseThread(body.thread);
-  if ((body.mcp_servers ?? []).length > 0) {
-    throw fieldError('mcp_servers', 'MCP servers cannot be called from here', 'unsupported');
-  }
   if (needsLimit && (body.max_tokens ?? null) === null) {
     throw fieldError('max_tokens', 'Field required', 'missing-field');
   }
@@ -68,6 +64,10 @@ export function readCallHead(
 /** @throws GatewayError naming the field by its dotted path. */
 export function readCanonicalRequest(checked: CheckedBody, receipt: Receipt): CanonicalRequest {
   const body = checked.value;
+  if (body.thread) refuseThread(body.thread);
+  if ((body.mcp_servers ?? []).length > 0) {
+    throw fieldError('mcp_servers', 'MCP servers cannot be called from here', 'unsupported');
+  }
   const conversation = readConversation(body, receipt);
   if (checked.unknown !== undefined) noteUnknown(checked, '', receipt);
   noteUnsupported(body, receipt);

@@ -4,10 +4,11 @@ import type { EmbedAnswer, EmbedInput } from '../../canonical/embedding.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { plainModelName } from '../../canonical/model.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { definedFields, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { ANYTHING, objectOf, STRING, wordOf } from '../../protocols/body-schema.ts';
 import { COUNT, each, missingField, readAll, wrongType } from '../../protocols/chat/schema.ts';
 import type { EmbedCall, RouteInput } from '../../protocols/protocol.ts';
+import { CHAT_WIRE } from '../../wire/chat.ts';
 
 /** @throws GatewayError 400 naming the field */
 export function readEmbeddingCall({ body, receipt }: RouteInput): EmbedCall {
@@ -18,6 +19,25 @@ export function readEmbeddingCall({ body, receipt }: RouteInput): EmbedCall {
     inputs: () => inputs,
     showsUsage: true,
     writeEmbeddings: (answer) => writeEmbeddings(answer, { model, form }),
+    relay: {
+      wire: CHAT_WIRE,
+      bodies: inputs.map(({ text, dimensions }) => {
+        const { encoding_format, user } = body;
+        const settings = definedFields({ dimensions, encoding_format, user });
+        return { input: text, ...settings };
+      }),
+      writeEmbeddings: (answer) => writeNative(answer, model),
+    },
+  };
+}
+
+/** The vectors as the upstream wrote them, numbered over all of its answers. */
+function writeNative({ embeddings, promptTokens = 0 }: EmbedAnswer, model: string): JsonObject {
+  return {
+    object: 'list',
+    data: embeddings.map(({ native }, index) => ({ ...native, index })),
+    model,
+    usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
   };
 }
 

@@ -11,7 +11,7 @@ import type {
   TypedValues,
 } from '../../canonical/request.ts';
 import { declaredArguments, mayComeBackChanged } from '../../canonical/signatures.ts';
-import { acceptedToolNames } from '../../canonical/tool-names.ts';
+import { acceptedToolNames, type NameForm } from '../../canonical/tool-names.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import {
@@ -54,12 +54,16 @@ export function isCallable(tool: Tool): tool is CallableTool {
   return tool.kind === 'function' || tool.kind === 'freeform';
 }
 
+/** Which of them was sent depends on the upstream; no name of one form stands for another tool in the other. */
+const NAME_FORMS: readonly NameForm[] = ['dotted', 'plain'];
+
 /** What the tools of a request are called, here and upstream, and how their arguments are repaired. */
 interface ToolIndex {
   readonly tools: readonly CallableTool[];
   /** The client's name by the one that was sent. */
   readonly ownNames: ReadonlyMap<string, string>;
-  readonly sentNames: ReadonlyMap<string, string>;
+  /** The names that were sent in place of the client's, in each form. */
+  readonly sentNames: readonly ReadonlyMap<string, string>[];
   readonly match: (called: string) => string;
   readonly knownIds: ReadonlySet<string>;
   readonly schemas: ReturnType<typeof declaredArguments>;
@@ -153,7 +157,7 @@ export class CallRewriter {
     if (!repairs.has(name)) {
       const { typed, receipt } = this.#options;
       const tool = tools.find((each) => each.name === name);
-      const isTyped = typed.functions.has(sentNames.get(name) ?? name);
+      const isTyped = sentNames.some((names) => typed.functions.has(names.get(name) ?? name));
       repairs.set(name, tool && planRepair(tool, { receipt, isTyped }));
     }
     return repairs.get(name);
@@ -163,11 +167,12 @@ export class CallRewriter {
     if (this.#index !== undefined) return this.#index;
     const { request, receipt } = this.#options;
     const tools = request.tools.filter(isCallable);
-    const sentNames = acceptedToolNames(request);
+    const sentNames = NAME_FORMS.map((form) => acceptedToolNames(request, form));
+    const sent = sentNames.flatMap((names) => [...names]);
     this.#index = {
       tools,
       sentNames,
-      ownNames: new Map([...sentNames].map(([name, sent]) => [sent, name])),
+      ownNames: new Map(sent.map(([name, accepted]) => [accepted, name])),
       match: createNameMatcher(tools, receipt),
       knownIds: idsOf(request.turns),
       schemas: declaredArguments(tools),

@@ -20,6 +20,7 @@ import type {
   WireToolConfig,
 } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
+import { describeFreeform, FREEFORM_INPUT } from '../freeform.ts';
 import { objectsOf } from '../read-values.ts';
 import type { EncodeContext } from './encode-config.ts';
 import { traitsOf } from './models.ts';
@@ -156,21 +157,12 @@ function encodeFunction(
   return { declaration, isMap };
 }
 
-/** Free text travels as the one string parameter `input`. */
-function encodeFreeform({ name, description, grammar }: FreeformTool): WireFunctionDeclaration {
-  const rules =
-    grammar === undefined
-      ? undefined
-      : `The input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
-  const text = [description, rules].filter((line) => line !== undefined && line !== '');
+function encodeFreeform(tool: FreeformTool): WireFunctionDeclaration {
+  const description = describeFreeform(tool);
   return {
-    name,
-    ...(text.length === 0 ? {} : { description: text.join('\n\n') }),
-    parameters: {
-      type: 'object',
-      properties: { input: { type: 'string', description: 'The whole input, as plain text.' } },
-      required: ['input'],
-    },
+    name: tool.name,
+    ...(description === undefined ? {} : { description }),
+    parameters: FREEFORM_INPUT,
   };
 }
 

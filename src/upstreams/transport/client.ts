@@ -22,7 +22,7 @@ export interface ClientRequest extends AnswerRequest {
   readonly method: 'GET' | 'POST';
   /** Path and query below the base URL, percent-encoded. */
   readonly path: string;
-  /** Credential headers; the rest is always the same, and nothing of the client's is passed on. */
+  /** Lower-case names: the credential, and what goes in place of the headers that are always the same. */
   readonly headers: Readonly<Record<string, string>>;
   /** Told when the text of the body has to be mended. */
   readonly receipt?: Receipt | undefined;
@@ -144,11 +144,16 @@ export class UpstreamClient {
     // Names and values in turn: undici looks at an object's three times.
     const headers: string[] = [];
     for (const name in request.headers) headers.push(name, request.headers[name] ?? '');
+    const usual = bytes === null ? this.#withoutBody : this.#withBody;
+    for (let at = 0; at < usual.length; at += 2) {
+      const [name = '', value = ''] = [usual[at], usual[at + 1]];
+      if (request.headers[name] === undefined) headers.push(name, value);
+    }
     const dispatched = {
       origin: this.#origin,
       path: this.#basePath + request.path,
       method,
-      headers: headers.concat(bytes === null ? this.#withoutBody : this.#withBody),
+      headers,
       body: bytes,
     };
     turn.toUpstreams.add(() => {

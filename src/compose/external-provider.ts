@@ -1,0 +1,109 @@
+// The external provider of `proxy.extprov`: an upstream of the Messages wire with one account, beside the pool.
+
+import type { AccountBook, SeedAccount } from '../accounts/account-book.ts';
+import type { Settings } from '../config/effective.ts';
+import type { LiveConfig } from '../config/live.ts';
+import { PROVIDER_ID } from '../config/upstreams.ts';
+import type { ExternalProvider } from '../dispatch/call-setup.ts';
+import { memoize } from '../lib/once.ts';
+import type { SecretIndex } from '../lib/redact.ts';
+import type { UpstreamSettings } from '../upstreams/index.ts';
+
+type ProviderSettings = Settings['externalProvider'];
+
+/** The two flags every request to the provider has, beside those of its client (the contract of `extprov`). */
+const BETAS = ['beta-code-20250219', 'interleaved-thinking-2025-05-14'];
+
+interface ActiveProvider {
+  readonly baseUrl: string;
+  /** Plain, or sealed as the file has it. */
+  readonly apiKey: string;
+  readonly mode: ExternalProvider['mode'];
+}
+
+/** Undefined while it is off, or lacks its address or key. */
+function activeProvider({ enabled, baseUrl, apiKey, dispatchMode }: ProviderSettings) {
+  if (!enabled || dispatchMode === 'off' || !baseUrl || !apiKey) return undefined;
+  return { baseUrl, apiKey, mode: dispatchMode } satisfies ActiveProvider;
+}
+
+/** What the upstream is built from; undefined while the provider takes part in nothing. */
+export function providerUpstream({ externalProvider }: Settings): UpstreamSettings | undefined {
+  const active = activeProvider(externalProvider);
+  if (active === undefined) return undefined;
+  const { baseUrl } = active;
+  const profile = 'messages';
+  return { id: PROVIDER_ID, profile, baseUrl, betas: BETAS, servesByNameOnly: true };
+}
+
+/** How it takes part in requests, as the settings are now. */
+export function createProviderRule(current: () => Settings): () => ExternalProvider | undefined {
+  const ruleOf = memoize((settings: ProviderSettings): ExternalProvider | undefined => {
+    const active = activeProvider(settings);
+    if (active === undefined) return undefined;
+    const { modelMapping, models } = settings;
+    return {
+      upstreamId: PROVIDER_ID,
+      mode: active.mode,
+      modelFor: (asked) => providerModel(asked, { modelMapping, models }),
+    };
+  });
+  return () => ruleOf(current().externalProvider);
+}
+
+const FAMILIES = ['opus', 'sonnet', 'haiku'] as const;
+
+/** The exact entry of the mapping, else the default of the family in the name, else the name as it is. */
+export function providerModel(
+  asked: string,
+  { modelMapping, models }: Pick<ProviderSettings, 'modelMapping' | 'models'>,
+): string {
+  const exact = Object.hasOwn(modelMapping, asked) ? modelMapping[asked] : undefined;
+  if (exact !== undefined) return exact;
+  const lower = asked.toLowerCase();
+  const family = FAMILIES.find((word) => lower.includes(word));
+  return family === undefined ? asked : models[family];
+}
+
+export interface ProviderAccountOptions {
+  readonly config: Pick<LiveConfig, 'current' | 'subscribe'>;
+  readonly book: Pick<AccountBook, 'putSeed' | 'removeSeed'>;
+  /** Opens a key that the file holds sealed. @throws Error */
+  readonly openKey: (text: string) => string;
+  readonly accountSecrets: Pick<SecretIndex, 'set' | 'delete'>;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+/** Keeps the provider's one account in the book while it takes part. */
+export function keepProviderAccount(options: ProviderAccountOptions): void {
+  const { config, book, openKey, accountSecrets, log } = options;
+  let known = '';
+  const settle = (): void => {
+    const active = activeProvider(config.current().externalProvider);
+    const state = active === undefined ? '' : `${active.baseUrl} ${active.apiKey}`;
+    if (state === known) return;
+    known = state;
+    book.removeSeed(PROVIDER_ID);
+    accountSecrets.delete(PROVIDER_ID);
+    if (active === undefined) return;
+    try {
+      const key = openKey(active.apiKey);
+      accountSecrets.set(PROVIDER_ID, [key]);
+      book.putSeed(accountOf(key));
+    } catch (error) {
+      log.warn({ error: String(error) }, 'The sealed key of the external provider does not open.');
+    }
+  };
+  config.subscribe(settle);
+  settle();
+}
+
+function accountOf(key: string): SeedAccount {
+  return {
+    id: PROVIDER_ID,
+    label: PROVIDER_ID,
+    origin: 'settings',
+    upstreamId: PROVIDER_ID,
+    credential: { kind: 'api-key', key },
+  };
+}

@@ -1,0 +1,385 @@
+// Decides where the blocks of one choice begin and end, and puts its tool calls together.
+
+import type { BlockOpening, CanonicalEvent, TokenLogprob } from '../../canonical/event.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  readNumber,
+} from '../../lib/json.ts';
+import { KeptText } from '../../lib/long-text.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import type { DecodeContext } from '../upstream.ts';
+import {
+  type Reasoning,
+  ReasoningDetails,
+  readThought,
+  rememberedThought,
+  signatureOf,
+  traceOf,
+} from './reasoning.ts';
+
+/** What all choices of one answer share. */
+export interface SharedState {
+  readonly context: DecodeContext;
+  /** True where calls are remembered with the thoughts that led to them. */
+  readonly tracesThoughts: boolean;
+  /** So much of a text is kept, in UTF-16 units, to place citations in it. */
+  readonly mostCited: number;
+  /** Media type of the sound that was asked for. */
+  readonly audioType: string;
+  /** The index of the next block; they rise over all choices. */
+  nextIndex: number;
+  readonly callIds: Set<string>;
+}
+
+/** A call whose pieces come in any order among those of others. */
+interface PendingCall {
+  /** The upstream's own number; undefined where it gave none. */
+  readonly number: number | undefined;
+  id: string | undefined;
+  name: string | undefined;
+  readonly pieces: string[];
+  /** True for one that takes free text. */
+  readonly isFreeform: boolean;
+}
+
+interface OpenBlock {
+  readonly index: number;
+  readonly kind: 'text' | 'thinking';
+}
+
+/** Kinds of parts are few; more are an upstream's nonsense. */
+const MAX_UNREAD = 5;
+/** More calls in one answer mean nothing. */
+const MAX_CALLS = 1000;
+
+/**
+ * Thoughts, then text, then calls, as they come. Calls are given out whole, once the choice ends or says something
+ * else: their pieces may be mixed, and what is no JSON in the end must not have been shown.
+ */
+export class ChoiceDecoder {
+  readonly choice: number;
+  /** The upstream's own, which may leave some out. */
+  readonly number: number;
+  readonly #shared: SharedState;
+  readonly #text: KeptText;
+  readonly #details = new ReasoningDetails();
+  #open: OpenBlock | undefined;
+  /** The words of the open thought. */
+  #thought: string[] = [];
+  /** What was thought so far, for the calls it leads to. */
+  #thoughts: Reasoning[] = [];
+  #calls: PendingCall[] = [];
+  #sound: Buffer[] = [];
+  #unread: Set<string> | undefined;
+  hasContent = false;
+  hasToolCalls = false;
+  hasBrokenCall = false;
+  /** True when the answer's limit cut a call off, which is left out then. */
+  hasCutCall = false;
+  rawReason: string | undefined;
+  /** The stop sequence the upstream says it stopped at. */
+  stopSequence: string | undefined;
+  /** Why the model refused. */
+  refusal = '';
+  logprobs: TokenLogprob[] | undefined;
+  readonly annotations: JsonObject[] = [];
+
+  constructor(shared: SharedState, choice: number, number: number) {
+    this.#shared = shared;
+    this.choice = choice;
+    this.number = number;
+    this.#text = new KeptText(shared.mostCited);
+  }
+
+  get text(): string {
+    return this.#text.toString();
+  }
+
+  /** What parts of unknown kinds call themselves; undefined where there was none. */
+  get unread(): readonly string[] | undefined {
+    return this.#unread && [...this.#unread];
+  }
+
+  /** A delta of a stream, or a whole message. */
+  read(message: JsonObject, events: CanonicalEvent[]): void {
+    const details = message.reasoning_details;
+    if (details !== undefined) this.#details.add(details);
+    const thought = readThought(message);
+    if (thought !== undefined) this.#addText('thinking', thought, events);
+    const { content } = message;
+    if (typeof content === 'string') this.#addText('text', content, events);
+    else for (const part of objectsOf(content)) this.#readPart(part, events);
+    this.refusal += textOf(message.refusal) ?? '';
+    for (const image of objectsOf(message.images)) this.#readImage(image, events);
+    if (isJsonObject(message.audio)) this.#readAudio(message.audio, events);
+    this.annotations.push(...objectsOf(message.annotations));
+    for (const call of objectsOf(message.tool_calls)) this.#readCall(call);
+    if (isJsonObject(message.function_call)) {
+      this.#readCall({ index: 0, function: message.function_call });
+    }
+  }
+
+  /** Gives out what waits for the end of the choice, and ends the open block. */
+  close(events: CanonicalEvent[]): void {
+    this.#giveAudio(events);
+    this.#giveCalls(events);
+    this.#endBlock(events);
+    this.#giveDetails(events);
+  }
+
+  /** Lists of parts, as some servers give them (docs.mistral.ai, "Reasoning"). */
+  #readPart(part: JsonObject, events: CanonicalEvent[]): void {
+    switch (part.type) {
+      case 'text':
+      case 'output_text':
+        this.#addText('text', textOf(part.text) ?? '', events);
+        break;
+      case 'thinking': {
+        const words = objectsOf(part.thinking).map(({ text }) => textOf(text) ?? '');
+        this.#addText('thinking', textOf(part.thinking) ?? words.join(''), events);
+        break;
+      }
+      case 'refusal':
+        this.refusal += textOf(part.refusal) ?? '';
+        break;
+      case 'image_url':
+        this.#readImage(part, events);
+        break;
+      default: {
+        const kind = textOf(part.type);
+        if (kind === undefined) return;
+        this.#unread ??= new Set();
+        if (this.#unread.size < MAX_UNREAD) this.#unread.add(kind);
+      }
+    }
+  }
+
+  #addText(kind: OpenBlock['kind'], text: string, events: CanonicalEvent[]): void {
+    if (text === '') return;
+    if (this.#open?.kind !== kind) {
+      this.#giveCalls(events);
+      this.#endBlock(events);
+      this.#open = { index: this.#start({ kind }, events), kind };
+    } else if (this.#calls.length > 0) {
+      this.#giveCalls(events);
+      this.#addText(kind, text, events);
+      return;
+    }
+    events.push({ kind: 'block-delta', index: this.#open.index, delta: { kind, text } });
+    if (kind === 'thinking') {
+      this.#thought.push(text);
+      return;
+    }
+    this.#text.add(text);
+    this.hasContent = true;
+  }
+
+  #endBlock(events: CanonicalEvent[]): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    if (open.kind === 'text') {
+      events.push({ kind: 'block-end', index: open.index });
+      return;
+    }
+    const details = this.#details.take();
+    const text = this.#thought.join('');
+    this.#thought = [];
+    this.#thoughts.push(rememberedThought(text, details));
+    const signature = signatureOf(details, this.#shared.context.signatureFamily);
+    events.push({ kind: 'block-end', index: open.index, signature });
+  }
+
+  /** Details without any words, such as encrypted ones, are a thought nobody can read. */
+  #giveDetails(events: CanonicalEvent[]): void {
+    const details = this.#details.take();
+    if (details === undefined) return;
+    this.#thoughts.push(rememberedThought('', details));
+    const index = this.#start({ kind: 'thinking' }, events);
+    const signature = signatureOf(details, this.#shared.context.signatureFamily);
+    events.push({ kind: 'block-end', index, signature });
+  }
+
+  /** A piece goes to the call of its number, of its id, or to the last one. */
+  #readCall(call: JsonObject): void {
+    const holder = objectOf(call.function) ?? objectOf(call.custom) ?? {};
+    const id = textOf(call.id);
+    const name = textOf(holder.name);
+    const number = readNumber(call.index);
+    let found = this.#findCall(number, id);
+    if (found === undefined || beginsAnother(found, id, name)) {
+      if (this.#calls.length >= MAX_CALLS) return;
+      found = { number, id, name, pieces: [], isFreeform: call.custom !== undefined };
+      this.#calls.push(found);
+    }
+    found.id ??= id;
+    found.name ??= name;
+    const piece = holder.arguments ?? holder.input;
+    if (typeof piece === 'string') found.pieces.push(piece);
+    else if (isJsonObject(piece)) found.pieces.push(JSON.stringify(piece));
+  }
+
+  #findCall(number: number | undefined, id: string | undefined): PendingCall | undefined {
+    if (number === undefined) {
+      const known = id === undefined ? undefined : this.#calls.find((call) => call.id === id);
+      return known ?? this.#calls.at(-1);
+    }
+    return this.#calls.findLast((call) => call.number === number) ?? this.#unnumbered(id);
+  }
+
+  /** Streams that number the first piece alone, or none but the later ones. */
+  #unnumbered(id: string | undefined): PendingCall | undefined {
+    return id === undefined
+      ? undefined
+      : this.#calls.find((call) => call.id === id && call.number === undefined);
+  }
+
+  #giveCalls(events: CanonicalEvent[]): void {
+    const calls = this.#calls;
+    if (calls.length === 0) return;
+    this.#calls = [];
+    for (const call of calls) this.#giveCall(call, events);
+  }
+
+  #giveCall({ id, name, pieces, isFreeform }: PendingCall, events: CanonicalEvent[]): void {
+    const json = isFreeform
+      ? JSON.stringify({ input: pieces.join('') })
+      : readArguments(pieces.join(''));
+    if (name === undefined || json === undefined) {
+      // A limit may cut the last one off; whatever else is no JSON is the model's fault.
+      if (isLimit(this.rawReason)) this.hasCutCall = true;
+      else this.hasBrokenCall = true;
+      return;
+    }
+    this.#endBlock(events);
+    this.#giveDetails(events);
+    const { context, tracesThoughts } = this.#shared;
+    const thoughts = tracesThoughts && !this.hasToolCalls ? this.#thoughts : [];
+    const traced = traceOf(thoughts, context.signatureFamily);
+    const block = { kind: 'tool-call', id: this.#takeCallId(id), name, ...traced } as const;
+    const index = this.#start(block, events);
+    if (json !== '{}') {
+      events.push({ kind: 'block-delta', index, delta: { kind: 'arguments', json } });
+    }
+    events.push({ kind: 'block-end', index });
+    this.hasContent = true;
+    this.hasToolCalls = true;
+  }
+
+  /** A call without an id, or with that of an earlier call, gets a fresh one. */
+  #takeCallId(given: string | undefined): string {
+    const { callIds, context } = this.#shared;
+    const isUsable = given !== undefined && !callIds.has(given);
+    const id = isUsable ? given : context.createId(context.callIdPrefix ?? 'call_');
+    callIds.add(id);
+    return id;
+  }
+
+  /** A drawn picture; one that is only named by its address is a link. */
+  #readImage({ image_url: image }: JsonObject, events: CanonicalEvent[]): void {
+    const url = textOf(image) ?? textOf(objectOf(image)?.url);
+    if (url === undefined) return;
+    const match = /^data:([\w.+/-]{1,60});base64,/.exec(url.slice(0, 100));
+    if (match?.[1] === undefined) {
+      this.#addText('text', `![image](${url.replace(ENDS_LINK, percentEncode)})`, events);
+      return;
+    }
+    this.#addMedia(match[1], url.slice(match[0].length), events);
+  }
+
+  /** Sound comes in pieces of base64, each of whole bytes; what is heard is text as well. */
+  #readAudio({ data, transcript }: JsonObject, events: CanonicalEvent[]): void {
+    const words = textOf(transcript);
+    if (words !== undefined) this.#addText('text', words, events);
+    const piece = textOf(data);
+    if (piece !== undefined) this.#sound.push(Buffer.from(piece, 'base64'));
+  }
+
+  #giveAudio(events: CanonicalEvent[]): void {
+    const pieces = this.#sound;
+    if (pieces.length === 0) return;
+    this.#sound = [];
+    this.#addMedia(this.#shared.audioType, Buffer.concat(pieces).toString('base64'), events);
+  }
+
+  #addMedia(mediaType: string, base64: string, events: CanonicalEvent[]): void {
+    if (base64 === '') return;
+    this.#giveCalls(events);
+    this.#endBlock(events);
+    const index = this.#start({ kind: 'media', mediaType, base64 }, events);
+    events.push({ kind: 'block-end', index });
+    this.hasContent = true;
+  }
+
+  #start(block: BlockOpening, events: CanonicalEvent[]): number {
+    const index = this.#shared.nextIndex;
+    this.#shared.nextIndex += 1;
+    events.push({ kind: 'block-start', index, choice: this.choice, block });
+    return index;
+  }
+}
+
+/** What would end the address of a Markdown link too early. */
+const ENDS_LINK = /[\s<>()]/g;
+
+function percentEncode(sign: string): string {
+  return Array.from(Buffer.from(sign), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+}
+
+/** Some servers number all calls alike, or not at all: another id, or a name behind whole arguments, is another call. */
+function beginsAnother(
+  call: PendingCall,
+  id: string | undefined,
+  name: string | undefined,
+): boolean {
+  if (id !== undefined && call.id !== undefined && id !== call.id) return true;
+  if (name === undefined || call.name === undefined) return false;
+  if (id !== undefined && id === call.id) return false;
+  return isJsonObject(jsonIn(call.pieces.join('')));
+}
+
+const LIMITS: ReadonlySet<string | undefined> = new Set(['length', 'max_tokens', 'model_length']);
+
+export function isLimit(rawReason: string | undefined): boolean {
+  return LIMITS.has(rawReason?.toLowerCase());
+}
+
+/**
+ * The arguments as the text of one JSON object; undefined when they are no JSON. An object written as a text is read
+ * once more, and any other value is its one member.
+ */
+function readArguments(json: string): string | undefined {
+  if (json.trim() === '') return '{}';
+  const value = jsonIn(json);
+  if (value === undefined) return undefined;
+  if (isJsonObject(value)) return json;
+  if (value === null) return '{}';
+  const inner = typeof value === 'string' ? jsonIn(value) : undefined;
+  return JSON.stringify(isJsonObject(inner) ? inner : { value });
+}
+
+function jsonIn(json: string): JsonValue | undefined {
+  try {
+    return parseJson(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `{content: [{token, logprob, top_logprobs: [{token, logprob}]}]}`. */
+export function readLogprobs(value: JsonValue | undefined): TokenLogprob[] {
+  return itemsOf(objectOf(value)?.content).flatMap((one) => {
+    const token = readToken(one);
+    if (token === undefined || !isJsonObject(one)) return [];
+    const alternatives = itemsOf(one.top_logprobs).flatMap((other) => readToken(other) ?? []);
+    return [{ ...token, alternatives }];
+  });
+}
+
+function readToken(value: JsonValue): { token: string; logprob: number } | undefined {
+  if (!isJsonObject(value) || typeof value.token !== 'string') return undefined;
+  return { token: value.token, logprob: Math.min(0, readNumber(value.logprob) ?? 0) };
+}

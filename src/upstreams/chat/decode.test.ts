@@ -1,0 +1,374 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../lib/json.ts';
+import {
+  blocksOf,
+  chunk,
+  decode,
+  decodeWith,
+  endOf,
+  errorOf,
+  FAMILY,
+  piece,
+  reply,
+  stop,
+  whole,
+} from './decode.test-support.ts';
+
+const PLAIN = { value: 'cmVhc29uaW5n', family: FAMILY, on: 'thinking' };
+
+test('a stream is a start, balanced blocks, usage and the end', () => {
+  const events = decode(
+    chunk({ role: 'assistant', content: '' }),
+    chunk({ content: 'Hel' }),
+    chunk({ content: 'lo' }),
+    stop(),
+    { choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } },
+  );
+  const usage = {
+    promptTokens: 3,
+    cachedTokens: 0,
+    toolPromptTokens: 0,
+    answerTokens: 2,
+    thoughtTokens: 0,
+  };
+  expect(events).toMatchObject([
+    { kind: 'start', upstreamId: 'c', modelVersion: 'm-1' },
+    { kind: 'block-start', index: 0, choice: 0, block: { kind: 'text' } },
+    { kind: 'block-delta', delta: { kind: 'text', text: 'Hel' } },
+    { kind: 'block-delta', delta: { kind: 'text', text: 'lo' } },
+    { kind: 'block-end', index: 0 },
+    { kind: 'usage', usage },
+    { kind: 'finish', choices: [{ choice: 0, reason: 'stop', rawReason: 'stop' }] },
+  ]);
+});
+
+test.each<[string, JsonObject]>([
+  ['reasoning_content', { reasoning_content: 'hm' }],
+  ['reasoning', { reasoning: 'hm' }],
+  ['both, once', { reasoning: 'hm', reasoning_content: 'hm' }],
+  [
+    'parts of a content list',
+    { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] },
+  ],
+])('thoughts are read from %s', (_name, delta) => {
+  expect(blocksOf(chunk(delta), chunk({ content: 'A' }), stop())).toEqual([
+    { kind: 'thinking', text: 'hm', signature: PLAIN },
+    { kind: 'text', text: 'A' },
+  ]);
+});
+
+test('reasoning details are one signature, whatever pieces they came in', () => {
+  const detail = { type: 'reasoning.text', index: 0, format: 'f' };
+  const streamed = blocksOf(
+    chunk({ reasoning: 'a', reasoning_details: [{ ...detail, text: 'a' }] }),
+    chunk({ reasoning: 'b', reasoning_details: [{ ...detail, text: 'b', signature: 'S' }] }),
+    chunk({ content: 'A' }),
+    stop(),
+  );
+  const details = [{ ...detail, text: 'ab', signature: 'S' }];
+  expect(streamed).toEqual(
+    blocksOf(whole({ content: 'A', reasoning: 'ab', reasoning_details: details })),
+  );
+  const [thought] = streamed ?? [];
+  const value = thought && 'signature' in thought ? (thought.signature?.value ?? '') : '';
+  expect(JSON.parse(Buffer.from(value, 'base64url').toString())).toEqual(details);
+});
+
+test('details nobody can read are a thought without words, in front of the call they led to', () => {
+  const details = [{ type: 'reasoning.encrypted', data: 'X', id: 'r1' }];
+  const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } };
+  const events = decode(whole({ content: null, reasoning_details: details, tool_calls: [call] }));
+  expect(events.filter(({ kind }) => kind === 'block-start')).toMatchObject([
+    { block: { kind: 'thinking' } },
+    { block: { kind: 'tool-call', trace: { family: FAMILY, parts: [{ text: '', details }] } } },
+  ]);
+});
+
+test('a think tag in the text stays text', () => {
+  expect(blocksOf(chunk({ content: '<think>a</think>b' }), stop())).toEqual([
+    { kind: 'text', text: '<think>a</think>b' },
+  ]);
+});
+
+const call = (id: string, input: JsonObject, name = 'f') => ({
+  kind: 'tool-call',
+  id,
+  name,
+  input,
+  signature: undefined,
+});
+
+test.each<[string, readonly JsonObject[], readonly object[]]>([
+  [
+    'pieces by index',
+    [
+      piece(0, { id: 'a', type: 'function', function: { name: 'f', arguments: '' } }),
+      piece(0, { function: { arguments: '{"x"' } }),
+      piece(0, { function: { arguments: ':1}' } }),
+      piece(1, { id: 'b', function: { name: 'f', arguments: '{}' } }),
+    ],
+    [call('a', { x: 1 }), call('b', {})],
+  ],
+  [
+    'pieces of two calls mixed',
+    [
+      piece(0, { id: 'a', function: { name: 'f', arguments: '{"x"' } }),
+      piece(1, { id: 'b', function: { name: 'f', arguments: '{"y"' } }),
+      piece(0, { function: { arguments: ':1}' } }),
+      piece(1, { function: { arguments: ':2}' } }),
+    ],
+    [call('a', { x: 1 }), call('b', { y: 2 })],
+  ],
+  [
+    'whole calls without index',
+    [
+      piece(undefined, { id: 'a', function: { name: 'f', arguments: '{"x":1}' } }),
+      piece(undefined, { id: 'b', function: { name: 'f', arguments: '{"y":2}' } }),
+    ],
+    [call('a', { x: 1 }), call('b', { y: 2 })],
+  ],
+  [
+    'several calls in one chunk, all numbered 0',
+    [
+      chunk({
+        tool_calls: [
+          { index: 0, id: 'a', function: { name: 'f', arguments: '{"x":1}' } },
+          { index: 0, id: 'b', function: { name: 'f', arguments: '{}' } },
+        ],
+      }),
+    ],
+    [call('a', { x: 1 }), call('b', {})],
+  ],
+  [
+    'no ids at all',
+    [
+      piece(undefined, { function: { name: 'f', arguments: '{"x":1}' } }),
+      piece(undefined, { function: { name: 'f', arguments: '{"x":2}' } }),
+    ],
+    [call('call_1', { x: 1 }), call('call_2', { x: 2 })],
+  ],
+  [
+    'the id and the name in every piece',
+    [
+      piece(0, { id: 'a', function: { name: 'f', arguments: '{"x"' } }),
+      piece(0, { id: 'a', function: { name: 'f', arguments: ':1}' } }),
+    ],
+    [call('a', { x: 1 })],
+  ],
+  [
+    'an id that was used before',
+    [
+      piece(0, { id: 'a', function: { name: 'f', arguments: '{}' } }),
+      piece(1, { id: 'b', function: { name: 'g', arguments: '{}' } }),
+      piece(2, { id: 'a', function: { name: 'g', arguments: '{}' } }),
+    ],
+    [call('a', {}), call('b', {}, 'g'), call('call_1', {}, 'g')],
+  ],
+  [
+    'arguments that are an object, or its text written as a text',
+    [
+      piece(0, { id: 'a', function: { name: 'f', arguments: { x: 1 } } }),
+      piece(1, { id: 'b', function: { name: 'f', arguments: '"{\\"y\\":2}"' } }),
+    ],
+    [call('a', { x: 1 }), call('b', { y: 2 })],
+  ],
+  [
+    'the deprecated function_call',
+    [
+      chunk({ function_call: { name: 'f', arguments: '{"x"' } }),
+      chunk({ function_call: { arguments: ':1}' } }),
+    ],
+    [call('call_1', { x: 1 })],
+  ],
+  [
+    'a call that takes free text',
+    [piece(0, { id: 'a', type: 'custom', custom: { name: 'f', input: 'ls' } })],
+    [call('a', { input: 'ls' })],
+  ],
+])('calls are put together from %s', (_name, chunks, calls) => {
+  const answer = reply(...chunks, stop('stop'));
+  expect(answer.choices[0]?.blocks).toEqual(calls);
+  expect(answer.choices[0]?.end.reason).toBe('tool-calls');
+});
+
+test('arguments that are no JSON are worth another attempt', () => {
+  const broken = piece(0, { id: 'a', function: { name: 'f', arguments: '{"x":' } });
+  expect(errorOf(broken, stop('tool_calls'))?.failure?.kind).toBe('unusable-answer');
+  expect(errorOf(piece(0, { function: { arguments: '{}' } }), stop())?.failure?.kind).toBe(
+    'unusable-answer',
+  );
+});
+
+test('a call that the limit cut off is left out, and the limit told', () => {
+  const chunks = [
+    piece(0, { id: 'a', function: { name: 'f', arguments: '{"x":1}' } }),
+    piece(1, { id: 'b', function: { name: 'f', arguments: '{"x":' } }),
+    stop('length'),
+  ];
+  expect(blocksOf(...chunks)).toEqual([call('a', { x: 1 })]);
+  expect(endOf(...chunks)?.reason).toBe('max-tokens');
+});
+
+test.each([
+  ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['end_turn', 'stop'],
+  ['STOP', 'stop'],
+  ['length', 'max-tokens'],
+  ['max_tokens', 'max-tokens'],
+  ['model_length', 'max-tokens'],
+  ['content_filter', 'safety'],
+  ['tool_calls', 'stop'],
+])('finish reason %s of a text is %s', (raw, reason) => {
+  expect(endOf(chunk({ content: 'A' }), stop(raw))).toMatchObject({ reason, rawReason: raw });
+});
+
+test('a reason nobody knows is odd where something was said, and a failure where nothing was', () => {
+  expect(endOf(chunk({ content: 'A' }), stop('bored'))).toMatchObject({
+    reason: 'stop',
+    isOdd: true,
+  });
+  expect(errorOf(stop('bored'))?.failure).toMatchObject({
+    kind: 'unusable-answer',
+    finishReason: 'bored',
+  });
+  expect(errorOf(stop('insufficient_system_resource'))?.failure?.kind).toBe('overloaded');
+});
+
+test('a stop sequence that the server names is told', () => {
+  const body = { stop: ['END'] };
+  const chunks = [
+    chunk({ content: 'A' }),
+    chunk({}, { finish_reason: 'stop', stop_reason: 'END' }),
+  ];
+  expect(decodeWith({ body }, ...chunks).at(-1)).toMatchObject({
+    choices: [{ reason: 'stop-sequence', stopSequence: 'END' }],
+  });
+});
+
+test('a refusal is an answer that was held back, in the words of the model', () => {
+  expect(endOf(chunk({ refusal: 'I can' }), chunk({ refusal: 'not.' }), stop())).toMatchObject({
+    reason: 'safety',
+    message: 'I cannot.',
+  });
+});
+
+test('a stream without a finish reason was cut off; a finish without [DONE] is fine', () => {
+  expect(errorOf(chunk({ content: 'A' }))?.failure?.kind).toBe('path');
+  expect(errorOf()?.failure?.kind).toBe('path');
+  expect(endOf(chunk({ content: 'A' }), stop())?.reason).toBe('stop');
+});
+
+test('an empty answer is worth another attempt, unless it may have begun with a stop sequence', () => {
+  expect(errorOf(stop())?.failure?.kind).toBe('unusable-answer');
+  expect(decodeWith({ body: { stop: 'x' } }, stop()).at(-1)?.kind).toBe('finish');
+});
+
+test.each<[string, JsonObject, string]>([
+  ['an object', { error: { message: 'slow down', code: 429 } }, 'rate-limited'],
+  ['a text', { error: 'it broke' }, 'path'],
+  ['words', { error: { message: 'x', type: 'insufficient_quota' } }, 'quota-exhausted'],
+  ['older vLLM', { object: 'error', message: 'no', code: 400 }, 'rejected'],
+])('an error within a stream ends it: %s', (_name, frame, kind) => {
+  const events = decode(chunk({ content: 'A' }), frame, chunk({ content: 'B' }));
+  expect(events.map((event) => event.kind)).toEqual([
+    ...['start', 'block-start', 'block-delta', 'block-end', 'error'],
+  ]);
+  expect(errorOf(frame)?.failure?.kind).toBe(kind);
+});
+
+test.each<[string, JsonObject]>([
+  ['beside the last choice', { ...stop(), usage: { prompt_tokens: 4, completion_tokens: 9 } }],
+  ['in x_groq', { ...stop(), x_groq: { usage: { prompt_tokens: 4, completion_tokens: 9 } } }],
+  [
+    'within the choice',
+    chunk({}, { finish_reason: 'stop', usage: { prompt_tokens: 4, completion_tokens: 9 } }),
+  ],
+])('usage is read %s', (_name, last) => {
+  expect(reply(chunk({ content: 'A' }), last).usage).toMatchObject({
+    promptTokens: 4,
+    answerTokens: 9,
+  });
+});
+
+test('thoughts are part of the completion, or beside it where the total says so', () => {
+  const usage = {
+    prompt_tokens: 10,
+    completion_tokens: 30,
+    prompt_tokens_details: { cached_tokens: 8 },
+    completion_tokens_details: { reasoning_tokens: 20 },
+  };
+  const read = (total_tokens: number) =>
+    reply(whole({ content: 'A' }, 'stop', { usage: { ...usage, total_tokens } })).usage;
+  expect(read(40)).toMatchObject({ cachedTokens: 8, answerTokens: 10, thoughtTokens: 20 });
+  expect(read(60)).toMatchObject({ answerTokens: 30, thoughtTokens: 20 });
+});
+
+test('usage of every chunk is the latest one, and never a sum', () => {
+  const usage = (completion_tokens: number) => ({ usage: { prompt_tokens: 1, completion_tokens } });
+  const chunks = [
+    { ...chunk({ content: 'A' }), ...usage(1) },
+    { ...stop(), ...usage(2) },
+  ];
+  expect(reply(...chunks).usage.answerTokens).toBe(2);
+});
+
+test('cited pages are sources, and their places passages of the text', () => {
+  const cited = { title: 'T', url: 'https://a.example/', start_index: 0, end_index: 5 };
+  const annotations = [
+    { type: 'url_citation', url_citation: cited },
+    { type: 'url_citation', url: 'https://b.example/', title: '' },
+  ];
+  expect(reply(whole({ content: 'Rainy.', annotations })).choices[0]?.grounding).toMatchObject({
+    sources: [
+      { url: 'https://a.example/', title: 'T' },
+      { url: 'https://b.example/', title: '' },
+    ],
+    citations: [{ startIndex: 0, endIndex: 5, text: 'Rainy', sources: [0] }],
+  });
+  const pages = { citations: ['https://c.example/'] };
+  expect(reply(whole({ content: 'x' }, 'stop', pages)).choices[0]?.grounding?.sources).toEqual([
+    { url: 'https://c.example/', title: '' },
+  ]);
+});
+
+test('drawn pictures and sound are media', () => {
+  const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }];
+  expect(blocksOf(whole({ content: 'Here', images }))).toMatchObject([
+    { kind: 'text', text: 'Here' },
+    { kind: 'media', mediaType: 'image/png', base64: 'AAAA' },
+  ]);
+  const audio = (data: string, transcript: string) => chunk({ audio: { data, transcript } });
+  expect(blocksOf(audio('AAA=', 'He'), audio('AQ==', 'y'), stop())).toMatchObject([
+    { kind: 'text', text: 'Hey' },
+    { kind: 'media', base64: 'AAAB' },
+  ]);
+});
+
+test('log-probabilities are added up over the chunks', () => {
+  const rated = (token: string) => ({
+    content: [{ token, logprob: -0.5, bytes: null, top_logprobs: [{ token, logprob: -0.5 }] }],
+  });
+  const end = endOf(
+    chunk({ content: 'A' }, { logprobs: rated('A') }),
+    chunk({ content: 'B' }, { logprobs: rated('B') }),
+    stop(),
+  );
+  expect(end?.logprobs?.tokens.map(({ token }) => token)).toEqual(['A', 'B']);
+});
+
+test('several choices are told apart, and numbered without gaps', () => {
+  const of = (index: number, delta: JsonObject, finish_reason: string | null = null) => ({
+    choices: [{ index, delta, finish_reason }],
+  });
+  const answer = reply(
+    of(0, { content: 'a' }),
+    of(2, { content: 'b' }),
+    of(0, {}, 'stop'),
+    of(2, {}, 'length'),
+  );
+  expect(answer.choices.map(({ end, blocks }) => [end.choice, end.reason, blocks])).toMatchObject([
+    [0, 'stop', [{ text: 'a' }]],
+    [1, 'max-tokens', [{ text: 'b' }]],
+  ]);
+});

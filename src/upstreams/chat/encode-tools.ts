@@ -1,0 +1,227 @@
+// Writes tools and the choice among them, with schemas the wire takes.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import type {
+  CanonicalRequest,
+  FreeformTool,
+  FunctionTool,
+  Tool,
+  ToolChoice,
+  TypedValues,
+} from '../../canonical/request.ts';
+import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import { objectOf, objectsOf, textOf } from '../read-values.ts';
+import type { FitContext } from './fit.ts';
+
+/** Source: platform.openai.com, "Function calling"; its refusal of more is `array_above_max_length`. */
+const MAX_FUNCTIONS = 128;
+
+/** @throws GatewayError (invalid-request) for too many functions, or a choice of one that is not there. */
+export function encodeTools(request: CanonicalRequest, context: FitContext): JsonObject {
+  const { toolChoice, parallelToolCalls } = request;
+  const functions = new Map<string, JsonObject>();
+  let search: JsonObject | undefined;
+  for (const [index, tool] of request.tools.entries()) {
+    const path = tool.path ?? `tools[${index}]`;
+    if (tool.kind === 'web-search' && context.profile.quirks.takesWebSearch)
+      search = searchOptions(tool);
+    else if (tool.kind !== 'function' && tool.kind !== 'freeform') {
+      const reason = told`The upstream runs no ${tool.kind} itself.`;
+      context.target.receipt.add('dropped', path, reason);
+    } else if (functions.has(tool.name)) {
+      const reason = told`A second tool named ${tool.name} was left out.`;
+      context.target.receipt.add('dropped', path, reason);
+    } else
+      functions.set(
+        tool.name,
+        tool.kind === 'function' ? encodeFunction(tool) : encodeFreeform(tool),
+      );
+  }
+  const web_search_options = search;
+  if (functions.size === 0) return definedFields({ web_search_options }) ?? {};
+  if (functions.size > MAX_FUNCTIONS) {
+    throw invalidRequest(
+      'tools',
+      `tools: ${functions.size} functions are too many; the upstream takes at most ${MAX_FUNCTIONS} in one request.`,
+    );
+  }
+  const { tools, tool_choice } = chooseTools(functions, toolChoice, context);
+  return (
+    definedFields({
+      tools,
+      tool_choice,
+      parallel_tool_calls: parallelToolCalls,
+      web_search_options,
+    }) ?? {}
+  );
+}
+
+/** `name` is among them by the reader's check; other protocols choose by name without one. */
+function chooseTools(
+  functions: ReadonlyMap<string, JsonObject>,
+  choice: ToolChoice,
+  { profile: { quirks } }: FitContext,
+): { readonly tools: JsonValue[]; readonly tool_choice: JsonValue | undefined } {
+  const all = [...functions.values()];
+  if (choice.kind === 'none') return { tools: all, tool_choice: 'none' };
+  const isDemanded = choice.kind === 'required';
+  const { names } = choice;
+  const unknown = names.find((name) => !functions.has(name));
+  if (unknown !== undefined) {
+    throw invalidRequest('tool_choice', `tool_choice: "${unknown}" is not among the tools.`);
+  }
+  const [first] = names;
+  const word = isDemanded ? 'required' : undefined;
+  if (first === undefined) return { tools: all, tool_choice: word };
+  if (isDemanded && names.length === 1) {
+    return { tools: all, tool_choice: { type: 'function', function: { name: first } } };
+  }
+  if (!quirks.takesAllowedTools) {
+    const offered = names.flatMap((name) => functions.get(name) ?? []);
+    return { tools: offered, tool_choice: word };
+  }
+  const tools = names.map((name) => ({ type: 'function', function: { name } }));
+  const allowed_tools = { mode: isDemanded ? 'required' : 'auto', tools };
+  return { tools: all, tool_choice: { type: 'allowed_tools', allowed_tools } };
+}
+
+function encodeFunction({ name, description, parameters, strict }: FunctionTool): JsonObject {
+  const declared = definedFields({
+    name,
+    description: description || undefined,
+    parameters: parameters === undefined ? undefined : toParameters(parameters),
+    strict: strict === true ? true : undefined,
+  });
+  return { type: 'function', function: declared ?? {} };
+}
+
+/** Free text travels as the one string parameter `input`, and is text again when the client is shown the call. */
+function encodeFreeform({ name, description, grammar }: FreeformTool): JsonObject {
+  const rules =
+    grammar === undefined
+      ? undefined
+      : `The input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  const words = [description, rules].filter((line) => line !== undefined && line !== '');
+  const parameters: JsonObject = {
+    type: 'object',
+    properties: { input: { type: 'string', description: 'The whole input, as plain text.' } },
+    required: ['input'],
+    additionalProperties: false,
+  };
+  const said = words.length === 0 ? {} : { description: words.join('\n\n') };
+  return { type: 'function', function: { name, ...said, parameters } };
+}
+
+/** `{}` switches the search on. Domains are told to the model by a transform. */
+function searchOptions({ userLocation }: Extract<Tool, { kind: 'web-search' }>): JsonObject {
+  if (userLocation === undefined) return {};
+  const { city, region, country, timezone } = userLocation;
+  const approximate = definedFields({ city, region, country, timezone }) ?? {};
+  return { user_location: { type: 'approximate', approximate } };
+}
+
+/** Arguments are an object, whatever a schema leaves open: the wire says so. */
+export function toParameters(schema: JsonObject | boolean): JsonObject {
+  if (typeof schema === 'boolean') return { type: 'object', properties: {} };
+  const whole = toWireSchema(schema);
+  if (whole.type === 'object' && whole.properties !== undefined) return whole;
+  return { ...whole, type: 'object', properties: objectOf(whole.properties) ?? {} };
+}
+
+/** Where schemas stand in a schema: alone, in lists, by name. */
+const HOLDERS: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not']);
+const LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
+const MAPS: ReadonlySet<string> = new Set([
+  ...['properties', '$defs', 'definitions', 'patternProperties'],
+]);
+
+/**
+ * A schema of another dialect in the words of this one: types in capitals and `nullable` are those of OpenAPI, as
+ * generate-content clients send them; a list of `items` is that of older drafts, now `prefixItems`; and a list says
+ * what it holds ("array schema missing items"). The same object when there is nothing to change.
+ */
+export function toWireSchema(schema: JsonObject): JsonObject {
+  const changed: JsonObject = { ...schema };
+  if (Array.isArray(schema.items)) {
+    changed.prefixItems = schema.items;
+    changed.items = schema.additionalItems ?? {};
+    delete changed.additionalItems;
+  }
+  for (const [key, value] of Object.entries(changed)) {
+    if (HOLDERS.has(key)) changed[key] = inWireWords(value);
+    else if (LISTS.has(key) && Array.isArray(value)) {
+      const list = value.map(inWireWords);
+      if (list.some((item, at) => item !== value[at])) changed[key] = list;
+    } else if (MAPS.has(key) && isJsonObject(value)) {
+      const entries = Object.entries(value).map(
+        ([name, inner]) => [name, inWireWords(inner)] as const,
+      );
+      const isSame = entries.every(([name, inner]) => inner === value[name]);
+      if (!isSame) changed[key] = Object.fromEntries(entries);
+    }
+  }
+  setType(changed);
+  const keys = Object.keys(changed);
+  const isSame = keys.length === Object.keys(schema).length;
+  return isSame && keys.every((key) => changed[key] === schema[key]) ? schema : changed;
+}
+
+function inWireWords(value: JsonValue): JsonValue {
+  return isJsonObject(value) ? toWireSchema(value) : value;
+}
+
+function setType(schema: JsonObject): void {
+  const { type, nullable, items, prefixItems } = schema;
+  if (typeof type === 'string' && type !== type.toLowerCase()) schema.type = type.toLowerCase();
+  if (typeof nullable === 'boolean') {
+    delete schema.nullable;
+    if (nullable && typeof schema.type === 'string') schema.type = [schema.type, 'null'];
+  }
+  const types = Array.isArray(schema.type) ? schema.type : [schema.type];
+  const isOpenList = items === undefined && prefixItems === undefined;
+  if (types.includes('array') && isOpenList) schema.items = {};
+}
+
+const NOT_STRICT = ['oneOf', 'allOf', 'not', 'patternProperties', 'dependentRequired', 'if'];
+
+/**
+ * Whether a schema follows the rules of strict ones (platform.openai.com, "Structured Outputs"): every object names
+ * all its members, requires them and allows no others.
+ */
+export function isStrictSchema(schema: JsonValue | undefined, isRoot = true): boolean {
+  if (!isJsonObject(schema)) return false;
+  if (NOT_STRICT.some((word) => schema[word] !== undefined)) return false;
+  if (isRoot && (schema.type !== 'object' || schema.anyOf !== undefined)) return false;
+  const { type, $ref, anyOf, enum: words, const: value, properties } = schema;
+  if ([type, $ref, anyOf, words, value].every((one) => one === undefined)) return false;
+  if ($ref !== undefined && Object.keys(schema).length > 1) return false;
+  if (!isClosed(schema)) return false;
+  const inner = [
+    ...(schema.items === undefined ? [] : [schema.items]),
+    ...(Array.isArray(anyOf) ? anyOf : []),
+    ...[properties, schema.$defs, schema.definitions].flatMap((map) =>
+      isJsonObject(map) ? Object.values(map) : [],
+    ),
+  ];
+  return inner.every((one) => isStrictSchema(one, false));
+}
+
+/** False for an object that lets a member be absent, or another one be there. */
+function isClosed({ type, properties = {}, required, additionalProperties }: JsonObject): boolean {
+  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'));
+  if (!isObject) return true;
+  if (additionalProperties !== false || !isJsonObject(properties)) return false;
+  const needed = Array.isArray(required) ? required : [];
+  const names = Object.keys(properties);
+  return needed.length === names.length && names.every((name) => needed.includes(name));
+}
+
+/** Schemas go up as JSON Schema: everything that follows one comes in its own types. */
+export function typedValues({ response_format: format, tools }: JsonObject): TypedValues {
+  const declared = objectsOf(tools).flatMap((tool) => {
+    const holder = objectOf(tool.function);
+    return holder?.parameters === undefined ? [] : (textOf(holder.name) ?? []);
+  });
+  return { answer: objectOf(format)?.type === 'json_schema', functions: new Set(declared) };
+}

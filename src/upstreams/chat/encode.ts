@@ -1,0 +1,372 @@
+// Writes a canonical request as a chat completion request; what the upstream takes differently is fitted behind it.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import type {
+  CanonicalRequest,
+  MediaPart,
+  Part,
+  TextPart,
+  ThinkingPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from '../../canonical/request.ts';
+import { fence, formatInWords, writeCodeText } from '../../canonical/text-forms.ts';
+import { definedFields, type JsonObject } from '../../lib/json.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
+import type { EncodeTarget } from '../upstream.ts';
+import { encodeTools, toWireSchema } from './encode-tools.ts';
+import { type FitContext, fitBody } from './fit.ts';
+import type { ChatProfile } from './profiles.ts';
+import { type Reasoning, readReasoning, reasoningFields } from './reasoning.ts';
+
+/**
+ * The body without `stream`, which is said when it is sent. Expects what the transforms establish
+ * (canonical/request.ts).
+ * @throws GatewayError (invalid-request) for what this upstream cannot be sent.
+ */
+export function encode(
+  request: CanonicalRequest,
+  target: EncodeTarget,
+  profile: ChatProfile,
+): JsonObject {
+  const context: FitContext = { target, profile };
+  const body: JsonObject = {
+    model: target.modelId,
+    messages: new Messages(context).encode(request),
+    ...encodeTools(request, context),
+    ...samplingFields(request),
+    ...formatFields(request),
+    ...unsaidFields(request, context),
+  };
+  return fitBody(body, request.reasoning.amount, context);
+}
+
+/** Under the newest names; what an upstream calls them otherwise is fitted. */
+function samplingFields(request: CanonicalRequest): JsonObject {
+  const { sampling, stopSequences, choices } = request;
+  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty, logprobs } = sampling;
+  return (
+    definedFields({
+      max_completion_tokens: request.maxOutputTokens,
+      temperature,
+      top_p: topP,
+      top_k: topK,
+      seed,
+      presence_penalty: presencePenalty,
+      frequency_penalty: frequencyPenalty,
+      logprobs: logprobs === undefined ? undefined : true,
+      top_logprobs: logprobs?.alternatives || undefined,
+      n: choices > 1 ? choices : undefined,
+      stop: stopSequences.length === 0 ? undefined : [...stopSequences],
+      service_tier: request.serviceTier,
+    }) ?? {}
+  );
+}
+
+/** A name the wire takes; the schemas of other protocols have none. */
+const FORMAT_NAME = 'answer';
+
+function formatFields({ outputFormat: format }: CanonicalRequest): JsonObject {
+  switch (format.kind) {
+    case 'text':
+      return {};
+    case 'json':
+      return { response_format: { type: 'json_object' } };
+    case 'json-schema': {
+      if (typeof format.schema === 'boolean') return { response_format: { type: 'json_object' } };
+      const { schema, strict, name = FORMAT_NAME } = format;
+      const named = { name: name.replace(/[^\w-]/g, '_').slice(0, 64) || FORMAT_NAME };
+      const json_schema = {
+        ...named,
+        schema: toWireSchema(schema),
+        ...(strict === undefined ? {} : { strict }),
+      };
+      return { response_format: { type: 'json_schema', json_schema } };
+    }
+    case 'enum':
+      // One word and no object around it: no format of the wire says that.
+      return {};
+    default:
+      return format satisfies never;
+  }
+}
+
+/** What the wire has no words for: told, and left out. */
+function unsaidFields(request: CanonicalRequest, { target }: FitContext): JsonObject {
+  const { outputModalities = [], image, mustDraw, speech, safety, imageDrafts } = request;
+  const drop = (path: string, reason: Sentence): void =>
+    target.receipt.add('dropped', path, reason);
+  if (request.cachedContent !== undefined) {
+    const message = 'cached_content: the cache of another upstream cannot be read here.';
+    throw invalidRequest('cached_content', message, 'unsupported');
+  }
+  if (mustDraw === true) {
+    throw invalidRequest(
+      'tool_choice',
+      'tool_choice demands a picture, and this model draws none.',
+    );
+  }
+  if (image !== undefined) drop('size', told`This model draws no images.`);
+  if (imageDrafts) drop('partial_images', told`This model shows no unfinished pictures.`);
+  if (outputModalities.includes('image')) drop('modalities', told`This model draws no images.`);
+  if (safety.length > 0) drop('safety_settings', told`The upstream has no such settings.`);
+  if (request.mediaResolution !== undefined) {
+    drop('media_resolution', told`The upstream takes a detail level for single pictures only.`);
+  }
+  if (!outputModalities.includes('audio')) return {};
+  if (speech !== undefined) {
+    const reason = told`The voices of the upstream have other names: its own was taken.`;
+    target.receipt.add('approximated', 'speech', reason);
+  }
+  // The one format that can be streamed as well ("Audio and speech": pcm16).
+  return { modalities: ['text', 'audio'], audio: { voice: VOICE, format: 'pcm16' } };
+}
+
+const VOICE = 'alloy';
+
+const MARKED_FIELDS = { system: 'system', messages: 'messages' } as const;
+
+/** Puts the messages together, in the order in which they were said. */
+class Messages {
+  readonly #context: FitContext;
+  readonly #messages: JsonObject[] = [];
+
+  constructor(context: FitContext) {
+    this.#context = context;
+  }
+
+  /** @throws GatewayError (invalid-request) when nothing is left to send. */
+  encode({ system, turns, outputFormat }: CanonicalRequest): JsonObject[] {
+    const instructions = [...system];
+    if (outputFormat.kind === 'enum') {
+      const reason = told`The upstream has no such format: the model is told it in words.`;
+      this.#context.target.receipt.add('approximated', 'response_format', reason);
+      instructions.push({ kind: 'text', text: formatInWords(outputFormat) });
+    }
+    this.#addInstructions(instructions);
+    for (const turn of turns) this.#addTurn(turn);
+    if (this.#messages.every(({ role }) => role === 'system')) {
+      const empty = 'messages: there is nothing to answer; send some content.';
+      throw invalidRequest(MARKED_FIELDS.messages, empty);
+    }
+    return this.#messages;
+  }
+
+  #addInstructions(parts: readonly TextPart[]): void {
+    const text = parts.map((part) => part.text).filter((one) => one !== '');
+    if (text.length > 0) this.#messages.push({ role: 'system', content: text.join('\n\n') });
+  }
+
+  #addTurn(turn: Turn): void {
+    switch (turn.role) {
+      case 'system':
+        this.#addInstructions(turn.parts);
+        break;
+      case 'user':
+        this.#addUserTurn(turn.parts);
+        break;
+      case 'assistant':
+        this.#addAssistantTurn(turn.parts);
+        break;
+      default:
+        turn satisfies never;
+    }
+  }
+
+  /** Results first, as the wire wants them right behind their calls; their media stand in the message behind them. */
+  #addUserTurn(parts: readonly Part[]): void {
+    const content: JsonObject[] = [];
+    for (const part of parts) {
+      if (part.kind === 'tool-result') content.push(...this.#addResult(part));
+    }
+    for (const part of parts) {
+      if (part.kind !== 'tool-result') content.push(...this.#contentOf(part));
+    }
+    if (content.length === 0) return;
+    const [first] = content;
+    const isPlain = content.length === 1 && first?.type === 'text';
+    this.#messages.push({ role: 'user', content: isPlain ? (first.text ?? '') : content });
+  }
+
+  #addResult({ callId, content, isError }: ToolResultPart): JsonObject[] {
+    const texts: string[] = [];
+    const media: JsonObject[] = [];
+    for (const item of content) {
+      if (item.kind === 'text') texts.push(item.text);
+      else if (item.kind === 'json') texts.push(JSON.stringify(item.value));
+      else media.push(...this.#mediaOf(item));
+    }
+    if (media.length > 0) {
+      const reason = told`Media of tool results stand in the user message behind them.`;
+      this.#note('approximated', reason);
+      if (texts.length === 0) texts.push('The result is in the next message.');
+    }
+    const text = texts.join('\n');
+    if (isError)
+      this.#note('approximated', told`That a tool failed is said in the text of its result.`);
+    this.#messages.push({
+      role: 'tool',
+      tool_call_id: callId,
+      content: isError ? `Error: ${text}` : text,
+    });
+    return media;
+  }
+
+  #contentOf(part: Exclude<Part, ToolResultPart>): JsonObject[] {
+    switch (part.kind) {
+      case 'text':
+        return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+      case 'media':
+        return this.#mediaOf(part);
+      case 'tool-call':
+      case 'thinking':
+      case 'redacted-thinking':
+        this.#note('dropped', told`A ${part.kind} stood in a user turn.`);
+        return [];
+      default:
+        return [{ type: 'text', text: this.#textOf(part) }];
+    }
+  }
+
+  #textOf(part: Extract<Part, { kind: `server-tool-${string}` | `code${string}` }>): string {
+    switch (part.kind) {
+      case 'server-tool-call':
+        this.#note('approximated', told`Calls of provider tools are sent as text.`);
+        return `[${part.name} was called with ${JSON.stringify(part.input)}]`;
+      case 'server-tool-result':
+        this.#note('approximated', told`Calls of provider tools are sent as text.`);
+        return `[Result of ${part.name}]\n${part.text}`;
+      case 'code':
+        return fence(part.code, part.language.toLowerCase());
+      case 'code-result':
+        return writeCodeText(part);
+      default:
+        return part satisfies never;
+    }
+  }
+
+  #addAssistantTurn(parts: readonly Part[]): void {
+    const texts: string[] = [];
+    const calls: ToolCallPart[] = [];
+    const thoughts: ThinkingPart[] = [];
+    for (const part of parts) {
+      switch (part.kind) {
+        case 'text':
+          if (part.text !== '') texts.push(part.text);
+          break;
+        case 'thinking':
+          thoughts.push(part);
+          break;
+        case 'tool-call':
+          calls.push(part);
+          break;
+        case 'media':
+          this.#note('dropped', told`What the model drew or spoke cannot be sent back.`);
+          break;
+        case 'redacted-thinking':
+          this.#note('dropped', told`Only its issuer can read redacted thinking.`);
+          break;
+        case 'tool-result':
+          this.#note('dropped', told`A tool result stood in an assistant turn.`);
+          break;
+        default:
+          texts.push(this.#textOf(part));
+      }
+    }
+    const reasoning = this.#reasoningOf(thoughts, calls[0]);
+    const text = texts.join('');
+    if (text === '' && calls.length === 0) return;
+    this.#messages.push({
+      role: 'assistant',
+      content: text === '' ? null : text,
+      ...reasoning,
+      ...(calls.length === 0 ? {} : { tool_calls: calls.map(encodeCall) }),
+    });
+  }
+
+  /** As the client carried the thoughts, else as they are remembered of the call they led to. */
+  #reasoningOf(thoughts: readonly ThinkingPart[], call: ToolCallPart | undefined): JsonObject {
+    const { sendsReasoning } = this.#context.profile.quirks;
+    const carried = thoughts.flatMap((part) => readReasoning(part));
+    if (sendsReasoning === undefined) {
+      if (carried.length > 0) this.#note('dropped', told`The upstream takes no earlier thoughts.`);
+      return {};
+    }
+    const traced: readonly Reasoning[] = call?.trace?.parts ?? [];
+    return reasoningFields(carried.length > 0 ? carried : traced, sendsReasoning);
+  }
+
+  #mediaOf(part: MediaPart): JsonObject[] {
+    const encoded = encodeMedia(part, this.#context);
+    if (encoded !== undefined) return [encoded];
+    const reason = told`The upstream takes no ${part.modality} of this kind: the model is told that it is missing.`;
+    this.#note('dropped', reason);
+    return [
+      { type: 'text', text: `[${part.modality} left out: it cannot be shown to this model]` },
+    ];
+  }
+
+  #note(action: 'dropped' | 'approximated', reason: Sentence): void {
+    this.#context.target.receipt.add(action, MARKED_FIELDS.messages, reason);
+  }
+}
+
+function encodeCall({ id, name, input }: ToolCallPart): JsonObject {
+  return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+}
+
+const DETAILS = { low: 'low', medium: 'auto', high: 'high' } as const;
+
+/** The type a file is named by where its client gave it no name. */
+const FILE_NAMES: Readonly<Record<string, string>> = { 'application/pdf': 'document.pdf' };
+
+/** Undefined for what has no place. @throws GatewayError (invalid-request) for an address that is not read. */
+function encodeMedia(part: MediaPart, { profile: { quirks } }: FitContext): JsonObject | undefined {
+  const { modality, mediaType = '', source, resolution } = part;
+  const base64 = source.kind === 'base64' ? source.base64 : undefined;
+  switch (modality) {
+    case 'image': {
+      if (quirks.images === 'none') return undefined;
+      const url =
+        base64 === undefined
+          ? addressOf(part, quirks.images === 'any')
+          : `data:${mediaType};base64,${base64}`;
+      const detail = resolution === undefined ? {} : { detail: DETAILS[resolution] };
+      return { type: 'image_url', image_url: { url, ...detail } };
+    }
+    case 'audio': {
+      const format = AUDIO_FORMATS.get(mediaType);
+      if (!quirks.takesAudio || format === undefined) return undefined;
+      return {
+        type: 'input_audio',
+        input_audio: { data: base64 ?? addressOf(part, false), format },
+      };
+    }
+    case 'document': {
+      if (!quirks.takesFiles) return undefined;
+      const data = base64 ?? addressOf(part, false);
+      const filename = FILE_NAMES[mediaType] ?? 'document';
+      return { type: 'file', file: { filename, file_data: `data:${mediaType};base64,${data}` } };
+    }
+    case 'video':
+      return undefined;
+    default:
+      return modality satisfies never;
+  }
+}
+
+const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
+  ['audio/wav', 'wav'],
+  ['audio/mp3', 'mp3'],
+]);
+
+function addressOf({ modality, source }: MediaPart, isRead: boolean): string {
+  if (isRead && source.kind === 'url') return source.url;
+  const path = (source.kind === 'base64' ? undefined : source.path) ?? 'messages';
+  const message =
+    source.kind === 'url'
+      ? `${path}: this ${modality} URL is not fetched; send a data URI, or let the operator set proxy.fetch_remote_media.`
+      : `${path}: the upstream cannot read this ${modality} file; send its bytes as base64.`;
+  throw invalidRequest(path, message, 'unsupported');
+}

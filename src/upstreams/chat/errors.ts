@@ -1,0 +1,305 @@
+// Decides what a refusal of this wire means: one failure kind for the retry table, one error for the client.
+
+import type { GatewayError, QuotaLesson, UpstreamFailureKind } from '../../canonical/error.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  readNumber,
+} from '../../lib/json.ts';
+import { scrubText } from '../../lib/redact.ts';
+import { isPage, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
+import { objectOf, objectsOf, textOf } from '../read-values.ts';
+import {
+  headerOf,
+  MAX_RETRY_DELAY_MS,
+  readDelayFromMessage,
+  readDuration,
+  readRetryHeaders,
+  UNIT_MS,
+} from '../retry-delay.ts';
+
+/** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */
+export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
+  const { status, headers, body, now, secrets = [] } = refusal;
+  const error = readErrorText(body);
+  const resetMs = readReset(headers, error, now);
+  const headerMs = readRetryHeaders(headers, now);
+  return toGatewayError({
+    ...error,
+    status,
+    isPage: isPage(headerOf(headers, 'content-type') ?? '', body),
+    // A header that says "at once" does not outweigh a body that knows better.
+    retryAfterMs: headerMs || (readDelayFromMessage(error.message, now) ?? resetMs ?? headerMs),
+    quota: readQuotaLesson(error.message, resetMs === undefined ? undefined : now + resetMs),
+    secrets,
+    excerpt: scrubText(body, secrets),
+  });
+}
+
+/** The error an `error` inside a 200 answer amounts to, as if it had been the status. */
+export function classifyErrorFrame(
+  value: JsonValue,
+  now: number,
+  secrets: readonly string[] = [],
+): GatewayError {
+  const error = readError(value);
+  return toGatewayError({
+    ...error,
+    status: error.status ?? statusOf(error),
+    isPage: false,
+    retryAfterMs: readDelayFromMessage(error.message, now),
+    quota: readQuotaLesson(error.message, undefined),
+    secrets,
+    excerpt: scrubText(JSON.stringify(value), secrets),
+  });
+}
+
+/** What an answer says of an error, in any of the shapes in use. */
+interface ErrorBody {
+  /** The upstream's own words; '' when it said nothing. */
+  readonly message: string;
+  /** False when nobody of this wire wrote it. */
+  readonly isStructured: boolean;
+  /** Its machine-readable words in small letters, the most exact first. */
+  readonly words: readonly string[];
+  /** HTTP status the object itself names. */
+  readonly status: number | undefined;
+  readonly error: JsonObject;
+}
+
+const NOTHING: ErrorBody = {
+  message: '',
+  isStructured: false,
+  words: [],
+  status: undefined,
+  error: {},
+};
+
+function readErrorText(text: string): ErrorBody {
+  try {
+    const value = parseJson(text);
+    const first = Array.isArray(value) ? value[0] : value;
+    if (!isJsonObject(first)) return NOTHING;
+    return readError(first.error ?? first);
+  } catch {
+    return NOTHING;
+  }
+}
+
+/**
+ * `{message, type, code, param}` of the public API, llama.cpp and vLLM, a bare text (Ollama, LM Studio), `{detail}` of
+ * FastAPI with a text, an object or a list of `{loc, msg}`.
+ */
+function readError(value: JsonValue): ErrorBody {
+  if (typeof value === 'string') return { ...NOTHING, message: value, isStructured: true };
+  if (!isJsonObject(value)) return NOTHING;
+  const { detail, code, type } = value;
+  if (isJsonObject(detail)) return readError(detail.error ?? detail);
+  const message = textOf(value.message) ?? detailText(detail) ?? '';
+  const words = [code, type, objectOf(value.innererror)?.code].flatMap(
+    (word) => textOf(word) ?? [],
+  );
+  const named = readNumber(code);
+  return {
+    message,
+    // What a web framework says of a path it does not know is no word of this wire.
+    isStructured: message !== '' && !(detail !== undefined && /^not found$/i.test(message)),
+    words: words.map((word) => word.toLowerCase()),
+    status: named !== undefined && named >= 400 && named < 600 ? named : undefined,
+    error: value,
+  };
+}
+
+function detailText(detail: JsonValue | undefined): string | undefined {
+  const said = textOf(detail);
+  if (said !== undefined) return said;
+  const lines = objectsOf(detail).map(({ loc, msg }) => {
+    const place = Array.isArray(loc) ? loc.filter((step) => step !== 'body').join('.') : '';
+    return [place, textOf(msg) ?? ''].filter((part) => part !== '').join(': ');
+  });
+  return lines.join('; ') || undefined;
+}
+
+interface Facts extends ErrorBody {
+  readonly status: number;
+  readonly isPage: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly quota: QuotaLesson | undefined;
+  readonly secrets: readonly string[];
+  readonly excerpt: string;
+}
+
+function toGatewayError(facts: Facts): GatewayError {
+  const kind = failureKind(facts);
+  const isTooLong = kind === 'rejected' && says(facts, TOO_LONG);
+  const isLengthNamed = /context (?:length|window)/i.test(facts.message);
+  return refusalError({
+    ...facts,
+    kind,
+    message:
+      isTooLong && !isLengthNamed
+        ? `The context length is exceeded: ${facts.message}`
+        : facts.message,
+    reason: facts.words[0],
+    clientMessage: blamesPlace(facts) ? WRONG_PLACE : undefined,
+  });
+}
+
+// Words of the public API (platform.openai.com, "Error codes") and of compatible ones.
+const BAD_KEY = [
+  'invalid_api_key',
+  'invalid_authentication',
+  'authentication_error',
+  'unauthorized',
+];
+const NO_QUOTA = [
+  ...['insufficient_quota', 'quota_exceeded', 'billing_hard_limit_reached'],
+  ...['insufficient_balance', 'insufficient_credits', 'exceeded_current_quota_error'],
+];
+const BAD_ACCOUNT = [
+  ...['account_deactivated', 'billing_not_active', 'access_terminated', 'organization_deactivated'],
+  ...['organization_restricted', 'account_suspended'],
+];
+const NO_MODEL = ['model_not_found', 'model_not_available', 'deploymentnotfound', 'invalid_model'];
+const OVERLOADED = [
+  ...['server_is_overloaded', 'overloaded_error', 'engine_overloaded', 'engine_overloaded_error'],
+  ...[
+    'slow_down',
+    'model_overloaded',
+    'service_unavailable_error',
+    'capacity_exceeded',
+    'unavailable_error',
+  ],
+];
+const LIMITED = [
+  'rate_limit_exceeded',
+  'rate_limit_error',
+  'too_many_requests',
+  'requests',
+  'tokens',
+];
+const TOO_LONG = [
+  'context_length_exceeded',
+  'exceed_context_size_error',
+  'string_above_max_length',
+];
+const BLOCKED = ['content_policy_violation', 'content_filter', 'moderation', 'invalid_prompt'];
+const WRONG_COUNTRY = ['unsupported_country_region_territory'];
+
+function says({ words }: ErrorBody, known: readonly string[]): boolean {
+  return words.some((word) => known.includes(word));
+}
+
+/** "Invalid `signature` in `reasoning_details`" and its variants. */
+const BLAMES_SIGNATURE =
+  /\bsignature\b[^.]{0,40}\b(?:reasoning|thinking|thought)|\b(?:reasoning|thinking|thought)\b[^.]{0,40}\bsignature\b/i;
+/** For faults without a code. */
+const SAYS_OVERLOADED = /\boverloaded\b|\bat capacity\b|\bno (?:available|free) (?:capacity|slot)/i;
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * An account is blamed only by an answer of this wire: a page, a text or nothing at all with a 403 or 404 is the work
+ * of a firewall, a proxy or a wrong address, and would be the same for every account.
+ */
+function failureKind(facts: Facts): UpstreamFailureKind {
+  const { status } = facts;
+  if (status === 402 || says(facts, NO_QUOTA)) return 'quota-exhausted';
+  if (status === 429) return isLongQuota(facts) ? 'quota-exhausted' : 'rate-limited';
+  if (isOverload(facts)) return 'overloaded';
+  if (facts.isPage || status < 400 || status >= 500 || blamesPlace(facts)) return 'path';
+  if (status === 401 || says(facts, BAD_KEY)) return 'unauthenticated';
+  if (says(facts, BAD_ACCOUNT)) return 'forbidden';
+  return says(facts, NO_MODEL) ? 'model-not-found' : kindOfStatus(facts);
+}
+
+/** A quota of hours or a day is gone; one of a minute, or an unnamed one, only limits the rate. */
+function isLongQuota({ quota }: Facts): boolean {
+  return (quota?.windowMs ?? 0) >= HOUR_MS;
+}
+
+/** 498 is Groq's "flex tier capacity exceeded" (console.groq.com/docs/errors), 529 the one of other APIs. */
+const OVERLOAD_STATUS: readonly number[] = [498, 503, 529];
+
+function isOverload(facts: Facts): boolean {
+  const { status, message } = facts;
+  if (OVERLOAD_STATUS.includes(status) || says(facts, OVERLOADED)) return true;
+  return status >= 500 && SAYS_OVERLOADED.test(message);
+}
+
+function kindOfStatus(facts: Facts): UpstreamFailureKind {
+  const { status, isStructured, message } = facts;
+  switch (status) {
+    case 403:
+      if (!isStructured) return 'path';
+      return says(facts, BLOCKED) || isModerated(facts) ? 'rejected' : 'model-forbidden';
+    case 404:
+      return isStructured ? 'model-not-found' : 'path';
+    case 400:
+      return BLAMES_SIGNATURE.test(message) ? 'bad-signature' : 'rejected';
+    case 405:
+    case 407:
+    case 408:
+    case 409:
+    case 425:
+    case 451:
+    case 499:
+      return 'path';
+    default:
+      return 'rejected';
+  }
+}
+
+/** openrouter.ai/docs, "Errors": a 403 for flagged input names the reasons in its metadata. */
+function isModerated({ error }: ErrorBody): boolean {
+  return objectOf(error.metadata)?.reasons !== undefined;
+}
+
+function blamesPlace(facts: ErrorBody & { readonly status: number }): boolean {
+  return facts.status === 403 && says(facts, WRONG_COUNTRY);
+}
+
+/** The status that such words come with elsewhere. */
+function statusOf(error: ErrorBody): number {
+  if (says(error, LIMITED)) return 429;
+  if (says(error, BAD_KEY)) return 401;
+  if (says(error, NO_MODEL)) return 404;
+  return says(error, TOO_LONG) || error.words.includes('invalid_request_error') ? 400 : 500;
+}
+
+type Headers = UpstreamRefusal['headers'];
+
+/**
+ * Milliseconds until a limit that is used up is whole again (platform.openai.com, "Rate limits": `x-ratelimit-remaining-
+ * requests` with `x-ratelimit-reset-requests`, and the same of tokens; openrouter.ai/docs, "Limits": headers in the
+ * error's metadata, with a time in milliseconds since the epoch).
+ */
+function readReset(headers: Headers, { error }: ErrorBody, now: number): number | undefined {
+  const waits = ['requests', 'tokens'].flatMap((what) => {
+    if (headerOf(headers, `x-ratelimit-remaining-${what}`)?.trim() !== '0') return [];
+    return readDuration(headerOf(headers, `x-ratelimit-reset-${what}`) ?? '') ?? [];
+  });
+  const named = objectOf(objectOf(error.metadata)?.headers)?.['X-RateLimit-Reset'];
+  const at = Number(textOf(named) ?? readNumber(named));
+  if (at > now) waits.push(Math.min(at - now, MAX_RETRY_DELAY_MS));
+  return waits.length === 0 ? undefined : Math.max(...waits);
+}
+
+/** "… on requests per min (RPM): Limit 3, Used 3, Requested 1." names the quota; tokens count no calls. */
+const NAMED_LIMIT =
+  /\b(requests|tokens) per (second|min|hour|day)\w*(?: \(\w+\))?(?::? Limit:? (\d+))?/i;
+
+function readQuotaLesson(message: string, resetsAt: number | undefined): QuotaLesson | undefined {
+  const named = NAMED_LIMIT.exec(message);
+  if (named === null) return resetsAt === undefined ? undefined : { resetsAt };
+  const [, what = '', unit = '', limit] = named;
+  const windowMs = UNIT_MS.get(unit.slice(0, 1).toLowerCase());
+  const isOfCalls = what.toLowerCase() === 'requests';
+  return {
+    ...(isOfCalls && limit !== undefined ? { limit: Number(limit) } : {}),
+    ...(windowMs === undefined ? {} : { windowMs, isDaily: unit.toLowerCase() === 'day' }),
+    ...(resetsAt === undefined ? {} : { resetsAt }),
+  };
+}

@@ -1,0 +1,266 @@
+// Fits a chat completion request to one upstream and model: other names, fewer fields, each loss noted. Of both lanes.
+
+import type { OutputFormat, ReasoningAmount } from '../../canonical/request.ts';
+import { formatInWords } from '../../canonical/text-forms.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
+import { isJsonObject } from '../../lib/json.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import type { EncodeTarget } from '../upstream.ts';
+import { encodeEffort } from './effort.ts';
+import { isStrictSchema } from './encode-tools.ts';
+import { fitCallIds, fitNames } from './fit-names.ts';
+import { type ModelTraits, traitsOf } from './models.ts';
+import type { ChatProfile, ChatQuirks } from './profiles.ts';
+
+export interface FitContext {
+  readonly target: EncodeTarget;
+  readonly profile: ChatProfile;
+  /** True for a client's own body: what needs no change stays as it came. */
+  readonly isRelayed?: true | undefined;
+}
+
+/** The body as it is sent, but for `stream`. `body` itself stays as it is. */
+export function fitBody(
+  body: JsonObject,
+  amount: ReasoningAmount,
+  context: FitContext,
+): JsonObject {
+  const { quirks } = context.profile;
+  const traits = traitsOf(quirks, context.target.modelId);
+  const effort = encodeEffort(amount, traits, context);
+  const fitted: JsonObject = { ...body };
+  fitLimit(fitted, quirks);
+  fitThoughts(fitted, context);
+  fitRoles(fitted, traits, context);
+  fitFormat(fitted, context);
+  fitTools(fitted, traits, context);
+  fitSampling(fitted, { traits, isThinking: effort.word !== 'none' }, context);
+  fitNames(fitted, context);
+  fitCallIds(fitted, quirks.callIds);
+  return merge({ ...fitted, ...effort.fields }, quirks.extraBody);
+}
+
+/** The newer name wins over the deprecated one. */
+function fitLimit(body: JsonObject, { limitField }: ChatQuirks): void {
+  const limit = body.max_completion_tokens ?? body.max_tokens;
+  delete body.max_completion_tokens;
+  delete body.max_tokens;
+  if (limit !== undefined && limit !== null) body[limitField] = limit;
+}
+
+function fitRoles(body: JsonObject, { reasons }: ModelTraits, context: FitContext): void {
+  const isDeveloper = context.profile.quirks.instructionsRole === 'developer';
+  const role = isDeveloper && reasons === true ? 'developer' : 'system';
+  body.messages = itemsOf(body.messages).map((message) => {
+    if (!isJsonObject(message) || message.role === role) return message;
+    const isOther = message.role === 'developer' || message.role === 'system';
+    // A client's own word stays where both are taken.
+    return isOther && !(isDeveloper && context.isRelayed) ? { ...message, role } : message;
+  });
+}
+
+/** Calls whose thoughts nobody knows any more, or that another model made. */
+function fitThoughts(body: JsonObject, { target, profile: { quirks } }: FitContext): void {
+  const { sendsReasoning: field, wantsReasoning } = quirks;
+  if (wantsReasoning !== true || field === undefined) return;
+  body.messages = itemsOf(body.messages).map((message) => {
+    if (!isJsonObject(message) || message[field] !== undefined) return message;
+    if (!Array.isArray(message.tool_calls) && message.function_call === undefined) return message;
+    const reason = told`A tool call without the thoughts before it was sent with empty ones.`;
+    target.receipt.add('repaired', 'messages', reason);
+    return { ...message, [field]: '' };
+  });
+}
+
+/** A field that is left out, where it says more than the upstream does anyway. */
+function drop(
+  body: JsonObject,
+  field: string,
+  { target }: FitContext,
+  { usual, reason }: { readonly usual?: JsonValue; readonly reason: Sentence },
+): void {
+  const value = body[field];
+  if (value === undefined) return;
+  delete body[field];
+  if (value !== null && value !== usual) target.receipt.add('dropped', field, reason);
+}
+
+interface Sampled {
+  readonly traits: ModelTraits;
+  /** False where the model is told not to: it then takes settings that it refuses else. */
+  readonly isThinking: boolean;
+}
+
+const PENALTIES = ['presence_penalty', 'frequency_penalty'] as const;
+const LOGPROBS = ['logprobs', 'top_logprobs'] as const;
+
+function fitSampling(body: JsonObject, { traits, isThinking }: Sampled, context: FitContext): void {
+  const { quirks } = context.profile;
+  const isFixed = traits.refusesSampling && isThinking;
+  if (isFixed) {
+    const reason = told`This model reasons and takes no settings of sampling.`;
+    drop(body, 'temperature', context, { usual: 1, reason });
+    drop(body, 'top_p', context, { usual: 1, reason });
+    drop(body, 'logit_bias', context, { reason });
+  }
+  if (isFixed || !quirks.takesPenalties) {
+    const reason = told`This model takes no penalties.`;
+    for (const field of PENALTIES) drop(body, field, context, { usual: 0, reason });
+  }
+  if (isFixed || !quirks.takesLogprobs) {
+    const reason = told`This model gives no log-probabilities.`;
+    for (const field of LOGPROBS) drop(body, field, context, { usual: false, reason });
+    if (!quirks.takesLogprobs) drop(body, 'logit_bias', context, { reason });
+  }
+  if (!quirks.takesTopK) drop(body, 'top_k', context, { reason: told`The upstream has no top_k.` });
+  if (!quirks.takesServiceTier) {
+    const reason = told`The upstream has no such service tier.`;
+    drop(body, 'service_tier', context, { usual: 'auto', reason });
+  }
+  if (!quirks.takesChoices) {
+    drop(body, 'n', context, { usual: 1, reason: told`The upstream gives one answer a request.` });
+  }
+  fitSeed(body, context);
+  fitStops(body, isFixed ? 0 : quirks.maxStops, context);
+}
+
+function fitSeed(body: JsonObject, context: FitContext): void {
+  const { seedField } = context.profile.quirks;
+  if (seedField === 'seed' || body.seed === undefined) return;
+  if (seedField === undefined) {
+    drop(body, 'seed', context, { reason: told`The upstream takes no seed.` });
+    return;
+  }
+  body[seedField] = body.seed;
+  delete body.seed;
+}
+
+/** Translated answers are cut at all of them here; a relayed one at those alone that the upstream knows. */
+function fitStops(body: JsonObject, most: number, context: FitContext): void {
+  const stops = typeof body.stop === 'string' ? [body.stop] : itemsOf(body.stop);
+  if (stops.length <= most) return;
+  if (context.isRelayed) {
+    const reason = told`The upstream takes ${most} stop sequences.`;
+    context.target.receipt.add('dropped', 'stop', reason);
+  }
+  if (most === 0) delete body.stop;
+  else body.stop = stops.slice(0, most);
+}
+
+function fitTools(body: JsonObject, traits: ModelTraits, context: FitContext): void {
+  const { quirks } = context.profile;
+  const hasTools = itemsOf(body.tools).length > 0;
+  if (!hasTools) {
+    // An empty list is refused, and so is what speaks of tools that are not there.
+    for (const field of ['tools', 'parallel_tool_calls']) delete body[field];
+    // The deprecated form says it otherwise.
+    if (body.functions === undefined) delete body.tool_choice;
+  } else body.tools = itemsOf(body.tools).map((tool, at) => fitTool(tool, at, context));
+  if (!traits.takesParallelToolCalls) {
+    const reason = told`The upstream has no such switch: further calls are left out of the answer.`;
+    drop(body, 'parallel_tool_calls', context, { usual: true, reason });
+  }
+  if (!quirks.takesWebSearch || !traits.searches) {
+    const reason = told`This model searches no web.`;
+    drop(body, 'web_search_options', context, { reason });
+  }
+}
+
+function fitTool(tool: JsonValue, at: number, context: FitContext): JsonValue {
+  const holder = isJsonObject(tool) ? objectOf(tool.function) : undefined;
+  if (!isJsonObject(tool) || holder?.strict !== true) return tool;
+  const { takesStrict } = context.profile.quirks;
+  if (takesStrict && isStrictSchema(holder.parameters)) return tool;
+  const { strict: _strict, ...loose } = holder;
+  const reason = told`Strict schemas are followed, but not enforced.`;
+  context.target.receipt.add('approximated', `tools[${at}]`, reason);
+  return { ...tool, function: loose };
+}
+
+function fitFormat(body: JsonObject, context: FitContext): void {
+  const format = objectOf(body.response_format);
+  const { responseFormat } = context.profile.quirks;
+  if (format === undefined || format.type === 'text') return;
+  const holder = objectOf(format.json_schema);
+  const schema = objectOf(holder?.schema);
+  if (format.type === 'json_schema' && holder !== undefined && schema !== undefined) {
+    if (responseFormat === 'json-schema' || responseFormat === 'schema-alone') {
+      fitSchemaFormat(body, { holder, schema }, context);
+      return;
+    }
+    tellFormat(body, { kind: 'json-schema', schema }, context);
+    if (responseFormat === 'none') delete body.response_format;
+    else body.response_format = { type: 'json_object' };
+    return;
+  }
+  if (responseFormat === 'schema-alone') {
+    const json_schema = { name: 'answer', schema: { type: 'object' } };
+    body.response_format = { type: 'json_schema', json_schema };
+  } else if (responseFormat === 'none') {
+    tellFormat(body, { kind: 'json' }, context);
+    delete body.response_format;
+  } else if (!/json/i.test(JSON.stringify(body.messages))) {
+    // The wire refuses the format where no message speaks of JSON.
+    tellFormat(body, { kind: 'json' }, context);
+  }
+}
+
+function fitSchemaFormat(
+  body: JsonObject,
+  { holder, schema }: { readonly holder: JsonObject; readonly schema: JsonObject },
+  context: FitContext,
+): void {
+  if (schema.type !== 'object') {
+    // The wire takes objects alone at the root.
+    tellFormat(body, { kind: 'json-schema', schema }, context);
+    delete body.response_format;
+    return;
+  }
+  const { strict, ...named } = holder;
+  // Other protocols hold answers to a schema without saying so.
+  const isWanted = context.isRelayed ? strict === true : strict !== false;
+  const isStrict = isWanted && isStrictSchema(schema);
+  if (strict === true && !isStrict) {
+    const reason = told`Strict schemas are followed, but not enforced.`;
+    context.target.receipt.add('approximated', 'response_format', reason);
+  }
+  const json_schema = isStrict ? { ...named, strict: true } : named;
+  body.response_format = { type: 'json_schema', json_schema };
+}
+
+function tellFormat(body: JsonObject, format: OutputFormat, { target }: FitContext): void {
+  const reason = told`The upstream takes no such output format: the model is told it in words.`;
+  target.receipt.add('approximated', 'response_format', reason);
+  const messages = [...itemsOf(body.messages)];
+  const words = formatInWords(format);
+  const [first] = messages;
+  const isInstruction =
+    isJsonObject(first) && (first.role === 'system' || first.role === 'developer');
+  const before = isInstruction ? textOf(first.content) : undefined;
+  if (isInstruction && before !== undefined) {
+    messages[0] = { ...first, content: `${before}\n\n${words}` };
+  } else messages.unshift({ role: 'system', content: words });
+  body.messages = messages;
+}
+
+/** What the operator adds to every request wins; members of objects are put together. */
+function merge(body: JsonObject, extra: JsonObject): JsonObject {
+  const merged: JsonObject = { ...body };
+  for (const [key, value] of Object.entries(extra)) {
+    const own = merged[key];
+    merged[key] = isJsonObject(own) && isJsonObject(value) ? { ...own, ...value } : value;
+  }
+  return merged;
+}
+
+/** The most tokens an encoded body allows, thinking included. */
+export function outputLimit(body: JsonObject): number | undefined {
+  const limit = body.max_completion_tokens ?? body.max_tokens;
+  return typeof limit === 'number' ? limit : undefined;
+}
+
+/** The messages of a body that are objects. */
+export function messagesOf(body: JsonObject): readonly JsonObject[] {
+  return objectsOf(body.messages);
+}

@@ -1,0 +1,136 @@
+// The Chat Completions upstream: profile, encoder, decoder and transport put together.
+
+import type { ModelCapabilities } from '../../canonical/model.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
+import { mendText } from '../../canonical/text-forms.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { remember } from '../../lib/once.ts';
+import { CHAT_WIRE } from '../../wire/chat.ts';
+import { objectOf, objectsOf, textOf } from '../read-values.ts';
+import { type ClientLimits, UpstreamClient, type WireRules } from '../transport/client.ts';
+import type { AnswerRoom } from '../transport/response.ts';
+import type { TokenCount, Upstream, UpstreamCall, UpstreamModel } from '../upstream.ts';
+import { ChatDecoder } from './decode.ts';
+import { encode } from './encode.ts';
+import { typedValues } from './encode-tools.ts';
+import { classifyFailure } from './errors.ts';
+import { messagesOf, outputLimit } from './fit.ts';
+import { capabilitiesOf } from './models.ts';
+import { patch } from './native-body.ts';
+import type { ChatProfile } from './profiles.ts';
+import { embed, encodeEmbedInput, listModels, postRequest } from './queries.ts';
+import { readThought } from './reasoning.ts';
+
+export interface ChatUpstreamOptions {
+  readonly profile: ChatProfile;
+  readonly clock: Clock;
+  readonly limits?: Partial<ClientLimits> | undefined;
+  readonly answerRoom?: AnswerRoom | undefined;
+}
+
+export interface ChatUpstream extends Upstream {
+  /** How many requests are sent and not answered to their end. */
+  callsUnderWay(): number;
+}
+
+/** Clients name models, so what is remembered of their names is bounded. */
+const MAX_NAMES = 1000;
+
+/** `close` ends the connections at once: answers under way must have been drained before. */
+export function createChatUpstream(options: ChatUpstreamOptions): ChatUpstream {
+  const { profile, clock, limits, answerRoom } = options;
+  const { baseUrl, userAgent, quirks } = profile;
+  const wire = WIRE_RULES;
+  const client = new UpstreamClient({ wire, baseUrl, userAgent, clock, limits, answerRoom });
+  const builtIn = remember(MAX_NAMES, (modelId: string) => capabilitiesOf(profile, modelId));
+  const listedOnes = new WeakMap<UpstreamModel, ModelCapabilities>();
+  return {
+    id: profile.id,
+    wire: CHAT_WIRE,
+    baseUrl,
+    modelIds: (name) => [name],
+    capabilities(modelId, listed) {
+      if (listed === undefined) return builtIn(modelId);
+      const found = listedOnes.get(listed) ?? capabilitiesOf(profile, modelId, listed);
+      listedOnes.set(listed, found);
+      return found;
+    },
+    readsUri: (uri) => quirks.images === 'any' && isPictureAddress(uri),
+    encode: (request, target) => encode(request, target, profile),
+    typedValues,
+    outputLimit,
+    patch: (body, target) => patch(body, target, profile),
+    open: async (call) => {
+      const body = sentBody(call, quirks.takesIncludeUsage);
+      return client.open(postRequest(profile, profile.paths.chat, { ...call, body }));
+    },
+    createDecoder: (context) =>
+      new ChatDecoder(context, {
+        now: () => clock.now(),
+        tracesThoughts: quirks.sendsReasoning !== undefined,
+      }),
+    countTokens,
+    encodeEmbedInput,
+    embed: (call) => embed({ client, profile }, call),
+    listModels: (access, signal) => listModels({ client, profile }, access, signal),
+    readQuota: async () => undefined,
+    callsUnderWay: () => client.underWay,
+    close: () => client.close(),
+  };
+}
+
+/** Other files than pictures are sent along, and what an address without an ending leads to is mostly a picture. */
+function isPictureAddress(uri: string): boolean {
+  const [path = ''] = uri.split(/[?#]/);
+  const ending = /\.(\w{1,5})$/.exec(path)?.[1]?.toLowerCase();
+  return /^https?:/i.test(uri) && (ending === undefined || !OTHER_FILES.has(ending));
+}
+
+const OTHER_FILES: ReadonlySet<string> = new Set([
+  ...['pdf', 'wav', 'mp3', 'm4a', 'flac', 'ogg', 'mp4', 'mov', 'webm', 'txt', 'csv', 'json'],
+]);
+
+/** Usage is asked for in any case: records and quotas live on it. */
+function sentBody({ body, stream }: UpstreamCall, takesIncludeUsage: boolean): JsonObject {
+  const { stream: _stream, stream_options, ...rest } = body;
+  if (!stream) return rest;
+  const options = { ...objectOf(stream_options), include_usage: true };
+  return { ...rest, stream: true, ...(takesIncludeUsage ? { stream_options: options } : {}) };
+}
+
+/** The wire has no such call: all of it is text to estimate. */
+async function countTokens({ body }: Omit<UpstreamCall, 'stream'>): Promise<TokenCount> {
+  const said = messagesOf(body).map(({ content, tool_calls }) => {
+    const text = typeof content === 'string' ? content : textsIn(content);
+    return tool_calls === undefined ? text : `${text}${JSON.stringify(tool_calls)}`;
+  });
+  const tools = body.tools === undefined ? [] : [JSON.stringify(body.tools)];
+  return { total: 0, uncounted: [...said, ...tools].join('\n') };
+}
+
+function textsIn(content: JsonObject[string] | undefined): string {
+  return objectsOf(content)
+    .map(({ text }) => textOf(text) ?? '')
+    .join('\n');
+}
+
+/** `finished` when every choice of the chunk names the reason why, `thought` when the last one still thinks. */
+function endingOf({ choices, usage }: JsonObject): 'finished' | 'thought' | undefined {
+  if (!Array.isArray(choices)) return undefined;
+  // Behind the last choice comes the usage alone.
+  if (choices.length === 0) return isJsonObject(usage) ? 'finished' : undefined;
+  const isOver = choices.every((choice) => isJsonObject(choice) && textOf(choice.finish_reason));
+  if (isOver) return 'finished';
+  const last = choices.at(-1);
+  const delta = isJsonObject(last) ? objectOf(last.delta) : undefined;
+  return delta !== undefined && readThought(delta) !== undefined ? 'thought' : undefined;
+}
+
+/** How its bodies are written and its answers read. */
+const WIRE_RULES: WireRules = {
+  classifyFailure,
+  endingOf,
+  encodeBody: (body: JsonObject, receipt: Receipt | undefined) =>
+    Buffer.from(mendText(JSON.stringify(body), receipt)),
+};

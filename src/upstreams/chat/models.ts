@@ -1,0 +1,120 @@
+// What one model of this wire can do: the upstream's list, the profile, and the generation its id names.
+
+import type { ModelCapabilities } from '../../canonical/model.ts';
+import type { UpstreamModel } from '../upstream.ts';
+import type { ChatProfile, ChatQuirks, EffortWord } from './profiles.ts';
+
+/** A generation of models that reason. */
+interface Generation {
+  readonly family: 'o' | 'gpt';
+  readonly version: number;
+}
+
+/** What only the writers of this wire have to know. */
+export interface ModelTraits {
+  /** True for models known to reason, false for those known not to; undefined where nobody says. */
+  readonly reasons: boolean | undefined;
+  /** True where a model that reasons refuses settings of sampling. */
+  readonly refusesSampling: boolean;
+  readonly takesParallelToolCalls: boolean;
+  /** True for models that may search the web; their ids say so. */
+  readonly searches: boolean;
+  /** By rising amount; empty where the amount cannot be said. */
+  readonly efforts: readonly EffortWord[];
+}
+
+/** Nobody told a limit: the upstream decides. */
+const UNKNOWN_LIMIT = 1_000_000;
+
+/** An unknown model is taken to do what its profile does: the upstream refuses what it cannot. */
+export function capabilitiesOf(
+  profile: Pick<ChatProfile, 'id' | 'quirks'>,
+  modelId: string,
+  listed?: UpstreamModel,
+): ModelCapabilities {
+  const { quirks } = profile;
+  const { reasons } = traitsOf(quirks, modelId);
+  const thinks = quirks.effort !== undefined && (listed?.supportsThinking ?? reasons ?? true);
+  const inputTokenLimit = listed?.inputTokenLimit ?? UNKNOWN_LIMIT;
+  return {
+    inputTokenLimit,
+    outputTokenLimit: listed?.outputTokenLimit ?? inputTokenLimit,
+    thinking: thinks ? LEVELS : { kind: 'none' },
+    unsignedCalls: 'accepted',
+    signatureFamily: familyOf(profile.id, modelId),
+    callsFunctions: true,
+    takesInstructions: true,
+    takesSystemTurns: true,
+    takesSerialCalls: quirks.takesParallelToolCalls,
+    searchWithFunctions: true,
+    outputFormats: quirks.responseFormat === 'none' ? 'nowhere' : 'everywhere',
+    takesJsonSchema: true,
+    mediaInFunctionResponse: false,
+    severalAnswers: quirks.takesChoices,
+    drawsImages: false,
+  };
+}
+
+const LEVELS: ModelCapabilities['thinking'] = {
+  kind: 'level',
+  levels: ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'],
+};
+
+/** Thoughts mean nothing to another vendor's models, nor to the same ones reached in another way. */
+function familyOf(profileId: string, modelId: string): string {
+  const [vendor = ''] = modelId.toLowerCase().split(/[/\-.:]/);
+  return `chat.${profileId}.${vendor}`.replace(/[^a-z0-9._-]+/gi, '_');
+}
+
+export function traitsOf(quirks: ChatQuirks, modelId: string): ModelTraits {
+  const { knowsGenerations, takesParallelToolCalls } = quirks;
+  const generation = knowsGenerations ? generationOf(modelId) : undefined;
+  const searches = quirks.takesWebSearch && /(?:^|[-/])search(?:$|-)/.test(modelId);
+  const takesEfforts = quirks.effort === undefined ? [] : quirks.efforts;
+  if (generation === undefined) {
+    return {
+      reasons: knowsGenerations ? false : undefined,
+      refusesSampling: false,
+      takesParallelToolCalls,
+      searches,
+      efforts: takesEfforts,
+    };
+  }
+  const known = effortsOf(generation);
+  return {
+    reasons: true,
+    refusesSampling: true,
+    takesParallelToolCalls: takesParallelToolCalls && generation.family !== 'o',
+    searches,
+    efforts: takesEfforts.filter((word) => known.includes(word)),
+  };
+}
+
+/** `o3-mini`, `gpt-5.1`, `openai/gpt-6`; models for chat alone (`gpt-5-chat-latest`) do not reason. */
+function generationOf(modelId: string): Generation | undefined {
+  const id = modelId.toLowerCase().replace(/^.*\//, '');
+  if (/-chat\b/.test(id)) return undefined;
+  const early = /^o(\d+)(?:$|[-.])/.exec(id);
+  if (early !== null) return { family: 'o', version: Number(early[1]) };
+  const version = Number(/^gpt-(\d+(?:\.\d+)?)(?:$|[-.])/.exec(id)?.[1]);
+  return version >= FIRST_REASONING_VERSION ? { family: 'gpt', version } : undefined;
+}
+
+const FIRST_REASONING_VERSION = 5;
+/** From here on `none` in place of `minimal`. */
+const FIRST_WITH_NONE = 5.1;
+const FIRST_WITH_XHIGH = 5.2;
+/** From here on some cannot stop, and nothing in their ids says which. */
+const FIRST_WITHOUT_NONE = 6;
+
+/**
+ * Sources: platform.openai.com, "Reasoning models"; learn.microsoft.com, `ReasoningEffort`: "All models before gpt-5.1
+ * … do not support none", "xhigh is supported for all models after gpt-5.1-codex-max".
+ */
+function effortsOf({ family, version }: Generation): readonly EffortWord[] {
+  if (family === 'o') return ['low', 'medium', 'high'];
+  if (version < FIRST_WITH_NONE) return ['minimal', 'low', 'medium', 'high'];
+  if (version < FIRST_WITH_XHIGH) return ['none', 'low', 'medium', 'high'];
+  const upper: readonly EffortWord[] = ['low', 'medium', 'high', 'xhigh'];
+  return version < FIRST_WITHOUT_NONE ? ['none', ...upper] : upper;
+}

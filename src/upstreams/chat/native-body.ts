@@ -1,0 +1,130 @@
+// The relay lane towards this wire: the client's own body, with what this upstream needs different.
+
+import { applyThinkingMode } from '../../canonical/effort.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { ReasoningAmount } from '../../canonical/request.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import type { PatchTarget } from '../upstream.ts';
+import { takeAmount } from './effort.ts';
+import { toParameters } from './encode-tools.ts';
+import { type FitContext, fitBody } from './fit.ts';
+import { patchMessages } from './native-messages.ts';
+import type { ChatProfile } from './profiles.ts';
+import { type Reasoning, reasoningFields } from './reasoning.ts';
+
+/** Words of this gateway and of other upstreams. */
+const FOREIGN_FIELDS = [
+  ...['size', 'quality', 'imageSize', 'safety_settings'],
+  ...['thinking_config', 'thinkingConfig', 'extra_body'],
+  ...CHAT_EXTENSION_KEYS,
+];
+
+/** @throws GatewayError (invalid-request) for what this upstream cannot be sent. */
+export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfile): JsonObject {
+  const context: FitContext = { target, profile, isRelayed: true };
+  const { quirks } = profile;
+  const patched: JsonObject = { ...body, model: target.modelId };
+  for (const field of FOREIGN_FIELDS) {
+    const value = patched[field];
+    if (value === undefined) continue;
+    delete patched[field];
+    if (value !== null) target.receipt.add('dropped', field, told`The upstream has no such field.`);
+  }
+  if (!quirks.takesIncludeUsage) delete patched.stream_options;
+  patched.messages = patchMessages(patched.messages, target.receipt).map((message) =>
+    patchThoughts(message, target, quirks),
+  );
+  if (patched.tools !== undefined) patched.tools = patchTools(patched.tools, target.receipt);
+  // One coding CLI sends it to models of another family: calls are optional there, but must match their schema.
+  if (patched.tool_choice === 'validated') patched.tool_choice = 'auto';
+  const said = takeAmount(patched, quirks);
+  return fitBody(patched, amountOf(said, target), context);
+}
+
+/** What the model's name asks for counts where the body says nothing. */
+function amountOf(
+  said: ReasoningAmount,
+  { variant, thinkingMode, capabilities, receipt }: PatchTarget,
+) {
+  const named: ReasoningAmount =
+    variant.effort === undefined ? said : { kind: 'effort', effort: variant.effort };
+  return applyThinkingMode(said.kind === 'unset' ? named : said, {
+    mode: thinkingMode,
+    thinking: capabilities.thinking,
+    note: (reason) => receipt.add('approximated', 'reasoning_effort', reason),
+  });
+}
+
+const THOUGHT_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
+
+/** Thoughts in the one field the upstream reads, remembered ones where the client kept none; none of our own words. */
+function patchThoughts(
+  message: JsonObject,
+  target: PatchTarget,
+  quirks: ChatProfile['quirks'],
+): JsonObject {
+  if (message.role !== 'assistant') return message;
+  const { sendsReasoning: field } = quirks;
+  const { extra_content: _signature, images: _drawn, ...own } = message;
+  const carried = thoughtsIn(own);
+  for (const name of THOUGHT_FIELDS) delete own[name];
+  if (Array.isArray(own.tool_calls)) own.tool_calls = own.tool_calls.map(withoutExtras);
+  if (field === undefined) {
+    if (carried.length > 0) {
+      target.receipt.add('dropped', 'messages', told`The upstream takes no earlier thoughts.`);
+    }
+    return own;
+  }
+  const thoughts = carried.length > 0 ? carried : rememberedOf(own, target);
+  return { ...own, ...reasoningFields(thoughts, field) };
+}
+
+/** Functions in the form the wire has now; tools of other kinds are other services'. */
+function patchTools(tools: JsonValue, receipt: Receipt): JsonValue[] {
+  return itemsOf(tools).flatMap((tool, at): JsonValue[] => {
+    if (!isJsonObject(tool)) return [tool];
+    const type = textOf(tool.type) ?? 'function';
+    if (type === 'custom') return [tool];
+    const { type: _type, function: inner, cache_control: _mark, ...flat } = tool;
+    const declared = objectOf(inner) ?? flat;
+    if (type !== 'function' || textOf(declared.name) === undefined) {
+      const reason =
+        type === 'function'
+          ? told`A tool without a name cannot be called.`
+          : told`Tools of type "${type}" are not available.`;
+      receipt.add('dropped', `tools[${at}]`, reason);
+      return [];
+    }
+    const { parameters } = declared;
+    const isSchema = isJsonObject(parameters) || typeof parameters === 'boolean';
+    const own: JsonObject = { ...declared };
+    if (isSchema) own.parameters = toParameters(parameters);
+    return [{ type: 'function', function: own }];
+  });
+}
+
+function thoughtsIn(message: JsonObject): readonly Reasoning[] {
+  const text = textOf(message.reasoning_content) ?? textOf(message.reasoning);
+  const details = objectsOf(message.reasoning_details);
+  if (text === undefined && details.length === 0) return [];
+  return [{ text: text ?? '', ...(details.length === 0 ? {} : { details: [...details] }) }];
+}
+
+function rememberedOf({ tool_calls }: JsonObject, target: PatchTarget): readonly Reasoning[] {
+  const [call] = objectsOf(tool_calls);
+  const id = textOf(call?.id);
+  const name = textOf(objectOf(call?.function)?.name);
+  if (id === undefined || name === undefined) return [];
+  const history = target.recall.lookup({ kind: 'call', id, name })?.history;
+  return history?.family === target.capabilities.signatureFamily ? history.parts : [];
+}
+
+/** Streams number their calls, and clients return the number with them. */
+function withoutExtras(call: JsonValue): JsonValue {
+  if (!isJsonObject(call)) return call;
+  const { extra_content: _signature, index: _index, ...own } = call;
+  return own;
+}

@@ -1,0 +1,111 @@
+// Puts a client's own messages in order where upstreams refuse them: results behind their calls, media where they may stand.
+
+import type { Receipt } from '../../canonical/receipt.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import { itemsOf, objectsOf, textOf } from '../read-values.ts';
+
+/** Messages that need nothing stay the same objects. */
+export function patchMessages(messages: JsonValue | undefined, receipt: Receipt): JsonObject[] {
+  const plain = objectsOf(messages).map(withoutMarks);
+  return moveMedia(pairResults(plain, receipt), receipt);
+}
+
+/** Marks for caches are other upstreams'; a picture's address may stand bare, as some clients write it. */
+function withoutMarks(message: JsonObject): JsonObject {
+  const { cache_control: mark, ...rest } = message;
+  const own = mark === undefined ? message : rest;
+  if (!Array.isArray(own.content)) return own;
+  const content = own.content.map(patchPart);
+  return content.every((part, at) => part === itemsOf(own.content)[at]) ? own : { ...own, content };
+}
+
+function patchPart(part: JsonValue): JsonValue {
+  if (!isJsonObject(part)) return part;
+  const { cache_control: mark, ...rest } = part;
+  const own = mark === undefined ? part : rest;
+  const url = textOf(own.image_url);
+  return url === undefined ? own : { ...own, image_url: { url } };
+}
+
+/**
+ * Every call has its result right behind it, and one alone: late ones are moved up, missing ones told as such. Results
+ * to no call are the client's mistake, which the upstream names.
+ */
+function pairResults(messages: readonly JsonObject[], receipt: Receipt): readonly JsonObject[] {
+  const results = resultsById(messages);
+  const called = new Set<string>();
+  const paired: JsonObject[] = [];
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      if (!called.has(textOf(message.tool_call_id) ?? '')) paired.push(message);
+      continue;
+    }
+    paired.push(message);
+    for (const { id } of objectsOf(message.tool_calls)) {
+      const callId = textOf(id) ?? '';
+      called.add(callId);
+      paired.push(takeResult(callId, results, receipt));
+    }
+  }
+  for (const [id, left] of results) {
+    if (!called.has(id) || left.length === 0) continue;
+    receipt.add('dropped', 'messages', told`A second result of tool call ${id} was dropped.`);
+  }
+  const isSame =
+    paired.length === messages.length && paired.every((one, at) => one === messages[at]);
+  if (!isSame && paired.length === messages.length) {
+    receipt.add('repaired', 'messages', told`Results of tool calls were moved behind their calls.`);
+  }
+  return paired;
+}
+
+function resultsById(messages: readonly JsonObject[]): ReadonlyMap<string, JsonObject[]> {
+  const results = new Map<string, JsonObject[]>();
+  for (const message of messages) {
+    if (message.role !== 'tool') continue;
+    const id = textOf(message.tool_call_id) ?? '';
+    const known = results.get(id);
+    if (known === undefined) results.set(id, [message]);
+    else known.push(message);
+  }
+  return results;
+}
+
+function takeResult(
+  id: string,
+  results: ReadonlyMap<string, JsonObject[]>,
+  receipt: Receipt,
+): JsonObject {
+  const found = results.get(id)?.shift();
+  if (found !== undefined) return found;
+  receipt.add('repaired', 'messages', told`Tool call ${id} has no result; "no result" was sent.`);
+  return { role: 'tool', tool_call_id: id, content: 'Error: no result' };
+}
+
+/** Pictures of results stand in a user message behind the last result of the step. */
+function moveMedia(messages: readonly JsonObject[], receipt: Receipt): JsonObject[] {
+  const moved: JsonObject[] = [];
+  let waiting: JsonObject[] = [];
+  const release = (): void => {
+    if (waiting.length > 0) moved.push({ role: 'user', content: waiting });
+    waiting = [];
+  };
+  for (const message of messages) {
+    if (message.role !== 'tool') release();
+    const parts = message.role === 'tool' ? objectsOf(message.content) : [];
+    const media = parts.filter(({ type }) => type !== 'text');
+    if (media.length === 0) {
+      moved.push(message);
+      continue;
+    }
+    const reason = told`Media of tool results stand in the user message behind them.`;
+    receipt.add('approximated', 'messages', reason);
+    const texts = parts.filter(({ type }) => type === 'text').map(({ text }) => textOf(text) ?? '');
+    const content = texts.join('\n') || 'The result is in the next message.';
+    moved.push({ ...message, content });
+    waiting.push(...media);
+  }
+  release();
+  return moved;
+}

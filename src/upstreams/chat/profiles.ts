@@ -1,0 +1,314 @@
+// How one upstream of the Chat Completions wire is reached, and what it does differently: data, never a name.
+
+import type { Effort } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+
+export interface ChatProfile {
+  readonly id: string;
+  /** Without a slash at the end; may end in a version segment such as `/v1`. */
+  readonly baseUrl: string;
+  readonly userAgent: string;
+  readonly paths: ChatPaths;
+  /** Parameters of every address, such as `api-version`. */
+  readonly query: Readonly<Record<string, string>>;
+  /** `bearer`, or the name of the header that carries the key. */
+  readonly auth: 'bearer' | { readonly header: string };
+  /** Headers of every request beside the credential. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly quirks: ChatQuirks;
+}
+
+/** Below the base URL. `{model}` stands for the model's id, percent-encoded. */
+export interface ChatPaths {
+  readonly chat: string;
+  readonly models: string;
+  readonly embeddings: string;
+}
+
+/** A field of the assistant's message that holds its thoughts. */
+export type ReasoningField = 'reasoning_content' | 'reasoning' | 'reasoning_details';
+
+export type EffortWord = Effort | 'none';
+
+/** What an upstream of this wire takes, where they differ. */
+export interface ChatQuirks {
+  readonly limitField: 'max_tokens' | 'max_completion_tokens';
+  /** The role of instructions; `developer` is sent to models that reason, which prefer it. */
+  readonly instructionsRole: 'system' | 'developer';
+  /** Where thoughts of earlier turns go back; absent where they stay out. */
+  readonly sendsReasoning?: ReasoningField | undefined;
+  /** True where a call has to come back with thoughts, be they empty. */
+  readonly wantsReasoning?: boolean | undefined;
+  /**
+   * How an effort is said: `reasoning_effort`, `reasoning: {effort}`, with it the switch `thinking: {type}`, or a
+   * switch of the chat template, `chat_template_kwargs: {enable_thinking}`; absent where it cannot be.
+   */
+  readonly effort?: 'field' | 'object' | 'field-and-switch' | 'template' | undefined;
+  /** The words it has for an effort, by rising amount. Where the id of the model says more, that counts. */
+  readonly efforts: readonly EffortWord[];
+  /** True where only ids of a reasoning generation reason, and those refuse settings of sampling. */
+  readonly knowsGenerations: boolean;
+  /** Whether streams tell their usage when `stream_options.include_usage` asks for it. */
+  readonly takesIncludeUsage: boolean;
+  /** Whether functions may be strict. */
+  readonly takesStrict: boolean;
+  /** The most it takes; `schema-alone` is `json_schema` without `json_object`. */
+  readonly responseFormat: 'json-schema' | 'schema-alone' | 'json-object' | 'none';
+  readonly takesParallelToolCalls: boolean;
+  /** Whether a choice may be limited to some of the tools; else only those are offered. */
+  readonly takesAllowedTools: boolean;
+  /** Whether `n` may be more than 1. */
+  readonly takesChoices: boolean;
+  readonly takesLogprobs: boolean;
+  readonly takesPenalties: boolean;
+  readonly takesTopK: boolean;
+  readonly takesServiceTier: boolean;
+  /** Whether `web_search_options` asks for a search of the web. */
+  readonly takesWebSearch: boolean;
+  readonly seedField?: 'seed' | 'random_seed' | undefined;
+  /** How many stop sequences are taken. */
+  readonly maxStops: number;
+  /** Pictures by any address, as data alone, or not at all. */
+  readonly images: 'any' | 'base64' | 'none';
+  readonly takesAudio: boolean;
+  /** Whether documents may be sent as `file` parts. */
+  readonly takesFiles: boolean;
+  /** The form of the ids of tool calls: up to 40 characters, or exactly nine letters and digits. */
+  readonly callIds: 'up-to-40' | 'nine';
+  /** Fields of every request; they win over its own. */
+  readonly extraBody: JsonObject;
+}
+
+/** Sources: the types of `openai` (resources/chat/completions); platform.openai.com, "Reasoning models". */
+const OPENAI: ChatQuirks = {
+  limitField: 'max_completion_tokens',
+  instructionsRole: 'developer',
+  effort: 'field',
+  efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+  knowsGenerations: true,
+  takesIncludeUsage: true,
+  takesStrict: true,
+  responseFormat: 'json-schema',
+  takesParallelToolCalls: true,
+  takesAllowedTools: true,
+  takesChoices: true,
+  takesLogprobs: true,
+  takesPenalties: true,
+  takesTopK: false,
+  takesServiceTier: true,
+  takesWebSearch: true,
+  seedField: 'seed',
+  maxStops: 4,
+  images: 'any',
+  takesAudio: true,
+  takesFiles: true,
+  callIds: 'up-to-40',
+  extraBody: {},
+};
+
+/** What most compatible servers take, in the fields they have had for longest. */
+const COMPATIBLE: ChatQuirks = {
+  ...OPENAI,
+  limitField: 'max_tokens',
+  instructionsRole: 'system',
+  efforts: ['none', 'minimal', 'low', 'medium', 'high'],
+  knowsGenerations: false,
+  takesStrict: false,
+  takesAllowedTools: false,
+  takesServiceTier: false,
+  takesWebSearch: false,
+  takesFiles: false,
+};
+
+/**
+ * What services and servers document to do differently. An operator chooses one by name; nothing here looks at
+ * addresses or models.
+ */
+export const QUIRK_PRESETS = {
+  /**
+   * openrouter.ai/docs, "Reasoning Tokens": `reasoning: {effort, max_tokens}` with the words from none to xhigh,
+   * thoughts in `reasoning` and `reasoning_details`, whose sequence goes back as it came; "Parameters": top_k,
+   * strict tools, `file` parts.
+   */
+  openrouter: {
+    ...COMPATIBLE,
+    effort: 'object',
+    efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+    sendsReasoning: 'reasoning_details',
+    takesStrict: true,
+    takesTopK: true,
+    takesFiles: true,
+  },
+  /**
+   * console.groq.com/docs/openai: logprobs, top_logprobs, logit_bias and messages[].name are a 400, n must be 1.
+   * console.groq.com/docs/reasoning: `reasoning_effort`, thoughts in `reasoning`.
+   */
+  groq: {
+    ...COMPATIBLE,
+    limitField: 'max_completion_tokens',
+    efforts: ['none', 'low', 'medium', 'high'],
+    sendsReasoning: 'reasoning',
+    takesChoices: false,
+    takesLogprobs: false,
+    takesAudio: false,
+  },
+  /**
+   * docs.mistral.ai/api: `random_seed`; no `stream_options` (the last chunk has the usage), no logprobs. Ids of
+   * calls are nine letters and digits: "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9"
+   * (langchain-ai/langchain#24668, anomalyco/opencode#1680).
+   */
+  mistral: {
+    ...COMPATIBLE,
+    efforts: ['none', 'high'],
+    takesIncludeUsage: false,
+    takesStrict: true,
+    takesLogprobs: false,
+    takesAudio: false,
+    seedField: 'random_seed',
+    callIds: 'nine',
+  },
+  /**
+   * api-docs.deepseek.com/guides/thinking_mode: the switch `thinking: {type}`, efforts low, high and max, and
+   * `reasoning_content`, which has to come back in a tool loop; /api/create-chat-completion: `max_tokens`, up to 16
+   * stop sequences, `json_object` alone, text alone, roles system, user, assistant and tool.
+   */
+  deepseek: {
+    ...COMPATIBLE,
+    effort: 'field-and-switch',
+    efforts: ['none', 'low', 'high', 'max'],
+    sendsReasoning: 'reasoning_content',
+    wantsReasoning: true,
+    responseFormat: 'json-object',
+    takesParallelToolCalls: false,
+    takesChoices: false,
+    seedField: undefined,
+    maxStops: 16,
+    images: 'none',
+    takesAudio: false,
+  },
+  /**
+   * docs.x.ai, "Reasoning": presence_penalty, frequency_penalty and stop are refused by models that reason, which
+   * most are now; thoughts in `reasoning_content`. The gateway cuts at stop sequences itself.
+   */
+  xai: {
+    ...COMPATIBLE,
+    limitField: 'max_completion_tokens',
+    efforts: ['none', 'low', 'medium', 'high'],
+    takesStrict: true,
+    takesPenalties: false,
+    maxStops: 0,
+    takesAudio: false,
+  },
+  /**
+   * docs.vllm.ai, "OpenAI-Compatible Server": top_k among the extra parameters, `chat_template_kwargs`; "Reasoning
+   * Outputs": `reasoning`, which was called `reasoning_content`, and `enable_thinking` of the template.
+   */
+  vllm: {
+    ...COMPATIBLE,
+    effort: 'template',
+    sendsReasoning: 'reasoning',
+    takesTopK: true,
+  },
+  /**
+   * ggml-org/llama.cpp, tools/server/README.md: `chat_template_kwargs` with `enable_thinking`, `reasoning_content`,
+   * `response_format` with a schema; one answer a request.
+   */
+  'llama.cpp': {
+    ...COMPATIBLE,
+    effort: 'template',
+    sendsReasoning: 'reasoning_content',
+    takesChoices: false,
+    takesTopK: true,
+  },
+  /**
+   * lmstudio.ai/docs/developer/openai-compat/chat-completions: model, top_p, top_k, messages, temperature,
+   * max_tokens, stream, stop, both penalties, logit_bias, seed; "Structured Output": json_schema, which is the only
+   * format beside text.
+   */
+  'lm-studio': {
+    ...COMPATIBLE,
+    effort: undefined,
+    responseFormat: 'schema-alone',
+    takesParallelToolCalls: false,
+    takesChoices: false,
+    takesLogprobs: false,
+    takesTopK: true,
+    images: 'base64',
+    takesAudio: false,
+  },
+  /**
+   * docs.ollama.com/api/openai-compatibility, "Supported request fields": no n and no parallel_tool_calls;
+   * `reasoning_effort` in high, medium, low, none, and thoughts in `reasoning`.
+   */
+  ollama: {
+    ...COMPATIBLE,
+    efforts: ['none', 'low', 'medium', 'high'],
+    sendsReasoning: 'reasoning',
+    takesParallelToolCalls: false,
+    takesChoices: false,
+    images: 'base64',
+    takesAudio: false,
+  },
+} as const satisfies Readonly<Record<string, ChatQuirks>>;
+
+export type QuirkPreset = keyof typeof QUIRK_PRESETS;
+
+/** What an operator may say of an upstream of this wire. */
+export interface ChatProfileOptions {
+  readonly id?: string | undefined;
+  readonly version?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly paths?: Partial<ChatPaths> | undefined;
+  readonly query?: Readonly<Record<string, string>> | undefined;
+  readonly auth?: ChatProfile['auth'] | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** A preset, the fields that differ, or both. */
+  readonly quirks?:
+    | QuirkPreset
+    | (Partial<ChatQuirks> & { readonly preset?: QuirkPreset })
+    | undefined;
+}
+
+/** Azure's addresses fit as well: `paths.chat` `/openai/deployments/{model}/chat/completions`, `query` `api-version`. */
+const PATHS: ChatPaths = {
+  chat: '/chat/completions',
+  models: '/models',
+  embeddings: '/embeddings',
+};
+
+/** The public API. */
+export function createOpenAiProfile(options: ChatProfileOptions = {}): ChatProfile {
+  const { id = 'openai', baseUrl = 'https://api.openai.com/v1' } = options;
+  return createProfile({ ...options, id, baseUrl }, OPENAI);
+}
+
+/** Any service or server that speaks the wire. */
+export function createCompatibleProfile(
+  options: ChatProfileOptions & { readonly baseUrl: string },
+): ChatProfile {
+  return createProfile({ ...options, id: options.id ?? 'openai-compatible' }, COMPATIBLE);
+}
+
+function createProfile(
+  options: ChatProfileOptions & { readonly id: string; readonly baseUrl: string },
+  usual: ChatQuirks,
+): ChatProfile {
+  const { id, version, baseUrl, paths, query = {}, auth = 'bearer', headers = {} } = options;
+  return {
+    id,
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    userAgent: version === undefined ? 'isthmus' : `isthmus/${version}`,
+    paths: { ...PATHS, ...paths },
+    query,
+    auth,
+    headers,
+    quirks: quirksOf(options.quirks, usual),
+  };
+}
+
+function quirksOf(said: ChatProfileOptions['quirks'], usual: ChatQuirks): ChatQuirks {
+  if (said === undefined) return usual;
+  if (typeof said === 'string') return QUIRK_PRESETS[said];
+  const { preset, ...changed } = said;
+  return { ...(preset === undefined ? usual : QUIRK_PRESETS[preset]), ...changed };
+}

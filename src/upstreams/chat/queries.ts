@@ -1,0 +1,225 @@
+// Builds the HTTP requests of this wire, and asks for what is no answer of a model: the model list, vectors.
+
+import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
+import { GatewayError } from '../../canonical/error.ts';
+import type { ModelTask } from '../../canonical/model.ts';
+import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import { pathFault } from '../errors.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import type { ClientRequest, UpstreamClient } from '../transport/client.ts';
+import type { AccountAccess, UpstreamCall, UpstreamEmbedCall, UpstreamModel } from '../upstream.ts';
+import type { ChatProfile } from './profiles.ts';
+
+/** Of a client's headers those that mean something to upstreams of this wire. */
+const CLIENT_HEADERS =
+  /^(?:openai-(?:organization|project|beta)|http-referer|x-title|x-stainless-.+|idempotency-key)$/;
+
+/** A POST with the account's credential. */
+export function postRequest(
+  profile: ChatProfile,
+  path: string,
+  call: Omit<UpstreamCall, 'stream'>,
+): ClientRequest {
+  const { access, body, modelId, receipt, freshConnection, signal, clientHeaders = {} } = call;
+  const passed = Object.entries(clientHeaders).filter(([name]) => CLIENT_HEADERS.test(name));
+  const request = requestOf(profile, path.replace('{model}', encodeURIComponent(modelId)), {
+    access,
+    signal,
+  });
+  return {
+    ...request,
+    method: 'POST',
+    headers: { ...Object.fromEntries(passed), ...request.headers },
+    body,
+    receipt,
+    freshConnection,
+  };
+}
+
+/** A GET with the account's credential. */
+export function requestOf(
+  { auth, headers, query }: Pick<ChatProfile, 'auth' | 'headers' | 'query'>,
+  path: string,
+  { access, signal }: Pick<UpstreamCall, 'access' | 'signal'>,
+): ClientRequest {
+  const { credential, proxyUrl } = access;
+  const parameters = new URLSearchParams(query);
+  const key =
+    auth === 'bearer' ? { authorization: `Bearer ${credential}` } : { [auth.header]: credential };
+  return {
+    method: 'GET',
+    path: parameters.size === 0 ? path : `${path}?${parameters}`,
+    // Local servers ask for no key, and an empty one is none.
+    headers: credential === '' ? headers : { ...headers, ...key },
+    proxyUrl,
+    secrets: credential === '' ? [] : [credential],
+    signal,
+  };
+}
+
+/** Whom to ask. */
+interface Asked {
+  readonly client: Pick<UpstreamClient, 'readObject'>;
+  readonly profile: ChatProfile;
+}
+
+/** Statuses of a list that is not there. */
+const NO_SUCH_LIST: readonly unknown[] = [404, 405, 501];
+
+/**
+ * The models of `GET /models`, each once. None where the upstream has no such list: the account may serve all the same.
+ * @throws GatewayError with `failure` set.
+ */
+export async function listModels(
+  { client, profile }: Asked,
+  access: AccountAccess,
+  signal: AbortSignal,
+): Promise<readonly UpstreamModel[]> {
+  const models = new Map<string, UpstreamModel>();
+  try {
+    const answer = await client.readObject(
+      requestOf(profile, profile.paths.models, { access, signal }),
+    );
+    for (const item of objectsOf(answer.data ?? answer.models)) {
+      const model = readModel(item);
+      if (model !== undefined && !models.has(model.id)) models.set(model.id, model);
+    }
+  } catch (error) {
+    const isMissing = error instanceof GatewayError && NO_SUCH_LIST.includes(error.failure?.status);
+    if (!isMissing) throw error;
+  }
+  return [...models.values()];
+}
+
+/**
+ * Beside `id` services tell more: `context_length`, `top_provider.max_completion_tokens`, `supported_parameters`
+ * (OpenRouter), `context_window`, `max_completion_tokens` (Groq), `max_context_length`, `capabilities` (Mistral),
+ * `max_model_len` (vLLM), `meta.n_ctx_train` (llama.cpp).
+ */
+function readModel(model: JsonObject): UpstreamModel | undefined {
+  const id = textOf(model.id) ?? textOf(model.name) ?? '';
+  if (id === '') return undefined;
+  const { supported_parameters: parameters, top_provider: provider, meta } = model;
+  const inputTokenLimit =
+    readLimit(model.context_length) ??
+    readLimit(model.max_model_len) ??
+    readLimit(model.context_window) ??
+    readLimit(model.max_context_length) ??
+    readLimit(objectOf(meta)?.n_ctx) ??
+    readLimit(objectOf(meta)?.n_ctx_train);
+  return {
+    id,
+    displayName: textOf(model.name) === id ? undefined : textOf(model.name),
+    description: textOf(model.description),
+    inputTokenLimit,
+    outputTokenLimit:
+      readLimit(objectOf(provider)?.max_completion_tokens) ??
+      readLimit(model.max_completion_tokens) ??
+      readLimit(model.max_output_tokens),
+    supportsThinking: Array.isArray(parameters) ? parameters.includes('reasoning') : undefined,
+    tasks: readTasks(model, id),
+  };
+}
+
+function readLimit(value: JsonValue | undefined): number | undefined {
+  const limit = readNumber(value);
+  return limit !== undefined && Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
+}
+
+/** By what the list says (Mistral's `completion_chat`, LM Studio's `type`), else by the word in the id. */
+function readTasks(
+  { capabilities, type }: JsonObject,
+  id: string,
+): readonly ModelTask[] | undefined {
+  const chats = objectOf(capabilities)?.completion_chat;
+  if (type === 'embeddings' || type === 'embedding') return ['embed'];
+  if (/(?:^|[-_/.])embed(?:ding)?s?(?:$|[-_/.:])/i.test(id)) return ['embed'];
+  return chats === true ? ['generate'] : undefined;
+}
+
+/** `openai` resources/embeddings.d.ts, `input`: at most 2048 texts. */
+const MAX_INPUTS = 2048;
+
+/** The wire body of one text; several that agree in all else are one request. */
+export function encodeEmbedInput({ text, dimensions, title }: EmbedInput): JsonObject {
+  const input = title === undefined ? text : `${title}\n\n${text}`;
+  return dimensions === undefined ? { input } : { input, dimensions };
+}
+
+/**
+ * The vectors of `call.bodies` in their order, some at a time.
+ * @throws GatewayError with `failure` set.
+ */
+export async function* embed(asked: Asked, call: UpstreamEmbedCall): AsyncGenerator<EmbedAnswer> {
+  for (const bodies of batches(call.bodies)) yield await embedBatch(asked, { ...call, bodies });
+}
+
+function* batches(bodies: readonly JsonObject[]): Generator<readonly JsonObject[]> {
+  let batch: JsonObject[] = [];
+  let settings = '';
+  for (const body of bodies) {
+    const { input: _input, ...own } = body;
+    const said = JSON.stringify(own);
+    if (batch.length > 0 && (said !== settings || batch.length === MAX_INPUTS)) {
+      yield batch;
+      batch = [];
+    }
+    settings = said;
+    batch.push(body);
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function embedBatch(
+  { client, profile }: Asked,
+  call: UpstreamEmbedCall,
+): Promise<EmbedAnswer> {
+  const { bodies, modelId } = call;
+  const [first = {}] = bodies;
+  const input = bodies.map((one) => one.input ?? '');
+  const body = { ...first, model: modelId, input };
+  const answer = await client.readObject(
+    postRequest(profile, profile.paths.embeddings, { ...call, body }),
+  );
+  const data = objectsOf(answer.data);
+  if (data.length !== bodies.length) {
+    throw pathFault(told`The upstream gave ${data.length} vectors for ${bodies.length} inputs.`);
+  }
+  const usage = objectOf(answer.usage);
+  return {
+    embeddings: inOrder(data).map(readEmbedding),
+    promptTokens: readLimit(usage?.prompt_tokens),
+    nativeUsages: usage === undefined ? [] : [usage],
+  };
+}
+
+/** By their number, where each has one. */
+function inOrder(data: readonly JsonObject[]): readonly JsonObject[] {
+  const numbers = data.map(({ index }) => readNumber(index));
+  if (numbers.includes(undefined)) return data;
+  return data.toSorted(
+    (one, other) => (readNumber(one.index) ?? 0) - (readNumber(other.index) ?? 0),
+  );
+}
+
+function readEmbedding(native: JsonObject): Embedding {
+  const { embedding } = native;
+  const values =
+    typeof embedding === 'string'
+      ? readFloats(embedding)
+      : itemsOf(embedding).map((value) => readNumber(value) ?? Number.NaN);
+  if (values.length === 0 || !values.every(Number.isFinite)) {
+    throw pathFault(told`The upstream gave an embedding without a vector.`);
+  }
+  return { values, native };
+}
+
+const BYTES_PER_FLOAT = 4;
+
+/** Base64 of single precision, little-endian. */
+function readFloats(base64: string): readonly number[] {
+  const bytes = Buffer.from(base64, 'base64');
+  const length = Math.floor(bytes.length / BYTES_PER_FLOAT);
+  return Array.from({ length }, (_, at) => bytes.readFloatLE(at * BYTES_PER_FLOAT));
+}

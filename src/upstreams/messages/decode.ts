@@ -1,0 +1,528 @@
+// Decodes the events of one Messages answer, streamed or whole, into canonical events.
+
+import type { GatewayError } from '../../canonical/error.ts';
+import type {
+  BlockOpening,
+  CanonicalEvent,
+  ChoiceEnd,
+  FinishReason,
+} from '../../canonical/event.ts';
+import type { Signature } from '../../canonical/request.ts';
+import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  readNumber,
+} from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import { scrubText } from '../../lib/redact.ts';
+import type { Frame } from '../../stream/sse.ts';
+import { answerFault, pathFault } from '../errors.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import type { DecodeContext, Decoder } from '../upstream.ts';
+import { classifyErrorFrame } from './errors.ts';
+import { Research, readServerCall, readServerResult } from './server-tools.ts';
+
+/** The block of the wire that is being sent. */
+type OpenBlock =
+  | { readonly kind: 'text'; readonly index: number; readonly start: number }
+  | { readonly kind: 'thinking'; readonly index: number; text: string; signature: string }
+  | {
+      readonly kind: 'call' | 'server-call';
+      readonly block: JsonObject;
+      /** Of a call that is shown as it comes. */
+      readonly index: number | undefined;
+      json: string;
+    }
+  /** Whole in its opening, or of a kind unknown here. */
+  | { readonly kind: 'whole' };
+
+/** Kinds of blocks are few; more are an upstream's nonsense. */
+const MAX_UNREAD = 5;
+
+/**
+ * One answer has one choice. Calls are shown once their arguments are whole: what breaks off inside one was never
+ * called. An answer without `message_stop` was cut off. Where the client is shown the frames themselves, calls
+ * are told as they begin, and nobody asks for the rest.
+ */
+export class MessagesDecoder implements Decoder {
+  readonly #now: () => number;
+  readonly #context: DecodeContext;
+  readonly #research: Research | undefined;
+  readonly #passesParts: boolean;
+  #nextIndex = 0;
+  #open: OpenBlock | undefined;
+  #textLength = 0;
+  #hasCalls = false;
+  #hasBrokenCall = false;
+  /** What the model thought and did by itself since the last call. */
+  #trace: JsonObject[] = [];
+  #unread: Set<string> | undefined;
+  #counts: JsonObject | undefined;
+  #hasStarted = false;
+  #isWhole = false;
+  #hasEnded = false;
+  #stop: JsonObject | undefined;
+
+  /** @param now milliseconds since the epoch, for errors that name a time. */
+  constructor(context: DecodeContext, now: () => number) {
+    this.#now = now;
+    this.#context = context;
+    this.#passesParts = context.passesParts === true;
+    this.#research = this.#passesParts
+      ? undefined
+      : new Research(context.placesCitations !== false);
+  }
+
+  get usage(): Usage | undefined {
+    return this.#counts && readUsage(this.#counts);
+  }
+
+  push(frame: JsonObject): CanonicalEvent[] {
+    const events: CanonicalEvent[] = [];
+    if (!this.#hasEnded) this.#read(frame, events);
+    return events;
+  }
+
+  repeat({ repeats, said }: Frame): CanonicalEvent[] | undefined {
+    if (this.#hasEnded || repeats === undefined || said === undefined) return undefined;
+    const events: CanonicalEvent[] = [];
+    const delta = objectOf(repeats.delta);
+    if (delta === undefined) return undefined;
+    this.#readPiece(textOf(delta.type), said, events);
+    return events;
+  }
+
+  end(): CanonicalEvent[] {
+    const events: CanonicalEvent[] = [];
+    if (this.#hasEnded) return events;
+    if (!this.#isWhole) {
+      const fault = this.#hasStarted
+        ? told`The upstream cut its answer off.`
+        : told`The upstream closed without an answer.`;
+      return this.#fail(pathFault(fault), events);
+    }
+    this.#closeBlock(events);
+    const end = this.#readEnd();
+    if (end instanceof Error) return this.#fail(end, events);
+    const grounding = this.#research?.grounding();
+    if (grounding !== undefined) events.push(grounding);
+    this.#pushUsage(events);
+    this.#hasEnded = true;
+    events.push({ kind: 'finish', choices: [end] });
+    return events;
+  }
+
+  #read(frame: JsonObject, events: CanonicalEvent[]): void {
+    switch (frame.type) {
+      case 'message_start':
+        this.#start(objectOf(frame.message) ?? {}, events);
+        break;
+      case 'content_block_start':
+        this.#openBlock(objectOf(frame.content_block) ?? {}, events);
+        break;
+      case 'content_block_delta':
+        this.#readDelta(objectOf(frame.delta) ?? {}, events);
+        break;
+      case 'content_block_stop':
+        this.#closeBlock(events);
+        break;
+      case 'message_delta':
+        this.#stop = { ...this.#stop, ...objectOf(frame.delta) };
+        this.#count(frame.usage);
+        break;
+      case 'message_stop':
+        this.#isWhole = true;
+        break;
+      case 'message':
+        this.#readMessage(frame, events);
+        break;
+      case 'error':
+        this.#fail(classifyErrorFrame(frame.error, this.#now(), this.#secrets()), events);
+        break;
+      default:
+        // `ping`, and events of later dates. Compatible upstreams leave the type of an error out.
+        if (isJsonObject(frame.error)) {
+          this.#fail(classifyErrorFrame(frame.error, this.#now(), this.#secrets()), events);
+        }
+    }
+  }
+
+  #start(message: JsonObject, events: CanonicalEvent[]): void {
+    this.#count(message.usage);
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    const upstreamId = textOf(message.id);
+    events.push({
+      kind: 'start',
+      upstreamId,
+      modelVersion: textOf(message.model),
+      usage: this.usage,
+    });
+  }
+
+  /** A whole answer is the events of its stream at once. */
+  #readMessage(message: JsonObject, events: CanonicalEvent[]): void {
+    this.#start(message, events);
+    for (const block of objectsOf(message.content)) {
+      this.#openBlock(block, events);
+      this.#closeBlock(events);
+    }
+    const { stop_reason, stop_sequence, stop_details } = message;
+    this.#stop = {
+      ...(stop_reason === undefined ? {} : { stop_reason }),
+      ...(stop_sequence === undefined ? {} : { stop_sequence }),
+      ...(stop_details === undefined ? {} : { stop_details }),
+    };
+    this.#isWhole = true;
+  }
+
+  #openBlock(block: JsonObject, events: CanonicalEvent[]): void {
+    this.#closeBlock(events);
+    const type = textOf(block.type) ?? '';
+    switch (type) {
+      case 'text': {
+        this.#open = {
+          kind: 'text',
+          index: this.#begin({ kind: 'text' }, events),
+          start: this.#textLength,
+        };
+        this.#readPiece('text_delta', textOf(block.text) ?? '', events);
+        for (const citation of objectsOf(block.citations)) this.#research?.cite(citation);
+        break;
+      }
+      case 'thinking': {
+        const index = this.#begin({ kind: 'thinking' }, events);
+        this.#open = {
+          kind: 'thinking',
+          index,
+          text: '',
+          signature: textOf(block.signature) ?? '',
+        };
+        this.#readPiece('thinking_delta', textOf(block.thinking) ?? '', events);
+        break;
+      }
+      case 'redacted_thinking':
+        this.#keep(block);
+        this.#open = { kind: 'whole' };
+        break;
+      case 'tool_use': {
+        this.#hasCalls = true;
+        const index = this.#passesParts ? this.#beginCall(block, events) : undefined;
+        this.#open = { kind: 'call', block, index, json: '' };
+        break;
+      }
+      case 'server_tool_use':
+        this.#open = { kind: 'server-call', block, index: undefined, json: '' };
+        break;
+      default:
+        this.#open = { kind: 'whole' };
+        this.#readWhole(type, block, events);
+    }
+  }
+
+  #readDelta(delta: JsonObject, events: CanonicalEvent[]): void {
+    switch (delta.type) {
+      case 'text_delta':
+        this.#readPiece('text_delta', textOf(delta.text) ?? '', events);
+        break;
+      case 'thinking_delta':
+        this.#readPiece('thinking_delta', textOf(delta.thinking) ?? '', events);
+        break;
+      case 'input_json_delta':
+        this.#readPiece('input_json_delta', textOf(delta.partial_json) ?? '', events);
+        break;
+      case 'signature_delta':
+        // The last one counts, as for the vendor's own readers.
+        if (this.#open?.kind === 'thinking') this.#open.signature = textOf(delta.signature) ?? '';
+        break;
+      case 'citations_delta':
+        if (this.#open?.kind === 'text') this.#research?.cite(objectOf(delta.citation) ?? {});
+        break;
+      default:
+    }
+  }
+
+  /** A piece of the open block; one of another kind of block means nothing. */
+  #readPiece(type: string | undefined, text: string, events: CanonicalEvent[]): void {
+    const open = this.#open;
+    if (open === undefined || text === '') return;
+    if (open.kind === 'text' && type === 'text_delta') {
+      this.#textLength += text.length;
+      this.#research?.addText(text);
+      events.push({ kind: 'block-delta', index: open.index, delta: { kind: 'text', text } });
+    } else if (open.kind === 'thinking' && type === 'thinking_delta') {
+      if (!this.#passesParts) open.text += text;
+      events.push({ kind: 'block-delta', index: open.index, delta: { kind: 'thinking', text } });
+    } else if ('json' in open && type === 'input_json_delta') {
+      if (open.index === undefined) open.json += text;
+      else {
+        const delta = { kind: 'arguments', json: text } as const;
+        events.push({ kind: 'block-delta', index: open.index, delta });
+      }
+    }
+  }
+
+  #closeBlock(events: CanonicalEvent[]): void {
+    const open = this.#open;
+    this.#open = undefined;
+    switch (open?.kind) {
+      case undefined:
+      case 'whole':
+        return;
+      case 'text':
+        this.#research?.endText({ startIndex: open.start, endIndex: this.#textLength });
+        events.push({ kind: 'block-end', index: open.index });
+        return;
+      case 'thinking': {
+        const { index, text, signature } = open;
+        if (signature !== '') this.#keep({ type: 'thinking', thinking: text, signature });
+        events.push({ kind: 'block-end', index, signature: this.#signatureOf(signature) });
+        return;
+      }
+      case 'call':
+        this.#endCall(open, events);
+        return;
+      case 'server-call':
+        this.#endServerCall(open, events);
+        return;
+      default:
+        open satisfies never;
+    }
+  }
+
+  #endCall(
+    { block, index: shown, json }: Extract<OpenBlock, { kind: 'call' | 'server-call' }>,
+    events: CanonicalEvent[],
+  ): void {
+    if (shown !== undefined) {
+      events.push({ kind: 'block-end', index: shown });
+      return;
+    }
+    const input = readInput(json, block.input);
+    if (input === undefined || textOf(block.name) === undefined) {
+      this.#hasBrokenCall = true;
+      return;
+    }
+    const index = this.#beginCall(block, events);
+    if (input !== '{}') {
+      events.push({ kind: 'block-delta', index, delta: { kind: 'arguments', json: input } });
+    }
+    events.push({ kind: 'block-end', index });
+  }
+
+  #beginCall({ id, name }: JsonObject, events: CanonicalEvent[]): number {
+    const { createId, callIdPrefix = 'call_', signatureFamily } = this.#context;
+    const parts = this.#trace;
+    this.#trace = [];
+    return this.#begin(
+      {
+        kind: 'tool-call',
+        id: textOf(id) ?? createId(callIdPrefix),
+        name: textOf(name) ?? '',
+        ...(parts.length === 0 ? {} : { trace: { family: signatureFamily, parts } }),
+      },
+      events,
+    );
+  }
+
+  #endServerCall(
+    { block, json }: Extract<OpenBlock, { kind: 'call' | 'server-call' }>,
+    events: CanonicalEvent[],
+  ): void {
+    const text = readInput(json, block.input);
+    const value = text === undefined ? undefined : parseJson(text);
+    const input = isJsonObject(value) ? value : {};
+    this.#keep({ ...block, input });
+    const code = readServerCall(block, input);
+    if (code !== undefined) this.#addWhole(code, events);
+    const early = this.#research?.call(block, input);
+    if (early !== undefined) events.push(early);
+  }
+
+  /** Blocks that are whole in their opening. */
+  #readWhole(type: string, block: JsonObject, events: CanonicalEvent[]): void {
+    if (type === 'image') {
+      const source = objectOf(block.source) ?? {};
+      const base64 = textOf(source.data);
+      const mediaType = textOf(source.media_type) ?? 'application/octet-stream';
+      if (base64 !== undefined) this.#addWhole({ kind: 'media', mediaType, base64 }, events);
+      return;
+    }
+    if (!type.endsWith('_tool_result')) {
+      if (!this.#passesParts) this.#noteUnread(type);
+      return;
+    }
+    this.#keep(block);
+    this.#research?.result(block);
+    const result = readServerResult(type, block);
+    if (result !== undefined) this.#addWhole(result, events);
+  }
+
+  #addWhole(block: BlockOpening, events: CanonicalEvent[]): void {
+    const index = this.#begin(block, events);
+    events.push({ kind: 'block-end', index });
+  }
+
+  #begin(block: BlockOpening, events: CanonicalEvent[]): number {
+    const index = this.#nextIndex;
+    this.#nextIndex += 1;
+    events.push({ kind: 'block-start', index, choice: 0, block });
+    return index;
+  }
+
+  /** For the next call: its client cannot carry what stands before it. */
+  #keep(block: JsonObject): void {
+    if (!this.#passesParts) this.#trace.push(block);
+  }
+
+  #noteUnread(type: string): void {
+    if (type === '') return;
+    this.#unread ??= new Set();
+    if (this.#unread.size < MAX_UNREAD) this.#unread.add(type);
+  }
+
+  #signatureOf(value: string): Signature | undefined {
+    if (value === '') return undefined;
+    return { value, family: this.#context.signatureFamily, on: 'thinking' };
+  }
+
+  #count(usage: JsonValue | undefined): void {
+    if (!isJsonObject(usage)) return;
+    const counts: JsonObject = { ...this.#counts };
+    for (const [name, value] of Object.entries(usage)) {
+      // Some upstreams count the prompt at the start alone, and write zeros at the end.
+      const isKnown = readNumber(counts[name]) !== undefined;
+      if (value !== null && !(isKnown && value === 0)) counts[name] = value;
+    }
+    this.#counts = counts;
+  }
+
+  #pushUsage(events: CanonicalEvent[]): void {
+    const { usage } = this;
+    if (usage !== undefined) events.push({ kind: 'usage', usage });
+  }
+
+  /** The answer's ending, or why it has none. */
+  #readEnd(): ChoiceEnd | GatewayError {
+    const rawReason = textOf(this.#stop?.stop_reason);
+    const details = objectOf(this.#stop?.stop_details);
+    const message = textOf(details?.explanation);
+    const { reason, isOdd } = readReason(rawReason, this.#hasCalls && !this.#hasBrokenCall);
+    if (this.#hasBrokenCall && reason !== 'max-tokens') {
+      return answerFault('The model made a tool call that cannot be used.', {
+        finishReason: rawReason,
+        finishMessage: undefined,
+        secrets: this.#secrets(),
+      });
+    }
+    return {
+      choice: 0,
+      reason,
+      rawReason,
+      isOdd,
+      message: message && scrubText(message, this.#secrets()),
+      stopSequence: reason === 'stop-sequence' ? textOf(this.#stop?.stop_sequence) : undefined,
+      unsupportedKinds: this.#unread && [...this.#unread],
+    };
+  }
+
+  #secrets(): readonly string[] {
+    const { access } = this.#context;
+    return access === undefined ? [] : [access.credential];
+  }
+
+  #fail(error: GatewayError, events: CanonicalEvent[]): CanonicalEvent[] {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open !== undefined && 'index' in open && open.index !== undefined) {
+      events.push({ kind: 'block-end', index: open.index });
+    }
+    this.#pushUsage(events);
+    this.#hasEnded = true;
+    events.push({ kind: 'error', error });
+    return events;
+  }
+}
+
+/** JSON of a call's arguments: as they came in pieces, else those of its opening; undefined when they are no object. */
+function readInput(json: string, given: JsonValue | undefined): string | undefined {
+  if (json.trim() === '') return JSON.stringify(objectOf(given) ?? {});
+  try {
+    return isJsonObject(parseJson(json)) ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface ReadReason {
+  readonly reason: FinishReason;
+  readonly isOdd?: true | undefined;
+}
+
+/** Source: Messages API, "Handling stop reasons". */
+function readReason(rawReason: string | undefined, hasCalls: boolean): ReadReason {
+  switch (rawReason) {
+    case 'refusal':
+      return { reason: 'safety' };
+    case 'max_tokens':
+    case 'model_context_window_exceeded':
+      return { reason: hasCalls ? 'tool-calls' : 'max-tokens' };
+    case 'stop_sequence':
+      return { reason: hasCalls ? 'tool-calls' : 'stop-sequence' };
+    case 'end_turn':
+    case 'tool_use':
+    case undefined:
+      return { reason: hasCalls ? 'tool-calls' : 'stop' };
+    default:
+      // `pause_turn`, and every reason newer than this table.
+      return { reason: hasCalls ? 'tool-calls' : 'stop', isOdd: true };
+  }
+}
+
+/** The counts are 32-bit in the stores of records. */
+const MAX_TOKEN_COUNT = 2_147_483_647;
+
+/** Written and read caches are part of the prompt, thoughts part of the output (Messages API, "Prompt caching"). */
+function readUsage(counts: JsonObject): Usage {
+  const cachedTokens = readCount(counts.cache_read_input_tokens);
+  const written = readCount(counts.cache_creation_input_tokens);
+  const output = readCount(counts.output_tokens);
+  const details = objectOf(counts.output_tokens_details);
+  const thoughtTokens = Math.min(output, readCount(details?.thinking_tokens));
+  return {
+    ...NO_USAGE,
+    promptTokens: readCount(counts.input_tokens) + written + cachedTokens,
+    cachedTokens,
+    answerTokens: output - thoughtTokens,
+    thoughtTokens,
+  };
+}
+
+function readCount(value: JsonValue | undefined): number {
+  const count = readNumber(value) ?? 0;
+  return count >= 0 && count <= MAX_TOKEN_COUNT ? Math.round(count) : 0;
+}
+
+/**
+ * `finished` when a frame ends the answer, `thought` where a long silence is usual: in a thought, and while a tool
+ * of the upstream runs.
+ */
+export function endingOf(frame: JsonObject): 'finished' | 'thought' | undefined {
+  switch (frame.type) {
+    case 'message_stop':
+      return 'finished';
+    case 'message':
+      return itemsOf(frame.content).length > 0 || frame.stop_reason ? 'finished' : undefined;
+    case 'content_block_start': {
+      const type = textOf(objectOf(frame.content_block)?.type);
+      return type === 'thinking' || type === 'server_tool_use' ? 'thought' : undefined;
+    }
+    case 'content_block_delta':
+      return objectOf(frame.delta)?.type === 'thinking_delta' ? 'thought' : undefined;
+    default:
+      return undefined;
+  }
+}

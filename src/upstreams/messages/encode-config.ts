@@ -1,0 +1,223 @@
+// Writes limits, sampling, thinking and the form of the answer.
+
+import { EFFORT_TOKENS, EFFORTS, tokensOfAmount } from '../../canonical/effort.ts';
+import { invalidRequest } from '../../canonical/error.ts';
+import type { ThinkingCapability } from '../../canonical/model.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
+import type {
+  CanonicalRequest,
+  Effort,
+  OutputFormat,
+  Reasoning,
+  ReasoningAmount,
+} from '../../canonical/request.ts';
+import { formatInWords } from '../../canonical/text-forms.ts';
+import { definedFields, isJsonObject, type JsonObject, readNumber } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import type { EncodeTarget } from '../upstream.ts';
+import { MIN_BUDGET, type ModelTraits, traitsOf } from './models.ts';
+import { toClosedSchema } from './schema.ts';
+
+/** The limit that is sent: the wire demands one. */
+export function encodeOutputLimit(
+  { maxOutputTokens }: Pick<CanonicalRequest, 'maxOutputTokens'>,
+  { modelId, capabilities: { outputTokenLimit } }: EncodeTarget,
+): number {
+  if (maxOutputTokens !== undefined) return Math.max(1, maxOutputTokens);
+  return Math.min(traitsOf(modelId).defaultOutputTokens, outputTokenLimit);
+}
+
+/** The output limit of a body that is sent. */
+export function outputLimit({ max_tokens: limit }: JsonObject): number | undefined {
+  return readNumber(limit);
+}
+
+export interface EncodedThinking {
+  readonly thinking?: JsonObject | undefined;
+  readonly effort?: Effort | undefined;
+}
+
+const SILENT: EncodedThinking = {};
+
+/** Nothing where the model is to do as it does by itself. */
+export function encodeThinking(
+  { amount, showThoughts }: Reasoning,
+  { limit, isForced }: { readonly limit: number; readonly isForced: boolean },
+  { modelId, capabilities: { thinking }, receipt, usesPlaceholders }: EncodeTarget,
+): EncodedThinking {
+  if (thinking.kind === 'none' || amount.kind === 'unset') return SILENT;
+  if (thinking.kind === 'level') {
+    return adaptiveThinking({ amount, showThoughts }, traitsOf(modelId), receipt);
+  }
+  const asked = tokensOfAmount(amount, thinking.maxTokens);
+  if (asked === undefined || asked <= 0) return SILENT;
+  if (isForced) {
+    receipt.add('approximated', 'thinking', told`Off: a forced call takes no thinking before it.`);
+    return SILENT;
+  }
+  if (usesPlaceholders) {
+    receipt.add('approximated', 'thinking', told`Off: the upstream misses earlier thoughts.`);
+    return SILENT;
+  }
+  const budget = manualBudget(asked, limit);
+  if (budget === undefined) {
+    const reason = told`Off: the output limit leaves no room for thinking.`;
+    receipt.add('approximated', 'thinking', reason);
+    return SILENT;
+  }
+  return { thinking: { type: 'enabled', budget_tokens: budget } };
+}
+
+/** Below the limit of the answer, which holds it; undefined where the wire knows no budget as small. */
+export function manualBudget(asked: number, limit: number): number | undefined {
+  const budget = Math.min(Math.max(asked, MIN_BUDGET), limit - 1);
+  return budget < MIN_BUDGET ? undefined : budget;
+}
+
+function adaptiveThinking(
+  { amount, showThoughts }: Reasoning,
+  { efforts }: ModelTraits,
+  receipt: Receipt,
+): EncodedThinking {
+  if (amount.kind === 'off') return { thinking: { type: 'disabled' } };
+  const display = showThoughts === false ? 'omitted' : 'summarized';
+  const thinking = { type: 'adaptive', display };
+  if (amount.kind === 'adaptive' || amount.kind === 'unset') return { thinking };
+  const effort = nearestEffort(amount, efforts);
+  if (effort === undefined) return { thinking };
+  const isExact = amount.kind === 'effort' && amount.effort === effort;
+  if (!isExact) {
+    const reason = told`This model takes efforts only; the nearest is ${effort}.`;
+    receipt.add('approximated', 'thinking', reason);
+  }
+  return { thinking, effort };
+}
+
+/** The next one up where the model lacks the amount, else its highest; undefined for a model without efforts. */
+export function nearestEffort(
+  amount: ReasoningAmount,
+  efforts: readonly Effort[],
+): Effort | undefined {
+  const asked = amount.kind === 'effort' ? amount.effort : effortOfTokens(amount);
+  const rank = EFFORTS.indexOf(asked);
+  return efforts.find((effort) => EFFORTS.indexOf(effort) >= rank) ?? efforts.at(-1);
+}
+
+function effortOfTokens(amount: ReasoningAmount): Effort {
+  const tokens = tokensOfAmount(amount, Number.MAX_SAFE_INTEGER) ?? 0;
+  if (tokens <= EFFORT_TOKENS.low) return 'low';
+  if (tokens <= EFFORT_TOKENS.medium) return 'medium';
+  return tokens <= EFFORT_TOKENS.high ? 'high' : 'max';
+}
+
+/** The wire's own range, and what goes with thinking (Messages API, "Extended thinking", feature compatibility). */
+export function encodeSampling(
+  { sampling }: CanonicalRequest,
+  thinking: JsonObject | undefined,
+  { modelId, receipt }: EncodeTarget,
+): JsonObject {
+  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty, logprobs } = sampling;
+  if (logprobs !== undefined) {
+    throw invalidRequest('logprobs', 'logprobs: this model gives none.', 'unsupported');
+  }
+  const drop = (path: string): undefined => {
+    receipt.add('dropped', path, told`The upstream has no such setting.`);
+  };
+  if (seed !== undefined) drop('seed');
+  if (presencePenalty) drop('presence_penalty');
+  if (frequencyPenalty) drop('frequency_penalty');
+  const isThinking = thinking !== undefined && thinking.type !== 'disabled';
+  const fixed = (path: string): undefined => {
+    receipt.add('dropped', path, told`It cannot be set beside thinking.`);
+  };
+  const heat = temperature === undefined ? undefined : fitTemperature(temperature, receipt);
+  const sentHeat = isThinking && heat !== undefined && heat !== 1 ? fixed('temperature') : heat;
+  let share = topP;
+  if (isThinking && share !== undefined && share < MIN_SHARE_BESIDE_THINKING)
+    share = fixed('top_p');
+  if (share !== undefined && sentHeat !== undefined && !traitsOf(modelId).takesBothSamplings) {
+    receipt.add('dropped', 'top_p', told`This model takes a temperature or top_p, not both.`);
+    share = undefined;
+  }
+  return (
+    definedFields({
+      temperature: sentHeat,
+      top_p: share,
+      top_k: isThinking && topK !== undefined ? fixed('top_k') : topK,
+    }) ?? {}
+  );
+}
+
+const MIN_SHARE_BESIDE_THINKING = 0.95;
+
+function fitTemperature(temperature: number, receipt: Receipt): number {
+  if (temperature <= 1) return temperature;
+  receipt.add('capped', 'temperature', told`The upstream takes temperatures up to 1.`);
+  return 1;
+}
+
+/** A format of the wire, or what tells it in words. */
+export interface EncodedFormat {
+  readonly format?: JsonObject | undefined;
+  readonly words?: string | undefined;
+}
+
+/** Expects that formats this model refuses are told in words already. */
+export function encodeFormat(
+  outputFormat: OutputFormat,
+  { receipt }: Pick<EncodeTarget, 'receipt'>,
+): EncodedFormat {
+  if (outputFormat.kind === 'text') return {};
+  if (outputFormat.kind === 'json-schema' && isJsonObject(outputFormat.schema)) {
+    const context = { receipt, path: 'response_schema' };
+    const schema = toClosedSchema(outputFormat.schema, context);
+    if (schema !== undefined) return { format: { type: 'json_schema', schema } };
+  }
+  const reason = told`The upstream has no such output format: the model is told it in words.`;
+  receipt.add('approximated', 'response_format', reason);
+  return { words: formatInWords(outputFormat) };
+}
+
+/** Sampling stops at any of these; one of white space alone is refused, and enforced on the way back. */
+export function encodeStops(
+  { stopSequences }: CanonicalRequest,
+  { receipt }: EncodeTarget,
+): string[] | undefined {
+  const sent = stopSequences.filter((stop) => stop.trim() !== '');
+  if (sent.length < stopSequences.length) {
+    const reason = told`The upstream takes no stop sequences of white space; the gateway cuts the answer at them.`;
+    receipt.add('approximated', 'stop', reason);
+  }
+  return sent.length === 0 ? undefined : sent;
+}
+
+/**
+ * The body without manual thinking where the upstream would miss it: the turn in progress begins with a call, and
+ * nothing of the thought before it is left. Messages API, "Extended thinking with tool use".
+ */
+export function withoutLostThinking(body: JsonObject, receipt: Receipt): JsonObject {
+  const thinking = objectOf(body.thinking);
+  if (thinking?.type !== 'enabled' || !lacksThought(objectsOf(body.messages))) return body;
+  const reason = told`Off: a tool call in this turn has no thought before it.`;
+  receipt.add('approximated', 'thinking', reason);
+  const { thinking: _thinking, ...rest } = body;
+  return rest;
+}
+
+function lacksThought(messages: readonly JsonObject[]): boolean {
+  const start = messages.findLastIndex(
+    ({ role, content }) => role === 'user' && !hasBlock(content, 'tool_result'),
+  );
+  const step = messages
+    .slice(start + 1)
+    .find(({ role, content }) => role === 'assistant' && hasBlock(content, 'tool_use'));
+  const first = textOf(objectsOf(step?.content)[0]?.type);
+  return step !== undefined && first !== 'thinking' && first !== 'redacted_thinking';
+}
+
+function hasBlock(content: JsonObject[string] | undefined, type: string): boolean {
+  return itemsOf(content).some((block) => objectOf(block)?.type === type);
+}
+
+export type ManualThinking = Extract<ThinkingCapability, { kind: 'budget' }>;

@@ -1,0 +1,170 @@
+// Writes tools and the choice among them: the client's own, and those the real service runs.
+
+import { invalidRequest } from '../../canonical/error.ts';
+import { NotedMemo, type Receipt } from '../../canonical/receipt.ts';
+import {
+  type CanonicalRequest,
+  type FreeformTool,
+  type FunctionTool,
+  NOTHING_TYPED,
+  PLACE_KEYS,
+  type Tool,
+  type TypedValues,
+} from '../../canonical/request.ts';
+import { definedFields, type JsonObject } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import { shareAs } from '../../lib/shared-json.ts';
+import { SERVER_TOOLS } from '../../wire/messages.ts';
+import { describeFreeform, FREEFORM_INPUT } from '../freeform.ts';
+import { objectOf, objectsOf, textOf } from '../read-values.ts';
+import type { EncodeTarget } from '../upstream.ts';
+import { traitsOf } from './models.ts';
+import { isClosed, toInputSchema } from './schema.ts';
+
+type ServerTool = Exclude<Tool, FunctionTool | FreeformTool>;
+
+const toolLists = new NotedMemo<JsonObject[]>();
+
+/** Expects names the upstream takes. Where a choice names some of the functions, these alone are declared. */
+export function encodeTools(
+  { tools, toolChoice }: Pick<CanonicalRequest, 'tools' | 'toolChoice'>,
+  { modelId, receipt }: EncodeTarget,
+): JsonObject[] {
+  const names = toolChoice.kind === 'none' ? [] : toolChoice.names;
+  const takesStrict = traitsOf(modelId).takesFormats;
+  // A single name is the wire's own form of choice.
+  const isPart = names.length > (toolChoice.kind === 'auto' ? 0 : 1);
+  if (isPart) return encodeList(tools, { offered: new Set(names), takesStrict, receipt });
+  return toolLists.get(tools, { variant: String(takesStrict), receipt }, (noted) =>
+    shareAs(tools, encodeList(tools, { offered: undefined, takesStrict, receipt: noted })),
+  );
+}
+
+interface ListContext {
+  /** Undefined for all of them. */
+  readonly offered: ReadonlySet<string> | undefined;
+  readonly takesStrict: boolean;
+  readonly receipt: Receipt;
+}
+
+function encodeList(tools: readonly Tool[], context: ListContext): JsonObject[] {
+  const { offered, receipt } = context;
+  const encoded = new Map<string, JsonObject>();
+  for (const [index, tool] of tools.entries()) {
+    const path = tool.path ?? `tools[${index}]`;
+    const name = isCallable(tool) ? tool.name : SERVER_TOOLS[tool.kind].name;
+    if (encoded.has(name)) {
+      receipt.add('dropped', path, told`A second tool named ${name} was left out.`);
+    } else if (!isCallable(tool)) encoded.set(name, encodeServerTool(tool, receipt));
+    else if (offered === undefined || offered.has(name)) {
+      encoded.set(name, encodeCallable(tool, path, context));
+    }
+  }
+  return [...encoded.values()];
+}
+
+function isCallable(tool: Tool): tool is FunctionTool | FreeformTool {
+  return tool.kind === 'function' || tool.kind === 'freeform';
+}
+
+function encodeCallable(
+  tool: FunctionTool | FreeformTool,
+  path: string,
+  { takesStrict, receipt }: ListContext,
+): JsonObject {
+  if (tool.kind === 'freeform') {
+    const description = describeFreeform(tool);
+    return {
+      name: tool.name,
+      ...(description === undefined ? {} : { description }),
+      input_schema: FREEFORM_INPUT,
+    };
+  }
+  const { name, description, parameters, parametersPath, strict } = tool;
+  const input = toInputSchema(parameters, {
+    receipt,
+    path: parametersPath ?? `${path}.parameters`,
+  });
+  const isHeld = strict === true && takesStrict && isClosed(input);
+  if (strict === true && !isHeld) {
+    receipt.add('approximated', path, told`Strict schemas are followed, but not enforced.`);
+  }
+  return {
+    name,
+    ...(description === undefined || description === '' ? {} : { description }),
+    input_schema: input,
+    ...(isHeld ? { strict: true } : {}),
+  };
+}
+
+function encodeServerTool(tool: ServerTool, receipt: Receipt): JsonObject {
+  const base: JsonObject = { ...SERVER_TOOLS[tool.kind] };
+  if (tool.kind !== 'web-search') return base;
+  const { allowedDomains = [], blockedDomains = [], userLocation, path = 'tools' } = tool;
+  const hasBoth = allowedDomains.length > 0 && blockedDomains.length > 0;
+  if (hasBoth) {
+    const reason = told`The upstream takes allowed or blocked domains, not both: sources of the blocked ones are left out of the answer.`;
+    receipt.add('approximated', path, reason);
+  }
+  const place = PLACE_KEYS.flatMap((key) => {
+    const word = userLocation?.[key];
+    return word === undefined ? [] : [[key, word] as const];
+  });
+  return {
+    ...base,
+    ...(allowedDomains.length > 0 ? { allowed_domains: [...allowedDomains] } : {}),
+    ...(blockedDomains.length > 0 && !hasBoth ? { blocked_domains: [...blockedDomains] } : {}),
+    ...(place.length > 0
+      ? { user_location: { type: 'approximate', ...Object.fromEntries(place) } }
+      : {}),
+  };
+}
+
+/**
+ * Undefined where there is nothing to choose among, or the choice is the model's.
+ * @throws GatewayError (invalid-request) when a forced tool is not among the declared ones
+ */
+export function encodeToolChoice(
+  { toolChoice, parallelToolCalls }: Pick<CanonicalRequest, 'toolChoice' | 'parallelToolCalls'>,
+  tools: readonly JsonObject[],
+): JsonObject | undefined {
+  if (tools.length === 0) return undefined;
+  const serial = parallelToolCalls === false ? { disable_parallel_tool_use: true } : undefined;
+  switch (toolChoice.kind) {
+    case 'none':
+      return { type: 'none' };
+    case 'auto':
+    case 'validated':
+      return serial && { type: 'auto', ...serial };
+    case 'required': {
+      const { names } = toolChoice;
+      const declared = new Set(tools.map(({ name }) => name));
+      const unknown = names.find((name) => !declared.has(name));
+      if (unknown !== undefined) {
+        throw invalidRequest('tool_choice', `tool_choice: "${unknown}" is not among the tools.`);
+      }
+      const [only] = names;
+      return names.length === 1 && only !== undefined
+        ? { type: 'tool', name: only, ...serial }
+        : { type: 'any', ...serial };
+    }
+    default:
+      return toolChoice satisfies never;
+  }
+}
+
+/** All this wire is given is JSON Schema, so that every value comes in its own type. */
+export function typedValues({ tools, output_config: config }: JsonObject): TypedValues {
+  const answer = objectOf(config)?.format !== undefined;
+  const functions = new Set<string>();
+  for (const tool of objectsOf(tools)) {
+    const name = tool.input_schema === undefined ? undefined : textOf(tool.name);
+    if (name !== undefined) functions.add(name);
+  }
+  return answer || functions.size > 0 ? { answer, functions } : NOTHING_TYPED;
+}
+
+/** A copy with the mark that the prompt is cached up to it; the client's own fields stay. */
+export function cached(block: JsonObject): JsonObject {
+  return definedFields({ ...block, cache_control: { type: 'ephemeral' } }) ?? block;
+}

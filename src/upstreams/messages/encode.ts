@@ -1,0 +1,489 @@
+// Writes a canonical request as the wire body of one model.
+
+import { createHash } from 'node:crypto';
+import { invalidRequest } from '../../canonical/error.ts';
+import type {
+  CanonicalRequest,
+  MediaPart,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from '../../canonical/request.ts';
+import { writeCodeText } from '../../canonical/text-forms.ts';
+import { createIds } from '../../canonical/tool-names.ts';
+import { definedFields, type JsonObject } from '../../lib/json.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
+import { objectsOf } from '../read-values.ts';
+import type { EncodeTarget } from '../upstream.ts';
+import {
+  encodeFormat,
+  encodeOutputLimit,
+  encodeSampling,
+  encodeStops,
+  encodeThinking,
+  withoutLostThinking,
+} from './encode-config.ts';
+import { cached, encodeToolChoice, encodeTools } from './encode-tools.ts';
+import { traitsOf } from './models.ts';
+
+/**
+ * The body without `stream`, which is set when it is sent. Expects what the transforms establish
+ * (canonical/request.ts), and never writes an empty block or an unknown field.
+ * @throws GatewayError (invalid-request) for what this upstream cannot be sent.
+ */
+export function encode(request: CanonicalRequest, target: EncodeTarget): JsonObject {
+  refuseUnsendable(request);
+  noteDropped(request, target);
+  const tools = encodeTools(request, target);
+  const toolChoice = encodeToolChoice(request, tools);
+  const { format, words } = encodeFormat(request.outputFormat, target);
+  const limit = encodeOutputLimit(request, target);
+  const isForced = toolChoice?.type === 'any' || toolChoice?.type === 'tool';
+  const { thinking, effort } = encodeThinking(request.reasoning, { limit, isForced }, target);
+  const body: JsonObject = {
+    model: target.modelId,
+    max_tokens: limit,
+    messages: encodeMessages(request.turns, { target, hasFormat: format !== undefined, thinking }),
+    ...definedFields({
+      system: encodeSystem(request.system, words),
+      tools: tools.length === 0 ? undefined : tools,
+      tool_choice: toolChoice,
+      stop_sequences: encodeStops(request, target),
+      thinking,
+      output_config: definedFields({ effort, format }),
+      service_tier: request.serviceTier && serviceTier(request.serviceTier, target),
+    }),
+    ...encodeSampling(request, thinking, target),
+  };
+  const settled = withoutLostThinking(body, target.receipt);
+  return hasHint(request) ? settled : withBreakpoints(settled);
+}
+
+/** @throws GatewayError (invalid-request) */
+function refuseUnsendable({ cachedContent, outputModalities, mustDraw }: CanonicalRequest): void {
+  if (cachedContent !== undefined) {
+    const message = 'cachedContent: this upstream keeps no cached contents; send the whole prompt.';
+    throw invalidRequest('cachedContent', message, 'unsupported');
+  }
+  if (outputModalities !== undefined && !outputModalities.includes('text')) {
+    const message = 'modalities: this upstream answers in text alone.';
+    throw invalidRequest('modalities', message, 'unsupported');
+  }
+  if (mustDraw === true) {
+    const message =
+      'tool_choice demands a picture, and this model draws none. Name a model that draws as model, ' +
+      'or use /v1/images/generations.';
+    throw invalidRequest('tool_choice', message, 'unsupported');
+  }
+}
+
+function noteDropped(request: CanonicalRequest, { receipt }: EncodeTarget): void {
+  const { image, imageDrafts, speech, mediaResolution, safety, outputModalities } = request;
+  if (image !== undefined) receipt.add('dropped', 'size', told`This model draws no images.`);
+  if (imageDrafts) {
+    receipt.add('dropped', 'partial_images', told`This model shows no unfinished pictures.`);
+  }
+  const isSilent = outputModalities?.some((modality) => modality !== 'text') === true;
+  if (isSilent || speech !== undefined) {
+    receipt.add('dropped', 'modalities', told`This upstream answers in text alone.`);
+  }
+  const noCounterpart = told`The upstream has no such setting.`;
+  if (mediaResolution !== undefined) receipt.add('dropped', 'media_resolution', noCounterpart);
+  if (safety.length > 0) receipt.add('dropped', 'safety_settings', noCounterpart);
+}
+
+/** Words of other protocols mean nothing here; what they all call the usual one needs no word. */
+function serviceTier(tier: string, { receipt }: EncodeTarget): string | undefined {
+  const word = tier.toLowerCase();
+  if (word === 'auto' || word === 'standard_only') return word;
+  if (word !== 'default') {
+    receipt.add('dropped', 'service_tier', told`The upstream has no such service tier.`);
+  }
+  return undefined;
+}
+
+function encodeSystem(
+  system: readonly TextPart[],
+  words: string | undefined,
+): JsonObject[] | undefined {
+  const blocks = system.filter(saysSomething).map(encodeText);
+  if (words !== undefined) blocks.push({ type: 'text', text: words });
+  return blocks.length === 0 ? undefined : blocks;
+}
+
+/** The wire refuses texts of white space alone. */
+function saysSomething({ text }: { readonly text: string }): boolean {
+  return text.trim() !== '';
+}
+
+function encodeText({ text, cacheHint }: TextPart): JsonObject {
+  const block: JsonObject = { type: 'text', text };
+  return cacheHint === true ? cached(block) : block;
+}
+
+/** What stands where a turn would be empty. */
+const SILENCE: JsonObject = { type: 'text', text: '…' };
+
+interface MessagesContext {
+  readonly target: EncodeTarget;
+  readonly hasFormat: boolean;
+  readonly thinking: JsonObject | undefined;
+}
+
+/** @throws GatewayError (invalid-request) when nothing is left to send. */
+function encodeMessages(turns: readonly Turn[], context: MessagesContext): JsonObject[] {
+  const { target } = context;
+  const ids = new CallIds();
+  const messages: JsonObject[] = [];
+  for (const { role, parts } of turns) {
+    if (role === 'assistant') {
+      const content = new AssistantTurn(target, ids).encode(parts);
+      if (content.length > 0) messages.push({ role: 'assistant', content });
+      continue;
+    }
+    const content = encodeUserTurn(parts, ids, target);
+    messages.push({ role: 'user', content: content.length === 0 ? [SILENCE] : content });
+  }
+  if (messages.length === 0) {
+    throw invalidRequest('messages', 'messages: there is nothing to answer; send some content.');
+  }
+  return settleEnd(messages, context);
+}
+
+/** A conversation that ends with the assistant is gone on with: where the model or the request allows that. */
+function settleEnd(messages: JsonObject[], context: MessagesContext): JsonObject[] {
+  const { target, hasFormat, thinking } = context;
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant') return messages;
+  const isThinking = thinking !== undefined && thinking.type !== 'disabled';
+  if (!traitsOf(target.modelId).takesPrefill || hasFormat || isThinking) {
+    const reason = told`The model does not go on from its own words: a user turn "\u2026" was put behind them.`;
+    target.receipt.add('approximated', 'messages', reason);
+    return [...messages, { role: 'user', content: [SILENCE] }];
+  }
+  const content = objectsOf(last.content);
+  const end = content.at(-1);
+  if (typeof end?.text !== 'string') return messages;
+  const trimmed = { ...end, text: end.text.trimEnd() };
+  return [...messages.slice(0, -1), { ...last, content: [...content.slice(0, -1), trimmed] }];
+}
+
+/** Results stand first, and media a failed one cannot hold behind them. */
+function encodeUserTurn(parts: readonly Part[], ids: CallIds, target: EncodeTarget): JsonObject[] {
+  const results: JsonObject[] = [];
+  const others: JsonObject[] = [];
+  for (const part of parts) {
+    switch (part.kind) {
+      case 'tool-result': {
+        const { block, beside } = encodeToolResult(part, ids, target);
+        results.push(block);
+        others.push(...beside);
+        break;
+      }
+      case 'text':
+        if (saysSomething(part)) others.push(encodeText(part));
+        break;
+      case 'media':
+        others.push(encodeMedia(part, target));
+        break;
+      case 'server-tool-call':
+      case 'server-tool-result':
+      case 'code':
+      case 'code-result':
+        others.push({ type: 'text', text: wordsOf(part, target) });
+        break;
+      case 'tool-call':
+      case 'thinking':
+      case 'redacted-thinking': {
+        const reason = told`A ${part.kind} stood in a user turn.`;
+        target.receipt.add('dropped', 'messages', reason);
+        break;
+      }
+      default:
+        part satisfies never;
+    }
+  }
+  return [...results, ...others];
+}
+
+interface EncodedResult {
+  readonly block: JsonObject;
+  readonly beside: readonly JsonObject[];
+}
+
+function encodeToolResult(
+  { callId, content, isError, cacheHint }: ToolResultPart,
+  ids: CallIds,
+  target: EncodeTarget,
+): EncodedResult {
+  const texts: string[] = [];
+  const inside: JsonObject[] = [];
+  const media: JsonObject[] = [];
+  for (const item of content) {
+    if (item.kind === 'media') {
+      const block = encodeMedia(item, target);
+      inside.push(block);
+      media.push(block);
+      continue;
+    }
+    const text = item.kind === 'text' ? item.text : JSON.stringify(item.value);
+    if (text.trim() === '') continue;
+    texts.push(text);
+    inside.push({ type: 'text', text });
+  }
+  const isPlain = media.length === 0 || isError;
+  const written = isPlain ? texts.join('\n') : inside;
+  const block: JsonObject = {
+    type: 'tool_result',
+    tool_use_id: ids.sentOf(callId),
+    ...(written.length === 0 ? {} : { content: written }),
+    ...(isError ? { is_error: true } : {}),
+  };
+  return {
+    block: cacheHint === true ? cached(block) : block,
+    beside: isError ? media : [],
+  };
+}
+
+type ToldPart = Extract<
+  Part,
+  { kind: 'server-tool-call' | 'server-tool-result' | 'code' | 'code-result' }
+>;
+
+/** What tools of other providers did, in words: only their issuer knows their blocks. */
+function wordsOf(part: ToldPart, { receipt }: EncodeTarget): string {
+  switch (part.kind) {
+    case 'code':
+    case 'code-result':
+      return writeCodeText(part);
+    case 'server-tool-call':
+    case 'server-tool-result':
+      receipt.add('approximated', 'messages', told`Calls of provider tools are sent as text.`);
+      return part.kind === 'server-tool-call'
+        ? `[${part.name} was called with ${JSON.stringify(part.input)}]`
+        : `[Result of ${part.name}]\n${part.text}`;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** The blocks of an assistant turn; none when the turn says nothing. */
+class AssistantTurn {
+  readonly #target: EncodeTarget;
+  readonly #ids: CallIds;
+  readonly #blocks: JsonObject[] = [];
+  /** Where the step begins that the next call belongs to: thoughts of its trace stand there. */
+  #stepStart = 0;
+
+  constructor(target: EncodeTarget, ids: CallIds) {
+    this.#target = target;
+    this.#ids = ids;
+  }
+
+  encode(parts: readonly Part[]): JsonObject[] {
+    this.#ids.beginTurn();
+    const isTraced = parts.some((part) => part.kind === 'tool-call' && part.trace !== undefined);
+    for (const part of parts) if (!isTraced || !isToldByTrace(part)) this.#add(part);
+    return this.#withoutTrailingThoughts();
+  }
+
+  #add(part: Part): void {
+    switch (part.kind) {
+      case 'text':
+        if (saysSomething(part)) this.#blocks.push(encodeText(part));
+        break;
+      case 'thinking': {
+        const { text, signature } = part;
+        const isOwn = signature !== undefined && (signature.on ?? 'thinking') === 'thinking';
+        if (isOwn)
+          this.#blocks.push({ type: 'thinking', thinking: text, signature: signature.value });
+        else this.#note(told`Thinking without a valid signature cannot be sent upstream.`);
+        break;
+      }
+      case 'tool-call':
+        this.#addCall(part);
+        break;
+      case 'media':
+        this.#note(told`The upstream takes no ${part.modality} in an answer of the assistant.`);
+        break;
+      case 'redacted-thinking':
+        this.#blocks.push({ type: 'redacted_thinking', data: part.payload });
+        break;
+      case 'server-tool-call':
+      case 'server-tool-result':
+      case 'code':
+      case 'code-result':
+        this.#blocks.push({ type: 'text', text: wordsOf(part, this.#target) });
+        break;
+      case 'tool-result':
+        // Results are the user's; the transforms have put them there.
+        this.#note(told`A tool result stood in an assistant turn.`);
+        break;
+      default:
+        part satisfies never;
+    }
+  }
+
+  /** What the model thought and did by itself before the call goes back as it came: thoughts lead their step. */
+  #addCall({ id, name, input, trace }: ToolCallPart): void {
+    const told = trace?.parts ?? [];
+    const other = told.findIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
+    const thoughts = other < 0 ? told : told.slice(0, other);
+    this.#blocks.splice(this.#stepStart, 0, ...thoughts);
+    this.#blocks.push(...told.slice(thoughts.length));
+    this.#blocks.push({ type: 'tool_use', id: this.#ids.send(id), name, input });
+    this.#stepStart = this.#blocks.length;
+  }
+
+  /** The wire refuses a turn that ends in a thought. */
+  #withoutTrailingThoughts(): JsonObject[] {
+    const end = this.#blocks.findLastIndex(
+      ({ type }) => type !== 'thinking' && type !== 'redacted_thinking',
+    );
+    if (end + 1 < this.#blocks.length) {
+      this.#note(told`A thought without an answer behind it cannot be sent upstream.`);
+    }
+    return this.#blocks.slice(0, end + 1);
+  }
+
+  #note(reason: Sentence): void {
+    this.#target.receipt.add('dropped', 'messages', reason);
+  }
+}
+
+/** What a client shows of thoughts and of the upstream's own tools stands in the trace itself. */
+function isToldByTrace({ kind }: Part): boolean {
+  switch (kind) {
+    case 'thinking':
+    case 'redacted-thinking':
+    case 'server-tool-call':
+    case 'server-tool-result':
+    case 'code':
+    case 'code-result':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Messages API: `tool_use.id`. */
+const CALL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** The ids of calls as they are sent: of a form the wire takes, each once in the conversation. */
+class CallIds {
+  readonly #free = createIds();
+  /** Of the turn before: results belong to its calls. */
+  #sent = new Map<string, string>();
+
+  beginTurn(): void {
+    this.#sent = new Map();
+  }
+
+  send(id: string): string {
+    const sent = this.#free(CALL_ID.test(id) ? id : spellId(id));
+    this.#sent.set(id, sent);
+    return sent;
+  }
+
+  sentOf(callId: string): string {
+    return this.#sent.get(callId) ?? callId;
+  }
+}
+
+/** The same for the same id, so that prompts stay equal from turn to turn. */
+function spellId(id: string): string {
+  return `toolu_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
+}
+
+const IMAGE_TYPES: ReadonlySet<string | undefined> = new Set([
+  ...(['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const),
+]);
+const PDF = 'application/pdf';
+
+/** @throws GatewayError (invalid-request) for media this wire has no block for. */
+function encodeMedia(part: MediaPart, { receipt }: EncodeTarget): JsonObject {
+  const { modality, source, mediaType, resolution, cacheHint } = part;
+  if (resolution !== undefined) {
+    const reason = told`This model takes no detail level for single media.`;
+    receipt.add('dropped', 'messages', reason);
+  }
+  if (modality !== 'image' && modality !== 'document') throw unsendable(part);
+  const type = modality;
+  const block: JsonObject = { type, source: encodeSource(part) };
+  if (source.kind === 'base64' && modality === 'document' && mediaType !== PDF) {
+    throw unsendable(part);
+  }
+  return cacheHint === true ? cached(block) : block;
+}
+
+function encodeSource(part: MediaPart): JsonObject {
+  const { modality, source, mediaType } = part;
+  switch (source.kind) {
+    case 'base64': {
+      const isTaken = modality === 'document' || IMAGE_TYPES.has(mediaType);
+      if (!isTaken || mediaType === undefined || source.base64 === '') throw unsendable(part);
+      return { type: 'base64', media_type: mediaType, data: source.base64 };
+    }
+    case 'url':
+      if (!readsUri(source.url)) throw unsendable(part);
+      return { type: 'url', url: source.url };
+    case 'file':
+      throw unsendable(part);
+    default:
+      return source satisfies never;
+  }
+}
+
+/** Addresses this wire takes: the upstream fetches them itself. */
+export function readsUri(uri: string): boolean {
+  return uri.startsWith('https://');
+}
+
+function unsendable(part: MediaPart): Error {
+  const { modality, source, mediaType } = part;
+  const path = (source.kind === 'base64' ? undefined : source.path) ?? 'messages';
+  const what = mediaType ?? modality;
+  const message =
+    source.kind === 'file'
+      ? `${path}: the upstream cannot read this ${modality} file; send its bytes as base64.`
+      : `${path}: this upstream takes no ${what} here; it reads pictures (JPEG, PNG, GIF, WebP) and PDF documents.`;
+  return invalidRequest(path, message, 'unsupported');
+}
+
+/** True where the client says itself up to where the prompt is cached. */
+function hasHint({ system, turns }: CanonicalRequest): boolean {
+  return (
+    system.some(({ cacheHint }) => cacheHint === true) ||
+    turns.some(({ parts }) => parts.some((part: Part) => 'cacheHint' in part && part.cacheHint))
+  );
+}
+
+const CACHED_USER_TURNS = 2;
+
+/**
+ * Where no client says what to cache: the tools, the instructions and the last two user turns, which the next
+ * request of the conversation repeats. The wire takes four such marks.
+ */
+function withBreakpoints(body: JsonObject): JsonObject {
+  const { tools, system } = body;
+  const messages = [...objectsOf(body.messages)];
+  let left = CACHED_USER_TURNS;
+  for (let index = messages.length - 1; index >= 0 && left > 0; index -= 1) {
+    const message = messages[index];
+    if (message?.role !== 'user') continue;
+    messages[index] = { ...message, content: cachedUpTo(objectsOf(message.content)) };
+    left -= 1;
+  }
+  return {
+    ...body,
+    messages,
+    ...(tools === undefined ? {} : { tools: cachedUpTo(objectsOf(tools)) }),
+    ...(system === undefined ? {} : { system: cachedUpTo(objectsOf(system)) }),
+  };
+}
+
+function cachedUpTo(blocks: readonly JsonObject[]): JsonObject[] {
+  return blocks.map((block, index) => (index === blocks.length - 1 ? cached(block) : block));
+}

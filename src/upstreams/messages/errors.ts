@@ -1,0 +1,198 @@
+// Decides what a refusal of a Messages upstream means: one failure kind for the retry table, one error for the client.
+
+import type { GatewayError, QuotaLesson, UpstreamFailureKind } from '../../canonical/error.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { scrubText } from '../../lib/redact.ts';
+import { ERROR_TYPE_STATUS } from '../../wire/messages.ts';
+import { isPage, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
+import { objectOf, textOf } from '../read-values.ts';
+import { headerOf, readDelayFromMessage, readRetryHeaders, readTimestamp } from '../retry-delay.ts';
+
+// Error prose is only interpreted in this file, for faults that share a type with others.
+
+/** "messages.1.content.0: Invalid `signature` in `thinking` block", and the like of redacted ones. */
+const BLAMES_SIGNATURE =
+  /\binvalid [`'"]?(?:signature|data)[`'"]? in [`'"]?(?:redacted_)?thinking|\bthinking[`'"]? (?:or [`'"]?redacted_thinking[`'"]? )?blocks?\b[^.]{0,80}\bcannot be modified/i;
+
+/** "Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, …" */
+const MISSES_THOUGHT =
+  /\bexpected [`'"]?thinking[`'"]?(?: or [`'"]?redacted_thinking[`'"]?)?, but found/i;
+
+/** "Your credit balance is too low to access the API." */
+const BLAMES_BALANCE = /\bcredit balance\b|\bbilling\b[^.]{0,60}\b(?:inactive|disabled|limit)/i;
+
+/** "This organization has been disabled.", "Your API key has been revoked." */
+const BLAMES_ACCOUNT =
+  /\b(?:organization|account|workspace|api key)\b[^.]{0,60}\b(?:disabled|suspended|deactivated|terminated|revoked|banned|archived)\b/i;
+
+/** "Access to Anthropic models is not allowed from unsupported countries, regions, or territories." */
+const BLAMES_LOCATION =
+  /\b(?:country|countries|region|regions|territory|location)\b[^.]{0,60}\b(?:not|un)\s?(?:supported|available|allowed)|\bunsupported (?:country|countries|region|location)/i;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+interface Facts {
+  readonly status: number;
+  /** The word of the wire for it; undefined where the answer holds no error of this wire. */
+  readonly type: string | undefined;
+  readonly message: string;
+  readonly isPage: boolean;
+  readonly retryAfterMs?: number | undefined;
+  readonly quota?: QuotaLesson | undefined;
+}
+
+/** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */
+export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
+  const { status, headers, body, now, secrets = [] } = refusal;
+  const { type, message } = readErrorText(body);
+  const retryAfterMs = readRetryHeaders(headers, now) ?? readDelayFromMessage(message, now);
+  const facts: Facts = {
+    status,
+    type,
+    message,
+    isPage: isPage(headerOf(headers, 'content-type') ?? '', body),
+    retryAfterMs,
+    quota: readQuotaLesson(headers, now),
+  };
+  return toGatewayError(facts, { excerpt: scrubText(body, secrets), secrets });
+}
+
+/** The error an `error` event inside an answer amounts to, as if its type had been the status. */
+export function classifyErrorFrame(
+  value: JsonValue | undefined,
+  now: number,
+  secrets: readonly string[] = [],
+): GatewayError {
+  const { type, message } = readError(value);
+  const facts: Facts = {
+    status: ERROR_TYPE_STATUS.get(type ?? '') ?? 500,
+    type: type ?? 'api_error',
+    message,
+    isPage: false,
+    retryAfterMs: readDelayFromMessage(message, now),
+  };
+  return toGatewayError(facts, {
+    excerpt: scrubText(JSON.stringify(value ?? null), secrets),
+    secrets,
+  });
+}
+
+function toGatewayError(
+  facts: Facts,
+  { excerpt, secrets }: { readonly excerpt: string; readonly secrets: readonly string[] },
+): GatewayError {
+  const { status, message, type, retryAfterMs, quota } = facts;
+  return refusalError({
+    ...{ kind: failureKind(facts), status, message, excerpt, secrets, retryAfterMs, quota },
+    reason: type,
+    clientMessage: blamesPlace(facts) ? WRONG_PLACE : undefined,
+  });
+}
+
+/**
+ * An account is blamed only by an answer of this wire: a page, a text or nothing at all with a 403 or 404 is the
+ * work of a firewall, a proxy or a wrong address. Source: Messages API, "Errors".
+ */
+function failureKind(facts: Facts): UpstreamFailureKind {
+  const { status, type, message } = facts;
+  if (status === 402 || type === 'billing_error') return 'quota-exhausted';
+  if (status === 429) return isLong(facts) ? 'quota-exhausted' : 'rate-limited';
+  if (status === 503 || status === 529 || type === 'overloaded_error') return 'overloaded';
+  if (facts.isPage || status < 400 || status >= 500 || blamesPlace(facts)) return 'path';
+  switch (status) {
+    case 401:
+      return 'unauthenticated';
+    case 403:
+      if (type === undefined) return 'path';
+      return BLAMES_ACCOUNT.test(message) || BLAMES_BALANCE.test(message)
+        ? 'forbidden'
+        : 'model-forbidden';
+    case 404:
+      return type === undefined ? 'path' : 'model-not-found';
+    case 400:
+      if (BLAMES_BALANCE.test(message)) return 'quota-exhausted';
+      if (BLAMES_ACCOUNT.test(message)) return 'forbidden';
+      if (MISSES_THOUGHT.test(message)) return 'missing-signature';
+      return BLAMES_SIGNATURE.test(message) ? 'bad-signature' : 'rejected';
+    case 405:
+    case 407:
+    case 408:
+    case 409:
+    case 425:
+    case 451:
+    case 499:
+      return 'path';
+    default:
+      return 'rejected';
+  }
+}
+
+/** True when the upstream does not serve the place the request came from: another way out may do. */
+function blamesPlace({ status, message }: Facts): boolean {
+  return (status === 400 || status === 403) && BLAMES_LOCATION.test(message);
+}
+
+/** A limit of hours is a quota that is gone; one of a minute only limits the rate. */
+function isLong({ retryAfterMs = 0, quota }: Facts): boolean {
+  return retryAfterMs >= HOUR_MS || (quota?.windowMs ?? 0) >= HOUR_MS;
+}
+
+/** What of the rate limits a header each says; `requests` are calls, the others tokens. */
+const LIMITED = ['requests', 'tokens', 'input-tokens', 'output-tokens'] as const;
+const LIMIT_PREFIXES = ['anthropic-ratelimit-', 'vendorb-ratelimit-'] as const;
+
+/**
+ * The limit that was used up and comes back last. Undefined where no header names one.
+ * Source: Messages API, "Rate limits", response headers.
+ */
+export function readQuotaLesson(
+  headers: UpstreamRefusal['headers'],
+  now: number,
+): QuotaLesson | undefined {
+  let lesson: QuotaLesson | undefined;
+  for (const prefix of LIMIT_PREFIXES) {
+    for (const name of LIMITED) {
+      const read = (field: string) => headerOf(headers, `${prefix}${name}-${field}`);
+      if (readCount(read('remaining')) !== 0) continue;
+      const waitMs = readTimestamp(read('reset') ?? '', now);
+      if (waitMs === undefined || now + waitMs <= (lesson?.resetsAt ?? 0)) continue;
+      const limit = name === 'requests' ? readCount(read('limit')) : undefined;
+      lesson = {
+        resetsAt: now + waitMs,
+        // Limits are of a minute; one that comes back later is of a longer window.
+        ...(waitMs >= HOUR_MS ? { windowMs: waitMs, isDaily: waitMs >= DAY_MS / 2 } : {}),
+        ...(limit === undefined ? {} : { limit }),
+      };
+    }
+  }
+  return lesson;
+}
+
+function readCount(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
+}
+
+interface ErrorBody {
+  readonly type: string | undefined;
+  readonly message: string;
+}
+
+/** The error in an answer's text: `{type: "error", error: {type, message}}`, or what others make of it. */
+function readErrorText(text: string): ErrorBody {
+  try {
+    const value = parseJson(text);
+    return readError(isJsonObject(value) ? (value.error ?? value) : undefined);
+  } catch {
+    return { type: undefined, message: '' };
+  }
+}
+
+/** Compatible upstreams write other types, or just a text. */
+function readError(value: JsonValue | undefined): ErrorBody {
+  if (typeof value === 'string') return { type: 'api_error', message: value };
+  const error: JsonObject = objectOf(value) ?? {};
+  const message = textOf(error.message) ?? '';
+  const isError = message !== '' || error.type !== undefined || error.code !== undefined;
+  return { type: textOf(error.type) ?? (isError ? 'api_error' : undefined), message };
+}

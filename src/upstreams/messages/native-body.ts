@@ -1,0 +1,367 @@
+// Edits a native body for one upstream model: only what that model, or this upstream, needs different is touched.
+
+import { amountOfWord, applyThinkingMode, tokensOfAmount } from '../../canonical/effort.ts';
+import type { Effort, ReasoningAmount } from '../../canonical/request.ts';
+import {
+  inputAsIssued,
+  type PlacedSignature,
+  readCarrier,
+  type SignatureRecall,
+  type SignatureTrust,
+  tellReissued,
+  trustOf,
+} from '../../canonical/signatures.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
+import { SERVER_TOOLS } from '../../wire/messages.ts';
+import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import type { PatchTarget } from '../upstream.ts';
+import {
+  encodeThinking,
+  manualBudget,
+  nearestEffort,
+  withoutLostThinking,
+} from './encode-config.ts';
+import { traitsOf } from './models.ts';
+
+/** What only this gateway understands, at the top of a body. */
+const OWN_FIELDS = ['imageSize', 'size', 'quality'];
+
+/** The body to send: what stays as it was is shared. Patching a patched body changes nothing. */
+export function patch(body: JsonObject, target: PatchTarget): JsonObject {
+  const { modelId, receipt, usesPlaceholders, variant } = target;
+  const patched: JsonObject = { ...body, model: modelId };
+  for (const field of OWN_FIELDS) {
+    if (patched[field] === undefined) continue;
+    receipt.add('dropped', field, told`This model draws no images.`);
+    delete patched[field];
+  }
+  if (Array.isArray(body.messages)) patched.messages = patchMessages(body.messages, target);
+  if (variant.webSearch) patched.tools = withSearch(body.tools);
+  patchLimit(patched, target);
+  patchThinking(patched, target);
+  if (usesPlaceholders && objectOf(patched.thinking)?.type === 'enabled') {
+    receipt.add('approximated', 'thinking', told`Off: the upstream misses earlier thoughts.`);
+    delete patched.thinking;
+  }
+  return withoutLostThinking(patched, receipt);
+}
+
+/** The search that the name of the model asks for. */
+function withSearch(tools: JsonValue | undefined): JsonValue[] {
+  const search = { ...SERVER_TOOLS['web-search'] };
+  const given = itemsOf(tools);
+  const isThere = objectsOf(tools).some(({ name }) => name === search.name);
+  return isThere ? [...given] : [...given, search];
+}
+
+/** Clients ask for as much as the model they think of writes. */
+function patchLimit(body: JsonObject, { capabilities, receipt }: PatchTarget): void {
+  const { outputTokenLimit } = capabilities;
+  const asked = readNumber(body.max_tokens);
+  if (asked === undefined || asked <= outputTokenLimit) return;
+  receipt.add('capped', 'max_tokens', told`This model writes at most ${outputTokenLimit} tokens.`);
+  body.max_tokens = outputTokenLimit;
+}
+
+/** An amount of thinking is changed where the model takes another form of it, or the operator decides. */
+function patchThinking(body: JsonObject, target: PatchTarget): void {
+  const { capabilities, receipt, thinkingMode, variant, modelId } = target;
+  moveEffort(body);
+  const said = amountIn(body);
+  const limit = readNumber(body.max_tokens) ?? capabilities.outputTokenLimit;
+  const isForced = ['any', 'tool'].includes(textOf(objectOf(body.tool_choice)?.type) ?? '');
+  if (said === undefined) {
+    if (effortIn(body) !== undefined) fitEffort(body, target);
+    else addVariant(body, variant, { limit, isForced, target });
+    return;
+  }
+  fitEffort(body, target);
+  if (said.kind === 'off') return;
+  const { thinking } = capabilities;
+  if (thinking.kind === 'none') {
+    receipt.add('dropped', 'thinking', told`This model does not think.`);
+    delete body.thinking;
+    return;
+  }
+  const note = (reason: Sentence): void => receipt.add('approximated', 'thinking', reason);
+  const decided = applyThinkingMode(said, { mode: thinkingMode, thinking, note });
+  if (decided !== said && thinking.kind === 'level') {
+    const { efforts } = traitsOf(modelId);
+    body.thinking = { ...objectOf(body.thinking), type: 'adaptive' };
+    delete body.thinking.budget_tokens;
+    if (decided.kind !== 'adaptive') setEffort(body, nearestEffort(decided, efforts));
+    return;
+  }
+  if (thinking.kind !== 'budget') return;
+  // Models of other makers are left to say themselves what they take.
+  const isMissing = said.kind === 'adaptive' && traitsOf(modelId).version !== undefined;
+  const isLarge = said.kind === 'budget' && decided === said && said.tokens >= limit;
+  if (decided === said && !isMissing && !isLarge) return;
+  if (decided.kind === 'adaptive' && !isMissing) {
+    body.thinking = { ...objectOf(body.thinking), type: 'adaptive' };
+    delete body.thinking.budget_tokens;
+    return;
+  }
+  setBudget(body, decided, { limit, isForced, target });
+}
+
+interface Room {
+  readonly limit: number;
+  readonly isForced: boolean;
+  readonly target: PatchTarget;
+}
+
+function setBudget(
+  body: JsonObject,
+  amount: ReasoningAmount,
+  { limit, isForced, target }: Room,
+): void {
+  const { capabilities, receipt } = target;
+  const { thinking } = capabilities;
+  const cap = thinking.kind === 'budget' ? thinking.maxTokens : capabilities.outputTokenLimit;
+  const asked = tokensOfAmount(amount, cap) ?? 0;
+  const budget = isForced ? undefined : manualBudget(Math.min(asked, cap), roomFor(limit));
+  if (budget === undefined) {
+    receipt.add('approximated', 'thinking', told`Off: this request leaves no room for thinking.`);
+    delete body.thinking;
+    return;
+  }
+  receipt.add(
+    'approximated',
+    'thinking',
+    told`The thinking budget is ${budget} tokens on this model.`,
+  );
+  const { display } = objectOf(body.thinking) ?? {};
+  const shown = display === undefined ? {} : { display };
+  body.thinking = { type: 'enabled', budget_tokens: budget, ...shown };
+}
+
+/** Beside the thinking there has to be room for an answer: half of the limit at most is taken. */
+function roomFor(limit: number): number {
+  return Math.ceil(limit / 2);
+}
+
+/** `thinking.effort` is this gateway's own way to say it. */
+function moveEffort(body: JsonObject): void {
+  const thinking = objectOf(body.thinking);
+  if (thinking?.effort === undefined) return;
+  const { effort, ...rest } = thinking;
+  body.thinking = rest;
+  const word = amountOfWord(String(effort));
+  if (effortIn(body) === undefined && word?.kind === 'effort') setEffort(body, word.effort);
+}
+
+function effortIn(body: JsonObject): Effort | undefined {
+  const word = textOf(objectOf(body.output_config)?.effort);
+  const amount = word === undefined ? undefined : amountOfWord(word);
+  return amount?.kind === 'effort' ? amount.effort : undefined;
+}
+
+function setEffort(body: JsonObject, effort: Effort | undefined): void {
+  const { effort: _effort, ...config } = objectOf(body.output_config) ?? {};
+  const next = effort === undefined ? config : { ...config, effort };
+  if (Object.keys(next).length === 0) delete body.output_config;
+  else body.output_config = next;
+}
+
+/** Known models refuse efforts they do not have. */
+function fitEffort(body: JsonObject, { modelId, receipt }: PatchTarget): void {
+  const asked = effortIn(body);
+  const { version, efforts } = traitsOf(modelId);
+  if (asked === undefined || version === undefined || efforts.includes(asked)) return;
+  const effort =
+    efforts.length === 0 ? undefined : nearestEffort({ kind: 'effort', effort: asked }, efforts);
+  if (effort === undefined) {
+    receipt.add('dropped', 'output_config.effort', told`This model takes no effort.`);
+  } else {
+    const reason = told`This model takes efforts only; the nearest is ${effort}.`;
+    receipt.add('approximated', 'output_config.effort', reason);
+  }
+  setEffort(body, effort);
+}
+
+/** What the body says of thinking; undefined when it says nothing. */
+function amountIn({ thinking: given }: JsonObject): ReasoningAmount | undefined {
+  const thinking = objectOf(given);
+  switch (thinking?.type) {
+    case 'enabled': {
+      const tokens = readNumber(thinking.budget_tokens);
+      return tokens === undefined ? { kind: 'adaptive' } : { kind: 'budget', tokens };
+    }
+    case 'disabled':
+      return { kind: 'off' };
+    case undefined:
+      return undefined;
+    default:
+      return { kind: 'adaptive' };
+  }
+}
+
+/** What the name of the model asks for, where the body says nothing. */
+function addVariant(body: JsonObject, variant: PatchTarget['variant'], room: Room): void {
+  const amount: ReasoningAmount | undefined =
+    variant.effort === undefined
+      ? variant.thinking && { kind: 'adaptive' }
+      : { kind: 'effort', effort: variant.effort };
+  if (amount === undefined) return;
+  const { limit, isForced, target } = room;
+  const space = { limit: roomFor(limit), isForced };
+  const { thinking, effort } = encodeThinking({ amount, showThoughts: true }, space, target);
+  if (thinking !== undefined) body.thinking = thinking;
+  if (effort !== undefined) setEffort(body, effort);
+}
+
+interface Walk {
+  readonly target: PatchTarget;
+  /** Undefined while the upstream refused nothing: all signatures of its own are trusted then. */
+  readonly trust: SignatureTrust | undefined;
+}
+
+function patchMessages(messages: JsonValue[], target: PatchTarget): JsonValue[] {
+  const { signatures, recall } = target;
+  const carried = (): readonly PlacedSignature[] =>
+    objectsOf(messages).flatMap(({ content }) =>
+      objectsOf(content).flatMap(({ type, signature }) => {
+        const value = type === 'thinking' ? readCarrier(textOf(signature))?.value : undefined;
+        return value === undefined ? [] : [{ value }];
+      }),
+    );
+  const walk: Walk = { target, trust: trustOf(signatures, { carried, recall }) };
+  const patched: JsonValue[] = [];
+  for (const message of messages) {
+    const next = isJsonObject(message) ? patchMessage(message, walk) : message;
+    if (next !== undefined) patched.push(next);
+  }
+  return patched.every((message, index) => message === messages[index]) &&
+    patched.length === messages.length
+    ? messages
+    : patched;
+}
+
+/** The same object where nothing changes; undefined when nothing is left of it. */
+function patchMessage(message: JsonObject, walk: Walk): JsonObject | undefined {
+  const { role, content } = message;
+  if (role !== 'assistant' || !Array.isArray(content)) return message;
+  const madeUp = madeUpCalls(content);
+  const patched: JsonValue[] = [];
+  for (const block of content) {
+    const next = isJsonObject(block) ? patchBlock(block, madeUp, walk) : block;
+    if (next !== undefined) patched.push(next);
+  }
+  const isSame =
+    patched.length === content.length && patched.every((block, index) => block === content[index]);
+  if (isSame) return message;
+  // The wire refuses a turn that ends in a thought.
+  const end = patched.findLastIndex((block) => !isThought(block));
+  return end < 0 ? undefined : { ...message, content: patched.slice(0, end + 1) };
+}
+
+function isThought(block: JsonValue): boolean {
+  const type = objectOf(block)?.type;
+  return type === 'thinking' || type === 'redacted_thinking';
+}
+
+/** Undefined for a block that does not go upstream. */
+function patchBlock(
+  block: JsonObject,
+  madeUp: ReadonlySet<string>,
+  walk: Walk,
+): JsonObject | undefined {
+  const { receipt } = walk.target;
+  switch (block.type) {
+    case 'thinking':
+      return patchThought(block, walk);
+    case 'redacted_thinking':
+      if (walk.trust === undefined || walk.trust.recalls) return block;
+      receipt.add('dropped', 'messages', REFUSED);
+      return undefined;
+    case 'tool_use':
+      return patchCall(block, walk.target);
+    case 'image':
+      receipt.add(
+        'dropped',
+        'messages',
+        told`The upstream takes no image in an answer of the assistant.`,
+      );
+      return undefined;
+    case 'server_tool_use':
+    case 'web_search_tool_result': {
+      const id = textOf(block.type === 'server_tool_use' ? block.id : block.tool_use_id);
+      if (id === undefined || !madeUp.has(id)) return block;
+      receipt.add(
+        'dropped',
+        'messages',
+        told`The results of another upstream's search mean nothing here.`,
+      );
+      return undefined;
+    }
+    case 'text':
+      return withoutMadeUpCitations(block);
+    default:
+      return block;
+  }
+}
+
+const REFUSED = told`The upstream refused the thought signatures of this conversation.`;
+
+function patchThought(block: JsonObject, { target, trust }: Walk): JsonObject | undefined {
+  const { receipt, recall, capabilities } = target;
+  const given = textOf(block.signature);
+  const carried = readCarrier(given);
+  const drop = (reason: Sentence): undefined => {
+    receipt.add('dropped', 'messages', reason);
+  };
+  if (given === undefined || carried === undefined) {
+    return drop(told`Thinking without a valid signature cannot be sent upstream.`);
+  }
+  const family = carried.family ?? issuerOf(carried.value, recall);
+  // A bare one that nobody here remembers may come from the upstream itself: it is the judge.
+  if (family !== undefined && family !== capabilities.signatureFamily) {
+    return drop(told`A thought signature of the ${family} family means nothing here.`);
+  }
+  if (carried.on !== undefined && carried.on !== 'thinking') {
+    return drop(told`Thinking without a valid signature cannot be sent upstream.`);
+  }
+  if (trust !== undefined && !trust.keeps({ value: carried.value })) return drop(REFUSED);
+  return carried.value === given ? block : { ...block, signature: carried.value };
+}
+
+function issuerOf(value: string, recall: SignatureRecall): string | undefined {
+  return recall.lookup({ kind: 'value', value })?.signature?.family;
+}
+
+/** A signature on a call is this gateway's own extension. */
+function patchCall(block: JsonObject, target: PatchTarget): JsonObject {
+  const { signatures, recall, receipt } = target;
+  let patched = block;
+  if (block.signature !== undefined) {
+    const { signature: _signature, ...call } = block;
+    patched = call;
+  }
+  if (signatures !== 'reissued') return patched;
+  const { id, name, input } = block;
+  const key = { kind: 'call', id: textOf(id) ?? '', name: textOf(name) ?? '' } as const;
+  const issued = inputAsIssued(recall.lookup(key)?.input, objectOf(input) ?? {});
+  if (issued === undefined) return patched;
+  receipt.add('approximated', 'messages', tellReissued(key.name));
+  return { ...patched, input: issued };
+}
+
+/** Ids of searches that this gateway wrote for answers of other wires: nothing of them is encrypted. */
+function madeUpCalls(content: JsonValue[]): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { type, tool_use_id: id, content: results } of objectsOf(content)) {
+    if (type !== 'web_search_tool_result' || typeof id !== 'string') continue;
+    const isMadeUp =
+      Array.isArray(results) && objectsOf(results).every((one) => one.encrypted_content === '');
+    if (isMadeUp) ids.add(id);
+  }
+  return ids;
+}
+
+function withoutMadeUpCitations(block: JsonObject): JsonObject {
+  const { citations, ...text } = block;
+  const isMadeUp = objectsOf(citations).some((one) => one.encrypted_index === '');
+  return isMadeUp ? text : block;
+}

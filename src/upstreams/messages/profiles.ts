@@ -1,0 +1,82 @@
+// What a profile says: how to reach one upstream that speaks the Messages wire.
+
+import type { ModelCapabilities } from '../../canonical/model.ts';
+import type { Optional } from '../../lib/json.ts';
+import { MESSAGES_VERSION } from '../../wire/messages.ts';
+import { realModelName } from '../../wire/vocabulary.ts';
+
+export interface MessagesProfile {
+  readonly id: string;
+  /** Without a slash or a version at the end. */
+  readonly baseUrl: string;
+  readonly userAgent: string;
+  /** How an API key travels; access tokens are always Bearer. */
+  readonly auth: 'x-api-key' | 'bearer';
+  /** Path of the version below the base URL, such as `/v1`. */
+  readonly versionPath: string;
+  readonly version: { readonly header: string; readonly value: string };
+  readonly betaHeader: string;
+  /** Flags that are sent with every request, beside those of the client. */
+  readonly betas: readonly string[];
+  /** Which upstreams accept each other's signatures: all of one family do. */
+  readonly signatureFamily: string;
+  /** What this upstream does differently from the built-in model data. */
+  readonly capabilityOverrides: Partial<ModelCapabilities>;
+  /** The spellings under which the upstream may know a model, best first; never empty. */
+  modelIds(name: string): readonly string[];
+}
+
+export interface MessagesProfileOptions {
+  readonly id: string;
+  readonly baseUrl: string;
+  readonly auth: MessagesProfile['auth'];
+  /** Of this gateway, for the user agent. */
+  readonly version: string;
+  readonly betas: readonly string[];
+  readonly capabilityOverrides: Partial<ModelCapabilities>;
+}
+
+const PUBLIC_BASE_URL = 'https://api.anthropic.com';
+const VERSION_PATH = '/v1';
+
+/** The public Messages API. */
+export function createAnthropicProfile(
+  options: Optional<MessagesProfileOptions> = {},
+): MessagesProfile {
+  const { id = 'anthropic', baseUrl = PUBLIC_BASE_URL } = options;
+  return {
+    ...createMessagesProfile({ ...options, id, baseUrl }),
+    // Signatures are the service's own, whatever the operator calls the way to it.
+    signatureFamily: 'anthropic',
+  };
+}
+
+/** Any service that speaks the wire. */
+export function createMessagesProfile({
+  id = 'messages',
+  baseUrl,
+  auth = 'x-api-key',
+  version,
+  betas = [],
+  capabilityOverrides = {},
+}: Optional<MessagesProfileOptions> & { readonly baseUrl: string }): MessagesProfile {
+  return {
+    id,
+    baseUrl: trimBaseUrl(baseUrl),
+    userAgent: version === undefined ? 'isthmus' : `isthmus/${version}`,
+    auth,
+    versionPath: VERSION_PATH,
+    version: { header: 'anthropic-version', value: MESSAGES_VERSION },
+    betaHeader: 'anthropic-beta',
+    betas,
+    signatureFamily: id,
+    capabilityOverrides,
+    modelIds: (name) => [...new Set([realModelName(name), name])],
+  };
+}
+
+/** A configured address without what callers add themselves: trailing slashes and the version. */
+function trimBaseUrl(baseUrl: string): string {
+  const url = baseUrl.replace(/\/+$/, '');
+  return url.endsWith(VERSION_PATH) ? url.slice(0, -VERSION_PATH.length) : url;
+}

@@ -1,0 +1,134 @@
+// Asks a Messages upstream what is no answer of a model: token counts and the model list.
+
+import { GatewayError } from '../../canonical/error.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type JsonObject, readNumber } from '../../lib/json.ts';
+import { told } from '../../lib/localized-message.ts';
+import { pathFault } from '../errors.ts';
+import { objectOf, objectsOf, textOf } from '../read-values.ts';
+import type { UpstreamClient } from '../transport/client.ts';
+import type { AccountAccess, TokenCount, UpstreamCall, UpstreamModel } from '../upstream.ts';
+import type { MessagesProfile } from './profiles.ts';
+import { getRequest, postRequest } from './requests.ts';
+
+/** Whom to ask. */
+interface Asked {
+  readonly client: Pick<UpstreamClient, 'readObject'>;
+  readonly profile: MessagesProfile;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
+/** Statuses of a call that the upstream does not have. */
+const NO_SUCH_CALL: readonly unknown[] = [404, 405, 501];
+/** Where a model is not counted, nobody asks again for this long. */
+const UNCOUNTED_FOR_MS = 60 * 60 * 1000;
+/** Clients name models, so what is remembered of their names is bounded. */
+const MAX_NAMES = 1000;
+
+/** Fields of a request that bear on its count, the only ones taken (Messages API, "Token counting"). */
+const COUNTED_FIELDS = [
+  ...(['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking'] as const),
+  ...([
+    'output_config',
+    'output_format',
+    'cache_control',
+    'context_management',
+    'mcp_servers',
+  ] as const),
+];
+
+/** What an upstream without such a call cannot count is text to estimate. The counter throws GatewayError with `failure` set. */
+export function createTokenCounter({ client, profile, clock }: Asked) {
+  const uncountedUntil = new Map<string, number>();
+  return async (call: Omit<UpstreamCall, 'stream'>): Promise<TokenCount> => {
+    const body = countedFields(call.body);
+    const uncounted = (): TokenCount => ({ total: 0, uncounted: countedText(body) });
+    if (clock.monotonic() < (uncountedUntil.get(call.modelId) ?? 0)) return uncounted();
+    let answer: JsonObject;
+    try {
+      const request = postRequest(profile, '/messages/count_tokens', { ...call, body });
+      answer = await client.readObject(request);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || !NO_SUCH_CALL.includes(error.failure?.status))
+        throw error;
+      if (uncountedUntil.size === MAX_NAMES) uncountedUntil.clear();
+      uncountedUntil.set(call.modelId, clock.monotonic() + UNCOUNTED_FOR_MS);
+      return uncounted();
+    }
+    const total = readNumber(answer.input_tokens);
+    if (total !== undefined && total >= 0) return { total };
+    throw pathFault(told`The upstream gave no token count.`);
+  };
+}
+
+function countedFields(body: JsonObject): JsonObject {
+  const counted: JsonObject = {};
+  for (const field of COUNTED_FIELDS) {
+    const value = body[field];
+    if (value !== undefined) counted[field] = value;
+  }
+  return counted;
+}
+
+function countedText({ messages, system, tools }: JsonObject): string {
+  return [messages, system, tools]
+    .flatMap((value) => (value === undefined ? [] : [JSON.stringify(value)]))
+    .join('\n');
+}
+
+/** Far above any real list; a list that goes on for longer goes round in circles. */
+const MAX_PAGES = 50;
+const PAGE_SIZE = 1000;
+/** Statuses of a list that is not there, or not for this account. */
+const NO_LIST: readonly unknown[] = [403, ...NO_SUCH_CALL];
+
+/** The models an account may use, each once; none where there is no such list. @throws GatewayError with `failure` set. */
+export async function listModels(
+  { client, profile }: Pick<Asked, 'client' | 'profile'>,
+  access: AccountAccess,
+  signal: AbortSignal,
+): Promise<readonly UpstreamModel[]> {
+  const models = new Map<string, UpstreamModel>();
+  let after: string | undefined;
+  try {
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
+      if (after !== undefined) query.set('after_id', after);
+      const answer = await client.readObject(
+        getRequest(profile, `/models?${query}`, { access, signal }),
+      );
+      const items = objectsOf(answer.data);
+      for (const item of items) {
+        const model = readModel(item);
+        if (model !== undefined) models.set(model.id, model);
+      }
+      const last = textOf(answer.last_id) ?? textOf(items.at(-1)?.id);
+      if (answer.has_more !== true || last === undefined || last === after) break;
+      after = last;
+    }
+  } catch (error) {
+    if (error instanceof GatewayError && NO_LIST.includes(error.failure?.status)) return [];
+    throw error;
+  }
+  return [...models.values()];
+}
+
+/** Undefined for what has no id, and for models that answer no longer. */
+function readModel(item: JsonObject): UpstreamModel | undefined {
+  const id = textOf(item.id);
+  if (id === undefined || item.lifecycle === 'retired') return undefined;
+  const thinking = objectOf(objectOf(item.capabilities)?.thinking)?.supported;
+  return {
+    id,
+    displayName: textOf(item.display_name),
+    inputTokenLimit: readLimit(item.max_input_tokens),
+    outputTokenLimit: readLimit(item.max_tokens),
+    supportsThinking: typeof thinking === 'boolean' ? thinking : undefined,
+    tasks: ['generate'],
+  };
+}
+
+function readLimit(value: JsonObject[string] | undefined): number | undefined {
+  const limit = readNumber(value);
+  return limit !== undefined && Number.isInteger(limit) && limit > 0 ? limit : undefined;
+}

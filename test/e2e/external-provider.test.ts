@@ -1,0 +1,198 @@
+// The external provider of `proxy.extprov`: which Messages requests it serves, as which model, with which headers.
+
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { providerModel } from '../../src/compose/external-provider.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+interface Seen {
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: JsonObject;
+}
+
+/** A service of the Messages protocol that answers with its own name, or with the status it is told to. */
+async function startProvider() {
+  const seen: Seen[] = [];
+  const say = { status: 200 };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    const body = text === '' ? {} : parseJson(text);
+    const path = request.url ?? '';
+    if (isJsonObject(body)) seen.push({ path, headers: request.headers, body });
+    const answer = path.includes('count_tokens')
+      ? { input_tokens: 42 }
+      : messageOf(isJsonObject(body) ? body.model : '');
+    const error = { type: 'error', error: { type: 'rate_limit_error', message: 'no more' } };
+    response.writeHead(say.status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(say.status === 200 ? answer : error));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, seen, say };
+}
+
+function messageOf(model: unknown): JsonObject {
+  return {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: String(model),
+    content: [{ type: 'text', text: 'PROVIDER' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 5, output_tokens: 1 },
+  };
+}
+
+async function start(mode: string, more: JsonObject = {}) {
+  const provider = await startProvider();
+  const extprov = {
+    ...{ enabled: true, base_url: provider.url, api_key: 'provider-secret-key' },
+    ...{ dispatch_mode: mode, ...more },
+  };
+  const app = await startApp({ file: { proxy: { extprov } } });
+  closers.push(() => app.close());
+  return { ...app, provider };
+}
+
+async function ask(
+  { url }: Pick<TestApp, 'url'>,
+  headers: Record<string, string> = {},
+  model = 'claude-opus-4-6',
+): Promise<string> {
+  const response = await fetch(`${url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({
+      model,
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Hello there, how are you?' }],
+    }),
+  });
+  const text = await response.text();
+  if (response.status !== 200) return `${response.status} ${text}`;
+  return text.includes('PROVIDER') ? 'provider' : 'account';
+}
+
+const MODELS = { opus: 'big', sonnet: 'middle', haiku: 'small' };
+
+test.each([
+  ['claude-opus-4-6', 'big'],
+  ['Claude-Sonnet-5', 'middle'],
+  ['claude-3-5-haiku-latest', 'small'],
+  ['claude-opus-special', 'mine'],
+  ['gpt-5', 'gpt-5'],
+])(
+  'V154: the model %s is asked for as %s: the exact entry, the family, the name as it is',
+  (asked, sent) => {
+    const modelMapping = { 'claude-opus-special': 'mine' };
+    expect(providerModel(asked, { modelMapping, models: MODELS })).toBe(sent);
+  },
+);
+
+test('exclusive: it serves every Messages request and no other, with the headers of its client and its own key', async () => {
+  const app = await start('exclusive', { models: MODELS });
+  const headers = {
+    'anthropic-beta': 'mine-2026-01-01,interleaved-thinking-2025-05-14',
+    'anthropic-version': '2023-06-01',
+    'x-api-key': 'a-client-key',
+    'user-agent': 'some-client/1.0',
+  };
+  expect(await ask(app, headers)).toBe('provider');
+  const [call] = app.provider.seen.filter(({ path }) => path.startsWith('/v1/messages'));
+  expect(call?.body).toMatchObject({ model: 'big', max_tokens: 100 });
+  expect(call?.headers).toMatchObject({
+    'x-api-key': 'provider-secret-key',
+    'user-agent': 'some-client/1.0',
+    'anthropic-version': '2023-06-01',
+  });
+  expect(String(call?.headers['anthropic-beta']).split(',').sort()).toEqual([
+    'claude-code-20250219',
+    'interleaved-thinking-2025-05-14',
+    'mine-2026-01-01',
+  ]);
+  const chat = await fetch(`${app.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  expect(await chat.text()).not.toContain('PROVIDER');
+});
+
+test('its token counts are the counts of Messages clients', async () => {
+  const app = await start('exclusive');
+  const response = await fetch(`${app.url}/v1/messages/count_tokens`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'claude-opus-4-6', messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  expect(await response.json()).toEqual({ input_tokens: 42 });
+});
+
+test('off: it is never asked', async () => {
+  const app = await start('off');
+  expect(await ask(app)).toBe('account');
+  expect(app.provider.seen).toEqual([]);
+});
+
+test('fallback: it serves exactly when no account can', async () => {
+  const app = await start('fallback');
+  expect(await ask(app)).toBe('account');
+  await app.sandbox.addFault({ status: 429, count: 100 });
+  expect(await ask(app)).toBe('provider');
+  await app.sandbox.clearFaults();
+  expect(app.provider.seen.filter(({ path }) => path === '/v1/messages')).toHaveLength(1);
+});
+
+test('fallback: a model that no account offers is the provider’s, and so is nothing a client forbids it', async () => {
+  const app = await start('fallback');
+  expect(await ask(app, {}, 'a-model-of-its-own')).toBe('provider');
+  await app.sandbox.addFault({ status: 429, count: 100 });
+  expect(await ask(app, { 'x-isthmus-fallback': 'off' })).toMatch(/^429/);
+});
+
+test('pooled: it gets its share of new sessions, and a session stays where it began', async () => {
+  const app = await start('pooled');
+  const first = new Map<string, string>();
+  for (let session = 0; session < 60; session += 1) {
+    const headers = { 'x-session-id': `session-${session}` };
+    first.set(headers['x-session-id'], await ask(app, headers));
+  }
+  const share = [...first.values()].filter((by) => by === 'provider').length / first.size;
+  expect(share).toBeGreaterThan(0.12);
+  expect(share).toBeLessThan(0.55);
+  for (const [session, by] of [...first].slice(0, 20)) {
+    expect(await ask(app, { 'x-session-id': session })).toBe(by);
+  }
+});
+
+test('a change of the settings counts from the next request on, and switches it off', async () => {
+  const app = await start('exclusive');
+  expect(await ask(app)).toBe('provider');
+  await app.config.update({ proxy: { extprov: { dispatch_mode: 'off' } } });
+  expect(await ask(app)).toBe('account');
+  await app.config.update({ proxy: { extprov: { dispatch_mode: 'exclusive', enabled: false } } });
+  expect(await ask(app)).toBe('account');
+});
+
+test('a provider that is at its limit is told as such', async () => {
+  const app = await start('exclusive');
+  app.provider.say.status = 429;
+  expect(await ask(app)).toMatch(/^429/);
+});
