@@ -81,7 +81,7 @@ export interface MinuteSum {
   readonly tokens: number;
 }
 
-export interface RetentionLimits {
+interface RetentionLimits {
   /** Requests that began earlier leave. */
   readonly oldest: number;
   /** Usage before this leaves. */

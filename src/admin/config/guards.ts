@@ -39,7 +39,10 @@ export function refuseChange({ name }: ConfigSection, patch: JsonObject, result:
 export function refuseUnknownKeys(patch: JsonObject, files: readonly JsonObject[]): void {
   const isKnown = (path: readonly string[]): boolean =>
     files.some((file) => valueAt(file, path) !== undefined);
-  const stranger = findUnknownKeys(patch).find(({ path }) => !isKnown(path));
+  // Null takes a key out, whatever it is.
+  const stranger = findUnknownKeys(patch).find(
+    ({ path, value }) => value !== null && !isKnown(path),
+  );
   if (stranger === undefined) return;
   const known = stranger.known.join(', ');
   refuse(stranger.path.join('.'), told`is no setting; there are ${known}`);
