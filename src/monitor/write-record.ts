@@ -1,5 +1,6 @@
 // Turns an ended request into its record: counted, shortened and free of credentials.
 
+import type { CallRecord } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
@@ -10,7 +11,6 @@ import {
   type AttemptEntry,
   type BodyBlocks,
   blockSize,
-  type CallFacts,
   type EndedRequest,
   type ReceiptCounts,
   type RequestBodies,
@@ -144,7 +144,7 @@ function surfaceOf(route: string): string {
 }
 
 /** Undefined where no answer began; tokens also where nobody told them: nothing is known then. */
-function sumAnswers(answers: CallFacts['answers'] = []) {
+function sumAnswers(answers: CallRecord['answers'] = []) {
   if (answers.length === 0) return undefined;
   let images = 0;
   let withheld: string | undefined;
@@ -196,7 +196,7 @@ function writeBodies({ body, facts, isForm }: EndedRequest, redactor: Redactor):
   };
 }
 
-function writeResponse({ answers = [] }: CallFacts, redactor: Redactor): BodyBlocks | undefined {
+function writeResponse({ answers = [] }: CallRecord, redactor: Redactor): BodyBlocks | undefined {
   const transcripts = answers
     .map(({ transcript }) => transcript)
     .filter((one) => one !== undefined);

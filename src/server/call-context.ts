@@ -1,11 +1,12 @@
 // Reads the gateway's own request headers: session, account and tier wishes, strictness.
 
 import type { CallCost } from '../access/usage-window.ts';
+import type { CallRecord } from '../canonical/call-record.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { plainModelName } from '../canonical/model.ts';
 import { wantedAnswers } from '../canonical/request.ts';
 import { outputTokens, totalTokens } from '../canonical/usage.ts';
-import type { CallContext, CallRecord } from '../dispatch/dispatcher.ts';
+import type { CallContext } from '../dispatch/dispatcher.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type {
   CountTokensCall,

@@ -2,9 +2,10 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AccessControl } from '../access/access.ts';
+import type { CallRecord } from '../canonical/call-record.ts';
 import type { ListedModel } from '../canonical/model.ts';
 import type { RequestReceipt } from '../canonical/receipt.ts';
-import type { CallRecord, Dispatcher } from '../dispatch/dispatcher.ts';
+import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { IndexedListItem } from '../lib/indexed-list.ts';
 import type { JsonObject } from '../lib/json.ts';

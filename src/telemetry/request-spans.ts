@@ -10,9 +10,10 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import type { AttemptRecord } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
-import type { AskedFor, AttemptFacts, EndedRequest, RequestRecord } from '../monitor/record.ts';
+import type { AskedFor, EndedRequest, RequestRecord } from '../monitor/record.ts';
 
 export interface SpanContextOptions {
   readonly tracer: Tracer;
@@ -85,7 +86,7 @@ interface AttemptInput extends RequestSpanInput {
   readonly model: string;
 }
 
-function writeAttempt(attempt: AttemptFacts, input: AttemptInput): void {
+function writeAttempt(attempt: AttemptRecord, input: AttemptInput): void {
   const { operation, ended, options, span: parent, model } = input;
   const { tracer, destinationOf, hashAccount } = options;
   const { accountId, status } = attempt;
@@ -115,7 +116,7 @@ function writeAttempt(attempt: AttemptFacts, input: AttemptInput): void {
 
 /** An attempt is over with its failure or its whole answer; one that streams lasts as long as the request. */
 function attemptTimes(
-  { startedAt, durationMs = 0, outcome }: AttemptFacts,
+  { startedAt, durationMs = 0, outcome }: AttemptRecord,
   { ended, startAt }: AttemptInput,
 ): { readonly from: number; readonly to: number } {
   const age = startedAt === undefined ? ended.totalMs : ended.endedAtMonotonic - startedAt;
@@ -253,7 +254,7 @@ export function describeOperation(
 
 /** What one attempt failed with; a stream may also break off after it began well. */
 function attemptErrorType(
-  { outcome }: AttemptFacts,
+  { outcome }: AttemptRecord,
   { facts, call }: EndedRequest,
 ): string | undefined {
   if (outcome !== 'ok') return outcome;

@@ -2,10 +2,11 @@
 
 import type { XStatic } from 'typebox/schema';
 import { isSameLabel } from '../../accounts/account.ts';
+import type { CallRecord } from '../../canonical/call-record.ts';
 import { asGatewayError, errorStatus, GatewayError } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { TranscriptBlock } from '../../canonical/transcript.ts';
-import type { CallContext, CallRecord, GenerateAnswer } from '../../dispatch/dispatcher.ts';
+import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
 import { isJsonObject, parseJson } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import type { RequestRecord } from '../../monitor/record.ts';
