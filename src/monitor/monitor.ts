@@ -48,7 +48,7 @@ export function createMonitor(options: MonitorOptions) {
   const retention = createRetention({ store, clock, settings, log });
   const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8));
   const figures = createLiveFigures(() => clock.now());
-  const recalled = recallBefore({ store, figures, clock, log });
+  const recall = recallBefore({ store, figures, errors, clock, log });
   const context = { ...options, redactorFor };
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];
@@ -120,7 +120,6 @@ export function createMonitor(options: MonitorOptions) {
       async removeBefore(at) {
         record();
         errors.removeBefore(at);
-        recalled.removeBefore(at);
         // Else what waits would come into the store behind the removal, and stay.
         await queue.flush();
         return store.removeBefore(at);
@@ -134,7 +133,7 @@ export function createMonitor(options: MonitorOptions) {
     /** The latest first; a few from before the process began are among them after a moment. */
     recentErrors(limit: number): readonly RequestRow[] {
       record();
-      return [...errors.latest(), ...recalled.errors()].slice(0, limit);
+      return errors.latest().slice(0, limit);
     },
     /** Records every ended request, and resolves when the store was given them. */
     flush() {
@@ -153,7 +152,7 @@ export function createMonitor(options: MonitorOptions) {
     async close() {
       record();
       feed.close();
-      recalled.close();
+      recall.close();
       await retention.close();
       await queue.close();
     },
@@ -164,6 +163,7 @@ export function createMonitor(options: MonitorOptions) {
 export interface RecallOptions {
   readonly store: Pick<RequestStore, 'minutes' | 'list'>;
   readonly figures: Pick<LiveFigures, 'recall'>;
+  readonly errors: Pick<RecentErrors, 'recall'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: { warn(fields: object, message: string): void };
 }
@@ -175,9 +175,8 @@ const SPAN_MS = HOUR_MS / 6;
 const ERRORS = 10;
 
 /** Reads in the background, once. Only what began before: everything later is counted as it ends. */
-export function recallBefore({ store, figures, clock, log }: RecallOptions) {
+export function recallBefore({ store, figures, errors, clock, log }: RecallOptions) {
   const startedAt = clock.now();
-  let errors: readonly RequestRow[] = [];
   let isClosed = false;
   const read = async (): Promise<void> => {
     for (let to = startedAt; to > startedAt - HOUR_MS && !isClosed; to -= SPAN_MS) {
@@ -186,18 +185,12 @@ export function recallBefore({ store, figures, clock, log }: RecallOptions) {
     if (isClosed) return;
     const failed = { kind: 'outcome', outcome: 'error' } as const;
     const filter = { from: startedAt - DAY_MS, to: startedAt, status: failed };
-    errors = (await store.list(filter, { limit: ERRORS })).rows;
+    errors.recall((await store.list(filter, { limit: ERRORS })).rows);
   };
   read().catch((error: unknown) => {
     if (!isClosed) log.warn({ error }, 'Earlier requests could not be read for the overview.');
   });
   return {
-    /** The latest first; empty until they are read. */
-    errors: () => errors,
-    /** Forgets those that began before a time. */
-    removeBefore(at: number): void {
-      errors = errors.filter((row) => row.at >= at);
-    },
     /** What is still being read counts no more. */
     close(): void {
       isClosed = true;
@@ -274,6 +267,11 @@ export class RecentErrors {
 
   add(row: RequestRow): void {
     this.#rows = [...this.#rows, row].slice(-MAX_ERRORS);
+  }
+
+  /** Adds those from before this process, the latest first. */
+  recall(rows: readonly RequestRow[]): void {
+    this.#rows = [...rows.toReversed(), ...this.#rows].slice(-MAX_ERRORS);
   }
 
   /** The latest first. */

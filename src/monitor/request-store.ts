@@ -53,15 +53,13 @@ export interface TimeSpan {
 /** In milliseconds since the epoch. */
 export type TimeRange = Pick<TimeSpan, 'from' | 'to'>;
 
-export interface UsageSum {
-  readonly requests: number;
-  readonly errors: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cachedTokens: number;
-  readonly thoughtTokens: number;
-  readonly images: number;
-}
+/** What is summed of requests. */
+export const USAGE_FIGURES = [
+  ...(['requests', 'errors', 'inputTokens', 'outputTokens'] as const),
+  ...(['cachedTokens', 'thoughtTokens', 'images'] as const),
+] as const;
+
+export type UsageSum = Readonly<Record<(typeof USAGE_FIGURES)[number], number>>;
 
 export interface UsageRow extends UsageSum {
   /** Beginning of the span. */

@@ -135,16 +135,15 @@ function spanName(operation: string, model: string | undefined): string {
   return model === undefined ? operation : `${operation} ${model}`;
 }
 
+/** Attributes of which some may not be known. */
 type MaybeAttributes = Readonly<Record<string, Attributes[string] | undefined>>;
 
-function present(attributes: MaybeAttributes): Attributes {
+export function present(attributes: MaybeAttributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
 
 /** The parameters of a request as GenAI attributes; undefined where absent. Stop sequences hold client text: left out. */
-function requestParameters(
-  asked: AskedFor | undefined,
-): Readonly<Record<string, Attributes[string] | undefined>> {
+function requestParameters(asked: AskedFor | undefined): MaybeAttributes {
   if (asked === undefined) return {};
   const { request } = asked;
   const { sampling, maxOutputTokens } = request;
@@ -243,9 +242,11 @@ export function describeOperation(
       answers.length === 0
         ? undefined
         : (details.modelVersion ?? row.upstreamModel)?.slice(0, MAX_NAME),
-    finishReasons: answers.flatMap(({ finishReasons = [] }) => finishReasons.map(finishWord)),
+    finishReasons: answers.flatMap(({ finishReasons = [] }) =>
+      finishReasons.map((reason) => FINISH_WORDS[reason]),
+    ),
     errorType: isError ? errorType(ended) : undefined,
-    isFault: isError && (facts.error?.source ?? faultSource(row.status)) !== 'client',
+    isFault: isError && (facts.error?.source ?? (row.status < 500 ? 'client' : '')) !== 'client',
     destination: (lastAttempt && destinationOf(lastAttempt.accountId)) ?? OURSELVES,
     firstChunkSeconds:
       row.stream && ended.firstEventMs !== undefined ? ended.firstEventMs / 1000 : undefined,
@@ -273,24 +274,12 @@ function errorType({ facts, status }: EndedRequest): string {
   return facts.error?.kind ?? (status === 499 ? 'client-gone' : String(status));
 }
 
-function faultSource(status: number): 'client' | 'gateway' {
-  return status < 500 ? 'client' : 'gateway';
-}
-
 /** The words of the conventions' output messages. */
-function finishWord(reason: FinishReason): string {
-  switch (reason) {
-    case 'stop':
-    case 'stop-sequence':
-      return 'stop';
-    case 'tool-calls':
-      return 'tool_call';
-    case 'max-tokens':
-      return 'length';
-    case 'safety':
-    case 'prompt-blocked':
-      return 'content_filter';
-    default:
-      return reason satisfies never;
-  }
-}
+const FINISH_WORDS: Readonly<Record<FinishReason, string>> = {
+  stop: 'stop',
+  'stop-sequence': 'stop',
+  'tool-calls': 'tool_call',
+  'max-tokens': 'length',
+  safety: 'content_filter',
+  'prompt-blocked': 'content_filter',
+};

@@ -2,15 +2,15 @@
 
 import { sql } from 'kysely';
 import type { RequestRecord } from '../../monitor/record.ts';
-import type {
-  MinuteSum,
-  RequestStore,
-  RetentionLimits,
-  TimeRange,
-  TimeSpan,
-  UsageGroup,
-  UsageRow,
-  UsageSum,
+import {
+  type MinuteSum,
+  type RequestStore,
+  type RetentionLimits,
+  type TimeRange,
+  type TimeSpan,
+  USAGE_FIGURES,
+  type UsageGroup,
+  type UsageRow,
 } from '../../monitor/request-store.ts';
 import { type QuarterSum, sumByQuarter } from '../../monitor/usage.ts';
 import { listRequests } from './monitor-lists.ts';
@@ -126,7 +126,7 @@ function sumSpans(
         .select(({ fn, val, ref }) => [
           val(from).as('at'),
           (column === undefined ? val('') : ref(column)).as('group'),
-          ...SUMMED.map((name) => fn.sum<number>(name).as(name)),
+          ...USAGE_FIGURES.map((name) => fn.sum<number>(name).as(name)),
           // Beside a maximum SQLite gives the other columns of its row (sqlite.org/lang_select.html, "bare columns").
           sql`max(iif(key_name is null, null, at))`.as('namedAt'),
           'keyName',
@@ -228,7 +228,7 @@ function createRecordWriter() {
     ['sequence', 'clientRequest', 'upstreamRequest', 'response', 'isWhole'],
     (row) => builder.insertInto('request_bodies').values(row).compile(),
   );
-  const addUsage = createInserter<QuarterSum>([...GROUPED, ...SUMMED, 'keyName'], (row) =>
+  const addUsage = createInserter<QuarterSum>([...GROUPED, ...USAGE_FIGURES, 'keyName'], (row) =>
     addToSum(row).compile(),
   );
   return (queries: Queries, records: readonly RequestRecord[]): number => {
@@ -255,11 +255,6 @@ function sizeOf({ clientRequest, upstreamRequest, response }: ReturnType<typeof 
 type NewRequest = { readonly sequence: number } & ReturnType<typeof toRequestsRow>;
 type NewBodies = { readonly sequence: number } & ReturnType<typeof toBodiesRow>;
 
-const SUMMED = [
-  ...(['requests', 'errors', 'inputTokens', 'outputTokens'] as const),
-  ...(['cachedTokens', 'thoughtTokens', 'images'] as const),
-] as const satisfies readonly (keyof UsageSum)[];
-
 const GROUPED = ['at', 'model', 'account', 'keyId', 'protocol'] as const;
 
 /** Writes a sum, or adds it to the one that stands there. */
@@ -270,7 +265,10 @@ function addToSum(row: QuarterSum) {
     .onConflict((conflict) =>
       conflict.columns(GROUPED).doUpdateSet(({ eb, fn, ref }) => ({
         ...Object.fromEntries(
-          SUMMED.map((name) => [name, eb(ref(`usage_sums.${name}`), '+', ref(`excluded.${name}`))]),
+          USAGE_FIGURES.map((name) => [
+            name,
+            eb(ref(`usage_sums.${name}`), '+', ref(`excluded.${name}`)),
+          ]),
         ),
         keyName: fn.coalesce('excluded.keyName', 'usage_sums.keyName'),
       })),
