@@ -15,7 +15,7 @@ import {
   readSessionCookie,
 } from './admin-route.ts';
 import { bodyInput, startDeadline } from './call-context.ts';
-import type { Edge, Exchange } from './edge.ts';
+import type { Exchange } from './edge.ts';
 import { readCredentials } from './gates/authenticate.ts';
 import { type ByteLimits, readJsonBody } from './gates/body.ts';
 import {
@@ -33,12 +33,12 @@ import { SocketWriter } from './stream-response.ts';
 const PASSWORD_HEADER = 'x-isthmus-password';
 
 /** @returns who calls, before anything they show was looked at */
-function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): AdminCaller {
-  const { headers } = exchange;
+function readCaller(exchange: Exchange, peer: PeerInput): AdminCaller {
+  const { edge, headers } = exchange;
   return {
     address: exchange.clientAddress,
     isLocal: classifyPeer(peer) === 'local',
-    isSecure: isSecure(edge, exchange),
+    isSecure: isSecure(exchange),
     cookie: readSessionCookie(headers, edge.access.login.cookieTag),
     hasShownPassword: false,
     passwordAgain: readPasswordAgain(headers[PASSWORD_HEADER]),
@@ -76,7 +76,7 @@ function readPasswordAgain(header: string | undefined): string | undefined {
 }
 
 /** By the page's own origin, which nobody but the browser writes, or by the word of a trusted proxy. */
-function isSecure(edge: Edge, { request, headers, settings }: Exchange): boolean {
+function isSecure({ edge, request, headers, settings }: Exchange): boolean {
   if (headers.origin?.startsWith('https://')) return true;
   const peer = readAddress(request.socket.remoteAddress ?? '');
   const isTrusted =
@@ -86,16 +86,15 @@ function isSecure(edge: Edge, { request, headers, settings }: Exchange): boolean
 
 /** Ends when the reader leaves or is let in no more, the events end or the gateway winds down. */
 async function sendEvents(
-  edge: Edge,
   exchange: Exchange,
   frames: AsyncIterableIterator<string>,
   isStillIn: () => boolean,
 ): Promise<void> {
-  const { request, response, abort } = exchange;
+  const { edge, request, response, abort } = exchange;
   const end = (): void => void frames.return?.();
   // Who left meanwhile, or only looks, reads none: they must not go on for nobody.
   if (response.headersSent || response.destroyed) return end();
-  const headers = baseHeaders(edge, exchange);
+  const headers = baseHeaders(exchange);
   headers.push('content-type', EVENT_STREAM_TYPE, 'cache-control', 'no-store');
   // Proxies must not collect what should arrive piece by piece.
   headers.push('x-accel-buffering', 'no');
@@ -133,8 +132,7 @@ interface ConsoleEntry {
  * @throws GatewayError unauthenticated, forbidden or rate-limited, with the way out.
  */
 async function authenticateConsole(
-  edge: Edge,
-  { headers, request }: Exchange,
+  { edge, headers, request }: Exchange,
   { peer, caller: { cookie, address } }: AdminVisit,
 ): Promise<ConsoleEntry> {
   const { login } = edge.access;
@@ -216,18 +214,17 @@ const NO_STORE = ['cache-control', 'no-store'] as const;
 
 /** @throws GatewayError, or anything unforeseen, while no answer has begun. */
 export async function runAdminRoute(
-  edge: Edge,
   exchange: Exchange,
   { route, parameter, peer }: MatchedAdminRoute,
 ): Promise<void> {
-  const { request, headers, settings, query, requestId, abort } = exchange;
-  const stranger = readCaller(edge, exchange, peer);
+  const { edge, request, headers, settings, query, requestId, abort } = exchange;
+  const stranger = readCaller(exchange, peer);
   const visit = { route, peer, caller: stranger };
-  const { isStillIn, hasShownPassword } = await authorize(edge, exchange, visit);
+  const { isStillIn, hasShownPassword } = await authorize(exchange, visit);
   const caller: AdminCaller = { ...stranger, hasShownPassword };
-  const body = await readBody(edge, exchange, route);
+  const body = await readBody(exchange, route);
   const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
-  const onAbort = (): void => sendError(edge, exchange, abort.signal.reason);
+  const onAbort = (): void => sendError(exchange, abort.signal.reason);
   abort.signal.addEventListener('abort', onAbort, { once: true });
   try {
     const answer = await route.run({
@@ -243,9 +240,9 @@ export async function runAdminRoute(
     });
     if (answer.kind === 'events') {
       deadline.cancel();
-      const isAuthorized = (): boolean => isStillIn() && !isBlocked(edge, exchange);
-      await sendEvents(edge, exchange, answer.frames, isAuthorized);
-    } else await sendAnswer(edge, exchange, answer);
+      const isAuthorized = (): boolean => isStillIn() && !isBlocked(exchange);
+      await sendEvents(exchange, answer.frames, isAuthorized);
+    } else await sendAnswer(exchange, answer);
   } finally {
     deadline.cancel();
     abort.signal.removeEventListener('abort', onAbort);
@@ -253,9 +250,9 @@ export async function runAdminRoute(
 }
 
 /** By a rule that came while an answer goes on. */
-function isBlocked({ settings, access }: Edge, { clientAddress }: Exchange): boolean {
-  if (!settings().addressFilter.enabled) return false;
-  return access.addresses.explain(clientAddress).verdict === 'denied';
+function isBlocked({ edge, clientAddress }: Exchange): boolean {
+  if (!edge.settings().addressFilter.enabled) return false;
+  return edge.access.addresses.explain(clientAddress).verdict === 'denied';
 }
 
 /** Of routes that ask for no credential. */
@@ -268,7 +265,7 @@ interface AdminVisit {
 }
 
 /** @throws GatewayError unauthenticated, forbidden or rate-limited */
-async function authorize(edge: Edge, exchange: Exchange, visit: AdminVisit): Promise<ConsoleEntry> {
+async function authorize(exchange: Exchange, visit: AdminVisit): Promise<ConsoleEntry> {
   const { route, peer } = visit;
   const { method } = exchange.request;
   // Signing in and out change something too: no other page may make a browser do it.
@@ -277,7 +274,7 @@ async function authorize(edge: Edge, exchange: Exchange, visit: AdminVisit): Pro
     return UNASKED;
   }
   if (route.access === 'console-or-local' && classifyPeer(peer) === 'local') return UNASKED;
-  const entry = await authenticateConsole(edge, exchange, visit);
+  const entry = await authenticateConsole(exchange, visit);
   exchange.clientKeyId = 'console';
   return entry;
 }
@@ -294,11 +291,7 @@ function operatorLimits({ maxBytes }: ByteLimits): Pick<ByteLimits, 'maxBytes' |
 }
 
 /** Reads a body where one was sent, and takes none where the route has no use for it. */
-async function readBody(
-  edge: Edge,
-  exchange: Exchange,
-  route: AdminRoute,
-): Promise<JsonObject | undefined> {
+async function readBody(exchange: Exchange, route: AdminRoute): Promise<JsonObject | undefined> {
   const { headers } = exchange;
   const { 'content-length': length, 'transfer-encoding': encoding } = headers;
   const isSent = encoding !== undefined || (length !== undefined && Number(length) > 0);
@@ -306,7 +299,7 @@ async function readBody(
   if (route.method === 'GET' || (route.access === 'public' && route.takesBody !== true)) {
     throw invalidRequest('body', told`${route.method} ${route.path} takes no body.`);
   }
-  const input = bodyInput(edge, exchange);
+  const input = bodyInput(exchange);
   const limits = route.access === 'public' ? PUBLIC_ROUTE_LIMITS : operatorLimits(input);
   const body = await readJsonBody({ ...input, ...limits });
   exchange.abort.signal.throwIfAborted();
@@ -314,7 +307,6 @@ async function readBody(
 }
 
 async function sendAnswer(
-  edge: Edge,
   exchange: Exchange,
   answer: Exclude<AdminAnswer, { kind: 'events' }>,
 ): Promise<void> {
@@ -325,28 +317,28 @@ async function sendAnswer(
       const headers = [...NO_STORE, ...etag, ...cookieOf(answer)];
       const { text, coding } = await compress(JSON.stringify(body), exchange.headers);
       const type = 'application/json; charset=utf-8';
-      sendText(edge, exchange, { status, text, type, headers: [...headers, ...coding] });
+      sendText(exchange, { status, text, type, headers: [...headers, ...coding] });
       break;
     }
     case 'empty':
-      sendText(edge, exchange, { status: 204, headers: [...NO_STORE, ...cookieOf(answer)] });
+      sendText(exchange, { status: 204, headers: [...NO_STORE, ...cookieOf(answer)] });
       break;
     case 'text': {
       const { contentType: type, text } = answer;
-      sendText(edge, exchange, { status: 200, text, type, headers: NO_STORE });
+      sendText(exchange, { status: 200, text, type, headers: NO_STORE });
       break;
     }
     case 'redirect': {
       const location = ['location', answer.location, 'content-length', '0'];
       const headers = [...NO_STORE, ...location, ...PAGE_HEADERS, ...cookieOf(answer)];
-      sendText(edge, exchange, { status: 303, headers });
+      sendText(exchange, { status: 303, headers });
       break;
     }
     case 'page': {
       const policy =
         `default-src 'none'; style-src 'sha256-${answer.styleHash}'; base-uri 'none'; ` +
         `form-action 'none'; frame-ancestors 'none'`;
-      sendText(edge, exchange, {
+      sendText(exchange, {
         status: 200,
         text: answer.html,
         type: 'text/html; charset=utf-8',

@@ -14,33 +14,34 @@ import { runRoute } from './run-route.ts';
 import { acceptsCoding } from './settings.ts';
 
 /** @throws GatewayError, or anything unforeseen, to render in the protocol of `exchange`. */
-export async function answer(edge: Edge, exchange: Exchange): Promise<void> {
+export async function answer(exchange: Exchange): Promise<void> {
+  const { edge } = exchange;
   const method = exchange.request.method ?? 'GET';
   const match = edge.routes.match(method, exchange.path);
   const isHealth = match.kind === 'route' && match.route.kind === 'health';
   if (exchange.settings.addressFilter.enabled && !isHealth) {
     edge.access.addresses.enter(exchange.clientAddress);
   }
-  if (method === 'OPTIONS') return sendPreflight(edge, exchange);
+  if (method === 'OPTIONS') return sendPreflight(exchange);
   if (match.kind !== 'route') {
-    if (await answerConsoleFile(edge, exchange, match)) return;
-    return refuseRoute(edge, exchange, match);
+    if (await answerConsoleFile(exchange, match)) return;
+    return refuseRoute(exchange, match);
   }
   const { route, parameter } = match;
-  if (route.kind === 'health') return sendHealth(edge, exchange);
+  if (route.kind === 'health') return sendHealth(exchange);
   if (route.kind === 'admin') {
     const peer = peerOf(exchange);
-    return runAdminRoute(edge, exchange, { route: route.route, parameter, peer });
+    return runAdminRoute(exchange, { route: route.route, parameter, peer });
   }
-  authenticateExchange(edge, exchange);
+  authenticateExchange(exchange);
   const { offers } = route;
-  const offer = offers.length === 1 ? offers[0] : pickOffer(edge, exchange, offers);
+  const offer = offers.length === 1 ? offers[0] : pickOffer(exchange, offers);
   exchange.protocol = offer.protocol;
-  await runRoute(edge, exchange, { route: offer.route, pathModel: parameter });
+  await runRoute(exchange, { route: offer.route, pathModel: parameter });
 }
 
-function sendPreflight(edge: Edge, exchange: Exchange): void {
-  const { headers, settings, response, requestId, path } = exchange;
+function sendPreflight(exchange: Exchange): void {
+  const { edge, headers, settings, response, requestId, path } = exchange;
   // No route is for OPTIONS itself, so a known path says which methods it takes.
   const match = edge.routes.match('OPTIONS', path);
   const allow = match.kind === 'wrong-method' ? match.allow.join(', ') : 'OPTIONS';
@@ -50,36 +51,33 @@ function sendPreflight(edge: Edge, exchange: Exchange): void {
   response.end();
 }
 
-function sendHealth(edge: Edge, exchange: Exchange): void {
+function sendHealth(exchange: Exchange): void {
+  const { edge } = exchange;
   const { draining } = edge.activity;
   const status = draining ? 'draining' : 'ok';
   const body = { status, version: edge.version };
-  sendJson(edge, exchange, { status: draining ? 503 : 200, body });
+  sendJson(exchange, { status: draining ? 503 : 200, body });
 }
 
-function refuseRoute(
-  edge: Edge,
-  exchange: Exchange,
-  match: Exclude<RouteMatch, { kind: 'route' }>,
-): void {
+function refuseRoute(exchange: Exchange, match: Exclude<RouteMatch, { kind: 'route' }>): void {
   const { path, request, headers } = exchange;
   if (match.kind === 'unknown') {
     const message = `There is no ${path} here. ${sayWayOut(path, match.meant)}`;
-    sendError(edge, exchange, clientError('not-found', message));
+    sendError(exchange, clientError('not-found', message));
   } else if (headers.upgrade?.toLowerCase() === 'websocket') {
     // Coding CLIs try a WebSocket first; this answer, and no other, makes them go on over HTTP at once.
     const error = clientError('upgrade-refused', `${path} speaks HTTP only; send a POST.`);
-    sendError(edge, exchange, error, ['upgrade', 'HTTP/1.1']);
+    sendError(exchange, error, ['upgrade', 'HTTP/1.1']);
   } else {
     const allow = match.allow.join(', ');
     const message = `${path} does not take ${request.method}; use ${allow}.`;
-    sendError(edge, exchange, clientError('method-not-allowed', message), ['allow', allow]);
+    sendError(exchange, clientError('method-not-allowed', message), ['allow', allow]);
   }
 }
 
 /** @throws GatewayError unauthenticated, rate-limited, or forbidden by a rule of the key */
-function authenticateExchange(edge: Edge, exchange: Exchange): void {
-  const { headers, settings, query, clientAddress: address } = exchange;
+function authenticateExchange(exchange: Exchange): void {
+  const { edge, headers, settings, query, clientAddress: address } = exchange;
   const { keys: keyBook, guesses } = edge.access;
   const credentials = readCredentials(headers, query);
   const ring = edge.keyRing(settings);
@@ -112,8 +110,7 @@ function peerOf({ request, headers, settings }: Exchange): PeerInput {
 }
 
 function pickOffer(
-  edge: Edge,
-  { headers, query }: Exchange,
+  { edge, headers, query }: Exchange,
   offers: readonly [RouteOffer, ...RouteOffer[]],
 ): RouteOffer {
   const protocol = edge.protocols.pickListProtocol(headers, query);
@@ -149,7 +146,7 @@ export function sayWayOut(path: string, meant: string | undefined): string {
 }
 
 /** Does nothing for errors that have another cause. */
-export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError): void {
+export function noteRefusal(exchange: Exchange, error: GatewayError): void {
   // The rates of keys are the monitor's matter.
   const isStranger = isAdminPath(exchange.path) || exchange.clientKeyId === '';
   const verdict = verdictOf(error, isStranger);
@@ -162,7 +159,7 @@ export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError)
     keyId: exchange.clientKeyId === '' ? undefined : exchange.clientKeyId,
     reason: error.message,
   };
-  edge.access.accessLog.add(entry, readCredentials(exchange.headers, exchange.query));
+  exchange.edge.access.accessLog.add(entry, readCredentials(exchange.headers, exchange.query));
 }
 
 function verdictOf(error: GatewayError, isStranger: boolean): AccessVerdict | undefined {
@@ -190,33 +187,32 @@ const GUARDS = [
 
 /** False when the request is not for the console. */
 async function answerConsoleFile(
-  edge: Edge,
   exchange: Exchange,
   match: Exclude<RouteMatch, { kind: 'route' }>,
 ): Promise<boolean> {
-  const { request, path } = exchange;
+  const { edge, request, path } = exchange;
   const files = edge.consoleFiles;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (files === undefined || match.kind !== 'unknown' || !isRead) return false;
   const file = files.find(path);
-  if (file !== undefined) await sendFile(edge, exchange, file);
-  else if (path === '/' || isPageRequest(edge, exchange)) sendPage(edge, exchange);
+  if (file !== undefined) await sendFile(exchange, file);
+  else if (path === '/' || isPageRequest(exchange)) sendPage(exchange);
   else return false;
   return true;
 }
 
 /** Pages of the console have paths without an ending that begin like no route of ours. */
-function isPageRequest({ routes }: Edge, { path, headers }: Exchange): boolean {
+function isPageRequest({ edge, path, headers }: Exchange): boolean {
   if (!headers.accept?.includes('text/html')) return false;
   const [, first = ''] = path.split('/');
   if (path.includes('.') || first === 'assets') return false;
-  return !routes.routes.some((route) => route.path.split('/')[1] === first);
+  return !edge.routes.routes.some((route) => route.path.split('/')[1] === first);
 }
 
-function sendPage(edge: Edge, exchange: Exchange): void {
-  const page = edge.consoleFiles?.page();
+function sendPage(exchange: Exchange): void {
+  const page = exchange.edge.consoleFiles?.page();
   if (page === undefined) return;
-  sendText(edge, exchange, {
+  sendText(exchange, {
     status: 200,
     text: page.html,
     type: 'text/html; charset=utf-8',
@@ -224,7 +220,7 @@ function sendPage(edge: Edge, exchange: Exchange): void {
   });
 }
 
-async function sendFile(edge: Edge, exchange: Exchange, file: ConsoleFile): Promise<void> {
+async function sendFile(exchange: Exchange, file: ConsoleFile): Promise<void> {
   const { headers } = exchange;
   const { type, etag } = file;
   const list = [...GUARDS, 'etag', etag, 'vary', 'accept-encoding'];
@@ -232,11 +228,11 @@ async function sendFile(edge: Edge, exchange: Exchange, file: ConsoleFile): Prom
   // An image opened by itself is a page too.
   list.push('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
   if (headers['if-none-match']?.split(',').some((tag) => tag.trim() === etag)) {
-    return sendText(edge, exchange, { status: 304, type, headers: list });
+    return sendText(exchange, { status: 304, type, headers: list });
   }
   const accepted = headers['accept-encoding'] ?? '';
   const coding = file.codings.find(({ name }) => acceptsCoding(accepted, name));
   if (coding !== undefined) list.push('content-encoding', coding.name);
   const text = (await coding?.body()) ?? file.content;
-  sendText(edge, exchange, { status: 200, text, type, headers: list });
+  sendText(exchange, { status: 200, text, type, headers: list });
 }

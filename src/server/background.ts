@@ -18,10 +18,10 @@ const MAX_RUN_MS = 30 * 60_000;
  * @throws GatewayError while nothing has begun.
  */
 export async function answerInBackground(
-  edge: Edge,
   exchange: Exchange,
   call: GenerateCall & { readonly background: BackgroundCall },
 ): Promise<void> {
+  const { edge } = exchange;
   const { background, model } = call;
   // A client that left by now would never learn where to look.
   exchange.abort.signal.throwIfAborted();
@@ -50,12 +50,12 @@ export async function answerInBackground(
     },
   });
   if (started.kind === 'refused') throw refusal(started.reason);
-  const tellEnd = observeDetached(edge, exchange);
-  sendJson(edge, exchange, { status: 200, body: told });
+  const tellEnd = observeDetached(exchange);
+  sendJson(exchange, { status: 200, body: told });
   await started.ended;
   const { error } = exchange.record;
   const { path, requestId } = exchange;
-  const written = error && protocolOf(edge, exchange).writeError(error, { requestId, path });
+  const written = error && protocolOf(exchange).writeError(error, { requestId, path });
   tellEnd(written?.status ?? 200);
 }
 

@@ -16,7 +16,7 @@ import type {
   RouteInput,
 } from '../protocols/protocol.ts';
 import { readHeader } from '../wire/vocabulary.ts';
-import type { Edge, Exchange, ObservedCall } from './edge.ts';
+import type { Exchange, ObservedCall } from './edge.ts';
 import { readCredentials } from './gates/authenticate.ts';
 import type { BodyInput } from './gates/body.ts';
 import { protocolOf } from './respond.ts';
@@ -81,8 +81,8 @@ export function startDeadline(clock: Clock, abort: AbortController, limitMs: num
   });
 }
 
-export function bodyInput(edge: Edge, exchange: Exchange): BodyInput {
-  const { request, response, settings } = exchange;
+export function bodyInput(exchange: Exchange): BodyInput {
+  const { edge, request, response, settings } = exchange;
   return {
     request,
     response,
@@ -98,15 +98,14 @@ const OPERATIONS: readonly ProtocolRoute['operation'][] = ['generate', 'count-to
 
 /** Call once the request has passed its gates. */
 export function observeRoute(
-  edge: Edge,
   exchange: Exchange,
   { route, pathModel }: { readonly route: ProtocolRoute; readonly pathModel: string },
 ): void {
-  const { observer } = edge;
+  const { observer } = exchange.edge;
   if (observer === undefined || !OPERATIONS.includes(route.operation)) return;
   const { path, operation } = route;
   const recordedAs = 'recordedAs' in route ? route.recordedAs : undefined;
-  const { protocol: offered = protocolOf(edge, exchange) } = exchange;
+  const { protocol: offered = protocolOf(exchange) } = exchange;
   const protocol = recordedAs ?? offered.name;
   const unread = { bodyModel: undefined, call: undefined, body: undefined };
   exchange.observed = { route: path, operation, protocol, pathModel, ...unread };
@@ -144,11 +143,11 @@ export function observeCall(
  * For what goes on behind its response: the end of that is not the end of the request. Call what it
  * gives when that has come.
  */
-export function observeDetached(edge: Edge, exchange: Exchange): (status: number) => void {
+export function observeDetached(exchange: Exchange): (status: number) => void {
   const { observed } = exchange;
   exchange.observed = undefined;
   return (status) => {
-    if (observed !== undefined) observeEnd(edge, exchange, { observed, status });
+    if (observed !== undefined) observeEnd(exchange, { observed, status });
   };
 }
 
@@ -161,8 +160,8 @@ interface End {
  * Call when the response is closed. One object of one shape, and nothing worked out: the monitor looks at it after
  * the answers of this turn.
  */
-export function observeEnd(edge: Edge, exchange: Exchange, { observed, status }: End): void {
-  const { record, request, headers, startedAt } = exchange;
+export function observeEnd(exchange: Exchange, { observed, status }: End): void {
+  const { edge, record, request, headers, startedAt } = exchange;
   const endedAtMonotonic = edge.clock.monotonic();
   edge.observer?.onEnd({
     requestId: exchange.requestId,
@@ -207,18 +206,17 @@ const ANSWER_TOKENS = 500;
 
 /** @throws GatewayError forbidden, rate-limited or quota-exhausted; and whatever `run` throws */
 export async function metered(
-  edge: Edge,
   exchange: Exchange,
   metering: MeteredCall,
   run: () => Promise<void>,
 ): Promise<void> {
-  const { keys } = edge.access;
+  const { keys } = exchange.edge.access;
   if (keys.isEmpty) return run();
   const { clientKeyId, record } = exchange;
   const { model } = metering.call;
   const cost = {
     tokens: estimateTokens(exchange, metering),
-    images: await countImages(edge, exchange, metering),
+    images: await countImages(exchange, metering),
   };
   const reservation = keys.admit(clientKeyId, { model, ...cost });
   try {
@@ -239,8 +237,7 @@ function estimateTokens({ headers }: Exchange, { operation }: MeteredCall): numb
 
 /** Pictures that the call asks for, or that its model draws whatever it is asked. */
 async function countImages(
-  edge: Edge,
-  { clientKeyId }: Exchange,
+  { edge, clientKeyId }: Exchange,
   metering: MeteredCall,
 ): Promise<number> {
   if (metering.operation !== 'generate' || !edge.access.keys.countsImages(clientKeyId)) return 0;

@@ -69,6 +69,7 @@ export interface Edge extends EdgeOptions {
 
 /** One request on its way; everything known of it and nothing of any other. */
 export interface Exchange extends BodyHolder, IndexedListItem {
+  readonly edge: Edge;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly settings: EdgeSettings;

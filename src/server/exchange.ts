@@ -23,14 +23,14 @@ const MAX_SKIPPED_PEERS = 10;
 /** Answers one request whose target has passed its gate. Never throws, never leaves it unanswered. */
 export async function serve(edge: Edge, parts: ExchangeParts): Promise<void> {
   const exchange = createExchange(edge, parts);
-  watchClose(edge, exchange);
+  watchClose(exchange);
   try {
-    await answer(edge, exchange);
+    await answer(exchange);
   } catch (error) {
-    noteRefusal(edge, exchange, asGatewayError(error));
+    noteRefusal(exchange, asGatewayError(error));
     const { signal } = exchange.abort;
     // After an abort its reason is the story; what else broke then is a consequence.
-    sendError(edge, exchange, signal.aborted ? signal.reason : error);
+    sendError(exchange, signal.aborted ? signal.reason : error);
   }
 }
 
@@ -43,19 +43,19 @@ export function refuse(
   // The unchecked target chooses the shape of the error and nothing else.
   const [path = '', query = ''] = (request.url ?? '').split('?', 2);
   const exchange = createExchange(edge, { request, response, path, query });
-  watchClose(edge, exchange);
-  sendError(edge, exchange, blockedBy(edge, exchange) ?? error);
+  watchClose(exchange);
+  sendError(exchange, blockedBy(exchange) ?? error);
 }
 
 /** Who has to stay out by their address is told nothing else. */
-function blockedBy(edge: Edge, exchange: Exchange): GatewayError | undefined {
+function blockedBy(exchange: Exchange): GatewayError | undefined {
   if (!exchange.settings.addressFilter.enabled) return undefined;
   try {
-    edge.access.addresses.enter(exchange.clientAddress);
+    exchange.edge.access.addresses.enter(exchange.clientAddress);
     return undefined;
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    noteRefusal(edge, exchange, error);
+    noteRefusal(exchange, error);
     return error;
   }
 }
@@ -75,6 +75,7 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
   const peer = request.socket.remoteAddress;
   const forwardedFor = headers['x-forwarded-for'];
   return {
+    edge,
     request,
     response,
     settings,
@@ -106,8 +107,8 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
 }
 
 /** Aborts the work when the client leaves, and closes the books when the response is done. */
-function watchClose(edge: Edge, exchange: Exchange): void {
-  const { request, response, abort } = exchange;
+function watchClose(exchange: Exchange): void {
+  const { edge, request, response, abort } = exchange;
   const { socket } = request;
   const stops: (() => void)[] = [];
   const onClose = (): void => {
@@ -118,9 +119,9 @@ function watchClose(edge: Edge, exchange: Exchange): void {
     const status = isAnswered ? response.statusCode : 499;
     edge.activity.end(exchange);
     if (exchange.heldBytes > 0) edge.bodies.release(exchange);
-    logEnd(edge, exchange, status);
+    logEnd(exchange, status);
     const { observed } = exchange;
-    if (observed !== undefined) observeEnd(edge, exchange, { observed, status });
+    if (observed !== undefined) observeEnd(exchange, { observed, status });
   };
   edge.activity.begin(exchange);
   response.on('close', onClose);
@@ -134,8 +135,8 @@ function watchClose(edge: Edge, exchange: Exchange): void {
 }
 
 /** What a console looks at fills a log with nothing: such lines are for debugging, unless they failed. */
-function logEnd(edge: Edge, exchange: Exchange, status: number): void {
-  const { request, response, record, requestId, path, clientKeyId } = exchange;
+function logEnd(exchange: Exchange, status: number): void {
+  const { edge, request, response, record, requestId, path, clientKeyId } = exchange;
   const isLook = request.method === 'GET' && !path.startsWith('/v1') && response.statusCode < 400;
   edge.log.request(isLook ? 'debug' : 'info', {
     requestId,
