@@ -5,14 +5,12 @@ import type { HealthEvent } from '../accounts/health.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
 import { partial } from '../lib/object-schema.ts';
-import { type AccountFacts, writeAccount } from './account-view.ts';
+import { writeAccount } from './account-view.ts';
 import { ACCOUNT_PARAMETER, findAccount } from './accounts.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 import { ACCOUNT_SCHEMA } from './schemas.ts';
 import { TEST_SCHEMA, TRY_SCHEMA, testAccount } from './try-account.ts';
-
-export type ActionOptions = AccountFacts & Pick<AdminOptions, 'quota' | 'tokens' | 'upstreams'>;
 
 const ONE_ACCOUNT = {
   200: { description: 'The account as it is now.', schema: ACCOUNT_SCHEMA, hasRevision: true },
@@ -26,7 +24,7 @@ const CLEAR_SCHEMA = partial({
   model: { type: 'string', maxLength: 256, description: 'Only this model; all when absent.' },
 });
 
-export function createActionRoutes(options: ActionOptions): readonly ApiRoute[] {
+export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
   const { book, pool } = options;
   const answerOne = (id: string) => {
     const account = findAccount(book, id);
@@ -118,7 +116,7 @@ function learnedFigures(
 
 async function refreshAccount(
   account: Account,
-  { tokens, quota }: ActionOptions,
+  { tokens, quota }: AdminOptions,
   signal: AbortSignal,
 ): Promise<void> {
   if (account.record.kind !== 'api-key') await tokens.accessFor(account, { refresh: true, signal });

@@ -48,11 +48,6 @@ export const NEW_ACCOUNT_SCHEMA = named('NewAccount', {
 
 export type NewAccountJson = XStatic<typeof NEW_ACCOUNT_SCHEMA>;
 
-export type AddOptions = Pick<
-  AdminOptions,
-  'book' | 'clock' | 'ownKeys' | 'transfer' | 'trials' | 'upstreams'
->;
-
 export interface AddedAccount {
   readonly account: Account;
   /** False when an account of the same label was there and has the credential now. */
@@ -66,7 +61,7 @@ export interface AddedAccount {
  */
 export async function addAccount(
   json: NewAccountJson,
-  options: AddOptions,
+  options: AdminOptions,
   signal: AbortSignal,
 ): Promise<AddedAccount> {
   const { book, upstreams } = options;
@@ -118,7 +113,7 @@ const REFUSALS: readonly (string | undefined)[] = [
  */
 export async function tryKey(
   { upstream, key, projectId, proxyUrl, generate = false, addAnyway = false }: NewKey,
-  options: AddOptions,
+  options: AdminOptions,
   signal: AbortSignal,
 ): Promise<Trial | undefined> {
   const access = {
@@ -154,7 +149,7 @@ function writeItem({ kind, refreshToken, serviceAccount, label }: NewAccountJson
 async function finishImport(
   json: NewAccountJson,
   result: ImportResult | undefined,
-  book: AddOptions['book'],
+  book: AdminOptions['book'],
 ): Promise<AddedAccount> {
   const { outcome, accountId, reason = told`the import gave no answer` } = result ?? {};
   const field = SECRET_FIELDS[json.kind];

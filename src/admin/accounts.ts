@@ -1,7 +1,7 @@
 // `/api/accounts`: list, add, show, change, remove and order accounts.
 
 import { type Account, TIERS } from '../accounts/account.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, gatewayError, invalidRequest } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
 import { named, object, optional, partial } from '../lib/object-schema.ts';
 import { requireReauthentication } from './access/session.ts';
@@ -35,9 +35,6 @@ import {
   PROXY_URL,
   SECRET,
 } from './schemas.ts';
-
-export type AccountOptions = AccountFacts &
-  Pick<AdminOptions, 'clock' | 'access' | 'ownKeys' | 'revoker' | 'transfer' | 'upstreams'>;
 
 export const CHANGE_SCHEMA = partial(
   {
@@ -76,7 +73,7 @@ const TAKEN = {
 
 export const ACCOUNT_PARAMETER = 'Id of the account; slashes in it are sent as they are.';
 
-export function createAccountRoutes(options: AccountOptions): readonly ApiRoute[] {
+export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] {
   const { book } = options;
   const answerOne = (account: Account, status = 200) =>
     answerWith(status, writeAccount(account, options), account.record.revision);
@@ -185,11 +182,10 @@ export function findStored(book: AdminOptions['book'], id: string): Account {
   const account = findAccount(book, id);
   if (account.origin === 'stored') return account;
   const source = SOURCES[account.origin];
-  throw new GatewayError({
-    kind: 'forbidden',
-    source: 'client',
-    message: told`The account ${account.record.label} ${source}. It can be disabled until the next start.`,
-  });
+  throw clientError(
+    'forbidden',
+    told`The account ${account.record.label} ${source}. It can be disabled until the next start.`,
+  );
 }
 
 const SOURCES = {
@@ -207,11 +203,10 @@ async function replaceKey(book: AdminOptions['book'], id: string, key: string): 
     refuseUnknown(told`There is no account of this id. It was removed meanwhile.`);
   }
   if (replaced === 'stale') {
-    throw new GatewayError({
-      kind: 'overloaded',
-      source: 'gateway',
-      message: told`Somebody else replaced the key at the same moment. Try again.`,
-    });
+    throw gatewayError(
+      'overloaded',
+      told`Somebody else replaced the key at the same moment. Try again.`,
+    );
   }
   book.apply(id, { kind: 'reauthenticated' });
   await book.flush();

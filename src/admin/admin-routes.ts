@@ -40,7 +40,7 @@ export function createAdminRoutes(
     ...createTransferRoutes(options),
     ...createUpstreamRoutes(options),
     ...createQuotaRoutes(options),
-    ...createSignInRoutes({ ...options, tracker }),
+    ...createSignInRoutes(options, tracker),
     ...createSessionRoutes(options),
     ...createConfigRoutes(options),
     createEnvironmentRoute(options),
@@ -49,7 +49,7 @@ export function createAdminRoutes(
     ...(options.access === undefined ? [] : createAccessRoutes(options.access)),
     ...more,
   ];
-  const callback = createCallbackRoute({ tracker, log: options.log });
+  const callback = createCallbackRoute(tracker, options);
   const pages =
     options.access === undefined ? [callback] : [callback, createSignInRoute(options.access)];
   return [...routes, ...createDescriptionRoutes(routes, options), ...pages];

@@ -7,8 +7,6 @@ import { sayUnserved } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 
-export type ModelOptions = Pick<AdminOptions, 'models' | 'router'>;
-
 export const MODELS_SCHEMA = named('Models', {
   models: {
     type: 'array',
@@ -79,7 +77,7 @@ export const ROUTE_SCHEMA = named('Route', {
   },
 });
 
-export function createModelRoutes({ models, router }: ModelOptions): readonly ApiRoute[] {
+export function createModelRoutes({ models, router }: AdminOptions): readonly ApiRoute[] {
   return [
     defineRoute({
       at: 'GET /api/models',
@@ -116,7 +114,7 @@ export function createModelRoutes({ models, router }: ModelOptions): readonly Ap
   ];
 }
 
-function writeModel({ createdAt: _, id, ...model }: ListedModel, router: ModelOptions['router']) {
+function writeModel({ createdAt: _, id, ...model }: ListedModel, router: AdminOptions['router']) {
   const { route, servedAs } = router.explain(id);
   return { id, target: route?.target ?? null, servedAs: servedAs ?? null, ...model };
 }

@@ -9,8 +9,6 @@ import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 import { QUOTA_SCHEMA } from './schemas.ts';
 
-export type QuotaOptions = Pick<AdminOptions, 'book' | 'isProtected' | 'quota'>;
-
 const FAMILY_SCHEMA = named('QuotaFamily', {
   family: { type: 'string', description: 'The first word of the model ids.' },
   kind: { enum: ['text', 'image'] },
@@ -61,7 +59,7 @@ const REFRESHED_SCHEMA = named('QuotaRefresh', {
 
 type FamilyJson = XStatic<typeof FAMILY_SCHEMA>;
 
-export function createQuotaRoutes({ book, isProtected, quota }: QuotaOptions): readonly ApiRoute[] {
+export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): readonly ApiRoute[] {
   return [
     defineRoute({
       at: 'GET /api/quota',
@@ -93,7 +91,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: QuotaOptions): r
 }
 
 /** The figures of each account, in the order in which accounts are chosen. */
-export function listQuotas({ book, isProtected }: Pick<QuotaOptions, 'book' | 'isProtected'>) {
+export function listQuotas({ book, isProtected }: Pick<AdminOptions, 'book' | 'isProtected'>) {
   return inOrder(book.list()).map((account) => ({
     id: account.record.id,
     label: account.record.label,

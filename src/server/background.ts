@@ -1,6 +1,11 @@
 // Creates one response in the background: the client polls for it and may disconnect.
 
-import { asGatewayError, clientError, GatewayError } from '../canonical/error.ts';
+import {
+  asGatewayError,
+  clientError,
+  type GatewayError,
+  gatewayError,
+} from '../canonical/error.ts';
 import type { Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import type { BackgroundCall, GenerateCall } from '../protocols/protocol.ts';
@@ -79,7 +84,7 @@ function limit(
   const late = new AbortController();
   const message = `No answer within ${MAX_RUN_MS / 60_000} minutes. Try a shorter request.`;
   const timer = edge.clock.startTimer(MAX_RUN_MS, () =>
-    late.abort(new GatewayError({ kind: 'timeout', source: 'gateway', message })),
+    late.abort(gatewayError('timeout', message)),
   );
   return { signal: AbortSignal.any([signal, late.signal]), timer };
 }

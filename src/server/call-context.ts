@@ -2,7 +2,7 @@
 
 import type { CallCost } from '../access/usage-window.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { gatewayError, invalidRequest } from '../canonical/error.ts';
 import { plainModelName } from '../canonical/model.ts';
 import { wantedAnswers } from '../canonical/request.ts';
 import { outputTokens, totalTokens } from '../canonical/usage.ts';
@@ -77,7 +77,7 @@ function readTier(headers: HeaderMap): Tier | undefined {
 export function startDeadline(clock: Clock, abort: AbortController, limitMs: number): Timer {
   return clock.startTimer(limitMs, () => {
     const message = `No answer within ${Math.round(limitMs / 1000)} seconds. Try a shorter request, or stream the answer.`;
-    abort.abort(new GatewayError({ kind: 'timeout', source: 'gateway', message }));
+    abort.abort(gatewayError('timeout', message));
   });
 }
 

@@ -1,6 +1,6 @@
 // Runs the operation of a matched route: model lists, token counts, whole and streamed responses.
 
-import { GatewayError } from '../canonical/error.ts';
+import { clientError, type GatewayError } from '../canonical/error.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -160,11 +160,6 @@ async function generateWhole(exchange: Exchange, call: GenerateCall): Promise<Js
 }
 
 function unknownModel(id: string): GatewayError {
-  return new GatewayError({
-    kind: 'not-found',
-    source: 'client',
-    reason: 'model-not-found',
-    field: 'model',
-    message: `There is no model ${JSON.stringify(id)}. The model list endpoint names all there are.`,
-  });
+  const message = `There is no model ${JSON.stringify(id)}. The model list endpoint names all there are.`;
+  return clientError('not-found', message, { reason: 'model-not-found', field: 'model' });
 }

@@ -23,9 +23,7 @@ const RULE = { description: 'The rule.', schema: ADDRESS_RULE_SCHEMA, hasRevisio
 
 const answerOne = (status: number, rule: AddressRule) => answerWith(status, rule, rule.revision);
 
-export function createAddressRuleRoutes({
-  addresses,
-}: Pick<AccessControl, 'addresses'>): readonly ApiRoute[] {
+export function createAddressRuleRoutes({ addresses }: AccessControl): readonly ApiRoute[] {
   return [
     defineRoute({
       at: 'GET /api/address-rules',
@@ -94,7 +92,7 @@ const QUERY = partial({
   verdict: { enum: ACCESS_VERDICTS },
 });
 
-export function createAccessLogRoute({ accessLog }: Pick<AccessControl, 'accessLog'>): ApiRoute {
+export function createAccessLogRoute({ accessLog }: AccessControl): ApiRoute {
   return defineRoute({
     at: 'GET /api/access-log',
     title: 'lists who was turned away and who signed in',

@@ -24,7 +24,7 @@ const ONE_KEY = {
   200: { description: 'The key.', schema: KEY_SCHEMA, hasRevision: true },
 } as const;
 
-export function createKeyRoutes({ keys }: Pick<AccessControl, 'keys'>): readonly ApiRoute[] {
+export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
   const answerOne = (listed: ListedKey) => answerJson(writeKey(listed), listed.key.revision);
   return [
     defineRoute({

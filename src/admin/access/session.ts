@@ -1,7 +1,7 @@
 // `/api/session` and `/sign-in`: signing in and out, and asking for the password again.
 
 import type { AccessControl } from '../../access/access.ts';
-import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { clientError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import {
   type AdminCaller,
@@ -18,7 +18,7 @@ const PATH = '/api/session';
 export function createConsoleSessionRoutes({
   login,
   accessLog,
-}: Pick<AccessControl, 'login' | 'accessLog'>): readonly ApiRoute[] {
+}: AccessControl): readonly ApiRoute[] {
   const noteSignIn = ({ address }: AdminCaller): void =>
     accessLog.add({
       verdict: 'signed-in',
@@ -88,10 +88,7 @@ const NOT_SIGNED_IN: Notice = {
 };
 
 /** Public, as the link is what the browser proves itself with; whatever goes wrong looks the same. */
-export function createSignInRoute({
-  login,
-  accessLog,
-}: Pick<AccessControl, 'login' | 'accessLog'>): AdminRoute {
+export function createSignInRoute({ login, accessLog }: AccessControl): AdminRoute {
   return {
     method: 'GET',
     path: SIGN_IN_PATH,
@@ -140,10 +137,6 @@ export async function requireReauthentication(
   }
   if (await access.login.isPassword(password, address)) return;
   // Not 401: the session goes on.
-  throw new GatewayError({
-    kind: 'forbidden',
-    source: 'client',
-    field: 'password',
-    message: told`password: that is not the console password.`,
-  });
+  const message = told`password: that is not the console password.`;
+  throw clientError('forbidden', message, { field: 'password' });
 }

@@ -2,7 +2,12 @@
 
 import type { XStatic } from 'typebox/schema';
 import { StoreError } from '../../accounts/account-store.ts';
-import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import {
+  clientError,
+  type GatewayError,
+  gatewayError,
+  invalidRequest,
+} from '../../canonical/error.ts';
 import { mergePatch } from '../../config/file.ts';
 import { ConfigError, UnusableFileError, UnwritableFileError } from '../../config/values.ts';
 import { createMutex } from '../../lib/concurrency.ts';
@@ -43,11 +48,6 @@ import {
 /** Ways back are short: the console shows each for some seconds. */
 const MAX_FILES = 20;
 
-export type ConfigOptions = Pick<
-  AdminOptions,
-  'book' | 'config' | 'origins' | 'revisionKey' | 'access' | 'models' | 'router'
->;
-
 interface SectionChange {
   /** Made from the values of the section as they are when its turn comes. */
   readonly patchFor: (values: JsonObject) => JsonObject;
@@ -62,7 +62,7 @@ const ONE_SECTION = {
 
 const SECTION_PARAMETER = CONFIG_SECTIONS.map(({ name }) => `\`${name}\``).join(', ');
 
-export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] {
+export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
   const { config, origins, revisionKey, access } = options;
   const inTurn = createMutex();
   /** The config file as it stood before each change, the latest first: restoring it is no new change. */
@@ -197,7 +197,7 @@ function checkRevision(
 async function warningsOf(
   section: ConfigSection,
   patch: JsonObject,
-  { models, router }: Pick<ConfigOptions, 'models' | 'router'>,
+  { models, router }: AdminOptions,
 ): Promise<readonly string[]> {
   if (section.name !== 'mapping') return [];
   // Without the accounts' own lists a name may seem unknown.
@@ -228,21 +228,16 @@ async function sayFaults<Result>(
 function fileFault(cause: unknown): GatewayError {
   if (cause instanceof UnusableFileError) {
     const problems = cause.problems.join('; ');
-    return new GatewayError({
-      kind: 'invalid-request',
-      source: 'client',
-      message: told`The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problems}.`,
-    });
+    return clientError(
+      'invalid-request',
+      told`The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problems}.`,
+    );
   }
   const isFull = cause instanceof UnwritableFileError && isOutOfRoom(cause.cause);
-  return new GatewayError({
-    kind: isFull ? 'overloaded' : 'internal',
-    source: 'gateway',
-    message: isFull
-      ? told`The config file could not be written, because its disk has no room left. Nothing was changed. Free some room and try again.`
-      : told`The config file could not be written; the settings in force stay. The log says why.`,
-    cause,
-  });
+  const message = isFull
+    ? told`The config file could not be written, because its disk has no room left. Nothing was changed. Free some room and try again.`
+    : told`The config file could not be written; the settings in force stay. The log says why.`;
+  return gatewayError(isFull ? 'overloaded' : 'internal', message, { cause });
 }
 
 /**

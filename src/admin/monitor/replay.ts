@@ -3,7 +3,7 @@
 import type { XStatic } from 'typebox/schema';
 import { isSameLabel } from '../../accounts/account.ts';
 import type { CallRecord } from '../../canonical/call-record.ts';
-import { asGatewayError, errorStatus, GatewayError } from '../../canonical/error.ts';
+import { asGatewayError, clientError, errorStatus, GatewayError } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { TranscriptBlock } from '../../canonical/transcript.ts';
 import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
@@ -170,12 +170,8 @@ function findAccount(label: string | undefined, { book }: Pick<ReplayOptions, 'b
   if (label === undefined) return undefined;
   const found = book.list().find(({ record }) => isSameLabel(record.label, label));
   if (found !== undefined) return found.record;
-  throw new GatewayError({
-    kind: 'invalid-request',
-    source: 'client',
-    field: 'account',
-    message: told`account: there is no account "${label}". Names are listed under Accounts.`,
-  });
+  const message = told`account: there is no account "${label}". Names are listed under Accounts.`;
+  throw clientError('invalid-request', message, { field: 'account' });
 }
 
 async function readAnswer(answer: GenerateAnswer): Promise<string> {
