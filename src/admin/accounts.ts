@@ -12,8 +12,8 @@ import {
   readUpstreamKey,
   tryKey,
 } from './account-input.ts';
-import { type AccountFacts, inOrder, writeAccount } from './account-view.ts';
-import type { AdminOptions } from './options.ts';
+import { inOrder, writeAccount } from './account-view.ts';
+import type { AccountFacts, AdminOptions } from './options.ts';
 import {
   type ApiRoute,
   answerJson,

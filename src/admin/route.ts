@@ -89,8 +89,9 @@ export function defineRoute<
           revision: readRevision(input.ifMatch, spec.takesRevision === true),
         });
       } catch (error) {
-        if (error instanceof StoreError) return answerFault(error);
-        throw error;
+        if (!(error instanceof StoreError)) throw error;
+        const [status, code] = FAULTS[error.fault];
+        return answerWith(status, { error: { code, message: error.message } });
       }
     },
   };
@@ -151,11 +152,6 @@ const FAULTS: Readonly<Record<StoreFault, readonly [status: number, code: string
   unavailable: [503, 'storage-unavailable'],
 };
 
-function answerFault({ fault, message }: StoreError): AdminAnswer {
-  const [status, code] = FAULTS[fault];
-  return answerWith(status, { error: { code, message } });
-}
-
 /** @throws GatewayError invalid-request naming the first field that is wrong; values are never repeated. */
 type Check = (value: unknown) => void;
 
@@ -180,7 +176,10 @@ async function compile(schema: XSchema): Promise<Check> {
 
 function sayProblem(problem: SchemaError | undefined): GatewayError {
   if (problem === undefined) return invalidRequest('body', told`The request does not fit.`);
-  const path = problem.instancePath.split('/').slice(1).map(unescapeStep);
+  const path = problem.instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   const { keyword, params } = problem;
   if (keyword === 'required') {
     const field = fieldName([...path, firstOf(params, 'requiredProperties')]);
@@ -206,8 +205,4 @@ function fieldName(steps: readonly string[]): string {
     .map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`))
     .join('');
   return text === '' ? 'body' : text;
-}
-
-function unescapeStep(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -6,6 +6,7 @@ import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import { inputTokens, outputTokens } from '../canonical/usage.ts';
 import type { Sentence } from '../lib/localized-message.ts';
+import { remember } from '../lib/once.ts';
 import type { Redactor } from '../lib/redact.ts';
 import {
   type AttemptEntry,
@@ -101,7 +102,7 @@ function writeRow(ended: EndedRequest, { context, redactor, answers }: RowSource
     requestId: isIdGiven ? clean(requestId, redactor) : requestId,
     at: ended.endedAt - Math.round(ended.totalMs),
     protocol: ended.protocol,
-    surface: surfaces.get(ended.route) ?? surfaceOf(ended.route),
+    surface: surfaceOf(ended.route),
     method: ended.method,
     path: clean(ended.path, redactor, MAX_TEXT),
     stream: call?.stream ?? false,
@@ -133,15 +134,10 @@ function writeRow(ended: EndedRequest, { context, redactor, answers }: RowSource
   };
 }
 
-/** Of the few routes there are. */
-const surfaces = new Map<string, string>();
-
 /** `/v1/models/{model}:generateContent` → `generateContent`, `/v1/chat/completions` → `chat/completions`. */
-function surfaceOf(route: string): string {
-  const surface = route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, '');
-  surfaces.set(route, surface);
-  return surface;
-}
+const surfaceOf = remember(256, (route) =>
+  route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, ''),
+);
 
 /** Undefined where no answer began; tokens also where nobody told them: nothing is known then. */
 function sumAnswers(answers: CallRecord['answers'] = []) {

@@ -11,13 +11,12 @@ import {
   type AdminAnswer,
   type AdminCaller,
   type AdminRoute,
-  type PageLanguage,
   readSessionCookie,
 } from './admin-route.ts';
 import { bodyInput, startDeadline } from './call-context.ts';
 import type { Exchange } from './edge.ts';
 import { readCredentials } from './gates/authenticate.ts';
-import { type ByteLimits, readJsonBody } from './gates/body.ts';
+import { readJsonBody } from './gates/body.ts';
 import {
   classifyPeer,
   isOwnNumericPage,
@@ -42,7 +41,8 @@ function readCaller(exchange: Exchange, peer: PeerInput): AdminCaller {
     cookie: readSessionCookie(headers, edge.access.login.cookieTag),
     hasShownPassword: false,
     passwordAgain: readPasswordAgain(headers[PASSWORD_HEADER]),
-    language: readLanguage(headers['accept-language']),
+    // Browsers name the languages in the order they are preferred.
+    language: /(?:^|,)\s*(?:en|(zh))\b/i.exec(headers['accept-language'] ?? '')?.[1] ? 'zh' : 'en',
     isPrefetch: headers['sec-purpose'] !== undefined || headers.purpose === 'prefetch',
     under({ host, trustedProxies, allowedHosts }) {
       const other = { ...peer, allowedHosts };
@@ -58,11 +58,6 @@ function readCaller(exchange: Exchange, peer: PeerInput): AdminCaller {
       };
     },
   };
-}
-
-/** Browsers name the languages in the order they are preferred. */
-function readLanguage(header = ''): PageLanguage {
-  return /(?:^|,)\s*(?:en|(zh))\b/i.exec(header)?.[1] === undefined ? 'en' : 'zh';
 }
 
 /** Percent-encoded, since headers hold no other letters; what is not well encoded is taken as it is. */
@@ -285,11 +280,6 @@ const PUBLIC_ROUTE_LIMITS = { maxBytes: 16_384, limitOf: told`this route` };
 /** However small the limit of model requests is: what is set here must be possible to set again. */
 const MIN_FOR_OPERATORS = 104_857_600;
 
-/** A model request that is tried out here may be as large as there. */
-function operatorLimits({ maxBytes }: ByteLimits): Pick<ByteLimits, 'maxBytes' | 'limitOf'> {
-  return { maxBytes: Math.max(maxBytes, MIN_FOR_OPERATORS), limitOf: told`the admin API` };
-}
-
 /** Reads a body where one was sent, and takes none where the route has no use for it. */
 async function readBody(exchange: Exchange, route: AdminRoute): Promise<JsonObject | undefined> {
   const { headers } = exchange;
@@ -300,7 +290,10 @@ async function readBody(exchange: Exchange, route: AdminRoute): Promise<JsonObje
     throw invalidRequest('body', told`${route.method} ${route.path} takes no body.`);
   }
   const input = bodyInput(exchange);
-  const limits = route.access === 'public' ? PUBLIC_ROUTE_LIMITS : operatorLimits(input);
+  // A model request that is tried out here may be as large as there.
+  const maxBytes = Math.max(input.maxBytes, MIN_FOR_OPERATORS);
+  const limits =
+    route.access === 'public' ? PUBLIC_ROUTE_LIMITS : { maxBytes, limitOf: told`the admin API` };
   const body = await readJsonBody({ ...input, ...limits });
   exchange.abort.signal.throwIfAborted();
   return body;

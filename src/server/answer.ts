@@ -28,7 +28,11 @@ export async function answer(exchange: Exchange): Promise<void> {
     return refuseRoute(exchange, match);
   }
   const { route, parameter } = match;
-  if (route.kind === 'health') return sendHealth(exchange);
+  if (route.kind === 'health') {
+    const { draining } = edge.activity;
+    const body = { status: draining ? 'draining' : 'ok', version: edge.version };
+    return sendJson(exchange, { status: draining ? 503 : 200, body });
+  }
   if (route.kind === 'admin') {
     const peer = peerOf(exchange);
     return runAdminRoute(exchange, { route: route.route, parameter, peer });
@@ -49,14 +53,6 @@ function sendPreflight(exchange: Exchange): void {
   if (edge.activity.draining) list.push('connection', 'close');
   response.writeHead(204, [...list, ...preflightHeaders(headers, settings.corsOrigins, allow)]);
   response.end();
-}
-
-function sendHealth(exchange: Exchange): void {
-  const { edge } = exchange;
-  const { draining } = edge.activity;
-  const status = draining ? 'draining' : 'ok';
-  const body = { status, version: edge.version };
-  sendJson(exchange, { status: draining ? 503 : 200, body });
 }
 
 function refuseRoute(exchange: Exchange, match: Exclude<RouteMatch, { kind: 'route' }>): void {

@@ -1,6 +1,6 @@
 // Runs the operation of a matched route: model lists, token counts, whole and streamed responses.
 
-import { clientError, type GatewayError } from '../canonical/error.ts';
+import { clientError } from '../canonical/error.ts';
 import { nextTurn, STEPWISE_FROM_BYTES } from '../lib/chunked-json.ts';
 import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -42,7 +42,10 @@ export async function runRoute(
     }
     case 'get-model': {
       const model = await edge.models.get(pathModel);
-      if (model === undefined || !isAllowed(exchange, pathModel)) throw unknownModel(pathModel);
+      if (model === undefined || !isAllowed(exchange, pathModel)) {
+        const message = `There is no model ${JSON.stringify(pathModel)}. The model list endpoint names all there are.`;
+        throw clientError('not-found', message, { reason: 'model-not-found', field: 'model' });
+      }
       return sendJson(exchange, { status: 200, body: route.writeModel(model) });
     }
     case 'count-tokens': {
@@ -157,9 +160,4 @@ async function generateWhole(exchange: Exchange, call: GenerateCall): Promise<Js
   const answer = await exchange.edge.dispatcher.generate(call, readCallContext(exchange));
   if (answer.kind === 'stream') throw new Error('A whole answer was asked for, a stream came.');
   return answer.body;
-}
-
-function unknownModel(id: string): GatewayError {
-  const message = `There is no model ${JSON.stringify(id)}. The model list endpoint names all there are.`;
-  return clientError('not-found', message, { reason: 'model-not-found', field: 'model' });
 }

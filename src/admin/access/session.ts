@@ -1,8 +1,10 @@
 // `/api/session` and `/sign-in`: signing in and out, and asking for the password again.
 
 import type { AccessControl } from '../../access/access.ts';
+import { TIME } from '../../access/access-log.ts';
 import { clientError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
+import { named, object, optional } from '../../lib/object-schema.ts';
 import {
   type AdminCaller,
   type AdminRoute,
@@ -11,7 +13,18 @@ import {
 } from '../../server/admin-route.ts';
 import { type Notice, writeNotice } from '../notice-page.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
-import { PASSWORD_SCHEMA, SESSION_SCHEMA, SIGNED_IN_SCHEMA } from './schemas.ts';
+
+export const SESSION_SCHEMA = named('ConsoleSession', {
+  signedIn: { type: 'boolean' },
+  needsPassword: { type: 'boolean', description: 'Whether any password is configured.' },
+  expiresAt: optional({ ...TIME, description: 'If nothing more comes from this browser.' }),
+});
+
+const PASSWORD_SCHEMA = object({
+  password: { type: 'string', minLength: 1, maxLength: 1024 },
+});
+
+const SIGNED_IN_SCHEMA = named('SignedIn', { expiresAt: TIME });
 
 const PATH = '/api/session';
 

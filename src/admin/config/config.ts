@@ -80,7 +80,7 @@ export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
       section: section.name,
       title: section.title,
       revision: revisionOf(values, revisionKey),
-      values: hideSecrets(section, values),
+      values: hideSecrets(values, { section, path: [] }),
       overrides: overridesOf(section, origins.overrides()),
     };
   };
@@ -135,7 +135,7 @@ export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
       run: async ({ parameter, body, revision, caller }) => {
         // The body is JSON that was read from the wire.
         const section = findSection(parameter);
-        const patch = dropUnchangedSecrets(section, body as JsonObject);
+        const patch = dropUnchangedSecrets(body as JsonObject, { section, path: [] });
         const patchFor = () => patch;
         return keepSignedIn(access, caller, () => change(section, { patchFor, revision, caller }));
       },

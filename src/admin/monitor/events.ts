@@ -10,8 +10,8 @@ import type { FeedReader } from '../../monitor/live.ts';
 import type { LogFiles } from '../../monitor/log-files.ts';
 import { readLogLine } from '../../monitor/log-line.ts';
 import { eventFrame } from '../../stream/sse.ts';
+import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, defineRoute } from '../route.ts';
-import type { MonitorRouteOptions } from './options.ts';
 import { writeOverview } from './overview.ts';
 
 const EVENTS_QUERY = partial({

@@ -11,8 +11,8 @@ import { isJsonObject, parseJson } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import type { RequestRecord } from '../../monitor/record.ts';
 import type { GenerateCall, RouteInput } from '../../protocols/protocol.ts';
+import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from '../route.ts';
-import type { MonitorRouteOptions } from './options.ts';
 import { findRequest } from './requests.ts';
 import {
   cannotReplay,

@@ -5,9 +5,9 @@ import { told } from '../../lib/localized-message.ts';
 import { partial } from '../../lib/object-schema.ts';
 import type { RequestRecord } from '../../monitor/record.ts';
 import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
+import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
 import { DIGITS, REQUEST_STATUS, UP_TO_200 } from '../schemas.ts';
-import type { MonitorRouteOptions } from './options.ts';
 import {
   judgeReplay,
   REMOVED_SCHEMA,
@@ -83,8 +83,11 @@ export function createRequestRoutes({
       answers: { 200: { description: 'All that is kept.', schema: REQUEST_DETAIL_SCHEMA } },
       async run({ parameter }) {
         const record = await findRequest(monitor, parameter);
+        const { row, details, bodies } = record;
+        const { pathModel: _, ...shown } = details;
         const { replay } = judgeReplay(record, protocols);
-        return answerJson({ ...writeDetail(record), replay });
+        const detail = { ...row, ...shown, keepsBodies: bodies !== undefined, ...bodies, replay };
+        return answerJson(detail satisfies Loose<RequestDetailJson>);
       },
     }),
     defineRoute({
@@ -112,29 +115,18 @@ export async function findRequest(
   );
 }
 
-function writeDetail({ row, details, bodies }: RequestRecord): object {
-  const { pathModel: _pathModel, ...shown } = details;
-  const keepsBodies = bodies !== undefined;
-  return { ...row, ...shown, keepsBodies, ...bodies } satisfies Loose<RequestDetailJson>;
-}
-
 /** Absent fields of records are undefined, and lists read-only; both are the same in JSON. */
 type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
 
 type ListQuery = Readonly<Partial<Record<keyof typeof LIST_QUERY.properties, string>>>;
 
 function readFilter(query: ListQuery): RequestFilter {
-  const { from, to, status, protocol, surface, model, account, key, search } = query;
+  const { cursor: _cursor, limit: _limit, from, to, status, ...names } = query;
   return {
+    ...names,
     from: from === undefined ? undefined : Number(from),
     to: to === undefined ? undefined : Number(to),
     status: status === undefined ? undefined : readStatus(status),
-    protocol,
-    surface,
-    model,
-    account,
-    key,
-    search,
   };
 }
 

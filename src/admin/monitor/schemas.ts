@@ -12,8 +12,8 @@ import {
   type RequestRecord,
 } from '../../monitor/record.ts';
 import type { ClientProtocol, ProtocolRoute } from '../../protocols/protocol.ts';
+import type { MonitorRouteOptions } from '../options.ts';
 import { TIME } from '../schemas.ts';
-import type { MonitorRouteOptions } from './options.ts';
 
 const REPLAY_VERDICTS = ['possible', 'other-operation', 'not-kept', 'unread', 'in-part'] as const;
 

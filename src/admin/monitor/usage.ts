@@ -2,9 +2,9 @@
 
 import { partial } from '../../lib/object-schema.ts';
 import { cutSpans } from '../../monitor/usage.ts';
+import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
 import { DIGITS } from '../schemas.ts';
-import type { MonitorRouteOptions } from './options.ts';
 import { USAGE_SCHEMA } from './schemas.ts';
 
 const TIME = { type: 'string', pattern: DIGITS } as const;
