@@ -10,7 +10,7 @@ import type * as session from './access/session.ts';
 import type * as input from './account-input.ts';
 import type * as transfer from './account-transfer.ts';
 import type * as accounts from './accounts.ts';
-import type * as environment from './config/environment.ts';
+import type * as environment from './config/config.ts';
 import type * as sections from './config/sections.ts';
 import type * as models from './models.ts';
 import type * as monitor from './monitor/schemas.ts';

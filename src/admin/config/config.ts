@@ -1,4 +1,4 @@
-// `/api/config`: the settings by section, changed one section at a time, and undone.
+// `/api/config` and `/api/environment`: the settings by section, changed one at a time and undone; the variables in force.
 
 import type { XStatic } from 'typebox/schema';
 import { StoreError } from '../../accounts/account-store.ts';
@@ -9,10 +9,12 @@ import {
   invalidRequest,
 } from '../../canonical/error.ts';
 import { mergePatch } from '../../config/file.ts';
+import type { VariableOrigin } from '../../config/origins.ts';
 import { ConfigError, UnusableFileError, UnwritableFileError } from '../../config/values.ts';
 import { createMutex } from '../../lib/concurrency.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { named, object } from '../../lib/object-schema.ts';
 import { isOutOfRoom } from '../../lib/private-file.ts';
 import { PRESETS, presetPatch } from '../../routing/mapping.ts';
 import { warnOfTarget } from '../../routing/router.ts';
@@ -258,4 +260,54 @@ function refusePatch(section: ConfigSection, patch: JsonObject, values: JsonObje
   refuseChange(section, patch, values);
   if (!holdsHiddenPassword(patch)) return;
   throw invalidRequest(name, told`Write "[hidden]" out: the password of that address is needed.`);
+}
+
+const OPTIONAL_TEXT = { type: ['string', 'null'] } as const;
+
+export const ENVIRONMENT_SCHEMA = named('Environment', {
+  variables: {
+    type: 'array',
+    items: object({
+      name: { type: 'string', description: 'A file may hold the value too: `NAME_FILE`.' },
+      summary: { type: 'string' },
+      fallback: { type: 'string', description: 'What holds when it is set nowhere, in words.' },
+      flag: { ...OPTIONAL_TEXT, description: 'The flag that says the same, such as `--port`.' },
+      origin: { enum: ['flag', 'environment', 'file', 'default'] },
+      isSecret: { type: 'boolean' },
+      isSet: { type: 'boolean', description: 'Whether anything is in force.' },
+      value: { ...OPTIONAL_TEXT, description: 'What is in force; null for secrets.' },
+      settingKey: {
+        ...OPTIONAL_TEXT,
+        description: 'Where the config file says the same, such as `proxy.port`.',
+      },
+      restart: {
+        enum: ['socket', 'path', 'process', null],
+        description:
+          'Why a change waits for the next start: a socket or a path is opened once, and the ' +
+          'environment of a process stays. Null where a change of the config file acts at once.',
+      },
+    }),
+  },
+});
+
+type Written = XStatic<typeof ENVIRONMENT_SCHEMA>['variables'][number];
+
+export function createEnvironmentRoute({ origins }: Pick<AdminOptions, 'origins'>): ApiRoute {
+  return defineRoute({
+    at: 'GET /api/environment',
+    title: 'shows the variables of the environment and what is in force',
+    answers: { 200: { description: 'All variables.', schema: ENVIRONMENT_SCHEMA } },
+    run: async () => answerJson({ variables: origins.variables().map(writeVariable) }),
+  });
+}
+
+function writeVariable(variable: VariableOrigin): Written {
+  const { flag, value, settingKey, restart } = variable;
+  return {
+    ...variable,
+    flag: flag ?? null,
+    value: value ?? null,
+    settingKey: settingKey ?? null,
+    restart: restart ?? null,
+  };
 }
