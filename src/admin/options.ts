@@ -21,7 +21,6 @@ import type { QuotaRefresher } from '../quota/refresher.ts';
 import type { Router } from '../routing/router.ts';
 
 export interface AdminOptions {
-  /** Release version, for the description of the API. */
   readonly version: string;
   readonly clock: Clock;
   /** Keys the hashes that revisions of config sections are; the same on all replicas. */

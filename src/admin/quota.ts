@@ -102,7 +102,6 @@ export function listQuotas({ book, isProtected }: Pick<AdminOptions, 'book' | 'i
 }
 
 interface FamilyReading extends QuotaJson, Pick<FamilyJson, 'family' | 'kind'> {
-  /** Id of the account. */
   readonly id: string;
 }
 

@@ -84,9 +84,7 @@ async function translate(
     signal,
     receipt,
     strict: false,
-    headerSession: undefined,
     preferredAccount: account,
-    preferredTier: undefined,
     record: { attempts: [], timings: {} },
   };
   try {

@@ -48,11 +48,11 @@ export interface CallContext {
   /** Refuse the request with a 400 when the receipt is not empty before the first attempt. */
   readonly strict: boolean;
   /** A session named by a header. */
-  readonly headerSession: string | undefined;
-  readonly preferredAccount: string | undefined;
+  readonly headerSession?: string | undefined;
+  readonly preferredAccount?: string | undefined;
   /** The label of the account that alone may serve it. */
   readonly onlyAccount?: string | undefined;
-  readonly preferredTier: Tier | undefined;
+  readonly preferredTier?: Tier | undefined;
   /** True where only the first of several targets may serve it. */
   readonly isFallbackOff?: boolean | undefined;
   /** Of a call that is several upstream calls: which of them this is, from 1. */

@@ -247,16 +247,12 @@ function sizeOf(path: string): number {
 
 interface LogQuery {
   readonly limit: number;
-  /** Of an earlier page. */
   readonly cursor?: string | undefined;
-  /** The least level. */
   readonly level?: LogLevelName | undefined;
-  /** Part of a line, in any case. */
   readonly search?: string | undefined;
 }
 
 export interface LogPage {
-  /** The latest first. */
   readonly lines: readonly LogLine[];
   /** For the lines before these; a search may go on behind an empty page. */
   readonly nextCursor?: string | undefined;

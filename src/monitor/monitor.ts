@@ -27,12 +27,10 @@ export interface MonitorOptions {
   readonly settings: () => MonitorSettings;
   /** Credentials of the gateway, asked anew for every request; none of them stands in any record. */
   readonly secrets: () => readonly string[];
-  /** Those of accounts. */
   readonly accountSecrets?: Pick<SecretIndex, 'hide' | 'version'> | undefined;
   readonly keyName: (keyId: string) => string | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   readonly targetOf: (model: string) => string | undefined;
-  /** Accounts by state, for the metrics. */
   readonly accounts: () => Readonly<Record<string, number>>;
   readonly createId: (prefix: string) => string;
   /** What else was given up, by what it is, for the metrics. */
@@ -150,7 +148,6 @@ export function createMonitor(options: MonitorOptions) {
     get unsaved() {
       return queue.unsaved;
     },
-    /** Records that were lost. */
     get dropped() {
       return dropped();
     },
@@ -284,8 +281,6 @@ export class RecentErrors {
   latest(): readonly RequestRow[] {
     return this.#rows.toReversed().sort((left, right) => right.at - left.at);
   }
-
-  /** Forgets those that began before a time. */
   removeBefore(at: number): void {
     this.#rows = this.#rows.filter((row) => row.at >= at);
   }

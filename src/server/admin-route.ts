@@ -19,21 +19,17 @@ export interface AdminRoute {
   readonly access: AdminAccess;
   /** True for a public route that takes a body, too. */
   readonly takesBody?: boolean | undefined;
-  /** What it does, in a few words. */
   readonly title: string;
   /** @throws GatewayError to answer with its status. */
   run(input: AdminInput): Promise<AdminAnswer>;
 }
 
 export interface AdminInput {
-  /** Undefined when none was sent. */
   readonly body: JsonObject | undefined;
   readonly query: URLSearchParams;
   /** What stands in the path for `{…}`, percent-decoded; '' when the path has none. */
   readonly parameter: string;
-  /** The `If-Match` header. */
   readonly ifMatch: string | undefined;
-  /** The `Last-Event-ID` header. */
   readonly lastEventId?: string | undefined;
   /** True for a request that only asks whether there is something. */
   readonly isHead: boolean;
@@ -45,8 +41,6 @@ export interface AdminInput {
 
 /** The languages of the pages that are no part of the console. */
 export type PageLanguage = 'en' | 'zh';
-
-/** Who calls. */
 export interface AdminCaller {
   /** As the limits count it; `unknown` when nobody can say. */
   readonly address: string;
@@ -62,7 +56,6 @@ export interface AdminCaller {
   readonly passwordAgain: string | undefined;
   /** The first of ours that the browser's user reads. */
   readonly language: PageLanguage;
-  /** The browser fetches ahead of its user. */
   readonly isPrefetch: boolean;
   /** How the same request would be seen under other settings. */
   under(settings: CallerSettings): CallerView;

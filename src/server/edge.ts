@@ -33,12 +33,9 @@ export interface EdgeOptions {
   readonly protocols: EdgeProtocols;
   readonly dispatcher: Pick<Dispatcher, 'generate' | 'countTokens' | 'embed'>;
   readonly models: ModelDirectory;
-  /** The answers kept for each client key. */
   readonly responseStores: ResponseStores;
-  /** Hears of every model request. */
   readonly observer?: RequestObserver | undefined;
   readonly adminRoutes?: readonly AdminRoute[] | undefined;
-  /** Who is let in. */
   readonly access: AccessControl;
   /** The files of the console; without them there are none. */
   readonly consoleFiles?: ConsoleFiles | undefined;
@@ -55,7 +52,6 @@ export interface EdgeOptions {
 }
 
 export interface Edge extends EdgeOptions {
-  /** Answers that are made in the background. */
   readonly runs: BackgroundRuns;
   readonly routes: RouteTable;
   readonly activity: Activity;

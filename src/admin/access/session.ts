@@ -32,15 +32,6 @@ export function createConsoleSessionRoutes({
   login,
   accessLog,
 }: AccessControl): readonly ApiRoute[] {
-  const noteSignIn = ({ address }: AdminCaller): void =>
-    accessLog.add({
-      verdict: 'signed-in',
-      address,
-      method: 'POST',
-      path: PATH,
-      keyId: undefined,
-      reason: told`With the console password.`,
-    });
   return [
     defineRoute({
       at: `GET ${PATH}`,
@@ -63,7 +54,7 @@ export function createConsoleSessionRoutes({
       answers: { 200: { description: 'Its cookie is set.', schema: SIGNED_IN_SCHEMA } },
       async run({ body, caller }) {
         const { secret, expiresAt } = await login.signIn(body.password, caller);
-        noteSignIn(caller);
+        accessLog.add({ ...signedIn(caller), reason: told`With the console password.` });
         const cookie = writeSessionCookie(login.cookieTag, secret, caller.isSecure);
         return { kind: 'json', status: 200, body: { expiresAt }, cookie };
       },
@@ -78,6 +69,10 @@ export function createConsoleSessionRoutes({
       },
     }),
   ];
+}
+
+function signedIn({ address }: AdminCaller) {
+  return { verdict: 'signed-in', address, method: 'POST', path: PATH, keyId: undefined } as const;
 }
 
 const SIGN_IN_PATH = '/sign-in';
@@ -114,14 +109,8 @@ export function createSignInRoute({ login, accessLog }: AccessControl): AdminRou
       const isAsked = isMeant && token !== undefined && others.length === 0;
       const session = isAsked ? await login.redeemLink(token, caller) : undefined;
       if (session === undefined) return writeNotice(NOT_SIGNED_IN, caller.language);
-      accessLog.add({
-        verdict: 'signed-in',
-        address: caller.address,
-        method: 'GET',
-        path: SIGN_IN_PATH,
-        keyId: undefined,
-        reason: told`With a one-time link.`,
-      });
+      const entry = { ...signedIn(caller), method: 'GET', path: SIGN_IN_PATH };
+      accessLog.add({ ...entry, reason: told`With a one-time link.` });
       const cookie = writeSessionCookie(login.cookieTag, session.secret, caller.isSecure);
       return { kind: 'redirect', location: '/', cookie };
     },

@@ -84,10 +84,8 @@ function refuse(field: string, why: string): never {
 }
 
 export interface ValuesChange {
-  /** The values of the section. */
   readonly from: JsonObject;
   readonly to: JsonObject;
-  /** What makes the one of the other. */
   readonly patch: JsonObject;
 }
 

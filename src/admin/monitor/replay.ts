@@ -67,10 +67,7 @@ async function replay(
     signal: input.signal,
     receipt: createReceipt(),
     strict: false,
-    headerSession: undefined,
-    preferredAccount: undefined,
     onlyAccount: findAccount(input.body.account, options)?.label,
-    preferredTier: undefined,
     record,
   };
   const sent = await send({ recorded, route: found.route, asked, context }, options);

@@ -14,7 +14,6 @@ import type { HeaderMap } from '../settings.ts';
 export interface PeerInput {
   /** The socket's peer, as node gives it. */
   readonly peer: string | undefined;
-  /** The port the request came in on. */
   readonly port: number;
   readonly headers: HeaderMap;
   /** Names of ours besides the loopback ones: `box` (with our port) or `box:443`. */
