@@ -48,22 +48,17 @@ export const NEW_ACCOUNT_SCHEMA = named('NewAccount', {
 
 export type NewAccountJson = XStatic<typeof NEW_ACCOUNT_SCHEMA>;
 
-export interface AddedAccount {
-  readonly account: Account;
-  /** False when an account of the same label was there and has the credential now. */
-  readonly isNew: boolean;
-}
-
 /**
  * Adds one account. Refresh tokens and key files are tried first, and belong to whom the provider
  * says; keys are taken as they are.
+ * @returns isNew false when an account of the same label was there and has the credential now
  * @throws GatewayError naming the field; StoreError `conflict` when the label is taken
  */
 export async function addAccount(
   json: NewAccountJson,
   options: AdminOptions,
   signal: AbortSignal,
-): Promise<AddedAccount> {
+): Promise<{ readonly account: Account; readonly isNew: boolean }> {
   const { book, upstreams } = options;
   const upstreamId = readUpstream(json.upstream, upstreams);
   const proxyUrl = readProxyUrl(json.proxyUrl);
@@ -150,7 +145,7 @@ async function finishImport(
   json: NewAccountJson,
   result: ImportResult | undefined,
   book: AdminOptions['book'],
-): Promise<AddedAccount> {
+): ReturnType<typeof addAccount> {
   const { outcome, accountId, reason = told`the import gave no answer` } = result ?? {};
   const field = SECRET_FIELDS[json.kind];
   if (accountId === undefined || outcome === 'failed') {

@@ -44,10 +44,7 @@ export const IMPORTED_SCHEMA = named('ImportedAccounts', {
       label: { type: ['string', 'null'] },
       outcome: { enum: ['added', 'updated', 'failed'] },
       accountId: { type: ['string', 'null'] },
-      reason: {
-        type: ['string', 'null'],
-        description: 'Why it failed, or what is worth knowing.',
-      },
+      reason: { type: ['string', 'null'], description: 'Why it failed, or what is worth knowing.' },
     }),
   },
 });

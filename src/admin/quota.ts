@@ -14,10 +14,7 @@ const FAMILY_SCHEMA = named('QuotaFamily', {
   kind: { enum: ['text', 'image'] },
   models: { type: 'array', items: { type: 'string' } },
   accounts: { type: 'integer', description: 'Accounts with a figure.' },
-  accountsWithRoom: {
-    type: 'integer',
-    description: 'Accounts with something left, unprotected.',
-  },
+  accountsWithRoom: { type: 'integer', description: 'Accounts with something left, unprotected.' },
   percent: { type: 'number', description: 'The mean of all figures.' },
   resetsAt: { type: ['string', 'null'], format: 'date-time', description: 'The soonest reset.' },
 });

@@ -1,7 +1,7 @@
 // The interface of an admin route as the edge runs it, and the session cookie of the console.
 
 import type { JsonObject } from '../lib/json.ts';
-import type { HeaderMap } from './settings.ts';
+import type { EdgeSettings, HeaderMap } from './settings.ts';
 
 export type AdminMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -62,11 +62,7 @@ export interface AdminCaller {
 }
 
 /** The settings that say who a caller is. */
-interface CallerSettings {
-  readonly host: string;
-  readonly trustedProxies: readonly string[];
-  readonly allowedHosts: readonly string[];
-}
+type CallerSettings = Pick<EdgeSettings, 'host' | 'trustedProxies' | 'allowedHosts'>;
 
 interface CallerView extends Pick<AdminCaller, 'address' | 'isLocal'> {
   /** False for a web page from elsewhere. */

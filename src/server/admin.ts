@@ -253,11 +253,7 @@ function isBlocked({ edge, clientAddress }: Exchange): boolean {
 /** Of routes that ask for no credential. */
 const UNASKED: ConsoleEntry = { isStillIn: () => true, hasShownPassword: false };
 
-interface AdminVisit {
-  readonly route: AdminRoute;
-  readonly peer: PeerInput;
-  readonly caller: AdminCaller;
-}
+type AdminVisit = Omit<MatchedAdminRoute, 'parameter'> & { readonly caller: AdminCaller };
 
 /** @throws GatewayError unauthenticated, forbidden or rate-limited */
 async function authorize(exchange: Exchange, visit: AdminVisit): Promise<ConsoleEntry> {

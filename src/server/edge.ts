@@ -8,7 +8,6 @@ import type { RequestReceipt } from '../canonical/receipt.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { IndexedListItem } from '../lib/indexed-list.ts';
-import type { JsonObject } from '../lib/json.ts';
 import type { IpRange } from '../lib/net.ts';
 import type { EndedRequest, RequestObserver } from '../monitor/record.ts';
 import type { Protocols } from '../protocols/index.ts';
@@ -92,15 +91,12 @@ export interface Exchange extends BodyHolder, IndexedListItem {
 }
 
 /** What is known of a model request besides its exchange. */
-export interface ObservedCall {
-  readonly route: string;
-  readonly operation: string;
-  readonly protocol: string;
-  readonly pathModel: string;
-  bodyModel: string | undefined;
+export interface ObservedCall
+  extends Pick<EndedRequest, 'route' | 'operation' | 'protocol' | 'pathModel'> {
+  bodyModel: EndedRequest['bodyModel'];
   call: EndedRequest['call'];
   asked?: EndedRequest['asked'];
   /** Only where bodies are kept. */
-  body: JsonObject | undefined;
-  isForm?: boolean | undefined;
+  body: EndedRequest['body'];
+  isForm?: EndedRequest['isForm'];
 }

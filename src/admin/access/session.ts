@@ -20,9 +20,7 @@ export const SESSION_SCHEMA = named('ConsoleSession', {
   expiresAt: optional({ ...TIME, description: 'If nothing more comes from this browser.' }),
 });
 
-const PASSWORD_SCHEMA = object({
-  password: { type: 'string', minLength: 1, maxLength: 1024 },
-});
+const PASSWORD_SCHEMA = object({ password: { type: 'string', minLength: 1, maxLength: 1024 } });
 
 const SIGNED_IN_SCHEMA = named('SignedIn', { expiresAt: TIME });
 

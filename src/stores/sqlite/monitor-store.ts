@@ -6,7 +6,6 @@ import {
   type MinuteSum,
   type RequestStore,
   type RetentionLimits,
-  type TimeRange,
   type TimeSpan,
   USAGE_FIGURES,
   type UsageGroup,
@@ -143,7 +142,7 @@ function sumSpans(
 }
 
 /** Along the index of times. */
-function sumMinutes(queries: Queries, { from, to }: TimeRange): readonly MinuteSum[] {
+function sumMinutes(queries: Queries, { from, to }: TimeSpan): readonly MinuteSum[] {
   return queries
     .rows(
       builder
