@@ -127,7 +127,7 @@ function watchClose(exchange: Exchange): void {
     if (exchange.heldBytes > 0) edge.bodies.release(exchange);
     logEnd(exchange, status);
     const { observed } = exchange;
-    if (observed !== undefined) observeEnd(exchange, { observed, status });
+    if (observed !== undefined) observeEnd(exchange, observed, status);
   };
   edge.activity.begin(exchange);
   response.on('close', onClose);

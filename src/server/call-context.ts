@@ -147,20 +147,15 @@ export function observeDetached(exchange: Exchange): (status: number) => void {
   const { observed } = exchange;
   exchange.observed = undefined;
   return (status) => {
-    if (observed !== undefined) observeEnd(exchange, { observed, status });
+    if (observed !== undefined) observeEnd(exchange, observed, status);
   };
-}
-
-interface End {
-  readonly observed: ObservedCall;
-  readonly status: number;
 }
 
 /**
  * Call when the response is closed. One object of one shape, and nothing worked out: the monitor looks at it after
  * the answers of this turn.
  */
-export function observeEnd(exchange: Exchange, { observed, status }: End): void {
+export function observeEnd(exchange: Exchange, observed: ObservedCall, status: number): void {
   const { edge, record, request, headers, startedAt } = exchange;
   const endedAtMonotonic = edge.clock.monotonic();
   edge.observer?.onEnd({

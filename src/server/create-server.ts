@@ -12,7 +12,7 @@ import { createServer as createNetServer, type Server as NetServer, type Socket 
 import { clientError, type ErrorKind } from '../canonical/error.ts';
 import { createTimedId } from '../lib/ids.ts';
 import { ownAddress } from '../lib/net.ts';
-import { memoize } from '../lib/once.ts';
+import { memoize, remember } from '../lib/once.ts';
 import { BackgroundRuns } from '../stored-responses/response-store.ts';
 import { createActivity, shuttingDown } from './activity.ts';
 import { refuse, serve } from './answer.ts';
@@ -20,7 +20,7 @@ import { limitConnections } from './connections.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
 import { createKeyRing } from './gates/authenticate.ts';
 import { createBodyBudget } from './gates/body.ts';
-import { createAddressReader, readTrustedProxies } from './gates/locality.ts';
+import { MAX_PEERS, readClientAddress, readTrustedProxies } from './gates/locality.ts';
 import { checkSingleHeaders, checkTransferCoding, readTarget } from './gates/target.ts';
 import { createRouteTable } from './routes.ts';
 
@@ -37,7 +37,9 @@ export function createServer(options: EdgeOptions) {
     activity: createActivity(options.clock),
     keyRing: (settings) => keyRing(settings.apiKeys),
     trustedProxies: (settings) => trustedProxies(settings.trustedProxies),
-    addressOf: createAddressReader(),
+    addressOf: remember(MAX_PEERS, (peer) =>
+      readClientAddress({ peer, forwardedFor: undefined, trustedProxies: [] }),
+    ),
   };
   const http = openHttpServer(edge);
   const onIpv6 = createNetServer((socket) => void http.emit('connection', socket));

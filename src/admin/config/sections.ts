@@ -185,7 +185,8 @@ export function valueAt(raw: JsonObject, path: readonly string[]): JsonValue | u
   return value;
 }
 
-function wrap(path: readonly string[], value: JsonValue): JsonObject {
+/** An object that holds the value at the path and nothing else. */
+export function wrap(path: readonly string[], value: JsonValue): JsonObject {
   const [first = '', ...rest] = path;
   return { [first]: rest.length === 0 ? value : wrap(rest, value) };
 }
