@@ -7,6 +7,7 @@ import {
   type SeedPool,
   type SeedPoolOptions,
 } from '../../test/support/seed-pool.ts';
+import type { CallRecord } from '../canonical/call-record.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Lease, LeaseOutcome, LeaseRequest, LeaseResult } from '../pool/pool.ts';
 import {
@@ -15,8 +16,6 @@ import {
   createRetryBudget,
   runAttempts,
 } from './attempts.ts';
-
-import type { CallRecord } from './dispatcher.ts';
 
 /** What an attempt on that account meets; undefined answers well. */
 type Meet = (account: string, nth: number) => UpstreamFailure | Error | undefined;

@@ -1,5 +1,6 @@
 // The attempt loop: leases an account, tries, and follows the retry table until one attempt commits.
 
+import type { AttemptRecord } from '../canonical/call-record.ts';
 import { asGatewayError, changed, GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
@@ -8,7 +9,7 @@ import type { Lease, LeaseResult } from '../pool/pool.ts';
 import { type RoutedModel, targetName } from '../routing/router.ts';
 import type { SignaturePlan } from '../upstreams/upstream.ts';
 import type { RouteChoice, RoutedCall } from './call-setup.ts';
-import type { AttemptRecord, CallContext } from './dispatcher.ts';
+import type { CallContext } from './dispatcher.ts';
 import { exhaustedError } from './exhausted.ts';
 import type { CallBodies } from './prepare.ts';
 import {

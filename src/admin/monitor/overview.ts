@@ -1,9 +1,9 @@
 // `GET /api/overview`: live figures, accounts, quota, and the conditions that need attention.
 
 import { type AccountJson, writeAccount } from '../account-view.ts';
+import type { GatewayFacts, MonitorRouteOptions } from '../options.ts';
 import { listQuotas, sumFamilies } from '../quota.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
-import type { GatewayFacts, MonitorRouteOptions } from './options.ts';
 import { OVERVIEW_SCHEMA, type OverviewJson } from './schemas.ts';
 
 const RECENT_ERRORS = 10;

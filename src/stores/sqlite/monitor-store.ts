@@ -24,11 +24,10 @@ import {
   type RequestPage,
   type RequestStore,
   readCursor,
-  type TimeRange,
   type TimeSpan,
+  USAGE_FIGURES,
   type UsageGroup,
   type UsageRow,
-  type UsageSum,
   writeCursor,
 } from '../../monitor/request-store.ts';
 import { type QuarterSum, sumByQuarter } from '../../monitor/usage.ts';
@@ -503,7 +502,7 @@ function sumSpans(
         .select(({ fn, val, ref }) => [
           val(from).as('at'),
           (column === 'none' ? val('') : ref(column)).as('group'),
-          ...SUMMED.map((name) => fn.sum<number>(name).as(name)),
+          ...USAGE_FIGURES.map((name) => fn.sum<number>(name).as(name)),
           // Beside a maximum SQLite gives the other columns of its row (sqlite.org/lang_select.html, "bare columns").
           sql`max(iif(key_name is null, null, at))`.as('namedAt'),
           'keyName',
@@ -520,7 +519,7 @@ function sumSpans(
 }
 
 /** Along the index of times. */
-function sumMinutes(queries: Queries, { from, to }: TimeRange): readonly MinuteSum[] {
+function sumMinutes(queries: Queries, { from, to }: TimeSpan): readonly MinuteSum[] {
   return queries
     .rows(
       builder
@@ -589,7 +588,7 @@ function createRecordWriter() {
     ['sequence', 'clientRequest', 'upstreamRequest', 'response', 'isWhole'],
     (row) => builder.insertInto('request_bodies').values(row).compile(),
   );
-  const addUsage = createInserter<QuarterSum>([...GROUPED, ...SUMMED, 'keyName'], (row) =>
+  const addUsage = createInserter<QuarterSum>([...GROUPED, ...USAGE_FIGURES, 'keyName'], (row) =>
     addToSum(row).compile(),
   );
   return (queries: Queries, records: readonly RequestRecord[]): number => {
@@ -615,11 +614,6 @@ function sizeOf({ clientRequest, upstreamRequest, response }: ReturnType<typeof 
 
 type Sequenced<Row> = Row & { readonly sequence: number };
 
-const SUMMED = [
-  ...(['requests', 'errors', 'inputTokens', 'outputTokens'] as const),
-  ...(['cachedTokens', 'thoughtTokens', 'images'] as const),
-] as const satisfies readonly (keyof UsageSum)[];
-
 const GROUPED = ['at', 'model', 'account', 'keyId', 'protocol'] as const;
 
 /** Writes a sum, or adds it to the one that stands there. */
@@ -630,7 +624,10 @@ function addToSum(row: QuarterSum) {
     .onConflict((conflict) =>
       conflict.columns(GROUPED).doUpdateSet(({ eb, fn, ref }) => ({
         ...Object.fromEntries(
-          SUMMED.map((name) => [name, eb(ref(`usage_sums.${name}`), '+', ref(`excluded.${name}`))]),
+          USAGE_FIGURES.map((name) => [
+            name,
+            eb(ref(`usage_sums.${name}`), '+', ref(`excluded.${name}`)),
+          ]),
         ),
         keyName: fn.coalesce('excluded.keyName', 'usage_sums.keyName'),
       })),
