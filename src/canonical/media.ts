@@ -99,10 +99,11 @@ function mapItems<T>(items: readonly T[], map: (item: T) => T): readonly T[] {
 
 type ImageSize = NonNullable<ImageOptions['size']>;
 
+/** As bodies hold them: null stands for an absent one. */
 export interface ImageFields {
-  readonly size: string | undefined;
-  readonly quality: string | undefined;
-  readonly imageSize: string | undefined;
+  readonly size?: string | null | undefined;
+  readonly quality?: string | null | undefined;
+  readonly imageSize?: string | null | undefined;
 }
 
 export interface ImageFieldContext {
@@ -151,10 +152,11 @@ export function readImageOptions(
   fields: ImageFields,
   context: ImageFieldContext,
 ): ImageOptions | undefined {
-  if ((fields.size ?? fields.quality ?? fields.imageSize) === undefined) return undefined;
-  const aspectRatio = readAspectRatio(fields.size, context);
-  const quality = readQuality(fields.quality, context);
-  const size = readImageSize(fields.imageSize, context) ?? quality;
+  const { size: given, quality, imageSize } = fields;
+  if ((given ?? quality ?? imageSize ?? null) === null) return undefined;
+  const aspectRatio = readAspectRatio(given ?? undefined, context);
+  const sizeOfQuality = readQuality(quality ?? undefined, context);
+  const size = readImageSize(imageSize ?? undefined, context) ?? sizeOfQuality;
   return aspectRatio === undefined && size === undefined ? undefined : { aspectRatio, size };
 }
 
