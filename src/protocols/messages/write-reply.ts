@@ -2,7 +2,6 @@
 
 import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
 import type { Reply, ReplyBlock } from '../../canonical/fold.ts';
-import type { Signature } from '../../canonical/request.ts';
 import { writeCarrier } from '../../canonical/signatures.ts';
 import { NO_USAGE } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -10,7 +9,9 @@ import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
 import {
-  isCarried,
+  callCarrier,
+  MESSAGE_STOP,
+  NO_END,
   PING,
   shownGrounding,
   type WriterOptions,
@@ -21,22 +22,19 @@ import {
   writeWholeBlock,
 } from './write-events.ts';
 
-const NO_END: ChoiceEnd = { choice: 0, reason: 'stop' };
-
 /** Only choice 0 is written: the protocol has one answer. */
 export function writeMessagesReply(reply: Reply, context: ReplyContext, options: WriterOptions) {
   const choice = reply.choices[0];
   const blocks = choice?.blocks ?? [];
   const grounding = shownGrounding(choice?.grounding, options);
   const hasToolCall = blocks.some((block) => block.kind === 'tool-call');
-  const { createId, model } = context;
   return {
-    id: createId('msg_'),
+    id: context.createId('msg_'),
     ...MESSAGE,
-    model,
+    model: context.model,
     content: [
       ...writeContent(blocks, options),
-      ...(grounding === undefined ? [] : writeSearch(grounding, { ...options, createId })),
+      ...(grounding === undefined ? [] : writeSearch(grounding, context, options)),
     ],
     ...writeStop(choice?.end ?? NO_END, hasToolCall),
     usage: { ...writeFinalUsage(reply.usage, grounding), ...TIER },
@@ -67,21 +65,18 @@ function writeBlock(
     case 'thinking': {
       if (block.text === '' && block.signature === undefined) return [];
       const thinking = omitsThinking ? '' : block.text;
-      return { type: 'thinking', thinking, signature: carrierOf(block.signature) } as const;
+      const signature = block.signature === undefined ? '' : writeCarrier(block.signature);
+      return { type: 'thinking', thinking, signature } as const;
     }
     case 'tool-call': {
       const { id, name, input, signature } = block;
-      // Extension: the signature of a call no thinking block vouches for.
-      const extension = isCarried(signature, carried) ? {} : { signature: carrierOf(signature) };
+      const carrier = callCarrier(signature, carried);
+      const extension = carrier === undefined ? {} : { signature: carrier };
       return { type: 'tool_use', id, name, input, ...extension } as const;
     }
     default:
       return writeWholeBlock(block);
   }
-}
-
-function carrierOf(signature: Signature | undefined): string {
-  return signature === undefined ? '' : writeCarrier(signature);
 }
 
 /** Source: Messages API, "Compaction on demand"; TypeScript SDK `lib/BetaMessageStream.js`. */
@@ -121,14 +116,9 @@ export function createSummaryWriter(context: ReplyContext): StreamWriter {
           return '';
         case 'finish': {
           const { content, ...stop } = summaryOf(text, event.choices[0] ?? NO_END);
-          const delta = {
-            type: 'message_delta',
-            delta: stop,
-            usage: writeFinalUsage(usage, undefined),
-          };
-          return (
-            content.map(writeSummaryBlock).join('') + frame(delta) + frame({ type: 'message_stop' })
-          );
+          const counts = writeFinalUsage(usage, undefined);
+          const end = frame({ type: 'message_delta', delta: stop, usage: counts });
+          return content.map(writeSummaryBlock).join('') + end + MESSAGE_STOP;
         }
         case 'error':
           return writeStreamError(event.error);
