@@ -48,8 +48,8 @@ function createRoutes(prefix: ModelPrefix): ProtocolRoute[] {
       path: `${model}:streamGenerateContent`,
       readCall: (input) => readGenerateCall(input, true),
     },
-    countRoute(`${model}:countTokens`),
-    countRoute(`${model}/countTokens`),
+    { ...COUNT_ROUTE, path: `${model}:countTokens` },
+    { ...COUNT_ROUTE, path: `${model}/countTokens` },
     {
       operation: 'list-models',
       method: 'GET',
@@ -65,9 +65,7 @@ function createRoutes(prefix: ModelPrefix): ProtocolRoute[] {
   ];
 }
 
-function countRoute(path: string): ProtocolRoute {
-  return { operation: 'count-tokens', method: 'POST', path, readCall: readCountCall };
-}
+const COUNT_ROUTE = { operation: 'count-tokens', method: 'POST', readCall: readCountCall } as const;
 
 function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
   const model = readPathModel(input);
