@@ -125,15 +125,13 @@ function readTurns({ contents = [] }: GenerateBody, receipt: Receipt): Turn[] {
       const path = `contents[${turnIndex}].parts[${partIndex}]`;
       const position = `${turnIndex}_${partIndex}`;
       const read = readPart(part, { callIds, position, place: { path, receipt } });
-      if (read !== undefined) parts.push(...splitUnsigned(read));
+      if (read === undefined) continue;
+      // A signature vouches for the text it stands on, as it is.
+      const isSplit = read.kind === 'text' && read.signature === undefined;
+      parts.push(...(isSplit ? splitInlineImages(read) : [read]));
     }
     return { role, parts };
   });
-}
-
-/** A signature vouches for the text it stands on, as it is. */
-function splitUnsigned(part: Part): readonly Part[] {
-  return part.kind === 'text' && part.signature === undefined ? splitInlineImages(part) : [part];
 }
 
 function readTools(tool: NativeTool, index: number): Tool[] {
@@ -145,8 +143,6 @@ function readTools(tool: NativeTool, index: number): Tool[] {
     const { excludeDomains: blockedDomains = [] } = tool.googleSearch;
     const search = { kind: 'web-search', path: `${path}.googleSearch` } as const;
     tools.push(blockedDomains.length === 0 ? search : { ...search, blockedDomains });
-  } else if (tool.googleSearchRetrieval !== undefined) {
-    tools.push({ kind: 'web-search', path: `${path}.googleSearchRetrieval` });
   }
   if (tool.urlContext !== undefined) {
     tools.push({ kind: 'url-context', path: `${path}.urlContext` });
@@ -317,25 +313,13 @@ function readServerTool(
   return { kind: 'server-tool-result', callId, name, text: JSON.stringify(answer) };
 }
 
-type ConfigFields = Pick<
-  CanonicalRequest,
-  | 'sampling'
-  | 'maxOutputTokens'
-  | 'reasoning'
-  | 'outputFormat'
-  | 'outputModalities'
-  | 'image'
-  | 'speech'
-  | 'mediaResolution'
->;
-
 const MODALITIES: ReadonlyMap<string, OutputModality> = new Map([
   ['TEXT', 'text'],
   ['IMAGE', 'image'],
   ['AUDIO', 'audio'],
 ]);
 
-function readConfig(config: Config, receipt: Receipt): ConfigFields {
+function readConfig(config: Config, receipt: Receipt) {
   const { thinkingConfig: thinking = {}, logprobs: alternatives = 0 } = config;
   return {
     sampling: {
