@@ -73,14 +73,9 @@ export function mapMedia(
 }
 
 function mapTurn(turn: Turn, map: (part: MediaPart) => MediaPart): Turn {
-  if (turn.role === 'system' || !turn.parts.some(holdsMedia)) return turn;
+  if (turn.role === 'system') return turn;
   const parts = mapItems(turn.parts, (part) => mapPart(part, map));
   return parts === turn.parts ? turn : { ...turn, parts };
-}
-
-function holdsMedia(part: Part): boolean {
-  if (part.kind !== 'tool-result') return part.kind === 'media';
-  return part.content.some((item) => item.kind === 'media');
 }
 
 function mapPart(part: Part, map: (part: MediaPart) => MediaPart): Part {
@@ -93,8 +88,14 @@ function mapPart(part: Part, map: (part: MediaPart) => MediaPart): Part {
 }
 
 function mapItems<T>(items: readonly T[], map: (item: T) => T): readonly T[] {
-  const mapped = items.map(map);
-  return mapped.every((item, index) => item === items[index]) ? items : mapped;
+  let mapped: T[] | undefined;
+  items.forEach((item, index) => {
+    const own = map(item);
+    if (own === item) return;
+    mapped ??= [...items];
+    mapped[index] = own;
+  });
+  return mapped ?? items;
 }
 
 type ImageSize = NonNullable<ImageOptions['size']>;
