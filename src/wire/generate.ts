@@ -1,6 +1,6 @@
 // The requests of the generate-content wire: the official name of each field, what it holds, and the types that follow.
 
-import type { JsonObject, JsonValue } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { keyIn } from './vocabulary.ts';
 
 type Fields = Readonly<Record<string, Field>>;
@@ -68,7 +68,7 @@ const OBJECT: Field<JsonObject> = { kind: 'object' };
 const SIGNATURE: Field<string> = { kind: 'signature' };
 const BASE64: Field<string> = { kind: 'base64' };
 const STRING_MAP: Field<JsonObject> = { kind: 'string-map' };
-const JSON_SCHEMA: Field<JsonValue> = { kind: 'json-schema' };
+const JSON_SCHEMA: Field<JsonObject | boolean> = { kind: 'json-schema' };
 const SCHEMA: Field<JsonObject> = { kind: 'schema' };
 const ANY_ENUM: Field<string> = { kind: 'enum' };
 const ANY_INTEGER = integer(-INT32_MAX - 1, INT32_MAX);

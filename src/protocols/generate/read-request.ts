@@ -22,7 +22,6 @@ import type {
   ToolResultContent,
   Turn,
 } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import {
   type DECLARATION,
@@ -160,15 +159,10 @@ function readDeclaration(declaration: ValueOf<typeof DECLARATION>, path: string)
     kind: 'function',
     name,
     description,
-    parameters: asSchema(schema) ?? parameters,
+    parameters: schema ?? parameters,
     path,
     parametersPath: `${path}.${schemaKey}`,
   };
-}
-
-/** Checked when the body was normalised; anything else says nothing. */
-function asSchema(value: JsonValue | undefined): JsonObject | boolean | undefined {
-  return typeof value === 'boolean' || isJsonObject(value) ? value : undefined;
 }
 
 /** It is a choice among functions alone: the tools the upstream runs stay allowed. */
@@ -351,7 +345,7 @@ function readAmount({
 }
 
 function readOutputFormat(config: Config): OutputFormat {
-  const schema = asSchema(config.responseJsonSchema) ?? config.responseSchema;
+  const schema = config.responseJsonSchema ?? config.responseSchema;
   const { responseMimeType: mimeType } = config;
   if (mimeType === 'text/x.enum' && typeof schema === 'object') return { kind: 'enum', schema };
   if (schema !== undefined) return { kind: 'json-schema', schema };

@@ -161,16 +161,12 @@ function noteUnsupported(body: Body, receipt: Receipt): void {
 /**
  * Coding CLIs put JSON text with a `session_id` there, older ones `user_…_session_<id>`. A plain user
  * id names a person, not a conversation, and is not used.
+ * @throws GatewayError 400 for JSON over the limits; what is no JSON names no session
  */
 function sessionOf(userId: string): string | undefined {
-  if (userId.startsWith('{')) return sessionOfJson(userId);
-  return /session_([A-Za-z0-9-]+)/.exec(userId)?.[1];
-}
-
-/** @throws GatewayError 400 for JSON over the limits; what is no JSON names no session */
-function sessionOfJson(text: string): string | undefined {
+  if (!userId.startsWith('{')) return /session_([A-Za-z0-9-]+)/.exec(userId)?.[1];
   try {
-    const value = parseJson(text);
+    const value = parseJson(userId);
     const session = isJsonObject(value) ? value.session_id : undefined;
     return typeof session === 'string' && session !== '' ? session : undefined;
   } catch (error) {
