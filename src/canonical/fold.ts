@@ -112,14 +112,10 @@ function closeBlock(block: OpenBlock): ReplyBlock {
     case 'text':
     case 'thinking':
       return { kind: opening.kind, text, signature };
-    case 'tool-call':
-      return {
-        kind: 'tool-call',
-        id: opening.id,
-        name: opening.name,
-        input: readCallInput(text),
-        signature,
-      };
+    case 'tool-call': {
+      const { kind, id, name } = opening;
+      return { kind, id, name, input: readCallInput(text), signature };
+    }
     default:
       return signature === undefined ? opening : { ...opening, signature };
   }
@@ -153,13 +149,8 @@ function* unfoldBlock(block: ReplyBlock, index: number, choice: number): Generat
       yield { kind: 'block-end', index, signature };
       return;
     case 'tool-call': {
-      const { id, name, input } = block;
-      yield {
-        kind: 'block-start',
-        index,
-        choice,
-        block: { kind: 'tool-call', id, name, signature },
-      };
+      const { kind, id, name, input } = block;
+      yield { kind: 'block-start', index, choice, block: { kind, id, name, signature } };
       const json = JSON.stringify(input);
       if (json !== '{}') yield { kind: 'block-delta', index, delta: { kind: 'arguments', json } };
       yield { kind: 'block-end', index };

@@ -7,7 +7,6 @@ import {
   LateReading,
   type ProtocolRoute,
   type RouteInput,
-  type TokenCount,
 } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import {
@@ -107,14 +106,11 @@ function readCountCall(input: RouteInput): CountTokensCall {
     get request() {
       return reading.request;
     },
-    writeCount,
+    writeCount: ({ totalTokens, cachedTokens }) =>
+      cachedTokens === undefined
+        ? { totalTokens }
+        : { totalTokens, cachedContentTokenCount: cachedTokens },
   };
-}
-
-function writeCount(count: TokenCount): ReturnType<CountTokensCall['writeCount']> {
-  return count.cachedTokens === undefined
-    ? { totalTokens: count.totalTokens }
-    : { totalTokens: count.totalTokens, cachedContentTokenCount: count.cachedTokens };
 }
 
 /** `alt=sse` asks for events; without it the stream is one JSON array. */
