@@ -1,6 +1,5 @@
 // Folds a stream of events into one answer: the single decode path of unary replies.
 
-import type { JsonObject } from '../lib/json.ts';
 import {
   type BlockOpening,
   type CanonicalEvent,
@@ -8,7 +7,7 @@ import {
   type GroundingEvent,
   readCallInput,
 } from './event.ts';
-import type { Signature } from './request.ts';
+import type { Signature, ToolCallPart } from './request.ts';
 import { NO_USAGE, type Usage } from './usage.ts';
 
 export interface Reply {
@@ -25,19 +24,11 @@ export interface ReplyChoice {
   readonly grounding: GroundingEvent | undefined;
 }
 
-export type ReplyBlock =
-  | { readonly kind: 'text'; readonly text: string; readonly signature?: Signature | undefined }
-  | { readonly kind: 'thinking'; readonly text: string; readonly signature?: Signature | undefined }
-  | {
-      readonly kind: 'tool-call';
-      readonly id: string;
-      readonly name: string;
-      readonly input: JsonObject;
-      readonly signature?: Signature | undefined;
-    }
-  | (Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }> & {
-      readonly signature?: Signature | undefined;
-    });
+export type ReplyBlock = (
+  | { readonly kind: 'text' | 'thinking'; readonly text: string }
+  | Omit<ToolCallPart, 'trace' | 'native'>
+  | Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }>
+) & { readonly signature?: Signature | undefined };
 
 interface OpenBlock {
   readonly choice: number;
