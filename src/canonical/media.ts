@@ -89,12 +89,12 @@ function mapPart(part: Part, map: (part: MediaPart) => MediaPart): Part {
 
 function mapItems<T>(items: readonly T[], map: (item: T) => T): readonly T[] {
   let mapped: T[] | undefined;
-  items.forEach((item, index) => {
+  for (const [index, item] of items.entries()) {
     const own = map(item);
-    if (own === item) return;
+    if (own === item) continue;
     mapped ??= [...items];
     mapped[index] = own;
-  });
+  }
   return mapped ?? items;
 }
 

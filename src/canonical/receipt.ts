@@ -57,13 +57,9 @@ function keyOf({ action, path, reason }: ReceiptEntry): string {
 
 /** Notes into `receipt` what is met in a field of the client's request. */
 export function receiptWithin(receipt: Receipt, field: string): Receipt {
-  return withPaths(receipt, (path) => memberPath(field, path));
-}
-
-function withPaths(receipt: Receipt, toPath: (path: string) => string): Receipt {
   return {
     entries: receipt.entries,
-    add: (action, path, reason) => receipt.add(action, toPath(path), reason),
+    add: (action, path, reason) => receipt.add(action, memberPath(field, path), reason),
   };
 }
 
@@ -131,7 +127,11 @@ export type ClientNames = Readonly<Partial<Record<RuleField, string>>>;
 
 /** For rules, whose words for fields are not the client's. */
 export function receiptInClientNames(names: ClientNames | undefined, receipt: Receipt): Receipt {
-  return names === undefined ? receipt : withPaths(receipt, (path) => clientField(path, names));
+  if (names === undefined) return receipt;
+  return {
+    entries: receipt.entries,
+    add: (action, path, reason) => receipt.add(action, clientField(path, names), reason),
+  };
 }
 
 /** The path with its first word replaced: `stop[5]` → `stop_sequences[5]`. */

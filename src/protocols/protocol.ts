@@ -294,7 +294,7 @@ export interface EmbedRelay {
   writeEmbeddings(answer: EmbedAnswer): JsonObject;
 }
 
-export interface TokenCount {
+interface TokenCount {
   readonly totalTokens: number;
   readonly cachedTokens?: number | undefined;
 }

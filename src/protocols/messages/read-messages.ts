@@ -56,7 +56,7 @@ export function readConversation({ system, messages }: Body, receipt: Receipt): 
     toolChanges: [],
   };
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
-  messages.forEach((message, index) => {
+  for (const [index, message] of messages.entries()) {
     const path = `messages.${index}`;
     switch (message.role) {
       case 'user':
@@ -69,7 +69,7 @@ export function readConversation({ system, messages }: Body, receipt: Receipt): 
       default:
         throw unknownWord(`${path}.role`, ['user', 'assistant', 'system']);
     }
-  });
+  }
   if (draft.turns.length > 0) return draft;
   throw fieldError('messages', 'at least one message is required');
 }
@@ -127,11 +127,11 @@ function addTurn(
   const summary = role === 'assistant' ? findSummary(content, path) : undefined;
   if (summary !== undefined) startFrom(summary, draft);
   const parts: Part[] = [];
-  content.forEach((block, index) => {
-    if (summary !== undefined && index < summary.end) return;
+  for (const [index, block] of content.entries()) {
+    if (summary !== undefined && index < summary.end) continue;
     const at = `${path}.content.${index}`;
     parts.push(...readBlock({ value: block, path: at }, role, receipt));
-  });
+  }
   if (summary !== undefined && parts.length === 0) return;
   if (role === 'user' && parts.some((part) => part.kind !== 'tool-result')) {
     draft.turnEffort = undefined;
