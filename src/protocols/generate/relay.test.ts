@@ -16,11 +16,7 @@ const FAILURE = new GatewayError({
 });
 
 function relayOf(body: JsonObject, framing: 'events' | 'array') {
-  return createRelayCall(
-    body,
-    framing,
-    new LateReading((receipt) => readRequest(body, receipt)),
-  );
+  return createRelayCall(body, framing, new LateReading((receipt) => readRequest(body, receipt)));
 }
 
 function writer(framing: 'events' | 'array' = 'events') {
