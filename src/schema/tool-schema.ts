@@ -1,7 +1,7 @@
 // Converts the JSON Schema of a tool's input or of a structured answer into what the upstream takes; remembers each.
 
 import type { Receipt } from '../canonical/receipt.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import type { JsonBudget } from '../lib/json-limits.ts';
 import { told } from '../lib/localized-message.ts';
 import { LruCache } from '../lib/lru.ts';
@@ -57,7 +57,7 @@ const NO_INPUT: ToolInput = {
 /** One of the two fields, by the form the schema is written in. */
 export interface ResponseSchema {
   readonly responseSchema?: JsonObject | undefined;
-  readonly responseJsonSchema?: JsonValue | undefined;
+  readonly responseJsonSchema?: JsonObject | undefined;
 }
 
 /**
