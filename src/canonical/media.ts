@@ -100,9 +100,9 @@ function mapItems<T>(items: readonly T[], map: (item: T) => T): readonly T[] {
 type ImageSize = NonNullable<ImageOptions['size']>;
 
 export interface ImageFields {
-  readonly size: string | undefined;
-  readonly quality: string | undefined;
-  readonly imageSize: string | undefined;
+  readonly size?: string | null | undefined;
+  readonly quality?: string | null | undefined;
+  readonly imageSize?: string | null | undefined;
 }
 
 export interface ImageFieldContext {
@@ -151,7 +151,7 @@ export function readImageOptions(
   fields: ImageFields,
   context: ImageFieldContext,
 ): ImageOptions | undefined {
-  if ((fields.size ?? fields.quality ?? fields.imageSize) === undefined) return undefined;
+  if ((fields.size ?? fields.quality ?? fields.imageSize ?? null) === null) return undefined;
   const aspectRatio = readAspectRatio(fields.size, context);
   const quality = readQuality(fields.quality, context);
   const size = readImageSize(fields.imageSize, context) ?? quality;
@@ -165,7 +165,7 @@ export function asImageSize(word: string): ImageSize | undefined {
 }
 
 function readAspectRatio(
-  text: string | undefined,
+  text: string | null | undefined,
   { receipt, unknownWord }: ImageFieldContext,
 ): string | undefined {
   const size = text?.trim();
@@ -191,17 +191,17 @@ function nearestRatio(width: number, height: number): string {
 }
 
 function readImageSize(
-  word: string | undefined,
+  word: string | null | undefined,
   { unknownWord }: ImageFieldContext,
 ): ImageSize | undefined {
-  if (word === undefined) return undefined;
+  if (word === undefined || word === null) return undefined;
   const size = asImageSize(word);
   if (size === undefined) throw unknownWord('imageSize', IMAGE_SIZES);
   return size;
 }
 
 function readQuality(
-  text: string | undefined,
+  text: string | null | undefined,
   { unknownWord }: ImageFieldContext,
 ): ImageSize | undefined {
   const word = text?.toLowerCase();

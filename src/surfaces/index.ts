@@ -2,11 +2,11 @@
 
 import { MODEL_PREFIXES, readPathModel } from '../protocols/generate/models.ts';
 import type { EmbedCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
-import { readAudioCall } from './audio/write-answer.ts';
+import { readAudioCall } from './audio.ts';
 import { readCompletionCall } from './completions.ts';
 import { readBatchEmbedCall, readEmbedCall } from './embeddings/generate.ts';
 import { readEmbeddingCall } from './embeddings/openai.ts';
-import { readEditCall, readGenerationCall, refuseVariations } from './images/write-answer.ts';
+import { readEditCall, readGenerationCall, refuseVariations } from './images.ts';
 import { CONVERSATION_ROUTES, KEPT_ANSWER_ROUTES } from './stored-responses/routes.ts';
 
 export const CHAT_SURFACES: readonly ProtocolRoute[] = [

@@ -86,14 +86,7 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
   const tools = readTools(body, context);
   const maxOutputTokens = readMaxTokens(body, receipt);
   const outputModalities = readModalities(body.modalities);
-  const image = readImageOptions(
-    {
-      size: body.size ?? undefined,
-      quality: body.quality ?? undefined,
-      imageSize: body.imageSize ?? undefined,
-    },
-    { receipt, unknownWord },
-  );
+  const image = readImageOptions(body, { receipt, unknownWord });
   const reasoning = readReasoning(body, context);
   const topK = readNumber(body.top_k) ?? 0;
   const format = body.response_format;

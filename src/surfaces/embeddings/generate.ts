@@ -99,8 +99,7 @@ function checkModel(
 ): void {
   if (named === undefined || plainModelName(named) === model) return;
   const path = memberPath(parent, 'model');
-  const message = `${path} must be the model of the path, models/${model}.`;
-  throw invalidRequest(path, message);
+  throw invalidRequest(path, `${path} must be the model of the path, models/${model}.`);
 }
 
 function noteProject({ project }: Pick<EmbedRequest, 'project'>, place: Place): void {

@@ -44,6 +44,7 @@ import {
   PART,
   unknownTag,
   unknownWord,
+  unsupported,
   wrongType,
 } from '../schema.ts';
 import { isReference, referredId, unknownReference } from './previous-response.ts';
@@ -208,11 +209,7 @@ function readReference(
 function skipItem(type: string, path: string, context: ResponsesContext): undefined {
   if (type === '') throw missingField(memberPath(path, 'type'));
   if (!HOSTED_ITEMS.test(type)) {
-    throw invalidRequest(
-      memberPath(path, 'type'),
-      `${memberPath(path, 'type')}: items of type "${type}" are not known here.`,
-      'unsupported',
-    );
+    throw unsupported(memberPath(path, 'type'), `items of type "${type}" are not known here.`);
   }
   context.receipt.add('dropped', path, told`Items of type "${type}" cannot be shown to the model.`);
   return undefined;
@@ -422,7 +419,7 @@ function readDrawing(item: JsonObject, path: string, context: ResponsesContext):
   const { result } = check(item, DRAWING, path).value;
   if (!result) return readBareDrawing(item, path, context);
   const resultPath = memberPath(path, 'result');
-  const media = readInline(result, { declared: '', path: resultPath });
+  const media = readInline(result, resultPath);
   const { mediaType = 'image/png', source } = media;
   const modality = readModality(mediaType, resultPath);
   return assistant({ kind: 'media', modality, mediaType, source });

@@ -1,6 +1,5 @@
 // Reads one Responses request: the whole field list, strictly, into the canonical request.
 
-import { invalidRequest } from '../../../canonical/error.ts';
 import { readImageOptions } from '../../../canonical/media.ts';
 import type { Receipt } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning } from '../../../canonical/request.ts';
@@ -11,7 +10,15 @@ import type { EarlierItems } from '../../protocol.ts';
 import { firstSaid, readBudget, readNamedLevel } from '../read-reasoning.ts';
 import { readFormat, readModel, readSampling, refuseCachedContent } from '../read-request.ts';
 import { refuseNameless } from '../read-tools.ts';
-import { check, each, missingField, noteUnread, unknownWord } from '../schema.ts';
+import {
+  askingOf,
+  check,
+  each,
+  missingField,
+  noteUnread,
+  unknownWord,
+  unsupported,
+} from '../schema.ts';
 import { NOTHING_EARLIER, readConversationId } from './previous-response.ts';
 import { askInWords, readInput, wantsSummary } from './read-input.ts';
 import {
@@ -33,8 +40,6 @@ const DRAWING = objectOf(
   },
   ['type', 'action'],
 );
-/** Values of fields without a counterpart that ask for what happens anyway. */
-const DRAWING_DEFAULTS = new Set(['auto', 'png', 'opaque', 'low']);
 
 /**
  * Present, if empty, whenever the tool is: a model that does not draw so says that it leaves it out.
@@ -47,17 +52,12 @@ function readDrawing(
   if (drawing === undefined) return {};
   const { tool, path } = drawing;
   const { value: drawn, unknown = [] } = check(tool, DRAWING, path);
-  const { size, quality, partial_images: drafts } = drawn;
-  const image = readImageOptions(
-    { size: size ?? undefined, quality: quality ?? undefined, imageSize: undefined },
-    { receipt, unknownWord: (key, words) => unknownWord(`${path}.${key}`, words) },
-  );
-  const untold = unknown.filter((key) => {
-    const value = tool[key];
-    return typeof value !== 'string' || !DRAWING_DEFAULTS.has(value.toLowerCase());
+  const image = readImageOptions(drawn, {
+    receipt,
+    unknownWord: (key, words) => unknownWord(`${path}.${key}`, words),
   });
-  noteUnread(untold, { path, receipt });
-  const asked = readNumber(drafts) ?? 0;
+  noteUnread(askingOf(unknown, tool), { path, receipt });
+  const asked = readNumber(drawn.partial_images) ?? 0;
   if (asked > 0 && !stream) {
     const reason = told`Unfinished pictures are shown in streams only.`;
     receipt.add('dropped', `${path}.partial_images`, reason);
@@ -164,8 +164,7 @@ export function readResponsesRequest(
   earlier: EarlierItems = NOTHING_EARLIER,
 ): ResponsesRequest {
   if ((sent.prompt ?? null) !== null) {
-    const message = 'prompt: stored prompts are not available; send input and instructions.';
-    throw invalidRequest('prompt', message, 'unsupported');
+    throw unsupported('prompt', 'stored prompts are not available; send input and instructions.');
   }
   refuseCachedContent(sent);
   const { value: body, unknown = [] } = check(sent, BODY, '');
@@ -212,18 +211,16 @@ function readBackground(
 ): boolean {
   if (body.background !== true) return false;
   if (!isStored) {
-    throw invalidRequest(
+    throw unsupported(
       'background',
-      'background: an answer made in the background has to be stored; leave store out, or set it to true.',
-      'unsupported',
+      'an answer made in the background has to be stored; leave store out, or set it to true.',
     );
   }
   if (!stream) return true;
-  throw invalidRequest(
+  throw unsupported(
     'stream',
-    'stream: an answer made in the background is not streamed. Leave stream out and ask GET ' +
+    'an answer made in the background is not streamed. Leave stream out and ask GET ' +
       '/v1/responses/{id} until its status is final, or leave background out.',
-    'unsupported',
   );
 }
 
