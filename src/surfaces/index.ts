@@ -7,11 +7,10 @@ import { readCompletionCall } from './completions.ts';
 import { readBatchEmbedCall, readEmbedCall } from './embeddings/generate.ts';
 import { readEmbeddingCall } from './embeddings/openai.ts';
 import { readEditCall, readGenerationCall, refuseVariations } from './images.ts';
-import { CONVERSATION_ROUTES, KEPT_ANSWER_ROUTES } from './stored-responses/routes.ts';
+import { STORED_RESPONSE_ROUTES } from './stored-responses/routes.ts';
 
 export const CHAT_SURFACES: readonly ProtocolRoute[] = [
-  ...KEPT_ANSWER_ROUTES,
-  ...CONVERSATION_ROUTES,
+  ...STORED_RESPONSE_ROUTES,
   answerRoute('/v1/completions', readCompletionCall),
   answerRoute('/v1/images/generations', readGenerationCall),
   answerRoute('/v1/images/edits', readEditCall, 'json-or-multipart'),
