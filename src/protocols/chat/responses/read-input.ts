@@ -55,7 +55,7 @@ import {
   ITEM,
   type ResponsesContext,
 } from './schema.ts';
-import { type ClientToolForm, completeClientCall, OBJECT_KEYS, readToolList } from './tools.ts';
+import { CLIENT_TOOLS, type ClientToolForm, completeClientCall, readToolList } from './tools.ts';
 
 const ROLES = ['user', 'assistant', 'system', 'developer'];
 
@@ -382,7 +382,7 @@ function clientCall(
 ): Turn {
   const shape: Shape = ITEM[`${form}_call`];
   check(item, shape, path);
-  const given = item[OBJECT_KEYS[form]];
+  const given = item[CLIENT_TOOLS[form].key];
   return calls(check(item, CALLED, path).value, path, {
     name: context.directory.flatName({ form, name: form }),
     input: completeClientCall(form, isJsonObject(given) ? given : {}),

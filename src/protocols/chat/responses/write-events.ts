@@ -17,7 +17,7 @@ import {
   responseObject,
   showsSomething,
 } from './response-object.ts';
-import { OutputItems, SummaryItems } from './write-items.ts';
+import { OutputItems } from './write-items.ts';
 
 /** What is done with a response that has ended: whole, or by an error. */
 export interface Keeper {
@@ -36,7 +36,7 @@ export class ResponsesWriter implements StreamWriter {
   readonly #keeper: Keeper | undefined;
   readonly #id: string;
   readonly #frames = new Frames();
-  readonly #items: OutputItems | SummaryItems;
+  readonly #items: OutputItems;
   readonly #hold: Hold | undefined;
   /** Blocks of other answers. */
   #others: Set<number> | undefined;
@@ -48,8 +48,11 @@ export class ResponsesWriter implements StreamWriter {
     this.#context = context;
     this.#settings = settings;
     this.#keeper = keeper;
-    const options = { createId: context.createId, settings, frames: this.#frames };
-    this.#items = settings.isSummary ? new SummaryItems(options) : new OutputItems(options);
+    this.#items = new OutputItems({
+      createId: context.createId,
+      settings,
+      frames: this.#frames,
+    });
     this.#hold = createHold(settings, context);
     this.#id = context.createId('resp_');
   }

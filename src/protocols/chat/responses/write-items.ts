@@ -26,53 +26,16 @@ import { compactionItem } from './read-input.ts';
 import type { ResponseSettings } from './read-request.ts';
 import type { Frames } from './response-object.ts';
 import type { CallForm, ToolIdentity } from './schema.ts';
-import { completeClientCall } from './tools.ts';
+import { CLIENT_TOOLS, completeClientCall } from './tools.ts';
 
-interface CallItem {
-  readonly prefix: string;
-  readonly type: string;
-  /** Calls of other kinds are one object, and nothing of it is known before it is whole. */
-  readonly isStreamed?: true;
-  /** What the item holds of the arguments, of which `json` is the text so far. */
-  fill(json: string, isDone: boolean): JsonObject;
-}
-
-const CALL_ITEMS: Readonly<Record<CallForm, CallItem>> = {
-  function: {
-    prefix: 'fc_',
-    type: 'function_call',
-    isStreamed: true,
-    fill: (json, isDone) => ({ arguments: isDone && json === '' ? '{}' : json }),
-  },
-  custom: {
-    prefix: 'ctc_',
-    type: 'custom_tool_call',
-    isStreamed: true,
-    fill: (json, isDone) => ({ input: isDone ? writeFreeformInput(readCallInput(json)) : '' }),
-  },
-  local_shell: {
-    prefix: 'lsh_',
-    type: 'local_shell_call',
-    fill: (json) => ({ action: completeClientCall('local_shell', readCallInput(json)) }),
-  },
-  shell: {
-    prefix: 'sh_',
-    type: 'shell_call',
-    fill: (json) => ({
-      action: completeClientCall('shell', readCallInput(json)),
-      environment: null,
-    }),
-  },
-  apply_patch: {
-    prefix: 'apc_',
-    type: 'apply_patch_call',
-    fill: (json) => ({ operation: readCallInput(json) }),
-  },
-  tool_search: {
-    prefix: 'tsc_',
-    type: 'tool_search_call',
-    fill: (json) => ({ execution: 'client', arguments: readCallInput(json) }),
-  },
+/** How the ids of calls begin, by how their tool was declared. */
+const CALL_PREFIXES: Readonly<Record<CallForm, string>> = {
+  function: 'fc_',
+  custom: 'ctc_',
+  local_shell: 'lsh_',
+  shell: 'sh_',
+  apply_patch: 'apc_',
+  tool_search: 'tsc_',
 };
 
 interface OpenPlace {
@@ -93,10 +56,6 @@ interface OpenMessage extends OpenText {
   readonly textStart: number;
 }
 
-interface OpenReasoning extends OpenText {
-  readonly kind: 'reasoning';
-}
-
 interface OpenCall extends OpenText {
   readonly kind: 'call';
   readonly callId: string;
@@ -104,15 +63,13 @@ interface OpenCall extends OpenText {
   readonly tool: ToolIdentity;
 }
 
-interface OpenDrawing extends OpenPlace {
-  readonly kind: 'drawing';
-  /** Unfinished pictures shown so far. */
-  shown: number;
-}
+type OpenReasoning = OpenText & { readonly kind: 'reasoning' };
+/** `shown` counts the unfinished pictures so far. */
+type OpenDrawing = OpenPlace & { readonly kind: 'drawing'; shown: number };
 
 type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
 
-export interface ItemsOptions {
+interface ItemsOptions {
   readonly createId: ReplyContext['createId'];
   readonly settings: ResponseSettings;
   readonly frames: Frames;
@@ -135,6 +92,8 @@ export class OutputItems {
   #lastProof: string | undefined;
   /** Of the messages that are done. */
   #textLength = 0;
+  /** The text of an answer that is a summary. */
+  readonly #summary = new KeptText();
 
   constructor({ createId, settings, frames }: ItemsOptions) {
     this.#createId = createId;
@@ -143,6 +102,7 @@ export class OutputItems {
   }
 
   openBlock(block: BlockOpening): string {
+    if (this.#settings.isSummary) return '';
     switch (block.kind) {
       case 'text':
         return this.#openMessage().text;
@@ -162,6 +122,10 @@ export class OutputItems {
 
   continueBlock(delta: BlockDeltaEvent['delta']): string {
     const open = this.#open;
+    if (this.#settings.isSummary) {
+      if (delta.kind === 'text') this.#summary.add(delta.text);
+      return '';
+    }
     if (delta.kind === 'text' && open?.kind === 'message') {
       return append(open, open.content.addText(delta.text));
     }
@@ -200,6 +164,7 @@ export class OutputItems {
 
   /** What is open is done; the answer has ended. */
   end(end: ChoiceEnd | undefined): string {
+    if (this.#settings.isSummary) return this.#writeSummary(end);
     return this.#closeItem(undefined, end) + this.#writeSearch() + this.#writeRefusal(end);
   }
 
@@ -207,8 +172,7 @@ export class OutputItems {
   #openMessage(): { readonly message: OpenMessage; readonly text: string } {
     if (this.#open?.kind === 'message') return { message: this.#open, text: '' };
     const before = this.#closeItem() + this.#writeKnownSearch();
-    const id = this.#createId('msg_');
-    const at = { ...this.#at(id), content_index: 0 };
+    const { id, at } = this.#place('msg_', { content_index: 0 });
     const message: OpenMessage = {
       kind: 'message',
       id,
@@ -234,8 +198,7 @@ export class OutputItems {
   }
 
   #openReasoning(): string {
-    const id = this.#createId('rs_');
-    const at = { ...this.#at(id), summary_index: 0 };
+    const { id, at } = this.#place('rs_', { summary_index: 0 });
     const delta = this.#frames.deltas('response.reasoning_summary_text.delta', at);
     this.#open = { kind: 'reasoning', id, at, text: new KeptText(), delta };
     return this.#added(reasoningItem(id, '', undefined));
@@ -258,13 +221,13 @@ export class OutputItems {
     const isProved = proof === undefined || proof === this.#lastProof;
     const before = isProved ? '' : this.#openReasoning() + this.#closeItem(proof);
     const tool = this.#settings.directory.find(name) ?? { form: 'function' as const, name };
-    const { prefix, isStreamed } = CALL_ITEMS[tool.form];
-    const id = this.#createId(prefix);
-    const at = this.#at(id);
+    const { id, at } = this.#place(CALL_PREFIXES[tool.form]);
     const delta = this.#frames.deltas('response.function_call_arguments.delta', at);
     const call: OpenCall = { kind: 'call', id, at, text: new KeptText(), delta, callId, tool };
     this.#open = call;
-    return isStreamed === true ? before + this.#added(callItem(call, 'in_progress')) : before;
+    // Calls of other forms are one object, and nothing of it is known before it is whole.
+    const isStreamed = tool.form === 'function' || tool.form === 'custom';
+    return isStreamed ? before + this.#added(callItem(call, 'in_progress')) : before;
   }
 
   /** Unfinished images as they arrive, then the final one (`openai` responses, `ResponseImageGenCallPartialImageEvent`). */
@@ -273,10 +236,9 @@ export class OutputItems {
     let drawing = this.#open;
     if (drawing?.kind !== 'drawing') {
       text = this.#closeItem();
-      const id = this.#createId('ig_');
-      drawing = { kind: 'drawing', id, at: this.#at(id), shown: 0 };
+      drawing = { kind: 'drawing', ...this.#place('ig_'), shown: 0 };
       this.#open = drawing;
-      text += this.#added(drawingItem(id, 'in_progress', null));
+      text += this.#added(drawingItem(drawing.id, 'in_progress', null));
       text += this.#steps(['in_progress', 'generating'], drawing.at, 'image_generation_call');
     }
     if (isDraft !== true) return text + this.#closeItem(base64);
@@ -384,11 +346,11 @@ export class OutputItems {
     if (grounding.queries.length === 0 && !isLast) return '';
     this.#hasSearch = true;
     const { namesSources, namesResults } = this.#settings;
-    const id = this.#createId('ws_');
+    const { id, at } = this.#place('ws_');
     const item = searchItem(id, grounding, { namesSources: namesSources || isLast, namesResults });
     return (
       this.#added({ ...item, status: 'in_progress' }) +
-      this.#steps(['in_progress', 'searching', 'completed'], this.#at(id), 'web_search_call') +
+      this.#steps(['in_progress', 'searching', 'completed'], at, 'web_search_call') +
       this.#done(item)
     );
   }
@@ -400,8 +362,7 @@ export class OutputItems {
   #writeRefusal(end: ChoiceEnd | undefined): string {
     const refusal = end?.reason === 'safety' ? blockMessage(end) : undefined;
     if (refusal === undefined) return '';
-    const id = this.#createId('msg_');
-    const at = { ...this.#at(id), content_index: 0 };
+    const { id, at } = this.#place('msg_', { content_index: 0 });
     const part = { type: 'refusal', refusal };
     const frames = this.#frames;
     return (
@@ -414,8 +375,21 @@ export class OutputItems {
     );
   }
 
-  #at(id: string): JsonObject {
-    return { item_id: id, output_index: this.done.length };
+  /**
+   * One compaction item. Half a summary is none, as the conversation could not go on from it; thoughts about it are of
+   * no use.
+   */
+  #writeSummary(end: ChoiceEnd | undefined): string {
+    const summary = this.#summary.toString();
+    if (end?.reason !== 'stop' || summary.trim() === '') return '';
+    const item = compactionItem(this.#createId('cmp_'), summary);
+    return this.#added(item) + this.#done(item);
+  }
+
+  /** Where the next item stands; `place` is where within it. */
+  #place(prefix: string, place: JsonObject = {}): OpenPlace {
+    const id = this.#createId(prefix);
+    return { id, at: { item_id: id, output_index: this.done.length, ...place } };
   }
 
   #added(item: JsonObject): string {
@@ -486,17 +460,24 @@ function callItem(
   { id, callId, tool, text }: OpenCall,
   status: 'in_progress' | 'completed',
 ): JsonObject {
-  const { type, isStreamed, fill } = CALL_ITEMS[tool.form];
-  const { name, namespace } = tool;
-  return {
-    id,
-    type,
-    status,
-    call_id: callId,
-    ...(isStreamed === true ? { name } : {}),
-    ...(isStreamed !== true || namespace === undefined ? {} : { namespace }),
-    ...fill(text.toString(), status === 'completed'),
-  };
+  const { form, name, namespace } = tool;
+  const json = text.toString();
+  const isDone = status === 'completed';
+  const type = form === 'custom' ? 'custom_tool_call' : `${form}_call`;
+  const item = { id, type, status, call_id: callId };
+  const named = namespace === undefined ? { ...item, name } : { ...item, name, namespace };
+  switch (form) {
+    case 'function':
+      return { ...named, arguments: isDone && json === '' ? '{}' : json };
+    case 'custom':
+      return { ...named, input: isDone ? writeFreeformInput(readCallInput(json)) : '' };
+    case 'tool_search':
+      return { ...item, execution: 'client', arguments: readCallInput(json) };
+    default: {
+      const object = { [CLIENT_TOOLS[form].key]: completeClientCall(form, readCallInput(json)) };
+      return { ...item, ...object, ...(form === 'shell' ? { environment: null } : {}) };
+    }
+  }
 }
 
 /** `sources` and `results` only where they are asked for. */
@@ -525,48 +506,4 @@ function drawingItem(
   base64: string | null,
 ): JsonObject {
   return { id, type: 'image_generation_call', status, result: base64 };
-}
-
-/**
- * The items of a summary: one compaction item, whole at its end. Half a summary is none, as the conversation could
- * not go on from it; thoughts about it are of no use.
- */
-export class SummaryItems {
-  readonly done: JsonObject[] = [];
-  grounding: GroundingEvent | undefined;
-  readonly #options: ItemsOptions;
-  #summary = '';
-
-  constructor(options: ItemsOptions) {
-    this.#options = options;
-  }
-
-  openBlock(): string {
-    return '';
-  }
-
-  continueBlock(delta: BlockDeltaEvent['delta']): string {
-    if (delta.kind === 'text') this.#summary += delta.text;
-    return '';
-  }
-
-  endBlock(): string {
-    return '';
-  }
-
-  brokenOff(): readonly JsonObject[] {
-    return [];
-  }
-
-  end(end: ChoiceEnd | undefined): string {
-    if (end?.reason !== 'stop' || this.#summary.trim() === '') return '';
-    const { createId, frames } = this.#options;
-    const item = compactionItem(createId('cmp_'), this.#summary);
-    this.done.push(item);
-    const fields = { output_index: 0, item };
-    return (
-      frames.write('response.output_item.added', fields) +
-      frames.write('response.output_item.done', fields)
-    );
-  }
 }
