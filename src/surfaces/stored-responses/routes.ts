@@ -254,7 +254,7 @@ function stateNow(response: JsonObject, state: RunState | undefined): JsonObject
   if (response.status !== 'queued') return response;
   if (state !== undefined) return { ...response, status: state };
   const message = 'The gateway stopped while this response was being made. Send the request again.';
-  return { ...response, status: 'failed', error: failedError({ code: 'server_error', message }) };
+  return { ...response, status: 'failed', error: failedError('server_error', message) };
 }
 
 function cancelled(): GatewayError {

@@ -43,7 +43,7 @@ export function responseObject(
     created_at: createdAt,
     completed_at: ending.status === 'completed' ? ending.completedAt : null,
     status: ending.status,
-    error: ending.status === 'failed' ? failedError(ending) : null,
+    error: ending.status === 'failed' ? failedError(ending.code, ending.message) : null,
     incomplete_details: ending.status === 'incomplete' ? { reason: ending.reason } : null,
     model,
     output: [...output],
@@ -53,6 +53,7 @@ export function responseObject(
   };
 }
 
+/** Codes that coding CLIs act on, each differently (wire protocols, Codex), and the types of their errors. */
 const FAILURE_TYPES: ReadonlyMap<string, ChatErrorType> = new Map([
   ['insufficient_quota', 'insufficient_quota'],
   ['rate_limit_exceeded', 'rate_limit_error'],
@@ -62,11 +63,7 @@ const FAILURE_TYPES: ReadonlyMap<string, ChatErrorType> = new Map([
 ]);
 
 /** Without `type` the AI SDK takes the whole response for no JSON (`openaiResponsesResponseSchema`). */
-export function failedError(failure: {
-  readonly code: string;
-  readonly message: string;
-}): JsonObject {
-  const { code, message } = failure;
+export function failedError(code: string, message: string): JsonObject {
   return { code, message, type: FAILURE_TYPES.get(code) ?? 'server_error' };
 }
 
@@ -117,18 +114,10 @@ export function endingOf(
   }
 }
 
-/** Words of their own for coding CLIs (wire protocols, Codex: each is acted on differently). */
-const FAILURE_CODES: ReadonlyMap<string, string> = new Map([
-  ['insufficient_quota', 'insufficient_quota'],
-  ['rate_limit_exceeded', 'rate_limit_exceeded'],
-  ['server_is_overloaded', 'server_is_overloaded'],
-  ['context_length_exceeded', 'context_length_exceeded'],
-  ['content_policy_violation', 'invalid_prompt'],
-]);
-
 export function failureOf(error: GatewayError): Extract<Ending, { status: 'failed' }> {
   const { code: cause, message } = writeErrorBody(error).error;
-  const code = FAILURE_CODES.get(cause ?? '') ?? 'server_error';
+  const named = cause === 'content_policy_violation' ? 'invalid_prompt' : (cause ?? '');
+  const code = FAILURE_TYPES.has(named) ? named : 'server_error';
   return {
     status: 'failed',
     code,
