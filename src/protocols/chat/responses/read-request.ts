@@ -28,7 +28,6 @@ import {
   createResponsesContext,
   type ResponsesContext,
   readMetadata,
-  type ToolDirectory,
 } from './schema.ts';
 import { readOwnTools, readToolChoice } from './tools.ts';
 
@@ -67,37 +66,7 @@ function readDrawing(
   return { image: image ?? {}, imageDrafts: stream ? asked : 0, ...demand };
 }
 
-/** The fields of a response that repeat its request, and what its items may contain. */
-export interface ResponseSettings {
-  /** The response object's fields that repeat the request (`openai` resources/responses, `Response`). */
-  readonly echo: JsonObject;
-  readonly directory: ToolDirectory;
-  /** Whether reasoning items carry their proof: asked for, or needed because nothing is kept. */
-  readonly carriesReasoning: boolean;
-  /** Whether reasoning items tell what the model thought. */
-  readonly showsThoughts: boolean;
-  /** Whether the answer may cite what a search found. */
-  readonly mayCite: boolean;
-  /** Whether search items name their sources. */
-  readonly namesSources: boolean;
-  /** Whether search items list what they found. */
-  readonly namesResults: boolean;
-  /** Whether text parts carry log-probabilities. */
-  readonly hasLogprobs: boolean;
-  /** How many unfinished pictures a stream shows at most, of each picture. */
-  readonly drafts: number;
-  /** Whether the answer is a summary to go on from. */
-  readonly isSummary: boolean;
-  /** Whether the answer is kept for later requests. */
-  readonly isStored: boolean;
-  /** Whether the client looks for the answer later. */
-  readonly isBackground: boolean;
-  /** The answer that the request goes on from. */
-  readonly previousId: string | undefined;
-  /** The conversation that the request and its answer become part of. */
-  readonly conversationId?: string | undefined;
-}
-
+/** The response object's fields that repeat the request (`openai` resources/responses, `Response`). */
 const DEFAULTS: JsonObject = {
   background: false,
   frequency_penalty: 0,
@@ -150,19 +119,12 @@ function showTool(tool: JsonValue): JsonValue {
   return { type: 'function', ...FUNCTION_DEFAULTS, ...shown, strict: shown.strict ?? false };
 }
 
-export interface ResponsesRequest {
-  readonly model: string;
-  readonly stream: boolean;
-  readonly canonical: CanonicalRequest;
-  readonly settings: ResponseSettings;
-}
-
 /** @throws GatewayError (invalid-request) naming the field. */
 export function readResponsesRequest(
   sent: JsonObject,
   receipt: Receipt,
   earlier: EarlierItems = NOTHING_EARLIER,
-): ResponsesRequest {
+) {
   if ((sent.prompt ?? null) !== null) {
     throw unsupported('prompt', 'stored prompts are not available; send input and instructions.');
   }
@@ -171,52 +133,68 @@ export function readResponsesRequest(
   const context = createResponsesContext(receipt, (id) => earlier.findItem(id));
   const model = readModel(body.model);
   const stream = body.stream ?? false;
-  const isSummary = wantsSummary(sent.input);
-  const include: ReadonlySet<JsonValue> = new Set(body.include);
-  const asked = readCanonical({ sent, body, include, history: earlier.history, context });
-  const canonical = {
-    ...(isSummary ? askInWords(asked, receipt) : asked),
+  const asked = readCanonical({ sent, body, history: earlier.history, context });
+  const canonical: CanonicalRequest = {
+    ...(wantsSummary(sent.input) ? askInWords(asked, receipt) : asked),
     ...readDrawing(context, stream),
   };
   noteUnread([...unknown, ...context.unknown], { path: '', receipt });
   noteHints(body, canonical, receipt);
+  return { model, stream, canonical, settings: readSettings({ sent, body, canonical, context }) };
+}
+
+/** The fields of a response that repeat its request, and what its items may contain. */
+export type ResponseSettings = ReturnType<typeof readSettings>;
+
+function readSettings({
+  sent,
+  body,
+  canonical,
+  context,
+}: Read & { readonly canonical: CanonicalRequest }) {
+  const include: ReadonlySet<JsonValue> = new Set(body.include);
+  const echo: JsonObject = { ...echoOf(sent), metadata: readMetadata(body.metadata) };
   const isStored = body.store ?? true;
   return {
-    model,
-    stream,
-    canonical,
-    settings: {
-      echo: { ...echoOf(sent), metadata: readMetadata(body.metadata) },
-      directory: context.directory,
-      carriesReasoning: include.has('reasoning.encrypted_content') || !isStored,
-      showsThoughts: canonical.reasoning.showThoughts === true,
-      mayCite: canonical.tools.some(({ kind }) => kind === 'web-search'),
-      namesSources: include.has('web_search_call.action.sources'),
-      namesResults: include.has('web_search_call.results'),
-      hasLogprobs: canonical.sampling.logprobs !== undefined,
-      drafts: canonical.imageDrafts ?? 0,
-      isSummary,
-      isStored,
-      isBackground: readBackground(body, { isStored, stream }),
-      previousId: body.previous_response_id ?? undefined,
-      conversationId: readConversationId(sent),
-    },
+    echo,
+    directory: context.directory,
+    /** Whether reasoning items carry their proof: asked for, or needed because nothing is kept. */
+    carriesReasoning: include.has('reasoning.encrypted_content') || !isStored,
+    /** Whether reasoning items tell what the model thought. */
+    showsThoughts: canonical.reasoning.showThoughts === true,
+    /** Whether the answer may cite what a search found. */
+    mayCite: canonical.tools.some(({ kind }) => kind === 'web-search'),
+    /** Whether search items name their sources. */
+    namesSources: include.has('web_search_call.action.sources'),
+    /** Whether search items list what they found. */
+    namesResults: include.has('web_search_call.results'),
+    /** Whether text parts carry log-probabilities. */
+    hasLogprobs: canonical.sampling.logprobs !== undefined,
+    /** How many unfinished pictures a stream shows at most, of each picture. */
+    drafts: canonical.imageDrafts ?? 0,
+    /** Whether the answer is a summary to go on from. */
+    isSummary: wantsSummary(sent.input),
+    /** Whether the answer is kept for later requests. */
+    isStored,
+    /** Whether the client looks for the answer later. */
+    isBackground: readBackground(body, isStored),
+    /** The answer that the request goes on from. */
+    previousId: body.previous_response_id ?? undefined,
+    /** The conversation that the request and its answer become part of. */
+    conversationId: readConversationId(sent),
   };
 }
 
 /** What is made in the background has to be found later, and is not streamed. */
-function readBackground(
-  body: Body,
-  { isStored, stream }: { readonly isStored: boolean; readonly stream: boolean },
-): boolean {
-  if (body.background !== true) return false;
+function readBackground({ background, stream }: Body, isStored: boolean): boolean {
+  if (background !== true) return false;
   if (!isStored) {
     throw unsupported(
       'background',
       'an answer made in the background has to be stored; leave store out, or set it to true.',
     );
   }
-  if (!stream) return true;
+  if (stream !== true) return true;
   throw unsupported(
     'stream',
     'an answer made in the background is not streamed. Leave stream out and ask GET ' +
@@ -224,16 +202,19 @@ function readBackground(
   );
 }
 
-interface Asked {
+interface Read {
   /** With the items, which are no part of what `body` is known to hold. */
   readonly sent: JsonObject;
   readonly body: Body;
-  readonly include: ReadonlySet<JsonValue>;
-  readonly history: readonly JsonObject[];
   readonly context: ResponsesContext;
 }
 
-function readCanonical({ sent, body, include, history, context }: Asked): CanonicalRequest {
+function readCanonical({
+  sent,
+  body,
+  history,
+  context,
+}: Read & { readonly history: readonly JsonObject[] }): CanonicalRequest {
   const ownTools = readOwnTools(body.tools ?? [], context);
   const { system, turns } = readInput(sent, history, context);
   const { inputTools, receipt } = context;
@@ -241,7 +222,8 @@ function readCanonical({ sent, body, include, history, context }: Asked): Canoni
   if (context.drawing === undefined) refuseNameless(tools, context);
   const reasoning = readReasoning(body.reasoning ?? {}, context);
   const alternatives = readNumber(body.top_logprobs) ?? 0;
-  const isRated = alternatives > 0 || include.has('message.output_text.logprobs');
+  const isRated =
+    alternatives > 0 || body.include?.includes('message.output_text.logprobs') === true;
   return {
     system,
     turns,
