@@ -22,7 +22,15 @@ import {
   readNumber,
 } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import { ANYTHING, BOOLEAN, numberIn, objectOf, STRING, wordOf } from '../protocols/body-schema.ts';
+import {
+  ANYTHING,
+  BOOLEAN,
+  numberIn,
+  objectOf,
+  STRING,
+  type ValueOf,
+  wordOf,
+} from '../protocols/body-schema.ts';
 import { STREAM } from '../protocols/chat/answer-parts.ts';
 import { writeErrorBody } from '../protocols/chat/errors.ts';
 import {
@@ -92,6 +100,7 @@ const BODY = objectOf(
   },
   ['file', 'chunking_strategy', 'user'],
 );
+type Body = ValueOf<typeof BODY>;
 
 /** @throws GatewayError 400 naming the field, 413 for a file above 25 MB */
 export function readAudioCall(
@@ -111,12 +120,7 @@ export function readAudioCall(
   const settings: AudioSettings = { task, format, hasWords };
   const model = requireModel(body.model);
   noteUnread(unknown, { path: '', receipt });
-  const instruction = instructionOf(settings, {
-    isTimed,
-    languages: [...readTexts(body.language, 'language'), ...readTexts(body.languages, 'languages')],
-    keywords: readTexts(body.keywords, 'keywords'),
-    prompt: body.prompt ?? '',
-  });
+  const instruction = instructionOf(settings, isTimed, body);
   return {
     protocol: 'chat',
     model,
@@ -213,20 +217,15 @@ export const SEGMENTS_SCHEMA: JsonObject = {
   required: ['language', 'duration', 'segments'],
 };
 
-interface Hints {
-  readonly isTimed: boolean;
-  /** What may be spoken; empty when the client does not say. */
-  readonly languages: readonly string[];
+function instructionOf({ task, hasWords }: AudioSettings, isTimed: boolean, body: Body): string {
+  const { prompt } = body;
+  /** What may be spoken. */
+  const languages = [
+    ...readTexts(body.language, 'language'),
+    ...readTexts(body.languages, 'languages'),
+  ];
   /** Words that may occur, spelt as they are to be written. */
-  readonly keywords: readonly string[];
-  /** The client's own prompt: names and style to expect. */
-  readonly prompt: string;
-}
-
-function instructionOf(
-  { task, hasWords }: AudioSettings,
-  { isTimed, languages, keywords, prompt }: Hints,
-): string {
+  const keywords = readTexts(body.keywords, 'keywords');
   const lines = [
     task === 'translate'
       ? 'Write down what is said in this recording, translated into English.'
@@ -241,7 +240,7 @@ function instructionOf(
   if (keywords.length > 0) {
     lines.push(`These words may occur, and are spelt like this: ${keywords.join(', ')}`);
   }
-  if (prompt !== '') {
+  if (prompt) {
     lines.push(`What may help with names and spelling, not part of the recording: ${prompt}`);
   }
   return lines.join('\n');
@@ -251,7 +250,8 @@ function instructionOf(
 function writeTranscription(reply: Reply, { task, format, hasWords }: AudioSettings): JsonObject {
   const error = unfinishedError(reply.choices.map(({ end }) => end));
   if (error !== undefined) throw error;
-  const text = textOf(reply);
+  const blocks = reply.choices[0]?.blocks ?? [];
+  const text = blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('');
   switch (format) {
     case 'json':
       return { text, usage: writeUsage(reply.usage) };
@@ -333,11 +333,6 @@ function createTranscriptionWriter(): StreamWriter {
   return { ...STREAM, write };
 }
 
-function textOf({ choices }: Reply): string {
-  const blocks = choices[0]?.blocks ?? [];
-  return blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('');
-}
-
 function writeUsage(usage: Usage): JsonObject {
   const input = inputTokens(usage);
   const audio = usage.media?.audio;
@@ -372,8 +367,20 @@ interface TimedPiece {
 
 /** @throws GatewayError when the model's answer is not the JSON it was asked for */
 function readTimedText(text: string): TimedText {
-  const value = parse(text);
-  if (!isJsonObject(value)) throw unreadable();
+  let value: JsonValue = null;
+  try {
+    value = parseJson(withoutFence(text.trim()));
+  } catch {
+    // No JSON is no object either.
+  }
+  if (!isJsonObject(value)) {
+    throw new GatewayError({
+      kind: 'upstream-unavailable',
+      source: 'upstream',
+      message:
+        'The model gave no times with its transcription; ask for json or text, or try again.',
+    });
+  }
   const segments = readPieces(value.segments, 'text');
   const last = segments.at(-1)?.end ?? 0;
   return {
@@ -425,37 +432,20 @@ function timeOf(seconds: number, point: string): string {
 }
 
 function readPieces(value: JsonValue | undefined, key: 'text' | 'word'): readonly TimedPiece[] {
-  if (!Array.isArray(value)) return [];
-  return value.filter(isJsonObject).flatMap((piece) => readPiece(piece, key));
+  const pieces = Array.isArray(value) ? value.filter(isJsonObject) : [];
+  return pieces.flatMap((piece) => {
+    const start = readNumber(piece.start);
+    const end = readNumber(piece.end);
+    const text = piece[key];
+    if (start === undefined || end === undefined || typeof text !== 'string') return [];
+    return [{ start: Math.max(0, start), end: Math.max(start, end), text }];
+  });
 }
 
-function readPiece(piece: JsonObject, key: 'text' | 'word'): readonly TimedPiece[] {
-  const start = readNumber(piece.start);
-  const end = readNumber(piece.end);
-  const text = piece[key];
-  if (start === undefined || end === undefined || typeof text !== 'string') return [];
-  return [{ start: Math.max(0, start), end: Math.max(start, end), text }];
-}
-
-function parse(text: string): JsonValue {
-  try {
-    return parseJson(withoutFence(text.trim()));
-  } catch {
-    throw unreadable();
-  }
-}
-
+/** What models put around JSON. */
 function withoutFence(text: string): string {
   const begun = text.startsWith(FENCE) ? text.slice(FENCE.length).replace(/^json/, '') : text;
   return begun.endsWith(FENCE) ? begun.slice(0, -FENCE.length) : begun;
-}
-
-function unreadable(): GatewayError {
-  return new GatewayError({
-    kind: 'upstream-unavailable',
-    source: 'upstream',
-    message: 'The model gave no times with its transcription; ask for json or text, or try again.',
-  });
 }
 
 /**

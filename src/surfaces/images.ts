@@ -1,7 +1,7 @@
 // The image routes of the OpenAI-style protocol: what they read and answer (`openai` resources/images.d.ts).
 
 import { type GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { BlockOpening, CanonicalEvent } from '../canonical/event.ts';
+import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold, type Reply } from '../canonical/fold.ts';
 import {
   modalityOf,
@@ -102,21 +102,16 @@ export function readEditCall({ body: sent, files = [], receipt }: RouteInput): G
   if (pictures.length === 0) throw missingField('image');
   const [mask, another] = readPictures({ body, files }, ['mask']);
   if (another !== undefined) throw invalidRequest('mask', 'mask may hold one picture only.');
-  noteFiles(files, receipt);
+  for (const field of new Set(files.map((file) => file.field))) {
+    if (FILE_FIELDS.has(field)) continue;
+    receipt.add('dropped', field, told`An edit has no file called ${field}.`);
+  }
   const parts: Part[] = [...pictures];
   if (mask !== undefined) {
     receipt.add('approximated', 'mask', told`The mask is shown to the model with an instruction.`);
     parts.push(mask, { kind: 'text', text: MASK_WORDS });
   }
   return readCall(body, 'edit', { pictures: parts, receipt });
-}
-
-/** Names the files that belong to no field of an edit. */
-function noteFiles(files: readonly UploadedFile[], receipt: Receipt): void {
-  for (const field of new Set(files.map((file) => file.field))) {
-    if (FILE_FIELDS.has(field)) continue;
-    receipt.add('dropped', field, told`An edit has no file called ${field}.`);
-  }
 }
 
 /** @throws GatewayError 400 always: no upstream varies a picture without being told how */
@@ -171,7 +166,18 @@ function readCall(
         ? undefined
         : { requests, takesPartial: true, isStreamedApart: true, check: requireDrawing },
     createStreamWriter: (context) => createImageWriter(context, settings),
-    writeReply: (reply, context) => writeImages(reply, context, settings),
+    writeReply(reply, { createdAt }) {
+      const drawings = requireDrawing(reply);
+      return {
+        created: createdAt,
+        data: drawings.map(({ mediaType, base64 }) =>
+          form === 'url' ? { url: `data:${mediaType};base64,${base64}` } : { b64_json: base64 },
+        ),
+        ...settings.echo,
+        output_format: formatOf(drawings[0]),
+        usage: writeUsage(reply.usage, settings),
+      };
+    },
   };
 }
 
@@ -198,7 +204,12 @@ function readPictures(
   keys: readonly string[],
 ): readonly MediaPart[] {
   const uploaded = files.filter(({ field }) => keys.includes(field)).map((file) => readFile(file));
-  return [...uploaded, ...keys.flatMap((key) => readListed(body, key))];
+  const addressed = keys.flatMap((key) => {
+    const value = body[key] ?? '';
+    if (Array.isArray(value)) return value.map((item, at) => readAddressed(item, `${key}[${at}]`));
+    return value === '' ? [] : [readAddressed(value, key)];
+  });
+  return [...uploaded, ...addressed];
 }
 
 /** Clients declare any type at all, so that the declared one counts only where the bytes say nothing. */
@@ -210,22 +221,12 @@ function readFile({ field, mediaType: declared, bytes }: UploadedFile): MediaPar
   return { kind: 'media', modality: 'image', mediaType, source: { kind: 'base64', base64 } };
 }
 
-function readListed(body: JsonObject, key: string): readonly MediaPart[] {
-  const value = body[key];
-  if (value === undefined || value === null || value === '') return [];
-  const list = Array.isArray(value) ? value : [value];
-  return list.map((item, index) =>
-    readAddressed(item, Array.isArray(value) ? `${key}[${index}]` : key),
-  );
-}
-
 const ADDRESSED = openObjectOf({ image_url: needed(FILLED) });
 
 /** `{image_url}`, an address or data URI alone, or bare base64. */
 function readAddressed(value: JsonValue, path: string): MediaPart {
   if (isJsonObject(value) && (value.file_id ?? null) !== null) {
-    const text = 'the gateway stores no files; send the picture itself.';
-    throw unsupported(`${path}.file_id`, text);
+    throw unsupported(`${path}.file_id`, 'the gateway stores no files; send the picture itself.');
   }
   const urlPath = isJsonObject(value) ? `${path}.image_url` : path;
   const url = isJsonObject(value) ? check(value, ADDRESSED, path).value.image_url : value;
@@ -247,23 +248,6 @@ function noPicture(path: string, mediaType: string): Error {
 interface Drawing {
   readonly mediaType: string;
   readonly base64: string;
-}
-
-/** @throws GatewayError when the model drew nothing, saying what it said instead */
-function writeImages(
-  reply: Reply,
-  { createdAt }: ReplyContext,
-  settings: ImageSettings,
-): JsonObject {
-  const drawings = requireDrawing(reply);
-  const [first] = drawings;
-  return {
-    created: createdAt,
-    data: drawings.map((drawing) => writeDrawing(drawing, settings)),
-    ...settings.echo,
-    output_format: formatOf(first),
-    usage: writeUsage(reply.usage, settings),
-  };
 }
 
 /** @throws GatewayError when the model drew nothing, saying what it said instead */
@@ -316,22 +300,16 @@ function createImageWriter({ createdAt }: ReplyContext, settings: ImageSettings)
   };
   const write = (event: CanonicalEvent): string => {
     if (event.kind === 'error') return writeFailure(event.error);
-    if (event.kind === 'block-start' && isDraft(event.block)) {
-      const { block, choice } = event;
-      // Its place in the answer is kept, its bytes are not.
-      events.push({ ...event, block: { ...block, base64: '' } });
-      return showDraft(block, choice);
+    const block = event.kind === 'block-start' ? event.block : undefined;
+    if (event.kind !== 'block-start' || block?.kind !== 'media' || block.isDraft !== true) {
+      events.push(event);
+      return event.kind === 'finish' ? finish() : '';
     }
-    events.push(event);
-    return event.kind === 'finish' ? finish() : '';
+    // Its place in the answer is kept, its bytes are not.
+    events.push({ ...event, block: { ...block, base64: '' } });
+    return showDraft(block, event.choice);
   };
   return { ...STREAM, write };
-}
-
-type MediaOpening = Extract<BlockOpening, { kind: 'media' }>;
-
-function isDraft(block: BlockOpening): block is MediaOpening {
-  return block.kind === 'media' && block.isDraft === true;
 }
 
 function writeFailure(error: GatewayError): string {
@@ -346,11 +324,6 @@ function drawingsOf(reply: Reply): readonly Drawing[] {
         : [],
     ),
   );
-}
-
-function writeDrawing(drawing: Drawing, { form }: ImageSettings): JsonObject {
-  const { mediaType, base64 } = drawing;
-  return form === 'url' ? { url: `data:${mediaType};base64,${base64}` } : { b64_json: base64 };
 }
 
 function formatOf({ mediaType }: Drawing): string {

@@ -115,10 +115,11 @@ function readNamed<P extends ContentPart>(
   if (name === '' || isSilent) return withHint(message, parts);
   context.receipt.add('approximated', `${path}.name`, told`said in the text`);
   const [first, ...others] = parts;
-  if (first?.kind !== 'text') {
-    return withHint(message, [{ kind: 'text', text: `${name}:` } as const, ...parts]);
-  }
-  return withHint(message, [{ ...first, text: `${name}: ${first.text}` }, ...others]);
+  const named: readonly (P | TextPart)[] =
+    first?.kind === 'text'
+      ? [{ ...first, text: `${name}: ${first.text}` }, ...others]
+      : [{ kind: 'text', text: `${name}:` }, ...parts];
+  return withHint(message, named);
 }
 
 /** A cache mark on the whole message is one on its last part. */
@@ -312,7 +313,7 @@ export function readInline(text: string, path: string, declared = ''): Media {
   return { mediaType: spellMediaType(mediaType), source: { kind: 'base64', base64 } };
 }
 
-/** Base64 without white space and with its padding. @throws GatewayError 400 */
+/** Without white space and with its padding. */
 function readBase64(text: string, path: string): string {
   const base64 = tidyBase64(text);
   if (base64 === undefined) throw invalidRequest(path, `${path} does not hold valid base64.`);

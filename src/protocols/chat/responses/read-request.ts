@@ -289,11 +289,3 @@ function noteHints(body: Body, { tools }: CanonicalRequest, receipt: Receipt): v
     receipt.add('dropped', path, told`Events are sent without padding.`);
   }
 }
-
-/** The session a body names for itself: its cache key, the conversation it goes on with, its user. */
-export function readBodySession(body: JsonObject, rootId: string | undefined): string | undefined {
-  for (const name of [body.prompt_cache_key, rootId, body.user]) {
-    if (typeof name === 'string' && name !== '') return name;
-  }
-  return undefined;
-}
