@@ -18,11 +18,11 @@ import { blockMessage } from '../../../canonical/text-forms.ts';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { KeptText } from '../../../lib/long-text.ts';
-import { EVENT_STREAM_TYPE, FRAME_END } from '../../../stream/sse.ts';
 import type { ReplyContext, StreamWriter } from '../../protocol.ts';
 import {
   ContentText,
   type ShownBlock,
+  STREAM,
   writeAnnotations,
   writeFreeformInput,
   writeLogprobs,
@@ -53,7 +53,8 @@ export interface Keeper {
  * item is added, filled and done under one id, and a terminal event repeats the whole response.
  */
 export class ResponsesWriter implements StreamWriter {
-  readonly contentType = EVENT_STREAM_TYPE;
+  readonly contentType = STREAM.contentType;
+  readonly keepAlive = STREAM.keepAlive;
   readonly #context: ReplyContext;
   readonly #settings: ResponseSettings;
   readonly #keeper: Keeper | undefined;
@@ -98,10 +99,6 @@ export class ResponsesWriter implements StreamWriter {
 
   more(): string {
     return this.#frames.more();
-  }
-
-  keepAlive(): string {
-    return `: keep-alive${FRAME_END}`;
   }
 
   /** A response is one answer. */
@@ -187,36 +184,28 @@ const CALL_PREFIXES: Readonly<Record<CallForm, string>> = {
   tool_search: 'tsc_',
 };
 
-interface OpenPlace {
-  readonly id: string;
-  /** Where the events of the item say that they belong. */
-  readonly at: JsonObject;
+/** An item that was added and is not done. */
+interface OpenItem {
+  readonly kind: 'message' | 'reasoning' | 'call' | 'drawing';
+  /** A piece of its text, thoughts or arguments; an unfinished picture of a drawing. */
+  add(piece: string): string;
+  /** `ending` is the proof of thoughts, or the finished picture of a drawing. */
+  close(ending: string | undefined, end: ChoiceEnd | undefined): string;
+  /** What there is of it where the answer breaks off. A call or a picture that was cut is none. */
+  brokenOff?(): JsonObject | undefined;
 }
 
-interface OpenText extends OpenPlace {
-  readonly text: KeptText;
-  readonly delta: (text: string) => string;
-}
-
-interface OpenMessage extends OpenText {
+interface OpenMessage extends OpenItem {
   readonly kind: 'message';
-  readonly content: ContentText;
-  /** Where its text begins in the model's whole text, in UTF-16 units. */
-  readonly textStart: number;
+  /** Adds something that is no text of the model's, as a paragraph of its own. */
+  show(block: ShownBlock): string;
 }
-
-interface OpenCall extends OpenText {
-  readonly kind: 'call';
-  readonly callId: string;
-  /** Undeclared names are called as functions. */
-  readonly tool: ToolIdentity;
-}
-
-type OpenReasoning = OpenText & { readonly kind: 'reasoning' };
-/** `shown` counts the unfinished pictures so far. */
-type OpenDrawing = OpenPlace & { readonly kind: 'drawing'; shown: number };
 
 type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
+type MediaOpening = Extract<BlockOpening, { kind: 'media' }>;
+
+/** The kind of item that takes a delta. */
+const TAKERS = { text: 'message', thinking: 'reasoning', arguments: 'call' } as const;
 
 /** Every item is added, filled and done under one id; at most one is open. Answers are frames. */
 class OutputItems {
@@ -227,7 +216,7 @@ class OutputItems {
   readonly #createId: ReplyContext['createId'];
   readonly #settings: ResponseSettings;
   readonly #frames: Frames;
-  #open: OpenMessage | OpenReasoning | OpenCall | OpenDrawing | undefined;
+  #open: OpenMessage | (OpenItem & { kind: 'reasoning' | 'call' | 'drawing' }) | undefined;
   #hasSearch = false;
   /** True when a message was done before it was known what its text cites. */
   #isUncited = false;
@@ -264,22 +253,12 @@ class OutputItems {
   }
 
   continueBlock(delta: BlockDeltaEvent['delta']): string {
-    const open = this.#open;
+    const piece = delta.kind === 'arguments' ? delta.json : delta.text;
     if (this.#settings.isSummary) {
-      if (delta.kind === 'text') this.#summary.add(delta.text);
+      if (delta.kind === 'text') this.#summary.add(piece);
       return '';
     }
-    if (delta.kind === 'text' && open?.kind === 'message') {
-      return append(open, open.content.addText(delta.text));
-    }
-    if (delta.kind === 'thinking' && open?.kind === 'reasoning') {
-      return this.#settings.showsThoughts ? this.#addThought(open, delta.text) : '';
-    }
-    if (delta.kind === 'arguments' && open?.kind === 'call') {
-      if (open.tool.form === 'function') return append(open, delta.json);
-      open.text.add(delta.json);
-      return '';
-    }
+    if (this.#open?.kind === TAKERS[delta.kind]) return this.#open.add(piece);
     throw new Error(`A ${delta.kind} delta came while no such block was open.`);
   }
 
@@ -289,20 +268,10 @@ class OutputItems {
     return kind === 'reasoning' || kind === 'call' ? this.#closeItem(this.#proofOf(signature)) : '';
   }
 
-  /**
-   * What is open where the answer breaks off: text and thoughts so far. It is no event of its own, as clients keep items
-   * that are done when they ask again. A call or a picture that was cut is none.
-   */
+  /** What is open where the answer breaks off. It is no event: clients keep items that are done when they ask again. */
   brokenOff(): readonly JsonObject[] {
-    const open = this.#open;
-    if (open?.kind !== 'message' && open?.kind !== 'reasoning') return [];
-    if (open.text.length === 0) return [];
-    const text = open.text.toString();
-    if (open.kind === 'reasoning') {
-      return [{ ...reasoningItem(open.id, text, undefined), status: 'incomplete' }];
-    }
-    const part = textPart(text, annotationsOf(open, this.grounding), []);
-    return [messageItem(open.id, 'incomplete', [part])];
+    const item = this.#open?.brokenOff?.();
+    return item === undefined ? [] : [item];
   }
 
   /** What is open is done; the answer has ended. */
@@ -315,42 +284,92 @@ class OutputItems {
   #openMessage(): { readonly message: OpenMessage; readonly text: string } {
     if (this.#open?.kind === 'message') return { message: this.#open, text: '' };
     const before = this.#closeItem() + this.#writeKnownSearch();
+    const frames = this.#frames;
     const { id, at } = this.#place('msg_', { content_index: 0 });
+    const delta = frames.deltas('response.output_text.delta', { ...at, logprobs: [] });
+    const whole = new KeptText();
+    const content = new ContentText();
+    /** Where its text begins in the model's whole text, in UTF-16 units. */
+    const textStart = this.#textLength;
+    const append = (piece: string): string => {
+      if (piece === '') return '';
+      whole.add(piece);
+      return delta(piece);
+    };
+    const partOf = (logprobs: JsonObject[]) => {
+      const annotations = annotationsOf(content, textStart, this.grounding);
+      return { type: 'output_text', text: whole.toString(), annotations, logprobs };
+    };
     const message: OpenMessage = {
       kind: 'message',
-      id,
-      at,
-      text: new KeptText(),
-      delta: this.#frames.deltas('response.output_text.delta', { ...at, logprobs: [] }),
-      content: new ContentText(),
-      textStart: this.#textLength,
+      add: (piece) => append(content.addText(piece)),
+      show: (block) => append(content.addBlock(writeMarkdown(block))),
+      close: (_ending, end) => {
+        this.#textLength += content.modelLength;
+        this.#isUncited ||= this.grounding === undefined;
+        const rated = this.#settings.hasLogprobs && end !== undefined ? writeLogprobs(end) : null;
+        const part = partOf(rated?.content ?? []);
+        const { text, annotations, logprobs } = part;
+        let closing = '';
+        for (const [index, annotation] of annotations.entries()) {
+          const fields = { ...at, annotation_index: index, annotation };
+          closing += frames.write('response.output_text.annotation.added', fields);
+        }
+        closing += frames.write('response.output_text.done', { ...at, text, logprobs });
+        closing += frames.write('response.content_part.done', { ...at, part });
+        const isCut = end?.reason === 'max-tokens' || end?.reason === 'safety';
+        return closing + this.#done(messageItem(id, isCut ? 'incomplete' : 'completed', [part]));
+      },
+      brokenOff: () =>
+        whole.length === 0 ? undefined : messageItem(id, 'incomplete', [partOf([])]),
     };
     this.#open = message;
+    const part = { type: 'output_text', text: '', annotations: [], logprobs: [] };
     const added = this.#added(messageItem(id, 'in_progress', []));
-    const part = { ...at, part: textPart('', [], []) };
     return {
       message,
-      text: before + added + this.#frames.write('response.content_part.added', part),
+      text: before + added + frames.write('response.content_part.added', { ...at, part }),
     };
   }
 
-  /** Something that is no text of the model's, as a paragraph of its own. */
   #showBlock(block: ShownBlock): string {
     const { message, text } = this.#openMessage();
-    return text + append(message, message.content.addBlock(writeMarkdown(block)));
+    return text + message.show(block);
   }
 
   #openReasoning(): string {
+    const frames = this.#frames;
     const { id, at } = this.#place('rs_', { summary_index: 0 });
-    const delta = this.#frames.deltas('response.reasoning_summary_text.delta', at);
-    this.#open = { kind: 'reasoning', id, at, text: new KeptText(), delta };
+    const delta = frames.deltas('response.reasoning_summary_text.delta', at);
+    const whole = new KeptText();
+    this.#open = {
+      kind: 'reasoning',
+      add: (piece) => {
+        if (!this.#settings.showsThoughts || piece === '') return '';
+        const part = { ...at, part: summaryPart('') };
+        const isFirst = whole.length === 0;
+        const begun = isFirst ? frames.write('response.reasoning_summary_part.added', part) : '';
+        whole.add(piece);
+        return begun + delta(piece);
+      },
+      close: (proof) => {
+        this.#lastProof = proof;
+        const text = whole.toString();
+        const item = reasoningItem(id, text, proof);
+        if (text === '') return this.#done(item);
+        const part = { ...at, part: summaryPart(text) };
+        return (
+          frames.write('response.reasoning_summary_text.done', { ...at, text }) +
+          frames.write('response.reasoning_summary_part.done', part) +
+          this.#done(item)
+        );
+      },
+      brokenOff: () =>
+        whole.length === 0
+          ? undefined
+          : { ...reasoningItem(id, whole.toString(), undefined), status: 'incomplete' },
+    };
     return this.#added(reasoningItem(id, '', undefined));
-  }
-
-  #addThought(open: OpenReasoning, text: string): string {
-    if (text === '' || open.text.length > 0) return append(open, text);
-    const part = { ...open.at, part: summaryPart('') };
-    return this.#frames.write('response.reasoning_summary_part.added', part) + append(open, text);
   }
 
   #proofOf(signature: Signature | undefined): string | undefined {
@@ -364,114 +383,78 @@ class OutputItems {
     const isProved = proof === undefined || proof === this.#lastProof;
     const before = isProved ? '' : this.#openReasoning() + this.#closeItem(proof);
     const tool = this.#settings.directory.find(name) ?? { form: 'function' as const, name };
+    const frames = this.#frames;
     const { id, at } = this.#place(CALL_PREFIXES[tool.form]);
-    const delta = this.#frames.deltas('response.function_call_arguments.delta', at);
-    const call: OpenCall = { kind: 'call', id, at, text: new KeptText(), delta, callId, tool };
-    this.#open = call;
+    const delta = frames.deltas('response.function_call_arguments.delta', at);
+    const json = new KeptText();
+    const itemOf = (status: 'in_progress' | 'completed'): JsonObject =>
+      callItem({ id, status, call_id: callId }, tool, json.toString());
+    this.#open = {
+      kind: 'call',
+      add: (piece) => {
+        json.add(piece);
+        return tool.form === 'function' && piece !== '' ? delta(piece) : '';
+      },
+      close: () => {
+        const item = itemOf('completed');
+        switch (tool.form) {
+          case 'function': {
+            const late = json.length === 0 ? delta('{}') : '';
+            const whole = { ...at, name: tool.name, arguments: item.arguments ?? '' };
+            const done = frames.write('response.function_call_arguments.done', whole);
+            return late + done + this.#done(item);
+          }
+          case 'custom': {
+            const input = item.input ?? '';
+            return (
+              frames.write('response.custom_tool_call_input.delta', { ...at, delta: input }) +
+              frames.write('response.custom_tool_call_input.done', { ...at, input }) +
+              this.#done(item)
+            );
+          }
+          default:
+            return this.#added(itemOf('in_progress')) + this.#done(item);
+        }
+      },
+    };
     // Calls of other forms are one object, and nothing of it is known before it is whole.
     const isStreamed = tool.form === 'function' || tool.form === 'custom';
-    return isStreamed ? before + this.#added(callItem(call, 'in_progress')) : before;
+    return isStreamed ? before + this.#added(itemOf('in_progress')) : before;
   }
 
   /** Unfinished images as they arrive, then the final one (`openai` responses, `ResponseImageGenCallPartialImageEvent`). */
-  #draw({ base64, isDraft }: Extract<BlockOpening, { kind: 'media' }>): string {
-    let text = '';
-    let drawing = this.#open;
-    if (drawing?.kind !== 'drawing') {
-      text = this.#closeItem();
-      drawing = { kind: 'drawing', ...this.#place('ig_'), shown: 0 };
-      this.#open = drawing;
-      text += this.#added(drawingItem(drawing.id, 'in_progress', null));
-      text += this.#steps(['in_progress', 'generating'], drawing.at, 'image_generation_call');
-    }
-    if (isDraft !== true) return text + this.#closeItem(base64);
-    if (drawing.shown >= this.#settings.drafts) return text;
-    const draft = { partial_image_index: drawing.shown, partial_image_b64: base64 };
-    drawing.shown += 1;
-    const at = { ...drawing.at, ...draft };
-    return text + this.#frames.write('response.image_generation_call.partial_image', at);
+  #draw({ base64, isDraft }: MediaOpening): string {
+    const begun = this.#open?.kind === 'drawing' ? '' : this.#openDrawing();
+    return begun + (isDraft === true ? (this.#open?.add(base64) ?? '') : this.#closeItem(base64));
   }
 
-  /** `ending` is the proof of thoughts, or the finished picture of a drawing. */
+  #openDrawing(): string {
+    const before = this.#closeItem();
+    const { id, at } = this.#place('ig_');
+    let shown = 0;
+    this.#open = {
+      kind: 'drawing',
+      add: (base64) => {
+        if (shown >= this.#settings.drafts) return '';
+        const draft = { ...at, partial_image_index: shown, partial_image_b64: base64 };
+        shown += 1;
+        return this.#frames.write('response.image_generation_call.partial_image', draft);
+      },
+      close: (picture) => {
+        // Without a picture the drawing failed.
+        if (picture === undefined) return this.#done(drawingItem(id, 'failed', null));
+        const completed = this.#steps(['completed'], at, 'image_generation_call');
+        return completed + this.#done(drawingItem(id, 'completed', picture));
+      },
+    };
+    const added = this.#added(drawingItem(id, 'in_progress', null));
+    return before + added + this.#steps(['in_progress', 'generating'], at, 'image_generation_call');
+  }
+
   #closeItem(ending?: string, end?: ChoiceEnd): string {
     const open = this.#open;
     this.#open = undefined;
-    switch (open?.kind) {
-      case undefined:
-        return '';
-      case 'message':
-        return this.#closeMessage(open, end);
-      case 'reasoning':
-        this.#lastProof = ending;
-        return this.#closeReasoning(open, ending);
-      case 'call':
-        return this.#closeCall(open);
-      case 'drawing': {
-        // Without a picture the drawing failed.
-        if (ending === undefined) return this.#done(drawingItem(open.id, 'failed', null));
-        const completed = this.#steps(['completed'], open.at, 'image_generation_call');
-        return completed + this.#done(drawingItem(open.id, 'completed', ending));
-      }
-      default:
-        return open satisfies never;
-    }
-  }
-
-  #closeMessage(open: OpenMessage, end: ChoiceEnd | undefined): string {
-    this.#textLength += open.content.modelLength;
-    this.#isUncited ||= this.grounding === undefined;
-    const rated = this.#settings.hasLogprobs && end !== undefined ? writeLogprobs(end) : null;
-    const logprobs = rated?.content ?? [];
-    const annotations = annotationsOf(open, this.grounding);
-    const whole = open.text.toString();
-    const { at } = open;
-    let text = '';
-    for (const [index, annotation] of annotations.entries()) {
-      const fields = { ...at, annotation_index: index, annotation };
-      text += this.#frames.write('response.output_text.annotation.added', fields);
-    }
-    text += this.#frames.write('response.output_text.done', { ...at, text: whole, logprobs });
-    const part = textPart(whole, annotations, logprobs);
-    text += this.#frames.write('response.content_part.done', { ...at, part });
-    const isCut = end?.reason === 'max-tokens' || end?.reason === 'safety';
-    return text + this.#done(messageItem(open.id, isCut ? 'incomplete' : 'completed', [part]));
-  }
-
-  #closeReasoning({ id, at, text }: OpenReasoning, proof: string | undefined): string {
-    const said = text.toString();
-    const item = reasoningItem(id, said, proof);
-    if (said === '') return this.#done(item);
-    const part = { ...at, part: summaryPart(said) };
-    return (
-      this.#frames.write('response.reasoning_summary_text.done', { ...at, text: said }) +
-      this.#frames.write('response.reasoning_summary_part.done', part) +
-      this.#done(item)
-    );
-  }
-
-  /** Arguments of functions are streamed, those of other kinds are sent whole. */
-  #closeCall(call: OpenCall): string {
-    const { tool, at } = call;
-    const json = call.text.toString();
-    const item = callItem(call, 'completed');
-    switch (tool.form) {
-      case 'function': {
-        const late = json === '' ? call.delta('{}') : '';
-        const whole = { ...at, name: tool.name, arguments: item.arguments ?? '' };
-        const done = this.#frames.write('response.function_call_arguments.done', whole);
-        return late + done + this.#done(item);
-      }
-      case 'custom': {
-        const input = item.input ?? '';
-        return (
-          this.#frames.write('response.custom_tool_call_input.delta', { ...at, delta: input }) +
-          this.#frames.write('response.custom_tool_call_input.done', { ...at, input }) +
-          this.#done(item)
-        );
-      }
-      default:
-        return this.#added(callItem(call, 'in_progress')) + this.#done(item);
-    }
+    return open?.close(ending, end) ?? '';
   }
 
   /** A search that is known before what it led to; one that is to name what it found waits for that. */
@@ -530,7 +513,7 @@ class OutputItems {
   }
 
   /** Where the next item stands; `place` is where within it. */
-  #place(prefix: string, place: JsonObject = {}): OpenPlace {
+  #place(prefix: string, place: JsonObject = {}): { readonly id: string; readonly at: JsonObject } {
     const id = this.#createId(prefix);
     return { id, at: { item_id: id, output_index: this.done.length, ...place } };
   }
@@ -552,15 +535,10 @@ class OutputItems {
   }
 }
 
-function append({ text, delta }: OpenText, piece: string): string {
-  if (piece === '') return '';
-  text.add(piece);
-  return delta(piece);
-}
-
-/** The citations of this message's text, in the flat form of this surface. */
+/** The citations of one message's text, in the flat form of this surface. */
 function annotationsOf(
-  { content, textStart }: OpenMessage,
+  content: ContentText,
+  textStart: number,
   grounding: GroundingEvent | undefined,
 ): JsonObject[] {
   if (grounding === undefined) return [];
@@ -573,10 +551,6 @@ function annotationsOf(
   return writeAnnotations({ ...grounding, citations }, content, textStart).map(
     ({ url_citation: citation }) => ({ type: 'url_citation', ...citation }),
   );
-}
-
-function textPart(text: string, annotations: JsonObject[], logprobs: JsonObject[]): JsonObject {
-  return { type: 'output_text', text, annotations, logprobs };
 }
 
 /** `parts` are empty while the message has none. */
@@ -600,14 +574,14 @@ function reasoningItem(id: string, text: string, proof: string | undefined): Jso
 }
 
 function callItem(
-  { id, callId, tool, text }: OpenCall,
-  status: 'in_progress' | 'completed',
+  head: { readonly id: string; readonly status: string; readonly call_id: string },
+  { form, name, namespace }: ToolIdentity,
+  json: string,
 ): JsonObject {
-  const { form, name, namespace } = tool;
-  const json = text.toString();
-  const isDone = status === 'completed';
+  const isDone = head.status === 'completed';
   const type = form === 'custom' ? 'custom_tool_call' : `${form}_call`;
-  const item = { id, type, status, call_id: callId };
+  const { id, ...rest } = head;
+  const item = { id, type, ...rest };
   const named = namespace === undefined ? { ...item, name } : { ...item, name, namespace };
   switch (form) {
     case 'function':
