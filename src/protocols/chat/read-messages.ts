@@ -304,20 +304,15 @@ function readDataUri(uri: string, path: string): Media {
 
 /** Base64 of the declared type, or of the one that its bytes tell. @throws GatewayError 400 */
 export function readInline(text: string, path: string, declared = ''): Media {
-  const base64 = readBase64(text, path);
+  // Without white space and with its padding.
+  const base64 = tidyBase64(text);
+  if (base64 === undefined) throw invalidRequest(path, `${path} does not hold valid base64.`);
   const isSilent = declared === '' || declared === 'application/octet-stream';
   const mediaType = isSilent ? sniffMediaType(base64) : declared;
   if (mediaType === undefined) {
     throw invalidRequest(path, `${path}: the media type is missing and not recognisable.`);
   }
   return { mediaType: spellMediaType(mediaType), source: { kind: 'base64', base64 } };
-}
-
-/** Without white space and with its padding. */
-function readBase64(text: string, path: string): string {
-  const base64 = tidyBase64(text);
-  if (base64 === undefined) throw invalidRequest(path, `${path} does not hold valid base64.`);
-  return base64;
 }
 
 /** What kind of media a type is. @throws GatewayError 400 for types no upstream takes. */
@@ -327,7 +322,7 @@ export function readModality(mediaType: string, path: string): Modality {
   throw unsupported(path, `media type "${mediaType}" is not supported.`);
 }
 
-const TEXT_TYPES = new Set([
+const TEXT_TYPES = new Set<string | undefined>([
   'application/json',
   'application/xml',
   'application/yaml',
@@ -350,7 +345,8 @@ export function readFile(
   if (typeof content !== 'string') throw missingSource(file, filePath, 'file_data');
   const contentPath = `${filePath}.${key}`;
   const { mediaType, source } = readMedia(content, contentPath);
-  if (mediaType !== undefined && isText(mediaType) && source.kind === 'base64') {
+  const isText = mediaType?.startsWith('text/') === true || TEXT_TYPES.has(mediaType);
+  if (isText && source.kind === 'base64') {
     const text = Buffer.from(source.base64, 'base64').toString('utf8');
     return [{ kind: 'text', text: title === '' ? text : `${title}\n${text}` }];
   }
@@ -364,10 +360,6 @@ export function missingSource(part: Pick<File, 'file_id'>, path: string, wanted:
   if ((part.file_id ?? null) === null) return missingField(`${path}.${wanted}`);
   const text = `the gateway stores no files; send the content as ${wanted}.`;
   return unsupported(`${path}.file_id`, text);
-}
-
-function isText(mediaType: string): boolean {
-  return mediaType.startsWith('text/') || TEXT_TYPES.has(mediaType);
 }
 
 export type ContentPart = TextPart | MediaPart;
@@ -479,14 +471,11 @@ function readAudioPart(
 ): MediaPart {
   const mediaType = AUDIO_TYPES.get(format.toLowerCase());
   if (mediaType === undefined) {
-    throw invalidRequest(
-      `${path}.format`,
-      `${path}.format must be one of: ${[...AUDIO_TYPES.keys()].join(', ')}.`,
-      'unsupported',
-    );
+    const message = `${path}.format must be one of: ${[...AUDIO_TYPES.keys()].join(', ')}.`;
+    throw invalidRequest(`${path}.format`, message, 'unsupported');
   }
-  const base64 = readBase64(data, `${path}.data`);
-  return { kind: 'media', modality: 'audio', mediaType, source: { kind: 'base64', base64 } };
+  const { source } = readInline(data, `${path}.data`, mediaType);
+  return { kind: 'media', modality: 'audio', mediaType, source };
 }
 
 function cacheHintOf({

@@ -49,7 +49,10 @@ export function responseObject(
     output: [...output],
     ...echo,
     usage: usage === undefined ? null : writeUsage(usage),
-    ...(searches === 0 ? {} : { tool_usage: writeToolUsage(searches) }),
+    // Pictures are no work of a tool here: their tokens are in the usage (`openai` responses, `ToolUsage`).
+    ...(searches === 0
+      ? {}
+      : { tool_usage: { image_gen: NO_TOKENS, web_search: { num_requests: searches } } }),
   };
 }
 
@@ -77,16 +80,12 @@ function writeUsage(usage: Usage): JsonObject {
   };
 }
 
-/** Pictures are no work of a tool here: their tokens are in the usage (`openai` responses, `ToolUsage`). */
-function writeToolUsage(searches: number): JsonObject {
-  const images = {
-    input_tokens: 0,
-    input_tokens_details: { image_tokens: 0, text_tokens: 0 },
-    output_tokens: 0,
-    total_tokens: 0,
-  };
-  return { image_gen: images, web_search: { num_requests: searches } };
-}
+const NO_TOKENS: JsonObject = {
+  input_tokens: 0,
+  input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  output_tokens: 0,
+  total_tokens: 0,
+};
 
 /**
  * An answer without anything to show or call is no success: it ran out of room for one, as models do
@@ -114,15 +113,12 @@ export function endingOf(
   }
 }
 
-export function failureOf(error: GatewayError): Extract<Ending, { status: 'failed' }> {
+export function failureOf(error: GatewayError): Ending {
   const { code: cause, message } = writeErrorBody(error).error;
   const named = cause === 'content_policy_violation' ? 'invalid_prompt' : (cause ?? '');
   const code = FAILURE_TYPES.has(named) ? named : 'server_error';
-  return {
-    status: 'failed',
-    code,
-    message: code === 'rate_limit_exceeded' ? withWait(error) : message,
-  };
+  if (code !== 'rate_limit_exceeded') return { status: 'failed', code, message };
+  return { status: 'failed', code, message: withWait(error) };
 }
 
 /** Codex waits as long as the message itself says: "try again in 12s" (codex-rs, `try_parse_retry_after`). */
@@ -156,14 +152,12 @@ export function showItem(item: JsonObject): JsonObject {
   }
   for (const key of ['content', 'output']) {
     const parts = item[key];
-    if (Array.isArray(parts)) shown[key] = parts.map(showPart);
+    if (!Array.isArray(parts)) continue;
+    shown[key] = parts.map((part) =>
+      isJsonObject(part) ? { ...PART_DEFAULTS.get(part.type), ...part } : part,
+    );
   }
   return shown;
-}
-
-function showPart(part: JsonValue): JsonValue {
-  if (!isJsonObject(part)) return part;
-  return { ...PART_DEFAULTS.get(part.type), ...part };
 }
 
 /** False for thoughts, and for a message that is blank. */
