@@ -168,7 +168,7 @@ export function asImageSize(word: string): ImageSize | undefined {
 }
 
 function readAspectRatio(
-  text: string | undefined,
+  text: string | null | undefined,
   { receipt, unknownWord }: ImageFieldContext,
 ): string | undefined {
   const size = text?.trim();
@@ -194,17 +194,17 @@ function nearestRatio(width: number, height: number): string {
 }
 
 function readImageSize(
-  word: string | undefined,
+  word: string | null | undefined,
   { unknownWord }: ImageFieldContext,
 ): ImageSize | undefined {
-  if (word === undefined) return undefined;
+  if (word === undefined || word === null) return undefined;
   const size = asImageSize(word);
   if (size === undefined) throw unknownWord('imageSize', IMAGE_SIZES);
   return size;
 }
 
 function readQuality(
-  text: string | undefined,
+  text: string | null | undefined,
   { unknownWord }: ImageFieldContext,
 ): ImageSize | undefined {
   const word = text?.toLowerCase();
