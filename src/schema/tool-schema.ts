@@ -1,11 +1,10 @@
 // Converts the JSON Schema of a tool's input or of a structured answer into what the upstream takes; remembers each.
 
 import type { Receipt } from '../canonical/receipt.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../lib/json.ts';
 import type { JsonBudget } from '../lib/json-limits.ts';
 import { told } from '../lib/localized-message.ts';
 import { LruCache } from '../lib/lru.ts';
-import { tryParse } from './coerce.ts';
 import {
   finishNode,
   freezeNode,

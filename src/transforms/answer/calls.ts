@@ -12,15 +12,9 @@ import type {
 } from '../../canonical/request.ts';
 import { declaredArguments, mayComeBackChanged } from '../../canonical/signatures.ts';
 import { acceptedToolNames, type NameForm } from '../../canonical/tool-names.ts';
-import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, tryParse } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import {
-  closedRule,
-  repairValue,
-  type SchemaNode,
-  SchemaReader,
-  tryParse,
-} from '../../schema/coerce.ts';
+import { closedRule, repairValue, type SchemaNode, SchemaReader } from '../../schema/coerce.ts';
 import { unwrapMapArguments } from '../../schema/tool-schema.ts';
 
 type BlockStart = Extract<CanonicalEvent, { kind: 'block-start' }>;

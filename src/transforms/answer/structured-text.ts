@@ -3,8 +3,8 @@
 import type { BlockDeltaEvent, CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { OutputFormat } from '../../canonical/request.ts';
-import { isJsonObject } from '../../lib/json.ts';
-import { repairValue, SchemaReader, tryParse } from '../../schema/coerce.ts';
+import { isJsonObject, tryParse } from '../../lib/json.ts';
+import { repairValue, SchemaReader } from '../../schema/coerce.ts';
 
 /**
  * The rule for an answer of this format; undefined when none is needed. The whole text waits only where

@@ -5,8 +5,8 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  parseJson,
   readNumber,
+  tryParse,
 } from '../../lib/json.ts';
 import { objectOf, objectsOf } from '../read-values.ts';
 import {
@@ -251,13 +251,9 @@ const HTTP_STATUS: ReadonlyMap<string, number> = new Map([
 
 /** The error in an answer's text: `{error:{…}}`, `[{error:{…}}]`, or nothing that can be read. */
 export function readErrorText(text: string, now: number): ErrorBody {
-  try {
-    const value = parseJson(text);
-    const first = Array.isArray(value) ? value[0] : value;
-    return readErrorObject(isJsonObject(first) ? (first.error ?? first) : undefined, now);
-  } catch {
-    return readErrorObject(undefined, now);
-  }
+  const value = tryParse(text);
+  const first = Array.isArray(value) ? value[0] : value;
+  return readErrorObject(isJsonObject(first) ? (first.error ?? first) : undefined, now);
 }
 
 /** The value of an `error` key: an object, or in some upstreams just a text. */
