@@ -531,13 +531,8 @@ function isObjectSchema(schema: JsonValue): boolean {
 function recursionWords(pointer: string, schema: JsonValue): string {
   const name = pointer.split('/').at(-1) ?? '';
   if (name === '') return 'the whole again';
-  const shape = describeOutline(isJsonObject(schema) ? withoutReference(schema) : schema);
-  return `one more ${describeValue(name)}: ${shape}`;
-}
-
-function withoutReference(schema: JsonObject): JsonObject {
-  const { $ref: _reference, ...rest } = schema;
-  return rest;
+  const { $ref: _reference, ...rest } = isJsonObject(schema) ? schema : {};
+  return `one more ${describeValue(name)}: ${describeOutline(rest)}`;
 }
 
 /** Keywords that say nothing about values; leaving them out loses nothing. */
@@ -672,8 +667,9 @@ function branchesLeft(summary: SchemaSummary, group: ChoiceGroup): Branch[] {
   if (isCondition) describeExcluded(summary, all, branches);
   if (possible.length === 0) summary.isUnsatisfiable = true;
   else if (branches.length === 0) summary.types = ['null'];
-  else if (branches.length < possible.length && !(isCondition && isNeverNull(summary))) {
-    summary.nullable = true;
+  else if (branches.length < possible.length) {
+    // What is declared never to be null stays so whatever a condition says.
+    summary.nullable ||= !isCondition || summary.types?.includes('null') !== false;
   }
   return branches;
 }
@@ -688,10 +684,6 @@ function describeExcluded(
       if (branch.when !== undefined) summary.hint(`never ${branch.when}`);
     } else if (!left.includes(branch)) addCase(summary, branch.when, ['null']);
   }
-}
-
-function isNeverNull({ types }: SchemaSummary): boolean {
-  return types !== undefined && !types.includes('null');
 }
 
 function isNullOnly({ types, enumeration }: SchemaSummary): boolean {

@@ -24,7 +24,6 @@ import { type Sentence, told } from '../../lib/localized-message.ts';
 import { wrapMapArguments } from '../../schema/tool-schema.ts';
 import { lastPrompt } from '../../transforms/turns.ts';
 import type {
-  WireCodeExecutionResult,
   WireContent,
   WireFunctionResponse,
   WireFunctionResponsePart,
@@ -235,12 +234,12 @@ class ModelTurn {
       }
       case 'code':
       case 'code-result':
-        this.#addSigned(encodePlainPart(part, this.#context), part.signature?.value);
-        break;
       case 'server-tool-call':
-      case 'server-tool-result':
-        this.#addSigned(encodePlainPart(part, this.#context), undefined);
+      case 'server-tool-result': {
+        const signature = 'signature' in part ? part.signature?.value : undefined;
+        this.#addSigned(encodePlainPart(part, this.#context), signature);
         break;
+      }
       case 'redacted-thinking':
         this.#note('dropped', told`Only its issuer can read redacted thinking.`);
         break;
@@ -378,8 +377,10 @@ function encodePlainPart(part: PlainPart, context: EncodeContext): WirePart {
       return { text: `[Result of ${part.name}]\n${part.text}` };
     case 'code':
       return encodeCode(part);
-    case 'code-result':
-      return { codeExecutionResult: encodeCodeResult(part) };
+    case 'code-result': {
+      const { outcome, output, id } = part;
+      return { codeExecutionResult: { outcome: OUTCOMES[outcome], output, ...withId(id) } };
+    }
     default:
       return part satisfies never;
   }
@@ -394,10 +395,6 @@ function encodeCode({ language, code, id }: CodePart): WirePart {
   const isPython = /^python\d*$/i.test(language);
   if (!isPython) return { text: `\`\`\`${language.toLowerCase()}\n${code}\n\`\`\`` };
   return { executableCode: { language: 'PYTHON', code, ...withId(id) } };
-}
-
-function encodeCodeResult({ outcome, output, id }: CodeResultPart): WireCodeExecutionResult {
-  return { outcome: OUTCOMES[outcome], output, ...withId(id) };
 }
 
 function withId(id: string | undefined): { id?: string } {

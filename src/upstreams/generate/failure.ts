@@ -8,7 +8,7 @@ import {
   readNumber,
   tryParse,
 } from '../../lib/json.ts';
-import { objectOf, objectsOf } from '../read-values.ts';
+import { countOf, objectOf, objectsOf } from '../read-values.ts';
 import {
   readDelay,
   readDelayFromMessage,
@@ -192,19 +192,13 @@ function quotaOf(
   const unit = windows.find((window) => window !== null)?.[1] ?? '';
   return [
     {
-      limit: readLimit(limit),
+      limit: countOf(limit),
       modelId,
       windowMs: UNIT_MS.get(unit.slice(0, 1).toLowerCase()),
       countsCalls:
         !names.some((name) => /token/i.test(name)) && names.some((name) => /request/i.test(name)),
     },
   ];
-}
-
-/** 64-bit figures are texts in proto-JSON; what is no whole number says nothing. */
-function readLimit(value: JsonValue | undefined): number | undefined {
-  const limit = typeof value === 'string' && value !== '' ? Number(value) : readNumber(value);
-  return limit !== undefined && Number.isSafeInteger(limit) && limit >= 0 ? limit : undefined;
 }
 
 function textOf(value: JsonValue | undefined): string {
@@ -263,14 +257,21 @@ export function readErrorObject(value: JsonValue | undefined, now: number): Erro
   const details = objectsOf(error.details);
   const infos = details.filter((detail) => isKind(detail, 'ErrorInfo') || 'reason' in detail);
   const metadata = readMetadata(infos);
+  const resetDelayMs = readDuration(metadata.get('quotaResetDelay') ?? '');
+  const resetTimeMs = readTimestamp(metadata.get('quotaResetTimeStamp') ?? '', now);
+  const resetMs = resetTimeMs ?? resetDelayMs;
+  const resetsAt = resetMs === undefined ? undefined : now + resetMs;
+  const waits = [...readDelays(details), resetDelayMs, resetTimeMs];
+  const known = waits.filter((wait) => wait !== undefined);
   return {
     message,
     isStructured: typeof value === 'string' || isJsonObject(value),
     code: readNumber(error.code) ?? HTTP_STATUS.get(textOf(error.status)),
     reasons: infos.map((info) => textOf(info.reason).toUpperCase()),
     metadata,
-    quota: readQuotaLesson(violationsOf(details), metadata, readReset(metadata, now)),
-    retryAfterMs: longestWait(details, metadata, now) ?? readDelayFromMessage(message, now),
+    quota: readQuotaLesson(violationsOf(details), metadata, resetsAt),
+    // An upstream that names several waits lets us in again only after the longest.
+    retryAfterMs: known.length === 0 ? readDelayFromMessage(message, now) : Math.max(...known),
   };
 }
 
@@ -289,27 +290,10 @@ function violationsOf(details: readonly JsonObject[]): JsonObject[] {
     .flatMap((failure) => objectsOf(failure.violations));
 }
 
-/** When the quota is whole again, in milliseconds since the epoch. */
-function readReset(metadata: ReadonlyMap<string, string>, now: number): number | undefined {
-  const waitMs =
-    readTimestamp(metadata.get('quotaResetTimeStamp') ?? '', now) ??
-    readDuration(metadata.get('quotaResetDelay') ?? '');
-  return waitMs === undefined ? undefined : now + waitMs;
-}
-
-/** An upstream that names several waits lets us in again only after the longest. */
-function longestWait(
-  details: readonly JsonObject[],
-  metadata: ReadonlyMap<string, string>,
-  now: number,
-): number | undefined {
-  const waits = details
+function readDelays(details: readonly JsonObject[]): readonly (number | undefined)[] {
+  return details
     .filter((detail) => isKind(detail, 'RetryInfo') || 'retryDelay' in detail)
     .map((info) => readDelay(info.retryDelay));
-  waits.push(readDuration(metadata.get('quotaResetDelay') ?? ''));
-  waits.push(readTimestamp(metadata.get('quotaResetTimeStamp') ?? '', now));
-  const known = waits.filter((wait) => wait !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
 }
 
 function isKind(detail: JsonObject, kind: string): boolean {
