@@ -48,7 +48,9 @@ export abstract class AnswerText implements AnswerChunks {
   /** Writes a failure behind the commit point, which ends the answer. */
   protected abstract fail(error: GatewayError): void;
   /** Where not all is written at once: the next piece of what comes behind `text`, '' when nothing is left. */
-  protected abstract more(): string;
+  protected more(): string {
+    return '';
+  }
 
   /** Comes first; resolves at the commit point. `onEnd` is called once, when all is read or given up. */
   async begin(onEnd: () => void): Promise<void> {
@@ -210,7 +212,7 @@ export class TranslatedText extends AnswerText {
     this.#take([{ kind: 'error', error }]);
   }
 
-  protected more(): string {
+  protected override more(): string {
     return this.#writer.more?.() ?? '';
   }
 
@@ -316,10 +318,6 @@ export class RelayedText extends AnswerText {
   protected fail(error: GatewayError): void {
     this.watch.onEvent({ kind: 'error', error });
     this.text += this.#writer.error(error);
-  }
-
-  protected more(): string {
-    return '';
   }
 
   #see(events: readonly CanonicalEvent[]): void {

@@ -15,7 +15,7 @@ export function limitStops(
   { receipt }: Pick<TransformContext, 'receipt'>,
 ): CanonicalRequest {
   if (request.stopSequences.length <= SENT) return request;
-  const stops = distinctStops(request);
+  const stops = enforcedStops(request);
   if (stops.length > SENT) {
     const reason = told`The upstream takes ${SENT} stop sequences; the gateway cuts the answer at the others.`;
     receipt.add('approximated', 'stop', reason);
@@ -29,11 +29,7 @@ export function limitStops(
  * cut cannot be told from an end (ai.google.dev, "GenerateContent API reference", `FinishReason`);
  * what it lets through is cut here, where it is known.
  */
-export function enforcedStops(request: CanonicalRequest): readonly string[] {
-  return request.stopSequences.length === 0 ? [] : distinctStops(request);
-}
-
-function distinctStops({ stopSequences }: CanonicalRequest): readonly string[] {
+export function enforcedStops({ stopSequences }: CanonicalRequest): readonly string[] {
   return [...new Set(stopSequences)];
 }
 

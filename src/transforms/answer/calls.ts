@@ -79,7 +79,7 @@ export class CallRewriter {
   }
 
   rewrite(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
-    if (this.#open.size === 0 && !hasCallStart(events)) return events;
+    if (this.#open.size === 0 && !events.some(isCallStart)) return events;
     const shown: CanonicalEvent[] = [];
     for (const event of events) {
       if (event.kind === 'block-start') this.#start(event, shown);
@@ -176,11 +176,8 @@ export class CallRewriter {
   }
 }
 
-function hasCallStart(events: readonly CanonicalEvent[]): boolean {
-  for (const event of events) {
-    if (event.kind === 'block-start' && event.block.kind === 'tool-call') return true;
-  }
-  return false;
+function isCallStart(event: CanonicalEvent): boolean {
+  return event.kind === 'block-start' && event.block.kind === 'tool-call';
 }
 
 function idsOf(turns: readonly Turn[]): ReadonlySet<string> {
