@@ -1,10 +1,9 @@
 // The two lanes of an answer: translated from its events, or relayed as it came while the decoder watches.
 
-import { asGatewayError, GatewayError } from '../canonical/error.ts';
+import { asGatewayError, type GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold, type Reply } from '../canonical/fold.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { told } from '../lib/localized-message.ts';
 import type { RelayWriter, StreamWriter } from '../protocols/protocol.ts';
 import type { Frame } from '../stream/sse.ts';
 import type { AnswerTransform } from '../transforms/answer/index.ts';
@@ -257,13 +256,7 @@ export async function relayReply(
     if (bodies.length > 0 && isNativeErrorReply(watch.error)) onTold(bodies);
     throw watch.error;
   }
-  if (bodies.length > 0) return bodies;
-  throw new GatewayError({
-    kind: 'upstream-unavailable',
-    source: 'upstream',
-    message: told`The upstream closed without an answer.`,
-    failure: { kind: 'path' },
-  });
+  return bodies;
 }
 
 /** Native frames, which go through as they came; the decoder only watches them. */

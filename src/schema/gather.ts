@@ -514,19 +514,14 @@ const readReference = ofText((summary, value, { fragment, path }) => {
   const { pointer, schema } = target;
   if (isResolving(fragment.refs, pointer)) {
     summary.recursionNote ??= recursionWords(pointer, schema);
-    if (summary.conversion.form === 'json-schema' && isObjectSchema(schema)) {
-      summary.types ??= ['object'];
-    }
+    const isObject = isJsonObject(schema) && readTypeName(schema.type ?? null) === 'object';
+    if (summary.conversion.form === 'json-schema' && isObject) summary.types ??= ['object'];
     summary.note('approximated', path, told`the recursion is not unfolded`);
     return;
   }
   const refs = { pointer, outer: fragment.refs };
   gather(summary, { schema, path: target.path, refs, depth: fragment.depth + 1 });
 });
-
-function isObjectSchema(schema: JsonValue): boolean {
-  return isJsonObject(schema) && readTypeName(schema.type ?? null) === 'object';
-}
 
 function recursionWords(pointer: string, schema: JsonValue): string {
   const name = pointer.split('/').at(-1) ?? '';

@@ -42,7 +42,7 @@ export interface ToolInput {
   readonly parameters: JsonObject | undefined;
   /** What belongs into the description of the function itself, as no parameter can say it. */
   readonly said: string | undefined;
-  /** True where all arguments go as the JSON text of one (canonical/map-argument.ts). */
+  /** True where all arguments go as the JSON text of one (`wrapMapArguments`). */
   readonly isMap: boolean;
 }
 
@@ -65,7 +65,11 @@ export interface ResponseSchema {
  * what cannot be carried stands in descriptions and in the receipt. Never throws, never changes its
  * input; the result is frozen and shared.
  */
-export const toToolInput = createConverter(convertToolInput, { ordered: false, none: NO_INPUT });
+export const toToolInput = createConverter({
+  convert: convertToolInput,
+  ordered: false,
+  none: NO_INPUT,
+});
 
 /**
  * The schema of a structured answer (generate-content `Schema`), with `propertyOrdering` so that
@@ -73,7 +77,8 @@ export const toToolInput = createConverter(convertToolInput, { ordered: false, n
  * is allowed (`true`, `{}`, an object without declared properties): send the JSON media type alone.
  * Never throws, never changes its input; the result is frozen and shared.
  */
-export const toResponseSchema = createConverter<ResponseSchema>(convertResponse, {
+export const toResponseSchema = createConverter<ResponseSchema>({
+  convert: convertResponse,
   ordered: true,
   none: {},
 });
@@ -91,59 +96,49 @@ interface Converted<Node> {
   readonly size: number;
 }
 
-type Recall<Node> = (schema: JsonObject) => Converted<Node>;
-
-interface ConvertOptions<Node> {
+interface Converter<Node> {
+  readonly convert: (summary: SchemaSummary) => Node;
   /** For what is no schema, or allows everything. */
   readonly none: Node;
   readonly ordered: boolean;
-  readonly restored: boolean;
-  /** True to write as JSON Schema what the other form can only send as texts. */
-  readonly takesJsonSchema: boolean;
-  readonly convert: (summary: SchemaSummary) => Node;
 }
 
 /**
  * Converts through a memo for each kind of upstream and client. The same content gives the same frozen object and the
  * same receipt entries, so prompts stay byte-equal between requests.
  */
-function createConverter<Node>(
-  convert: ConvertOptions<Node>['convert'],
-  options: Pick<ConvertOptions<Node>, 'none' | 'ordered'>,
-): (schema: JsonObject | boolean | undefined, options: SchemaOptions) => Node {
-  const memos = new Map<number, Recall<Node>>();
-  return (schema, { receipt, path, takesJsonSchema = false, isRelayed = false }) => {
+function createConverter<Node>(converter: Converter<Node>) {
+  const memos = new Map<string, ReturnType<typeof createMemo<Node>>>();
+  return (schema: JsonObject | boolean | undefined, options: SchemaOptions): Node => {
+    const { receipt, path, takesJsonSchema = false, isRelayed = false } = options;
     if (!isJsonObject(schema)) {
       const isNothing = schema === undefined || schema === true;
       if (!isNothing) receipt.add('repaired', path, told`not a schema`);
-      return options.none;
+      return converter.none;
     }
-    const kind = (takesJsonSchema ? 2 : 0) + (isRelayed ? 1 : 0);
-    let recall = memos.get(kind);
-    if (recall === undefined) {
-      recall = createMemo({ ...options, convert, takesJsonSchema, restored: !isRelayed });
-      memos.set(kind, recall);
-    }
-    const { node, notes } = recall(schema);
+    const kind = `${takesJsonSchema} ${isRelayed}`;
+    const memo = memos.get(kind) ?? createMemo<Node>();
+    memos.set(kind, memo);
+    const { node, notes } = memo(schema, () => convert(schema, converter, options));
     for (const note of notes) receipt.add(note.action, path + note.path, note.reason);
     return node;
   };
 }
 
-function createMemo<Node>(options: ConvertOptions<Node>): Recall<Node> {
+function createMemo<Node>() {
   const byIdentity = new WeakMap<JsonObject, Converted<Node>>();
   const byText = new LruCache<Converted<Node>>({
     maxEntries: MAX_ENTRIES,
     maxSize: MAX_TEXT,
     sizeOf: ({ size }) => size,
   });
-  return (schema) => {
+  return (schema: JsonObject, make: () => Omit<Converted<Node>, 'size'>): Converted<Node> => {
     let converted = byIdentity.get(schema);
     if (converted === undefined) {
       const text = JSON.stringify(schema);
       converted = byText.get(text);
       if (converted === undefined) {
-        converted = { ...convertOnce(schema, options), size: text.length };
+        converted = { ...make(), size: text.length };
         byText.set(text, converted);
       }
       byIdentity.set(schema, converted);
@@ -152,16 +147,21 @@ function createMemo<Node>(options: ConvertOptions<Node>): Recall<Node> {
   };
 }
 
-function convertOnce<Node>(schema: JsonObject, options: ConvertOptions<Node>) {
+function convert<Node>(
+  schema: JsonObject,
+  converter: Converter<Node>,
+  { takesJsonSchema, isRelayed }: SchemaOptions,
+) {
+  const { ordered } = converter;
   const inForm = (form: SchemaForm) => {
-    const conversion = new SchemaConversion(schema, { ...options, form });
+    const conversion = new SchemaConversion(schema, { form, ordered, restored: !isRelayed });
     const summary = new SchemaSummary(conversion, '', 0);
     const refs = { pointer: '', outer: undefined };
     gatherSource(summary, sourceOf({ schema, path: '', refs, depth: 0 }));
-    return { node: options.convert(summary), notes: conversion.notes, losses: conversion.losses };
+    return { node: converter.convert(summary), notes: conversion.notes, losses: conversion.losses };
   };
   const own = inForm('schema');
-  const gains = options.takesJsonSchema && own.losses.has('value') && !own.losses.has('depth');
+  const gains = takesJsonSchema === true && own.losses.has('value') && !own.losses.has('depth');
   return gains ? inForm('json-schema') : own;
 }
 

@@ -25,7 +25,7 @@ export const dropBillingLine: Transform = (request, { receipt }) => {
  */
 export const placeInstructions: Transform = (request, { capabilities, receipt }) => {
   if (capabilities.takesInstructions) return request;
-  const system = request.system.filter(({ text }) => text !== '');
+  const { system } = request;
   const [first, ...rest] = request.turns;
   if (system.length === 0 || first?.role !== 'user') return request;
   const reason = told`This model takes no instructions: they stand before the first question as marked user text.`;

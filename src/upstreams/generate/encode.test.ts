@@ -54,11 +54,6 @@ test('V040 V086 stop sequences, choices and sampling are copied, nothing is adde
   });
 });
 
-test('more stop sequences than the upstream takes are refused', () => {
-  const stopSequences = ['1', '2', '3', '4', '5', '6'];
-  expect(() => encodeFor('alpha-3-flash', { stopSequences })).toThrow(/at most 5 stop/);
-});
-
 test.each(['alpha-3-pro-image', 'beta-sonnet-4-6', 'gemini-2.5-flash-image'])(
   'log-probabilities of %s are refused: it gives none',
   (modelId) => {
