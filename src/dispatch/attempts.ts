@@ -534,7 +534,6 @@ export function createRetryBudget(clock: Pick<Clock, 'monotonic'>) {
     start += elapsed;
   };
   return {
-    /** Counts a request that starts. */
     noteRequest(): void {
       if (clock.monotonic() - start >= WINDOW_MS) roll();
       current.requests += 1;

@@ -129,7 +129,6 @@ export interface AnswerFigures {
   readonly finishReasons?: readonly FinishReason[] | undefined;
   /** Why it, or a choice of it, was held back. */
   readonly withheld?: string | undefined;
-  /** Pictures in the answer. */
   readonly imageCount: number;
   /** What the answer said, where `keepsAnswers` asks for it. */
   readonly transcript?: AnswerTranscript | undefined;

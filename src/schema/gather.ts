@@ -33,7 +33,6 @@ import {
   sourceOf,
 } from './summary.ts';
 
-/** A keyword where it stands. */
 interface Keyword {
   readonly name: string;
   readonly path: string;

@@ -92,7 +92,6 @@ const MAX_TEXT = 4_000_000;
 interface Converted<Node> {
   readonly node: Node;
   readonly notes: readonly SchemaNote[];
-  /** Characters of the schema. */
   readonly size: number;
 }
 
@@ -177,7 +176,8 @@ function convertToolInput(summary: SchemaSummary): ToolInput {
   if (form === 'json-schema') summary.declaredNullable = undefined;
   const fields =
     writeObjectFields(summary) ?? (isMap(summary) ? writeMapFields(summary) : undefined);
-  if (fields !== undefined) return { ...NO_INPUT, form, parameters: finishNode(summary, fields) };
+  if (fields !== undefined)
+    return { ...NO_INPUT, form, parameters: finishNode(summary, 'object', fields) };
   if (!isMap(summary)) return describeRoot(summary);
   return restored ? writeMap(summary) : describeMap(summary);
 }

@@ -150,12 +150,6 @@ function withText(event: TextDelta, text: string): TextDelta {
   return { ...event, delta: { kind: 'text', text } };
 }
 
-interface StopMatch {
-  readonly stop: string;
-  /** Where it is complete: units of the pushed piece up to and including its last one. */
-  readonly end: number;
-}
-
 type StopMatcher = ReturnType<typeof createStopMatcher>;
 
 interface Pattern {
@@ -178,8 +172,11 @@ export function createStopMatcher(stops: readonly string[]) {
     get pending() {
       return patterns.reduce((most, { matched }) => Math.max(most, matched), 0);
     },
-    /** The stop completed first; of several completed by the same unit, the longest. Ends the search. */
-    push(piece: string): StopMatch | undefined {
+    /**
+     * The stop completed first, and how many units of the piece it takes; of several completed by the same
+     * unit, the longest. Ends the search.
+     */
+    push(piece: string) {
       for (let at = 0; at < piece.length; at += 1) {
         const unit = piece.charCodeAt(at);
         const complete = advanceAll(patterns, unit);

@@ -69,7 +69,6 @@ interface ToolIndex {
 export class CallRewriter {
   readonly #options: CallRewriterOptions;
   readonly #open = new Map<number, OpenCall>();
-  /** The choices that have a call. */
   readonly #called = new Set<number>();
   /** Made for the first call. */
   #index: ToolIndex | undefined;

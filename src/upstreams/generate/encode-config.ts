@@ -166,10 +166,12 @@ function encodeThinking(
 ): WireThinkingConfig | undefined {
   const { thinking } = target.capabilities;
   switch (thinking.kind) {
-    case 'none':
-      if (isAskedFor(reasoning))
-        target.receipt.add('dropped', 'thinking', told`This model does not think.`);
+    case 'none': {
+      const { kind } = reasoning.amount;
+      const isAsked = kind !== 'unset' && kind !== 'off';
+      if (isAsked) target.receipt.add('dropped', 'thinking', told`This model does not think.`);
       return undefined;
+    }
     case 'budget':
       return budgetConfig(reasoning, thinking, target);
     case 'level':
@@ -187,10 +189,6 @@ export function isThinking(reasoning: Reasoning, { thinking }: ModelCapabilities
 /** False where nothing was said of thinking, so that there is nothing to tell of it. */
 function isNews({ amount }: Reasoning): boolean {
   return amount.kind !== 'off' || amount.isUnasked !== true;
-}
-
-function isAskedFor({ amount }: Reasoning): boolean {
-  return amount.kind !== 'unset' && amount.kind !== 'off';
 }
 
 function budgetConfig(
@@ -304,7 +302,6 @@ export function drawnSize(
   return undefined;
 }
 
-/** Shared by all parts of the encoder. */
 export interface EncodeContext {
   readonly target: EncodeTarget;
   readonly profile: Pick<

@@ -104,7 +104,6 @@ function serviceTier(tier: string, { target, profile }: EncodeContext): string |
   return undefined;
 }
 
-/** Of what writes the conversation. */
 interface ContentsContext extends EncodeContext {
   /** True where the upstream wants back what it did by itself before a call. */
   readonly sendsTraces: boolean;
@@ -340,7 +339,6 @@ const OUTCOMES = {
   timeout: 'OUTCOME_DEADLINE_EXCEEDED',
 } as const;
 
-/** The part without its signature. */
 function encodePlainPart(part: PlainPart, context: EncodeContext): WirePart {
   switch (part.kind) {
     case 'text':

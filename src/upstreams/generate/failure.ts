@@ -255,47 +255,36 @@ export function readErrorObject(value: JsonValue | undefined, now: number): Erro
   const error = isJsonObject(value) ? value : {};
   const message = typeof value === 'string' ? value : textOf(error.message);
   const details = objectsOf(error.details);
-  const infos = details.filter((detail) => isKind(detail, 'ErrorInfo') || 'reason' in detail);
+  const infos = detailsOf(details, 'ErrorInfo', 'reason');
+  const failures = detailsOf(details, 'QuotaFailure', 'violations');
+  const delays = detailsOf(details, 'RetryInfo', 'retryDelay');
   const metadata = readMetadata(infos);
   const resetDelayMs = readDuration(metadata.get('quotaResetDelay') ?? '');
   const resetTimeMs = readTimestamp(metadata.get('quotaResetTimeStamp') ?? '', now);
   const resetMs = resetTimeMs ?? resetDelayMs;
   const resetsAt = resetMs === undefined ? undefined : now + resetMs;
-  const waits = [...readDelays(details), resetDelayMs, resetTimeMs];
+  const waits = delays.map(({ retryDelay }) => readDelay(retryDelay));
+  waits.push(resetDelayMs, resetTimeMs);
   const known = waits.filter((wait) => wait !== undefined);
+  const violations = failures.flatMap((failure) => objectsOf(failure.violations));
   return {
     message,
     isStructured: typeof value === 'string' || isJsonObject(value),
     code: readNumber(error.code) ?? HTTP_STATUS.get(textOf(error.status)),
     reasons: infos.map((info) => textOf(info.reason).toUpperCase()),
     metadata,
-    quota: readQuotaLesson(violationsOf(details), metadata, resetsAt),
+    quota: readQuotaLesson(violations, metadata, resetsAt),
     // An upstream that names several waits lets us in again only after the longest.
     retryAfterMs: known.length === 0 ? readDelayFromMessage(message, now) : Math.max(...known),
   };
 }
 
 function readMetadata(infos: readonly JsonObject[]): Map<string, string> {
-  const metadata = new Map<string, string>();
-  for (const { metadata: fields } of infos) {
-    if (!isJsonObject(fields)) continue;
-    for (const [key, value] of Object.entries(fields)) metadata.set(key, textOf(value));
-  }
-  return metadata;
+  const fields = infos.flatMap(({ metadata }) => Object.entries(objectOf(metadata) ?? {}));
+  return new Map(fields.map(([key, value]) => [key, textOf(value)]));
 }
 
-function violationsOf(details: readonly JsonObject[]): JsonObject[] {
-  return details
-    .filter((detail) => isKind(detail, 'QuotaFailure') || 'violations' in detail)
-    .flatMap((failure) => objectsOf(failure.violations));
-}
-
-function readDelays(details: readonly JsonObject[]): readonly (number | undefined)[] {
-  return details
-    .filter((detail) => isKind(detail, 'RetryInfo') || 'retryDelay' in detail)
-    .map((info) => readDelay(info.retryDelay));
-}
-
-function isKind(detail: JsonObject, kind: string): boolean {
-  return textOf(detail['@type']).endsWith(kind);
+/** Those of a kind, known by their type or by the field that tells. */
+function detailsOf(details: readonly JsonObject[], kind: string, field: string): JsonObject[] {
+  return details.filter((each) => textOf(each['@type']).endsWith(kind) || field in each);
 }

@@ -86,7 +86,6 @@ export function patch(
   });
 }
 
-/** Shared by all parts of the patcher. */
 interface PatchContext {
   readonly target: PatchTarget;
   readonly profile: Pick<GenerateProfile, 'vocabulary' | 'extraFields'>;
@@ -234,7 +233,6 @@ function isPlainQuestion(content: JsonValue | undefined): boolean {
   return true;
 }
 
-/** With the schemas of their arguments. */
 function readFunctions(tools: JsonValue | undefined): readonly FunctionTool[] {
   const declarations = objectsOf(tools).flatMap((tool) => objectsOf(tool.functionDeclarations));
   return declarations.map(({ name, parametersJsonSchema, parameters }) => ({
@@ -373,7 +371,6 @@ function writeResponse({ native, callId, name = '' }: ToolResultPart): JsonObjec
   return editFields(native, { functionResponse: named });
 }
 
-/** Fits the generation configuration to the model: output limit, thinking, images, schemas. */
 function patchGenerationConfig(config: JsonObject, target: PatchTarget): JsonObject | undefined {
   const thinkingConfig = patchThinking(config.thinkingConfig, target);
   const limit = readNumber(config.maxOutputTokens);
@@ -594,7 +591,6 @@ function patchToolList(tools: JsonValue[], context: PatchContext): JsonValue[] |
   return patched.length === 0 ? undefined : patched;
 }
 
-/** Undefined when nothing is left of it. */
 function patchTool(
   tool: JsonObject,
   path: string,

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../canonical/error.ts';
 import type { ModelTask } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { JsonObject, JsonValue } from '../../lib/json.ts';
+import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { pathFault } from '../errors.ts';
 import { countOf, itemsOf, numberOf, objectOf, objectsOf, textOf } from '../read-values.ts';
@@ -97,15 +97,9 @@ function contentsOf({ body }: CountCall): JsonValue {
 }
 
 /** Vertex AI, "CountTokensRequest". */
-const COUNTED_FIELDS = ['contents', 'systemInstruction', 'tools', 'generationConfig'];
-
 function requestFields(body: JsonObject): JsonObject {
-  return Object.fromEntries(
-    COUNTED_FIELDS.flatMap((field) => {
-      const value = body[field];
-      return value === undefined ? [] : [[field, value]];
-    }),
-  );
+  const { contents, systemInstruction, tools, generationConfig } = body;
+  return definedFields({ contents, systemInstruction, tools, generationConfig }) ?? {};
 }
 
 /** What counts beside the contents: the system text, and tools as they are written. */
