@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { assistant, gemini, requestOf, sandbox, targetOf, user } from './__fixtures__/requests.ts';
 import { encode } from './encode.ts';
 import { createVertexProfile } from './profiles/vertex.ts';
+import { assistant, gemini, requestOf, sandbox, targetOf, user } from './requests.test-support.ts';
 
 const parameters = { type: 'object', properties: { c: { type: 'string' } }, required: ['c'] };
 const w: Tool = { kind: 'function', name: 'w', description: 'd', parameters };
