@@ -26,7 +26,7 @@ import {
   sourceOf,
 } from './summary.ts';
 
-export interface SchemaOptions {
+interface SchemaOptions {
   readonly receipt: Receipt;
   /** Path of the schema in the client's request, such as `tools[2].input_schema`. */
   readonly path: string;
@@ -36,7 +36,7 @@ export interface SchemaOptions {
   readonly isRelayed?: boolean;
 }
 
-export interface ToolInput {
+interface ToolInput {
   readonly form: SchemaForm;
   /** An object with at least one property; undefined for a function declared without parameters. */
   readonly parameters: JsonObject | undefined;
