@@ -457,7 +457,6 @@ export type WireContent = { role?: 'user' | 'model'; parts: WirePart[] };
 export type WireBlob = ValueOf<typeof BLOB>;
 export type WireFunctionResponse = ValueOf<typeof FUNCTION_RESPONSE>;
 export type WireFunctionResponsePart = ValueOf<typeof RESPONSE_PART>;
-export type WireCodeExecutionResult = NonNullable<WirePart['codeExecutionResult']>;
 export type WireFunctionDeclaration = ValueOf<typeof DECLARATION>;
 export type WireToolConfig = ValueOf<typeof TOOL_CONFIG>;
 export type WireFunctionCallingConfig = ValueOf<typeof CALLING_CONFIG>;
