@@ -362,6 +362,6 @@ test('a service without counts and lists is estimated, and has no models to show
 test('the list of models is read page by page', async () => {
   const access = { accountId: 'a', credential: 't', credentialKind: 'access-token' } as const;
   const models = await upstream.listModels(access, AbortSignal.timeout(5000));
-  expect(models.map(({ id }) => id)).toEqual(['claude-sonnet-4-5', 'claude-sonnet-4-6']);
+  expect(models.map(({ id }) => id)).toEqual(['claude-opus-4-5', 'claude-sonnet-4-6']);
   expect(models[0]).toMatchObject({ inputTokenLimit: 200_000, outputTokenLimit: 64_000 });
 });

@@ -44,7 +44,7 @@ interface StartOptions {
 }
 
 export async function startMessagesUpstream({
-  models = ['claude-sonnet-4-5', 'claude-sonnet-4-6'],
+  models = ['claude-opus-4-5', 'claude-sonnet-4-6'],
   hasQueries = true,
 }: StartOptions = {}): Promise<MessagesUpstreamServer> {
   const calls: MessagesUpstreamCall[] = [];
