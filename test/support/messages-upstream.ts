@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/lib/json.ts';
 
-export interface MessagesUpstreamCall {
+interface MessagesUpstreamCall {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: JsonObject;
 }
 
-export type MessagesAnswer =
+type MessagesAnswer =
   | {
       readonly kind: 'blocks';
       readonly blocks: readonly JsonObject[];
@@ -102,7 +102,7 @@ export async function startMessagesUpstream({
 }
 
 /** Bound to the thought, as the real ones are. */
-export function signatureOf(thought: string): string {
+function signatureOf(thought: string): string {
   return createHash('sha256').update(`thought ${thought}`).digest('base64');
 }
 

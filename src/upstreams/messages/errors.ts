@@ -152,7 +152,7 @@ const LIMIT_PREFIXES = ['anthropic-ratelimit-', 'vendorb-ratelimit-'] as const;
  * The limit that was used up and comes back last. Undefined where no header names one.
  * Source: Messages API, "Rate limits", response headers.
  */
-export function readQuotaLesson(
+function readQuotaLesson(
   headers: UpstreamRefusal['headers'],
   now: number,
 ): QuotaLesson | undefined {
