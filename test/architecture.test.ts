@@ -54,6 +54,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'upstreams/errors.ts',
     'upstreams/retry-delay.ts',
     'upstreams/read-values.ts',
+    'upstreams/freeform.ts',
+    'upstreams/json-body.ts',
     'upstreams/transport/',
   ],
   upstreams: ['canonical/', 'wire/', 'lib/', 'stream/', 'upstreams/'],
