@@ -48,12 +48,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const accounts = await openAccounts({
     ...{ config, backend, userAgent, clock, random, log, store },
     sessionStore: stores.sessions,
-    // A client's own word is kept of an account's state: it may be a credential.
-    cleanModel(model) {
-      const redactor = redactorFor([]);
-      if (model.length <= MAX_MODEL_CHARACTERS) return redactor.text(model);
-      return redactor.beginning(model, MAX_MODEL_CHARACTERS);
-    },
+    cleanModel: createModelCleaner(redactorFor),
   });
   keepProviderAccount({
     ...{ config, accountSecrets, log, book: accounts.book },
@@ -106,6 +101,15 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
       await keeper.close();
       await backend.close();
     },
+  };
+}
+
+/** A client's own word is kept of an account's state: it may be a credential. */
+function createModelCleaner(redactorFor: ReturnType<typeof createRedactors>) {
+  return (model: string): string => {
+    const redactor = redactorFor([]);
+    if (model.length <= MAX_MODEL_CHARACTERS) return redactor.text(model);
+    return redactor.beginning(model, MAX_MODEL_CHARACTERS);
   };
 }
 

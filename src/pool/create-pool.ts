@@ -1,7 +1,7 @@
 // The account pool: chooses accounts of the book for requests, and keeps what that needs current.
 
 import type { Account } from '../accounts/account.ts';
-import type { AccountBook } from '../accounts/account-book.ts';
+import type { AccountBook, BookChange } from '../accounts/account-book.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
 import { createOwnIds } from './eligibility.ts';
 import { Leasing } from './lease.ts';
@@ -39,22 +39,9 @@ export function createPool(options: PoolOptions) {
     log: options.log,
   });
   const shares = new SuccessShares();
-  const unsubscribe = book.subscribe((change) => {
-    const { kind, account } = change;
-    const { id } = account.record;
-    indexes.take(change);
-    if (kind === 'removed' || kind === 'reauthenticated') shares.forget(id);
-    if (kind === 'removed') {
-      sessions.forgetAccount(id);
-      reservations.forget(id);
-      labels.remove(id);
-      offered.remove(id);
-    } else if (kind !== 'quotas') {
-      // What an unknown list means depends on whether the account stands by.
-      offered.put(account);
-      if (kind !== 'health') labels.put(account);
-    }
-  });
+  const unsubscribe = book.subscribe((change) =>
+    followChange(change, { indexes, shares, sessions, reservations, labels, offered }),
+  );
   const lists = new ModelLists(options);
   const overloads = new Overloads(clock);
   const probes = new Probes(options, shares);
@@ -135,6 +122,34 @@ const NO_LIMITS = {
   ofUpstream: () => undefined,
   ofAccount: () => undefined,
 };
+
+interface Followers {
+  readonly indexes: ModelIndexes;
+  readonly shares: SuccessShares;
+  readonly sessions: SessionTable;
+  readonly reservations: QuotaReservations;
+  readonly labels: AccountLabels;
+  readonly offered: OfferedNames;
+}
+
+/** Tells all who keep something of an account that it has changed. */
+function followChange(change: BookChange, followers: Followers): void {
+  const { indexes, shares, sessions, reservations, labels, offered } = followers;
+  const { kind, account } = change;
+  const { id } = account.record;
+  indexes.take(change);
+  if (kind === 'removed' || kind === 'reauthenticated') shares.forget(id);
+  if (kind === 'removed') {
+    sessions.forgetAccount(id);
+    reservations.forget(id);
+    labels.remove(id);
+    offered.remove(id);
+  } else if (kind !== 'quotas') {
+    // What an unknown list means depends on whether the account stands by.
+    offered.put(account);
+    if (kind !== 'health') labels.put(account);
+  }
+}
 
 /** Less is a correction as time servers make them. */
 const TOLERANCE_MS = 1000;
