@@ -2,6 +2,7 @@
 
 import { gatewayError } from '../canonical/error.ts';
 import type { ListedModel, ModelTask } from '../canonical/model.ts';
+import type { Settings } from '../config/effective.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
 import { createId } from '../lib/ids.ts';
 import { createRedactors } from '../lib/redact.ts';
@@ -54,24 +55,14 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     ...{ config, accountSecrets, log, book: accounts.book },
     openKey: secrets.openProviderKey,
   });
-  const { pool, families, missing } = accounts;
-  const router = createRouter({
-    ...{ families, offered: () => pool.offered },
-    mapping: () => current().customMapping,
-    targets: () => current().targets,
-  });
+  const { pool } = accounts;
+  const { router, route } = createRouting(accounts, current);
   const keeper = new SignatureCache({
     ...{ clock, log, store: stores.signatures, traceStore: stores.callTraces },
   });
   await keeper.load();
   const isEnabled = () => current().fetchRemoteMedia;
   const media = createMediaFetcher({ clock, userAgent, isEnabled });
-  /** Nothing is made up in place of an upstream that was named and cannot be asked. */
-  const route = (name: string, account?: string): ReturnType<Router['route']> => {
-    const message = missing(account);
-    if (message === undefined) return router.route(name);
-    throw gatewayError('upstream-auth', message, { retryAfterMs: MISSING_RETRY_MS });
-  };
   return {
     backend,
     accounts,
@@ -100,6 +91,26 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
       await accounts.close();
       await keeper.close();
       await backend.close();
+    },
+  };
+}
+
+function createRouting(
+  { pool, families, missing }: Awaited<ReturnType<typeof openAccounts>>,
+  current: () => Settings,
+) {
+  const router = createRouter({
+    ...{ families, offered: () => pool.offered },
+    mapping: () => current().customMapping,
+    targets: () => current().targets,
+  });
+  return {
+    router,
+    /** Nothing is made up in place of an upstream that was named and cannot be asked. */
+    route(name: string, account?: string): ReturnType<Router['route']> {
+      const message = missing(account);
+      if (message === undefined) return router.route(name);
+      throw gatewayError('upstream-auth', message, { retryAfterMs: MISSING_RETRY_MS });
     },
   };
 }
