@@ -231,7 +231,6 @@ test('a model that reasons is asked by effort, and spared what it refuses', asyn
   await anthropic().messages.create({
     model: REASONER,
     max_tokens: 4096,
-    temperature: 1,
     thinking: { type: 'enabled', budget_tokens: 2048 },
     messages: [{ role: 'user', content: 'hello there' }],
   });
