@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/lib/json.ts';
 
-export interface ChatUpstreamCall {
+interface ChatUpstreamCall {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: JsonObject;

@@ -184,9 +184,10 @@ class Messages {
       if (part.kind !== 'tool-result') content.push(...this.#contentOf(part));
     }
     if (content.length === 0) return;
-    const [first] = content;
-    const isPlain = content.length === 1 && first?.type === 'text';
-    this.#messages.push({ role: 'user', content: isPlain ? (first.text ?? '') : content });
+    // Servers without pictures take texts alone.
+    const isPlain = content.every(({ type }) => type === 'text');
+    const plain = content.map(({ text }) => text).join('\n\n');
+    this.#messages.push({ role: 'user', content: isPlain ? plain : content });
   }
 
   #addResult({ callId, content, isError }: ToolResultPart): JsonObject[] {

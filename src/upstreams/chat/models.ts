@@ -44,7 +44,7 @@ export function capabilitiesOf(
     signatureFamily: familyOf(profile.id, modelId),
     callsFunctions: true,
     takesInstructions: true,
-    takesSystemTurns: true,
+    takesSystemTurns: quirks.takesSystemTurns,
     takesSerialCalls: quirks.takesParallelToolCalls,
     searchWithFunctions: true,
     outputFormats: quirks.responseFormat === 'none' ? 'nowhere' : 'everywhere',
