@@ -109,6 +109,14 @@ test('remembered thoughts stand in for those a client did not keep', () => {
   expect(unknown.notes).toEqual(['repaired messages']);
 });
 
+test('names of who speaks are left out where the upstream refuses them', () => {
+  const messages = [{ role: 'user', content: 'hi', name: 'ann' }];
+  expect(patched({ messages }, { profile: like('groq') })).toMatchObject({
+    body: { messages: [{ role: 'user', content: 'hi' }] },
+    notes: ['dropped messages'],
+  });
+});
+
 test('tools without a name and of other kinds are left out, and names made acceptable', () => {
   const { body, notes } = patched({
     tools: [

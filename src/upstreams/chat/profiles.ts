@@ -35,6 +35,8 @@ export interface ChatQuirks {
   readonly limitField: 'max_tokens' | 'max_completion_tokens';
   /** The role of instructions; `developer` is sent to models that reason, which prefer it. */
   readonly instructionsRole: 'system' | 'developer';
+  /** Whether messages may name who speaks. */
+  readonly takesNames: boolean;
   /** Whether instructions may stand in mid-conversation; else they are marked user text there. */
   readonly takesSystemTurns: boolean;
   /** Where thoughts of earlier turns go back; absent where they stay out. */
@@ -85,6 +87,7 @@ export interface ChatQuirks {
 const OPENAI: ChatQuirks = {
   limitField: 'max_completion_tokens',
   instructionsRole: 'developer',
+  takesNames: true,
   takesSystemTurns: true,
   effort: 'field',
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
@@ -152,6 +155,7 @@ export const QUIRK_PRESETS = {
   groq: {
     ...COMPATIBLE,
     limitField: 'max_completion_tokens',
+    takesNames: false,
     efforts: ['none', 'low', 'medium', 'high'],
     sendsReasoning: 'reasoning',
     takesChoices: false,
