@@ -52,6 +52,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'transforms/',
     'upstreams/upstream.ts',
     'upstreams/errors.ts',
+    'upstreams/freeform.ts',
+    'upstreams/json-body.ts',
     'upstreams/retry-delay.ts',
     'upstreams/read-values.ts',
     'upstreams/transport/',

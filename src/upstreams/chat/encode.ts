@@ -16,7 +16,8 @@ import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encodeTools, toWireSchema } from './encode-tools.ts';
-import { type FitContext, fitBody } from './fit.ts';
+import { fitBody } from './fit.ts';
+import type { FitContext } from './models.ts';
 import type { ChatProfile } from './profiles.ts';
 import { type Reasoning, readReasoning, reasoningFields } from './reasoning.ts';
 
