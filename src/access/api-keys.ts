@@ -269,7 +269,7 @@ function createModelCheck({ allowedModels }: KeyLimits): (model: string) => bool
 /** @throws GatewayError invalid-request */
 function checkKey(key: ClientKey): ClientKey {
   const problem = key.curfew && blockedHoursProblem(key.curfew);
-  if (problem !== undefined) throw invalidRequest('curfew', `${problem}.`);
+  if (problem !== undefined) throw invalidRequest('curfew', told`${problem}.`);
   return key;
 }
 
@@ -312,9 +312,9 @@ function checkSize(key: ClientKey, { images }: CallCost): void {
   );
 }
 
-function rejected(message: string): GatewayError {
+function rejected(message: Sentence): GatewayError {
   const wayOut = told`Ask whoever gave you the key.`;
-  return clientError('forbidden', `${message} ${wayOut}`, { reason: 'key-rejected' });
+  return clientError('forbidden', told`${message} ${wayOut}`, { reason: 'key-rejected' });
 }
 
 function limitReached(

@@ -5,7 +5,7 @@ import { StoreError, type StoreFault } from '../accounts/account-store.ts';
 import { type ErrorReason, GatewayError, invalidRequest } from '../canonical/error.ts';
 import { type SchemaError, sayKeyword } from '../config/check-config.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { onField, type Sentence, told } from '../lib/localized-message.ts';
 import { partial } from '../lib/object-schema.ts';
 import type { AdminAnswer, AdminInput, AdminMethod, AdminRoute } from '../server/admin-route.ts';
 import { patternWords } from './schemas.ts';
@@ -159,8 +159,8 @@ const FAULT_CODES: Readonly<Record<StoreFault, string>> = {
   unavailable: 'storage-unavailable',
 };
 
-function answerFault({ fault, message }: StoreError): AdminAnswer {
-  const body = { error: { code: FAULT_CODES[fault], message } };
+function answerFault({ fault, sentence }: StoreError): AdminAnswer {
+  const body = { error: { code: FAULT_CODES[fault], message: sentence } };
   return answerWith(FAULT_STATUS[fault], body);
 }
 
@@ -199,12 +199,12 @@ function sayProblem(problem: SchemaError | undefined): GatewayError {
     return invalidRequest(field, told`${field}: there is no such field here.`);
   }
   const field = fieldName(path);
-  return invalidRequest(field, `${field}: ${wordsOf(problem)}.`, REASONS.get(keyword));
+  return invalidRequest(field, onField(field, wordsOf(problem)), REASONS.get(keyword));
 }
 
 const REASONS: ReadonlyMap<string, ErrorReason> = new Map([['type', 'invalid-type']]);
 
-function wordsOf(problem: SchemaError): string {
+function wordsOf(problem: SchemaError): string | Sentence {
   const words = problem.keyword === 'pattern' ? patternWords(problem.params) : undefined;
   return words ?? sayKeyword(problem);
 }

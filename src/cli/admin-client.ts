@@ -4,6 +4,7 @@ import { createMachineToken } from '../access/access.ts';
 import { isPasswordHash } from '../access/password-hash.ts';
 import type { Settings } from '../config/effective.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { readSentence } from '../lib/localized-message.ts';
 import { loadSecretKey } from '../sealing/secret-key.ts';
 
 export interface AdminClient {
@@ -79,14 +80,14 @@ function sayRefusal(
   { url, answer }: { readonly url: string; readonly answer: JsonObject },
 ): string {
   const { error } = answer;
-  const message = isJsonObject(error) ? error.message : undefined;
+  const message = isJsonObject(error) ? readSentence(error.message ?? null) : undefined;
   if (status === 401) {
     return (
       `The gateway at ${url} wants the console password.\n` +
       'Set WEB_PASSWORD, or name a file that holds it with --password-file.'
     );
   }
-  return typeof message === 'string' ? message : `The program at ${url} answered ${status}.`;
+  return message?.text ?? `The program at ${url} answered ${status}.`;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { Errors } from 'typebox/schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { distinct, type Sentence, told } from '../lib/localized-message.ts';
 import { nearestName } from '../lib/names.ts';
 import { CONFIG_SCHEMA, type ConfigFile, type SettingSchema } from './settings.ts';
 import { upstreamProblems } from './upstreams.ts';
@@ -11,16 +11,16 @@ import { ValueError } from './values.ts';
 export type CheckedConfig =
   | { readonly kind: 'good'; readonly config: ConfigFile }
   /** One problem a line, each starting with the JSON path. Secrets are never repeated. */
-  | { readonly kind: 'bad'; readonly problems: readonly string[] };
+  | { readonly kind: 'bad'; readonly problems: readonly Sentence[] };
 
 export function checkConfig(raw: JsonValue): CheckedConfig {
-  if (!isJsonObject(raw)) return { kind: 'bad', problems: [`(root): ${told`must be an object`}`] };
+  if (!isJsonObject(raw)) return { kind: 'bad', problems: [told`(root): must be an object`] };
   const [isGood, errors] = Errors(CONFIG_SCHEMA, raw);
   const problems = isGood
     ? []
-    : errors.filter(isOwnError).map((error) => `${jsonPath(error)}: ${sayError(error)}`);
+    : errors.filter(isOwnError).map((error) => told`${jsonPath(error)}: ${sayError(error)}`);
   problems.push(...nearMissesIn(raw, CONFIG_SCHEMA, ''));
-  if (problems.length > 0) return { kind: 'bad', problems: [...new Set(problems)] };
+  if (problems.length > 0) return { kind: 'bad', problems: distinct(problems) };
   // The one narrowing of this file: the schema just said so.
   const config = raw as ConfigFile & JsonObject;
   const wrong = [...valueProblems(raw, CONFIG_SCHEMA), ...upstreamProblems(config.upstreams ?? {})];
@@ -48,7 +48,7 @@ function jsonPath({ instancePath }: SchemaError): string {
   return path.join('') || '(root)';
 }
 
-function sayError(error: SchemaError): string {
+function sayError(error: SchemaError): string | Sentence {
   const { keyword, params } = error;
   if (keyword === 'enum' && 'allowedValues' in params && Array.isArray(params.allowedValues)) {
     return sayWords([...new Set(params.allowedValues.map((word) => String(word).toLowerCase()))]);
@@ -57,7 +57,7 @@ function sayError(error: SchemaError): string {
 }
 
 /** What a schema cannot check: the values of `schema`, each by its own reader. */
-function valueProblems(section: JsonObject, schema: SettingSchema, path = ''): string[] {
+function valueProblems(section: JsonObject, schema: SettingSchema, path = ''): Sentence[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, { check, ...inner }]) => {
     const value = section[key];
     if (isJsonObject(value)) return valueProblems(value, inner, `${path}${key}.`);
@@ -67,12 +67,12 @@ function valueProblems(section: JsonObject, schema: SettingSchema, path = ''): s
   });
 }
 
-function tryValues(path: string, check: (text: string) => string, value: JsonValue): string[] {
+function tryValues(path: string, check: (text: string) => string, value: JsonValue): Sentence[] {
   try {
     for (const text of [value].flat()) check(String(text));
     return [];
   } catch (error) {
-    if (error instanceof ValueError) return [`${path}: ${error.message}`];
+    if (error instanceof ValueError) return [told`${path}: ${error.sentence}`];
     throw error;
   }
 }
@@ -103,7 +103,7 @@ export function findUnknownKeys(
 }
 
 /** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */
-function nearMissesIn(section: JsonObject, schema: SettingSchema, path: string): string[] {
+function nearMissesIn(section: JsonObject, schema: SettingSchema, path: string): Sentence[] {
   const known = schema.properties ?? {};
   const names = Object.keys(known);
   return Object.entries(section).flatMap(([key, value]) => {
@@ -111,13 +111,13 @@ function nearMissesIn(section: JsonObject, schema: SettingSchema, path: string):
     if (inner !== undefined) return nestedIn(value, inner, `${path}${key}.`);
     const free = names.filter((name) => !Object.hasOwn(section, name));
     const meant = nearestName(key, free);
-    return meant === undefined
-      ? []
-      : [`${path}${key}: ${told`unknown key; was "${meant}" meant? (Its setting would be lost.)`}`];
+    if (meant === undefined) return [];
+    const why = told`unknown key; was "${meant}" meant? (Its setting would be lost.)`;
+    return [told`${path + key}: ${why}`];
   });
 }
 
-function nestedIn(value: JsonValue, schema: SettingSchema, path: string): string[] {
+function nestedIn(value: JsonValue, schema: SettingSchema, path: string): Sentence[] {
   if (!isJsonObject(value)) return [];
   const { additionalProperties: each } = schema;
   if (each !== undefined) {
@@ -137,7 +137,7 @@ export interface SchemaError {
 }
 
 /** Of a keyword that no schema of ours has, what TypeBox says of it. */
-export function sayKeyword({ keyword, message, params }: SchemaError): string {
+export function sayKeyword({ keyword, message, params }: SchemaError): string | Sentence {
   return wordsOf(keyword, Object.fromEntries(Object.entries(params))) ?? message;
 }
 

@@ -8,6 +8,7 @@ import type { CanonicalRequest } from '../canonical/request.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { Sentence } from '../lib/localized-message.ts';
 import type { SelectionLogEntry } from '../pool/pool.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import type { ModelRoute, RoutedModel } from '../routing/router.ts';
@@ -111,7 +112,7 @@ export interface AttemptRecord {
   readonly outcome: string;
   readonly status?: number | undefined;
   /** What the upstream said, or what the fault was, for the operator alone. */
-  readonly detail?: string | undefined;
+  readonly detail?: Sentence | undefined;
   /** E-mail or label of the account. */
   readonly accountLabel?: string | undefined;
   /** Monotonic milliseconds. */
@@ -128,7 +129,7 @@ export interface AnswerFigures {
   /** One a choice, once it finished. */
   readonly finishReasons?: readonly FinishReason[] | undefined;
   /** Why it, or a choice of it, was held back. */
-  readonly withheld?: string | undefined;
+  readonly withheld?: Sentence | undefined;
   /** Pictures in the answer. */
   readonly imageCount: number;
   /** What the answer said, where `keepsAnswers` asks for it. */

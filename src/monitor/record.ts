@@ -7,6 +7,7 @@ import type { CanonicalRequest, Wanting } from '../canonical/request.ts';
 import type { AnswerTranscript, TranscriptBlock } from '../canonical/transcript.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { MESSAGE_SCHEMA, messageSchema, type Sentence } from '../lib/localized-message.ts';
 import {
   COUNT,
   named,
@@ -67,10 +68,9 @@ export const REQUEST_ROW_FIELDS = {
   thoughtTokens: optional(COUNT),
   images: optional(COUNT),
   receipt: RECEIPT_COUNTS,
-  error: optional({
-    ...TEXT,
-    description: 'What went wrong; where nothing did, why the answer was held back.',
-  }),
+  error: optional(
+    messageSchema('What went wrong; where nothing did, why the answer was held back.'),
+  ),
 } as const;
 
 export const REQUEST_ROW_SCHEMA = named('RequestRow', REQUEST_ROW_FIELDS);
@@ -88,10 +88,9 @@ const ATTEMPT = named('RequestAttempt', {
   upstreamCall: optional({ ...COUNT, description: 'Which of `upstreamCalls`, from 1.' }),
   outcome: TEXT,
   status: optional({ type: 'integer' }),
-  detail: optional({
-    ...TEXT,
-    description: 'What the upstream said, or what the fault was; absent on success.',
-  }),
+  detail: optional(
+    messageSchema('What the upstream said, or what the fault was; absent on success.'),
+  ),
   considered: { type: 'array', items: CONSIDERED },
   ms: optional(COUNT),
 });
@@ -123,7 +122,7 @@ export const REQUEST_DETAILS_FIELDS = {
     items: object({
       path: TEXT,
       action: { enum: ['dropped', 'approximated', 'repaired', 'capped'] },
-      reason: TEXT,
+      reason: MESSAGE_SCHEMA,
     }),
   },
   session: optional(TEXT),
@@ -302,7 +301,7 @@ interface AnswerFacts {
   readonly modelVersion?: string | undefined;
   readonly finishReasons?: readonly FinishReason[] | undefined;
   /** Why it, or a choice of it, was held back. */
-  readonly withheld?: string | undefined;
+  readonly withheld?: Sentence | undefined;
   readonly imageCount: number;
   readonly transcript?: AnswerTranscript | undefined;
 }
@@ -317,7 +316,7 @@ export interface AttemptFacts {
   readonly outcome: string;
   readonly status?: number | undefined;
   /** What the upstream said, or what the fault was, for the operator alone. */
-  readonly detail?: string | undefined;
+  readonly detail?: Sentence | undefined;
   /** Monotonic milliseconds. */
   readonly startedAt?: number | undefined;
   readonly durationMs?: number | undefined;

@@ -11,7 +11,7 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { told } from '../lib/localized-message.ts';
+import { textOf, told } from '../lib/localized-message.ts';
 import { unlessAborted } from '../lib/time-limit.ts';
 import {
   NEVER,
@@ -189,7 +189,8 @@ class AccountTokens {
     this.#pause = { until: clock.monotonic() + waitMs, failures, error };
     // Nothing a provider or a driver wrote unscrubbed.
     const facts = known?.facts ?? { detail: fault instanceof Error ? fault.name : typeof fault };
-    const fields = { ...this.#subject, fault: known?.kind ?? 'unexpected', ...facts };
+    const detail = facts.detail && textOf(facts.detail);
+    const fields = { ...this.#subject, fault: known?.kind ?? 'unexpected', ...facts, detail };
     const words =
       known?.kind === 'revoked'
         ? 'the provider refused the refresh token of an account'
@@ -269,7 +270,7 @@ function storageFault(error: unknown): OAuthFault {
 /** The error callers get: `credential-revoked` only for the provider's own confirmed word. */
 function toGatewayError(fault: unknown): GatewayError {
   const known = fault instanceof OAuthFault ? fault : undefined;
-  const facts = { status: known?.facts.status, detail: known?.message };
+  const facts = { status: known?.facts.status, detail: known?.sentence };
   if (known?.kind === 'revoked') {
     return new GatewayError({
       kind: 'upstream-auth',

@@ -1,6 +1,6 @@
 // Whose tokens these are: the e-mail from the UserInfo endpoint or the id token.
 
-import { told } from '../lib/localized-message.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
 import {
   OAuthFault,
   type OAuthSettings,
@@ -14,7 +14,7 @@ import { readClaims } from './service-account-key.ts';
 export type Identity =
   | { readonly kind: 'email'; readonly email: string }
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'rejected'; readonly reason: string };
+  | { readonly kind: 'rejected'; readonly reason: Sentence };
 
 interface IdentityQuestion {
   readonly settings: OAuthSettings;
@@ -60,7 +60,7 @@ function refuseClaims(
     readonly nonce: string | undefined;
     readonly now: number;
   },
-): string | undefined {
+): Sentence | undefined {
   const { settings, nonce, now } = expected;
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (typeof iss !== 'string' || !isExpectedIssuer(iss, settings)) {

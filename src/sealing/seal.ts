@@ -1,7 +1,7 @@
 // AES-256-GCM over short texts: a fresh nonce each time, with a context that must be the same to open.
 
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
-import { told } from '../lib/localized-message.ts';
+import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import type { SecretKey } from './secret-key.ts';
 
 interface CipherContext {
@@ -56,10 +56,10 @@ export interface Vault {
 export type SealFault = 'foreign-key' | 'damaged' | 'malformed';
 
 /** The message never holds the text. */
-export class SealError extends Error {
+export class SealError extends SpokenError {
   readonly fault: SealFault;
 
-  constructor(fault: SealFault, message: string) {
+  constructor(fault: SealFault, message: string | Sentence) {
     super(message);
     this.name = 'SealError';
     this.fault = fault;
@@ -114,10 +114,10 @@ const SALT_BYTES = 16;
 const SEALED_WITH_PASSPHRASE =
   /^(sealed-export:v1:(\d{1,2}),(\d{1,2}),(\d{1,2}):([A-Za-z0-9_-]{22})):([A-Za-z0-9_-]+)$/;
 
-/** @throws RangeError when the passphrase is shorter than 12 or longer than 1024 characters */
+/** @throws SpokenError when the passphrase is shorter than 12 or longer than 1024 characters */
 export async function sealWithPassphrase(plain: string, passphrase: string): Promise<string> {
   if (passphrase.length < MIN_PASSPHRASE || passphrase.length > MAX_PASSPHRASE) {
-    throw new RangeError(
+    throw new SpokenError(
       told`The passphrase must have ${MIN_PASSPHRASE} to ${MAX_PASSPHRASE} characters.`,
     );
   }

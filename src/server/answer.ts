@@ -160,7 +160,7 @@ export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError)
     method: exchange.request.method ?? 'GET',
     path: exchange.path,
     keyId: exchange.clientKeyId === '' ? undefined : exchange.clientKeyId,
-    reason: error.message,
+    reason: error.sentence,
   };
   edge.access.accessLog.add(entry, readCredentials(exchange.headers, exchange.query));
 }

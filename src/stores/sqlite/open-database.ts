@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import type { AccessStores } from '../../access/access.ts';
 import { type AccountStore, StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { told } from '../../lib/localized-message.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import {
   codeOf,
   createPrivateFile,
@@ -40,6 +40,7 @@ import { requestRetries } from './migrations/009-request-retries.ts';
 import { addressRuleRevisions } from './migrations/010-address-rule-revisions.ts';
 import { callTraces } from './migrations/011-call-traces.ts';
 import { sessionBindings } from './migrations/012-session-bindings.ts';
+import { sentenceParts } from './migrations/013-sentence-parts.ts';
 import type { Migration } from './migrations/migration.ts';
 import { createMonitorStore } from './monitor-store.ts';
 import { createDurableResponseStore } from './response-store.ts';
@@ -316,7 +317,7 @@ function keepPrivate(path: string): void {
   }
 }
 
-function unreadable(path: string, what: string): StoreError {
+function unreadable(path: string, what: Sentence): StoreError {
   return new StoreError(
     'unreadable',
     told`The database ${path} ${what}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.`,
@@ -357,7 +358,7 @@ function readDataKey(queries: Queries, { path, vault }: DataKeyContext): string 
     if (!(error instanceof SealError)) throw error;
     const why =
       error.fault === 'foreign-key'
-        ? told`The database ${path} cannot be opened with this secret key. ${error.message} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.`
+        ? told`The database ${path} cannot be opened with this secret key. ${error.sentence} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.`
         : told`The database ${path} has a damaged key of its secrets. It was left as it is. Put a backup in its place.`;
     throw new StoreError('unreadable', why, error);
   }
@@ -376,6 +377,7 @@ const MIGRATIONS: readonly Migration[] = [
   addressRuleRevisions,
   callTraces,
   sessionBindings,
+  sentenceParts,
 ];
 
 export interface MigrationContext {

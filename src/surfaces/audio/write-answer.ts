@@ -264,7 +264,7 @@ function unfinishedError(ends: readonly ChoiceEnd[]): GatewayError | undefined {
           source: 'upstream',
           reason: 'content-policy',
           field: 'file',
-          message: blockMessage(end) ?? 'The model refused to write this recording down.',
+          message: blockMessage(end)?.text ?? 'The model refused to write this recording down.',
         });
       case 'max-tokens':
         return new GatewayError({

@@ -165,7 +165,7 @@ function nothingDrawn({ choices }: Reply): GatewayError {
   );
   if (refused !== undefined) {
     const because = blockMessage(refused.end);
-    const told = because === undefined ? '' : ` ${because}`;
+    const told = because === undefined ? '' : ` ${because.text}`;
     return new GatewayError({
       kind: 'upstream-rejected',
       source: 'upstream',

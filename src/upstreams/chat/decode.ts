@@ -10,7 +10,7 @@ import type {
 } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { answerFault, endedRefusal, pathFault } from '../errors.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
@@ -257,7 +257,7 @@ type Ending =
   | { readonly kind: 'finished'; readonly reason: FinishReason; readonly isOdd?: true | undefined }
   | { readonly kind: 'overloaded' }
   /** Worth another attempt; `message` is safe for clients. */
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'failed'; readonly message: Sentence };
 
 const UNUSABLE_CALL: Ending = {
   kind: 'failed',

@@ -2,6 +2,7 @@
 
 import type { GatewayError, UpstreamFailureKind } from '../../canonical/error.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import type { Sentence } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { isPage, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
 import { itemsOf, objectOf, textOf } from '../read-values.ts';
@@ -83,7 +84,7 @@ function toGatewayError(facts: Facts): GatewayError {
   });
 }
 
-function clientMessageOf(kind: UpstreamFailureKind, facts: Facts): string | undefined {
+function clientMessageOf(kind: UpstreamFailureKind, facts: Facts): string | Sentence | undefined {
   if (kind === 'rejected')
     return nameFunctions(scrubText(facts.message, facts.secrets), facts.tools);
   return blamesPlace(facts) ? WRONG_PLACE : undefined;

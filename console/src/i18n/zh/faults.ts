@@ -1,9 +1,17 @@
-// What the gate of the gateway, its stores, its routing and the upstreams say, in Chinese, by the English sentence:
+// What the gate of the gateway, its stores, its routing and the upstreams say, in Chinese, by its code:
 // {} stands there for a name, a value or another sentence, and {1} here for the first of them.
 
 import type { SentenceTexts } from '../sentences.ts';
 
 export const faults: SentenceTexts = {
+  // Clauses and sentences put together.
+  '{}.': '{1}。',
+  '{} {}': '{1}{2}',
+  '{}; {}': '{1}; {2}',
+  '{}: {}': '{1}: {2}',
+  '{}: {}.': '{1}: {2}。',
+  '{} ({})': '{1} ({2})',
+  '{} ({}): {}': '{1} ({2}): {3}',
   '1 image': '1 张图片',
   '1 other address': '另外 1 个地址',
   '1 request': '1 个请求',
@@ -96,6 +104,9 @@ export const faults: SentenceTexts = {
   'The model "{}" is not known here; see GET /v1/models for the names that are. Other names can be mapped to one of them in custom_mapping.':
     '此处不认识模型“{1}”；可用的名称见 GET /v1/models。其他名称可以在 custom_mapping 中映射到其中之一。',
   'The model gave an answer that cannot be used.': '模型给出的回答无法使用。',
+  'The model gave an empty answer.': '模型给出了空的回答。',
+  'The model made a tool call that cannot be used.': '模型发出了无法使用的工具调用。',
+  'this gateway (ABV_MAX_BODY_SIZE)': '本网关（ABV_MAX_BODY_SIZE）',
   'The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.':
     '密码不正确。密码依次取自 WEB_PASSWORD、配置文件中的 admin_password、API 密钥。',
   'The request body comes in millions of chunks of a few bytes. Send it in larger chunks.':

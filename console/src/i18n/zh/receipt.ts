@@ -1,4 +1,4 @@
-// What a receipt says, in Chinese, by the English sentence: {} stands there for a name, a value or a number,
+// What a receipt says, in Chinese, by its code: {} stands there for a name, a value or a number,
 // and {1} here for the first of them.
 
 import type { SentenceTexts } from '../sentences.ts';

@@ -1,4 +1,4 @@
-// What the admin API says of accounts, sign-ins, imports and settings, in Chinese, by the English sentence:
+// What the admin API says of accounts, sign-ins, imports and settings, in Chinese, by its code:
 // {} stands there for a name, a value or another sentence, and {1} here for the first of them.
 
 import type { SentenceTexts } from '../sentences.ts';
@@ -165,7 +165,6 @@ export const replies: SentenceTexts = {
     '请写出“[hidden]”处的内容：需要该地址的密码。',
   'You signed in as {}, but this account is {}. Sign in as {}, or add {} as an account of its own.':
     '您登录的是 {1}，但此账号是 {2}。请以 {3} 登录，或把 {4} 另外添加为账号。',
-  '{} ({})': '{1} ({2})',
   '{} It said: {}': '{1}上游的原话：{2}',
   '{} cannot serve this request now: {}.': '{1} 目前不能处理此请求：{2}。',
   '{} is an account of kind {}: give it such a credential, or add a new account for the {}.':

@@ -398,7 +398,7 @@ export class OutputItems {
    * it. A refused prompt has no answer: its response has failed and says why itself.
    */
   #writeRefusal(end: ChoiceEnd | undefined): string {
-    const refusal = end?.reason === 'safety' ? blockMessage(end) : undefined;
+    const refusal = end?.reason === 'safety' ? blockMessage(end)?.text : undefined;
     if (refusal === undefined) return '';
     const id = this.#createId('msg_');
     const at = { ...this.#at(id), content_index: 0 };
