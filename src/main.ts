@@ -25,7 +25,7 @@ try {
   const onServer = (started: RunningServer): void => {
     server = started;
   };
-  await createProgram({ onServer, onReady: () => flushCompileCache() }).parseAsync();
+  await createProgram(onServer, flushCompileCache).parseAsync();
 } catch (error) {
   console.error(describe(error));
   process.exit(1);

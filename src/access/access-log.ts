@@ -72,8 +72,8 @@ export interface AccessLogger {
 /** Gives what takes these credentials out of a text, and those of the gateway. */
 export type RedactorFor = (credentials: readonly string[]) => { text(text: string): string };
 
-/** The delay of every write of this folder. */
-export const SAVE_DELAY_MS = 1_000;
+/** How every write of this folder waits: all that came within a second leaves at once. */
+export const WRITES = { delayMs: 1_000, batch: UNBOUNDED, limit: UNBOUNDED } as const;
 const MAX_ENTRIES = 10_000;
 const MAX_WAITING = 1_000;
 const MAX_CHARACTERS = 256;
@@ -84,8 +84,7 @@ export function createAccessLog(options: AccessLogOptions) {
     clock,
     log,
     save: (entries) => store.add(entries, MAX_ENTRIES),
-    delayMs: SAVE_DELAY_MS,
-    batch: UNBOUNDED,
+    ...WRITES,
     limit: { count: MAX_WAITING, size: Infinity },
     failure: 'The access log cannot be saved; requests go on without it.',
   });

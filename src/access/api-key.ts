@@ -111,18 +111,12 @@ export interface ClientKeyStore {
 /** 160 bits. */
 const SECRET_BYTES = 20;
 const BODY_CHARACTERS = 31;
-const PREFIX_CHARACTERS = 9;
 
 /** `sk-`, 160 random bits and a checksum, in digits and small letters: one double click takes it all. */
 export function createKeySecret(): string {
   const value = BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`);
   const body = `sk-${value.toString(36).padStart(BODY_CHARACTERS, '0')}`;
   return body + checksumOf(body);
-}
-
-/** The part that may be shown. */
-export function prefixOf(secret: string): string {
-  return secret.slice(0, PREFIX_CHARACTERS);
 }
 
 /** Keyed, so that a stolen database does not even tell which of two guesses is a key. */
@@ -143,13 +137,13 @@ export function blockedHoursProblem({ from, to, timeZone }: BlockedHours): Sente
   return undefined;
 }
 
-/** Whether the wall time at `now` is blocked; the last minute is the one before `to`. */
-export type BlockedHoursCheck = (now: number) => boolean;
-
-/** A time zone that this system does not know keeps the key out: nobody can say when it is night there. */
-export function createBlockedHoursCheck({ from, to, timeZone }: BlockedHours): BlockedHoursCheck {
+/**
+ * Whether the wall time at `now` is blocked; the last minute is the one before `to`. A time zone that this
+ * system does not know keeps the key out: nobody can say when it is night there.
+ */
+export function createBlockedHoursCheck({ from, to, timeZone }: BlockedHours) {
   const wallClock = createWallClock(timeZone);
-  return (now) => {
+  return (now: number): boolean => {
     if (wallClock === undefined) return true;
     const time = wallClock.format(now);
     return from < to ? from <= time && time < to : from <= time || time < to;
@@ -157,13 +151,9 @@ export function createBlockedHoursCheck({ from, to, timeZone }: BlockedHours): B
 }
 
 function createWallClock(timeZone: string): Intl.DateTimeFormat | undefined {
+  const format = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
   try {
-    return new Intl.DateTimeFormat('en-GB', {
-      timeZone,
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    });
+    return new Intl.DateTimeFormat('en-GB', { timeZone, ...format });
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -8,11 +8,10 @@ import { type Sentence, told } from '../lib/localized-message.ts';
 import { createWildcard, foldCase } from '../lib/names.ts';
 import { visitorOf } from '../lib/net.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
-import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
+import { WriteBehind } from '../lib/write-behind.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
-import { type AccessLogger, SAVE_DELAY_MS } from './access-log.ts';
+import { type AccessLogger, WRITES } from './access-log.ts';
 import {
-  type BlockedHoursCheck,
   blockedHoursProblem,
   type ClientKey,
   type ClientKeyStore,
@@ -22,10 +21,12 @@ import {
   digestKeySecret,
   type KeyLimits,
   type KeyProgress,
-  prefixOf,
   type StoredKey,
 } from './api-key.ts';
-import { type CallCost, type MeterRefusal, type Reservation, UsageMeter } from './usage-window.ts';
+import { type CallCost, type MeterRefusal, UsageMeter } from './usage-window.ts';
+
+/** Of a secret, which may be shown. */
+const PREFIX_CHARACTERS = 9;
 
 export interface KeyInput extends Partial<KeyLimits> {
   readonly name: string;
@@ -46,8 +47,7 @@ interface Kept {
   key: ClientKey;
   readonly digest: string;
   readonly meter: UsageMeter;
-  isBlocked: BlockedHoursCheck | undefined;
-  allows(model: string): boolean;
+  checks: ReturnType<typeof createChecks>;
 }
 
 export interface ApiKeysOptions {
@@ -76,9 +76,7 @@ export class ApiKeys {
       log,
       save: (ids) => store.saveProgress(ids.flatMap((id) => this.#progressOf(id))),
       keyOf: (id) => id,
-      delayMs: SAVE_DELAY_MS,
-      batch: UNBOUNDED,
-      limit: UNBOUNDED,
+      ...WRITES,
       failure: 'The use of keys cannot be saved; requests go on without it.',
     });
     this.#listeners = createListeners((error) => {
@@ -109,7 +107,7 @@ export class ApiKeys {
       ...withoutNulls(input),
       id: createId('key_'),
       name: input.name,
-      prefix: prefixOf(secret),
+      prefix: secret.slice(0, PREFIX_CHARACTERS),
       enabled: input.enabled ?? true,
       allowedModels: input.allowedModels ?? [],
       createdAt: clock.now(),
@@ -127,10 +125,8 @@ export class ApiKeys {
     const kept = this.#find(id);
     const known = kept.key;
     if (revision !== undefined && revision !== known.revision) {
-      throw new StoreError(
-        'stale',
-        told`The key was changed meanwhile: it is at revision ${known.revision}, not ${revision}.`,
-      );
+      const message = told`The key was changed meanwhile: it is at revision ${known.revision}, not ${revision}.`;
+      throw new StoreError('stale', message);
     }
     const merged = { ...known, ...change, revision: known.revision + 1 };
     const key = checkKey({
@@ -145,8 +141,7 @@ export class ApiKeys {
     });
     await this.#options.store.update(key);
     kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
-    kept.isBlocked = key.curfew && createBlockedHoursCheck(key.curfew);
-    kept.allows = createModelCheck(key);
+    kept.checks = createChecks(key);
     this.#listeners.tell(id);
     return writeListed(kept);
   }
@@ -183,7 +178,7 @@ export class ApiKeys {
 
   /** True for ids that are no person's key: those have no limits. */
   allows(keyId: string, model: string): boolean {
-    return this.#byId.get(keyId)?.allows(model) ?? true;
+    return this.#byId.get(keyId)?.checks.allows(model) ?? true;
   }
 
   /** Whether images of this key are counted against a budget. */
@@ -196,16 +191,12 @@ export class ApiKeys {
    * @throws GatewayError forbidden for a model that is not allowed; rate-limited or quota-exhausted,
    * with the wait, when a limit is reached
    */
-  admit(
-    keyId: string,
-    { model, ...cost }: CallCost & { readonly model: string },
-  ): Reservation | undefined {
+  admit(keyId: string, { model, ...cost }: CallCost & { readonly model: string }) {
     const kept = this.#byId.get(keyId);
     if (kept === undefined) return undefined;
-    if (!kept.allows(model)) {
-      throw rejected(
-        told`This key may not use the model ${JSON.stringify(model.slice(0, MAX_SHOWN))}. The model list shows those it may.`,
-      );
+    if (!kept.checks.allows(model)) {
+      const message = told`This key may not use the model ${JSON.stringify(model.slice(0, MAX_SHOWN))}. The model list shows those it may.`;
+      throw rejected(message);
     }
     checkSize(kept.key, cost);
     const outcome = kept.meter.reserve(cost, kept.key);
@@ -234,8 +225,7 @@ export class ApiKeys {
       key,
       digest,
       meter: new UsageMeter(stored, { clock, onUse }),
-      isBlocked: key.curfew && createBlockedHoursCheck(key.curfew),
-      allows: createModelCheck(key),
+      checks: createChecks(key),
     };
     this.#byId.set(key.id, kept);
     this.#byDigest.set(digest, kept);
@@ -253,6 +243,11 @@ export class ApiKeys {
 
 function writeListed({ key, meter }: Kept): ListedKey {
   return { key, usedToday: meter.dayUse() };
+}
+
+function createChecks(key: ClientKey) {
+  const isBlocked = key.curfew && createBlockedHoursCheck(key.curfew);
+  return { isBlocked, allows: createModelCheck(key) };
 }
 
 /** As `custom_mapping`: names without regard to case, `*` for any run of characters; in either vocabulary. */
@@ -284,19 +279,18 @@ function withoutNulls<Fields extends object>(fields: Fields): Partial<WithoutNul
 /** Characters of a model name that an error repeats. */
 const MAX_SHOWN = 100;
 
-function checkEntry({ key, isBlocked, meter }: Kept, address: string, now: number): void {
+function checkEntry({ key, checks, meter }: Kept, address: string, now: number): void {
   if (!key.enabled) throw rejected(told`This key is disabled.`);
   if (key.expiresAt !== undefined && now >= key.expiresAt) {
     throw rejected(told`This key expired at ${new Date(key.expiresAt).toISOString()}.`);
   }
-  if (key.curfew !== undefined && isBlocked?.(now)) {
+  if (key.curfew !== undefined && checks.isBlocked?.(now)) {
     const { from, to, timeZone } = key.curfew;
     throw rejected(told`This key is not let in from ${from} to ${to} (${timeZone}).`);
   }
   if (!meter.takeAddress(visitorOf(address), key.maxAddresses)) {
-    throw rejected(
-      told`This key is in use from ${formatCount(key.maxAddresses, 'address')} already, the most it may within a day.`,
-    );
+    const message = told`This key is in use from ${formatCount(key.maxAddresses, 'address')} already, the most it may within a day.`;
+    throw rejected(message);
   }
 }
 
@@ -305,11 +299,9 @@ function checkSize(key: ClientKey, { images }: CallCost): void {
   if (key.dailyTokens === 0) throw rejected(told`This key may use no tokens.`);
   const { dailyImages } = key;
   if (dailyImages === undefined || images <= dailyImages) return;
-  throw rejected(
-    dailyImages === 0
-      ? told`This key may draw no images.`
-      : told`This key may draw ${formatCount(dailyImages, 'image')} a day, and this request asks for ${images}.`,
-  );
+  if (dailyImages === 0) throw rejected(told`This key may draw no images.`);
+  const message = told`This key may draw ${formatCount(dailyImages, 'image')} a day, and this request asks for ${images}.`;
+  throw rejected(message);
 }
 
 function rejected(message: Sentence): GatewayError {
@@ -317,12 +309,9 @@ function rejected(message: Sentence): GatewayError {
   return clientError('forbidden', told`${message} ${wayOut}`, { reason: 'key-rejected' });
 }
 
-function limitReached(
-  key: ClientKey,
-  { retryAfterMs, kind, left = 0 }: MeterRefusal,
-  { images }: CallCost,
-): GatewayError {
-  const what = nameLimit(key, kind);
+function limitReached(key: ClientKey, refusal: MeterRefusal, { images }: CallCost): GatewayError {
+  const { retryAfterMs, kind, left = 0 } = refusal;
+  const what = LIMIT_NAMES[kind](key);
   const state =
     left === 0
       ? told`This key has used its ${what}.`
@@ -341,32 +330,21 @@ function formatWait(ms: number): Sentence {
   return told`${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function formatCount(count = 0, noun: 'address' | 'image' | 'request' | 'token'): Sentence {
-  switch (noun) {
-    case 'address':
-      return count === 1 ? told`1 other address` : told`${count} other addresses`;
-    case 'image':
-      return count === 1 ? told`1 image` : told`${count} images`;
-    case 'request':
-      return count === 1 ? told`1 request` : told`${count} requests`;
-    case 'token':
-      return count === 1 ? told`1 token` : told`${count} tokens`;
-    default:
-      return noun satisfies never;
-  }
+const COUNTED = {
+  address: (count: number) =>
+    count === 1 ? told`1 other address` : told`${count} other addresses`,
+  image: (count: number) => (count === 1 ? told`1 image` : told`${count} images`),
+  request: (count: number) => (count === 1 ? told`1 request` : told`${count} requests`),
+  token: (count: number) => (count === 1 ? told`1 token` : told`${count} tokens`),
+};
+
+function formatCount(count = 0, noun: keyof typeof COUNTED): Sentence {
+  return COUNTED[noun](count);
 }
 
-function nameLimit(key: ClientKey, kind: MeterRefusal['kind']): Sentence {
-  switch (kind) {
-    case 'requests-per-minute':
-      return told`${formatCount(key.requestsPerMinute, 'request')} a minute`;
-    case 'tokens-per-minute':
-      return told`${formatCount(key.tokensPerMinute, 'token')} a minute`;
-    case 'daily-tokens':
-      return told`${formatCount(key.dailyTokens, 'token')} a day (UTC)`;
-    case 'daily-images':
-      return told`${formatCount(key.dailyImages, 'image')} a day (UTC)`;
-    default:
-      return kind satisfies never;
-  }
-}
+const LIMIT_NAMES: Readonly<Record<MeterRefusal['kind'], (limits: KeyLimits) => Sentence>> = {
+  'requests-per-minute': (key) => told`${formatCount(key.requestsPerMinute, 'request')} a minute`,
+  'tokens-per-minute': (key) => told`${formatCount(key.tokensPerMinute, 'token')} a minute`,
+  'daily-tokens': (key) => told`${formatCount(key.dailyTokens, 'token')} a day (UTC)`,
+  'daily-images': (key) => told`${formatCount(key.dailyImages, 'image')} a day (UTC)`,
+};

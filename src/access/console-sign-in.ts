@@ -6,11 +6,9 @@ import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { touchLru } from '../lib/lru.ts';
 import { visitorOf } from '../lib/net.ts';
-import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
-import { type AccessLogger, SAVE_DELAY_MS } from './access-log.ts';
+import { WriteBehind } from '../lib/write-behind.ts';
+import { type AccessLogger, WRITES } from './access-log.ts';
 import { isSameText, type PasswordHasher } from './password-hash.ts';
-
-type PasswordCheck = (given: string, address: string) => Promise<boolean>;
 
 interface Browser {
   readonly address: string;
@@ -43,14 +41,9 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
   const links = createSignInLinks(clock);
   const throttle = createSignInThrottle(clock);
   const verify = rememberLast(hasher);
-  const tag = (): string =>
-    createHmac('sha256', tagKey)
-      .update(password() ?? '')
-      .digest('base64url');
-  const cookieTag = createHmac('sha256', tagKey)
-    .update('name of the cookie')
-    .digest('hex')
-    .slice(0, COOKIE_TAG_CHARACTERS);
+  const keyed = (text: string) => createHmac('sha256', tagKey).update(text);
+  const tag = (): string => keyed(password() ?? '').digest('base64url');
+  const cookieTag = keyed('name of the cookie').digest('hex').slice(0, COOKIE_TAG_CHARACTERS);
   const isPassword = shareTries(async (given, address) => {
     // Too long to be guessed, so looking at it is no try.
     if (isSameText(given, machineToken)) return true;
@@ -101,6 +94,8 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
     endAllSessions: (): Promise<void> => sessions.endAll(),
   };
 }
+
+type PasswordCheck = (given: string, address: string) => Promise<boolean>;
 
 /** The same password from the same address at the same moment is one try, not several. */
 function shareTries(check: PasswordCheck): PasswordCheck {
@@ -175,8 +170,7 @@ export class ConsoleSessions {
       log,
       save: (hashes) => this.#saveSeen(hashes),
       keyOf: (one) => one,
-      delayMs: SAVE_DELAY_MS,
-      batch: UNBOUNDED,
+      ...WRITES,
       failure: 'Console sessions cannot be saved; requests go on without it.',
     });
   }
@@ -366,11 +360,8 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>) {
 
 function tooMany(waitMs: number): GatewayError {
   const seconds = Math.ceil(waitMs / 1000);
-  return clientError(
-    'rate-limited',
-    told`Too many tries to sign in. Try again in ${seconds} s, or restart the gateway on its own machine and use the sign-in link it prints.`,
-    { retryAfterMs: waitMs },
-  );
+  const message = told`Too many tries to sign in. Try again in ${seconds} s, or restart the gateway on its own machine and use the sign-in link it prints.`;
+  return clientError('rate-limited', message, { retryAfterMs: waitMs });
 }
 
 const LIFETIME_MS = 600_000;

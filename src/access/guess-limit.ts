@@ -69,10 +69,8 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>) {
         }
       }
       const wrong = currentOf(wrongBy.get(visitor), now);
-      const guesses = new Set(
-        credentials.filter((text) => !looksLikeKeySecret(text)).map(digestOf),
-      );
-      const fresh = [...guesses].filter((digest) => !wrong.has(digest));
+      const guesses = credentials.filter((text) => !looksLikeKeySecret(text)).map(digestOf);
+      const fresh = [...new Set(guesses)].filter((digest) => !wrong.has(digest));
       const surplus = wrong.size + fresh.length - MAX_WRONG_KEYS;
       if (surplus > 0) throw tooMany(waitFor(wrong, surplus, now));
       if (keyId !== undefined) rememberRightKey(visitor, keyId, now);
@@ -107,9 +105,6 @@ function touchTimes(visitors: Map<string, Times>, visitor: string, most: number)
 
 function tooMany(waitMs: number): GatewayError {
   const minutes = Math.ceil(waitMs / 60_000);
-  return clientError(
-    'rate-limited',
-    told`Too many wrong API keys came from this address. One that worked from here within a day goes on working; any other is looked at again in ${minutes} min.`,
-    { retryAfterMs: waitMs },
-  );
+  const message = told`Too many wrong API keys came from this address. One that worked from here within a day goes on working; any other is looked at again in ${minutes} min.`;
+  return clientError('rate-limited', message, { retryAfterMs: waitMs });
 }

@@ -8,8 +8,8 @@ import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { onField, told } from '../lib/localized-message.ts';
 import { type IpAddress, type IpRange, readIpAddress, readIpRange, widthOf } from '../lib/net.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
-import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
-import { type AccessLogger, SAVE_DELAY_MS, TIME } from './access-log.ts';
+import { WriteBehind } from '../lib/write-behind.ts';
+import { type AccessLogger, TIME, WRITES } from './access-log.ts';
 
 /** What a person says of a rule. */
 export const RULE_INPUT = {
@@ -37,19 +37,19 @@ export const ADDRESS_RULE_SCHEMA = named('AddressRule', {
 export type AddressRule = ValueOf<typeof ADDRESS_RULE_SCHEMA>;
 type RuleList = AddressRule['list'];
 
-export interface AddressFilterSettings extends VerdictSettings {
+export interface AddressFilterSettings {
   readonly enabled: boolean;
+  /** What becomes of an address that no rule covers. */
+  readonly fallback: RuleList;
+  /** Whether an allow rule wins over a deny rule; otherwise deny wins. */
+  readonly allowBeatsDeny: boolean;
 }
+
+type VerdictSettings = Omit<AddressFilterSettings, 'enabled'>;
 
 export interface RuleInput extends Pick<AddressRule, 'list' | 'range'> {
   readonly note?: string | undefined;
   readonly expiresAt?: number | null | undefined;
-}
-
-interface RuleChangeBy {
-  readonly byAddress: string;
-  /** What the rule has to be at; any when absent. */
-  readonly revision?: number | undefined;
 }
 
 export interface AddressFilterOptions {
@@ -97,9 +97,7 @@ export class AddressFilter {
       save: (hits) => store.addHits(hits),
       keyOf: ({ id }) => id,
       merge: (older, newer) => ({ ...newer, hits: older.hits + newer.hits }),
-      delayMs: SAVE_DELAY_MS,
-      batch: UNBOUNDED,
-      limit: UNBOUNDED,
+      ...WRITES,
       failure: 'The hits of address rules cannot be saved; requests go on without it.',
     });
   }
@@ -110,7 +108,7 @@ export class AddressFilter {
   }
 
   /** What the rules say of an address, also while the filter is off; an unreadable one fits no rule. */
-  explain(address: string): AddressVerdict {
+  explain(address: string): ReturnType<typeof judgeAddress> {
     const { settings, clock } = this.#options;
     return judgeAddress(coveringRules(this.#index, address), settings(), clock.now());
   }
@@ -121,21 +119,16 @@ export class AddressFilter {
     const { verdict, rule } = this.explain(address);
     if (rule !== undefined) this.#count(rule);
     if (verdict === 'allowed') return;
-    throw clientError(
-      'forbidden',
-      told`The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`,
-      { reason: 'address-blocked' },
-    );
+    const message = told`The address ${address} is not let in here. Whoever runs this gateway can change that in its address rules.`;
+    throw clientError('forbidden', message, { reason: 'address-blocked' });
   }
 
   /** @throws GatewayError invalid-request for a bad range, or when it would lock `byAddress` out */
   add(input: RuleInput, byAddress: string): Promise<AddressRule> {
     return this.#inTurn(async () => {
       if (this.#entries.size >= MAX_RULES) {
-        throw invalidRequest(
-          'range',
-          told`range: there are ${MAX_RULES} rules already; remove some.`,
-        );
+        const message = told`range: there are ${MAX_RULES} rules already; remove some.`;
+        throw invalidRequest('range', message);
       }
       const { clock, createId } = this.#options;
       const { text, range } = readRange(input.range);
@@ -155,19 +148,17 @@ export class AddressFilter {
     });
   }
 
-  /** @throws as `add`, and StoreError `missing` or `stale` */
+  /** @throws as `add`, and StoreError `missing`, or `stale` where it is at another revision */
   change(
     id: string,
     change: Partial<RuleInput>,
-    { byAddress, revision }: RuleChangeBy,
+    { byAddress, revision }: { readonly byAddress: string; readonly revision?: number | undefined },
   ): Promise<AddressRule> {
     return this.#inTurn(async () => {
       const { rule } = this.#find(id);
       if (revision !== undefined && revision !== rule.revision) {
-        throw new StoreError(
-          'stale',
-          told`The address rule was changed meanwhile: it is at revision ${rule.revision}, not ${revision}.`,
-        );
+        const message = told`The address rule was changed meanwhile: it is at revision ${rule.revision}, not ${revision}.`;
+        throw new StoreError('stale', message);
       }
       const { text, range } = readRange(change.range ?? rule.range);
       const { expiresAt } = change;
@@ -199,7 +190,7 @@ export class AddressFilter {
 
   /** @throws GatewayError when these settings would lock the author of a change out */
   refuseLockOut(settings: AddressFilterSettings, author: Author): void {
-    if (settings.enabled) this.#refuseStay(this.#index, settings, author);
+    this.#refuseStay(this.#index, settings, author);
   }
 
   /** Calls back with the id of each rule that is added, changed or removed; the answer ends it. */
@@ -214,10 +205,8 @@ export class AddressFilter {
   #find(id: string): Entry {
     const entry = this.#entries.get(id);
     if (entry !== undefined) return entry;
-    throw new StoreError(
-      'missing',
-      told`There is no address rule of this id. List them to see all.`,
-    );
+    const message = told`There is no address rule of this id. List them to see all.`;
+    throw new StoreError('missing', message);
   }
 
   /** Of two rules that say the same one would never be hit, and removing one would change nothing. */
@@ -226,10 +215,8 @@ export class AddressFilter {
     for (const { rule } of this.#entries.values()) {
       if (rule.id === id || rule.list !== list || rule.range !== range) continue;
       if (rule.expiresAt !== undefined && rule.expiresAt <= now) continue;
-      throw invalidRequest(
-        'range',
-        told`range: there is a rule to ${list} ${range} already; change that one.`,
-      );
+      const message = told`range: there is a rule to ${list} ${range} already; change that one.`;
+      throw invalidRequest('range', message);
     }
   }
 
@@ -252,13 +239,12 @@ export class AddressFilter {
   }
 
   #refuseChange(next: ReadonlyMap<string, Entry>, byAddress: string): void {
-    const settings = this.#options.settings();
-    if (!settings.enabled) return;
     const author = { from: byAddress, to: byAddress };
-    this.#refuseStay(createRuleIndex(next.values()), settings, author);
+    this.#refuseStay(createRuleIndex(next.values()), this.#options.settings(), author);
   }
 
   #refuseStay(index: RuleIndex, settings: AddressFilterSettings, author: Author): void {
+    if (!settings.enabled) return;
     const now = this.#options.clock.now();
     const covering = coveringRules(index, author.to);
     const stay = stayOf(covering, settings, now);
@@ -269,7 +255,7 @@ export class AddressFilter {
     // Whoever is out already, such as a script of this machine, cannot be locked out; nor is anybody
     // by what leaves the end of their stay where it is.
     if (stay.endsAt >= staysNow) return;
-    throw refuseStay(author, stay, judgeAddress(covering, settings, now));
+    throw refuseStay(author, stay, judgeAddress(covering, settings, now).rule);
   }
 
   #count(rule: AddressRule): void {
@@ -314,38 +300,25 @@ export interface AddressRuleStore {
   addHits(hits: readonly RuleHits[]): Promise<void>;
 }
 
-export interface VerdictSettings {
-  /** What becomes of an address that no rule covers. */
-  readonly fallback: RuleList;
-  /** Whether an allow rule wins over a deny rule; otherwise deny wins. */
-  readonly allowBeatsDeny: boolean;
-}
-
-export interface AddressVerdict {
-  readonly verdict: 'allowed' | 'denied';
-  /** The narrowest rule that decided; undefined when none covers the address. */
-  readonly rule: AddressRule | undefined;
-}
-
 /** Who stays out for good has nothing from `now` on, who is in for good has an infinite stay. */
-export interface AddressStay {
+interface AddressStay {
   /** From when on it is denied, in milliseconds since the epoch: `now` when it is denied already. */
   readonly endsAt: number;
   /** Of a stay that ends later: the allow rule that ends with it. */
   readonly endsWith: AddressRule | undefined;
 }
 
-/** `covering` has the narrowest range first. */
+/** @param covering the narrowest range first. @returns the rule that decided too, where one covers the address */
 export function judgeAddress(
   covering: readonly AddressRule[],
   { fallback, allowBeatsDeny }: VerdictSettings,
   now: number,
-): AddressVerdict {
+) {
   const inForce = covering.filter((rule) => endOf(rule) > now);
   const stronger: RuleList = allowBeatsDeny ? 'allow' : 'deny';
   const rule = inForce.find(({ list }) => list === stronger) ?? inForce[0];
   const decision = rule?.list ?? fallback;
-  return { verdict: decision === 'allow' ? 'allowed' : 'denied', rule };
+  return { verdict: decision === 'allow' ? 'allowed' : 'denied', rule } as const;
 }
 
 /**
@@ -360,60 +333,45 @@ export function stayOf(
   const lists: readonly RuleList[] = allowBeatsDeny ? ['allow', 'deny'] : ['deny', 'allow'];
   let stay: AddressStay = { endsAt: now, endsWith: undefined };
   for (const list of lists) {
-    const last = lastOf(covering.filter((rule) => rule.list === list));
-    const endsAt = last === undefined ? now : endOf(last);
+    const rules = covering.filter((rule) => rule.list === list);
+    const endsAt = Math.max(now, ...rules.map(endOf));
     if (endsAt <= stay.endsAt) continue;
     if (list === 'deny') return stay;
-    stay = { endsAt, endsWith: last };
+    stay = { endsAt, endsWith: rules.find((rule) => endOf(rule) === endsAt) };
   }
   return fallback === 'deny' ? stay : { endsAt: Number.POSITIVE_INFINITY, endsWith: undefined };
-}
-
-function lastOf(rules: readonly AddressRule[]): AddressRule | undefined {
-  return rules.reduce<AddressRule | undefined>(
-    (last, rule) => (last === undefined || endOf(rule) > endOf(last) ? rule : last),
-    undefined,
-  );
 }
 
 function endOf({ expiresAt = Number.POSITIVE_INFINITY }: AddressRule): number {
   return expiresAt;
 }
 
-interface Level<Rule> {
-  /** Bits below the prefix. */
-  readonly hostBits: bigint;
-  readonly rules: Map<bigint, Rule[]>;
+interface Ranged {
+  readonly range: IpRange;
 }
 
 type RuleIndex = ReturnType<typeof createRuleIndex<Entry>>;
 
 /** Finds the rules that cover an address with one look-up for each prefix length in use. */
-export function createRuleIndex<Rule extends { readonly range: IpRange }>(rules: Iterable<Rule>) {
+export function createRuleIndex<Rule extends Ranged>(rules: Iterable<Rule>) {
   const all = [...rules];
   const byFamily = { 4: buildLevels(all, 4), 6: buildLevels(all, 6) };
   return {
     /** The covering rules, the narrowest range first. */
-    find({ family, value }: IpAddress): readonly Rule[] {
-      return byFamily[family].flatMap(
-        ({ hostBits, rules: level }) => level.get(value >> hostBits) ?? [],
-      );
-    },
+    find: ({ family, value }: IpAddress): readonly Rule[] =>
+      byFamily[family].flatMap(({ hostBits, level }) => level.get(value >> hostBits) ?? []),
   };
 }
 
-function buildLevels<Rule extends { readonly range: IpRange }>(
-  rules: readonly Rule[],
-  family: IpAddress['family'],
-): readonly Level<Rule>[] {
+/** Of each prefix length, the longest first, the rules by their prefix: what stands above the host bits. */
+function buildLevels<Rule extends Ranged>(rules: readonly Rule[], family: IpAddress['family']) {
   const ofFamily = rules.filter(({ range }) => range.family === family);
   const byBits = Map.groupBy(ofFamily, ({ range }) => range.prefixBits);
-  return [...byBits]
-    .sort(([left], [right]) => right - left)
-    .map(([prefixBits, ofBits]) => {
-      const hostBits = BigInt(widthOf({ family }) - prefixBits);
-      return { hostBits, rules: Map.groupBy(ofBits, ({ range }) => range.value >> hostBits) };
-    });
+  const longestFirst = [...byBits].sort(([left], [right]) => right - left);
+  return longestFirst.map(([prefixBits, ofBits]) => {
+    const hostBits = BigInt(widthOf({ family }) - prefixBits);
+    return { hostBits, level: Map.groupBy(ofBits, ({ range }) => range.value >> hostBits) };
+  });
 }
 
 /** Where whoever makes a change comes from. */
@@ -426,21 +384,15 @@ interface Author {
 /** A rule may name a later end, which no date can. */
 const LAST_DATE = 8_640_000_000_000_000;
 
-function refuseStay(
-  { from, to }: Author,
-  stay: AddressStay,
-  { rule }: AddressVerdict,
-): GatewayError {
+function refuseStay({ from, to }: Author, stay: AddressStay, rule?: AddressRule): GatewayError {
   const isOther = from !== to;
   const what = isOther
     ? told`This would lock you out: the gateway would take you for ${to}, and no longer for ${from}`
     : told`This would lock out the address you come from (${from})`;
   if (stay.endsWith !== undefined) {
     const until = new Date(Math.min(stay.endsAt, LAST_DATE)).toISOString();
-    return invalidRequest(
-      isOther ? 'trusted_proxies' : 'expiresAt',
-      told`${what}: the allow rule ${stay.endsWith.range} lets it in until ${until} only. Let that rule never end, or add one that does not, first.`,
-    );
+    const message = told`${what}: the allow rule ${stay.endsWith.range} lets it in until ${until} only. Let that rule never end, or add one that does not, first.`;
+    return invalidRequest(isOther ? 'trusted_proxies' : 'expiresAt', message);
   }
   const reason =
     rule === undefined

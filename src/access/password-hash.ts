@@ -1,6 +1,7 @@
 // Password hashing: argon2id in PHC form, two at a time; replaces a plain console password in the config file.
 
 import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
 import { limit } from '../lib/concurrency.ts';
 import type { AccessLogger } from './access-log.ts';
 
@@ -85,21 +86,12 @@ function readHash(text: string): StoredHash | undefined {
   return salt.length < 8 || tag.length < 16 ? undefined : { memory, passes, salt, tag };
 }
 
+const argon2InBackground = promisify(argon2);
+
 function derive(password: string, { memory, passes, salt, tag }: StoredHash): Promise<Buffer> {
-  const parameters = {
-    message: password.normalize('NFC'),
-    nonce: salt,
-    parallelism: LANES,
-    tagLength: tag.length,
-    memory,
-    passes,
-  };
-  return new Promise((resolve, reject) => {
-    argon2('argon2id', parameters, (error, derived) => {
-      if (error) reject(error);
-      else resolve(derived);
-    });
-  });
+  const message = password.normalize('NFC');
+  const cost = { parallelism: LANES, tagLength: tag.length, memory, passes };
+  return argon2InBackground('argon2id', { message, nonce: salt, ...cost });
 }
 
 /** PHC strings have base64 without padding. */
@@ -107,21 +99,19 @@ function write(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-export interface HashSettingOptions {
-  readonly config: PasswordConfig;
-  readonly hasher: Pick<PasswordHasher, 'hash'>;
-  readonly log: AccessLogger;
-}
-
-interface Fields {
-  readonly [key: string]: unknown;
-}
+type Fields = Readonly<Record<string, unknown>>;
 
 /** The little of the live configuration that is used. */
 export interface PasswordConfig {
   raw(): Fields;
   update(change: (raw: Fields) => { admin_password: string } | undefined): Promise<unknown>;
   subscribe(listener: () => void): () => void;
+}
+
+export interface HashSettingOptions {
+  readonly config: PasswordConfig;
+  readonly hasher: Pick<PasswordHasher, 'hash'>;
+  readonly log: AccessLogger;
 }
 
 /** Now and after each change of the settings; a file that cannot be written keeps its plain password. */

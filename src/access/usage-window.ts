@@ -23,8 +23,6 @@ export interface MeterRefusal {
   readonly left?: number;
 }
 
-type MeterStart = Pick<StoredKey, 'use' | 'addresses'>;
-
 export interface MeterOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** Called when there is something to save. */
@@ -44,7 +42,7 @@ export class UsageMeter {
   #reservedTokens = 0;
   #reservedImages = 0;
 
-  constructor(stored: MeterStart, { clock, onUse }: MeterOptions) {
+  constructor(stored: Pick<StoredKey, 'use' | 'addresses'>, { clock, onUse }: MeterOptions) {
     this.#clock = clock;
     this.#use = stored.use ?? emptyDay(0);
     this.addresses = new Map([...stored.addresses].sort(([, left], [, right]) => left - right));
@@ -148,27 +146,27 @@ const SECONDS = 60;
 function createMinuteWindow() {
   /** Second since the epoch → amount, in order. */
   const amounts = new Map<number, number>();
-  const forget = (now: number): void => {
+  /** What still counts. */
+  const total = (now: number): number => {
     const second = secondOf(now);
-    for (const known of amounts.keys()) {
+    let sum = 0;
+    for (const [known, amount] of amounts) {
       // A clock that was set back must not keep a count for ever.
       if (second - known >= SECONDS || known > second) amounts.delete(known);
+      else sum += amount;
     }
+    return sum;
   };
   return {
+    total,
     add(now: number, amount: number): void {
-      forget(now);
+      total(now);
       const second = secondOf(now);
       amounts.set(second, (amounts.get(second) ?? 0) + amount);
     },
-    total(now: number): number {
-      forget(now);
-      return sum(amounts);
-    },
     /** Milliseconds until at most `most` of what is counted now still counts. */
     waitUntil(now: number, most: number): number {
-      forget(now);
-      let left = sum(amounts);
+      let left = total(now);
       for (const [second, amount] of amounts) {
         if (left <= most) break;
         left -= amount;
@@ -181,10 +179,4 @@ function createMinuteWindow() {
 
 function secondOf(now: number): number {
   return Math.floor(now / 1000);
-}
-
-function sum(amounts: ReadonlyMap<number, number>): number {
-  let total = 0;
-  for (const amount of amounts.values()) total += amount;
-  return total;
 }

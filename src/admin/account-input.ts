@@ -48,27 +48,17 @@ export const NEW_ACCOUNT_SCHEMA = named('NewAccount', {
 
 export type NewAccountJson = XStatic<typeof NEW_ACCOUNT_SCHEMA>;
 
-export type AddOptions = Pick<
-  AdminOptions,
-  'book' | 'clock' | 'ownKeys' | 'transfer' | 'trials' | 'upstreams'
->;
-
-export interface AddedAccount {
-  readonly account: Account;
-  /** False when an account of the same label was there and has the credential now. */
-  readonly isNew: boolean;
-}
-
 /**
  * Adds one account. Refresh tokens and key files are tried first, and belong to whom the provider
  * says; keys are taken as they are.
+ * @returns isNew false when an account of the same label was there and has the credential now
  * @throws GatewayError naming the field; StoreError `conflict` when the label is taken
  */
 export async function addAccount(
   json: NewAccountJson,
-  options: AddOptions,
+  options: AdminOptions,
   signal: AbortSignal,
-): Promise<AddedAccount> {
+): Promise<{ readonly account: Account; readonly isNew: boolean }> {
   const { book, upstreams } = options;
   const upstreamId = readUpstream(json.upstream, upstreams);
   const proxyUrl = readProxyUrl(json.proxyUrl);
@@ -118,7 +108,7 @@ const REFUSALS: readonly (string | undefined)[] = [
  */
 export async function tryKey(
   { upstream, key, projectId, proxyUrl, generate = false, addAnyway = false }: NewKey,
-  options: AddOptions,
+  options: AdminOptions,
   signal: AbortSignal,
 ): Promise<Trial | undefined> {
   const access = {
@@ -154,8 +144,8 @@ function writeItem({ kind, refreshToken, serviceAccount, label }: NewAccountJson
 async function finishImport(
   json: NewAccountJson,
   result: ImportResult | undefined,
-  book: AddOptions['book'],
-): Promise<AddedAccount> {
+  book: AdminOptions['book'],
+): ReturnType<typeof addAccount> {
   const { outcome, accountId, reason = told`the import gave no answer` } = result ?? {};
   const field = SECRET_FIELDS[json.kind];
   if (accountId === undefined || outcome === 'failed') {

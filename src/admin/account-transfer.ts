@@ -12,8 +12,6 @@ import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 import { orNull, PROXY_URL } from './schemas.ts';
 
-export type TransferOptions = Pick<AdminOptions, 'book' | 'access' | 'transfer' | 'upstreams'>;
-
 export const IMPORT_SCHEMA = named('AccountImport', {
   format: {
     enum: ['export', 'refresh-tokens', 'service-accounts'],
@@ -83,7 +81,7 @@ export const EXPORTED_SCHEMA = named('ExportedAccounts', {
   },
 });
 
-export function createTransferRoutes(options: TransferOptions): readonly ApiRoute[] {
+export function createTransferRoutes(options: AdminOptions): readonly ApiRoute[] {
   const { book, access, transfer } = options;
   return [
     defineRoute({
@@ -114,7 +112,7 @@ export function createTransferRoutes(options: TransferOptions): readonly ApiRout
 /** @throws GatewayError naming the field when the whole cannot be read */
 function importAccounts(
   body: XStatic<typeof IMPORT_SCHEMA>,
-  { transfer, upstreams }: TransferOptions,
+  { transfer, upstreams }: AdminOptions,
   signal: AbortSignal,
 ): Promise<readonly ImportResult[]> {
   const { format, text, passphrase } = body;

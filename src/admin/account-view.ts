@@ -6,18 +6,13 @@ import type { AccountStatus, Trial } from '../accounts/health.ts';
 import { asSentence, type Sentence } from '../lib/localized-message.ts';
 import { compareCodePoints } from '../lib/names.ts';
 import { percentOf } from '../quota/protection.ts';
-import type { AdminOptions } from './options.ts';
+import type { AccountFacts } from './options.ts';
 import type { ACCOUNT_SCHEMA, COOLDOWN_SCHEMA, QUOTA_SCHEMA, STATUS_SCHEMA } from './schemas.ts';
 
 export type AccountJson = XStatic<typeof ACCOUNT_SCHEMA>;
 export type QuotaJson = XStatic<typeof QUOTA_SCHEMA>;
 type CooldownJson = XStatic<typeof COOLDOWN_SCHEMA>;
 type StatusJson = XStatic<typeof STATUS_SCHEMA>;
-
-export interface AccountFacts
-  extends Pick<AdminOptions, 'book' | 'clock' | 'isProtected' | 'pool' | 'trials'> {
-  readonly upstreams: { get(id: string): unknown };
-}
 
 export function writeAccount(account: Account, facts: AccountFacts): AccountJson {
   const { book, pool, isProtected } = facts;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { arrival } from '../server/testing/raw-socket.ts';
+import { arrival } from '../server/raw-socket.test-support.ts';
 import {
   type Answer,
   addTo,

@@ -1,7 +1,8 @@
-// `/api/accounts`: list, add, show, change, remove and order accounts.
+// `/api/accounts`: list, add, show, change, remove and order accounts; actions on one account.
 
 import { type Account, TIERS } from '../accounts/account.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { HealthEvent } from '../accounts/health.ts';
+import { clientError, GatewayError, gatewayError, invalidRequest } from '../canonical/error.ts';
 import { MESSAGE_SCHEMA, told } from '../lib/localized-message.ts';
 import { named, object, optional, partial } from '../lib/object-schema.ts';
 import { requireReauthentication } from './access/session.ts';
@@ -12,8 +13,8 @@ import {
   readUpstreamKey,
   tryKey,
 } from './account-input.ts';
-import { type AccountFacts, inOrder, writeAccount } from './account-view.ts';
-import type { AdminOptions } from './options.ts';
+import { inOrder, writeAccount } from './account-view.ts';
+import type { AccountFacts, AdminOptions } from './options.ts';
 import {
   type ApiRoute,
   answerJson,
@@ -35,9 +36,7 @@ import {
   PROXY_URL,
   SECRET,
 } from './schemas.ts';
-
-export type AccountOptions = AccountFacts &
-  Pick<AdminOptions, 'clock' | 'access' | 'ownKeys' | 'revoker' | 'transfer' | 'upstreams'>;
+import { TEST_SCHEMA, TRY_SCHEMA, testAccount } from './try-account.ts';
 
 export const CHANGE_SCHEMA = partial(
   {
@@ -74,9 +73,9 @@ const TAKEN = {
   409: { description: 'Another account has that label.', schema: ERROR_SCHEMA },
 } as const;
 
-export const ACCOUNT_PARAMETER = 'Id of the account; slashes in it are sent as they are.';
+const ACCOUNT_PARAMETER = 'Id of the account; slashes in it are sent as they are.';
 
-export function createAccountRoutes(options: AccountOptions): readonly ApiRoute[] {
+export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] {
   const { book } = options;
   const answerOne = (account: Account, status = 200) =>
     answerWith(status, writeAccount(account, options), account.record.revision);
@@ -185,11 +184,10 @@ export function findStored(book: AdminOptions['book'], id: string): Account {
   const account = findAccount(book, id);
   if (account.origin === 'stored') return account;
   const source = SOURCES[account.origin];
-  throw new GatewayError({
-    kind: 'forbidden',
-    source: 'client',
-    message: told`The account ${account.record.label} ${source}. It can be disabled until the next start.`,
-  });
+  throw clientError(
+    'forbidden',
+    told`The account ${account.record.label} ${source}. It can be disabled until the next start.`,
+  );
 }
 
 const SOURCES = {
@@ -207,11 +205,10 @@ async function replaceKey(book: AdminOptions['book'], id: string, key: string): 
     refuseUnknown(told`There is no account of this id. It was removed meanwhile.`);
   }
   if (replaced === 'stale') {
-    throw new GatewayError({
-      kind: 'overloaded',
-      source: 'gateway',
-      message: told`Somebody else replaced the key at the same moment. Try again.`,
-    });
+    throw gatewayError(
+      'overloaded',
+      told`Somebody else replaced the key at the same moment. Try again.`,
+    );
   }
   book.apply(id, { kind: 'reauthenticated' });
   await book.flush();
@@ -275,4 +272,117 @@ async function orderAccounts(
     if (record.priority !== priority) await book.change(record.id, { priority });
   }
   return named.filter(({ origin }) => origin !== 'stored').map(({ record }) => record.id);
+}
+
+const DISABLE_SCHEMA = partial({
+  detail: { type: 'string', maxLength: 200, description: 'Why, for other people.' },
+});
+
+const CLEAR_SCHEMA = partial({
+  model: { type: 'string', maxLength: 256, description: 'Only this model; all when absent.' },
+});
+
+export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
+  const { book, pool } = options;
+  const answerOne = (id: string) => {
+    const account = findAccount(book, id);
+    return answerJson(writeAccount(account, options), account.record.revision);
+  };
+  const apply = async (id: string, event: HealthEvent) => {
+    findAccount(book, id);
+    book.apply(id, event);
+    // What is acknowledged is durable.
+    await book.flush();
+    return answerOne(id);
+  };
+  const shared = {
+    parameter: ACCOUNT_PARAMETER,
+    answers: { 200: { ...ONE_ACCOUNT[200], description: 'The account as it is now.' } },
+  } as const;
+  return [
+    defineRoute({
+      ...shared,
+      at: 'POST /api/accounts/{id}/enable',
+      title: 'lets an account serve again, whatever kept it from it',
+      run: async ({ parameter }) => apply(parameter, { kind: 'enable' }),
+    }),
+    defineRoute({
+      ...shared,
+      at: 'POST /api/accounts/{id}/disable',
+      title: 'takes an account out until somebody enables it',
+      body: DISABLE_SCHEMA,
+      run: async ({ parameter, body }) => apply(parameter, { kind: 'disable', ...body }),
+    }),
+    defineRoute({
+      ...shared,
+      at: 'POST /api/accounts/{id}/clear-cooldowns',
+      title: 'ends the cooldowns of an account',
+      body: CLEAR_SCHEMA,
+      run: async ({ parameter, body }) => {
+        const account = findAccount(book, parameter);
+        book.setQuotas(parameter, learnedFigures(account, body.model));
+        pool.rests.end(account.record.upstreamId, body.model);
+        return apply(parameter, { kind: 'clear-cooldown', ...body });
+      },
+    }),
+    defineRoute({
+      ...shared,
+      at: 'POST /api/accounts/{id}/refresh',
+      title: 'renews the token and the quota figures of an account now',
+      run: async ({ parameter, signal }) => {
+        await refreshAccount(findAccount(book, parameter), options, signal);
+        return answerOne(parameter);
+      },
+    }),
+    defineRoute({
+      ...shared,
+      at: 'POST /api/accounts/{id}/test',
+      title:
+        'tries credential, model list and quota of an account, and an answer where its cost is agreed to',
+      body: TRY_SCHEMA,
+      answers: { 200: { description: 'What worked and what did not.', schema: TEST_SCHEMA } },
+      run: async ({ parameter, body, signal }) => {
+        const { generate = false } = body;
+        const { isUsable, steps } = await testAccount(
+          findAccount(book, parameter),
+          { ...options, generate },
+          signal,
+        );
+        return answerJson({ isUsable, steps: steps.map(({ failure: _, ...step }) => step) });
+      },
+    }),
+  ];
+}
+
+/**
+ * The figures that refusals alone have taught, to be forgotten with their cooldowns: each would keep
+ * the model out as long as the cooldown did.
+ */
+function learnedFigures(
+  { health, quotas }: Account,
+  model: string | undefined,
+): ReadonlyMap<string, undefined> {
+  const learned = [...quotas].filter(
+    ([id, { source, remainingFraction }]) =>
+      (model === undefined || id === model) &&
+      source === 'estimated' &&
+      remainingFraction === 0 &&
+      health.models.get(id)?.cause === 'quota',
+  );
+  return new Map(learned.map(([id]) => [id, undefined]));
+}
+
+async function refreshAccount(
+  account: Account,
+  { tokens, quota }: AdminOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (account.record.kind !== 'api-key') await tokens.accessFor(account, { refresh: true, signal });
+  const outcome = await quota.refreshNow(account.record.id);
+  if (outcome.kind !== 'failed') return;
+  throw new GatewayError({
+    kind: 'upstream-unavailable',
+    source: 'upstream',
+    message: told`The quota figures could not be read: ${outcome.message}`,
+  });
 }

@@ -5,21 +5,17 @@ import type { AdminRoute } from '../server/admin-route.ts';
 import { createAccessLogRoute, createAddressRuleRoutes } from './access/ip-rules.ts';
 import { createKeyRoutes } from './access/keys.ts';
 import { createConsoleSessionRoutes, createSignInRoute } from './access/session.ts';
-import { createActionRoutes } from './account-actions.ts';
 import { createTransferRoutes } from './account-transfer.ts';
-import { createAccountRoutes, createOrderRoute } from './accounts.ts';
-import { createConfigRoutes } from './config/config.ts';
-import { createEnvironmentRoute } from './config/environment.ts';
+import { createAccountRoutes, createActionRoutes, createOrderRoute } from './accounts.ts';
+import { createConfigRoutes, createEnvironmentRoute } from './config/config.ts';
 import { createModelRoutes } from './models.ts';
 import { createEventsRoute } from './monitor/events.ts';
 import { createLogsRoute, createMetricsRoute } from './monitor/logs.ts';
-import type { MonitorRouteOptions } from './monitor/options.ts';
 import { createOverviewRoute } from './monitor/overview.ts';
 import { createReplayRoute } from './monitor/replay.ts';
-import { createRequestRoutes } from './monitor/requests.ts';
-import { createUsageRoute } from './monitor/usage.ts';
+import { createRequestRoutes, createUsageRoute } from './monitor/requests.ts';
 import { createDescriptionRoutes } from './openapi.ts';
-import type { AdminOptions } from './options.ts';
+import type { AdminOptions, MonitorRouteOptions } from './options.ts';
 import { createQuotaRoutes } from './quota.ts';
 import type { ApiRoute } from './route.ts';
 import { createSessionRoutes } from './sessions.ts';
@@ -40,7 +36,7 @@ export function createAdminRoutes(
     ...createTransferRoutes(options),
     ...createUpstreamRoutes(options),
     ...createQuotaRoutes(options),
-    ...createSignInRoutes({ ...options, tracker }),
+    ...createSignInRoutes(options, tracker),
     ...createSessionRoutes(options),
     ...createConfigRoutes(options),
     createEnvironmentRoute(options),
@@ -49,7 +45,7 @@ export function createAdminRoutes(
     ...(options.access === undefined ? [] : createAccessRoutes(options.access)),
     ...more,
   ];
-  const callback = createCallbackRoute({ tracker, log: options.log });
+  const callback = createCallbackRoute(tracker, options);
   const pages =
     options.access === undefined ? [callback] : [callback, createSignInRoute(options.access)];
   return [...routes, ...createDescriptionRoutes(routes, options), ...pages];

@@ -9,7 +9,11 @@ import { createAccountBook, type NewAccount, type SeedAccount } from '../account
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../server/settings.ts';
-import { startEdge, type TestEdge, type TestEdgeOptions } from '../server/testing/start-edge.ts';
+import {
+  startEdge,
+  type TestEdge,
+  type TestEdgeOptions,
+} from '../server/start-edge.test-support.ts';
 import {
   createFakeOptions,
   createFakes,

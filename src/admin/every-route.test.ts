@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { startEdge, type TestEdge } from '../server/testing/start-edge.ts';
+import { startEdge, type TestEdge } from '../server/start-edge.test-support.ts';
 import { addTo, PASSWORD, startAdmin, type TestAdmin } from './admin.test-support.ts';
 import { SECRETS } from './admin-fakes.test-support.ts';
 

@@ -1,6 +1,5 @@
 // `/api/models` and `/api/route`: the model list, and where a model name is routed.
 
-import type { ListedModel } from '../canonical/model.ts';
 import { messageSchema } from '../lib/localized-message.ts';
 import { named, object, optional } from '../lib/object-schema.ts';
 import { ROUTE_STEP_KINDS, sayRouteStep } from '../routing/named-model.ts';
@@ -8,8 +7,6 @@ import { sayUnserved } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 import { orNull } from './schemas.ts';
-
-export type ModelOptions = Pick<AdminOptions, 'models' | 'router'>;
 
 export const MODELS_SCHEMA = named('Models', {
   models: {
@@ -81,7 +78,7 @@ export const ROUTE_SCHEMA = named('Route', {
   },
 });
 
-export function createModelRoutes({ models, router }: ModelOptions): readonly ApiRoute[] {
+export function createModelRoutes({ models, router }: AdminOptions): readonly ApiRoute[] {
   return [
     defineRoute({
       at: 'GET /api/models',
@@ -89,7 +86,11 @@ export function createModelRoutes({ models, router }: ModelOptions): readonly Ap
       answers: { 200: { description: 'All names a client may use.', schema: MODELS_SCHEMA } },
       run: async () => {
         const listed = await models.list();
-        return answerJson({ models: listed.map((model) => writeModel(model, router)) });
+        const written = listed.map(({ createdAt: _, id, ...model }) => {
+          const { route, servedAs } = router.explain(id);
+          return { id, target: route?.target ?? null, servedAs: servedAs ?? null, ...model };
+        });
+        return answerJson({ models: written });
       },
     }),
     defineRoute({
@@ -116,9 +117,4 @@ export function createModelRoutes({ models, router }: ModelOptions): readonly Ap
       },
     }),
   ];
-}
-
-function writeModel({ createdAt: _, id, ...model }: ListedModel, router: ModelOptions['router']) {
-  const { route, servedAs } = router.explain(id);
-  return { id, target: route?.target ?? null, servedAs: servedAs ?? null, ...model };
 }

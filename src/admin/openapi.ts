@@ -61,7 +61,6 @@ interface ApiDocument {
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
-  /** One. */
   readonly tags: readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
@@ -174,7 +173,10 @@ function describeParameters({ path, description }: ApiRoute): readonly Parameter
     const words = parameter === undefined ? {} : { description: parameter };
     parameters.push({ name, in: 'path', required: true, schema: STRING, ...words });
   }
-  const { properties = {}, required = [] } = query as QuerySchema;
+  const { properties = {}, required = [] } = query as {
+    readonly properties?: JsonObject;
+    readonly required?: readonly string[];
+  };
   for (const [field, schema] of Object.entries(properties)) {
     parameters.push({ name: field, in: 'query', required: required.includes(field), schema });
   }
@@ -183,27 +185,15 @@ function describeParameters({ path, description }: ApiRoute): readonly Parameter
       ...{ name: header, in: 'header', required: false, schema: STRING },
       description: text,
     });
-  if (takesRevision) {
-    addHeader(
-      'If-Match',
-      'The ETag of what is changed; without it, whatever stands there is changed.',
-    );
-  }
-  if (asksAgain) {
-    addHeader(
-      'x-isthmus-password',
-      'The console password, percent-encoded, from a browser that is signed in, for what a session alone may not do. ' +
-        'Whoever shows the password instead of a cookie leaves it out.',
-    );
-  }
+  if (takesRevision) addHeader('If-Match', IF_MATCH);
+  if (asksAgain) addHeader('x-isthmus-password', PASSWORD_AGAIN);
   return parameters;
 }
 
-/** Schemas are JSON. */
-interface QuerySchema {
-  readonly properties?: JsonObject;
-  readonly required?: readonly string[];
-}
+const IF_MATCH = 'The ETag of what is changed; without it, whatever stands there is changed.';
+const PASSWORD_AGAIN =
+  'The console password, percent-encoded, from a browser that is signed in, for what a session alone may not do. ' +
+  'Whoever shows the password instead of a cookie leaves it out.';
 
 /** `POST /api/accounts/{id}/clear-cooldowns` → `postAccountsIdClearCooldowns`. */
 function operationId(method: string, path: string): string {
@@ -232,16 +222,15 @@ function createComponents() {
     }
     return { $ref: `#/components/schemas/${title}` };
   };
-  return { refer: (schema: XSchema) => refer(toJsonObject(schema)), written: () => schemas };
+  return {
+    // The one narrowing of this file: schemas are written as JSON.
+    refer: (schema: XSchema) => refer(schema as unknown as JsonObject),
+    written: () => schemas,
+  };
 }
 
 function mapValues(object: JsonObject, map: (value: JsonValue) => JsonValue): JsonObject {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
-}
-
-/** The one narrowing of this file: schemas are written as JSON. */
-function toJsonObject(schema: XSchema): JsonObject {
-  return schema as unknown as JsonObject;
 }
 
 const COMPONENT = '#/components/schemas/';

@@ -9,6 +9,9 @@ import type { LiveConfig } from '../config/live.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { Sentence } from '../lib/localized-message.ts';
+import type { LogFiles } from '../monitor/log-files.ts';
+import type { Monitor } from '../monitor/monitor.ts';
 import type { AccountTransfer } from '../oauth/imports.ts';
 import type { Revoker } from '../oauth/revoker.ts';
 import type { SignIns } from '../oauth/sign-ins.ts';
@@ -19,7 +22,6 @@ import type { QuotaRefresher } from '../quota/refresher.ts';
 import type { Router } from '../routing/router.ts';
 
 export interface AdminOptions {
-  /** Release version, for the description of the API. */
   readonly version: string;
   readonly clock: Clock;
   /** Keys the hashes that revisions of config sections are; the same on all replicas. */
@@ -55,6 +57,12 @@ export interface AdminOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
+/** What a view of an account is made of. */
+export interface AccountFacts
+  extends Pick<AdminOptions, 'book' | 'clock' | 'isProtected' | 'pool' | 'trials'> {
+  readonly upstreams: { get(id: string): unknown };
+}
+
 export interface UpstreamDirectory {
   /** In the order of the settings. */
   list(): readonly UpstreamChoice[];
@@ -85,3 +93,38 @@ export interface ModelLister {
 export type Access = Awaited<ReturnType<TokenSource['accessFor']>>;
 export type ListedByAccount =
   NonNullable<Account['models']> extends ReadonlyMap<string, infer Model> ? Model : never;
+
+/** What the monitor's routes need. */
+export interface MonitorRouteOptions
+  extends Pick<
+    AdminOptions,
+    'book' | 'clock' | 'isProtected' | 'pool' | 'protocols' | 'trials' | 'version'
+  > {
+  readonly upstreams: AccountFacts['upstreams'];
+  readonly monitor: Monitor;
+  readonly dispatcher: Pick<Dispatcher, 'generate'>;
+  readonly createId: (prefix: string) => string;
+  /** Undefined where no log is kept in files. */
+  readonly logFiles: Pick<LogFiles, 'read'> | undefined;
+  readonly keyName: (keyId: string) => string | undefined;
+  readonly facts: () => GatewayFacts;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+/** What the overview says of the gateway itself. */
+export interface GatewayFacts {
+  readonly isSandbox: boolean;
+  /** Where it listens, such as `http://127.0.0.1:8045`. */
+  readonly address: string;
+  readonly authMode: 'off' | 'auto' | 'strict';
+  readonly isLoopback: boolean;
+  /** What opens the console: a password of its own, the gateway key for want of one, or nothing is asked. */
+  readonly consolePassword: 'own' | 'gateway-key' | 'none';
+  /** What is wrong with the config file while older settings stay in force; no secrets. */
+  readonly configProblems: readonly Sentence[];
+  /** What was set but does nothing, a sentence each; no secrets. */
+  readonly warnings: readonly Sentence[];
+  /** False while everything is in memory, because the disk had no room at the start. */
+  readonly isLasting: boolean;
+}

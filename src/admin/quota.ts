@@ -10,17 +10,12 @@ import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 import { orNull, QUOTA_SCHEMA } from './schemas.ts';
 
-export type QuotaOptions = Pick<AdminOptions, 'book' | 'isProtected' | 'quota'>;
-
 const FAMILY_SCHEMA = named('QuotaFamily', {
   family: { type: 'string', description: 'The first word of the model ids.' },
   kind: { enum: ['text', 'image'] },
   models: { type: 'array', items: { type: 'string' } },
   accounts: { type: 'integer', description: 'Accounts with a figure.' },
-  accountsWithRoom: {
-    type: 'integer',
-    description: 'Accounts with something left, unprotected.',
-  },
+  accountsWithRoom: { type: 'integer', description: 'Accounts with something left, unprotected.' },
   percent: { type: 'number', description: 'The mean of all figures.' },
   resetsAt: { type: ['string', 'null'], format: 'date-time', description: 'The soonest reset.' },
 });
@@ -62,7 +57,7 @@ const REFRESHED_SCHEMA = named('QuotaRefresh', {
 
 type FamilyJson = XStatic<typeof FAMILY_SCHEMA>;
 
-export function createQuotaRoutes({ book, isProtected, quota }: QuotaOptions): readonly ApiRoute[] {
+export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): readonly ApiRoute[] {
   return [
     defineRoute({
       at: 'GET /api/quota',
@@ -94,7 +89,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: QuotaOptions): r
 }
 
 /** The figures of each account, in the order in which accounts are chosen. */
-export function listQuotas({ book, isProtected }: Pick<QuotaOptions, 'book' | 'isProtected'>) {
+export function listQuotas({ book, isProtected }: Pick<AdminOptions, 'book' | 'isProtected'>) {
   return inOrder(book.list()).map((account) => ({
     id: account.record.id,
     label: account.record.label,
@@ -105,7 +100,6 @@ export function listQuotas({ book, isProtected }: Pick<QuotaOptions, 'book' | 'i
 }
 
 interface FamilyReading extends QuotaJson, Pick<FamilyJson, 'family' | 'kind'> {
-  /** Id of the account. */
   readonly id: string;
 }
 

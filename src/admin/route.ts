@@ -2,7 +2,7 @@
 
 import type { XSchema, XStatic } from 'typebox/schema';
 import { StoreError, type StoreFault } from '../accounts/account-store.ts';
-import { type ErrorReason, GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import { type SchemaError, sayKeyword } from '../config/check-config.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { onField, type Sentence, told } from '../lib/localized-message.ts';
@@ -89,8 +89,9 @@ export function defineRoute<
           revision: readRevision(input.ifMatch, spec.takesRevision === true),
         });
       } catch (error) {
-        if (error instanceof StoreError) return answerFault(error);
-        throw error;
+        if (!(error instanceof StoreError)) throw error;
+        const [status, code] = FAULTS[error.fault];
+        return answerWith(status, { error: { code, message: error.sentence } });
       }
     },
   };
@@ -112,7 +113,7 @@ export function answerWith(status: number, body: object, revision?: string | num
 
 /** @throws GatewayError not-found */
 export function refuseUnknown(message: Sentence): never {
-  throw new GatewayError({ kind: 'not-found', source: 'client', message });
+  throw clientError('not-found', message);
 }
 
 function readQuery(query: URLSearchParams): Readonly<Record<string, string>> {
@@ -143,26 +144,13 @@ export function readNumber(revision: string | undefined, words = SEND_TAG): numb
   throw invalidRequest('if-match', words);
 }
 
-const FAULT_STATUS: Readonly<Record<StoreFault, number>> = {
-  conflict: 409,
-  stale: 412,
-  missing: 404,
-  unreadable: 503,
-  unavailable: 503,
+const FAULTS: Readonly<Record<StoreFault, readonly [status: number, code: string]>> = {
+  conflict: [409, 'conflict'],
+  stale: [412, 'stale-revision'],
+  missing: [404, 'not-found'],
+  unreadable: [503, 'unreadable-credential'],
+  unavailable: [503, 'storage-unavailable'],
 };
-
-const FAULT_CODES: Readonly<Record<StoreFault, string>> = {
-  conflict: 'conflict',
-  stale: 'stale-revision',
-  missing: 'not-found',
-  unreadable: 'unreadable-credential',
-  unavailable: 'storage-unavailable',
-};
-
-function answerFault({ fault, sentence }: StoreError): AdminAnswer {
-  const body = { error: { code: FAULT_CODES[fault], message: sentence } };
-  return answerWith(FAULT_STATUS[fault], body);
-}
 
 /** @throws GatewayError invalid-request naming the first field that is wrong; values are never repeated. */
 type Check = (value: unknown) => void;
@@ -188,7 +176,10 @@ async function compile(schema: XSchema): Promise<Check> {
 
 function sayProblem(problem: SchemaError | undefined): GatewayError {
   if (problem === undefined) return invalidRequest('body', told`The request does not fit.`);
-  const path = problem.instancePath.split('/').slice(1).map(unescapeStep);
+  const path = problem.instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   const { keyword, params } = problem;
   if (keyword === 'required') {
     const field = fieldName([...path, firstOf(params, 'requiredProperties')]);
@@ -199,14 +190,9 @@ function sayProblem(problem: SchemaError | undefined): GatewayError {
     return invalidRequest(field, told`${field}: there is no such field here.`);
   }
   const field = fieldName(path);
-  return invalidRequest(field, onField(field, wordsOf(problem)), REASONS.get(keyword));
-}
-
-const REASONS: ReadonlyMap<string, ErrorReason> = new Map([['type', 'invalid-type']]);
-
-function wordsOf(problem: SchemaError): string | Sentence {
-  const words = problem.keyword === 'pattern' ? patternWords(problem.params) : undefined;
-  return words ?? sayKeyword(problem);
+  const words = (keyword === 'pattern' && patternWords(params)) || sayKeyword(problem);
+  const reason = keyword === 'type' ? 'invalid-type' : undefined;
+  return invalidRequest(field, onField(field, words), reason);
 }
 
 function firstOf(params: object, key: string): string {
@@ -219,8 +205,4 @@ function fieldName(steps: readonly string[]): string {
     .map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`))
     .join('');
   return text === '' ? 'body' : text;
-}
-
-function unescapeStep(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

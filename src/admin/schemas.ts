@@ -142,12 +142,7 @@ export const ACCOUNT_LIST_SCHEMA = named('AccountList', {
 });
 
 /** Texts a person writes. */
-export const LABEL = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 256,
-  pattern: VISIBLE,
-} as const;
+export const LABEL = { type: 'string', minLength: 1, maxLength: 256, pattern: VISIBLE } as const;
 export const NOTES = { type: 'string', maxLength: 4096 } as const;
 export const PROJECT = {
   type: 'string',

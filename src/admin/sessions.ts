@@ -6,8 +6,6 @@ import { writeTime } from './account-view.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './route.ts';
 
-export type SessionOptions = Pick<AdminOptions, 'book' | 'pool'>;
-
 const SESSIONS_SCHEMA = named('Sessions', {
   sessions: {
     type: 'array',
@@ -33,7 +31,7 @@ const SESSIONS_SCHEMA = named('Sessions', {
 
 const ENDED_SCHEMA = object({ ended: { type: 'integer' } });
 
-export function createSessionRoutes({ book, pool }: SessionOptions): readonly ApiRoute[] {
+export function createSessionRoutes({ book, pool }: AdminOptions): readonly ApiRoute[] {
   const { sessions } = pool;
   return [
     defineRoute({

@@ -7,18 +7,12 @@ import { messageSchema, type Sentence, told } from '../lib/localized-message.ts'
 import { named, object, optional, partial } from '../lib/object-schema.ts';
 import type { AdminRoute, PageLanguage } from '../server/admin-route.ts';
 import { readUpstream } from './account-input.ts';
-import { type AccountFacts, writeAccount, writeTime } from './account-view.ts';
+import { writeAccount, writeTime } from './account-view.ts';
 import { findStored } from './accounts.ts';
 import { type Notice, writeNotice } from './notice-page.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from './route.ts';
 import { ACCOUNT_SCHEMA, LABEL } from './schemas.ts';
-
-export interface SignInOptions
-  extends Omit<AccountFacts, 'upstreams'>,
-    Pick<AdminOptions, 'upstreams'> {
-  readonly tracker: SignInTracker;
-}
 
 export const START_SCHEMA = object({
   upstream: { type: 'string', description: 'Id of an upstream with an OAuth client.' },
@@ -58,8 +52,11 @@ export const SIGN_IN_SCHEMA = named('SignIn', {
 
 const STATE_PARAMETER = 'The state the sign-in was begun with.';
 
-export function createSignInRoutes(options: SignInOptions): readonly ApiRoute[] {
-  const { book, tracker, upstreams } = options;
+export function createSignInRoutes(
+  options: AdminOptions,
+  tracker: SignInTracker,
+): readonly ApiRoute[] {
+  const { book, upstreams } = options;
   return [
     defineRoute({
       at: 'POST /api/oauth/start',
@@ -164,7 +161,7 @@ function checkRedirect(
   );
 }
 
-function writeSignIn(view: SignInProgress, options: SignInOptions): XStatic<typeof SIGN_IN_SCHEMA> {
+function writeSignIn(view: SignInProgress, options: AdminOptions): XStatic<typeof SIGN_IN_SCHEMA> {
   switch (view.kind) {
     case 'pending':
       return { status: 'pending', expiresAt: writeTime(view.expiresAt) };
@@ -190,15 +187,13 @@ type SignInProgress =
   | { readonly kind: 'done'; readonly accountId: string }
   | { readonly kind: 'failed'; readonly message: Sentence };
 
-export type TrackerOptions = Pick<AdminOptions, 'clock' | 'signIns' | 'callbackUrl'>;
-
 /** The admin API has one credential, so all of its callers are one. */
 const OWNER = 'console';
 /** For whoever waits to see how it ended. */
 const KEPT_AFTER_END_MS = 600_000;
 const MAX_KEPT = 512;
 
-export function createSignInTracker(options: TrackerOptions) {
+export function createSignInTracker(options: AdminOptions) {
   const { clock, signIns, callbackUrl } = options;
   const tracked = new Map<
     string,
@@ -263,11 +258,6 @@ export function createSignInTracker(options: TrackerOptions) {
 
 const CALLBACK_PATH = '/oauth/callback';
 
-export interface CallbackOptions {
-  readonly tracker: Pick<SignInTracker, 'complete'>;
-  readonly log: { warn(fields: object, message: string): void };
-}
-
 /** How it went; the page of each holds nothing that came with the request. */
 const RESULTS = ['done', 'denied', 'unknown', 'failed'] as const;
 type Result = (typeof RESULTS)[number];
@@ -304,7 +294,7 @@ const NOTICES: Readonly<Record<Result, Notice>> = {
  * Public, since a browser comes here from elsewhere without a credential: the single-use state is
  * what it proves itself with. The code leaves the address at once, by a redirect to the result.
  */
-export function createCallbackRoute({ tracker, log }: CallbackOptions): AdminRoute {
+export function createCallbackRoute(tracker: SignInTracker, { log }: AdminOptions): AdminRoute {
   return {
     method: 'GET',
     path: CALLBACK_PATH,

@@ -1,7 +1,7 @@
 // `POST /api/translate`: shows the upstream request of a client request without sending it.
 
 import type { XStatic } from 'typebox/schema';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { changed, GatewayError, invalidRequest } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import type { CallExplanation } from '../dispatch/dispatcher.ts';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
@@ -12,7 +12,7 @@ import { sayUnserved } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from './route.ts';
 
-export type TranslateOptions = Pick<AdminOptions, 'protocols' | 'dispatcher' | 'router'>;
+type TranslateOptions = Pick<AdminOptions, 'protocols' | 'dispatcher' | 'router'>;
 
 const ASKED_SCHEMA = named('TranslationRequest', {
   protocol: { enum: ['chat', 'messages', 'generate'] },
@@ -84,9 +84,7 @@ async function translate(
     signal,
     receipt,
     strict: false,
-    headerSession: undefined,
     preferredAccount: account,
-    preferredTier: undefined,
     record: { attempts: [], timings: {} },
   };
   try {
@@ -103,9 +101,8 @@ function withMeantModel(
   router: TranslateOptions['router'],
 ): unknown {
   if (!(error instanceof GatewayError) || error.reason !== 'model-not-found') return error;
-  const { kind, source, reason, field } = error;
   const message = sayUnserved(model, router.explain(model), router) ?? error.message;
-  return new GatewayError({ kind, source, reason, field, message, cause: error });
+  return changed(error, { message, cause: error });
 }
 
 type GenerateRoute = Extract<ProtocolRoute, { operation: 'generate' }>;

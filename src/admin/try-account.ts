@@ -2,15 +2,15 @@
 
 import type { Account } from '../accounts/account.ts';
 import type { Trial } from '../accounts/health.ts';
-import { asGatewayError, GatewayError, type UpstreamFailureKind } from '../canonical/error.ts';
+import {
+  asGatewayError,
+  GatewayError,
+  gatewayError,
+  type UpstreamFailureKind,
+} from '../canonical/error.ts';
 import { MESSAGE_SCHEMA, type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { named, object, partial, type ValueOf } from '../lib/object-schema.ts';
 import type { Access, AdminOptions, ListedByAccount } from './options.ts';
-
-export type TryOptions = Pick<
-  AdminOptions,
-  'book' | 'clock' | 'quota' | 'tokens' | 'trials' | 'upstreams'
->;
 
 const STEP_SCHEMA = object({
   name: { enum: ['credential', 'models', 'quota', 'answer'] },
@@ -45,7 +45,7 @@ export interface TestStep extends ValueOf<typeof STEP_SCHEMA> {
 /** Each step is tried only when those before it worked; the quota may fail without harm. */
 export async function testAccount(
   account: Account,
-  options: TryOptions & { readonly generate: boolean },
+  options: AdminOptions & { readonly generate: boolean },
   parentSignal: AbortSignal,
 ): Promise<{ readonly isUsable: boolean; readonly steps: readonly TestStep[] }> {
   const { clock, tokens, book, quota, trials, generate } = options;
@@ -83,7 +83,7 @@ export interface TriedAccess {
 /** Its model list, which costs nothing, and then an answer where that is agreed to; ends at the first failure. */
 export async function tryAccess(
   { upstreamId, accessOf, generate, onModels }: TriedAccess,
-  options: Pick<TryOptions, 'clock' | 'upstreams'>,
+  options: AdminOptions,
   parentSignal: AbortSignal,
 ): Promise<readonly TestStep[]> {
   const upstream = options.upstreams.get(upstreamId);
@@ -99,11 +99,10 @@ export async function tryAccess(
     if (upstream === undefined) throw noUpstream(upstreamId);
     const model = await upstream.answerOnce(await accessOf(signal), { models, signal });
     if (model !== undefined) return told`The model ${model} answered.`;
-    throw new GatewayError({
-      kind: 'not-found',
-      source: 'gateway',
-      message: told`The list of the upstream has no model to ask for an answer.`,
-    });
+    throw gatewayError(
+      'not-found',
+      told`The list of the upstream has no model to ask for an answer.`,
+    );
   });
   return [listed, answered];
 }
@@ -114,18 +113,14 @@ export function toTrial({ name, isGood, durationMs, message }: TestStep, at: num
 
 async function tryStep(
   name: TestStep['name'],
-  { clock }: Pick<TryOptions, 'clock'>,
+  { clock }: AdminOptions,
   parentSignal: AbortSignal,
   work: (signal: AbortSignal) => Promise<Sentence>,
 ): Promise<TestStep> {
   const limit = new AbortController();
   const timer = clock.startTimer(TEST_LIMIT_MS, () =>
     limit.abort(
-      new GatewayError({
-        kind: 'timeout',
-        source: 'gateway',
-        message: told`There was no answer within ${TEST_LIMIT_MS / 1000} seconds.`,
-      }),
+      gatewayError('timeout', told`There was no answer within ${TEST_LIMIT_MS / 1000} seconds.`),
     ),
   );
   const startedAt = clock.monotonic();
@@ -151,7 +146,7 @@ function sayFailure(error: unknown): Sentence {
     : told`${sentence} It said: ${detail}`;
 }
 
-function sayQuota(outcome: Awaited<ReturnType<TryOptions['quota']['refreshNow']>>): Sentence {
+function sayQuota(outcome: Awaited<ReturnType<AdminOptions['quota']['refreshNow']>>): Sentence {
   switch (outcome.kind) {
     case 'read':
       return told`The upstream reported the quota of ${outcome.models} models.`;
@@ -171,9 +166,8 @@ function sayQuota(outcome: Awaited<ReturnType<TryOptions['quota']['refreshNow']>
 }
 
 function noUpstream(id: string): GatewayError {
-  return new GatewayError({
-    kind: 'upstream-unavailable',
-    source: 'gateway',
-    message: told`The upstream "${id}" of this account is no longer configured. Add it under "upstreams" of the config file.`,
-  });
+  return gatewayError(
+    'upstream-unavailable',
+    told`The upstream "${id}" of this account is no longer configured. Add it under "upstreams" of the config file.`,
+  );
 }

@@ -4,8 +4,6 @@ import { named, object } from '../lib/object-schema.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
 
-export type UpstreamOptions = Pick<AdminOptions, 'book' | 'upstreams'>;
-
 export const UPSTREAMS_SCHEMA = named('Upstreams', {
   upstreams: {
     type: 'array',
@@ -22,7 +20,7 @@ export const UPSTREAMS_SCHEMA = named('Upstreams', {
   },
 });
 
-export function createUpstreamRoutes({ book, upstreams }: UpstreamOptions): readonly ApiRoute[] {
+export function createUpstreamRoutes({ book, upstreams }: AdminOptions): readonly ApiRoute[] {
   return [
     defineRoute({
       at: 'GET /api/upstreams',

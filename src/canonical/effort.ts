@@ -74,8 +74,10 @@ export function tokensOfAmount(amount: ReasoningAmount, cap: number): number | u
       return ADAPTIVE_TOKENS;
     case 'budget':
       return amount.tokens < 0 ? ADAPTIVE_TOKENS : amount.tokens;
-    case 'effort':
-      return tokensOfEffort(amount.effort, cap);
+    case 'effort': {
+      const { effort } = amount;
+      return effort === 'xhigh' || effort === 'max' ? cap : EFFORT_TOKENS[effort];
+    }
     default:
       return amount satisfies never;
   }
@@ -94,10 +96,6 @@ export function amountOfWord(word: string): ReasoningAmount | undefined {
   return effort && { kind: 'effort', effort };
 }
 
-function tokensOfEffort(effort: Effort, cap: number): number {
-  return effort === 'xhigh' || effort === 'max' ? cap : EFFORT_TOKENS[effort];
-}
-
 /** The effort that stands for so many tokens: the smallest that is at least as much. */
 export function effortOfTokens(tokens: number): keyof typeof EFFORT_TOKENS {
   const words = Object.keys(EFFORT_TOKENS) as (keyof typeof EFFORT_TOKENS)[];
@@ -106,22 +104,14 @@ export function effortOfTokens(tokens: number): keyof typeof EFFORT_TOKENS {
 
 /** A number of tokens. The AI SDK, OpenRouter and the upstreams' own options each have their own word. */
 export const BUDGET_KEYS = [
-  'budget_tokens',
-  'budgetTokens',
-  'max_tokens',
-  'maxTokens',
-  'thinking_budget',
-  'thinkingBudget',
-  'budget',
+  ...(['budget_tokens', 'budgetTokens', 'max_tokens', 'maxTokens'] as const),
+  ...(['thinking_budget', 'thinkingBudget', 'budget'] as const),
 ] as const;
 
 /** A word; `effort` is the protocols' own. */
 export const LEVEL_KEYS = [
-  'reasoning_effort',
-  'reasoningEffort',
-  'thinking_level',
-  'thinkingLevel',
-  'level',
+  ...(['reasoning_effort', 'reasoningEffort'] as const),
+  ...(['thinking_level', 'thinkingLevel', 'level'] as const),
 ] as const;
 
 /** The first of `keys` that the object says something under. */

@@ -161,6 +161,15 @@ export function clientError(
   return new GatewayError({ kind, source: 'client', message, ...more });
 }
 
+/** What the gateway itself cannot do, or not now. */
+export function gatewayError(
+  kind: ErrorKind,
+  message: string | Sentence,
+  more: Pick<GatewayErrorOptions, 'retryAfterMs' | 'cause'> = {},
+): GatewayError {
+  return new GatewayError({ kind, source: 'gateway', message, ...more });
+}
+
 /** Anything that is not yet a GatewayError becomes `internal` with a generic message. */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;

@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import type { TextDigest } from '../lib/long-text.ts';
 import type { GatewayError } from './error.ts';
-import type { Signature, TracedCall } from './request.ts';
+import type { CodePart, CodeResultPart, Signature, ToolCallPart } from './request.ts';
 import type { Usage } from './usage.ts';
 
 /**
@@ -43,12 +43,7 @@ export interface BlockStartEvent {
 export type BlockOpening =
   | { readonly kind: 'text' }
   | { readonly kind: 'thinking' }
-  | ({
-      readonly kind: 'tool-call';
-      readonly id: string;
-      readonly name: string;
-      readonly signature?: Signature | undefined;
-    } & TracedCall)
+  | Omit<ToolCallPart, 'input' | 'native'>
   | {
       readonly kind: 'media';
       readonly mediaType: string;
@@ -56,18 +51,8 @@ export type BlockOpening =
       /** An unfinished picture, drawn on the way; only where the request asked for such. */
       readonly isDraft?: true | undefined;
     }
-  | {
-      readonly kind: 'code';
-      readonly language: string;
-      readonly code: string;
-      readonly id?: string | undefined;
-    }
-  | {
-      readonly kind: 'code-result';
-      readonly outcome: 'ok' | 'failed' | 'timeout';
-      readonly output: string;
-      readonly id?: string | undefined;
-    };
+  | Omit<CodePart, 'signature'>
+  | Omit<CodeResultPart, 'signature'>;
 
 export interface BlockDeltaEvent {
   readonly kind: 'block-delta';

@@ -1,6 +1,5 @@
 // Folds a stream of events into one answer: the single decode path of unary replies.
 
-import type { JsonObject } from '../lib/json.ts';
 import {
   type BlockOpening,
   type CanonicalEvent,
@@ -8,7 +7,7 @@ import {
   type GroundingEvent,
   readCallInput,
 } from './event.ts';
-import type { Signature } from './request.ts';
+import type { Signature, ToolCallPart } from './request.ts';
 import { NO_USAGE, type Usage } from './usage.ts';
 
 export interface Reply {
@@ -25,19 +24,11 @@ export interface ReplyChoice {
   readonly grounding: GroundingEvent | undefined;
 }
 
-export type ReplyBlock =
-  | { readonly kind: 'text'; readonly text: string; readonly signature?: Signature | undefined }
-  | { readonly kind: 'thinking'; readonly text: string; readonly signature?: Signature | undefined }
-  | {
-      readonly kind: 'tool-call';
-      readonly id: string;
-      readonly name: string;
-      readonly input: JsonObject;
-      readonly signature?: Signature | undefined;
-    }
-  | (Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }> & {
-      readonly signature?: Signature | undefined;
-    });
+export type ReplyBlock = (
+  | { readonly kind: 'text' | 'thinking'; readonly text: string }
+  | Omit<ToolCallPart, 'trace' | 'native'>
+  | Exclude<BlockOpening, { kind: 'text' | 'thinking' | 'tool-call' }>
+) & { readonly signature?: Signature | undefined };
 
 interface OpenBlock {
   readonly choice: number;
@@ -112,14 +103,10 @@ function closeBlock(block: OpenBlock): ReplyBlock {
     case 'text':
     case 'thinking':
       return { kind: opening.kind, text, signature };
-    case 'tool-call':
-      return {
-        kind: 'tool-call',
-        id: opening.id,
-        name: opening.name,
-        input: readCallInput(text),
-        signature,
-      };
+    case 'tool-call': {
+      const { kind, id, name } = opening;
+      return { kind, id, name, input: readCallInput(text), signature };
+    }
     default:
       return signature === undefined ? opening : { ...opening, signature };
   }
@@ -153,13 +140,8 @@ function* unfoldBlock(block: ReplyBlock, index: number, choice: number): Generat
       yield { kind: 'block-end', index, signature };
       return;
     case 'tool-call': {
-      const { id, name, input } = block;
-      yield {
-        kind: 'block-start',
-        index,
-        choice,
-        block: { kind: 'tool-call', id, name, signature },
-      };
+      const { kind, id, name, input } = block;
+      yield { kind: 'block-start', index, choice, block: { kind, id, name, signature } };
       const json = JSON.stringify(input);
       if (json !== '{}') yield { kind: 'block-delta', index, delta: { kind: 'arguments', json } };
       yield { kind: 'block-end', index };

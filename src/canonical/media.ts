@@ -73,14 +73,9 @@ export function mapMedia(
 }
 
 function mapTurn(turn: Turn, map: (part: MediaPart) => MediaPart): Turn {
-  if (turn.role === 'system' || !turn.parts.some(holdsMedia)) return turn;
+  if (turn.role === 'system') return turn;
   const parts = mapItems(turn.parts, (part) => mapPart(part, map));
   return parts === turn.parts ? turn : { ...turn, parts };
-}
-
-function holdsMedia(part: Part): boolean {
-  if (part.kind !== 'tool-result') return part.kind === 'media';
-  return part.content.some((item) => item.kind === 'media');
 }
 
 function mapPart(part: Part, map: (part: MediaPart) => MediaPart): Part {
@@ -93,16 +88,23 @@ function mapPart(part: Part, map: (part: MediaPart) => MediaPart): Part {
 }
 
 function mapItems<T>(items: readonly T[], map: (item: T) => T): readonly T[] {
-  const mapped = items.map(map);
-  return mapped.every((item, index) => item === items[index]) ? items : mapped;
+  let mapped: T[] | undefined;
+  for (const [index, item] of items.entries()) {
+    const own = map(item);
+    if (own === item) continue;
+    mapped ??= [...items];
+    mapped[index] = own;
+  }
+  return mapped ?? items;
 }
 
 type ImageSize = NonNullable<ImageOptions['size']>;
 
+/** As bodies hold them: null stands for an absent one. */
 export interface ImageFields {
-  readonly size: string | undefined;
-  readonly quality: string | undefined;
-  readonly imageSize: string | undefined;
+  readonly size?: string | null | undefined;
+  readonly quality?: string | null | undefined;
+  readonly imageSize?: string | null | undefined;
 }
 
 export interface ImageFieldContext {
@@ -151,10 +153,11 @@ export function readImageOptions(
   fields: ImageFields,
   context: ImageFieldContext,
 ): ImageOptions | undefined {
-  if ((fields.size ?? fields.quality ?? fields.imageSize) === undefined) return undefined;
-  const aspectRatio = readAspectRatio(fields.size, context);
-  const quality = readQuality(fields.quality, context);
-  const size = readImageSize(fields.imageSize, context) ?? quality;
+  const { size: given, quality, imageSize } = fields;
+  if ((given ?? quality ?? imageSize ?? null) === null) return undefined;
+  const aspectRatio = readAspectRatio(given ?? undefined, context);
+  const sizeOfQuality = readQuality(quality ?? undefined, context);
+  const size = readImageSize(imageSize ?? undefined, context) ?? sizeOfQuality;
   return aspectRatio === undefined && size === undefined ? undefined : { aspectRatio, size };
 }
 
@@ -165,7 +168,7 @@ export function asImageSize(word: string): ImageSize | undefined {
 }
 
 function readAspectRatio(
-  text: string | undefined,
+  text: string | null | undefined,
   { receipt, unknownWord }: ImageFieldContext,
 ): string | undefined {
   const size = text?.trim();
@@ -191,17 +194,17 @@ function nearestRatio(width: number, height: number): string {
 }
 
 function readImageSize(
-  word: string | undefined,
+  word: string | null | undefined,
   { unknownWord }: ImageFieldContext,
 ): ImageSize | undefined {
-  if (word === undefined) return undefined;
+  if (word === undefined || word === null) return undefined;
   const size = asImageSize(word);
   if (size === undefined) throw unknownWord('imageSize', IMAGE_SIZES);
   return size;
 }
 
 function readQuality(
-  text: string | undefined,
+  text: string | null | undefined,
   { unknownWord }: ImageFieldContext,
 ): ImageSize | undefined {
   const word = text?.toLowerCase();

@@ -15,12 +15,9 @@ export type Countable = Pick<CanonicalRequest, 'system' | 'turns' | 'tools'>;
 
 /** Rule of thumb of the vendors' own guides: a token is about four bytes of text. */
 const BYTES_PER_TOKEN = 4;
-/** ai.google.dev, "Token counting": an image tile, a second of audio, a second of video, a page. */
+/** ai.google.dev, "Token counting": an image tile; of a second of audio, a second of video and a page the bytes a token. */
 const IMAGE_TOKENS = 258;
-const AUDIO_BYTES_PER_TOKEN = 1000;
-const VIDEO_BYTES_PER_TOKEN = 1500;
-const DOCUMENT_BYTES_PER_TOKEN = 300;
-const URL_TOKENS = IMAGE_TOKENS;
+const MEDIA_BYTES_PER_TOKEN = { audio: 1000, video: 1500, document: 300 } as const;
 
 /** An estimate, not rounded. */
 export function promptSize({ system, turns, tools }: Countable): number {
@@ -79,21 +76,10 @@ function toolTokens(tool: Tool): number {
   return textTokens(`${tool.name}${tool.description ?? ''}${JSON.stringify(parameters)}`);
 }
 
+/** A medium that is only named by its address counts as a picture. */
 function mediaTokens({ modality, source }: MediaPart): number {
-  if (source.kind !== 'base64') return URL_TOKENS;
-  const bytes = (source.base64.length * 3) / 4;
-  switch (modality) {
-    case 'image':
-      return IMAGE_TOKENS;
-    case 'audio':
-      return bytes / AUDIO_BYTES_PER_TOKEN;
-    case 'video':
-      return bytes / VIDEO_BYTES_PER_TOKEN;
-    case 'document':
-      return bytes / DOCUMENT_BYTES_PER_TOKEN;
-    default:
-      return modality satisfies never;
-  }
+  if (source.kind !== 'base64' || modality === 'image') return IMAGE_TOKENS;
+  return (source.base64.length * 3) / 4 / MEDIA_BYTES_PER_TOKEN[modality];
 }
 
 /** An estimate, not rounded. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { JsonValue } from '../lib/json.ts';
-import { argumentSchemas, mayComeBackChanged, meansTheSame } from './signatures.ts';
+import type { JsonObject, JsonValue } from '../lib/json.ts';
+import { declaredArguments, mayComeBackChanged, meansTheSame } from './signatures.ts';
 
-const SCHEMA: JsonValue = {
+const SCHEMA: JsonObject = {
   type: 'object',
   properties: {
     path: { type: 'string' },
@@ -46,8 +46,8 @@ test.each<[string, JsonValue, JsonValue]>([
   expect(meansTheSame(returned, written, SCHEMA)).toBe(false);
 });
 
-function declared(schema: JsonValue) {
-  return argumentSchemas([['f', schema]]).get('f');
+function declared(parameters: JsonObject | boolean) {
+  return declaredArguments([{ kind: 'function', name: 'f', parameters }]).get('f');
 }
 
 test('arguments may come back changed where defaults are declared at any depth, or a line ends in blanks', () => {

@@ -11,16 +11,16 @@ import type { Part, ServerToolHistory, Signature, Tool, Turn } from './request.t
 const PREFIX = 'gw1';
 const PARTS = ['thinking', 'text', 'tool-call', 'media'] as const;
 
-/** Values documented as stand-ins for a signature that never existed; never real signatures. */
-const SENTINELS = new Set([
-  'skip_thought_signature_validator',
-  'context_engineering_is_the_way_to_go',
-  btoa('skip_thought_signature_validator'),
-  btoa('context_engineering_is_the_way_to_go'),
-]);
-
 /** The documented stand-in for calls that never had a signature (ai.google.dev, "Thought signatures"). */
 export const SIGNATURE_SENTINEL = 'skip_thought_signature_validator';
+
+/** Values documented as stand-ins for a signature that never existed; never real signatures. */
+const SENTINELS = new Set(
+  [SIGNATURE_SENTINEL, 'context_engineering_is_the_way_to_go'].flatMap((word) => [
+    word,
+    btoa(word),
+  ]),
+);
 
 /** The text a client is given: `gw1:<family>:<part>:<value>`. */
 export function writeCarrier(signature: Signature): string {
@@ -222,24 +222,17 @@ export interface ArgumentSchema {
 export type ArgumentSchemas = ReadonlyMap<string, ArgumentSchema>;
 
 /**
- * Undoes changes of a call's arguments that mean nothing: clients fill in defaults of the schema for
+ * To undo changes of a call's arguments that mean nothing: clients fill in defaults of the schema for
  * absent members, and trim line ends.
  */
-export function argumentSchemas(
-  functions: Iterable<readonly [name: string, schema: JsonValue | undefined]>,
-): ArgumentSchemas {
+export function declaredArguments(tools: readonly Tool[]): ArgumentSchemas {
   const schemas = new Map<string, ArgumentSchema>();
-  for (const [name, schema] of functions) {
-    if (schemas.has(name)) continue;
+  for (const tool of tools) {
+    if (tool.kind !== 'function' || schemas.has(tool.name)) continue;
+    const { name, parameters: schema } = tool;
     schemas.set(name, { schema, hasDefaults: once(() => declaresDefaults(schema)) });
   }
   return schemas;
-}
-
-export function declaredArguments(tools: readonly Tool[]): ArgumentSchemas {
-  return argumentSchemas(
-    tools.flatMap((tool) => (tool.kind === 'function' ? [[tool.name, tool.parameters]] : [])),
-  );
 }
 
 /** A blank before the end of a line or of a text, as JSON writes it. */

@@ -63,25 +63,20 @@ export class AnswerTranscript {
       case 'text':
       case 'thinking':
         return { kind: opening.kind, text: '' };
-      case 'tool-call':
-        return {
-          kind: 'tool-call',
-          id: this.#take(opening.id),
-          name: this.#take(opening.name),
-          arguments: '',
-        };
+      case 'tool-call': {
+        const id = this.#take(opening.id);
+        return { kind: 'tool-call', id, name: this.#take(opening.name), arguments: '' };
+      }
       case 'media': {
         const { mediaType, base64 } = opening;
         return { kind: 'media', mediaType, bytes: Math.floor((base64.length * 3) / 4) };
       }
       case 'code':
         return { kind: 'code', language: opening.language, code: this.#take(opening.code) };
-      case 'code-result':
-        return {
-          kind: 'code-result',
-          outcome: opening.outcome,
-          output: this.#take(opening.output),
-        };
+      case 'code-result': {
+        const { kind, outcome } = opening;
+        return { kind, outcome, output: this.#take(opening.output) };
+      }
       default:
         return opening satisfies never;
     }

@@ -3,23 +3,11 @@
 import { createMachineToken } from '../access/access.ts';
 import { isPasswordHash } from '../access/password-hash.ts';
 import type { Settings } from '../config/effective.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { readSentence } from '../lib/localized-message.ts';
 import { loadSecretKey } from '../sealing/secret-key.ts';
 
-export interface AdminClient {
-  /** @throws Error in words for people: refused, or nothing listens. */
-  call(request: AdminRequest): Promise<JsonObject>;
-  /** Lets go of what was opened for the command. */
-  close(): Promise<void>;
-}
-
-export interface AdminRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** From `/api/` on, every value in it encoded. */
-  readonly path: string;
-  readonly body?: JsonObject;
-}
+export type AdminClient = ReturnType<typeof createHttpClient>;
 
 export interface HttpClientOptions {
   /** Without a trailing slash. */
@@ -28,21 +16,25 @@ export interface HttpClientOptions {
   readonly close?: () => Promise<void>;
 }
 
-export function createHttpClient({ url, password, close }: HttpClientOptions): AdminClient {
+export function createHttpClient({ url, password, close }: HttpClientOptions) {
   return {
-    async call({ method, path, body }) {
+    /** @param path from `/api/` on, every value in it encoded. @throws Error in words: refused, or nothing listens */
+    async call(method: Method, path: string, body?: JsonObject): Promise<JsonObject> {
       const headers = new Headers();
       if (password !== undefined) headers.set('authorization', `Bearer ${password}`);
       if (body !== undefined) headers.set('content-type', 'application/json');
       const text = body === undefined ? null : JSON.stringify(body);
       const response = await send(url, path, { method, headers, body: text });
-      const answer = readBody(await response.text());
-      if (response.ok) return answer;
-      throw new Error(sayRefusal(response.status, { url, answer }));
+      const reply = readBody(await response.text());
+      if (response.ok) return reply;
+      throw new Error(sayRefusal(url, response.status, reply.error));
     },
+    /** Lets go of what was opened for the command. */
     close: close ?? (() => Promise.resolve()),
   };
 }
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** Ids may hold slashes, which are sent as they are. */
 export function encodePath(id: string): string {
@@ -75,18 +67,14 @@ function readBody(text: string): JsonObject {
   }
 }
 
-function sayRefusal(
-  status: number,
-  { url, answer }: { readonly url: string; readonly answer: JsonObject },
-): string {
-  const { error } = answer;
-  const message = isJsonObject(error) ? readSentence(error.message ?? null) : undefined;
+function sayRefusal(url: string, status: number, error: JsonValue | undefined): string {
   if (status === 401) {
     return (
       `The gateway at ${url} wants the console password.\n` +
       'Set WEB_PASSWORD, or name a file that holds it with --password-file.'
     );
   }
+  const message = isJsonObject(error) ? readSentence(error.message ?? null) : undefined;
   return message?.text ?? `The program at ${url} answered ${status}.`;
 }
 

@@ -22,8 +22,11 @@ const MAX_NAMED = 5;
 
 export function writeBanner(facts: BannerFacts): string {
   const { version, url } = facts;
+  const others = isEveryAddress(facts.settings.host)
+    ? ' and every other address of this machine'
+    : '';
   const lines = [
-    `isthmus ${version} listens on ${url}${otherAddresses(facts)}`,
+    `isthmus ${version} listens on ${url}${others}`,
     '',
     `  Console   ${describeConsole(facts)}`,
     `  Keys      ${describeKeys(facts)}`,
@@ -36,10 +39,6 @@ export function writeBanner(facts: BannerFacts): string {
     '',
   ];
   return lines.join('\n');
-}
-
-function otherAddresses({ settings }: BannerFacts): string {
-  return isEveryAddress(settings.host) ? ' and every other address of this machine' : '';
 }
 
 function describeConsole({ url, signInUrl }: BannerFacts): string {
@@ -104,18 +103,11 @@ function tries({ url, settings }: BannerFacts): readonly string[] {
   const key = needsKey ? ` -H "authorization: Bearer $API_KEY"` : '';
   const curl = (path: string, body: unknown): string =>
     `curl ${url}${path}${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+  const messages = [{ role: 'user', content: 'Hello' }];
+  const contents = [{ parts: [{ text: 'Hello' }] }];
   return [
-    curl('/v1/chat/completions', {
-      model: 'alpha-3-flash',
-      messages: [{ role: 'user', content: 'Hello' }],
-    }),
-    curl('/v1/messages', {
-      model: 'beta-sonnet-4-6',
-      max_tokens: 200,
-      messages: [{ role: 'user', content: 'Hello' }],
-    }),
-    curl('/v1beta/models/alpha-3-flash:generateContent', {
-      contents: [{ parts: [{ text: 'Hello' }] }],
-    }),
+    curl('/v1/chat/completions', { model: 'alpha-3-flash', messages }),
+    curl('/v1/messages', { model: 'beta-sonnet-4-6', max_tokens: 200, messages }),
+    curl('/v1beta/models/alpha-3-flash:generateContent', { contents }),
   ];
 }

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createPasswordHasher } from '../access/password-hash.ts';
 import { readEnvironment } from '../config/env.ts';
-import type { AdminRequest } from './admin-client.ts';
 import { createConnect } from './connect.ts';
 
 let folder: string;
@@ -38,24 +37,24 @@ function writeSettings(settings: object): void {
   writeFileSync(join(folder, 'gui_config.json'), JSON.stringify(settings));
 }
 
-const request = { method: 'GET', path: '/api/accounts' } as const;
+const request = ['GET', '/api/accounts'] as const;
 
 test('the settings name the gateway and its password', async () => {
   writeSettings({ admin_password: 'from-file', proxy: { host: '0.0.0.0', port } });
   const client = await connectWith()({});
-  expect(await client.call(request)).toEqual({ accounts: [] });
-  await (await connectWith({ WEB_PASSWORD: 'from-environment' })({})).call(request);
+  expect(await client.call(...request)).toEqual({ accounts: [] });
+  await (await connectWith({ WEB_PASSWORD: 'from-environment' })({})).call(...request);
   const path = join(folder, 'password');
   writeFileSync(path, 'from-flag\n');
-  await (await connectWith({ WEB_PASSWORD: 'other' })({ passwordFile: path })).call(request);
+  await (await connectWith({ WEB_PASSWORD: 'other' })({ passwordFile: path })).call(...request);
   expect(shown).toEqual(['Bearer from-file', 'Bearer from-environment', 'Bearer from-flag']);
 });
 
 test('the password of the config file goes to no other address', async () => {
   writeSettings({ api_key: 'sk-own-key', admin_password: 'from-file', proxy: { port: 1 } });
   const url = `http://127.0.0.1:${port}/`;
-  await (await connectWith()({ url })).call(request);
-  await (await connectWith({ WEB_PASSWORD: 'given' })({ url })).call(request);
+  await (await connectWith()({ url })).call(...request);
+  await (await connectWith({ WEB_PASSWORD: 'given' })({ url })).call(...request);
   expect(shown).toEqual([undefined, 'Bearer given']);
 });
 
@@ -70,23 +69,18 @@ test.each([
 test('without a running gateway the data folder itself is worked on', async () => {
   writeSettings({ admin_password: 'from-file' });
   const client = await connectWith()({ local: true });
-  const asked: AdminRequest = {
-    method: 'POST',
-    path: '/api/translate',
-    body: {
-      protocol: 'chat',
-      body: { model: 'alpha-3-flash', messages: [{ role: 'user', content: 'Hi' }] },
-    },
-  };
-  expect(await client.call(asked)).toMatchObject({ upstream: { profile: 'sandbox' } });
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const body = { protocol: 'chat', body: { model: 'alpha-3-flash', messages } };
+  const asked = ['POST', '/api/translate', body] as const;
+  expect(await client.call(...asked)).toMatchObject({ upstream: { profile: 'sandbox' } });
   await client.close();
-  await expect(client.call(asked)).rejects.toThrow('No gateway answers');
+  await expect(client.call(...asked)).rejects.toThrow('No gateway answers');
 });
 
 test('where the password is a hash, commands of this machine show a token of the secret key', async () => {
   const admin_password = await createPasswordHasher().hash('from-file');
   writeSettings({ admin_password, proxy: { host: '127.0.0.1', port } });
   const variables = { ISTHMUS_SECRET_KEY: 'a-secret-key-of-sixteen-characters-or-more' };
-  await (await connectWith(variables)({})).call(request);
+  await (await connectWith(variables)({})).call(...request);
   expect(shown).toEqual([expect.stringMatching(/^Bearer machine-[\w-]{43}$/)]);
 });

@@ -3,13 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { createApp } from '../app.ts';
-import {
-  configPath,
-  type Flags,
-  resolveDataDir,
-  resolveSettings,
-  type Settings,
-} from '../config/effective.ts';
+import { configPath, resolveDataDir, resolveSettings } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
 import { loadConfig } from '../config/file.ts';
 import { createLiveConfig } from '../config/live.ts';
@@ -17,44 +11,40 @@ import { createSystemClock } from '../lib/clock.ts';
 import { ownAddress } from '../lib/net.ts';
 import { type AdminClient, createHttpClient, machineCredential } from './admin-client.ts';
 import { makeDataDir } from './data-folder.ts';
+import type { Said } from './terminal.ts';
 
-export interface ConnectFlags {
-  readonly url?: string | undefined;
-  readonly passwordFile?: string | undefined;
-  readonly dataDir?: string | undefined;
-  /** Works on the data folder, in this process. */
-  readonly local?: boolean | undefined;
-}
+/** With `local` it works on the data folder, in this process. */
+export type ConnectFlags = Said<'url' | 'passwordFile' | 'dataDir', string> &
+  Said<'local', boolean>;
 
 export type Connect = (flags: ConnectFlags) => Promise<AdminClient>;
 
-/**
- * @param readEnvironment asked when a command connects, since it may throw ConfigError
- */
+/** @param readEnvironment asked when a command connects, since it may throw ConfigError */
 export function createConnect(readEnvironment: () => Environment): Connect {
   return async (flags) => {
     const environment = readEnvironment();
     if (!flags.local) return connectToRunning(flags, environment);
     if (flags.url !== undefined) throw new Error('--local and --url do not go together.');
-    return openLocalGateway({ dataDir: flags.dataDir }, environment);
+    return openLocalGateway(flags.dataDir, environment);
   };
 }
 
 /** @throws Error when the address cannot be used; ConfigError */
 async function connectToRunning(
-  flags: ConnectFlags,
+  { url: named, passwordFile, dataDir }: ConnectFlags,
   environment: Environment,
 ): Promise<AdminClient> {
-  const settings = await readSettings({ dataDir: flags.dataDir }, environment);
-  const own = ownAddress(settings.host, settings.port);
-  const url = readUrl(flags.url ?? own);
-  return createHttpClient({ url, password: choosePassword(flags, { settings, environment, url }) });
-}
-
-async function readSettings(flags: Flags, environment: Environment): Promise<Settings> {
-  const { dataDir } = resolveSettings({ flags, environment, file: {} });
-  const { config } = await loadConfig(configPath(dataDir));
-  return resolveSettings({ flags, environment, file: config });
+  const flags = { dataDir };
+  const { config } = await loadConfig(configPath(resolveDataDir(flags, environment)));
+  const settings = resolveSettings({ flags, environment, file: config });
+  const own = readUrl(ownAddress(settings.host, settings.port));
+  const url = named === undefined ? own : readUrl(named);
+  if (passwordFile !== undefined) {
+    return createHttpClient({ url, password: readFileSync(passwordFile, 'utf8').trimEnd() });
+  }
+  // The password of the config file is for the gateway of that file, not for any other address.
+  const password = url === own ? machineCredential(settings) : environment.webPassword;
+  return createHttpClient({ url, password });
 }
 
 function readUrl(text: string): string {
@@ -65,38 +55,19 @@ function readUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** The password of the config file is for the gateway of that file, not for any other address. */
-function choosePassword(
-  { passwordFile }: ConnectFlags,
-  {
-    settings,
-    environment,
-    url,
-  }: {
-    readonly settings: Settings;
-    readonly environment: Environment;
-    readonly url: string;
-  },
-): string | undefined {
-  if (passwordFile !== undefined) return readFileSync(passwordFile, 'utf8').trimEnd();
-  return url === readUrl(ownAddress(settings.host, settings.port))
-    ? machineCredential(settings)
-    : environment.webPassword;
-}
-
 /**
  * The admin API on a data folder without a running gateway, in the process of the command. Listens on a free loopback port that nobody else is told, under the same console password.
  * @throws ConfigError, or whatever keeps the gateway itself from starting
  */
-async function openLocalGateway(flags: Flags, environment: Environment): Promise<AdminClient> {
-  const dataDir = resolveDataDir(flags, environment);
+async function openLocalGateway(folder: string | undefined, environment: Environment) {
+  const dataDir = resolveDataDir({ dataDir: folder }, environment);
   makeDataDir(dataDir);
   const clock = createSystemClock();
   const log = Object.assign(pino({ level: 'silent' }), { request() {} });
   const config = await createLiveConfig({
     path: configPath(dataDir),
     environment,
-    flags: { ...flags, host: '127.0.0.1', port: 0 },
+    flags: { dataDir, host: '127.0.0.1', port: 0 },
     clock,
     log,
   });

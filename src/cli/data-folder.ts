@@ -14,16 +14,18 @@ const OTHERS = 0o077;
  * @throws Error naming the folder and the way out, also when nothing can be stored in it
  */
 export function makeDataDir(path: string): string | undefined {
-  attempt(path, 'made', () => makeFolder(resolve(path)));
-  // Rights alone do not tell: a file system may be mounted for reading only.
-  attempt(path, 'written', () => {
-    try {
-      rmdirSync(mkdtempSync(join(path, '.try-')));
-    } catch (error) {
-      // Model requests need no room; what does says so itself.
-      if (!isOutOfRoom(error)) throw error;
-    }
-  });
+  try {
+    makeFolder(resolve(path));
+  } catch (error) {
+    throw unusable(path, 'made', error);
+  }
+  try {
+    // Rights alone do not tell: a file system may be mounted for reading only.
+    rmdirSync(mkdtempSync(join(path, '.try-')));
+  } catch (error) {
+    // Model requests need no room; what does says so itself.
+    if (!isOutOfRoom(error)) throw unusable(path, 'written', error);
+  }
   return keepPrivate(path);
 }
 
@@ -70,14 +72,8 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-function attempt(path: string, what: 'made' | 'written', action: () => void): void {
-  try {
-    action();
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(
-      `The data folder ${path} cannot be ${what}: ${why}\nName another with --data-dir or ISTHMUS_DATA_DIR.`,
-      { cause: error },
-    );
-  }
+function unusable(path: string, what: 'made' | 'written', error: unknown): Error {
+  const why = error instanceof Error ? error.message : String(error);
+  const message = `The data folder ${path} cannot be ${what}: ${why}\nName another with --data-dir or ISTHMUS_DATA_DIR.`;
+  return new Error(message, { cause: error });
 }

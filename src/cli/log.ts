@@ -29,9 +29,12 @@ const GATHER_MS = 250;
 /** Of an error: each may have another. */
 const MAX_CAUSES = 3;
 
+const NO_SECRETS: readonly string[] = [];
+
 export function createLog(options: LogOptions): GatewayLog {
   const { files, clock, secrets = () => NO_SECRETS, isTerminal } = options;
-  const output = options.output ?? openErrorOutput();
+  // What waits is written when the process ends, however it ends by itself.
+  const output = options.output ?? pino.destination({ fd: 2, sync: false, maxWrite: 65_536 });
   const spell = createSpeller();
   const redactorOf = memoize((known: readonly string[]) => createRedactor(known, spell));
   // Cleaned together, lines cost a fraction of what each does alone; no pattern of a credential spans two.
@@ -82,13 +85,6 @@ function sayError(error: unknown, causes = MAX_CAUSES): unknown {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const isSaid = cause instanceof Error && causes > 0;
   return { name, message, code, cause: isSaid ? sayError(cause, causes - 1) : undefined };
-}
-
-const NO_SECRETS: readonly string[] = [];
-
-/** What waits is written when the process ends, however it ends by itself. */
-function openErrorOutput(): ReturnType<typeof pino.destination> {
-  return pino.destination({ fd: 2, sync: false, maxWrite: 65_536 });
 }
 
 /** `12:34:56 WARN  What happened. name=value`; escapes stay escapes, so that nothing steers the terminal. */

@@ -105,7 +105,7 @@ test.each<[JsonObject[], string | undefined]>([
       terminal: createFakeTerminal({ answers: [SECRETS.key] }),
       clock: impatientClock,
       connect: async () => ({
-        async call({ method, body }) {
+        async call(method, _path, body) {
           if (method === 'GET') return { upstreams };
           sent.push(body?.upstream);
           return { id: 'acc_1', label: 'work' };
@@ -249,7 +249,7 @@ test('the password goes to the gateway alone, not where that sends it', async ()
     url: `http://127.0.0.1:${portOf(redirecting)}`,
     password: PASSWORD,
   });
-  await expect(client.call({ method: 'GET', path: '/api/accounts' })).rejects.toThrow('No gateway');
+  await expect(client.call('GET', '/api/accounts')).rejects.toThrow('No gateway');
   expect(seen).toEqual([]);
   for (const server of [other, redirecting]) server.close();
 });
@@ -262,12 +262,8 @@ function portOf(server: Server): number {
 test('a gateway that is not there, or wants another password, is said with the way out', async () => {
   const { url } = admin.edge;
   const wrong = createHttpClient({ url, password: 'wrong' });
-  await expect(wrong.call({ method: 'GET', path: '/api/accounts' })).rejects.toThrow(
-    'wants the console password',
-  );
+  await expect(wrong.call('GET', '/api/accounts')).rejects.toThrow('wants the console password');
   await admin.edge.server.close();
   const gone = createHttpClient({ url, password: PASSWORD });
-  await expect(gone.call({ method: 'GET', path: '/api/accounts' })).rejects.toThrow(
-    'Start it with "isthmus serve"',
-  );
+  await expect(gone.call('GET', '/api/accounts')).rejects.toThrow('Start it with "isthmus serve"');
 });

@@ -3,7 +3,10 @@ import { createProgram } from './program.ts';
 
 /** What the program says to the words before it ends; it never comes to serving. */
 async function refusal(...words: string[]): Promise<string> {
-  const program = createProgram({ onServer: () => undefined, onReady: () => undefined });
+  const program = createProgram(
+    () => undefined,
+    () => undefined,
+  );
   const said: string[] = [];
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureOutput({ writeErr: (text) => void said.push(text) });

@@ -5,21 +5,16 @@ import { VERSION } from '../app.ts';
 import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from '../config/values.ts';
 import { createSystemClock } from '../lib/clock.ts';
-import type { RemoveFlags } from './accounts.ts';
-import type { AddFlags } from './add-account.ts';
+import type { AddFlags, ExportFlags, ImportFlags, RemoveFlags } from './admin-commands.ts';
 import type { Connect, ConnectFlags } from './connect.ts';
 import { type RunningServer, serve } from './serve.ts';
-import { type CommandContext, createTerminal } from './terminal.ts';
-import type { ExportFlags, ImportFlags } from './transfer-accounts.ts';
+import { type Context, createTerminal, type Said } from './terminal.ts';
 
-export interface ProgramOptions {
-  /** Given the server as soon as it can be stopped, before it listens. */
-  readonly onServer: (server: RunningServer) => void;
-  /** Called when the server listens. */
-  readonly onReady: () => void;
-}
-
-export function createProgram({ onServer, onReady }: ProgramOptions): Command {
+/**
+ * @param onServer given the server as soon as it can be stopped, before it listens
+ * @param onReady called when the server listens
+ */
+export function createProgram(onServer: (server: RunningServer) => void, onReady: () => void) {
   const program = new Command('isthmus')
     .description('One local address for every model client.')
     .version(VERSION);
@@ -28,21 +23,15 @@ export function createProgram({ onServer, onReady }: ProgramOptions): Command {
     .description('run the gateway')
     .option('--host <address>', 'address to listen on', checked(readHost))
     .option('--port <number>', 'port to listen on; 0 takes a free one', checked(readPort))
-    .option(
-      '--auth-mode <mode>',
-      AUTH_MODES.join(' | '),
-      checked((text) => readWord(text, AUTH_MODES)),
-    )
-    .option(
-      '--log-level <level>',
-      LOG_LEVELS.join(' | '),
-      checked((text) => readWord(text, LOG_LEVELS)),
-    )
+    .option('--auth-mode <mode>', AUTH_MODES.join(' | '), oneOf(AUTH_MODES))
+    .option('--log-level <level>', LOG_LEVELS.join(' | '), oneOf(LOG_LEVELS))
     .option('--data-dir <folder>', 'folder of all that the gateway stores')
     .allowExcessArguments()
     .action(async (flags, { args: [word] }: Command) => {
       // It is the default command: what is no command at all arrives here.
-      if (word !== undefined) program.error(unknownCommand(word));
+      if (word !== undefined) {
+        program.error(`error: there is no command '${word}'; isthmus --help lists those there are`);
+      }
       const server = await serve(flags);
       onServer(server);
       await server.listen();
@@ -56,10 +45,6 @@ export function createProgram({ onServer, onReady }: ProgramOptions): Command {
   return program;
 }
 
-function unknownCommand(word: string): string {
-  return `error: there is no command '${word}'; isthmus --help lists those there are`;
-}
-
 function checked<Value>(read: (text: string) => Value): (text: string) => Value {
   return (text) => {
     try {
@@ -70,7 +55,11 @@ function checked<Value>(read: (text: string) => Value): (text: string) => Value 
   };
 }
 
-export interface AdminCommandOptions extends Pick<CommandContext, 'terminal' | 'clock'> {
+function oneOf<Word extends string>(words: readonly Word[]): (text: string) => Word {
+  return checked((text) => readWord(text, words));
+}
+
+export interface AdminCommandOptions extends Pick<Context, 'terminal' | 'clock'> {
   readonly connect: Connect;
 }
 
@@ -79,7 +68,8 @@ type Flags = ConnectFlags &
   AddFlags &
   RemoveFlags &
   ImportFlags &
-  ExportFlags & { readonly json?: boolean | undefined };
+  ExportFlags &
+  Said<'json', boolean>;
 
 /** A command that works on a gateway through its admin API. */
 interface AdminCommand {
@@ -88,9 +78,12 @@ interface AdminCommand {
   readonly isDefault?: boolean;
   readonly argument?: readonly [name: string, description: string];
   readonly options?: readonly Option[];
-  /** `name` is the argument. What the command does is loaded here: `serve` needs none of it. */
-  run(context: CommandContext, name: string, flags: Flags): Promise<void>;
+  /** What the command does, with its argument. */
+  load(): Promise<(context: Context, name: string, flags: Flags) => Promise<void>>;
 }
+
+/** Loaded when one is given: `serve` needs none of them. */
+const commands = () => import('./admin-commands.ts');
 
 const ACCOUNT = ['<account>', 'id or label of the account'] as const;
 const GENERATE = new Option('--generate', 'also ask for a one-token answer, which costs that');
@@ -101,7 +94,7 @@ const ACCOUNT_COMMANDS: readonly AdminCommand[] = [
     name: 'list',
     description: 'list the accounts with their state',
     isDefault: true,
-    run: async (context) => (await import('./accounts.ts')).listAccounts(context),
+    load: async () => (await commands()).listAccounts,
   },
   {
     name: 'add',
@@ -123,29 +116,26 @@ const ACCOUNT_COMMANDS: readonly AdminCommand[] = [
       new Option('--notes <text>', 'for people'),
       new Option('--proxy-file <file>', 'file of the proxy address of the account'),
     ],
-    run: async (context, _, flags) => (await import('./add-account.ts')).addAccount(context, flags),
+    load: async () => (await commands()).addAccount,
   },
   {
     name: 'test',
     description: 'try credential, model list and quota of an account',
     argument: ACCOUNT,
     options: [GENERATE],
-    run: async (context, name, flags) =>
-      (await import('./accounts.ts')).testAccount(context, name, flags),
+    load: async () => (await commands()).testAccount,
   },
   {
     name: 'enable',
     description: 'let an account serve again',
     argument: ACCOUNT,
-    run: async (context, name) =>
-      (await import('./accounts.ts')).switchAccount(context, name, 'enable'),
+    load: async () => (await commands()).switchAccount('enable'),
   },
   {
     name: 'disable',
     description: 'take an account out',
     argument: ACCOUNT,
-    run: async (context, name) =>
-      (await import('./accounts.ts')).switchAccount(context, name, 'disable'),
+    load: async () => (await commands()).switchAccount('disable'),
   },
   {
     name: 'remove',
@@ -155,8 +145,7 @@ const ACCOUNT_COMMANDS: readonly AdminCommand[] = [
       new Option('--revoke', 'also take its grant back at the provider'),
       new Option('-y, --yes', 'do not ask'),
     ],
-    run: async (context, name, flags) =>
-      (await import('./accounts.ts')).removeAccount(context, name, flags),
+    load: async () => (await commands()).removeAccount,
   },
   {
     name: 'import',
@@ -167,8 +156,7 @@ const ACCOUNT_COMMANDS: readonly AdminCommand[] = [
       new Option('--upstream <id>', 'where they belong; an export knows it itself'),
       new Option('--passphrase-file <file>', 'file of the passphrase of a sealed export'),
     ],
-    run: async (context, file, flags) =>
-      (await import('./transfer-accounts.ts')).importAccounts(context, file, flags),
+    load: async () => (await commands()).importAccounts,
   },
   {
     name: 'export',
@@ -178,8 +166,7 @@ const ACCOUNT_COMMANDS: readonly AdminCommand[] = [
       new Option('--passphrase-file <file>', 'file of the passphrase'),
       new Option('--force', 'replace the file when it is there'),
     ],
-    run: async (context, file, flags) =>
-      (await import('./transfer-accounts.ts')).exportAccounts(context, file, flags),
+    load: async () => (await commands()).exportAccounts,
   },
 ];
 
@@ -187,13 +174,13 @@ const ROOT_COMMANDS: readonly AdminCommand[] = [
   {
     name: 'models',
     description: 'list the models clients may ask for',
-    run: async (context) => (await import('./models.ts')).listModels(context),
+    load: async () => (await commands()).listModels,
   },
   {
     name: 'route',
     description: 'explain where a model name goes',
     argument: ['<name>', 'a model name as a client would send it'],
-    run: async (context, name) => (await import('./models.ts')).explainRoute(context, name),
+    load: async () => (await commands()).explainRoute,
   },
 ];
 
@@ -221,8 +208,10 @@ function addCommand(parent: Command, row: AdminCommand, options: AdminCommandOpt
     const flags = command.opts<Flags>();
     const client = await connect(flags);
     try {
-      const context = { client, terminal, clock, isJson: flags.json === true };
-      await row.run(context, command.args[0] ?? '', flags);
+      const answer: Context['answer'] = (body, sayInWords) =>
+        flags.json ? terminal.print(JSON.stringify(body, null, 2)) : sayInWords();
+      const run = await row.load();
+      await run({ client, terminal, clock, answer }, command.args[0] ?? '', flags);
     } finally {
       await client.close();
     }

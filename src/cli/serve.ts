@@ -18,15 +18,10 @@ import { writeBanner } from './banner.ts';
 import { makeDataDir } from './data-folder.ts';
 import { createLog } from './log.ts';
 
-export interface RunningServer {
-  /** Resolves when it listens and the banner is printed. @throws Error with the way out when it cannot listen there. */
-  listen(): Promise<void>;
-  /** Drains and closes; resolves when everything is closed. */
-  close(): Promise<void>;
-}
+export type RunningServer = Awaited<ReturnType<typeof serve>>;
 
 /** Builds the gateway; it can be closed from here on. @throws ConfigError */
-export async function serve(flags: Flags): Promise<RunningServer> {
+export async function serve(flags: Flags) {
   const environment = readEnvironment();
   const clock = createSystemClock();
   const dataDir = resolveDataDir(flags, environment);
@@ -46,26 +41,26 @@ export async function serve(flags: Flags): Promise<RunningServer> {
   const openFiles = readOpenFiles();
   warnOfFewFiles(openFiles, log);
   const newKeyFile = (await ensureKey(config)) ? path : undefined;
-  const app = await createApp({
-    ...{ config, clock, log, logFiles, openFiles },
-    random: Math.random,
-  });
+  const { random } = Math;
+  const app = await createApp({ config, clock, log, logFiles, openFiles, random });
   const claim = claimFolder(dataDir);
   if (!claim.isOurs) log.warn({ dataDir }, SHARED_FOLDER);
   return {
-    async listen() {
+    /** Resolves when it listens and the banner is printed. @throws Error with the way out when it cannot listen there. */
+    async listen(): Promise<void> {
       const { url } = await app.server.listen().catch((error: unknown) => {
         throw explainListening(error, config.current());
       });
       const { version, isSandbox } = app;
       const settings = config.current();
       log.info({ version, url }, 'The gateway listens.');
-      const accounts = accountsAtWork(app);
-      const facts = { version, url, settings, accounts, isSandbox, newKeyFile };
-      console.log(writeBanner({ ...facts, signInUrl: signInUrl(app, url, settings) }));
+      const facts = { version, url, settings, isSandbox, newKeyFile };
+      const links = { accounts: accountsAtWork(app), signInUrl: signInUrl(app, url, settings) };
+      console.log(writeBanner({ ...facts, ...links }));
       app.start();
     },
-    async close() {
+    /** Drains and closes; resolves when everything is closed. */
+    async close(): Promise<void> {
       log.info({}, 'The gateway stops.');
       await app.close();
       claim.release();
@@ -122,8 +117,8 @@ const CLAIM_FILE = 'running.lock';
 const SQLITE_BUSY = 5;
 
 /**
- * Claims the folder as long as this process lives: a second gateway would not see changes of the first. The lock is SQLite's on an empty file: the system
- * takes it back from a process that is killed, and node has no other that it would.
+ * Claims the folder as long as this process lives: a second gateway would not see changes of the first. The lock is
+ * SQLite's on an empty file: the system takes it back from a process that is killed, and node has no other that it would.
  */
 export function claimFolder(dataDir: string) {
   const path = join(dataDir, CLAIM_FILE);
@@ -168,11 +163,10 @@ function readLimits(): string | undefined {
   }
 }
 
+type Listening = Pick<Settings, 'host' | 'port'>;
+
 /** The error of a listening socket with the way out behind its message; any other error as it is. */
-export function explainListening(
-  error: unknown,
-  { host, port }: Pick<Settings, 'host' | 'port'>,
-): unknown {
+export function explainListening(error: unknown, { host, port }: Listening): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const wayOuts: Readonly<Record<string, string>> = {
     EADDRINUSE: 'Another program listens there. Choose another port with --port or PORT.',

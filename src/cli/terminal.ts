@@ -10,29 +10,20 @@ import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { readSentence } from '../lib/localized-message.ts';
 import type { AdminClient } from './admin-client.ts';
 
-export interface Terminal {
-  /** True when a person can be asked. */
-  readonly isInteractive: boolean;
-  print(text: string): void;
-  /** For people only: hints and progress, kept apart from what is asked for. */
-  note(text: string): void;
-  /** One line; '' when the input ends before. @throws the signal's reason when it aborts first */
-  ask(question: string, signal?: AbortSignal): Promise<string>;
-  /** One line that is not shown. */
-  askSecret(question: string): Promise<string>;
-  /** All of the standard input. */
-  readInput(): Promise<string>;
-  /** The command did its work, and the answer is no. */
-  setFailed(): void;
-}
+export type Terminal = ReturnType<typeof createTerminal>;
 
-export function createTerminal(): Terminal {
+export function createTerminal() {
   return {
+    /** True when a person can be asked. */
     isInteractive: process.stdin.isTTY === true,
-    print: (text) => console.log(text),
-    note: (text) => console.error(text),
-    ask: (question, signal) => askLine(question, { output: process.stderr, signal }),
-    async askSecret(question) {
+    print: (text: string): void => console.log(text),
+    /** For people only: hints and progress, kept apart from what is asked for. */
+    note: (text: string): void => console.error(text),
+    /** One line; '' when the input ends before. @throws the signal's reason when it aborts first */
+    ask: (question: string, signal?: AbortSignal): Promise<string> =>
+      askLine(question, { output: process.stderr, signal }),
+    /** One line that is not shown. */
+    async askSecret(question: string): Promise<string> {
       process.stderr.write(question);
       // Takes the echo of what is typed.
       const output = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -40,8 +31,9 @@ export function createTerminal(): Terminal {
       process.stderr.write('\n');
       return answer;
     },
-    readInput: () => readAll(process.stdin),
-    setFailed: () => {
+    readInput: (): Promise<string> => readAll(process.stdin),
+    /** The command did its work, and the answer is no. */
+    setFailed: (): void => {
       process.exitCode = 1;
     },
   };
@@ -71,14 +63,21 @@ async function askLine(
   }
 }
 
-/** Columns as wide as their widest cell; the head in capitals. */
-export function writeTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head.map((title) => title.toUpperCase()), ...rows.map((row) => row.map(plain))];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column]))));
+/** The title of each column, and the field it shows or what is said of an object there. */
+type Columns = Readonly<Record<string, string | ((object: JsonObject) => string)>>;
+
+/** Columns as wide as their widest cell; the titles in capitals. */
+export function writeTable(columns: Columns, objects: readonly JsonObject[]): string {
+  const cells = Object.values(columns);
+  const rows = objects.map((object) =>
+    cells.map((cell) => plain(typeof cell === 'string' ? textOf(object, cell) : cell(object))),
+  );
+  const lines = [Object.keys(columns).map((title) => title.toUpperCase()), ...rows];
+  const widths = cells.map((_, at) => Math.max(...lines.map((line) => widthOf(line[at]))));
   return lines
     .map((line) =>
       line
-        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
+        .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - widthOf(cell)))
         .join('  ')
         .trimEnd(),
     )
@@ -94,13 +93,9 @@ function widthOf(cell: string | undefined): number {
   return [...(cell ?? '')].length;
 }
 
-/** A file, the standard input or a hidden prompt, never an argument. */
-export interface SecretSource {
-  /** A path; `-` is the standard input. */
+/** A file (`-` is the standard input) or a hidden prompt, never an argument; the flag is named when nobody can be asked. */
+interface SecretSource extends Readonly<Record<'question' | 'flag', string>> {
   readonly file: string | undefined;
-  readonly question: string;
-  /** Named when there is nobody to ask. */
-  readonly flag: string;
 }
 
 /** A secret in one line. @throws Error when nothing was given */
@@ -148,10 +143,13 @@ export function textsOf(object: JsonObject, field: string): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-export interface CommandContext {
+/** Flags of a command that may have been said. */
+export type Said<Names extends string, Value> = { readonly [Name in Names]?: Value | undefined };
+
+export interface Context {
   readonly client: AdminClient;
   readonly terminal: Terminal;
   readonly clock: Clock;
-  /** The answer as JSON instead of words. */
-  readonly isJson: boolean;
+  /** Prints an answer of the gateway as JSON where that is wanted, else in words. */
+  answer(body: JsonObject, sayInWords: () => void): void;
 }

@@ -6,6 +6,7 @@ import { hashPasswordIn, type PasswordHasher } from '../access/password-hash.ts'
 import type { Credential } from '../accounts/account.ts';
 import type { SeedAccount } from '../accounts/account-book.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
+import { valueAt, wrap } from '../admin/config/sections.ts';
 import { configPath } from '../config/effective.ts';
 import { mergePatch } from '../config/file.ts';
 import { type ConfigLog, gatewaySecrets, type LiveConfig } from '../config/live.ts';
@@ -117,16 +118,9 @@ function sealCredentials(raw: JsonObject, vault: Vault | undefined): JsonObject 
   ];
   let patch: JsonObject = {};
   for (const { path, context } of places) {
-    const secret = path.reduce<JsonValue | undefined>(
-      (value, key) => (isJsonObject(value) ? value[key] : undefined),
-      raw,
-    );
+    const secret = valueAt(raw, path);
     if (typeof secret !== 'string' || secret.trim() === '' || isSealed(secret)) continue;
-    const sealed = path.reduceRight<JsonValue>(
-      (value, key) => ({ [key]: value }),
-      vault.seal(secret, context),
-    );
-    if (isJsonObject(sealed)) patch = mergePatch(patch, sealed);
+    patch = mergePatch(patch, wrap(path, vault.seal(secret, context)));
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
 }

@@ -7,7 +7,7 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
 import { connectFeed } from '../admin/monitor/events.ts';
-import type { GatewayFacts } from '../admin/monitor/options.ts';
+import type { GatewayFacts } from '../admin/options.ts';
 import type { Settings } from '../config/effective.ts';
 import type { UpstreamProfile } from '../config/values.ts';
 import { createId } from '../lib/ids.ts';

@@ -1,6 +1,6 @@
 // Builds the path of a model request after the edge: routing, dispatch, accounts, upstreams.
 
-import { GatewayError } from '../canonical/error.ts';
+import { gatewayError } from '../canonical/error.ts';
 import type { ListedModel, ModelTask } from '../canonical/model.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
 import { createId } from '../lib/ids.ts';
@@ -75,8 +75,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const route = (name: string, account?: string): ReturnType<Router['route']> => {
     const message = missing(account);
     if (message === undefined) return router.route(name);
-    const retryAfterMs = MISSING_RETRY_MS;
-    throw new GatewayError({ kind: 'upstream-auth', source: 'gateway', message, retryAfterMs });
+    throw gatewayError('upstream-auth', message, { retryAfterMs: MISSING_RETRY_MS });
   };
   return {
     backend,

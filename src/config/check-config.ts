@@ -19,7 +19,7 @@ export function checkConfig(raw: JsonValue): CheckedConfig {
   const problems = isGood
     ? []
     : errors.filter(isOwnError).map((error) => told`${jsonPath(error)}: ${sayError(error)}`);
-  problems.push(...nearMissesIn(raw, CONFIG_SCHEMA, ''));
+  problems.push(...nearMissesIn(raw));
   if (problems.length > 0) return { kind: 'bad', problems: distinct(problems) };
   // The one narrowing of this file: the schema just said so.
   const config = raw as ConfigFile & JsonObject;
@@ -48,12 +48,12 @@ function jsonPath({ instancePath }: SchemaError): string {
   return path.join('') || '(root)';
 }
 
+/** A word counts in any case: it is named once. */
 function sayError(error: SchemaError): string | Sentence {
   const { keyword, params } = error;
-  if (keyword === 'enum' && 'allowedValues' in params && Array.isArray(params.allowedValues)) {
-    return sayWords([...new Set(params.allowedValues.map((word) => String(word).toLowerCase()))]);
-  }
-  return sayKeyword(error);
+  if (keyword !== 'enum' || !('allowedValues' in params)) return sayKeyword(error);
+  const words = [params.allowedValues].flat().map((word) => String(word).toLowerCase());
+  return sayWords([...new Set(words)]);
 }
 
 /** What a schema cannot check: the values of `schema`, each by its own reader. */
@@ -61,71 +61,48 @@ function valueProblems(section: JsonObject, schema: SettingSchema, path = ''): S
   return Object.entries(schema.properties ?? {}).flatMap(([key, { check, ...inner }]) => {
     const value = section[key];
     if (isJsonObject(value)) return valueProblems(value, inner, `${path}${key}.`);
-    return check === undefined || value === undefined
-      ? []
-      : tryValues(`${path}${key}`, check, value);
+    if (check === undefined || value === undefined) return [];
+    try {
+      for (const text of [value].flat()) check(String(text));
+      return [];
+    } catch (error) {
+      if (error instanceof ValueError) return [told`${path + key}: ${error.sentence}`];
+      throw error;
+    }
   });
 }
 
-function tryValues(path: string, check: (text: string) => string, value: JsonValue): Sentence[] {
-  try {
-    for (const text of [value].flat()) check(String(text));
-    return [];
-  } catch (error) {
-    if (error instanceof ValueError) return [told`${path}: ${error.sentence}`];
-    throw error;
-  }
+/** A key that is no setting's, with those its object may have, and which of them are free. */
+export interface UnknownKey extends Readonly<Record<'path' | 'known' | 'free', readonly string[]>> {
+  readonly value: JsonValue;
 }
 
-/** A key that is no setting's. */
-export interface UnknownKey {
-  readonly path: readonly string[];
-  /** What its object may have. */
-  readonly known: readonly string[];
-}
-
-/** The keys of a merge patch that nothing would ever read; those it takes out are not among them. */
+/** The keys that nothing would ever read. */
 export function findUnknownKeys(
   section: JsonObject,
   { properties = {}, additionalProperties: each }: SettingSchema = CONFIG_SCHEMA,
-  path: readonly string[] = [],
+  above: readonly string[] = [],
 ): readonly UnknownKey[] {
+  const known = Object.keys(properties);
+  const free = known.filter((name) => !Object.hasOwn(section, name));
   return Object.entries(section).flatMap(([key, value]) => {
-    if (value === null) return [];
     const inner = Object.hasOwn(properties, key) ? properties[key] : each;
-    if (inner === undefined) return [{ path: [...path, key], known: Object.keys(properties) }];
+    const path = [...above, key];
+    if (inner === undefined) return [{ path, value, known, free }];
     const holdsSettings =
       inner.properties !== undefined || inner.additionalProperties !== undefined;
-    return isJsonObject(value) && holdsSettings
-      ? findUnknownKeys(value, inner, [...path, key])
-      : [];
+    return isJsonObject(value) && holdsSettings ? findUnknownKeys(value, inner, path) : [];
   });
 }
 
 /** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */
-function nearMissesIn(section: JsonObject, schema: SettingSchema, path: string): Sentence[] {
-  const known = schema.properties ?? {};
-  const names = Object.keys(known);
-  return Object.entries(section).flatMap(([key, value]) => {
-    const inner = Object.hasOwn(known, key) ? known[key] : undefined;
-    if (inner !== undefined) return nestedIn(value, inner, `${path}${key}.`);
-    const free = names.filter((name) => !Object.hasOwn(section, name));
-    const meant = nearestName(key, free);
+function nearMissesIn(raw: JsonObject): Sentence[] {
+  return findUnknownKeys(raw).flatMap(({ path, free }) => {
+    const meant = nearestName(path.at(-1) ?? '', free);
     if (meant === undefined) return [];
     const why = told`unknown key; was "${meant}" meant? (Its setting would be lost.)`;
-    return [told`${path + key}: ${why}`];
+    return [told`${path.join('.')}: ${why}`];
   });
-}
-
-function nestedIn(value: JsonValue, schema: SettingSchema, path: string): Sentence[] {
-  if (!isJsonObject(value)) return [];
-  const { additionalProperties: each } = schema;
-  if (each !== undefined) {
-    return Object.entries(value).flatMap(([name, inner]) =>
-      nestedIn(inner, each, `${path}${name}.`),
-    );
-  }
-  return schema.properties === undefined ? [] : nearMissesIn(value, schema, path);
 }
 
 /** What TypeBox says of a value that does not fit. */
@@ -137,16 +114,8 @@ export interface SchemaError {
 }
 
 /** Of a keyword that no schema of ours has, what TypeBox says of it. */
-export function sayKeyword({ keyword, message, params }: SchemaError): string | Sentence {
-  return wordsOf(keyword, Object.fromEntries(Object.entries(params))) ?? message;
-}
-
-/** @param values of a list of words, in the spelling to be shown */
-function sayWords(values: readonly unknown[]): Sentence {
-  return told`must be one of ${values.map(String).join(', ')}`;
-}
-
-function wordsOf(keyword: string, params: Readonly<Record<string, unknown>>): Sentence | undefined {
+export function sayKeyword({ keyword, message, params: given }: SchemaError): string | Sentence {
+  const params: Readonly<Record<string, unknown>> = { ...given };
   const limit = String(params.limit);
   switch (keyword) {
     case 'type':
@@ -165,7 +134,7 @@ function wordsOf(keyword: string, params: Readonly<Record<string, unknown>>): Se
     case 'maximum':
       return told`must be ${String(params.comparison)} ${limit}`;
     case 'enum':
-      return Array.isArray(params.allowedValues) ? sayWords(params.allowedValues) : undefined;
+      return Array.isArray(params.allowedValues) ? sayWords(params.allowedValues) : message;
     case 'pattern':
       return told`must match pattern "${String(params.pattern)}"`;
     case 'const':
@@ -177,6 +146,11 @@ function wordsOf(keyword: string, params: Readonly<Record<string, unknown>>): Se
     case 'required':
       return told`lacks ${[params.requiredProperties].flat().join(', ')}`;
     default:
-      return undefined;
+      return message;
   }
+}
+
+/** @param values of a list of words, in the spelling to be shown */
+function sayWords(values: readonly unknown[]): Sentence {
+  return told`must be one of ${values.map(String).join(', ')}`;
 }

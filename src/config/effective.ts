@@ -4,12 +4,11 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
-import { DEFAULT_DIST_PATH, type Environment } from './env.ts';
+import { DEFAULT_DIST_PATH, type Environment, VARIABLES } from './env.ts';
 import {
   type ConfigFile,
   type FamiliesSettings,
   PROXY_SCHEMA,
-  type ProxySettings,
   readSection,
   type TargetsSettings,
 } from './settings.ts';
@@ -21,38 +20,13 @@ import {
   type UpstreamDefinition,
   type UpstreamSeed,
 } from './upstreams.ts';
-import { AUTH_MODES, type AuthMode, readWord, type TraceSampler } from './values.ts';
+import { AUTH_MODES, readWord } from './values.ts';
 
 /** What the command line says; absent means nothing was said. */
 export type Flags = Pick<Environment, 'host' | 'port' | 'authMode' | 'logLevel' | 'dataDir'>;
 
-type FileSettings = Omit<ProxySettings, 'authMode' | 'targets' | 'families' | 'thinking'>;
-
 /** The values of `proxy`, and what the environment adds to them. */
-export interface Settings extends FileSettings {
-  readonly authMode: AuthMode;
-  /** The key clients send; undefined when none is configured. */
-  readonly apiKey: string | undefined;
-  /** Console login: `WEB_PASSWORD`, then `admin_password`, then the API key. */
-  readonly consolePassword: string | undefined;
-  readonly distPath: string;
-  readonly families: FamiliesSettings;
-  /** The steps of models that mappings go to as `@name`. */
-  readonly targets: TargetsSettings;
-  readonly thinking: ThinkingMode;
-  readonly dataDir: string;
-  /** Of the config file and the environment; ids are unique. */
-  readonly upstreams: readonly UpstreamDefinition[];
-  /** Accounts of the environment, by the profile's name as the id of their upstream. */
-  readonly upstreamSeeds: readonly UpstreamSeed[];
-  readonly databaseUrl: string | undefined;
-  readonly redisUrl: string | undefined;
-  /** Where traces and metrics go; undefined when nowhere. */
-  readonly telemetry: TelemetrySettings | undefined;
-  readonly secretKey: string | undefined;
-  /** What was set but does nothing, for the log and the overview. */
-  readonly warnings: readonly Sentence[];
-}
+export type Settings = Readonly<ReturnType<typeof resolveSettings>>;
 
 export interface SettingsSources {
   readonly flags?: Flags | undefined;
@@ -65,35 +39,45 @@ const NO_FAMILIES: FamiliesSettings = {};
 const NO_TARGETS: TargetsSettings = {};
 
 /** Flags win over environment, environment over file, file over defaults. @throws ConfigError */
-export function resolveSettings({ flags = {}, environment, file }: SettingsSources): Settings {
+export function resolveSettings({ flags = {}, environment, file }: SettingsSources) {
   const { proxy = {} } = file;
   const apiKey = environment.apiKey ?? file.api_key;
   const { webPassword } = environment;
   const ownKeys = [environment.apiKey, file.api_key, webPassword, file.admin_password].filter(
     (key) => key !== undefined,
   );
-  const upstreamSeeds = readUpstreamSeeds(environment, ownKeys);
-  const upstreams = readUpstreams(file.upstreams ?? {}, upstreamSeeds);
+  const upstreamSeeds: readonly UpstreamSeed[] = readUpstreamSeeds(environment, ownKeys);
+  const upstreams: readonly UpstreamDefinition[] = readUpstreams(
+    file.upstreams ?? {},
+    upstreamSeeds,
+  );
   const values = readSection(PROXY_SCHEMA, proxy);
+  const { mode, budget } = values.thinking;
+  const thinking: ThinkingMode =
+    mode === 'custom' ? { kind: mode, tokens: budget } : { kind: mode };
   const fromFile = {
     ...values,
     authMode: readWord(proxy.auth_mode ?? file.auth_mode ?? values.authMode, AUTH_MODES),
+    /** The steps of models that mappings go to as `@name`. */
     targets: proxy.targets ?? NO_TARGETS,
     families: proxy.families ?? NO_FAMILIES,
-    thinking: readThinkingMode(values.thinking),
+    thinking,
   };
   return {
     ...override(override(fromFile, environment), flags),
+    /** The key clients send; undefined when none is configured. */
     apiKey,
+    /** Console login: `WEB_PASSWORD`, then `admin_password`, then the API key. */
     consolePassword: webPassword ?? file.admin_password ?? apiKey,
     distPath: environment.distPath ?? DEFAULT_DIST_PATH,
     dataDir: resolveDataDir(flags, environment),
+    /** Of the config file and the environment; ids are unique. */
     upstreams,
+    /** Accounts of the environment, by the profile's name as the id of their upstream. */
     upstreamSeeds,
-    databaseUrl: environment.databaseUrl,
-    redisUrl: environment.redisUrl,
     telemetry: readTelemetrySettings(environment),
     secretKey: environment.secretKey,
+    /** What was set but does nothing, for the log and the overview. */
     warnings: [
       ...(environment.strays ?? []),
       ...refusedSeeds(environment, ownKeys),
@@ -104,17 +88,17 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
 }
 
 /** Requests are answered with what is missing, so that the console can be opened all the same. */
-function missingAddressWarnings(upstreams: Settings['upstreams']): Sentence[] {
+function missingAddressWarnings(upstreams: readonly UpstreamDefinition[]): Sentence[] {
   const mute = upstreams.find(({ profile, baseUrl }) => ADDRESSLESS.includes(profile) && !baseUrl);
   if (mute === undefined) return [];
   return [told`UPSTREAM_PROFILE=${mute.profile} needs an address: set UPSTREAM_BASE_URL.`];
 }
 
 /** Settings of later parts: whoever sets one should know that it does nothing yet. */
-function unusedWarnings({ databaseUrl, redisUrl }: Environment, { proxy }: ConfigFile): Sentence[] {
-  const unused = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-  const sentences = Object.entries(unused).flatMap(([name, value]) =>
-    value === undefined ? [] : [told`${name} is set, but nothing uses it yet.`],
+function unusedWarnings(environment: Environment, { proxy }: ConfigFile): Sentence[] {
+  const unused = (['databaseUrl', 'redisUrl'] as const).filter((key) => environment[key]);
+  const sentences = unused.map(
+    (key) => told`${VARIABLES[key].name} is set, but nothing uses it yet.`,
   );
   const { enabled, base_url: address, api_key: key } = proxy?.extprov ?? {};
   const missing = address === undefined ? 'proxy.extprov.base_url' : 'proxy.extprov.api_key';
@@ -135,10 +119,6 @@ function override<Values extends object>(
   return { ...values, ...Object.fromEntries(given) };
 }
 
-function readThinkingMode({ mode, budget }: ProxySettings['thinking']): ThinkingMode {
-  return mode === 'custom' ? { kind: mode, tokens: budget } : { kind: mode };
-}
-
 /** The data folder; it must be known before the config file can be read. */
 export function resolveDataDir(flags: Flags, environment: Environment): string {
   return flags.dataDir ?? environment.dataDir ?? join(homedir(), '.isthmus');
@@ -148,29 +128,21 @@ export function configPath(dataDir: string): string {
   return join(dataDir, 'gui_config.json');
 }
 
-/** Where traces and metrics of the gateway go, with the defaults filled in. */
-export interface TelemetrySettings {
-  /** The address below which `/v1/traces` and `/v1/metrics` are. */
-  readonly endpoint: string;
-  /** May hold credentials. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly serviceName: string;
-  readonly resourceAttributes: Readonly<Record<string, string>>;
-  readonly sampler: TraceSampler;
-  /** The part of all traces that a sampler by ratio keeps, 0 to 1. */
-  readonly samplerRatio: number;
-}
+export type TelemetrySettings = NonNullable<ReturnType<typeof readTelemetrySettings>>;
 
-/** Undefined without an endpoint: the other variables then say nothing. */
-export function readTelemetrySettings(environment: Environment): TelemetrySettings | undefined {
+/** Where traces and metrics go. Undefined without an endpoint: the other variables then say nothing. */
+export function readTelemetrySettings(environment: Environment) {
   const { otlpEndpoint, otelResourceAttributes: resourceAttributes = {} } = environment;
   if (otlpEndpoint === undefined) return undefined;
   return {
+    /** The address below which `/v1/traces` and `/v1/metrics` are. */
     endpoint: otlpEndpoint,
+    /** May hold credentials. */
     headers: environment.otlpHeaders ?? {},
     serviceName: environment.otelServiceName ?? resourceAttributes['service.name'] ?? 'isthmus',
     resourceAttributes,
     sampler: environment.otelTracesSampler ?? 'parentbased_always_on',
+    /** The part of all traces that a sampler by ratio keeps, 0 to 1. */
     samplerRatio: environment.otelTracesSamplerArg ?? 1,
   };
 }

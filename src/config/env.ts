@@ -3,26 +3,25 @@
 import { readFileSync } from 'node:fs';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { nearestName } from '../lib/names.ts';
-import { DEFAULTS } from './settings.ts';
+import {
+  CONFIG_SCHEMA,
+  DEFAULTS,
+  type PlainValue,
+  PROXY_SCHEMA,
+  type SettingSchema,
+} from './settings.ts';
 import {
   AUTH_MODES,
   ConfigError,
-  LOG_LEVELS,
-  readAddressRange,
   readBaseUrl,
-  readClientKey,
   readHeaders,
   readHost,
-  readHostName,
   readInteger,
   readList,
   readLocation,
   readOneLine,
-  readOrigin,
   readPairs,
-  readPassword,
   readPath,
-  readPort,
   readRatio,
   readSecret,
   readSwitch,
@@ -62,7 +61,6 @@ function findStrayVariables(
 
 export interface Variable<Value> extends VariableFacts {
   readonly name: string;
-  readonly summary: string;
   /** What holds when the variable is not set, in words. */
   readonly fallback: string;
   /** @throws ValueError saying what the value must be. */
@@ -70,6 +68,8 @@ export interface Variable<Value> extends VariableFacts {
 }
 
 interface VariableFacts {
+  readonly summary: string;
+  readonly fallback?: string;
   /** The flag of the command line that wins over it. */
   readonly flag?: `--${string}` | undefined;
   /** What of its value people may see; all of it when absent. */
@@ -81,166 +81,118 @@ interface VariableFacts {
 /** `socket`: opened once; `path`: read from once; `process`: an environment never changes while it runs. */
 export type RestartReason = 'socket' | 'path' | 'process';
 
-const MAX_BODY_BYTES = 2_147_483_647;
 export const DEFAULT_DIST_PATH = 'dist';
+
+const PROXY = PROXY_SCHEMA.properties;
 
 /** Every variable, by its name in the code. Each may also be given as `NAME_FILE`: a file that holds the value. */
 export const VARIABLES = {
-  apiKey: variable('API_KEY', 'Key that clients send with model requests.', readClientKey, {
-    shows: 'secret',
-  }),
-  webPassword: variable('WEB_PASSWORD', 'Password of the web console.', readPassword, {
+  apiKey: ofSetting('API_KEY', CONFIG_SCHEMA.properties.api_key, { shows: 'secret' }),
+  webPassword: ofSetting('WEB_PASSWORD', CONFIG_SCHEMA.properties.admin_password, {
     fallback: '`admin_password` of the config file, else `API_KEY`',
     shows: 'secret',
   }),
   maxBodyBytes: variable(
     'ABV_MAX_BODY_SIZE',
-    'Largest request body, in bytes.',
-    (text) => readInteger(text, { least: 1, most: MAX_BODY_BYTES }),
-    { fallback: code(DEFAULTS.maxBodyBytes) },
+    (text) => readInteger(text, { least: 1, most: PROXY.max_body_size.maximum }),
+    { summary: 'Largest request body, in bytes.', fallback: code(DEFAULTS.maxBodyBytes) },
   ),
-  distPath: variable('ABV_DIST_PATH', 'Folder of the web console files.', readPath, {
+  distPath: variable('ABV_DIST_PATH', readPath, {
+    summary: 'Folder of the web console files.',
     fallback: code(DEFAULT_DIST_PATH),
     restart: 'path',
   }),
-  port: variable('PORT', 'Port to listen on; 0 takes a free one.', readPort, {
-    fallback: code(DEFAULTS.port),
-    flag: '--port',
-    restart: 'socket',
-  }),
-  host: variable('HOST', 'Address to listen on; `0.0.0.0` serves the network.', readHost, {
+  port: ofSetting('PORT', PROXY.port, { flag: '--port', restart: 'socket' }),
+  host: variable('HOST', readHost, {
+    summary: 'Address to listen on; `0.0.0.0` serves the network.',
     fallback: code(DEFAULTS.host),
     flag: '--host',
     restart: 'socket',
   }),
-  authMode: variable(
-    'AUTH_MODE',
-    'Who needs a key: `off` nobody (development only), `auto` everyone but local requests, `strict` everyone.',
-    (text) => readWord(text, AUTH_MODES),
-    { fallback: code(DEFAULTS.authMode), flag: '--auth-mode' },
-  ),
-  upstreamProfile: variable(
-    'UPSTREAM_PROFILE',
-    `How the upstream is reached: ${UPSTREAM_PROFILES.join(', ')}.`,
-    (text) => readWord(text, UPSTREAM_PROFILES),
-    { fallback: '`generic` with `UPSTREAM_BASE_URL`, else `gemini-api`' },
-  ),
-  upstreamBaseUrl: variable('UPSTREAM_BASE_URL', 'Address of the upstream.', readBaseUrl, {
+  authMode: variable('AUTH_MODE', oneOf(AUTH_MODES), {
+    summary: PROXY.auth_mode.description,
+    fallback: code(DEFAULTS.authMode),
+    flag: '--auth-mode',
+  }),
+  upstreamProfile: variable('UPSTREAM_PROFILE', oneOf(UPSTREAM_PROFILES), {
+    summary: `How the upstream is reached: ${UPSTREAM_PROFILES.join(', ')}.`,
+    fallback: '`generic` with `UPSTREAM_BASE_URL`, else `gemini-api`',
+  }),
+  upstreamBaseUrl: variable('UPSTREAM_BASE_URL', readBaseUrl, {
+    summary: 'Address of the upstream.',
     fallback: "the profile's own",
     shows: 'address',
   }),
-  upstreamApiKeys: variable(
-    'UPSTREAM_API_KEYS',
-    'Keys of the upstream, comma list; each becomes an account `key-1@env`, ….',
-    (text) => readList(text, readSecret),
-    { shows: 'secret' },
-  ),
-  upstreamVocabulary: variable(
-    'ISTHMUS_UPSTREAM_VOCABULARY',
-    'Words a `generic` upstream takes: `real` or `neutral`.',
-    (text) => readWord(text, ['real', 'neutral'] as const),
-    { fallback: '`neutral`' },
-  ),
-  upstreamAuth: variable(
-    'ISTHMUS_UPSTREAM_AUTH',
-    'How a key travels to a `generic` upstream: `bearer`, `header` or `query`.',
-    (text) => readWord(text, ['bearer', 'header', 'query'] as const),
-    { fallback: '`bearer`' },
-  ),
-  upstreamLocation: variable(
-    'ISTHMUS_UPSTREAM_LOCATION',
-    'Region of a `vertex` upstream, such as `us-central1`.',
-    readLocation,
-    { fallback: '`global`' },
-  ),
-  upstreamProject: variable(
-    'ISTHMUS_UPSTREAM_PROJECT',
-    'Project of the accounts of `UPSTREAM_API_KEYS`; a `vertex` upstream needs one except with `global`.',
-    readSecret,
-  ),
-  geminiApiKey: variable(
-    'GEMINI_API_KEY',
-    'A key of the public Gemini API; enough by itself for one account.',
-    readSecret,
-    { shows: 'secret' },
-  ),
-  databaseUrl: variable(
-    'DATABASE_URL',
-    'PostgreSQL, for several replicas. Checked, but not in use yet.',
-    (text) => readUrl(text, ['postgres', 'postgresql']),
-    { shows: 'host' },
-  ),
-  redisUrl: variable(
-    'REDIS_URL',
-    'Valkey or Redis, for several replicas. Checked, but not in use yet.',
-    (text) => readUrl(text, ['redis', 'rediss', 'valkey', 'valkeys']),
-    { shows: 'host' },
-  ),
-  trustedProxies: variable(
-    'TRUSTED_PROXIES',
-    'Addresses and CIDR ranges whose `X-Forwarded-For` is believed, comma list.',
-    (text) => readList(text, readAddressRange),
-  ),
-  allowedHosts: variable(
-    'ISTHMUS_ALLOWED_HOSTS',
-    'Host names, besides the loopback ones, under which local requests may come, comma list.',
-    (text) => readList(text, readHostName),
-  ),
-  corsOrigins: variable(
-    'ISTHMUS_CORS_ORIGINS',
-    'Origins of web pages that may call with a key, comma list.',
-    (text) => readList(text, readOrigin),
-  ),
-  fetchRemoteMedia: variable(
-    'ISTHMUS_FETCH_REMOTE_MEDIA',
-    'Fetches images and documents that requests name by https address, from public hosts only: `true` or `false`.',
-    readSwitch,
-    { fallback: code(DEFAULTS.fetchRemoteMedia) },
-  ),
-  logLevel: variable(
-    'LOG_LEVEL',
-    `Least level that is logged: ${LOG_LEVELS.join(', ')}.`,
-    (text) => readWord(text, LOG_LEVELS),
-    { fallback: code(DEFAULTS.logLevel), flag: '--log-level' },
-  ),
-  otlpEndpoint: variable(
-    'OTEL_EXPORTER_OTLP_ENDPOINT',
-    'Where OpenTelemetry traces and metrics go, as OTLP over HTTP: `/v1/traces` and `/v1/metrics` below this address.',
-    readWebAddress,
-    { shows: 'address' },
-  ),
-  otlpHeaders: variable(
-    'OTEL_EXPORTER_OTLP_HEADERS',
-    'Headers sent along with them, such as `authorization=Bearer%20…`, comma list.',
-    readHeaders,
-    { shows: 'secret' },
-  ),
-  otelServiceName: variable('OTEL_SERVICE_NAME', 'The service they are of.', readOneLine, {
+  upstreamApiKeys: variable('UPSTREAM_API_KEYS', (text) => readList(text, readSecret), {
+    summary: 'Keys of the upstream, comma list; each becomes an account `key-1@env`, ….',
+    shows: 'secret',
+  }),
+  upstreamVocabulary: variable('ISTHMUS_UPSTREAM_VOCABULARY', oneOf(['real', 'neutral']), {
+    summary: 'Words a `generic` upstream takes: `real` or `neutral`.',
+    fallback: '`neutral`',
+  }),
+  upstreamAuth: variable('ISTHMUS_UPSTREAM_AUTH', oneOf(['bearer', 'header', 'query']), {
+    summary: 'How a key travels to a `generic` upstream: `bearer`, `header` or `query`.',
+    fallback: '`bearer`',
+  }),
+  upstreamLocation: variable('ISTHMUS_UPSTREAM_LOCATION', readLocation, {
+    summary: 'Region of a `vertex` upstream, such as `us-central1`.',
+    fallback: '`global`',
+  }),
+  upstreamProject: variable('ISTHMUS_UPSTREAM_PROJECT', readSecret, {
+    summary:
+      'Project of the accounts of `UPSTREAM_API_KEYS`; a `vertex` upstream needs one except with `global`.',
+  }),
+  geminiApiKey: variable('GEMINI_API_KEY', readSecret, {
+    summary: 'A key of the public Gemini API; enough by itself for one account.',
+    shows: 'secret',
+  }),
+  databaseUrl: variable('DATABASE_URL', addressOf('postgres', 'postgresql'), {
+    summary: 'PostgreSQL, for several replicas. Checked, but not in use yet.',
+    shows: 'host',
+  }),
+  redisUrl: variable('REDIS_URL', addressOf('redis', 'rediss', 'valkey', 'valkeys'), {
+    summary: 'Valkey or Redis, for several replicas. Checked, but not in use yet.',
+    shows: 'host',
+  }),
+  trustedProxies: ofSetting('TRUSTED_PROXIES', PROXY.trusted_proxies),
+  allowedHosts: ofSetting('ISTHMUS_ALLOWED_HOSTS', PROXY.allowed_hosts),
+  corsOrigins: ofSetting('ISTHMUS_CORS_ORIGINS', PROXY.cors_origins),
+  fetchRemoteMedia: ofSetting('ISTHMUS_FETCH_REMOTE_MEDIA', PROXY.fetch_remote_media),
+  logLevel: ofSetting('LOG_LEVEL', PROXY.log_level, { flag: '--log-level' }),
+  otlpEndpoint: variable('OTEL_EXPORTER_OTLP_ENDPOINT', addressOf('http', 'https'), {
+    summary:
+      'Where OpenTelemetry traces and metrics go, as OTLP over HTTP: `/v1/traces` and `/v1/metrics` below this address.',
+    shows: 'address',
+  }),
+  otlpHeaders: variable('OTEL_EXPORTER_OTLP_HEADERS', readHeaders, {
+    summary: 'Headers sent along with them, such as `authorization=Bearer%20…`, comma list.',
+    shows: 'secret',
+  }),
+  otelServiceName: variable('OTEL_SERVICE_NAME', readOneLine, {
+    summary: 'The service they are of.',
     fallback: '`service.name` of `OTEL_RESOURCE_ATTRIBUTES`, else `isthmus`',
   }),
-  otelResourceAttributes: variable(
-    'OTEL_RESOURCE_ATTRIBUTES',
-    'What else is said of the service, such as `deployment.environment.name=test`, comma list.',
-    readPairs,
-  ),
-  otelTracesSampler: variable(
-    'OTEL_TRACES_SAMPLER',
-    `Which traces are kept: ${TRACE_SAMPLERS.join(', ')}.`,
-    (text) => readWord(text, TRACE_SAMPLERS),
-    { fallback: '`parentbased_always_on`' },
-  ),
-  otelTracesSamplerArg: variable(
-    'OTEL_TRACES_SAMPLER_ARG',
-    'The part of all traces that the samplers `…traceidratio` keep, from 0 to 1.',
-    readRatio,
-    { fallback: '`1`' },
-  ),
-  dataDir: variable('ISTHMUS_DATA_DIR', 'Folder of all that the gateway stores.', readPath, {
+  otelResourceAttributes: variable('OTEL_RESOURCE_ATTRIBUTES', readPairs, {
+    summary:
+      'What else is said of the service, such as `deployment.environment.name=test`, comma list.',
+  }),
+  otelTracesSampler: variable('OTEL_TRACES_SAMPLER', oneOf(TRACE_SAMPLERS), {
+    summary: `Which traces are kept: ${TRACE_SAMPLERS.join(', ')}.`,
+    fallback: '`parentbased_always_on`',
+  }),
+  otelTracesSamplerArg: variable('OTEL_TRACES_SAMPLER_ARG', readRatio, {
+    summary: 'The part of all traces that the samplers `…traceidratio` keep, from 0 to 1.',
+    fallback: '`1`',
+  }),
+  dataDir: variable('ISTHMUS_DATA_DIR', readPath, {
+    summary: 'Folder of all that the gateway stores.',
     fallback: '`~/.isthmus`',
     flag: '--data-dir',
     restart: 'path',
   }),
-  secretKey: variable('ISTHMUS_SECRET_KEY', 'Key that seals stored credentials.', readSecret, {
+  secretKey: variable('ISTHMUS_SECRET_KEY', readSecret, {
+    summary: 'Key that seals stored credentials.',
     fallback: '`secret.key` in the data folder',
     shows: 'secret',
   }),
@@ -289,41 +241,62 @@ export function readEnvironment(source: EnvironmentSource = PROCESS_ENVIRONMENT)
   return { ...environment, strays: findStrayVariables(source.variables, names) };
 }
 
-function readVariable(
-  { variables, readText }: EnvironmentSource,
-  name: string,
-): string | undefined {
+function readVariable({ variables, readText }: EnvironmentSource, name: string) {
   const direct = variables[name] || undefined;
   const path = variables[`${name}_FILE`] || undefined;
   if (path === undefined) return direct;
   if (direct !== undefined)
     throw new ValueError(told`and ${name}_FILE are both set; set one of them`);
-  const text = readFileText(() => readText(path), name);
-  if (text === '') throw new ValueError(told`is empty in the file that ${name}_FILE names`);
-  return text;
-}
-
-function readFileText(read: () => string, name: string): string {
+  let text: string;
   try {
-    return read()
+    text = readText(path)
       .replace(/^\uFEFF/, '')
       .trimEnd();
   } catch {
     throw new ValueError(told`cannot be read: ${name}_FILE must name a readable file`);
   }
-}
-
-function readWebAddress(text: string): string {
-  return readUrl(text, ['http', 'https']);
+  if (text === '') throw new ValueError(told`is empty in the file that ${name}_FILE names`);
+  return text;
 }
 
 function variable<Value>(
   name: string,
-  summary: string,
   read: (text: string) => Value,
-  { fallback = 'not set', ...facts }: VariableFacts & { readonly fallback?: string } = {},
+  { fallback = 'not set', ...facts }: VariableFacts,
 ): Variable<Value> {
-  return { name, summary, fallback, read, ...facts };
+  return { name, fallback, read, ...facts };
+}
+
+/** A variable for a row of the settings table: what that says of the value holds for both. */
+function ofSetting<Row extends SettingSchema & { readonly description: string }>(
+  name: string,
+  row: Row,
+  facts: Partial<VariableFacts> = {},
+): Variable<PlainValue<Row>> {
+  const [forms, read] = readerOf(row);
+  const summary = row.description.replace(/\.$/, `${forms}.`);
+  const hasUsual = row.default !== undefined && !Array.isArray(row.default);
+  const usual = hasUsual ? { fallback: code(row.default) } : {};
+  // What the row describes, its reader gives.
+  return variable(name, read as (text: string) => PlainValue<Row>, { summary, ...usual, ...facts });
+}
+
+/** How a value is written in one line, for the summary, and its reader. */
+function readerOf(row: SettingSchema): readonly [forms: string, read: (text: string) => unknown] {
+  const { type, enum: words, check = readOneLine, minimum: least = 0, maximum: most = 0 } = row;
+  if (words !== undefined) return [`: ${words.join(', ')}`, oneOf(words)];
+  if (type === 'array') return [', comma list', (text) => readList(text, check)];
+  if (type === 'boolean') return [': `true` or `false`', readSwitch];
+  if (type === 'integer') return ['', (text) => readInteger(text, { least, most })];
+  return ['', check];
+}
+
+function oneOf<const Word extends string>(words: readonly Word[]): (text: string) => Word {
+  return (text) => readWord(text, words);
+}
+
+function addressOf(...schemes: readonly string[]): (text: string) => string {
+  return (text) => readUrl(text, schemes);
 }
 
 function code(value: unknown): string {

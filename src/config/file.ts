@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { watch as watchPath } from 'node:fs';
-import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
@@ -63,14 +63,10 @@ export async function readConfig(path: string): Promise<ConfigRead> {
  */
 export async function loadConfig(path: string): Promise<LoadedConfig> {
   const read = await readConfig(path);
-  if (read.kind === 'good') {
-    return { config: read.config, raw: read.raw, origin: 'file', problems: [] };
-  }
+  if (read.kind === 'good') return { ...read, origin: 'file', problems: [] };
   const problems = problemsOf(read, path);
   const copy = await readConfig(lastGoodPath(path));
-  if (copy.kind === 'good') {
-    return { config: copy.config, raw: copy.raw, origin: 'last-good-copy', problems };
-  }
+  if (copy.kind === 'good') return { ...copy, origin: 'last-good-copy', problems };
   if (read.kind === 'bad') throw new ConfigError(path, problems);
   const strict = { proxy: { auth_mode: 'strict' as const } };
   const remembered = (await exists(strictPath(path))) ? strict : {};
@@ -79,7 +75,7 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
 
 /** What is wrong with a file that is bad, or that vanished after it was in force. */
 export function problemsOf(
-  read: Exclude<ConfigRead, { readonly kind: 'good' }>,
+  read: Exclude<ConfigRead, { kind: 'good' }>,
   path: string,
 ): readonly Sentence[] {
   if (read.kind === 'bad') return read.problems;
@@ -95,11 +91,7 @@ export function problemsOf(
  * @throws ConfigError when it cannot be used, StaleConfigError when the file is not `over` any more,
  * UnwritableFileError when the disk or its rights are in the way; the file is as it was then.
  */
-export async function writeConfig(
-  path: string,
-  raw: JsonObject,
-  over?: ConfigRead,
-): Promise<GoodConfig> {
+export async function writeConfig(path: string, raw: JsonObject, over?: ConfigRead) {
   const good = await requireGood(path, raw);
   const text = `${JSON.stringify(raw, null, 2)}\n`;
   try {
@@ -167,10 +159,8 @@ export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
 
 async function requireSame(path: string, over: ConfigRead): Promise<void> {
   const latest = await readConfig(path);
-  if (latest.kind !== over.kind) throw new StaleConfigError(path);
-  if (latest.kind === 'good' && over.kind === 'good' && latest.text !== over.text) {
-    throw new StaleConfigError(path);
-  }
+  const textOf = (read: ConfigRead) => (read.kind === 'good' ? read.text : read.kind);
+  if (textOf(latest) !== textOf(over)) throw new StaleConfigError(path);
 }
 
 /** Writes beside the file, flushes and renames: readers see the old text or the new one. A link stays one. */
@@ -180,49 +170,26 @@ async function replaceFile(
   /** Asked when all but the renaming is done: what it throws keeps the old text. */
   mayReplace?: () => Promise<void>,
 ): Promise<void> {
-  const path = await whereItLeads(linked);
+  const path = await realpath(linked).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return linked;
+    throw error;
+  });
   const folder = dirname(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFile(temporary, text, { flag: 'wx', mode: 0o600, flush: true });
     await mayReplace?.();
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
-  await flushFolder(folder);
+  await using handle = await open(folder, 'r');
+  await handle.sync();
 }
 
-async function whereItLeads(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return path;
-    throw error;
-  }
-}
-
-async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-export type WatchFolder = (
-  folder: string,
-  onChange: (fileName: string | null) => void,
-) => { close(): void } | undefined;
+export type WatchFolder = typeof watchFolder;
 
 /** Editors write in several steps; the file is read when they are done. */
 const DEBOUNCE_MS = 100;

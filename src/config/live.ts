@@ -143,7 +143,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     /** The places of the file that a flag or the environment wins over; no secrets. */
     overrides: () => overrides,
     /** Every variable of the environment with what is in force; no secrets. */
-    variables: () => listVariables(sources, settings, (at) => isInFile(good.raw, at)),
+    variables: () => listVariables(sources, settings, (at) => valueAt(good.raw, at) !== undefined),
     /** Empty when nothing is wrong. */
     problems: (): readonly Sentence[] => problems,
     /** Calls back after each change of the settings; the answer ends it. */
@@ -183,12 +183,11 @@ function sayOrigin({ origin, problems, raw }: LoadedConfig, path: string, log: C
   }
 }
 
-function isInFile(raw: JsonObject, path: readonly string[]): boolean {
-  let value: JsonValue | undefined = raw;
-  for (const step of path) {
-    value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  }
-  return value !== undefined;
+function valueAt(raw: JsonObject, path: readonly string[]): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>(
+    (value, step) => (isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined),
+    raw,
+  );
 }
 
 function isWeaker(next: Settings, before: Settings): boolean {

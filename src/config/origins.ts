@@ -21,13 +21,8 @@ export interface SettingOverride {
 }
 
 /** One variable of the environment with what is in force in its place. */
-export interface VariableOrigin {
-  /** `PORT`; a file may hold the value too: `PORT_FILE`. */
-  readonly name: string;
-  readonly summary: string;
-  /** What holds when it is set nowhere, in words. */
-  readonly fallback: string;
-  readonly flag: string | undefined;
+export interface VariableOrigin
+  extends Pick<Variable<unknown>, 'name' | 'summary' | 'fallback' | 'flag'> {
   readonly origin: 'flag' | 'environment' | 'file' | 'default';
   readonly isSecret: boolean;
   /** What is in force, as one would write it; undefined for secrets, and where nothing is. */
@@ -53,17 +48,18 @@ const IN_FORCE: { readonly [Key in VariableKey]?: (settings: Settings) => unknow
 };
 
 interface Row extends Omit<Variable<unknown>, 'read'> {
-  readonly key: string;
+  readonly key: VariableKey;
   /** Where the config file says the same. */
   readonly at: readonly string[] | undefined;
-  readonly inForce: ((settings: Settings) => unknown) | undefined;
 }
 
-const ROWS: readonly Row[] = Object.entries(VARIABLES).map(([key, variable]) => ({
-  ...variable,
+// The keys of an object that was written out are those of its type.
+const KEYS = Object.keys(VARIABLES) as readonly VariableKey[];
+
+const ROWS: readonly Row[] = KEYS.map((key) => ({
+  ...VARIABLES[key],
   key,
   at: SETTING_PLACES.findLast(({ name }) => name === key)?.path,
-  inForce: Object.entries(IN_FORCE).find(([name]) => name === key)?.[1],
 }));
 
 /** Every place of the config file whose own value does not count now. */
@@ -81,41 +77,39 @@ export function listVariables(
   isInFile: (path: readonly string[]) => boolean,
 ): readonly VariableOrigin[] {
   return ROWS.map((row) => {
-    const { name, summary, fallback, flag, shows, at } = row;
-    const origin = originOf(row, { sources, isInFile });
-    const value = valueInForce(row, { sources, settings });
+    const { key, name, summary, fallback, flag, shows, at, restart } = row;
+    const said = originOf(key, sources);
+    const inFile = at !== undefined && isInFile(at) ? 'file' : 'default';
+    const value = valueInForce(key, { sources, settings });
     const isSecret = shows === 'secret';
     return {
-      name,
-      summary,
-      fallback,
-      flag,
-      origin,
-      isSecret,
+      ...{ name, summary, fallback, flag, isSecret },
+      origin: said ?? inFile,
       value: isSecret ? undefined : writeValue(value, row),
       isSet: value !== undefined,
       settingKey: at?.join('.'),
-      restart: restartOf(row, origin),
+      restart: restart ?? (at === undefined || said !== undefined ? 'process' : undefined),
     };
   });
 }
 
 function overrideOf(row: Row, sources: OriginSources): SettingOverride[] {
-  const { key, at: path, flag } = row;
-  const value = given(key, sources);
-  if (path === undefined || value === undefined) return [];
-  const isFlag = flag !== undefined && readOf(sources.flags, key) !== undefined;
-  const [origin, name] = isFlag ? (['flag', flag] as const) : (['environment', row.name] as const);
-  return [{ path, origin, name, ...(row.shows === 'secret' ? {} : { value: toJson(value) }) }];
+  const { key, at: path, flag, name, shows } = row;
+  const origin = originOf(key, sources);
+  if (path === undefined || origin === undefined) return [];
+  const value = shows === 'secret' ? {} : { value: toJson(given(key, sources)) };
+  return [{ path, origin, name: origin === 'flag' && flag !== undefined ? flag : name, ...value }];
 }
 
 /** The variable's own value where the settings have none. */
 function valueInForce(
-  { key, inForce }: Row,
+  key: VariableKey,
   { sources, settings }: { sources: OriginSources; settings: Settings },
 ): unknown {
+  const inForce = IN_FORCE[key];
   if (inForce !== undefined) return inForce(settings);
-  return Object.hasOwn(settings, key) ? readOf(settings, key) : given(key, sources);
+  const own = new Map<string, unknown>(Object.entries(settings));
+  return own.has(key) ? own.get(key) : given(key, sources);
 }
 
 /** What the environment says of an upstream wins over the entry of the same id. */
@@ -144,30 +138,17 @@ function namingVariable(environment: Environment): string {
   return VARIABLES[key ?? 'geminiApiKey'].name;
 }
 
-function originOf(
-  { key, at }: Row,
-  { sources, isInFile }: { sources: OriginSources; isInFile: (path: readonly string[]) => boolean },
-): VariableOrigin['origin'] {
-  if (readOf(sources.flags, key) !== undefined) return 'flag';
-  if (readOf(sources.environment, key) !== undefined) return 'environment';
-  return at !== undefined && isInFile(at) ? 'file' : 'default';
-}
-
-function restartOf(
-  { at, restart }: Row,
-  origin: VariableOrigin['origin'],
-): RestartReason | undefined {
-  if (restart !== undefined) return restart;
-  return at === undefined || origin === 'environment' || origin === 'flag' ? 'process' : undefined;
+/** Who says something of it before the config file. */
+function originOf(key: VariableKey, { flags, environment }: OriginSources) {
+  const said: Environment = flags;
+  if (said[key] !== undefined) return 'flag';
+  return environment[key] === undefined ? undefined : 'environment';
 }
 
 /** What a flag or the variable says. */
-function given(key: string, { flags, environment }: OriginSources): unknown {
-  return readOf(flags, key) ?? readOf(environment, key);
-}
-
-function readOf(values: object, key: string): unknown {
-  return Object.entries(values).find(([name]) => name === key)?.[1];
+function given(key: VariableKey, { flags, environment }: OriginSources): unknown {
+  const said: Environment = flags;
+  return said[key] ?? environment[key];
 }
 
 function writeValue(value: unknown, { shows }: Row): string | undefined {

@@ -20,6 +20,8 @@ import {
 /** What a node of the table says beside its JSON Schema. */
 export interface SettingSchema {
   readonly type?: string | undefined;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
   readonly enum?: readonly string[] | undefined;
   readonly description?: string | undefined;
   readonly default?: unknown;
@@ -58,6 +60,44 @@ export const SECTION_TITLES = {
   log: 'the log',
 } as const;
 
+const SWITCH = { type: 'boolean', default: false } as const;
+const TEXT = { type: 'string', minLength: 1 } as const;
+const TEXT_MAP = { type: 'object', additionalProperties: { type: 'string' } } as const;
+const NETWORK_LIST = {
+  type: 'array',
+  items: { type: 'string' },
+  section: 'network',
+  default: [],
+} as const;
+
+function text(description: string) {
+  return { ...TEXT, description } as const;
+}
+
+/** A whole number within bounds, both inclusive. @param usual the default */
+function whole(minimum: number, maximum: number, usual: number) {
+  return { ...amount(minimum, maximum, usual), type: 'integer' } as const;
+}
+
+/** As `whole`, for numbers that may have a fraction. */
+function amount(minimum: number, maximum: number, usual: number) {
+  return { type: 'number', minimum, maximum, default: usual } as const;
+}
+
+/** Keys that stand together in one object. */
+function group<const Properties extends object>(description: string, properties: Properties) {
+  return { type: 'object', description, properties } as const;
+}
+
+/** A section of the admin API that is one object of the file. */
+function section<const Name extends string, const Properties extends object>(
+  name: Name,
+  description: string,
+  properties: Properties,
+) {
+  return { ...group(description, properties), section: name };
+}
+
 const PREFERRED = {
   type: 'array',
   items: { type: 'string', minLength: 1, maxLength: 256 },
@@ -66,11 +106,10 @@ const PREFERRED = {
     'Model ids, or patterns with `*`, to use for the family, best first; the newest version where an account offers none of them.',
 } as const;
 
-const FAMILIES_SCHEMA = {
-  type: 'object',
-  section: 'families',
-  description: 'Which of the models that an account offers serve the names of a family.',
-  properties: {
+const FAMILIES_SCHEMA = section(
+  'families',
+  'Which of the models that an account offers serve the names of a family.',
+  {
     pro: PREFERRED,
     flash: PREFERRED,
     'flash-lite': PREFERRED,
@@ -80,7 +119,7 @@ const FAMILIES_SCHEMA = {
     sonnet: PREFERRED,
     haiku: PREFERRED,
   },
-} as const;
+);
 
 /** The families of models that well-known names go to. */
 export type ModelFamily = keyof typeof FAMILIES_SCHEMA.properties;
@@ -88,89 +127,61 @@ export type ModelFamily = keyof typeof FAMILIES_SCHEMA.properties;
 /** What the operator prefers in a family. */
 export type FamiliesSettings = XStatic<typeof FAMILIES_SCHEMA>;
 
-const POOL_SCHEMA = {
-  type: 'object',
-  section: 'pool',
-  description: 'How an account is chosen for a request.',
-  properties: {
-    mode: {
-      enum: ['balance', 'cache-first', 'performance-first'],
-      default: 'balance',
-      description:
-        '`balance` spreads sessions and keeps each with its account; `cache-first` lets a session wait ' +
-        'for its account; `performance-first` takes the best account for every request.',
-    },
-    max_wait_seconds: {
-      as: 'maxWaitMs',
-      unit: 'seconds',
-      type: 'integer',
-      minimum: 0,
-      maximum: 300,
-      default: 60,
-      description: 'Longest wait of a session for its account, with `cache-first`.',
-    },
-    fixed_account: {
-      check: readOneLine,
-      type: 'string',
-      minLength: 1,
-      description: 'Id or label of the account that gets every request while it can be used.',
-    },
-    session_ttl_minutes: {
-      as: 'sessionIdleMs',
-      unit: 'minutes',
-      type: 'number',
-      minimum: 1,
-      maximum: 10_080,
-      default: 60,
-      description: 'How long an idle session keeps its account.',
-    },
+const POOL_SCHEMA = section('pool', 'How an account is chosen for a request.', {
+  mode: {
+    enum: ['balance', 'cache-first', 'performance-first'],
+    default: 'balance',
+    description:
+      '`balance` spreads sessions and keeps each with its account; `cache-first` lets a session wait ' +
+      'for its account; `performance-first` takes the best account for every request.',
   },
-} as const;
-
-const QUOTA_SCHEMA = {
-  type: 'object',
-  section: 'quota',
-  description: 'Quotas of the accounts.',
-  properties: {
-    refresh_minutes: {
-      as: 'refreshIntervalMs',
-      unit: 'minutes',
-      type: 'number',
-      minimum: 1,
-      maximum: 1440,
-      default: 5,
-      description: 'How often the figures of each account are read again.',
-    },
-    protection: {
-      type: 'object',
-      description: 'Keeps a rest of the quota for other uses.',
-      properties: {
-        enabled: { type: 'boolean', default: false, description: 'Protects quotas.' },
-        threshold_percent: {
-          type: 'number',
-          minimum: 0,
-          maximum: 100,
-          default: 10,
-          description: 'An account strictly below it is not used for the model.',
-        },
-        models: {
-          type: 'array',
-          items: { type: 'string', minLength: 1 },
-          default: [],
-          description: 'Protected models, as clients or upstreams name them; all when empty.',
-        },
-      },
-    },
+  max_wait_seconds: {
+    as: 'maxWaitMs',
+    unit: 'seconds',
+    ...whole(0, 300, 60),
+    description: 'Longest wait of a session for its account, with `cache-first`.',
   },
-} as const;
+  fixed_account: {
+    check: readOneLine,
+    type: 'string',
+    minLength: 1,
+    description: 'Id or label of the account that gets every request while it can be used.',
+  },
+  session_ttl_minutes: {
+    as: 'sessionIdleMs',
+    unit: 'minutes',
+    ...amount(1, 10_080, 60),
+    description: 'How long an idle session keeps its account.',
+  },
+});
 
-const IP_FILTER_SCHEMA = {
-  type: 'object',
-  section: 'ip_filter',
-  as: 'addressFilter',
-  description: 'Who is let in by address; the rules themselves stand in the database.',
-  properties: {
-    enabled: { type: 'boolean', default: false, description: 'Enables the address filter.' },
+const QUOTA_SCHEMA = section('quota', 'Quotas of the accounts.', {
+  refresh_minutes: {
+    as: 'refreshIntervalMs',
+    unit: 'minutes',
+    ...amount(1, 1440, 5),
+    description: 'How often the figures of each account are read again.',
+  },
+  protection: group('Keeps a rest of the quota for other uses.', {
+    enabled: { ...SWITCH, description: 'Protects quotas.' },
+    threshold_percent: {
+      ...amount(0, 100, 10),
+      description: 'An account strictly below it is not used for the model.',
+    },
+    models: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      default: [],
+      description: 'Protected models, as clients or upstreams name them; all when empty.',
+    },
+  }),
+});
+
+const IP_FILTER_SCHEMA = section(
+  'ip_filter',
+  'Who is let in by address; the rules themselves stand in the database.',
+  {
+    enabled: { ...SWITCH, description: 'Enables the address filter.' },
     default: {
       as: 'fallback',
       enum: ['allow', 'deny'],
@@ -178,93 +189,65 @@ const IP_FILTER_SCHEMA = {
       description: 'What becomes of an address that no rule covers.',
     },
     allow_beats_deny: {
-      type: 'boolean',
-      default: false,
+      ...SWITCH,
       description: 'Lets an allow rule win over a deny rule; otherwise deny wins.',
     },
   },
-} as const;
+);
 
-const CONSOLE_SCHEMA = {
-  type: 'object',
-  section: 'console',
-  description: 'Signing in to the web console.',
-  properties: {
-    session_idle_hours: {
-      as: 'sessionIdleMs',
-      unit: 'hours',
-      type: 'number',
-      minimum: 0.1,
-      maximum: 168,
-      default: 12,
-      description: 'How long an idle browser stays signed in; a week is the most in any case.',
-    },
-    sign_in_link: {
-      as: 'hasSignInLink',
-      type: 'boolean',
-      default: true,
-      description: 'Prints a link at the start that signs a browser of this machine in once.',
-    },
+const CONSOLE_SCHEMA = section('console', 'Signing in to the web console.', {
+  session_idle_hours: {
+    as: 'sessionIdleMs',
+    unit: 'hours',
+    ...amount(0.1, 168, 12),
+    description: 'How long an idle browser stays signed in; a week is the most in any case.',
   },
-} as const;
-
-const MONITOR_SCHEMA = {
-  type: 'object',
-  section: 'monitor',
-  description: 'The records of model requests.',
-  properties: {
-    enabled: { type: 'boolean', default: true, description: 'Keeps a record of each request.' },
-    bodies: {
-      as: 'keepsBodies',
-      type: 'boolean',
-      default: false,
-      description:
-        'Keeps what was asked and answered, up to 256 KB each, without credentials; prompts are then stored.',
-    },
-    retention_days: {
-      as: 'retentionMs',
-      unit: 'days',
-      type: 'number',
-      minimum: 0.01,
-      maximum: 365,
-      default: 7,
-      description: 'Records leave when they are older; sums of usage stay for a year.',
-    },
-    max_bytes: {
-      type: 'integer',
-      minimum: 1_048_576,
-      maximum: 1_099_511_627_776,
-      default: 1_073_741_824,
-      description: 'When the records take more, the oldest leave until half of it is taken.',
-    },
+  sign_in_link: {
+    as: 'hasSignInLink',
+    type: 'boolean',
+    default: true,
+    description: 'Prints a link at the start that signs a browser of this machine in once.',
   },
-} as const;
+});
 
-const TEXT = { type: 'string', minLength: 1 } as const;
+const MONITOR_SCHEMA = section('monitor', 'The records of model requests.', {
+  enabled: { type: 'boolean', default: true, description: 'Keeps a record of each request.' },
+  bodies: {
+    as: 'keepsBodies',
+    ...SWITCH,
+    description:
+      'Keeps what was asked and answered, up to 256 KB each, without credentials; prompts are then stored.',
+  },
+  retention_days: {
+    as: 'retentionMs',
+    unit: 'days',
+    ...amount(0.01, 365, 7),
+    description: 'Records leave when they are older; sums of usage stay for a year.',
+  },
+  max_bytes: {
+    ...whole(1_048_576, 1_099_511_627_776, 1_073_741_824),
+    description: 'When the records take more, the oldest leave until half of it is taken.',
+  },
+});
 
 export const OAUTH_SCHEMA = {
   type: 'object',
   description: 'Your own OAuth client at the provider, for accounts that sign in.',
   required: ['client_id'],
   properties: {
-    client_id: { ...TEXT, description: 'Its id.' },
-    client_secret: {
-      ...TEXT,
-      description: 'Its secret, plain or sealed (`sealed:v1:…`); absent for public clients.',
-    },
-    authorization_url: {
-      ...TEXT,
-      description:
-        'Where people sign in. The profiles `gemini-api` and `vertex` know this and the next three addresses.',
-    },
-    token_url: { ...TEXT, description: 'Where codes and refresh tokens are traded.' },
-    revocation_url: { ...TEXT, description: 'Where the token of a removed account is revoked.' },
+    client_id: text('Its id.'),
+    client_secret: text('Its secret, plain or sealed (`sealed:v1:…`); absent for public clients.'),
+    authorization_url: text(
+      'Where people sign in. The profiles `gemini-api` and `vertex` know this and the next three addresses.',
+    ),
+    token_url: text('Where codes and refresh tokens are traded.'),
+    revocation_url: text('Where the token of a removed account is revoked.'),
     userinfo_url: {
       ...TEXT,
       as: 'userInfoUrl',
       description: 'Where the e-mail address of an account is read.',
     },
-    issuer: { ...TEXT, description: 'The only issuer that sign-ins may come back from.' },
+    issuer: text('The only issuer that sign-ins may come back from.'),
     scopes: {
       type: 'array',
       items: TEXT,
@@ -272,11 +255,9 @@ export const OAUTH_SCHEMA = {
       description:
         'What is asked for; with the profiles `gemini-api` and `vertex`: `openid`, `email` and the cloud platform.',
     },
-    redirect_url: {
-      ...TEXT,
-      description:
-        "Address registered at the provider, where sign-ins come back to; without one this gateway's own loopback address.",
-    },
+    redirect_url: text(
+      "Address registered at the provider, where sign-ins come back to; without one this gateway's own loopback address.",
+    ),
     extra_parameters: {
       as: 'extraAuthorizationParameters',
       type: 'object',
@@ -299,19 +280,14 @@ const LIMIT_SCHEMA = {
   },
 } as const;
 
-const TEXT_MAP = { type: 'object', additionalProperties: { type: 'string' } } as const;
-
 const CALLS_AT_ONCE = { type: 'integer', minimum: 1, maximum: 10_000 } as const;
 
 export const UPSTREAM_SCHEMA = {
   type: 'object',
   required: ['profile'],
   properties: {
-    profile: {
-      enum: UPSTREAM_PROFILES,
-      description: 'How the upstream is reached.',
-    },
-    base_url: { ...TEXT, description: "Its address; without one the profile's own." },
+    profile: { enum: UPSTREAM_PROFILES, description: 'How the upstream is reached.' },
+    base_url: text("Its address; without one the profile's own."),
     vocabulary: {
       enum: ['real', 'neutral'],
       description: 'Words a `generic` upstream takes; `neutral` when absent.',
@@ -359,16 +335,11 @@ export const UPSTREAM_SCHEMA = {
       additionalProperties: {},
       description: 'Fields of every request body to an `openai-compatible` upstream.',
     },
-    location: {
-      ...TEXT,
-      description: 'Region of a `vertex` upstream, such as `us-central1`; `global` when absent.',
-    },
-    quota_path: {
-      ...TEXT,
-      description:
-        'Path below the address of a `generic` upstream that answers with quota figures; `/v1beta/quota` ' +
+    location: text('Region of a `vertex` upstream, such as `us-central1`; `global` when absent.'),
+    quota_path: text(
+      'Path below the address of a `generic` upstream that answers with quota figures; `/v1beta/quota` ' +
         'when absent. An upstream without it is asked once an hour.',
-    },
+    ),
     max_concurrency: {
       ...CALLS_AT_ONCE,
       description:
@@ -396,9 +367,6 @@ const UPSTREAMS_SCHEMA = {
   description: 'Upstreams by id. An id that is the name of a profile must be of that profile.',
   additionalProperties: UPSTREAM_SCHEMA,
 } as const;
-
-const SWITCH = { type: 'boolean', default: false } as const;
-const TEXTS = { type: 'array', items: { type: 'string' } } as const;
 
 /** A model, or `upstream/model`. */
 const TARGET_NAME = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^@*]' } as const;
@@ -448,105 +416,77 @@ const TARGETS_SCHEMA = {
 /** Steps of models, by name. */
 export type TargetsSettings = XStatic<typeof TARGETS_SCHEMA>;
 
-const EXTPROV_SCHEMA = {
-  type: 'object',
-  section: 'extprov',
-  as: 'externalProvider',
-  description: 'External provider that speaks the Messages protocol.',
-  properties: {
-    enabled: {
-      ...SWITCH,
-      description:
-        'Enables the external provider, for requests of the Messages protocol; needs its address and key.',
-    },
-    base_url: { type: 'string', check: readWebUrl, description: 'Address of the provider.' },
-    api_key: {
-      type: 'string',
-      description:
-        'Key of the provider, plain or sealed (`sealed:v1:…`); needed when it is enabled.',
-    },
-    dispatch_mode: {
-      enum: ['off', 'exclusive', 'pooled', 'fallback'],
-      default: 'off',
-      description:
-        '`off` never; `exclusive` all Messages requests; `pooled` one slot beside the accounts; ' +
-        '`fallback` when no account is usable.',
-    },
-    model_mapping: {
-      ...TEXT_MAP,
-      isNamed: true,
-      default: {},
-      description: 'Client model id → provider model id.',
-    },
-    models: {
-      type: 'object',
-      description: 'Provider models by family, where `model_mapping` says nothing.',
-      properties: {
-        opus: { type: 'string', default: 'extmodel-4.7', description: 'For the opus family.' },
-        sonnet: { type: 'string', default: 'extmodel-4.7', description: 'For the sonnet family.' },
-        haiku: {
-          type: 'string',
-          default: 'extmodel-4.5-air',
-          description: 'For the haiku family.',
-        },
-      },
-    },
-    mcp: {
-      type: 'object',
-      description: 'MCP services of the provider.',
-      properties: {
-        enabled: { ...SWITCH, description: 'Enables the MCP endpoints.' },
-        web_search_enabled: { ...SWITCH, description: 'Web search.' },
-        web_reader_enabled: { ...SWITCH, description: 'Web reader.' },
-        vision_enabled: { ...SWITCH, description: 'Vision.' },
-        web_search_url: {
-          type: 'string',
-          check: readWebUrl,
-          description: 'Address of the MCP service for web search.',
-        },
-        web_reader_url: {
-          type: 'string',
-          check: readWebUrl,
-          description: 'Address of the MCP service that reads web pages.',
-        },
-        vision_model: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 256,
-          description:
-            'Model of the provider that looks at pictures; its sonnet default when absent.',
-        },
-      },
-    },
+const EXTPROV_SCHEMA = section('extprov', 'External provider that speaks the Messages protocol.', {
+  enabled: {
+    ...SWITCH,
+    description:
+      'Enables the external provider, for requests of the Messages protocol; needs its address and key.',
   },
-} as const;
+  base_url: { type: 'string', check: readWebUrl, description: 'Address of the provider.' },
+  api_key: {
+    type: 'string',
+    description: 'Key of the provider, plain or sealed (`sealed:v1:…`); needed when it is enabled.',
+  },
+  dispatch_mode: {
+    enum: ['off', 'exclusive', 'pooled', 'fallback'],
+    default: 'off',
+    description:
+      '`off` never; `exclusive` all Messages requests; `pooled` one slot beside the accounts; ' +
+      '`fallback` when no account is usable.',
+  },
+  model_mapping: {
+    ...TEXT_MAP,
+    isNamed: true,
+    default: {},
+    description: 'Client model id → provider model id.',
+  },
+  models: group('Provider models by family, where `model_mapping` says nothing.', {
+    opus: { type: 'string', default: 'extmodel-4.7', description: 'For the opus family.' },
+    sonnet: { type: 'string', default: 'extmodel-4.7', description: 'For the sonnet family.' },
+    haiku: { type: 'string', default: 'extmodel-4.5-air', description: 'For the haiku family.' },
+  }),
+  mcp: group('MCP services of the provider.', {
+    enabled: { ...SWITCH, description: 'Enables the MCP endpoints.' },
+    web_search_enabled: { ...SWITCH, description: 'Web search.' },
+    web_reader_enabled: { ...SWITCH, description: 'Web reader.' },
+    vision_enabled: { ...SWITCH, description: 'Vision.' },
+    web_search_url: {
+      type: 'string',
+      check: readWebUrl,
+      description: 'Address of the MCP service for web search.',
+    },
+    web_reader_url: {
+      type: 'string',
+      check: readWebUrl,
+      description: 'Address of the MCP service that reads web pages.',
+    },
+    vision_model: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      description: 'Model of the provider that looks at pictures; its sonnet default when absent.',
+    },
+  }),
+});
 
 const AUTH_MODE = {
   enum: ['off', 'auto', 'strict', 'Off', 'Auto', 'Strict', 'OFF', 'AUTO', 'STRICT'],
   section: 'auth',
 } as const;
 
-const THINKING_SCHEMA = {
-  type: 'object',
-  section: 'thinking',
-  description: 'What becomes of the thinking that clients ask for.',
-  properties: {
-    mode: {
-      enum: ['auto', 'passthrough', 'custom', 'adaptive'],
-      default: 'auto',
-      description:
-        '`auto` fits the amount to the model; `passthrough` sends budgets as they are; `custom` puts ' +
-        '`budget` in place of every amount; `adaptive` lets the model decide.',
-    },
-    budget: {
-      type: 'integer',
-      minimum: 1024,
-      maximum: 1_000_000,
-      default: 24_576,
-      description: 'Tokens of the mode `custom`, up to what the model takes.',
-    },
+const THINKING_SCHEMA = section('thinking', 'What becomes of the thinking that clients ask for.', {
+  mode: {
+    enum: ['auto', 'passthrough', 'custom', 'adaptive'],
+    default: 'auto',
+    description:
+      '`auto` fits the amount to the model; `passthrough` sends budgets as they are; `custom` puts ' +
+      '`budget` in place of every amount; `adaptive` lets the model decide.',
   },
-} as const;
+  budget: {
+    ...whole(1024, 1_000_000, 24_576),
+    description: 'Tokens of the mode `custom`, up to what the model takes.',
+  },
+});
 
 export const PROXY_SCHEMA = {
   type: 'object',
@@ -561,10 +501,7 @@ export const PROXY_SCHEMA = {
     },
     port: {
       section: 'network',
-      type: 'integer',
-      minimum: 0,
-      maximum: 65_535,
-      default: 8045,
+      ...whole(0, 65_535, 8045),
       description: 'Port to listen on; 0 takes a free one.',
     },
     auth_mode: {
@@ -583,36 +520,27 @@ export const PROXY_SCHEMA = {
     },
     targets: TARGETS_SCHEMA,
     families: FAMILIES_SCHEMA,
-    extprov: EXTPROV_SCHEMA,
+    extprov: { as: 'externalProvider', ...EXTPROV_SCHEMA },
     max_body_size: {
       as: 'maxBodyBytes',
       section: 'network',
-      type: 'integer',
-      // Below it no client would get a word through, which is nobody's wish.
-      minimum: 16_384,
-      maximum: 2_147_483_647,
-      default: 104_857_600,
+      // Below the least no client would get a word through, which is nobody's wish.
+      ...whole(16_384, 2_147_483_647, 104_857_600),
       description: 'Largest body of a model request, in bytes; at least `16384`.',
     },
     trusted_proxies: {
-      ...TEXTS,
-      section: 'network',
+      ...NETWORK_LIST,
       check: readAddressRange,
-      default: [],
       description: 'Addresses and CIDR ranges whose `X-Forwarded-For` is believed.',
     },
     cors_origins: {
-      ...TEXTS,
-      section: 'network',
+      ...NETWORK_LIST,
       check: readOrigin,
-      default: [],
       description: 'Origins of web pages that may call with a key.',
     },
     allowed_hosts: {
-      ...TEXTS,
-      section: 'network',
+      ...NETWORK_LIST,
       check: readHostName,
-      default: [],
       description: 'Host names, besides the loopback ones, under which local requests may come.',
     },
     fetch_remote_media: {
@@ -624,7 +552,7 @@ export const PROXY_SCHEMA = {
     thinking: THINKING_SCHEMA,
     pool: POOL_SCHEMA,
     quota: QUOTA_SCHEMA,
-    ip_filter: IP_FILTER_SCHEMA,
+    ip_filter: { as: 'addressFilter', ...IP_FILTER_SCHEMA },
     console: CONSOLE_SCHEMA,
     monitor: MONITOR_SCHEMA,
     log_level: {
@@ -691,7 +619,7 @@ type Camel<Key> = Key extends `${infer Head}_${infer Rest}`
 
 type NameInCode<Key, Schema> = Schema extends { readonly as: infer Name } ? Name : Camel<Key>;
 
-type PlainValue<Schema> = Schema extends { readonly enum: readonly (infer Word)[] }
+export type PlainValue<Schema> = Schema extends { readonly enum: readonly (infer Word)[] }
   ? Word
   : Schema extends { readonly type: 'boolean' }
     ? boolean
@@ -737,13 +665,11 @@ function readSettings({ properties = {} }: SettingSchema, section: object): obje
       if (schema.properties !== undefined) {
         return [name, readSettings(schema, isJsonObject(value) ? value : {})];
       }
-      return [name, inCode(value ?? schema.default, schema.unit)];
+      const usual = value ?? schema.default;
+      const { unit } = schema;
+      return [name, unit && typeof usual === 'number' ? usual * UNITS[unit] : usual];
     }),
   );
-}
-
-function inCode(value: unknown, unit: SettingSchema['unit']): unknown {
-  return unit === undefined || typeof value !== 'number' ? value : value * UNITS[unit];
 }
 
 function nameInCode(key: string, { as }: SettingSchema): string {

@@ -33,7 +33,6 @@ export const TRACE_SAMPLERS = [
   'parentbased_always_off',
   'parentbased_traceidratio',
 ] as const;
-export type TraceSampler = (typeof TRACE_SAMPLERS)[number];
 
 /** What a value should have been; the reader's caller adds the name of the place. */
 export class ValueError extends SpokenError {}

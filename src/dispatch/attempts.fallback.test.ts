@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
 import { createSeedPool } from '../../test/support/seed-pool.ts';
+import type { CallRecord } from '../canonical/call-record.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import { createRetryBudget, runAttempts } from './attempts.ts';
 import { type RoutedCall, routeCall } from './call-setup.ts';
 import { contextOf } from './dispatch.test-support.ts';
-import type { CallRecord } from './dispatcher.ts';
 
 const MODELS = ['first', 'second', 'third'];
 

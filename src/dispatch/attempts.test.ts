@@ -7,16 +7,16 @@ import {
   type SeedPool,
   type SeedPoolOptions,
 } from '../../test/support/seed-pool.ts';
+import type { CallRecord } from '../canonical/call-record.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Lease, LeaseOutcome, LeaseRequest, LeaseResult } from '../pool/pool.ts';
 import {
   type AttemptDependencies,
   type AttemptPlan,
   createRetryBudget,
+  planOf,
   runAttempts,
 } from './attempts.ts';
-
-import type { CallRecord } from './dispatcher.ts';
 
 /** What an attempt on that account meets; undefined answers well. */
 type Meet = (account: string, nth: number) => UpstreamFailure | Error | undefined;
@@ -337,4 +337,13 @@ test('a request waits for the account of its session no longer than it may in al
   expect(bench.asked).toEqual(['a']);
   await bench.clock.advance(1);
   expect(await pending).toBe('b');
+});
+
+test('calls that go back as they were issued go with their own signatures, without stand-ins', () => {
+  const tried = ['replace-signatures', 'strip-signatures', 'add-stand-ins'] as const;
+  expect(planOf(new Set(tried))).toMatchObject({ signatures: 'stripped', usesPlaceholders: true });
+  expect(planOf(new Set([...tried, 'reissue-calls'] as const))).toMatchObject({
+    signatures: 'reissued',
+    usesPlaceholders: false,
+  });
 });

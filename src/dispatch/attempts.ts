@@ -1,5 +1,6 @@
 // The attempt loop: leases an account, tries, and follows the retry table until one attempt commits.
 
+import type { AttemptRecord } from '../canonical/call-record.ts';
 import { asGatewayError, changed, GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
@@ -8,8 +9,8 @@ import type { Lease, LeaseResult } from '../pool/pool.ts';
 import { type RoutedModel, targetName } from '../routing/router.ts';
 import type { SignaturePlan } from '../upstreams/upstream.ts';
 import type { RouteChoice, RoutedCall } from './call-setup.ts';
-import type { AttemptRecord, CallContext } from './dispatcher.ts';
-import { exhaustedError } from './exhausted.ts';
+import type { CallContext } from './dispatcher.ts';
+import { exhaustedError, NEXT_REQUEST_MS, type NothingLeft } from './exhausted.ts';
 import type { CallBodies } from './prepare.ts';
 import {
   decideRetry,
@@ -64,10 +65,6 @@ export function runAttempts<Result>(
   return new AttemptRun(request, dependencies).run(attempt);
 }
 
-/** For a client whose next request may find an account at once. */
-const NEXT_REQUEST_MS = 1000;
-
-type NothingLeft = Extract<LeaseResult, { kind: 'none' }>;
 type LeaseOrNothing = Exclude<LeaseResult, { kind: 'wait' | 'busy' }>;
 
 /** The first account that refused the request: whether that is its own fault, the next ones tell. */
@@ -538,7 +535,6 @@ export function createRetryBudget(clock: Pick<Clock, 'monotonic'>) {
     start += elapsed;
   };
   return {
-    /** Counts a request that starts. */
     noteRequest(): void {
       if (clock.monotonic() - start >= WINDOW_MS) roll();
       current.requests += 1;

@@ -1,15 +1,11 @@
 // What the server edge asks of dispatch: one answer for one call, whatever happens behind it.
 
 import type { Tier } from '../accounts/account.ts';
+import type { CallRecord, SelectionLogEntry } from '../canonical/call-record.ts';
 import type { GatewayError } from '../canonical/error.ts';
-import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry, RequestReceipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import type { AnswerTranscript } from '../canonical/transcript.ts';
-import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { Sentence } from '../lib/localized-message.ts';
-import type { SelectionLogEntry } from '../pool/pool.ts';
 import type { CountTokensCall, EmbedCall, GenerateCall } from '../protocols/protocol.ts';
 import type { ModelRoute, RoutedModel } from '../routing/router.ts';
 
@@ -52,88 +48,17 @@ export interface CallContext {
   /** Refuse the request with a 400 when the receipt is not empty before the first attempt. */
   readonly strict: boolean;
   /** A session named by a header. */
-  readonly headerSession: string | undefined;
-  readonly preferredAccount: string | undefined;
+  readonly headerSession?: string | undefined;
+  readonly preferredAccount?: string | undefined;
   /** The label of the account that alone may serve it. */
   readonly onlyAccount?: string | undefined;
-  readonly preferredTier: Tier | undefined;
+  readonly preferredTier?: Tier | undefined;
   /** True where only the first of several targets may serve it. */
   readonly isFallbackOff?: boolean | undefined;
   /** Of a call that is several upstream calls: which of them this is, from 1. */
   readonly upstreamCall?: number | undefined;
   /** Filled while the request runs; complete when it ended. */
   readonly record: CallRecord;
-}
-
-/** What is known of one request, for headers, logs and the monitor. */
-export interface CallRecord {
-  routedModel?: string | undefined;
-  upstreamModel?: string | undefined;
-  accountLabel?: string | undefined;
-  /** True when the answer is made up by a sandbox. */
-  isSandbox?: boolean | undefined;
-  /** True when a token count is an estimate of ours. */
-  isEstimate?: boolean | undefined;
-  attempts: AttemptRecord[];
-  /** Why targets were left for the next one, in order; absent for none. */
-  fallbacks?: FallbackRecord[] | undefined;
-  /** How many upstream calls it is, where it is several. */
-  upstreamCalls?: number | undefined;
-  /** Why no account was left, where none was. */
-  passedOver?: readonly SelectionLogEntry[] | undefined;
-  /** Milliseconds spent by phase, for `Server-Timing`. */
-  timings: { upstreamMs?: number; translateMs?: number };
-  /** Monotonic milliseconds at which the answer began for certain. */
-  committedAt?: number | undefined;
-  /** The answers behind this one; several for a call that is several requests. */
-  answers?: AnswerFigures[] | undefined;
-  /** The body the last attempt sent; never changed. */
-  upstreamBody?: JsonObject | undefined;
-  /** Set before dispatch by whoever wants the words of the answers. */
-  keepsAnswers?: boolean | undefined;
-  error?: GatewayError | undefined;
-}
-
-interface FallbackRecord {
-  /** The names as the mapping has them: a model, or `upstream/model`. */
-  readonly from: string;
-  readonly to: string;
-  readonly reason: string;
-  /** Attempts that were made before. */
-  readonly afterAttempts: number;
-}
-
-export interface AttemptRecord {
-  readonly accountId: string;
-  readonly modelId: string;
-  /** Which of several upstream calls, from 1. */
-  readonly upstreamCall?: number | undefined;
-  readonly considered: readonly SelectionLogEntry[];
-  readonly outcome: string;
-  readonly status?: number | undefined;
-  /** What the upstream said, or what the fault was, for the operator alone. */
-  readonly detail?: Sentence | undefined;
-  /** E-mail or label of the account. */
-  readonly accountLabel?: string | undefined;
-  /** Monotonic milliseconds. */
-  readonly startedAt?: number | undefined;
-  /** From the choice of the account to the commit point or the failure. */
-  readonly durationMs?: number | undefined;
-}
-
-/** What became of one upstream answer; current while it still comes. */
-export interface AnswerFigures {
-  /** Undefined while nobody told it. */
-  readonly usage: Usage | undefined;
-  readonly modelVersion?: string | undefined;
-  /** One a choice, once it finished. */
-  readonly finishReasons?: readonly FinishReason[] | undefined;
-  /** Why it, or a choice of it, was held back. */
-  readonly withheld?: Sentence | undefined;
-  /** Pictures in the answer. */
-  readonly imageCount: number;
-  /** What the answer said, where `keepsAnswers` asks for it. */
-  readonly transcript?: AnswerTranscript | undefined;
 }
 
 export type GenerateAnswer =

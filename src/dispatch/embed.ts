@@ -134,9 +134,6 @@ function spareModel(error: unknown): unknown {
 function noteVariant({ effort, thinking, webSearch, image }: RoutedModel, receipt: Receipt): void {
   const isPlain = effort === undefined && thinking === undefined && image === undefined;
   if (isPlain && !webSearch) return;
-  receipt.add(
-    'dropped',
-    'model',
-    told`What the end of the name asks for means nothing to embeddings.`,
-  );
+  const reason = told`What the end of the name asks for means nothing to embeddings.`;
+  receipt.add('dropped', 'model', reason);
 }

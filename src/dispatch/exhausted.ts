@@ -5,9 +5,10 @@ import { told } from '../lib/localized-message.ts';
 import type { LeaseResult } from '../pool/pool.ts';
 import { isAccountTrouble, isLimit, mayBeOfRequest } from './retry.ts';
 
-type NothingLeft = Extract<LeaseResult, { kind: 'none' }>;
+export type NothingLeft = Extract<LeaseResult, { kind: 'none' }>;
 
-const NEXT_REQUEST_MS = 1_000;
+/** For a client whose next request may find an account at once. */
+export const NEXT_REQUEST_MS = 1_000;
 
 /** `lastError` is how the last attempt of this request failed, when there was one. */
 export function exhaustedError(

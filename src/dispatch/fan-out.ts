@@ -147,12 +147,8 @@ function noteFailures(
   asked: number,
   { receipt }: CallContext,
 ): void {
-  const [first] = failures;
-  receipt.add(
-    'dropped',
-    'n',
-    told`${failures.length} of ${asked} answers failed: ${first?.message ?? ''}`,
-  );
+  const words = failures[0]?.sentence ?? '';
+  receipt.add('dropped', 'n', told`${failures.length} of ${asked} answers failed: ${words}`);
 }
 
 async function* writeStream(

@@ -58,10 +58,6 @@ class Repeated extends AnswerText {
   protected fail({ message }: GatewayError): void {
     this.text += `<${message}>`;
   }
-
-  protected more(): string {
-    return '';
-  }
 }
 
 /** Writes each word twice more, when it is asked for more. */

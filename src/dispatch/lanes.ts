@@ -1,10 +1,9 @@
 // The two lanes of an answer: translated from its events, or relayed as it came while the decoder watches.
 
-import { asGatewayError, GatewayError } from '../canonical/error.ts';
+import { asGatewayError, type GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold, type Reply } from '../canonical/fold.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { told } from '../lib/localized-message.ts';
 import type { RelayWriter, StreamWriter } from '../protocols/protocol.ts';
 import type { Frame } from '../stream/sse.ts';
 import type { AnswerTransform } from '../transforms/answer/index.ts';
@@ -48,7 +47,9 @@ export abstract class AnswerText implements AnswerChunks {
   /** Writes a failure behind the commit point, which ends the answer. */
   protected abstract fail(error: GatewayError): void;
   /** Where not all is written at once: the next piece of what comes behind `text`, '' when nothing is left. */
-  protected abstract more(): string;
+  protected more(): string {
+    return '';
+  }
 
   /** Comes first; resolves at the commit point. `onEnd` is called once, when all is read or given up. */
   async begin(onEnd: () => void): Promise<void> {
@@ -210,7 +211,7 @@ export class TranslatedText extends AnswerText {
     this.#take([{ kind: 'error', error }]);
   }
 
-  protected more(): string {
+  protected override more(): string {
     return this.#writer.more?.() ?? '';
   }
 
@@ -255,13 +256,7 @@ export async function relayReply(
     if (bodies.length > 0 && isNativeErrorReply(watch.error)) onTold(bodies);
     throw watch.error;
   }
-  if (bodies.length > 0) return bodies;
-  throw new GatewayError({
-    kind: 'upstream-unavailable',
-    source: 'upstream',
-    message: told`The upstream closed without an answer.`,
-    failure: { kind: 'path' },
-  });
+  return bodies;
 }
 
 /** Native frames, which go through as they came; the decoder only watches them. */
@@ -316,10 +311,6 @@ export class RelayedText extends AnswerText {
   protected fail(error: GatewayError): void {
     this.watch.onEvent({ kind: 'error', error });
     this.text += this.#writer.error(error);
-  }
-
-  protected more(): string {
-    return '';
   }
 
   #see(events: readonly CanonicalEvent[]): void {

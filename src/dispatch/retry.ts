@@ -4,7 +4,6 @@ import type { UpstreamFailureKind } from '../canonical/error.ts';
 
 /** What one request has tried so far. */
 export interface RetryState {
-  /** All attempts so far. */
   readonly attempts: number;
   /** Accounts that were at their limit (429, 402). */
   readonly limits: number;

@@ -1,5 +1,6 @@
 // Watches the events of one answer: remembers its signatures, keeps its figures, knows how it ended.
 
+import type { AnswerFigures, CallRecord } from '../canonical/call-record.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, ChoiceEnd, FinishReason } from '../canonical/event.ts';
 import { type Countable, promptSize, textTokens } from '../canonical/prompt-size.ts';
@@ -12,7 +13,6 @@ import type { Sentence } from '../lib/localized-message.ts';
 import { TextDigest } from '../lib/long-text.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import type { Decoder } from '../upstreams/upstream.ts';
-import type { AnswerFigures, CallRecord } from './dispatcher.ts';
 
 export interface WatchOptions {
   readonly keeper: SignatureCache;

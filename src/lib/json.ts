@@ -43,6 +43,15 @@ export function parseJson(text: string, budget?: JsonBudget): JsonValue {
   return parseSurveyed(text, { mayHoldRiskyNumber: RISKY_NUMBER.test(text), mayHoldEscapedKey });
 }
 
+/** As `parseJson`; undefined for a text that it refuses. */
+export function tryParse(text: string, budget?: JsonBudget): JsonValue | undefined {
+  try {
+    return parseJson(text, budget);
+  } catch {
+    return undefined;
+  }
+}
+
 /** What was looked for in a text before it is parsed; false where it was not found. */
 export interface JsonHints {
   /** A number that would change. */

@@ -13,14 +13,7 @@ export interface FetchedMedia {
   readonly base64: string;
 }
 
-export interface MediaFetcher {
-  /** The operator's setting, as it is now. */
-  isEnabled(): boolean;
-  /** @throws MediaFault; or the signal's reason when it aborts */
-  fetch(url: string, signal: AbortSignal): Promise<FetchedMedia>;
-  /** Ends every connection at once. */
-  close(): Promise<void>;
-}
+export type MediaFetcher = ReturnType<typeof createMediaFetcher>;
 
 export interface MediaFetcherOptions {
   readonly clock: Clock;
@@ -36,7 +29,7 @@ const MAX_BYTES = 20 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 
 /** Each request has a connection of its own, so that every connection's address is checked. */
-export function createMediaFetcher(options: MediaFetcherOptions): MediaFetcher {
+export function createMediaFetcher(options: MediaFetcherOptions) {
   const { clock, userAgent, isEnabled, policy = PUBLIC_ONLY, resolve } = options;
   const agent = new Agent({
     allowH2: false,
@@ -47,8 +40,10 @@ export function createMediaFetcher(options: MediaFetcherOptions): MediaFetcher {
   });
   const exchange: Exchange = { agent, policy, userAgent };
   return {
+    /** The operator's setting, as it is now. */
     isEnabled,
-    fetch: (url, signal) =>
+    /** @throws MediaFault; or the signal's reason when it aborts */
+    fetch: (url: string, signal: AbortSignal): Promise<FetchedMedia> =>
       withinLimit(
         {
           ...{ clock, signal, limitMs: LIMIT_MS },
@@ -58,7 +53,8 @@ export function createMediaFetcher(options: MediaFetcherOptions): MediaFetcher {
         },
         (ended) => followRedirects(url, ended, exchange),
       ),
-    close: () => agent.destroy(),
+    /** Ends every connection at once. */
+    close: (): Promise<void> => agent.destroy(),
   };
 }
 
@@ -181,16 +177,7 @@ function resolveHost(hostname: string): Promise<readonly LookupAddress[]> {
   });
 }
 
-export type MediaFaultKind =
-  | 'not-public'
-  | 'unreachable'
-  | 'too-slow'
-  | 'too-large'
-  | 'too-many-redirects'
-  | 'refused'
-  | 'wrong-type';
-
-const WORDS: Readonly<Record<MediaFaultKind, string>> = {
+const WORDS = {
   'not-public': 'only https addresses of public hosts are fetched, without a port',
   unreachable: 'its host could not be reached',
   'too-slow': 'it did not come in time',
@@ -198,7 +185,9 @@ const WORDS: Readonly<Record<MediaFaultKind, string>> = {
   'too-many-redirects': 'it redirects too often',
   refused: 'its host did not give it out',
   'wrong-type': 'it is no image, PDF, audio or video',
-};
+} as const;
+
+type MediaFaultKind = keyof typeof WORDS;
 
 /** The message is a clause without an end mark. */
 export class MediaFault extends Error {

@@ -28,13 +28,14 @@ export async function loadMedia(
   options: LoadOptions,
 ): Promise<CanonicalRequest> {
   const { fetched, isReadable } = options;
-  const isRemote = (part: MediaPart): boolean => {
+  const addressOf = (part: MediaPart): string | undefined => {
     const address = webAddressOf(part);
-    return address !== undefined && !isReadable(address);
+    return address === undefined || isReadable(address) ? undefined : address;
   };
   const wanted = new Map<string, MediaPart>();
   mapMedia(request, (part) => {
-    if (isRemote(part)) wanted.set(webAddressOf(part) ?? '', part);
+    const address = addressOf(part);
+    if (address !== undefined) wanted.set(address, part);
     return part;
   });
   if (wanted.size === 0) return request;
@@ -44,9 +45,7 @@ export async function loadMedia(
   }
   const missing = [...wanted].filter(([address]) => !fetched.has(address));
   await fetchAll(missing, options);
-  const place = (part: MediaPart): MediaPart =>
-    isRemote(part) ? withBytes(part, fetched.get(webAddressOf(part) ?? '')) : part;
-  return mapMedia(request, place);
+  return mapMedia(request, (part) => withBytes(part, fetched.get(addressOf(part) ?? '')));
 }
 
 /** The first failure ends the others. */

@@ -3,15 +3,10 @@
 import type { RequestRow } from './record.ts';
 import type { MinuteSum } from './request-store.ts';
 
-type FeedEventKind =
-  | 'request'
-  | 'account'
-  | 'quota'
-  | 'config'
-  | 'key'
-  | 'address-rule'
-  | 'log'
-  | 'overview';
+/** What is kept for who comes back: of the others only the latest is of any use, or it can be had elsewhere. */
+const KEPT_KINDS = ['request', 'account', 'quota', 'config', 'key', 'address-rule'] as const;
+type FeedEventKind = (typeof KEPT_KINDS)[number] | 'log' | 'overview';
+const KEPT: ReadonlySet<string> = new Set(KEPT_KINDS);
 
 interface FeedEvent {
   /** Rises by one with every event of this process; the part before the dash names the process. */
@@ -23,10 +18,6 @@ interface FeedEvent {
 
 /** At least; they leave as many at a time. */
 const KEPT_EVENTS = 100;
-/** Of the others only the latest is of any use, or their readers can have them elsewhere. */
-const REPEATED: ReadonlySet<FeedEventKind> = new Set([
-  ...(['request', 'account', 'quota', 'config', 'key', 'address-rule'] as const),
-]);
 /** Events that wait for one reader. */
 const MAX_WAITING = 200;
 
@@ -52,7 +43,7 @@ export function createLiveFeed(process: string) {
     publish(kind: FeedEventKind, content: object): void {
       count += 1;
       const event = { id: `${process}-${count}`, place: count, kind, content };
-      if (REPEATED.has(kind)) kept.push(event);
+      if (KEPT.has(kind)) kept.push(event);
       if (kept.length >= 2 * KEPT_EVENTS) forget();
       for (const reader of readers) reader.add(event);
     },
@@ -96,12 +87,7 @@ export class FeedReader {
   }
 
   add(event: FeedEvent): void {
-    const wake = this.#wake;
-    if (wake !== undefined) {
-      this.#wake = undefined;
-      wake(event);
-      return;
-    }
+    if (this.#endWait(event)) return;
     this.#waiting.push(event);
     if (this.#waiting.length <= MAX_WAITING) return;
     this.#waiting.shift();
@@ -119,19 +105,23 @@ export class FeedReader {
 
   /** Ends a wait with `idle`. */
   wake(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.('idle');
+    this.#endWait('idle');
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#waiting.length = 0;
+    this.#endWait(undefined);
+    this.#onClose();
+  }
+
+  /** False when nobody waits. */
+  #endWait(value: FeedEvent | 'idle' | undefined): boolean {
     const wake = this.#wake;
     this.#wake = undefined;
-    wake?.(undefined);
-    this.#onClose();
+    wake?.(value);
+    return wake !== undefined;
   }
 }
 

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { appendFile, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { GatewayError, gatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { codeOf } from '../lib/private-file.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
@@ -117,12 +117,8 @@ export class LogFiles {
       if (error instanceof GatewayError) throw error;
       // The log cannot say itself why it cannot be read.
       const code = codeOf(error) ?? 'unknown error';
-      throw new GatewayError({
-        kind: 'internal',
-        source: 'gateway',
-        message: `The log in ${folder} cannot be read (${code}). Make it a folder that the user of this process may read and write; the error output has every line meanwhile.`,
-        cause: error,
-      });
+      const message = `The log in ${folder} cannot be read (${code}). Make it a folder that the user of this process may read and write; the error output has every line meanwhile.`;
+      throw gatewayError('internal', message, { cause: error });
     }
   }
 
@@ -251,16 +247,12 @@ function sizeOf(path: string): number {
 
 interface LogQuery {
   readonly limit: number;
-  /** Of an earlier page. */
   readonly cursor?: string | undefined;
-  /** The least level. */
   readonly level?: LogLevelName | undefined;
-  /** Part of a line, in any case. */
   readonly search?: string | undefined;
 }
 
 export interface LogPage {
-  /** The latest first. */
   readonly lines: readonly LogLine[];
   /** For the lines before these; a search may go on behind an empty page. */
   readonly nextCursor?: string | undefined;

@@ -7,7 +7,6 @@ export interface MetricsSources {
   /** By what was given up, such as `request-records`. */
   readonly dropped: () => Readonly<Record<string, number>>;
   readonly feedReaders: () => number;
-  /** Accounts by state. */
   readonly accounts: () => Readonly<Record<string, number>>;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;

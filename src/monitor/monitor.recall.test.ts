@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createMemoryRequestStore } from '../../test/support/memory-request-store.ts';
 import { recordOf } from '../../test/support/request-records.ts';
 import { createLiveFigures } from './live.ts';
-import { recallBefore } from './monitor.ts';
+import { RecentErrors, recallBefore } from './monitor.ts';
 
 const NOW = 1_700_000_130_000;
 const MINUTE_MS = 60_000;
@@ -19,26 +19,31 @@ test('the figures of the last hour and the latest errors outlive a restart', asy
   ]);
   const figures = createLiveFigures(clock.now);
   figures.add(recordOf({ id: 'later', at: NOW }).row);
-  const recalled = recallBefore({ store, figures, clock, log });
-  await expect.poll(() => recalled.errors().map(({ id }) => id)).toEqual(['bad', 'old']);
+  const errors = new RecentErrors();
+  errors.add(recordOf({ id: 'later', at: NOW, outcome: 'error' }).row);
+  recallBefore({ store, figures, errors, clock, log });
+  const ids = () => errors.latest().map(({ id }) => id);
+  await expect.poll(ids).toEqual(['later', 'bad', 'old']);
   const series = figures.series();
   expect(series.map(({ requests }) => requests).filter((count) => count > 0)).toEqual([1, 2]);
-  expect(series.reduce((sum, { errors }) => sum + errors, 0)).toBe(1);
-  recalled.removeBefore(NOW - 40 * MINUTE_MS);
-  expect(recalled.errors().map(({ id }) => id)).toEqual(['bad']);
+  expect(series.reduce((sum, minute) => sum + minute.errors, 0)).toBe(1);
+  errors.removeBefore(NOW - 40 * MINUTE_MS);
+  expect(ids()).toEqual(['later', 'bad']);
 });
 
 test('a store that fails is told once and leaves the figures as they are', async () => {
   const told: string[] = [];
   const fail = () => Promise.reject(new Error('disk full'));
   const figures = createLiveFigures(clock.now);
-  const recalled = recallBefore({
+  const errors = new RecentErrors();
+  recallBefore({
     store: { minutes: fail, list: fail },
     figures,
+    errors,
     clock,
     log: { warn: (_fields, message) => told.push(message) },
   });
   await expect.poll(() => told.length).toBe(1);
-  expect(recalled.errors()).toEqual([]);
+  expect(errors.latest()).toEqual([]);
   expect(figures.series().every(({ requests }) => requests === 0)).toBe(true);
 });

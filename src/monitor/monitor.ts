@@ -2,11 +2,17 @@
 
 import type { Clock, Timer } from '../lib/clock.ts';
 import { createRedactors, type SecretIndex } from '../lib/redact.ts';
+import { WriteBehind } from '../lib/write-behind.ts';
 import { createLiveFeed, createLiveFigures, type LiveFeed, type LiveFigures } from './live.ts';
 import { createMetrics } from './metrics.ts';
-import type { EndedRequest, RequestObserver, RequestRecord, RequestRow } from './record.ts';
+import {
+  bodySize,
+  type EndedRequest,
+  type RequestObserver,
+  type RequestRecord,
+  type RequestRow,
+} from './record.ts';
 import type { RequestStore } from './request-store.ts';
-import { createWriteQueue } from './write-queue.ts';
 import { writeRecord } from './write-record.ts';
 
 export interface MonitorSettings extends RetentionSettings {
@@ -21,12 +27,10 @@ export interface MonitorOptions {
   readonly settings: () => MonitorSettings;
   /** Credentials of the gateway, asked anew for every request; none of them stands in any record. */
   readonly secrets: () => readonly string[];
-  /** Those of accounts. */
   readonly accountSecrets?: Pick<SecretIndex, 'hide' | 'version'> | undefined;
   readonly keyName: (keyId: string) => string | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   readonly targetOf: (model: string) => string | undefined;
-  /** Accounts by state, for the metrics. */
   readonly accounts: () => Readonly<Record<string, number>>;
   readonly createId: (prefix: string) => string;
   /** What else was given up, by what it is, for the metrics. */
@@ -48,7 +52,7 @@ export function createMonitor(options: MonitorOptions) {
   const retention = createRetention({ store, clock, settings, log });
   const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8));
   const figures = createLiveFigures(() => clock.now());
-  const recalled = recallBefore({ store, figures, clock, log });
+  const recall = recallBefore({ store, figures, errors, clock, log });
   const context = { ...options, redactorFor };
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];
@@ -120,7 +124,6 @@ export function createMonitor(options: MonitorOptions) {
       async removeBefore(at) {
         record();
         errors.removeBefore(at);
-        recalled.removeBefore(at);
         // Else what waits would come into the store behind the removal, and stay.
         await queue.flush();
         return store.removeBefore(at);
@@ -134,7 +137,7 @@ export function createMonitor(options: MonitorOptions) {
     /** The latest first; a few from before the process began are among them after a moment. */
     recentErrors(limit: number): readonly RequestRow[] {
       record();
-      return [...errors.latest(), ...recalled.errors()].slice(0, limit);
+      return errors.latest().slice(0, limit);
     },
     /** Records every ended request, and resolves when the store was given them. */
     flush() {
@@ -145,7 +148,6 @@ export function createMonitor(options: MonitorOptions) {
     get unsaved() {
       return queue.unsaved;
     },
-    /** Records that were lost. */
     get dropped() {
       return dropped();
     },
@@ -153,7 +155,7 @@ export function createMonitor(options: MonitorOptions) {
     async close() {
       record();
       feed.close();
-      recalled.close();
+      recall.close();
       await retention.close();
       await queue.close();
     },
@@ -164,6 +166,7 @@ export function createMonitor(options: MonitorOptions) {
 export interface RecallOptions {
   readonly store: Pick<RequestStore, 'minutes' | 'list'>;
   readonly figures: Pick<LiveFigures, 'recall'>;
+  readonly errors: Pick<RecentErrors, 'recall'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: { warn(fields: object, message: string): void };
 }
@@ -175,9 +178,8 @@ const SPAN_MS = HOUR_MS / 6;
 const ERRORS = 10;
 
 /** Reads in the background, once. Only what began before: everything later is counted as it ends. */
-export function recallBefore({ store, figures, clock, log }: RecallOptions) {
+export function recallBefore({ store, figures, errors, clock, log }: RecallOptions) {
   const startedAt = clock.now();
-  let errors: readonly RequestRow[] = [];
   let isClosed = false;
   const read = async (): Promise<void> => {
     for (let to = startedAt; to > startedAt - HOUR_MS && !isClosed; to -= SPAN_MS) {
@@ -186,18 +188,12 @@ export function recallBefore({ store, figures, clock, log }: RecallOptions) {
     if (isClosed) return;
     const failed = { kind: 'outcome', outcome: 'error' } as const;
     const filter = { from: startedAt - DAY_MS, to: startedAt, status: failed };
-    errors = (await store.list(filter, { limit: ERRORS })).rows;
+    errors.recall((await store.list(filter, { limit: ERRORS })).rows);
   };
   read().catch((error: unknown) => {
     if (!isClosed) log.warn({ error }, 'Earlier requests could not be read for the overview.');
   });
   return {
-    /** The latest first; empty until they are read. */
-    errors: () => errors,
-    /** Forgets those that began before a time. */
-    removeBefore(at: number): void {
-      errors = errors.filter((row) => row.at >= at);
-    },
     /** What is still being read counts no more. */
     close(): void {
       isClosed = true;
@@ -276,13 +272,70 @@ export class RecentErrors {
     this.#rows = [...this.#rows, row].slice(-MAX_ERRORS);
   }
 
+  /** Adds those from before this process, the latest first. */
+  recall(rows: readonly RequestRow[]): void {
+    this.#rows = [...rows.toReversed(), ...this.#rows].slice(-MAX_ERRORS);
+  }
+
   /** The latest first. */
   latest(): readonly RequestRow[] {
     return this.#rows.toReversed().sort((left, right) => right.at - left.at);
   }
-
-  /** Forgets those that began before a time. */
   removeBefore(at: number): void {
     this.#rows = this.#rows.filter((row) => row.at >= at);
   }
+}
+
+export interface WriteQueueOptions {
+  readonly store: Pick<RequestStore, 'save'>;
+  readonly clock: Pick<Clock, 'startTimer'>;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+/** A whole batch is saved at once: records that wait longer only cost the garbage collector. */
+const FULL_DELAY_MS = 1;
+/** Saved in half a millisecond: all requests wait for it. */
+const BATCH = { count: 50, size: 4_194_304 };
+const LIMIT = { count: 10_000, size: 67_108_864 };
+const CLOSE_MS = 1000;
+
+export function createWriteQueue({ store, clock, log }: WriteQueueOptions) {
+  let isOverflowLogged = false;
+  const queue = new WriteBehind<RequestRecord>({
+    clock,
+    log,
+    sizeOf: bodySize,
+    fullDelayMs: FULL_DELAY_MS,
+    batch: BATCH,
+    limit: LIMIT,
+    failure: 'Request records are not saved; requests go on without.',
+    async save(records) {
+      await store.save(records);
+      if (queue.size < LIMIT.count / 2) isOverflowLogged = false;
+    },
+  });
+  return {
+    // The oldest are dropped: the latest help most to find the reason of trouble.
+    add(record: RequestRecord): void {
+      const before = queue.dropped;
+      queue.add(record);
+      if (queue.dropped === before || isOverflowLogged) return;
+      isOverflowLogged = true;
+      log.warn({}, 'Request records are dropped: their store is too slow or stopped.');
+    },
+    /** The record that is not saved yet, by its own id or else the latest with that request id. */
+    find(id: string): RequestRecord | undefined {
+      const records = queue.entries();
+      const byId = records.findLast(({ row }) => row.id === id);
+      return byId ?? records.findLast(({ row }) => row.requestId === id);
+    },
+    flush: () => queue.flush().catch(() => undefined),
+    get unsaved() {
+      return queue.isFailing ? queue.size : 0;
+    },
+    get dropped() {
+      return queue.dropped;
+    },
+    close: async () => void (await queue.close(CLOSE_MS)),
+  };
 }

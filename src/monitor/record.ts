@@ -1,13 +1,12 @@
 // One model request as the monitor keeps it.
 
-import type { GatewayError } from '../canonical/error.ts';
+import type { CallRecord } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest, Wanting } from '../canonical/request.ts';
-import type { AnswerTranscript, TranscriptBlock } from '../canonical/transcript.ts';
-import type { Usage } from '../canonical/usage.ts';
+import type { TranscriptBlock } from '../canonical/transcript.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { MESSAGE_SCHEMA, messageSchema, type Sentence } from '../lib/localized-message.ts';
+import { MESSAGE_SCHEMA, messageSchema } from '../lib/localized-message.ts';
 import {
   COUNT,
   named,
@@ -264,7 +263,7 @@ export interface EndedRequest {
   /** All keys the request showed: they stand nowhere in its record. */
   readonly credentials: readonly string[];
   readonly receipt: readonly ReceiptEntry[];
-  readonly facts: CallFacts;
+  readonly facts: CallRecord;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
   /** The same moment, monotonic. */
@@ -278,55 +277,3 @@ export interface EndedRequest {
 export interface AskedFor extends Wanting {
   readonly request: CanonicalRequest;
 }
-
-/** What dispatch wrote down; `CallRecord` fits it. */
-export interface CallFacts {
-  readonly routedModel?: string | undefined;
-  readonly upstreamModel?: string | undefined;
-  readonly accountLabel?: string | undefined;
-  readonly isEstimate?: boolean | undefined;
-  readonly attempts: readonly AttemptFacts[];
-  /** How many upstream calls it was, where it was several. */
-  readonly upstreamCalls?: number | undefined;
-  readonly passedOver?: readonly ConsideredFacts[] | undefined;
-  readonly timings: { readonly upstreamMs?: number; readonly translateMs?: number };
-  readonly answers?: readonly AnswerFacts[] | undefined;
-  readonly upstreamBody?: JsonObject | undefined;
-  readonly error?: GatewayError | undefined;
-}
-
-interface AnswerFacts {
-  /** Undefined when nobody told it. */
-  readonly usage: Usage | undefined;
-  readonly modelVersion?: string | undefined;
-  readonly finishReasons?: readonly FinishReason[] | undefined;
-  /** Why it, or a choice of it, was held back. */
-  readonly withheld?: Sentence | undefined;
-  readonly imageCount: number;
-  readonly transcript?: AnswerTranscript | undefined;
-}
-
-export interface AttemptFacts {
-  readonly accountId: string;
-  readonly accountLabel?: string | undefined;
-  readonly modelId: string;
-  /** Which of several upstream calls, from 1. */
-  readonly upstreamCall?: number | undefined;
-  readonly considered: readonly ConsideredFacts[];
-  readonly outcome: string;
-  readonly status?: number | undefined;
-  /** What the upstream said, or what the fault was, for the operator alone. */
-  readonly detail?: Sentence | undefined;
-  /** Monotonic milliseconds. */
-  readonly startedAt?: number | undefined;
-  readonly durationMs?: number | undefined;
-}
-
-/** One account, or several passed over for one reason. */
-type ConsideredFacts =
-  | { readonly accountId: string; readonly verdict: string }
-  | {
-      readonly count: number;
-      readonly verdict: string;
-      readonly accountIds: readonly string[];
-    };

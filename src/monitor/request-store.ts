@@ -44,24 +44,19 @@ export interface PageRequest {
 
 export type UsageGroup = 'model' | 'account' | 'key' | 'protocol' | 'none';
 
-/** From `from` up to and without `to`, in milliseconds since the epoch; whole quarters of an hour. */
+/** From `from` up to and without `to`, in milliseconds since the epoch; that of usage in whole quarters of an hour. */
 export interface TimeSpan {
   readonly from: number;
   readonly to: number;
 }
 
-/** In milliseconds since the epoch. */
-export type TimeRange = Pick<TimeSpan, 'from' | 'to'>;
+/** What is summed of requests. */
+export const USAGE_FIGURES = [
+  ...(['requests', 'errors', 'inputTokens', 'outputTokens'] as const),
+  ...(['cachedTokens', 'thoughtTokens', 'images'] as const),
+] as const;
 
-export interface UsageSum {
-  readonly requests: number;
-  readonly errors: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cachedTokens: number;
-  readonly thoughtTokens: number;
-  readonly images: number;
-}
+export type UsageSum = Readonly<Record<(typeof USAGE_FIGURES)[number], number>>;
 
 export interface UsageRow extends UsageSum {
   /** Beginning of the span. */
@@ -81,7 +76,7 @@ export interface MinuteSum {
   readonly tokens: number;
 }
 
-export interface RetentionLimits {
+interface RetentionLimits {
   /** Requests that began earlier leave. */
   readonly oldest: number;
   /** Usage before this leaves. */
@@ -101,7 +96,7 @@ export interface RequestStore {
   /** One row a span and group that has any, in the order of the spans. */
   usage(spans: readonly TimeSpan[], by: UsageGroup): Promise<readonly UsageRow[]>;
   /** Of the records that began from `from` up to and without `to`, in order; minutes without any are left out. */
-  minutes(span: TimeRange): Promise<readonly MinuteSum[]>;
+  minutes(span: TimeSpan): Promise<readonly MinuteSum[]>;
   /** One small step; true when nothing is left to do. */
   sweep(limits: RetentionLimits): Promise<boolean>;
   /** Removes the records that began before a time, with their bodies; usage stays. @returns how many */

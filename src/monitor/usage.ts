@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../canonical/error.ts';
 import { type RequestRecord, usageModel } from './record.ts';
-import type { TimeSpan, UsageSum } from './request-store.ts';
+import { type TimeSpan, USAGE_FIGURES, type UsageSum } from './request-store.ts';
 
 export type UsageStep = 'hour' | 'day' | 'week';
 
@@ -41,14 +41,9 @@ export function cutSpans({ from, to, step, timeZone }: SpanRequest): readonly Ti
   return spans;
 }
 
-/** What clocks show, as if it were UTC, in milliseconds. */
-interface Zone {
-  toLocal(at: number): number;
-  /** The first moment at which clocks show so much, or more where they leave it out. */
-  toUtc(local: number): number;
-}
+type Zone = ReturnType<typeof createZone>;
 
-function createZone(timeZone: string): Zone {
+function createZone(timeZone: string) {
   const format = createFormat(timeZone);
   const toLocal = (at: number): number => {
     const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
@@ -58,8 +53,10 @@ function createZone(timeZone: string): Zone {
   };
   const offsetAt = (at: number): number => toLocal(at) - Math.floor(at / 60_000) * 60_000;
   return {
+    /** What clocks show, as if it were UTC, in milliseconds. */
     toLocal,
-    toUtc(local) {
+    /** The first moment at which clocks show so much, or more where they leave it out. */
+    toUtc(local: number): number {
       const before = local - offsetAt(local - DAY_MS);
       const after = local - offsetAt(local + DAY_MS);
       // Clocks that change at midnight show it twice, or not at all.
@@ -137,16 +134,12 @@ export interface QuarterSum extends UsageSum {
   readonly protocol: string;
 }
 
-function startOfQuarter(at: number): number {
-  return Math.floor(at / QUARTER_MS) * QUARTER_MS;
-}
-
 /** One row for each quarter, model, account, key and protocol. */
 export function sumByQuarter(records: readonly RequestRecord[]): readonly QuarterSum[] {
   const sums = new Map<string, QuarterSum>();
   for (const { row } of records) {
     const sum: QuarterSum = {
-      at: startOfQuarter(row.at),
+      at: Math.floor(row.at / QUARTER_MS) * QUARTER_MS,
       model: usageModel(row),
       account: row.account ?? '',
       keyId: row.keyId,
@@ -174,13 +167,7 @@ export function addQuarters(left: QuarterSum, right: QuarterSum): QuarterSum {
 }
 
 export function addUsage(left: UsageSum, right: UsageSum): UsageSum {
-  return {
-    requests: left.requests + right.requests,
-    errors: left.errors + right.errors,
-    inputTokens: left.inputTokens + right.inputTokens,
-    outputTokens: left.outputTokens + right.outputTokens,
-    cachedTokens: left.cachedTokens + right.cachedTokens,
-    thoughtTokens: left.thoughtTokens + right.thoughtTokens,
-    images: left.images + right.images,
-  };
+  const sums: Record<keyof UsageSum, number> = { ...left };
+  for (const figure of USAGE_FIGURES) sums[figure] = left[figure] + right[figure];
+  return sums;
 }

@@ -1,16 +1,17 @@
 // Turns an ended request into its record: counted, shortened and free of credentials.
 
+import type { CallRecord } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import { inputTokens, outputTokens } from '../canonical/usage.ts';
 import { changeTexts, type Sentence } from '../lib/localized-message.ts';
+import { remember } from '../lib/once.ts';
 import type { Redactor } from '../lib/redact.ts';
 import {
   type AttemptEntry,
   type BodyBlocks,
   blockSize,
-  type CallFacts,
   type EndedRequest,
   type ReceiptCounts,
   type RequestBodies,
@@ -101,7 +102,7 @@ function writeRow(ended: EndedRequest, { context, redactor, answers }: RowSource
     requestId: isIdGiven ? clean(requestId, redactor) : requestId,
     at: ended.endedAt - Math.round(ended.totalMs),
     protocol: ended.protocol,
-    surface: surfaces.get(ended.route) ?? surfaceOf(ended.route),
+    surface: surfaceOf(ended.route),
     method: ended.method,
     path: clean(ended.path, redactor, MAX_TEXT),
     stream: call?.stream ?? false,
@@ -133,18 +134,13 @@ function writeRow(ended: EndedRequest, { context, redactor, answers }: RowSource
   };
 }
 
-/** Of the few routes there are. */
-const surfaces = new Map<string, string>();
-
 /** `/v1/models/{model}:generateContent` → `generateContent`, `/v1/chat/completions` → `chat/completions`. */
-function surfaceOf(route: string): string {
-  const surface = route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, '');
-  surfaces.set(route, surface);
-  return surface;
-}
+const surfaceOf = remember(256, (route) =>
+  route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, ''),
+);
 
 /** Undefined where no answer began; tokens also where nobody told them: nothing is known then. */
-function sumAnswers(answers: CallFacts['answers'] = []) {
+function sumAnswers(answers: CallRecord['answers'] = []) {
   if (answers.length === 0) return undefined;
   let images = 0;
   let withheld: Sentence | undefined;
@@ -196,7 +192,7 @@ function writeBodies({ body, facts, isForm }: EndedRequest, redactor: Redactor):
   };
 }
 
-function writeResponse({ answers = [] }: CallFacts, redactor: Redactor): BodyBlocks | undefined {
+function writeResponse({ answers = [] }: CallRecord, redactor: Redactor): BodyBlocks | undefined {
   const transcripts = answers
     .map(({ transcript }) => transcript)
     .filter((one) => one !== undefined);

@@ -7,7 +7,6 @@ import {
   TIERS,
   type VersionedCredential,
 } from '../accounts/account.ts';
-import type { NewAccount } from '../accounts/account-book.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import {
   isJsonObject,
@@ -23,12 +22,6 @@ const FORMAT = 'isthmus-accounts';
 const VERSION = 1;
 const MAX_ACCOUNTS = 10_000;
 
-interface FiledAccount extends NewAccount {
-  /** Where the export came from; the credential there, to tell which of two is newer. */
-  readonly id: string | undefined;
-  readonly credentialVersion: number | undefined;
-}
-
 export interface ExportedAccount {
   readonly account: Account;
   readonly stored: VersionedCredential;
@@ -39,17 +32,12 @@ export function writeAccountFile(accounts: readonly ExportedAccount[]): string {
   return JSON.stringify({ format: FORMAT, version: VERSION, accounts: accounts.map(writeAccount) });
 }
 
-/**
- * The accounts of a file, each still to be read by itself.
- * @throws GatewayError `invalid-request`
- */
+/** The accounts of a file, each still to be read by itself. @throws GatewayError `invalid-request` */
 export function readAccountFile(value: JsonValue): readonly JsonValue[] {
   const { format, version, accounts } = requireObject(value, 'file');
   if (format !== FORMAT) {
-    throw invalidRequest(
-      'format',
-      told`This is no export of accounts: its "format" is not "${FORMAT}".`,
-    );
+    const message = told`This is no export of accounts: its "format" is not "${FORMAT}".`;
+    throw invalidRequest('format', message);
   }
   if (version !== VERSION) {
     throw invalidRequest('version', told`Only version ${VERSION} of the format can be read.`);
@@ -61,13 +49,14 @@ export function readAccountFile(value: JsonValue): readonly JsonValue[] {
 }
 
 /** @throws GatewayError `invalid-request` naming the field, never its value */
-export function readAccount(value: JsonValue): FiledAccount {
+export function readAccount(value: JsonValue) {
   const account = requireObject(value, 'account');
   const tier = TIERS.find((one) => one === account.tier);
   if (tier === undefined && account.tier !== undefined && account.tier !== null) {
     throw invalidRequest('tier', told`"tier" must be one of ${TIERS.join(', ')}.`);
   }
   return {
+    /** Where the export came from; the credential there, to tell which of two is newer. */
     id: optionalText(account, 'id'),
     credentialVersion: optionalNumber(account, 'credential_version'),
     upstreamId: requireText(account, 'upstream'),
@@ -126,10 +115,8 @@ function readCredential(account: JsonObject): Credential {
     case 'api-key':
       return { kind, key: requireText(credential, 'key') };
     case 'oauth': {
-      const { scopes: given } = credential;
-      const scopes = Array.isArray(given)
-        ? given.filter((one) => typeof one === 'string')
-        : undefined;
+      const given = Array.isArray(credential.scopes) ? credential.scopes : undefined;
+      const scopes = given?.filter((one) => typeof one === 'string');
       return { kind, refreshToken: requireText(credential, 'refresh_token'), scopes };
     }
     case 'service-account':

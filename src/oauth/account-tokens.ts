@@ -10,30 +10,25 @@ import type {
 import type { AccountBook } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError } from '../canonical/error.ts';
-import type { Clock } from '../lib/clock.ts';
 import { textOf, told } from '../lib/localized-message.ts';
 import { unlessAborted } from '../lib/time-limit.ts';
 import {
+  type EndpointOptions,
   NEVER,
   type OAuthDirectory,
   OAuthFault,
-  type OAuthFetch,
-  type OAuthLog,
   type Reach,
   TokenEndpoint,
   toCredential,
 } from './oauth-client.ts';
 
-export interface TokenSourceOptions {
+export interface TokenSourceOptions extends EndpointOptions {
   readonly book: Pick<
     AccountBook,
     'readCredential' | 'replaceCredential' | 'proxyUrl' | 'subscribe'
   >;
   readonly oauth: OAuthDirectory;
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly fetch: OAuthFetch;
-  readonly log: OAuthLog;
 }
 
 interface TokenParts extends TokenSourceOptions {
@@ -43,15 +38,7 @@ interface TokenParts extends TokenSourceOptions {
 }
 
 /** Names the account, in the log too. */
-interface Subject {
-  readonly accountId: string;
-  readonly upstreamId: string;
-}
-
-interface HeldKey {
-  readonly credentialKind: 'api-key';
-  readonly credential: string;
-}
+type Subject = Readonly<Record<'accountId' | 'upstreamId', string>>;
 
 /** An access token in hand, and how long it is good by the monotonic clock. */
 interface HeldToken {
@@ -66,14 +53,7 @@ interface HeldToken {
   readonly expiresAt: number;
 }
 
-type Access = HeldKey | HeldToken;
-
-/** A failed renewal: until then all get its error, or the old token while it lasts. */
-interface Pause {
-  readonly until: number;
-  readonly failures: number;
-  readonly error: GatewayError;
-}
+type Access = HeldToken | { readonly credentialKind: 'api-key'; readonly credential: string };
 
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 300_000;
@@ -82,22 +62,41 @@ const KEY_KEPT_MS = 1000;
 /** Who says `refresh` without naming the refused token means an older one than a token this young. */
 const JUST_RENEWED_MS = 10_000;
 
+/** With less left than this, a token is renewed before it is used. */
+const MARGIN_MS = 90_000;
+const AHEAD_MS = 300_000;
+const AHEAD_JITTER_MS = 60_000;
+const CONFIRM_AFTER_MS = 5000;
+const MAX_ROUNDS = 6;
+
+/** Rotated, but not on disk: its access token is not used before it is. */
+interface Unsaved {
+  readonly credential: OAuthCredential;
+  readonly version: number;
+  readonly token: HeldToken;
+}
+
 const NONE: ReadonlySet<string> = new Set();
 
+/** Renews so that no rotated refresh token is ever lost or used twice. */
 class AccountTokens {
   readonly #parts: TokenParts;
   readonly #subject: Subject;
-  readonly #renewal: Renewal;
   #held: Access | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
-  #pause: Pause | undefined;
+  /** After a failed renewal: until then all get its error, or the old token while it lasts. */
+  #pause: { until: number; failures: number; error: GatewayError } | undefined;
   #renewing: Promise<Access> | undefined;
   #generation = 0;
+  /** A stored access token that is not over yet, found while renewing. */
+  #fallback: HeldToken | undefined;
+  #unsaved: Unsaved | undefined;
+  /** The version whose refusal was waited out once; refused again, the refusal stands. */
+  #refusedVersion: number | undefined;
 
   constructor(parts: TokenParts, subject: Subject) {
     this.#parts = parts;
     this.#subject = subject;
-    this.#renewal = new Renewal(parts, subject);
   }
 
   /** @throws GatewayError */
@@ -166,7 +165,7 @@ class AccountTokens {
   async #renew(refused: ReadonlySet<string>): Promise<Access> {
     const startedIn = this.#generation;
     try {
-      const access = await this.#renewal.run(refused);
+      const access = await this.#renewStored(refused);
       if (startedIn !== this.#generation) return access;
       this.#held = access;
       this.#readAt = this.#parts.clock.monotonic();
@@ -204,135 +203,28 @@ class AccountTokens {
 
   /** What is in hand while it is not over, unless it is what was refused. */
   #lasting(refused: ReadonlySet<string>): Access | undefined {
-    const access = this.#held ?? this.#renewal.fallback;
+    const access = this.#held ?? this.#fallback;
     if (access === undefined || refused.has(access.credential)) return undefined;
     const isToken = access.credentialKind === 'access-token';
     return isToken && access.expiresAt <= this.#parts.clock.monotonic() ? undefined : access;
   }
-}
 
-export type OAuthTokenSource = ReturnType<typeof createTokenSource>;
-
-/**
- * Renewals are one at a time per account, limited to 10 s a call, and go on when a caller leaves.
- * Lifetimes count from `expires_in` on the monotonic clock: within 5 min ± 1 min of the end a token
- * in use is renewed in the background, within 90 s before it is given. Nothing is renewed unused.
- */
-export function createTokenSource(options: TokenSourceOptions) {
-  const { book } = options;
-  const closing = new AbortController();
-  const parts = { ...options, endpoint: new TokenEndpoint(options), closing: closing.signal };
-  const accounts = new Map<string, AccountTokens>();
-  const unsubscribe = book.subscribe(({ kind, account }) => {
-    if (kind === 'removed') accounts.delete(account.record.id);
-  });
-  return {
-    async accessFor({ record }: Account, { refresh, refused, signal }: AccessOptions) {
-      signal.throwIfAborted();
-      const { id: accountId, upstreamId, projectId } = record;
-      let tokens = accounts.get(accountId);
-      if (tokens === undefined) {
-        tokens = new AccountTokens(parts, { accountId, upstreamId });
-        accounts.set(accountId, tokens);
-      }
-      const given = tokens.access({ refresh, refused });
-      const { credential, credentialKind } =
-        given instanceof Promise ? await unlessAborted(signal, given) : given;
-      const proxyUrl = book.proxyUrl(accountId);
-      return { accountId, credential, credentialKind, projectId, proxyUrl };
-    },
-    /** To be called after an account's credential was replaced: by a sign-in, an import, a person. */
-    forget: (accountId: string) => accounts.get(accountId)?.forget(),
-    /** Waits for renewals under way: their answers may hold the only copy of a rotated token. */
-    async close() {
-      unsubscribe();
-      closing.abort(new Error('the gateway is closing'));
-      await Promise.all([...accounts.values()].map((tokens) => tokens.settled()));
-    },
-  };
-}
-
-// Renews so that no rotated refresh token is ever lost or used twice.
-
-/** With less left than this, a token is renewed before it is used. */
-const MARGIN_MS = 90_000;
-const AHEAD_MS = 300_000;
-const AHEAD_JITTER_MS = 60_000;
-
-function storageFault(error: unknown): OAuthFault {
-  const isUnreadable = error instanceof StoreError && error.fault === 'unreadable';
-  const detail = isUnreadable
-    ? told`the stored credential cannot be read with this secret key`
-    : told`the account storage does not answer`;
-  return new OAuthFault('storage', { detail });
-}
-
-/** The error callers get: `credential-revoked` only for the provider's own confirmed word. */
-function toGatewayError(fault: unknown): GatewayError {
-  const known = fault instanceof OAuthFault ? fault : undefined;
-  const facts = { status: known?.facts.status, detail: known?.sentence };
-  if (known?.kind === 'revoked') {
-    return new GatewayError({
-      kind: 'upstream-auth',
-      source: 'upstream',
-      message: told`The provider revoked the sign-in of this account. Sign it in again.`,
-      failure: { kind: 'credential-revoked', ...facts },
-      cause: fault,
-    });
-  }
-  return new GatewayError({
-    kind: known?.kind === 'too-slow' ? 'timeout' : 'upstream-unavailable',
-    source: 'upstream',
-    message: told`No access token could be had for this account just now. Try again shortly.`,
-    failure: { kind: 'credential-unavailable', ...facts },
-    cause: known ?? new Error('the renewal failed unexpectedly', { cause: fault }),
-  });
-}
-
-/** Rotated, but not on disk: its access token is not used before it is. */
-interface Unsaved {
-  readonly credential: OAuthCredential;
-  readonly version: number;
-  readonly token: HeldToken;
-}
-
-const CONFIRM_AFTER_MS = 5000;
-const MAX_ROUNDS = 6;
-
-class Renewal {
-  /** A stored access token that is not over yet, found while renewing. */
-  fallback: HeldToken | undefined;
-  readonly #parts: TokenParts;
-  readonly #subject: Subject;
-  #unsaved: Unsaved | undefined;
-  /** The version whose refusal was waited out once; refused again, the refusal stands. */
-  #refusedVersion: number | undefined;
-
-  constructor(parts: TokenParts, subject: Subject) {
-    this.#parts = parts;
-    this.#subject = subject;
-  }
-
-  /**
-   * @param refused access tokens that must not be given again, although storage may hold them
-   * @throws OAuthFault
-   */
-  async run(refused: ReadonlySet<string>): Promise<Access> {
-    this.fallback = undefined;
+  /** @param refused access tokens that must not be given again, although storage may hold them. @throws OAuthFault */
+  async #renewStored(refused: ReadonlySet<string>): Promise<Access> {
+    this.#fallback = undefined;
     const late = await this.#saveLate(refused);
     if (late !== undefined) return late;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const stored = await this.#read();
       try {
-        const access = await this.#renew(stored, refused);
+        const access = await this.#renewCredential(stored, refused);
         if (access !== undefined) return access;
       } catch (error) {
         const isRevoked = error instanceof OAuthFault && error.kind === 'revoked';
         if (!isRevoked || !(await this.#isDoubtful(stored.version))) throw error;
       }
     }
-    const detail = told`the stored credential keeps changing`;
-    throw new OAuthFault('storage', { detail });
+    throw new OAuthFault('storage', { detail: told`the stored credential keeps changing` });
   }
 
   /** A rotated token that could not be kept before; nothing else is asked while it cannot be now. */
@@ -344,17 +236,14 @@ class Renewal {
   }
 
   async #read(): Promise<VersionedCredential> {
-    const stored = await this.#parts.book
-      .readCredential(this.#subject.accountId)
-      .catch((error: unknown) => {
-        throw storageFault(error);
-      });
+    const { book } = this.#parts;
+    const stored = await book.readCredential(this.#subject.accountId).catch(throwStorageFault);
     if (stored === undefined) throw new OAuthFault('gone');
     return stored;
   }
 
   /** Undefined when another credential came first: it is the one to go on with. */
-  async #renew(
+  async #renewCredential(
     { credential, version }: VersionedCredential,
     refused: ReadonlySet<string>,
   ): Promise<Access | undefined> {
@@ -363,17 +252,13 @@ class Renewal {
     }
     if (credential.kind === 'service-account') return this.#trade(credential);
     const stored = this.#storedToken(credential, refused);
-    const isGood =
-      stored !== undefined && stored.expiresAt - this.#parts.clock.monotonic() > MARGIN_MS;
-    if (isGood) return stored;
-    this.fallback = stored;
+    const goodUntil = (stored?.expiresAt ?? 0) - MARGIN_MS;
+    if (stored !== undefined && goodUntil > this.#parts.clock.monotonic()) return stored;
+    this.#fallback = stored;
     return this.#refresh(credential, version);
   }
 
-  #storedToken(
-    { accessToken, expiresAt }: OAuthCredential,
-    refused: ReadonlySet<string>,
-  ): HeldToken | undefined {
+  #storedToken({ accessToken, expiresAt }: OAuthCredential, refused: ReadonlySet<string>) {
     const { clock } = this.#parts;
     const remainingMs = (expiresAt ?? 0) - clock.now();
     if (accessToken === undefined || remainingMs <= 0 || refused.has(accessToken)) return undefined;
@@ -421,11 +306,10 @@ class Renewal {
   }
 
   async #save({ credential, version, token }: Unsaved): Promise<HeldToken | undefined> {
+    const { accountId } = this.#subject;
     const saved = await this.#parts.book
-      .replaceCredential(this.#subject.accountId, credential, version)
-      .catch((error: unknown) => {
-        throw storageFault(error);
-      });
+      .replaceCredential(accountId, credential, version)
+      .catch(throwStorageFault);
     if (saved === 'missing') {
       this.#unsaved = undefined;
       throw new OAuthFault('gone');
@@ -463,4 +347,75 @@ class Renewal {
       expiresAt,
     };
   }
+}
+
+export type OAuthTokenSource = ReturnType<typeof createTokenSource>;
+
+/**
+ * Renewals are one at a time per account, limited to 10 s a call, and go on when a caller leaves.
+ * Lifetimes count from `expires_in` on the monotonic clock: within 5 min ± 1 min of the end a token
+ * in use is renewed in the background, within 90 s before it is given. Nothing is renewed unused.
+ */
+export function createTokenSource(options: TokenSourceOptions) {
+  const { book } = options;
+  const closing = new AbortController();
+  const parts = { ...options, endpoint: new TokenEndpoint(options), closing: closing.signal };
+  const accounts = new Map<string, AccountTokens>();
+  const unsubscribe = book.subscribe(({ kind, account }) => {
+    if (kind === 'removed') accounts.delete(account.record.id);
+  });
+  return {
+    async accessFor({ record }: Account, { refresh, refused, signal }: AccessOptions) {
+      signal.throwIfAborted();
+      const { id: accountId, upstreamId, projectId } = record;
+      let tokens = accounts.get(accountId);
+      if (tokens === undefined) {
+        tokens = new AccountTokens(parts, { accountId, upstreamId });
+        accounts.set(accountId, tokens);
+      }
+      const given = tokens.access({ refresh, refused });
+      const { credential, credentialKind } =
+        given instanceof Promise ? await unlessAborted(signal, given) : given;
+      const proxyUrl = book.proxyUrl(accountId);
+      return { accountId, credential, credentialKind, projectId, proxyUrl };
+    },
+    /** To be called after an account's credential was replaced: by a sign-in, an import, a person. */
+    forget: (accountId: string) => accounts.get(accountId)?.forget(),
+    /** Waits for renewals under way: their answers may hold the only copy of a rotated token. */
+    async close() {
+      unsubscribe();
+      closing.abort(new Error('the gateway is closing'));
+      await Promise.all([...accounts.values()].map((tokens) => tokens.settled()));
+    },
+  };
+}
+
+function throwStorageFault(error: unknown): never {
+  const isUnreadable = error instanceof StoreError && error.fault === 'unreadable';
+  const detail = isUnreadable
+    ? told`the stored credential cannot be read with this secret key`
+    : told`the account storage does not answer`;
+  throw new OAuthFault('storage', { detail });
+}
+
+/** The error callers get: `credential-revoked` only for the provider's own confirmed word. */
+function toGatewayError(fault: unknown): GatewayError {
+  const known = fault instanceof OAuthFault ? fault : undefined;
+  const facts = { status: known?.facts.status, detail: known?.sentence };
+  if (known?.kind === 'revoked') {
+    return new GatewayError({
+      kind: 'upstream-auth',
+      source: 'upstream',
+      message: told`The provider revoked the sign-in of this account. Sign it in again.`,
+      failure: { kind: 'credential-revoked', ...facts },
+      cause: fault,
+    });
+  }
+  return new GatewayError({
+    kind: known?.kind === 'too-slow' ? 'timeout' : 'upstream-unavailable',
+    source: 'upstream',
+    message: told`No access token could be had for this account just now. Try again shortly.`,
+    failure: { kind: 'credential-unavailable', ...facts },
+    cause: known ?? new Error('the renewal failed unexpectedly', { cause: fault }),
+  });
 }

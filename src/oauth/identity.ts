@@ -41,8 +41,7 @@ export async function readIdentity(
   // §3.1.3.7, step 6); its claims are.
   const claims = idToken === undefined ? {} : readClaims(idToken);
   if (claims === undefined) throw new OAuthFault('malformed', { status: 200 });
-  const expected = { settings, nonce, now };
-  const reason = idToken === undefined ? undefined : refuseClaims(claims, expected);
+  const reason = idToken === undefined ? undefined : refuseClaims(claims, settings, { nonce, now });
   if (reason !== undefined) return { kind: 'rejected', reason };
   if (settings.userInfoUrl === undefined) return emailOf(claims);
   const person = await endpoint.readUserInfo(settings.userInfoUrl, accessToken, reach);
@@ -55,20 +54,17 @@ export async function readIdentity(
 
 function refuseClaims(
   { iss, aud, azp, exp, nonce: given }: Claims,
-  expected: {
-    readonly settings: OAuthSettings;
-    readonly nonce: string | undefined;
-    readonly now: number;
-  },
+  settings: OAuthSettings,
+  { nonce, now }: { readonly nonce: string | undefined; readonly now: number },
 ): Sentence | undefined {
-  const { settings, nonce, now } = expected;
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (typeof iss !== 'string' || !isExpectedIssuer(iss, settings)) {
     return told`its id token has another issuer; check "issuer" of this upstream`;
   }
-  if (!audiences.includes(settings.clientId)) return told`its id token is for another client`;
-  if (azp !== undefined && azp !== settings.clientId)
+  const isForOther = azp !== undefined && azp !== settings.clientId;
+  if (isForOther || !audiences.includes(settings.clientId)) {
     return told`its id token is for another client`;
+  }
   if (typeof exp !== 'number' || exp + TOLERANCE_SECONDS < now / 1000) {
     return told`its id token has expired`;
   }

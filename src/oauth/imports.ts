@@ -84,21 +84,190 @@ export interface ImportResult {
 export type AccountTransfer = ReturnType<typeof createAccountTransfer>;
 
 export function createAccountTransfer(options: AccountTransferOptions) {
-  const { book, tokens } = options;
+  const { book, oauth, tokens, clock, createId, hasUpstream, sealing } = options;
   const placer = new AccountPlacer({ book, onCredentialReplaced: (id) => tokens.forget(id) });
-  const parts = { ...options, endpoint: new TokenEndpoint(options), placer };
+  const endpoint = new TokenEndpoint(options);
   return {
-    importRefreshTokens: (request: ImportRequest) => importRefreshTokens(parts, request),
-    importServiceAccounts: (request: ImportRequest) => importServiceAccounts(parts, request),
-    importAccounts: (request: ImportAccountsRequest) => importAccounts(parts, request),
+    /** Each token is proven by one refresh, and a rotated token is kept. */
+    async importRefreshTokens(request: ImportRequest): Promise<readonly ImportResult[]> {
+      const { upstreamId } = request;
+      const settings = oauth.get(upstreamId);
+      if (settings === undefined) {
+        const message = told`This upstream has no OAuth settings to refresh tokens with.`;
+        throw invalidRequest('upstreamId', message);
+      }
+      const listed = readRefreshTokens(request.text);
+      const holders = await findHolders(upstreamId);
+      const places = listed.map(({ refreshToken }, at) => [refreshToken, at + 1] as const);
+      const first = new Map(places.reverse());
+      return importEach(listed, MAX_AT_ONCE, async (item) => {
+        const { refreshToken, label } = item.value;
+        item.label = label;
+        if (refreshToken === undefined) {
+          throw invalidRequest('refresh_token', told`this item holds no refresh token`);
+        }
+        const firstIndex = first.get(refreshToken);
+        // Presenting a token twice may make a provider revoke it.
+        if (firstIndex !== undefined && firstIndex !== item.index) {
+          throw invalidRequest('refresh_token', told`this is the token of item ${firstIndex}`);
+        }
+        refuseStopped(request);
+        const holder = holders.get(refreshToken);
+        return holder === undefined
+          ? prove({ ...request, settings, refreshToken, listedLabel: label })
+          : renew(holder);
+      });
+    },
+
+    /** One key file, or a JSON array of them; each is proven by trading one assertion for a token. */
+    async importServiceAccounts(request: ImportRequest): Promise<readonly ImportResult[]> {
+      const { upstreamId, text, proxyUrl, signal } = request;
+      const files = listOf(readImportJson(text, 'keys'));
+      if (files.length === 0 || files.length > MAX_KEYS) {
+        throw invalidRequest('keys', told`1 to ${MAX_KEYS} key files are imported at once.`);
+      }
+      return importEach(files, MAX_AT_ONCE, async (item) => {
+        refuseStopped(request);
+        const { credential, projectId } = readServiceAccountKey(requireObject(item.value, 'key'));
+        const label = credential.clientEmail;
+        item.label = label;
+        await endpoint.tradeAssertion(oauth.get(upstreamId), credential, { signal, proxyUrl });
+        return placer.place({ upstreamId, label, projectId, proxyUrl, credential });
+      });
+    },
+
+    /**
+     * Accounts of our own export, plain or sealed. Providers are not asked: a refresh would rotate tokens
+     * that the source may still use. An account of the same label in its upstream is updated.
+     */
+    async importAccounts(request: ImportAccountsRequest): Promise<readonly ImportResult[]> {
+      const accounts = readAccountFile(readImportJson(await openText(request), 'file'));
+      return importEach(accounts, 1, importAccount);
+    },
+
     /** @throws GatewayError `invalid-request` for an unusable passphrase; StoreError */
-    exportAccounts: (request: ExportRequest) => exportAccounts(options, request),
+    async exportAccounts({ passphrase, accountIds }: ExportRequest) {
+      const accounts: ExportedAccount[] = [];
+      for (const account of book.list()) {
+        const { id } = account.record;
+        if (account.origin !== 'stored' || accountIds?.includes(id) === false) continue;
+        const stored = await book.readCredential(id);
+        if (stored !== undefined) accounts.push({ account, stored, proxyUrl: book.proxyUrl(id) });
+      }
+      try {
+        const sealed = await sealing.sealWithPassphrase(writeAccountFile(accounts), passphrase);
+        return { sealed, count: accounts.length };
+      } catch (error) {
+        if (error instanceof SpokenError) throw invalidRequest('passphrase', error.sentence);
+        throw error;
+      }
+    },
   };
+
+  /** Accounts of an upstream by the refresh token they have now. */
+  async function findHolders(upstreamId: string): Promise<ReadonlyMap<string, Account>> {
+    const holders = new Map<string, Account>();
+    for (const account of book.list()) {
+      const { id, kind, upstreamId: upstream } = account.record;
+      if (kind !== 'oauth' || upstream !== upstreamId) continue;
+      // An account that cannot be read cannot be renewed, so nobody else presents its token.
+      const stored = await book.readCredential(id).catch(() => undefined);
+      if (stored?.credential.kind === 'oauth') holders.set(stored.credential.refreshToken, account);
+    }
+    return holders;
+  }
+
+  /** The token source alone presents the tokens of known accounts. */
+  async function renew(holder: Account): Promise<Proven> {
+    await tokens.accessFor(holder, { refresh: true, signal: NEVER });
+    book.apply(holder.record.id, { kind: 'reauthenticated' });
+    const reason = told`this account had the token already`;
+    return { kind: 'reauthenticated', account: holder, reason };
+  }
+
+  async function prove(token: ProvedToken): Promise<Proven> {
+    const { settings, refreshToken, upstreamId, proxyUrl } = token;
+    const sentAt = clock.now();
+    // A token that was presented may be rotated: its answer is awaited even when the client left.
+    const reach = { signal: NEVER, proxyUrl };
+    const reply = await endpoint.refresh(settings, refreshToken, reach);
+    // The token is proven and perhaps rotated: an unknown identity must not lose it.
+    const identity = await readIdentity(endpoint, clock.now(), { settings, reply, reach }).catch(
+      (error: unknown): Identity => {
+        if (error instanceof OAuthFault) return { kind: 'rejected', reason: error.sentence };
+        throw error;
+      },
+    );
+    const { label, reason } = nameAccount(token, identity);
+    const credential = toCredential(reply, { refreshToken, scopes: undefined }, sentAt);
+    return { ...(await placer.place({ upstreamId, label, proxyUrl, credential })), reason };
+  }
+
+  function nameAccount(
+    { listedLabel, upstreamId }: ProvedToken,
+    identity: Identity,
+  ): { readonly label: string; readonly reason?: Sentence } {
+    if (identity.kind !== 'email') {
+      const reason =
+        identity.kind === 'rejected'
+          ? told`the provider does not say whose account this is: ${identity.reason}`
+          : told`the provider does not say whose account this is`;
+      return { label: listedLabel ?? createId('imported-'), reason };
+    }
+    const { email } = identity;
+    if (listedLabel === undefined || isSameLabel(listedLabel, email)) return { label: email };
+    if (listedLabel.includes('@')) {
+      return { label: email, reason: told`the list says ${listedLabel}, the provider ${email}` };
+    }
+    return { label: placer.find(upstreamId, email) === undefined ? listedLabel : email };
+  }
+
+  async function openText({ text, passphrase }: ImportAccountsRequest): Promise<string> {
+    const trimmed = text.trim();
+    if (!trimmed.startsWith('sealed-export:')) return trimmed;
+    if (passphrase === undefined || passphrase === '') {
+      const message = told`This export is sealed: give its passphrase.`;
+      throw invalidRequest('passphrase', message, 'missing-field');
+    }
+    try {
+      return await sealing.openWithPassphrase(trimmed, passphrase);
+    } catch {
+      const message = told`The export does not open: the passphrase is wrong, or the file is damaged.`;
+      throw invalidRequest('passphrase', message);
+    }
+  }
+
+  async function importAccount(item: ImportItem<JsonValue>): Promise<Proven> {
+    const { id, credentialVersion, ...account } = readAccount(item.value);
+    const { upstreamId, label, credential, projectId, tier, priority, notes, proxyUrl } = account;
+    item.label = label;
+    if (!hasUpstream(upstreamId)) {
+      const message = told`There is no upstream "${upstreamId}"; add it to the configuration first.`;
+      throw invalidRequest('upstream', message);
+    }
+    const existing = placer.find(upstreamId, label);
+    if (existing === undefined) return placer.place(account);
+    const isSame = existing.record.id === id && credentialVersion !== undefined;
+    const stored = isSame ? await book.readCredential(id) : undefined;
+    // A token that was rotated since the export is void; restoring it would end the sign-in.
+    const isNewerHere = stored !== undefined && stored.version > (credentialVersion ?? 0);
+    if (!isNewerHere) await placer.reauthenticate(existing, credential);
+    const change = { projectId, priority, notes, proxyUrl, ...(tier !== undefined && { tier }) };
+    const changed = await book.change(existing.record.id, change);
+    const reason = isNewerHere ? told`the stored credential is newer and was kept` : undefined;
+    return { kind: 'reauthenticated', account: changed, reason };
+  }
 }
 
-interface ImportParts extends AccountTransferOptions {
-  readonly endpoint: TokenEndpoint;
-  readonly placer: AccountPlacer;
+/** A token of a list, presented for the first time. */
+interface ProvedToken extends ImportRequest {
+  readonly settings: OAuthSettings;
+  readonly refreshToken: string;
+  readonly listedLabel: string | undefined;
+}
+
+function refuseStopped({ signal }: ImportRequest): void {
+  if (signal.aborted) throw invalidRequest('tokens', told`the import was stopped before`);
 }
 
 /** One item on its way: a prover may set the label as soon as it knows it. */
@@ -154,120 +323,7 @@ interface ListedToken {
 }
 
 const MAX_AT_ONCE = 4;
-
-interface TokenBatch {
-  readonly request: ImportRequest;
-  readonly settings: OAuthSettings;
-  /** Accounts of this upstream by the refresh token they have now. */
-  readonly holders: ReadonlyMap<string, Account>;
-  /** The first place of each token. */
-  readonly first: ReadonlyMap<string | undefined, number>;
-}
-
-/**
- * Each token is proven by one refresh, and a rotated token is kept.
- * @throws GatewayError `invalid-request` when no item could be tried
- */
-async function importRefreshTokens(
-  parts: ImportParts,
-  request: ImportRequest,
-): Promise<readonly ImportResult[]> {
-  const settings = parts.oauth.get(request.upstreamId);
-  if (settings === undefined) {
-    throw invalidRequest(
-      'upstreamId',
-      told`This upstream has no OAuth settings to refresh tokens with.`,
-    );
-  }
-  const listed = readRefreshTokens(request.text);
-  const holders = await findHolders(parts, request.upstreamId);
-  const places = listed.map(({ refreshToken }, at) => [refreshToken, at + 1] as const);
-  const batch = { request, settings, holders, first: new Map(places.reverse()) };
-  return importEach(listed, MAX_AT_ONCE, (item) => importRefreshToken(parts, batch, item));
-}
-
-async function findHolders(
-  { book }: ImportParts,
-  upstreamId: string,
-): Promise<ReadonlyMap<string, Account>> {
-  const holders = new Map<string, Account>();
-  for (const account of book.list()) {
-    const { id, kind, upstreamId: upstream } = account.record;
-    if (kind !== 'oauth' || upstream !== upstreamId) continue;
-    // An account that cannot be read cannot be renewed, so nobody else presents its token.
-    const stored = await book.readCredential(id).catch(() => undefined);
-    if (stored?.credential.kind === 'oauth') holders.set(stored.credential.refreshToken, account);
-  }
-  return holders;
-}
-
-async function importRefreshToken(
-  parts: ImportParts,
-  { request, settings, holders, first }: TokenBatch,
-  item: ImportItem<ListedToken>,
-): Promise<Proven> {
-  const { refreshToken, label: listedLabel } = item.value;
-  item.label = listedLabel;
-  if (refreshToken === undefined) {
-    throw invalidRequest('refresh_token', told`this item holds no refresh token`);
-  }
-  const firstIndex = first.get(refreshToken);
-  // Presenting a token twice may make a provider revoke it.
-  if (firstIndex !== undefined && firstIndex !== item.index) {
-    throw invalidRequest('refresh_token', told`this is the token of item ${firstIndex}`);
-  }
-  const { upstreamId, proxyUrl, signal } = request;
-  if (signal.aborted) throw invalidRequest('tokens', told`the import was stopped before`);
-  const { book, tokens, clock, endpoint, placer } = parts;
-  const holder = holders.get(refreshToken);
-  if (holder !== undefined) {
-    // The token source alone presents the tokens of known accounts.
-    await tokens.accessFor(holder, { refresh: true, signal: NEVER });
-    book.apply(holder.record.id, { kind: 'reauthenticated' });
-    const reason = told`this account had the token already`;
-    return { kind: 'reauthenticated', account: holder, reason };
-  }
-  const sentAt = clock.now();
-  // A token that was presented may be rotated: its answer is awaited even when the client left.
-  const reach = { signal: NEVER, proxyUrl };
-  const reply = await endpoint.refresh(settings, refreshToken, reach);
-  // The token is proven and perhaps rotated: an unknown identity must not lose it.
-  const identity = await readIdentity(endpoint, clock.now(), { settings, reply, reach }).catch(
-    (error: unknown): Identity => {
-      if (error instanceof OAuthFault) return { kind: 'rejected', reason: error.sentence };
-      throw error;
-    },
-  );
-  const { label, reason } = nameAccount(parts, { listedLabel, upstreamId, identity });
-  const credential = toCredential(reply, { refreshToken, scopes: undefined }, sentAt);
-  return { ...(await placer.place({ upstreamId, label, proxyUrl, credential })), reason };
-}
-
-interface Naming {
-  readonly listedLabel: string | undefined;
-  readonly upstreamId: string;
-  readonly identity: Identity;
-}
-
-function nameAccount(
-  { placer, createId }: ImportParts,
-  { listedLabel, upstreamId, identity }: Naming,
-): { readonly label: string; readonly reason?: Sentence } {
-  if (identity.kind !== 'email') {
-    const reason =
-      identity.kind === 'rejected'
-        ? told`the provider does not say whose account this is: ${identity.reason}`
-        : told`the provider does not say whose account this is`;
-    return { label: listedLabel ?? createId('imported-'), reason };
-  }
-  const { email } = identity;
-  if (listedLabel === undefined || isSameLabel(listedLabel, email)) return { label: email };
-  if (listedLabel.includes('@')) {
-    return { label: email, reason: told`the list says ${listedLabel}, the provider ${email}` };
-  }
-  return { label: placer.find(upstreamId, email) === undefined ? listedLabel : email };
-}
-
+const MAX_KEYS = 100;
 const MAX_TOKENS = 1000;
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 const TOKEN = /^[\x21-\x7e]{8,16384}$/;
@@ -301,8 +357,7 @@ function readLines(text: string): ListedToken[] {
 }
 
 function readArray(text: string): ListedToken[] {
-  const value = readImportJson(text, 'tokens');
-  return (Array.isArray(value) ? value : [value]).map((item) =>
+  return listOf(readImportJson(text, 'tokens')).map((item) =>
     isJsonObject(item)
       ? listed(item.refresh_token ?? item.refreshToken, item.label ?? item.email ?? undefined)
       : listed(item, undefined),
@@ -316,115 +371,6 @@ function listed(token: JsonValue | undefined, label: JsonValue | undefined): Lis
   };
 }
 
-const MAX_KEYS = 100;
-
-/**
- * One key file, or a JSON array of them; each is proven by trading one assertion for a token.
- * @throws GatewayError `invalid-request` when the whole cannot be read
- */
-async function importServiceAccounts(
-  { oauth, endpoint, placer }: ImportParts,
-  { upstreamId, text, proxyUrl, signal }: ImportRequest,
-): Promise<readonly ImportResult[]> {
-  const value = readImportJson(text, 'keys');
-  const files = Array.isArray(value) ? value : [value];
-  if (files.length === 0 || files.length > MAX_KEYS) {
-    throw invalidRequest('keys', told`1 to ${MAX_KEYS} key files are imported at once.`);
-  }
-  return importEach(files, MAX_AT_ONCE, async (item) => {
-    if (signal.aborted) throw invalidRequest('keys', told`the import was stopped before`);
-    const { credential, projectId } = readServiceAccountKey(requireObject(item.value, 'key'));
-    const label = credential.clientEmail;
-    item.label = label;
-    await endpoint.tradeAssertion(oauth.get(upstreamId), credential, { signal, proxyUrl });
-    return placer.place({ upstreamId, label, projectId, proxyUrl, credential });
-  });
-}
-
-/**
- * Accounts of our own export, plain or sealed. Providers are not asked: a refresh would rotate tokens
- * that the source may still use. An account of the same label in its upstream is updated.
- * @throws GatewayError `invalid-request` when the whole cannot be read
- */
-async function importAccounts(
-  parts: ImportParts,
-  request: ImportAccountsRequest,
-): Promise<readonly ImportResult[]> {
-  const accounts = readAccountFile(readImportJson(await openText(parts, request), 'file'));
-  return importEach(accounts, 1, (item) => importAccount(parts, item));
-}
-
-async function openText(
-  { sealing }: ImportParts,
-  { text, passphrase }: ImportAccountsRequest,
-): Promise<string> {
-  const trimmed = text.trim();
-  if (!trimmed.startsWith('sealed-export:')) return trimmed;
-  if (passphrase === undefined || passphrase === '') {
-    throw invalidRequest(
-      'passphrase',
-      told`This export is sealed: give its passphrase.`,
-      'missing-field',
-    );
-  }
-  try {
-    return await sealing.openWithPassphrase(trimmed, passphrase);
-  } catch {
-    throw invalidRequest(
-      'passphrase',
-      told`The export does not open: the passphrase is wrong, or the file is damaged.`,
-    );
-  }
-}
-
-async function importAccount(
-  { book, hasUpstream, placer }: ImportParts,
-  item: ImportItem<JsonValue>,
-): Promise<Proven> {
-  const { id, credentialVersion, ...account } = readAccount(item.value);
-  const { upstreamId, label, credential, projectId, tier, priority, notes, proxyUrl } = account;
-  item.label = label;
-  if (!hasUpstream(upstreamId)) {
-    throw invalidRequest(
-      'upstream',
-      told`There is no upstream "${upstreamId}"; add it to the configuration first.`,
-    );
-  }
-  const existing = placer.find(upstreamId, label);
-  if (existing === undefined) return placer.place(account);
-  const isSame = existing.record.id === id && credentialVersion !== undefined;
-  const stored = isSame ? await book.readCredential(id) : undefined;
-  // A token that was rotated since the export is void; restoring it would end the sign-in.
-  const isNewerHere =
-    stored !== undefined && credentialVersion !== undefined && stored.version > credentialVersion;
-  if (!isNewerHere) await placer.reauthenticate(existing, credential);
-  const changed = await book.change(existing.record.id, {
-    projectId,
-    priority,
-    notes,
-    proxyUrl,
-    ...(tier === undefined ? {} : { tier }),
-  });
-  const reason = isNewerHere ? told`the stored credential is newer and was kept` : undefined;
-  return { kind: 'reauthenticated', account: changed, reason };
-}
-
-async function exportAccounts(
-  { book, sealing }: AccountTransferOptions,
-  { passphrase, accountIds }: ExportRequest,
-): Promise<{ readonly sealed: string; readonly count: number }> {
-  const accounts: ExportedAccount[] = [];
-  for (const account of book.list()) {
-    const { id } = account.record;
-    if (account.origin !== 'stored' || accountIds?.includes(id) === false) continue;
-    const stored = await book.readCredential(id);
-    if (stored !== undefined) accounts.push({ account, stored, proxyUrl: book.proxyUrl(id) });
-  }
-  try {
-    const sealed = await sealing.sealWithPassphrase(writeAccountFile(accounts), passphrase);
-    return { sealed, count: accounts.length };
-  } catch (error) {
-    if (error instanceof SpokenError) throw invalidRequest('passphrase', error.sentence);
-    throw error;
-  }
+function listOf(value: JsonValue): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [value];
 }

@@ -33,15 +33,7 @@ interface EndpointReply {
   readonly retryAfterMs: number | undefined;
 }
 
-export interface TokenReply {
-  readonly accessToken: string;
-  /** A rotated one replaces the one it was asked with; undefined leaves that one valid. */
-  readonly refreshToken: string | undefined;
-  readonly idToken: string | undefined;
-  /** From the moment the request was sent. */
-  readonly lifetimeMs: number;
-  readonly scopes: readonly string[] | undefined;
-}
+export type TokenReply = ReturnType<typeof readTokenReply>;
 
 /** What is stored of a reply, and of the credential before it, which stays where nothing new was given. */
 export function toCredential(
@@ -58,16 +50,11 @@ export function toCredential(
   };
 }
 
-interface CodeGrant {
-  readonly code: string;
-  readonly codeVerifier: string;
-  readonly redirectUri: string;
-}
-
 export interface EndpointOptions {
   readonly fetch: OAuthFetch;
   readonly clock: Clock;
-  readonly log: OAuthLog;
+  /** No secret ever reaches it. */
+  readonly log: { warn(fields: object, message: string): void };
 }
 
 const LIMIT_MS = 10_000;
@@ -93,15 +80,14 @@ export class TokenEndpoint {
     this.#options = options;
   }
 
-  exchangeCode(settings: OAuthSettings, grant: CodeGrant, reach: Reach): Promise<TokenReply> {
-    const fields = {
-      grant_type: 'authorization_code',
-      code: grant.code,
-      code_verifier: grant.codeVerifier,
-      redirect_uri: grant.redirectUri,
-      ...clientFields(settings),
-    };
-    return this.#ask(settings.tokenUrl, fields, reach);
+  exchangeCode(
+    settings: OAuthSettings,
+    { code, codeVerifier, redirectUri }: Record<'code' | 'codeVerifier' | 'redirectUri', string>,
+    reach: Reach,
+  ): Promise<TokenReply> {
+    const proof = { code, code_verifier: codeVerifier, redirect_uri: redirectUri };
+    const grant = { grant_type: 'authorization_code', ...proof };
+    return this.#ask(settings.tokenUrl, { ...grant, ...clientFields(settings) }, reach);
   }
 
   refresh(settings: OAuthSettings, refreshToken: string, reach: Reach): Promise<TokenReply> {
@@ -143,20 +129,18 @@ export class TokenEndpoint {
   }
 
   call(call: EndpointCall): Promise<EndpointReply> {
-    return withinLimit(
-      {
-        clock: this.#options.clock,
-        limitMs: LIMIT_MS,
-        signal: call.reach.signal,
-        tooSlow: () => new OAuthFault('too-slow'),
-        // Only the code goes on: the error itself may hold addresses with passwords.
-        faultOf: (error) =>
-          error instanceof OAuthFault
-            ? error
-            : new OAuthFault('unreachable', { code: codeOf(error) }),
-      },
-      (ended) => this.#exchange(call, ended),
-    );
+    const limit = {
+      clock: this.#options.clock,
+      limitMs: LIMIT_MS,
+      signal: call.reach.signal,
+      tooSlow: () => new OAuthFault('too-slow'),
+      // Only the code goes on: the error itself may hold addresses with passwords.
+      faultOf: (error: unknown) =>
+        error instanceof OAuthFault
+          ? error
+          : new OAuthFault('unreachable', { code: codeOf(error) }),
+    };
+    return withinLimit(limit, (ended) => this.#exchange(call, ended));
   }
 
   async #ask(
@@ -269,13 +253,14 @@ export function createOAuthOutbound({ userAgent }: { readonly userAgent: string 
     if (proxyUrl === undefined) return direct;
     const dispatcher = proxies.get(proxyUrl) ?? createProxy(proxyUrl);
     proxies.delete(proxyUrl);
-    proxies.set(proxyUrl, dispatcher);
-    for (const [oldest, leaving] of proxies) {
-      if (proxies.size <= MAX_PROXIES) break;
-      proxies.delete(oldest);
+    const [oldest] = proxies;
+    if (oldest !== undefined && proxies.size === MAX_PROXIES) {
+      const [address, leaving] = oldest;
+      proxies.delete(address);
       // A proxy in use ends its calls first: `close` waits for them.
       leaving.close().catch(() => leaving.destroy());
     }
+    proxies.set(proxyUrl, dispatcher);
     return dispatcher;
   };
 
@@ -310,30 +295,30 @@ function createProxy(proxyUrl: string): Dispatcher {
 }
 
 function clientFields({ clientId, clientSecret }: OAuthSettings): Record<string, string> {
-  return {
-    client_id: clientId,
-    ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
-  };
+  const secret = clientSecret === undefined ? {} : { client_secret: clientSecret };
+  return { client_id: clientId, ...secret };
 }
 
-function readTokenReply(reply: EndpointReply, secrets: readonly string[]): TokenReply {
-  const { body } = reply;
-  const accessToken = body?.access_token;
-  const kind = body?.token_type ?? 'bearer';
+function readTokenReply(reply: EndpointReply, secrets: readonly string[]) {
+  const { body = {} } = reply;
+  const accessToken = readToken(body.access_token);
+  const kind = body.token_type ?? 'bearer';
   const isBearer = typeof kind === 'string' && kind.toLowerCase() === 'bearer';
-  const isToken = typeof accessToken === 'string' && TOKEN.test(accessToken);
-  if (!isSuccess(reply) || body === undefined || !isToken || !isBearer) {
-    throw faultOf(reply, secrets);
-  }
+  if (!isSuccess(reply) || accessToken === undefined || !isBearer) throw faultOf(reply, secrets);
   const { refresh_token: refreshToken, id_token: idToken, scope } = body;
   return {
     accessToken,
-    refreshToken:
-      typeof refreshToken === 'string' && TOKEN.test(refreshToken) ? refreshToken : undefined,
+    /** A rotated one replaces the one it was asked with; undefined leaves that one valid. */
+    refreshToken: readToken(refreshToken),
     idToken: typeof idToken === 'string' ? idToken : undefined,
+    /** From the moment the request was sent. */
     lifetimeMs: readLifetimeSeconds(body.expires_in) * 1000,
     scopes: typeof scope === 'string' ? scope.split(' ').filter((one) => one !== '') : undefined,
   };
+}
+
+function readToken(value: unknown): string | undefined {
+  return typeof value === 'string' && TOKEN.test(value) ? value : undefined;
 }
 
 /** Some providers write the number as a string. */
@@ -359,26 +344,6 @@ function faultOf(reply: EndpointReply, secrets: readonly string[]): OAuthFault {
   return new OAuthFault(code === 'invalid_grant' ? 'revoked' : 'refused', { status, code, detail });
 }
 
-/**
- * `revoked` is the provider's own `invalid_grant`; everything else says nothing of the grant and may
- * pass: `unreachable` no connection · `too-slow` · `too-large` · `redirected` · `busy` 408, 429, 5xx ·
- * `refused` another OAuth error · `malformed` no OAuth answer at all · `unconfigured` no settings.
- * Of ours: `gone` the account was removed · `storage` its credential could not be read or a new one not
- * stored; `detail` says which.
- */
-export type OAuthFaultKind =
-  | 'revoked'
-  | 'unreachable'
-  | 'too-slow'
-  | 'too-large'
-  | 'redirected'
-  | 'busy'
-  | 'refused'
-  | 'malformed'
-  | 'unconfigured'
-  | 'gone'
-  | 'storage';
-
 export interface OAuthFaultFacts {
   readonly status?: number | undefined;
   /** OAuth's `error`, or the code of a network error. */
@@ -391,11 +356,11 @@ export interface OAuthFaultFacts {
 
 /** The message is a clause without an end mark, fit to follow a colon. */
 export class OAuthFault extends SpokenError {
-  readonly kind: OAuthFaultKind;
+  readonly kind: keyof typeof CLAUSES;
   readonly facts: OAuthFaultFacts;
 
-  constructor(kind: OAuthFaultKind, facts: OAuthFaultFacts = {}) {
-    const words = clauseOf(kind, facts);
+  constructor(kind: OAuthFault['kind'], facts: OAuthFaultFacts = {}) {
+    const words = CLAUSES[kind](facts);
     const isWhole = facts.detail === undefined || words === facts.detail;
     super(isWhole ? words : told`${words} (${facts.detail})`);
     this.name = 'OAuthFault';
@@ -404,37 +369,30 @@ export class OAuthFault extends SpokenError {
   }
 }
 
+/**
+ * `revoked` is the provider's own `invalid_grant`; everything else says nothing of the grant and may pass. `busy`
+ * is 408, 429 and 5xx, `refused` another OAuth error, `malformed` no OAuth answer at all. Of ours: of `storage`,
+ * `detail` says whether a credential could not be read or a new one not stored.
+ */
+const CLAUSES = {
+  revoked: () => told`the provider no longer accepts this grant`,
+  unreachable: ({ code = '' }: OAuthFaultFacts) => unreached(code),
+  'too-slow': () => told`the provider did not answer within 10 s`,
+  'too-large': () => told`the answer of the provider is larger than 64 KB`,
+  redirected: ({ status = 0 }: OAuthFaultFacts) =>
+    told`the provider redirected (HTTP ${status}), which is never followed; check the address`,
+  busy: ({ status = 0 }: OAuthFaultFacts) =>
+    told`the provider failed with HTTP ${status}; try again later`,
+  refused: ({ code = '' }: OAuthFaultFacts) => refusedWith(code),
+  malformed: ({ status = 0 }: OAuthFaultFacts) =>
+    told`the answer of the provider is no OAuth answer (HTTP ${status}); check the address`,
+  unconfigured: () => told`this upstream has no OAuth settings; add them to its configuration`,
+  gone: () => told`the account was removed`,
+  storage: ({ detail = '' }: OAuthFaultFacts) => detail,
+};
+
 /** Node's codes for certificates that a wrong clock makes invalid. */
 const CLOCK_CODES = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'];
-
-function clauseOf(kind: OAuthFaultKind, { status = 0, code = '', detail = '' }: OAuthFaultFacts) {
-  switch (kind) {
-    case 'revoked':
-      return told`the provider no longer accepts this grant`;
-    case 'unreachable':
-      return unreached(code);
-    case 'too-slow':
-      return told`the provider did not answer within 10 s`;
-    case 'too-large':
-      return told`the answer of the provider is larger than 64 KB`;
-    case 'redirected':
-      return told`the provider redirected (HTTP ${status}), which is never followed; check the address`;
-    case 'busy':
-      return told`the provider failed with HTTP ${status}; try again later`;
-    case 'refused':
-      return refusedWith(code);
-    case 'malformed':
-      return told`the answer of the provider is no OAuth answer (HTTP ${status}); check the address`;
-    case 'unconfigured':
-      return told`this upstream has no OAuth settings; add them to its configuration`;
-    case 'gone':
-      return told`the account was removed`;
-    case 'storage':
-      return detail;
-    default:
-      return kind satisfies never;
-  }
-}
 
 function unreached(code: string): Sentence {
   if (code === '') return told`the provider could not be reached`;
@@ -480,10 +438,4 @@ export interface OAuthSettings {
 /** Settings by upstream id, as they are now. */
 export interface OAuthDirectory {
   get(upstreamId: string): OAuthSettings | undefined;
-}
-
-/** The log the sign-ins and renewals are given; no secret ever reaches it. */
-export interface OAuthLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
 }

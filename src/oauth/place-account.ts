@@ -76,15 +76,11 @@ export class AccountPlacer {
 
 function checkCanTake({ origin, record }: Account, credential: Credential): void {
   if (origin !== 'stored') {
-    throw invalidRequest(
-      'account',
-      told`The account "${record.label}" comes with the ${origin} and cannot be changed here. Give another label.`,
-    );
+    const message = told`The account "${record.label}" comes with the ${origin} and cannot be changed here. Give another label.`;
+    throw invalidRequest('account', message);
   }
   if (record.kind !== credential.kind) {
-    throw invalidRequest(
-      'account',
-      told`There is an account "${record.label}" of another kind (${record.kind}). Rename or remove it first.`,
-    );
+    const message = told`There is an account "${record.label}" of another kind (${record.kind}). Rename or remove it first.`;
+    throw invalidRequest('account', message);
   }
 }

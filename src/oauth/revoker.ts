@@ -39,19 +39,18 @@ export function createRevoker(options: RevokerOptions) {
       if (settings?.revocationUrl === undefined) return NO_ADDRESS;
       try {
         await endpoint.revoke(settings, token, { signal: NEVER, proxyUrl });
-        return { kind: 'revoked' };
       } catch (error) {
+        const known = error instanceof OAuthFault ? error : undefined;
         // Refused because it was revoked before is as good as revoked now.
-        if (error instanceof OAuthFault && error.facts.code === 'invalid_token') {
-          return { kind: 'revoked' };
-        }
-        const reason = error instanceof OAuthFault ? error.sentence : told`the revocation failed`;
+        if (known?.facts.code === 'invalid_token') return { kind: 'revoked' };
+        const reason = known?.sentence ?? told`the revocation failed`;
         log.warn(
           { accountId, upstreamId, reason: reason.text },
           'the grant of a removed account still stands',
         );
         return { kind: 'failed', reason };
       }
+      return { kind: 'revoked' };
     },
   };
 }

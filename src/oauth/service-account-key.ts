@@ -8,27 +8,22 @@ import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { optionalText, readTokenUrl, requireText } from './account-file.ts';
 
-export interface ServiceAccountKey {
-  readonly credential: ServiceAccountCredential;
-  readonly projectId: string | undefined;
-}
+/** Providers take no assertion that lives longer. */
+const LIFETIME_SECONDS = 3600;
+/** These scopes are about a person who signs in; a service account is none. */
+const PERSONAL_SCOPES: readonly string[] = ['openid', 'email', 'profile', 'offline_access'];
 
-interface Assertion {
+interface AssertionFacts {
   readonly tokenUrl: string;
   readonly scopes: readonly string[];
   /** Milliseconds since the epoch, by the provider's clock. */
   readonly issuedAt: number;
 }
 
-/** Providers take no assertion that lives longer. */
-const LIFETIME_SECONDS = 3600;
-/** These scopes are about a person who signs in; a service account is none. */
-const PERSONAL_SCOPES: readonly string[] = ['openid', 'email', 'profile', 'offline_access'];
-
 /** A JWT by RFC 7523 §3, signed RS256. */
 export function signAssertion(
   { clientEmail, privateKey, privateKeyId }: ServiceAccountCredential,
-  { tokenUrl, scopes, issuedAt }: Assertion,
+  { tokenUrl, scopes, issuedAt }: AssertionFacts,
 ): Promise<string> {
   const scope = scopes.filter((one) => !PERSONAL_SCOPES.includes(one)).join(' ');
   const seconds = Math.floor(issuedAt / 1000);
@@ -47,27 +42,22 @@ export function signAssertion(
  * Reads the public JSON format of key files (`type: "service_account"`).
  * @throws GatewayError `invalid-request` naming the field; it never holds the key
  */
-export function readServiceAccountKey(file: JsonObject): ServiceAccountKey {
+export function readServiceAccountKey(file: JsonObject) {
   if (file.type !== 'service_account') {
-    throw invalidRequest(
-      'type',
-      told`This is no service-account key file: its "type" must be "service_account".`,
-    );
+    const message = told`This is no service-account key file: its "type" must be "service_account".`;
+    throw invalidRequest('type', message);
   }
   const clientEmail = requireKeyText(file, 'client_email');
   const privateKey = requireKeyText(file, 'private_key');
   if (!isRsaKey(privateKey)) {
-    throw invalidRequest(
-      'private_key',
-      told`The "private_key" is no PKCS #8 PEM of an RSA key. Download the key file again.`,
-    );
+    const message = told`The "private_key" is no PKCS #8 PEM of an RSA key. Download the key file again.`;
+    throw invalidRequest('private_key', message);
   }
   const tokenUrl = readTokenUrl(file);
   const privateKeyId = optionalText(file, 'private_key_id');
-  return {
-    credential: { kind: 'service-account', clientEmail, privateKey, privateKeyId, tokenUrl },
-    projectId: optionalText(file, 'project_id'),
-  };
+  const key = { clientEmail, privateKey, privateKeyId, tokenUrl };
+  const credential: ServiceAccountCredential = { kind: 'service-account', ...key };
+  return { credential, projectId: optionalText(file, 'project_id') };
 }
 
 function isRsaKey(pem: string): boolean {
@@ -83,18 +73,12 @@ function requireKeyText(file: JsonObject, field: string): string {
   return requireText(file, field, told`The key file has no "${field}".`);
 }
 
-interface SigningKey {
-  /** PKCS #8, as PEM. */
-  readonly privateKey: string;
-  readonly keyId: string | undefined;
-}
-
 const signInBackground = promisify(sign);
 
-/** @throws Error when the key is none */
+/** @param key PKCS #8, as PEM. @throws Error when it is none */
 export async function signJwt(
   claims: JsonObject,
-  { privateKey, keyId }: SigningKey,
+  { privateKey, keyId }: { readonly privateKey: string; readonly keyId: string | undefined },
 ): Promise<string> {
   const kid = keyId === undefined ? {} : { kid: keyId };
   const text = `${encode({ alg: 'RS256', typ: 'JWT', ...kid })}.${encode(claims)}`;

@@ -24,11 +24,10 @@ import {
 } from './oauth-client.ts';
 import { AccountPlacer, type AccountPlacerOptions, type Placed } from './place-account.ts';
 
+/** What was pasted: scheme, host and path, where it was a whole address; a code alone knows no state. */
 interface PastedResponse {
   readonly parameters: URLSearchParams;
-  /** Scheme, host and path, where a whole address was pasted. */
   readonly address?: string | undefined;
-  /** A code alone knows no state. */
   readonly isCode?: boolean;
 }
 
@@ -52,7 +51,6 @@ function readPasted(text: string): PastedResponse {
   const query = dense.slice(dense.indexOf('?') + 1);
   const isQuery = /(^|&)(code|error)=|^(state|iss)=/.test(query);
   if (isQuery) return { parameters: new URLSearchParams(query) };
-  // What follows the code may have been copied with it.
   // A bare code may hold `+` as it is, and may be percent-encoded as it stood in the address.
   return { parameters: new URLSearchParams(`code=${dense.replaceAll('+', '%2B')}`), isCode: true };
 }
@@ -63,7 +61,8 @@ function readPasted(text: string): PastedResponse {
  */
 function checkResponse(
   { parameters: given, address, isCode = false }: PastedResponse,
-  { settings, state, redirectUri }: ExpectedResponse,
+  settings: OAuthSettings,
+  { state, redirectUri }: Readonly<Record<'state' | 'redirectUri', string>>,
 ): string {
   if (address !== undefined && address !== addressOf(new URL(redirectUri))) {
     throw badPaste(told`This is not the address the sign-in leads to (${redirectUri}).`);
@@ -75,34 +74,23 @@ function checkResponse(
     throw badPaste(told`This answer is from another provider than the sign-in was started with.`);
   }
   const server = { issuer: issuer ?? settings.issuer ?? settings.authorizationUrl };
-  const [code, ...more] = validate(server, settings.clientId, { parameters, state }).getAll('code');
+  const client = { client_id: settings.clientId };
+  let answer: URLSearchParams;
+  try {
+    answer = validateAuthResponse(server, client, parameters, state);
+  } catch (error) {
+    if (error instanceof AuthorizationResponseError) throw badPaste(refusalWords(error.error));
+    throw badPaste(told`This is not a proper answer to this sign-in. Start the sign-in again.`);
+  }
+  const [code, ...more] = answer.getAll('code');
   if (code === undefined || more.length > 0 || !CODE.test(code)) {
     throw badPaste(told`There is no usable code in this. Start the sign-in again.`);
   }
   return code;
 }
 
-interface ExpectedResponse {
-  readonly state: string;
-  readonly redirectUri: string;
-  readonly settings: OAuthSettings;
-}
-
 function addressOf({ origin, pathname }: URL): string {
   return origin + pathname;
-}
-
-function validate(
-  server: { readonly issuer: string },
-  clientId: string,
-  { parameters, state }: { readonly parameters: URLSearchParams; readonly state: string },
-): URLSearchParams {
-  try {
-    return validateAuthResponse(server, { client_id: clientId }, parameters, state);
-  } catch (error) {
-    if (error instanceof AuthorizationResponseError) throw badPaste(refusalWords(error.error));
-    throw badPaste(told`This is not a proper answer to this sign-in. Start the sign-in again.`);
-  }
 }
 
 /** RFC 6749 §4.1.2.1 and OpenID Connect Core §3.1.2.6. */
@@ -133,19 +121,12 @@ function badPaste(message: Sentence): GatewayError {
   return invalidRequest('response', message);
 }
 
-interface AuthorizationRequest {
-  readonly settings: OAuthSettings;
-  readonly redirectUri: string;
-  readonly state: string;
-  readonly codeVerifier: string;
-  readonly nonce: string | undefined;
-  /** The e-mail that is expected to sign in. */
-  readonly loginHint: string | undefined;
-}
-
-/** The configured extra parameters never replace what protects the sign-in. */
-async function writeAuthorizationUrl(request: AuthorizationRequest): Promise<string> {
-  const { settings, redirectUri, state, codeVerifier, nonce, loginHint } = request;
+/** The configured extra parameters never replace what protects the sign-in. @param loginHint who is expected */
+async function writeAuthorizationUrl(
+  settings: OAuthSettings,
+  { state, redirectUri, codeVerifier, nonce }: PendingSignIn & { readonly state: string },
+  loginHint: string | undefined,
+): Promise<string> {
   const url = new URL(settings.authorizationUrl);
   const optional = { login_hint: loginHint, ...settings.extraAuthorizationParameters };
   const own = {
@@ -171,10 +152,8 @@ async function writeAuthorizationUrl(request: AuthorizationRequest): Promise<str
 function chooseRedirectUri(settings: OAuthSettings, own: string): string {
   const redirectUri = settings.redirectUrl ?? own;
   if (isSafeEndpoint(redirectUri)) return redirectUri;
-  throw invalidRequest(
-    'redirectUri',
-    told`The redirect address must be https, or http on this machine (http://127.0.0.1:<port>/\u2026). Set redirect_url of this upstream, or use the loopback address and paste what the browser ends on.`,
-  );
+  const message = told`The redirect address must be https, or http on this machine (http://127.0.0.1:<port>/\u2026). Set redirect_url of this upstream, or use the loopback address and paste what the browser ends on.`;
+  throw invalidRequest('redirectUri', message);
 }
 
 export type SignIns = ReturnType<typeof createSignIns>;
@@ -191,14 +170,6 @@ interface StartSignIn {
   readonly label?: string | undefined;
 }
 
-export interface StartedSignIn {
-  readonly authorizationUrl: string;
-  readonly state: string;
-  readonly redirectUri: string;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-}
-
 export interface CompleteSignIn {
   readonly owner: string;
   /** Needed with a bare code; an address or query has it in itself. */
@@ -212,11 +183,9 @@ export interface SignInsOptions extends AccountPlacerOptions, EndpointOptions {
 }
 
 /** A sign-in that was started and not yet completed: taken once, by who started it, in time. */
-interface PendingSignIn extends Pick<StartSignIn, 'owner' | 'upstreamId' | 'reauthenticate'> {
-  readonly redirectUri: string;
+interface PendingSignIn extends StartSignIn {
   readonly codeVerifier: string;
   readonly nonce: string | undefined;
-  readonly label: string | undefined;
   /** By the monotonic clock; people are told the time of day. */
   readonly endsAt: number;
 }
@@ -226,13 +195,10 @@ const MAX_PER_OWNER = 16;
 const MAX_TOTAL = 256;
 
 export function createSignIns(options: SignInsOptions) {
-  const { oauth, clock } = options;
+  const { oauth, clock, book } = options;
   const pending = new Map<string, PendingSignIn>();
-  const parts = {
-    ...options,
-    endpoint: new TokenEndpoint(options),
-    placer: new AccountPlacer(options),
-  };
+  const endpoint = new TokenEndpoint(options);
+  const placer = new AccountPlacer(options);
 
   const dropExpired = (): void => {
     for (const [state, { endsAt }] of pending) {
@@ -266,24 +232,25 @@ export function createSignIns(options: SignInsOptions) {
 
   return {
     /** @throws GatewayError */
-    async start(request: StartSignIn): Promise<StartedSignIn> {
-      const { upstreamId, owner, reauthenticate, label } = request;
+    async start(request: StartSignIn) {
+      const { upstreamId, reauthenticate } = request;
       const settings = requireSettings(oauth, upstreamId);
-      const account = reauthenticate && requireAccount(options, upstreamId, reauthenticate);
-      const redirectUri = chooseRedirectUri(settings, request.redirectUri);
+      const account = reauthenticate && requireAccount(book, upstreamId, reauthenticate);
       const state = generateRandomState();
-      const codeVerifier = generateRandomCodeVerifier();
-      const nonce = settings.scopes.includes('openid') ? generateRandomNonce() : undefined;
-      add(state, {
-        ...{ owner, upstreamId, redirectUri, codeVerifier, nonce, reauthenticate },
-        label: label?.trim() || undefined,
+      const signIn = {
+        ...request,
+        redirectUri: chooseRedirectUri(settings, request.redirectUri),
+        label: request.label?.trim() || undefined,
+        codeVerifier: generateRandomCodeVerifier(),
+        nonce: settings.scopes.includes('openid') ? generateRandomNonce() : undefined,
         endsAt: clock.monotonic() + LIFETIME_MS,
-      });
+      };
+      add(state, signIn);
       const expiresAt = clock.now() + LIFETIME_MS;
       const loginHint = account ? emailIn(account.record.label) : undefined;
-      const parameters = { settings, redirectUri, state, codeVerifier, nonce, loginHint };
-      const authorizationUrl = await writeAuthorizationUrl(parameters);
-      return { authorizationUrl, state, redirectUri, expiresAt };
+      const parameters = { ...signIn, state };
+      const authorizationUrl = await writeAuthorizationUrl(settings, parameters, loginHint);
+      return { authorizationUrl, state, redirectUri: signIn.redirectUri, expiresAt };
     },
     /**
      * Ends a sign-in, whatever comes of it: a code is good for one try.
@@ -294,82 +261,64 @@ export function createSignIns(options: SignInsOptions) {
       const states = new Set([...pasted.parameters.getAll('state'), ...(known ? [known] : [])]);
       const [state] = states;
       if (state === undefined) {
-        throw invalidRequest(
-          'state',
-          told`It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.`,
-          'missing-field',
-        );
+        const message = told`It is not clear which sign-in this belongs to. Paste the whole address the browser ended on.`;
+        throw invalidRequest('state', message, 'missing-field');
       }
       // Every state that was shown ends here, also when they contradict each other.
       const taken = [...states].map((one) => take(one, owner));
       const signIn = states.size === 1 ? taken[0] : undefined;
       if (signIn === undefined) {
-        throw invalidRequest(
-          'state',
-          told`This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.`,
-        );
+        const message = told`This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.`;
+        throw invalidRequest('state', message);
       }
       const settings = requireSettings(oauth, signIn.upstreamId);
       const { redirectUri } = signIn;
-      const code = checkResponse(pasted, { state, redirectUri, settings });
-      return finish(parts, { signIn, settings, code });
+      const code = checkResponse(pasted, settings, { state, redirectUri });
+      return finish(signIn, settings, code);
     },
   };
-}
 
-interface Parts extends SignInsOptions {
-  readonly endpoint: TokenEndpoint;
-  readonly placer: AccountPlacer;
-}
-
-interface Grant {
-  readonly signIn: PendingSignIn;
-  readonly settings: OAuthSettings;
-  readonly code: string;
-}
-
-async function finish(parts: Parts, { signIn, settings, code }: Grant): Promise<Placed> {
-  const { endpoint, placer, clock, book } = parts;
-  const { upstreamId, redirectUri, codeVerifier, nonce, reauthenticate } = signIn;
-  const account =
-    reauthenticate === undefined ? undefined : requireAccount(parts, upstreamId, reauthenticate);
-  const proxyUrl = account && book.proxyUrl(account.record.id);
-  const reach = { signal: NEVER, proxyUrl };
-  const sentAt = clock.now();
-  try {
-    const reply = await endpoint.exchangeCode(settings, { code, codeVerifier, redirectUri }, reach);
-    const { refreshToken } = reply;
-    if (refreshToken === undefined) throw noRefreshToken();
-    const credential = toCredential(reply, { refreshToken, scopes: undefined }, sentAt);
-    const question = { settings, reply, nonce, reach };
-    const identity = await readIdentity(endpoint, clock.now(), question);
-    if (identity.kind === 'rejected')
-      throw badPaste(told`The sign-in was refused: ${identity.reason}.`);
-    const email = identity.kind === 'email' ? identity.email : undefined;
-    if (account !== undefined) {
-      checkSameEmail(account, email);
-      const signedIn = await placer.reauthenticate(account, credential);
-      return { kind: 'reauthenticated', account: signedIn };
+  async function finish(
+    signIn: PendingSignIn,
+    settings: OAuthSettings,
+    code: string,
+  ): Promise<Placed> {
+    const { upstreamId, redirectUri, codeVerifier, nonce, reauthenticate } = signIn;
+    const account =
+      reauthenticate === undefined ? undefined : requireAccount(book, upstreamId, reauthenticate);
+    const proxyUrl = account && book.proxyUrl(account.record.id);
+    const reach = { signal: NEVER, proxyUrl };
+    const sentAt = clock.now();
+    try {
+      const reply = await endpoint.exchangeCode(
+        settings,
+        { code, codeVerifier, redirectUri },
+        reach,
+      );
+      const { refreshToken } = reply;
+      if (refreshToken === undefined) throw badPaste(NO_REFRESH_TOKEN);
+      const credential = toCredential(reply, { refreshToken, scopes: undefined }, sentAt);
+      const question = { settings, reply, nonce, reach };
+      const identity = await readIdentity(endpoint, clock.now(), question);
+      if (identity.kind === 'rejected')
+        throw badPaste(told`The sign-in was refused: ${identity.reason}.`);
+      const email = identity.kind === 'email' ? identity.email : undefined;
+      if (account !== undefined) {
+        checkSameEmail(account, email);
+        const signedIn = await placer.reauthenticate(account, credential);
+        return { kind: 'reauthenticated', account: signedIn };
+      }
+      const label = email ?? signIn.label;
+      if (label === undefined) throw badPaste(NAMELESS_ACCOUNT);
+      return await placer.place({ upstreamId, label, credential });
+    } catch (error) {
+      throw error instanceof OAuthFault ? failedAtProvider(error) : error;
     }
-    const label = email ?? signIn.label;
-    if (label === undefined) throw namelessAccount();
-    return await placer.place({ upstreamId, label, credential });
-  } catch (error) {
-    throw error instanceof OAuthFault ? failedAtProvider(error) : error;
   }
 }
 
-function noRefreshToken(): GatewayError {
-  return badPaste(
-    told`The provider gave no refresh token, so the account would end within the hour. Add access_type=offline and prompt=consent to extra_parameters of this upstream (or the scope offline_access, as the provider wants it), then sign in again.`,
-  );
-}
-
-function namelessAccount(): GatewayError {
-  return badPaste(
-    told`The provider does not say whose account this is. Add the scopes openid and email or a userinfo_url to this upstream, or give a label.`,
-  );
-}
+const NO_REFRESH_TOKEN = told`The provider gave no refresh token, so the account would end within the hour. Add access_type=offline and prompt=consent to extra_parameters of this upstream (or the scope offline_access, as the provider wants it), then sign in again.`;
+const NAMELESS_ACCOUNT = told`The provider does not say whose account this is. Add the scopes openid and email or a userinfo_url to this upstream, or give a label.`;
 
 function failedAtProvider(fault: OAuthFault): GatewayError {
   const isRefusal = fault.kind === 'revoked' || fault.kind === 'refused';
@@ -390,25 +339,22 @@ function requireSettings(oauth: OAuthDirectory, upstreamId: string): OAuthSettin
   throw invalidRequest('upstreamId', message);
 }
 
-function requireAccount({ book }: SignInsOptions, upstreamId: string, id: string): Account {
+function requireAccount(book: SignInsOptions['book'], upstreamId: string, id: string): Account {
   const account = book.find(id);
   if (account?.origin === 'stored' && account.record.upstreamId === upstreamId) {
     if (account.record.kind === 'oauth') return account;
     throw invalidRequest('reauthenticate', told`This account does not sign in: it has a key.`);
   }
-  throw invalidRequest(
-    'reauthenticate',
-    told`There is no such account of this upstream to sign in.`,
-  );
+  const message = told`There is no such account of this upstream to sign in.`;
+  throw invalidRequest('reauthenticate', message);
 }
 
 /** A label that is no e-mail says nothing of who may sign in. */
 function checkSameEmail({ record }: Account, email: string | undefined): void {
   const expected = emailIn(record.label);
   if (expected === undefined || email === undefined || isSameLabel(expected, email)) return;
-  throw badPaste(
-    told`You signed in as ${email}, but this account is ${expected}. Sign in as ${expected}, or add ${email} as an account of its own.`,
-  );
+  const message = told`You signed in as ${email}, but this account is ${expected}. Sign in as ${expected}, or add ${email} as an account of its own.`;
+  throw badPaste(message);
 }
 
 function emailIn(label: string): string | undefined {

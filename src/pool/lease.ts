@@ -1,6 +1,7 @@
 // Answers lease requests: the choice, the session it binds, how a lease ends, and why none was left.
 
 import type { Account } from '../accounts/account.ts';
+import type { SelectionLogEntry } from '../canonical/call-record.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
 import type { AccountAccess } from '../upstreams/upstream.ts';
@@ -15,7 +16,6 @@ import type {
   LeaseRequest,
   LeaseResult,
   PoolOptions,
-  SelectionLogEntry,
 } from './pool.ts';
 import { placeOf } from './pool.ts';
 import { type Probes, TrialPasses } from './probes.ts';

@@ -2,6 +2,7 @@
 
 import type { Account, Tier, TokenSource } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
+import type { SelectionLogEntry } from '../canonical/call-record.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WriteBehindLog } from '../lib/write-behind.ts';
@@ -112,24 +113,6 @@ type NoAccountReason =
   | 'overloaded'
   | 'unusable'
   | 'all-tried';
-
-/**
- * The why-this-account record. Up to 50 accounts stand there one by one; of more, the chosen one, those
- * this request tried before, and the others by the reason they were passed over.
- */
-export type SelectionLogEntry = AccountLogEntry | GroupLogEntry;
-
-interface AccountLogEntry {
-  readonly accountId: string;
-  readonly verdict: string;
-}
-
-interface GroupLogEntry {
-  readonly count: number;
-  readonly verdict: string;
-  /** The first few of them. */
-  readonly accountIds: readonly string[];
-}
 
 export interface Lease {
   readonly account: AccountView;

@@ -1,5 +1,6 @@
 // Chooses one account for one request: a verdict on each, then the ordered policies; the first that names one decides.
 
+import type { SelectionLogEntry } from '../canonical/call-record.ts';
 import { type Eligibility, knownQuota } from './eligibility.ts';
 import type { ModelIndex } from './model-index.ts';
 import type { AccountLabels } from './model-lists.ts';
@@ -9,7 +10,6 @@ import {
   type CandidateGroup,
   type LeaseRequest,
   type Rank,
-  type SelectionLogEntry,
   TIERS_BY_ROOM,
 } from './pool.ts';
 import type { Slots } from './slots.ts';

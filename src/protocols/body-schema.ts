@@ -123,8 +123,10 @@ export function objectOf<Fields extends ShapesByName, const Known extends string
   fields: Fields,
   known: readonly Known[] = [],
 ): ObjectShape & Shape<ObjectOf<Fields, Known>> {
+  const plain = known.map((field) => [field, ANYTHING] as const);
+  const all = new Map<string, Shape>([...plain, ...Object.entries(fields)]);
   const required = Object.keys(fields).filter((name) => 'isNeeded' in (fields[name] ?? {}));
-  return { ...objectShape(known, fields), needed: required };
+  return { kind: 'object', fields: all, needed: required };
 }
 
 /** The object, or a text in its place. */
@@ -138,13 +140,6 @@ export function textOr<Value>(
 /** An object of which only these fields matter. */
 export function openObjectOf<Fields extends ShapesByName>(fields: Fields): Shape<ObjectOf<Fields>> {
   return { ...objectOf(fields), isOpen: true };
-}
-
-/** An object with these fields; those in `nested` are looked into themselves. */
-function objectShape(fields: readonly string[], nested: ShapesByName = {}): ObjectShape {
-  const plain = fields.map((field) => [field, ANYTHING] as const);
-  const all = new Map<string, Shape>([...plain, ...Object.entries(nested)]);
-  return { kind: 'object', fields: all, needed: [] };
 }
 
 type TaggedOf<Key extends string, Shapes> = {
@@ -228,7 +223,7 @@ function findFault(value: unknown, shape: Shape, survey: Survey): Fault | undefi
       if (!isJsonObject(value)) break;
       const tag = value[shape.key] ?? undefined;
       if (typeof tag !== 'string') return { path: shape.key, shape: STRING, value: tag };
-      return findFault(value, shapeOfTag(value, shape), survey);
+      return findFault(value, shape.shapes.get(tag) ?? shape.otherwise, survey);
     }
     default:
       return shape satisfies never;
@@ -286,11 +281,6 @@ function findFaultAt(
 
 function joinPaths(step: string, path: string): string {
   return path === '' || path.startsWith('[') ? step + path : memberPath(step, path);
-}
-
-function shapeOfTag(object: JsonObject, { key, shapes, otherwise }: TaggedShape): Shape {
-  const tag = object[key];
-  return (typeof tag === 'string' ? shapes.get(tag) : undefined) ?? otherwise;
 }
 
 /** Absent, null, false and empty values ask for nothing, and neither does an object that holds no others. */

@@ -5,7 +5,7 @@ import { MESSAGES_LIST_IDS, readHeader } from '../wire/vocabulary.ts';
 import { createChatProtocol } from './chat/index.ts';
 import { createGenerateProtocol } from './generate/index.ts';
 import { createMessagesProtocol } from './messages/index.ts';
-import type { ClientProtocol, ProtocolName } from './protocol.ts';
+import type { ClientProtocol, ProtocolName, RequestHeaders } from './protocol.ts';
 
 export interface Protocols {
   readonly all: readonly ClientProtocol[];
@@ -15,9 +15,6 @@ export interface Protocols {
   /** The protocol that answers `GET /v1/models` and `GET /v1/models/{model}`. */
   pickListProtocol(headers: RequestHeaders, query: URLSearchParams): ClientProtocol;
 }
-
-/** Lower-case names. */
-export type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
 const GENERATE_QUERY_KEYS = ['key', 'pageSize', 'pageToken'];
 /** Also those of the vendor's versions and uploads that are not served. */

@@ -30,21 +30,26 @@ export interface ErrorReply {
   readonly body: JsonObject;
 }
 
+interface CallRoute<Operation, Call> {
+  readonly operation: Operation;
+  readonly method: 'POST';
+  readonly path: string;
+  /** What records and figures call the protocol, where that is not its own name. */
+  readonly recordedAs?: 'responses';
+  /** @throws GatewayError (invalid-request) naming the field. */
+  readCall(input: RouteInput): Call;
+  /** Fetches what a body says of earlier answers, before it is read. @throws GatewayError not-found */
+  findEarlier?(body: JsonObject, responses: ResponseStore): Promise<EarlierItems>;
+}
+
 /** `path` may hold `{model}`, which also stands for names with slashes; the colon may come encoded. */
 export type ProtocolRoute =
-  | {
-      readonly operation: 'generate';
-      readonly method: 'POST';
-      readonly path: string;
-      /** What records and figures call the protocol, where that is not its own name. */
-      readonly recordedAs?: 'responses';
+  | (CallRoute<'generate', GenerateCall> & {
       /** What bodies it takes; JSON when it does not say. */
       readonly bodies?: 'multipart' | 'json-or-multipart' | undefined;
-      /** @throws GatewayError (invalid-request) naming the field. */
-      readCall(input: RouteInput): GenerateCall;
-      /** Fetches what a body says of earlier answers, before it is read. @throws GatewayError not-found */
-      findEarlier?(body: JsonObject, responses: ResponseStore): Promise<EarlierItems>;
-    }
+    })
+  | CallRoute<'count-tokens', CountTokensCall>
+  | CallRoute<'embed', EmbedCall>
   | {
       /** Answers and conversations kept for later requests; the placeholder stands for the id of one. */
       readonly operation: 'kept-answers';
@@ -56,23 +61,6 @@ export type ProtocolRoute =
       readonly takesBody?: true | undefined;
       /** @throws GatewayError not-found for an answer this client key has not */
       run(input: StoredResponseInput): Promise<JsonObject>;
-    }
-  | {
-      readonly operation: 'count-tokens';
-      readonly method: 'POST';
-      readonly path: string;
-      /** As for answers. */
-      readonly recordedAs?: 'responses';
-      readCall(input: RouteInput): CountTokensCall;
-      /** As for answers. */
-      findEarlier?(body: JsonObject, responses: ResponseStore): Promise<EarlierItems>;
-    }
-  | {
-      readonly operation: 'embed';
-      readonly method: 'POST';
-      readonly path: string;
-      /** @throws GatewayError (invalid-request) naming the field. */
-      readCall(input: RouteInput): EmbedCall;
     }
   | {
       readonly operation: 'list-models';
@@ -87,12 +75,14 @@ export type ProtocolRoute =
       writeModel(model: ListedModel): JsonObject;
     };
 
+/** Lower-case names; repeated lines are joined with ", ". */
+export type RequestHeaders = Readonly<Record<string, string | undefined>>;
+
 export interface RouteInput {
   /** The `{model}` of the path, percent-decoded, without a leading `models/`; '' when the path has none. */
   readonly pathModel: string;
   readonly query: URLSearchParams;
-  /** Lower-case names; repeated lines are joined with ", ". */
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly headers: RequestHeaders;
   /** Of a multipart body its text fields; a field that came several times is a list. */
   readonly body: JsonObject;
   /** Of a multipart body its files, in order; empty for JSON. */
@@ -304,7 +294,7 @@ export interface EmbedRelay {
   writeEmbeddings(answer: EmbedAnswer): JsonObject;
 }
 
-export interface TokenCount {
+interface TokenCount {
   readonly totalTokens: number;
   readonly cachedTokens?: number | undefined;
 }

@@ -5,10 +5,9 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  parseJson,
   readNumber,
+  tryParse,
 } from '../lib/json.ts';
-import type { JsonBudget } from '../lib/json-limits.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { type Located, memberPath, type TypeName } from './document.ts';
 import { gatherSource } from './gather.ts';
@@ -719,14 +718,6 @@ function readBooleanText(
 
 function withoutDashes(flag: string): string {
   return flag.replace(/^-+/, '');
-}
-
-export function tryParse(text: string, budget?: JsonBudget): JsonValue | undefined {
-  try {
-    return parseJson(text, budget);
-  } catch {
-    return undefined;
-  }
 }
 
 // Says whether two argument names clearly mean the same argument.

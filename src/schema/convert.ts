@@ -80,10 +80,9 @@ export function writeNode(summary: SchemaSummary): JsonObject | undefined {
   const { type, fields } = listed;
   if (type === undefined) return annotate(summary, fields);
   summary.types = [type];
-  return finishNode(summary, { ...typeField(summary, type), ...fields });
+  return finishNode(summary, type, fields);
 }
 
-/** The types that are told or suggested. */
 function typesOf({ types, impliedType }: SchemaSummary): readonly TypeName[] {
   return types ?? (impliedType === undefined ? [] : [impliedType]);
 }
@@ -126,7 +125,7 @@ function writeTyped(summary: SchemaSummary): JsonObject | undefined {
   }
   if (type === 'object') return writeObject(summary);
   if (type === 'array') return writeArray(summary);
-  return finishNode(summary, typeField(summary, type));
+  return finishNode(summary, type, {});
 }
 
 function copyForType(summary: SchemaSummary, type: TypeName): SchemaSummary {
@@ -154,7 +153,7 @@ export function writeObjectFields(summary: SchemaSummary): JsonObject | undefine
   }
   if (written.length === 0) return undefined;
   const properties = Object.fromEntries(written);
-  const fields: JsonObject = { ...typeField(summary, 'object'), properties };
+  const fields: JsonObject = { properties };
   const required: string[] = [];
   for (const [name, path] of summary.required) {
     if (Object.hasOwn(properties, name)) required.push(name);
@@ -196,22 +195,20 @@ function otherNode(summary: SchemaSummary): JsonObject | boolean {
 
 function writeObject(summary: SchemaSummary): JsonObject {
   const fields = writeObjectFields(summary) ?? writeMapFields(summary);
-  return fields === undefined ? writeText(summary, 'an object') : finishNode(summary, fields);
+  if (fields === undefined) return writeText(summary, 'an object');
+  return finishNode(summary, 'object', fields);
 }
 
 /** The fields of an object of free member names; undefined where the form has none for it. */
 export function writeMapFields(summary: SchemaSummary): JsonObject | undefined {
   if (summary.conversion.form !== 'json-schema') return undefined;
   const isFree = summary.allowsAdditional || summary.closedBy === undefined;
-  return {
-    ...typeField(summary, 'object'),
-    additionalProperties: isFree ? otherNode(summary) : false,
-  };
+  return { additionalProperties: isFree ? otherNode(summary) : false };
 }
 
 function writeArray(summary: SchemaSummary): JsonObject {
   const { tuple = [], items, conversion } = summary;
-  const fields: JsonObject = typeField(summary, 'array');
+  const fields: JsonObject = {};
   let isClosed = items?.all.some(({ schema }) => schema === false) ?? false;
   if (isClosed) closeAt(summary, tuple.length);
   if (conversion.form === 'json-schema') {
@@ -235,7 +232,7 @@ function writeArray(summary: SchemaSummary): JsonObject {
     summary.note('approximated', summary.path, told`items are sent as texts`);
     fields.items = Object.freeze({ type: ownTypeWord(conversion, 'string') });
   }
-  return finishNode(summary, fields);
+  return finishNode(summary, 'array', fields);
 }
 
 /** What an item may be: any of the positions, or one of the items after them. */
@@ -308,7 +305,6 @@ function ownTypeWord({ upperCase }: SchemaConversion, type: TypeName): string {
   return upperCase ? type.toUpperCase() : type;
 }
 
-/** True for a limit that means something for a type. */
 function isLimitOf(name: LimitName, type: TypeName): boolean {
   return LIMITS[name].type === (type === 'integer' ? 'number' : type);
 }
@@ -386,13 +382,11 @@ const HOLDERS = [
 
 const NULL_NODE: JsonObject = Object.freeze({ type: 'null' });
 
-/** Adds format, limits and annotations to a node of one type. */
-export function finishNode(summary: SchemaSummary, fields: JsonObject): JsonObject {
-  const type = readTypeName(fields.type ?? null);
-  if (type === undefined || type === 'any') return annotate(summary, fields);
+/** A node of one type: `fields` with format, limits and annotations. */
+export function finishNode(summary: SchemaSummary, type: TypeName, fields: JsonObject): JsonObject {
   const { recursionNote, sentAsText, format } = summary;
   if (recursionNote !== undefined && !sentAsText) summary.hint(recursionNote);
-  const node = { ...fields };
+  const node: JsonObject = { ...typeField(summary, type), ...fields };
   if (format !== undefined) {
     if (isKnownFormat(type, format.name)) node.format = format.name;
     else summary.sayInstead(`format ${describeValue(format.name)}`, format.path);
@@ -740,7 +734,7 @@ export function writeText(summary: SchemaSummary, what: Undeclared): JsonObject 
   summary.note('approximated', summary.path, SENT_AS_TEXT[what]);
   summary.writtenType = undefined;
   summary.sentAsText = true;
-  return finishNode(summary, typeField(summary, 'string'));
+  return finishNode(summary, 'string', {});
 }
 
 function describeLimits(summary: SchemaSummary): void {

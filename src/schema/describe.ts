@@ -136,24 +136,27 @@ function shapeOf(conversion: SchemaConversion, located: Located, depth: number):
   conversion.wordsLeft -= 1;
   if (depth === 0 || conversion.wordsLeft < 0) return describeOutline(located.schema);
   const fragments = fragmentsOf(conversion, located);
-  const whole = fragments.map(({ schema }) => valueWords(schema)).find((words) => words !== '');
+  const whole = fragments.map(valueWords).find((words) => words !== '');
   if (whole !== undefined) return whole;
   const say = (inner: Located): string => shapeOf(conversion, inner, depth - 1);
   const own = shapeWords(fragments, say) || arrayWords(fragments, say) || typeWords(fragments);
   const groups = fragments.flatMap((fragment) => choiceWords(fragment, say));
   const words = [...(own === '' ? [] : [own]), ...groups];
-  const isNullable = fragments.some(
-    ({ schema }) => isJsonObject(schema) && schema.nullable === true,
-  );
+  const isNullable = fragments.some(({ schema }) => schema.nullable === true);
   const shape = words.length > 1 ? words.map(inParentheses).join(' and ') : (words[0] ?? '');
   if (shape === '') return ANY_SHAPE;
   return isNullable && !shape.endsWith(' or null') ? `${shape} or null` : shape;
 }
 
-/** The schema and all that holds together with it; what it refers to stands before it. */
-function fragmentsOf(conversion: SchemaConversion, located: Located): readonly Located[] {
+interface Fragment extends Located {
+  readonly schema: JsonObject;
+}
+
+/** The schema and all that holds together with it; what it refers to stands before it. None for true or false. */
+function fragmentsOf(conversion: SchemaConversion, located: Located): readonly Fragment[] {
   const { schema } = located;
-  if (!isJsonObject(schema) || conversion.wordsLeft < 0) return [located];
+  if (!isJsonObject(schema)) return [];
+  if (conversion.wordsLeft < 0) return [{ ...located, schema }];
   const { $ref: reference, allOf, ...rest } = schema;
   const parts = Array.isArray(allOf) ? allOf : [];
   return [
@@ -170,7 +173,7 @@ function targetsOf(
   conversion: SchemaConversion,
   reference: string,
   { refs, depth }: Located,
-): readonly Located[] {
+): readonly Fragment[] {
   const target = conversion.document.resolve(reference);
   if (target === undefined || isResolving(refs, target.pointer)) {
     return [{ schema: { $ref: reference }, path: '', refs, depth }];
@@ -181,15 +184,14 @@ function targetsOf(
 }
 
 /** A value, a list of values, or the name of what recurs. */
-function valueWords(schema: JsonValue): string {
-  if (!isJsonObject(schema)) return '';
+function valueWords({ schema }: Fragment): string {
   const isNamed = schema.const !== undefined || Array.isArray(schema.enum) || '$ref' in schema;
   return isNamed ? describeOutline(schema) : '';
 }
 
 type Say = (located: Located) => string;
 
-function shapeWords(fragments: readonly Located[], say: Say): string {
+function shapeWords(fragments: readonly Fragment[], say: Say): string {
   const required = new Set(fragments.flatMap(({ schema }) => listIn(schema, 'required')));
   const members: string[] = [];
   const others: string[] = [];
@@ -201,7 +203,7 @@ function shapeWords(fragments: readonly Located[], say: Say): string {
     for (const [pattern, schema] of schemasIn(fragment, 'patternProperties')) {
       others.push(`matching ${describeValue(pattern)}: ${say(schema)}`);
     }
-    const { additionalProperties } = isJsonObject(fragment.schema) ? fragment.schema : {};
+    const { additionalProperties } = fragment.schema;
     if (!isJsonObject(additionalProperties)) continue;
     const shape = say(locateInside(fragment, additionalProperties, ['additionalProperties']));
     others.push(`${members.length > 0 ? 'other values' : 'values'}: ${shape}`);
@@ -213,16 +215,15 @@ function shapeWords(fragments: readonly Located[], say: Say): string {
 }
 
 /** Those that allow a value. */
-function schemasIn(outer: Located, keyword: string): (readonly [string, Located])[] {
-  const schemas = isJsonObject(outer.schema) ? outer.schema[keyword] : undefined;
+function schemasIn(outer: Fragment, keyword: string): (readonly [string, Located])[] {
+  const schemas = outer.schema[keyword];
   return Object.entries(isJsonObject(schemas) ? schemas : {}).flatMap(([name, schema]) =>
     schema === false ? [] : [[name, locateInside(outer, schema, [keyword, name])] as const],
   );
 }
 
-function arrayWords(fragments: readonly Located[], say: Say): string {
+function arrayWords(fragments: readonly Fragment[], say: Say): string {
   for (const fragment of fragments) {
-    if (!isJsonObject(fragment.schema)) continue;
     const { items, prefixItems } = fragment.schema;
     const positions = Array.isArray(prefixItems) ? prefixItems : items;
     if (Array.isArray(positions)) {
@@ -238,16 +239,12 @@ function arrayWords(fragments: readonly Located[], say: Say): string {
   return '';
 }
 
-function typeWords(fragments: readonly Located[]): string {
-  for (const { schema } of fragments) {
-    if (!isJsonObject(schema) || schema.type === undefined) continue;
-    const shape = describeOutline({ type: schema.type });
-    if (shape !== '' && shape !== ANY_SHAPE) return shape;
-  }
-  return '';
+function typeWords(fragments: readonly Fragment[]): string {
+  const shapes = fragments.map(({ schema: { type = null } }) => describeOutline({ type }));
+  return shapes.find((shape) => shape !== '' && shape !== ANY_SHAPE) ?? '';
 }
 
-function choiceWords(fragment: Located, say: Say): string[] {
+function choiceWords(fragment: Fragment, say: Say): string[] {
   return ['anyOf', 'oneOf'].flatMap((keyword) => {
     const branches = listIn(fragment.schema, keyword);
     const shapes = branches.map((branch, index) =>
@@ -257,8 +254,8 @@ function choiceWords(fragment: Located, say: Say): string[] {
   });
 }
 
-function listIn(schema: JsonValue, key: string): readonly JsonValue[] {
-  const list = isJsonObject(schema) ? schema[key] : undefined;
+function listIn(schema: JsonObject, key: string): readonly JsonValue[] {
+  const list = schema[key];
   return Array.isArray(list) ? list : [];
 }
 

@@ -33,7 +33,6 @@ import {
   sourceOf,
 } from './summary.ts';
 
-/** A keyword where it stands. */
 interface Keyword {
   readonly name: string;
   readonly path: string;
@@ -514,9 +513,8 @@ const readReference = ofText((summary, value, { fragment, path }) => {
   const { pointer, schema } = target;
   if (isResolving(fragment.refs, pointer)) {
     summary.recursionNote ??= recursionWords(pointer, schema);
-    if (summary.conversion.form === 'json-schema' && isObjectSchema(schema)) {
-      summary.types ??= ['object'];
-    }
+    const isObject = isJsonObject(schema) && readTypeName(schema.type ?? null) === 'object';
+    if (summary.conversion.form === 'json-schema' && isObject) summary.types ??= ['object'];
     summary.note('approximated', path, told`the recursion is not unfolded`);
     return;
   }
@@ -524,20 +522,11 @@ const readReference = ofText((summary, value, { fragment, path }) => {
   gather(summary, { schema, path: target.path, refs, depth: fragment.depth + 1 });
 });
 
-function isObjectSchema(schema: JsonValue): boolean {
-  return isJsonObject(schema) && readTypeName(schema.type ?? null) === 'object';
-}
-
 function recursionWords(pointer: string, schema: JsonValue): string {
   const name = pointer.split('/').at(-1) ?? '';
   if (name === '') return 'the whole again';
-  const shape = describeOutline(isJsonObject(schema) ? withoutReference(schema) : schema);
-  return `one more ${describeValue(name)}: ${shape}`;
-}
-
-function withoutReference(schema: JsonObject): JsonObject {
-  const { $ref: _reference, ...rest } = schema;
-  return rest;
+  const { $ref: _reference, ...rest } = isJsonObject(schema) ? schema : {};
+  return `one more ${describeValue(name)}: ${describeOutline(rest)}`;
 }
 
 /** Keywords that say nothing about values; leaving them out loses nothing. */
@@ -672,8 +661,9 @@ function branchesLeft(summary: SchemaSummary, group: ChoiceGroup): Branch[] {
   if (isCondition) describeExcluded(summary, all, branches);
   if (possible.length === 0) summary.isUnsatisfiable = true;
   else if (branches.length === 0) summary.types = ['null'];
-  else if (branches.length < possible.length && !(isCondition && isNeverNull(summary))) {
-    summary.nullable = true;
+  else if (branches.length < possible.length) {
+    // What is declared never to be null stays so whatever a condition says.
+    summary.nullable ||= !isCondition || summary.types?.includes('null') !== false;
   }
   return branches;
 }
@@ -688,10 +678,6 @@ function describeExcluded(
       if (branch.when !== undefined) summary.hint(`never ${branch.when}`);
     } else if (!left.includes(branch)) addCase(summary, branch.when, ['null']);
   }
-}
-
-function isNeverNull({ types }: SchemaSummary): boolean {
-  return types !== undefined && !types.includes('null');
 }
 
 function isNullOnly({ types, enumeration }: SchemaSummary): boolean {

@@ -234,7 +234,6 @@ export function unionOfCases(declared: readonly CaseSource[], path: string): Nod
   return { all: [], any: [{ branches: declared, kind: 'union', path }] };
 }
 
-/** Both sources hold. */
 function joinSources(known: NodeSource | undefined, source: NodeSource): NodeSource {
   if (known === undefined) return source;
   return { all: [...known.all, ...source.all], any: [...known.any, ...source.any] };

@@ -1,11 +1,10 @@
 // Converts the JSON Schema of a tool's input or of a structured answer into what the upstream takes; remembers each.
 
 import type { Receipt } from '../canonical/receipt.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, tryParse } from '../lib/json.ts';
 import type { JsonBudget } from '../lib/json-limits.ts';
 import { told } from '../lib/localized-message.ts';
 import { LruCache } from '../lib/lru.ts';
-import { tryParse } from './coerce.ts';
 import {
   finishNode,
   freezeNode,
@@ -27,7 +26,7 @@ import {
   sourceOf,
 } from './summary.ts';
 
-export interface SchemaOptions {
+interface SchemaOptions {
   readonly receipt: Receipt;
   /** Path of the schema in the client's request, such as `tools[2].input_schema`. */
   readonly path: string;
@@ -37,13 +36,13 @@ export interface SchemaOptions {
   readonly isRelayed?: boolean;
 }
 
-export interface ToolInput {
+interface ToolInput {
   readonly form: SchemaForm;
   /** An object with at least one property; undefined for a function declared without parameters. */
   readonly parameters: JsonObject | undefined;
   /** What belongs into the description of the function itself, as no parameter can say it. */
   readonly said: string | undefined;
-  /** True where all arguments go as the JSON text of one (canonical/map-argument.ts). */
+  /** True where all arguments go as the JSON text of one (`wrapMapArguments`). */
   readonly isMap: boolean;
 }
 
@@ -57,7 +56,7 @@ const NO_INPUT: ToolInput = {
 /** One of the two fields, by the form the schema is written in. */
 export interface ResponseSchema {
   readonly responseSchema?: JsonObject | undefined;
-  readonly responseJsonSchema?: JsonValue | undefined;
+  readonly responseJsonSchema?: JsonObject | undefined;
 }
 
 /**
@@ -66,7 +65,11 @@ export interface ResponseSchema {
  * what cannot be carried stands in descriptions and in the receipt. Never throws, never changes its
  * input; the result is frozen and shared.
  */
-export const toToolInput = createConverter(convertToolInput, { ordered: false, none: NO_INPUT });
+export const toToolInput = createConverter({
+  convert: convertToolInput,
+  ordered: false,
+  none: NO_INPUT,
+});
 
 /**
  * The schema of a structured answer (generate-content `Schema`), with `propertyOrdering` so that
@@ -74,7 +77,8 @@ export const toToolInput = createConverter(convertToolInput, { ordered: false, n
  * is allowed (`true`, `{}`, an object without declared properties): send the JSON media type alone.
  * Never throws, never changes its input; the result is frozen and shared.
  */
-export const toResponseSchema = createConverter<ResponseSchema>(convertResponse, {
+export const toResponseSchema = createConverter<ResponseSchema>({
+  convert: convertResponse,
   ordered: true,
   none: {},
 });
@@ -88,63 +92,52 @@ const MAX_TEXT = 4_000_000;
 interface Converted<Node> {
   readonly node: Node;
   readonly notes: readonly SchemaNote[];
-  /** Characters of the schema. */
   readonly size: number;
 }
 
-type Recall<Node> = (schema: JsonObject) => Converted<Node>;
-
-interface ConvertOptions<Node> {
+interface Converter<Node> {
+  readonly convert: (summary: SchemaSummary) => Node;
   /** For what is no schema, or allows everything. */
   readonly none: Node;
   readonly ordered: boolean;
-  readonly restored: boolean;
-  /** True to write as JSON Schema what the other form can only send as texts. */
-  readonly takesJsonSchema: boolean;
-  readonly convert: (summary: SchemaSummary) => Node;
 }
 
 /**
  * Converts through a memo for each kind of upstream and client. The same content gives the same frozen object and the
  * same receipt entries, so prompts stay byte-equal between requests.
  */
-function createConverter<Node>(
-  convert: ConvertOptions<Node>['convert'],
-  options: Pick<ConvertOptions<Node>, 'none' | 'ordered'>,
-): (schema: JsonObject | boolean | undefined, options: SchemaOptions) => Node {
-  const memos = new Map<number, Recall<Node>>();
-  return (schema, { receipt, path, takesJsonSchema = false, isRelayed = false }) => {
+function createConverter<Node>(converter: Converter<Node>) {
+  const memos = new Map<string, ReturnType<typeof createMemo<Node>>>();
+  return (schema: JsonObject | boolean | undefined, options: SchemaOptions): Node => {
+    const { receipt, path, takesJsonSchema = false, isRelayed = false } = options;
     if (!isJsonObject(schema)) {
       const isNothing = schema === undefined || schema === true;
       if (!isNothing) receipt.add('repaired', path, told`not a schema`);
-      return options.none;
+      return converter.none;
     }
-    const kind = (takesJsonSchema ? 2 : 0) + (isRelayed ? 1 : 0);
-    let recall = memos.get(kind);
-    if (recall === undefined) {
-      recall = createMemo({ ...options, convert, takesJsonSchema, restored: !isRelayed });
-      memos.set(kind, recall);
-    }
-    const { node, notes } = recall(schema);
+    const kind = `${takesJsonSchema} ${isRelayed}`;
+    const memo = memos.get(kind) ?? createMemo<Node>();
+    memos.set(kind, memo);
+    const { node, notes } = memo(schema, () => convert(schema, converter, options));
     for (const note of notes) receipt.add(note.action, path + note.path, note.reason);
     return node;
   };
 }
 
-function createMemo<Node>(options: ConvertOptions<Node>): Recall<Node> {
+function createMemo<Node>() {
   const byIdentity = new WeakMap<JsonObject, Converted<Node>>();
   const byText = new LruCache<Converted<Node>>({
     maxEntries: MAX_ENTRIES,
     maxSize: MAX_TEXT,
     sizeOf: ({ size }) => size,
   });
-  return (schema) => {
+  return (schema: JsonObject, make: () => Omit<Converted<Node>, 'size'>): Converted<Node> => {
     let converted = byIdentity.get(schema);
     if (converted === undefined) {
       const text = JSON.stringify(schema);
       converted = byText.get(text);
       if (converted === undefined) {
-        converted = { ...convertOnce(schema, options), size: text.length };
+        converted = { ...make(), size: text.length };
         byText.set(text, converted);
       }
       byIdentity.set(schema, converted);
@@ -153,16 +146,21 @@ function createMemo<Node>(options: ConvertOptions<Node>): Recall<Node> {
   };
 }
 
-function convertOnce<Node>(schema: JsonObject, options: ConvertOptions<Node>) {
+function convert<Node>(
+  schema: JsonObject,
+  converter: Converter<Node>,
+  { takesJsonSchema, isRelayed }: SchemaOptions,
+) {
+  const { ordered } = converter;
   const inForm = (form: SchemaForm) => {
-    const conversion = new SchemaConversion(schema, { ...options, form });
+    const conversion = new SchemaConversion(schema, { form, ordered, restored: !isRelayed });
     const summary = new SchemaSummary(conversion, '', 0);
     const refs = { pointer: '', outer: undefined };
     gatherSource(summary, sourceOf({ schema, path: '', refs, depth: 0 }));
-    return { node: options.convert(summary), notes: conversion.notes, losses: conversion.losses };
+    return { node: converter.convert(summary), notes: conversion.notes, losses: conversion.losses };
   };
   const own = inForm('schema');
-  const gains = options.takesJsonSchema && own.losses.has('value') && !own.losses.has('depth');
+  const gains = takesJsonSchema === true && own.losses.has('value') && !own.losses.has('depth');
   return gains ? inForm('json-schema') : own;
 }
 
@@ -178,7 +176,8 @@ function convertToolInput(summary: SchemaSummary): ToolInput {
   if (form === 'json-schema') summary.declaredNullable = undefined;
   const fields =
     writeObjectFields(summary) ?? (isMap(summary) ? writeMapFields(summary) : undefined);
-  if (fields !== undefined) return { ...NO_INPUT, form, parameters: finishNode(summary, fields) };
+  if (fields !== undefined)
+    return { ...NO_INPUT, form, parameters: finishNode(summary, 'object', fields) };
   if (!isMap(summary)) return describeRoot(summary);
   return restored ? writeMap(summary) : describeMap(summary);
 }

@@ -4,10 +4,9 @@ import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:cryp
 import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import type { SecretKey } from './secret-key.ts';
 
+/** A key of 32 bytes, and what is bound to the text, which is not secret. */
 interface CipherContext {
-  /** 32 bytes. */
   readonly key: Buffer;
-  /** Bound to the text, not secret. */
   readonly context: string;
 }
 
@@ -40,20 +39,13 @@ function decrypt(sealed: string, { key, context }: CipherContext): string | unde
   }
 }
 
-/** Seals texts with the secret key, each bound to its place. */
-export interface Vault {
-  readonly keyId: string;
-  /** `context` names the place, such as table, row and column: sealed text opens in no other. */
-  seal(plain: string, context: string): string;
-  /** @throws SealError */
-  open(sealed: string, context: string): string;
-}
+export type Vault = ReturnType<typeof createVault>;
 
 /**
  * `foreign-key` sealed with another key · `damaged` changed, cut or moved from another place ·
  * `malformed` no sealed text at all, or of a later version.
  */
-export type SealFault = 'foreign-key' | 'damaged' | 'malformed';
+type SealFault = 'foreign-key' | 'damaged' | 'malformed';
 
 /** The message never holds the text. */
 export class SealError extends SpokenError {
@@ -69,22 +61,24 @@ export class SealError extends SpokenError {
 /** `sealed:v1:<key id>:<nonce, text and tag in base64url>`. */
 const SEALED = /^sealed:v1:([0-9a-f]{12}):([A-Za-z0-9_-]+)$/;
 
-export function createVault(key: SecretKey): Vault {
+/** Seals texts with the secret key, each bound to its place. */
+export function createVault(key: SecretKey) {
   const cipherKey = key.derive('vault v1');
   const bind = (context: string) => ({ key: cipherKey, context: `v1 ${key.id} ${context}` });
   return {
     keyId: key.id,
-    seal: (plain, context) => `sealed:v1:${key.id}:${encrypt(plain, bind(context))}`,
-    open(sealed, context) {
+    /** `context` names the place, such as table, row and column: sealed text opens in no other. */
+    seal: (plain: string, context: string): string =>
+      `sealed:v1:${key.id}:${encrypt(plain, bind(context))}`,
+    /** @throws SealError */
+    open(sealed: string, context: string): string {
       const [, keyId, body] = SEALED.exec(sealed) ?? [];
       if (keyId === undefined || body === undefined) {
         throw new SealError('malformed', 'This is not a sealed text of a known version.');
       }
       if (keyId !== key.id) {
-        throw new SealError(
-          'foreign-key',
-          `It was sealed with another key (${keyId}) than the one in use (${key.id}, from ${key.origin}).`,
-        );
+        const message = `It was sealed with another key (${keyId}) than the one in use (${key.id}, from ${key.origin}).`;
+        throw new SealError('foreign-key', message);
       }
       const plain = decrypt(body, bind(context));
       if (plain !== undefined) return plain;
@@ -117,9 +111,8 @@ const SEALED_WITH_PASSPHRASE =
 /** @throws SpokenError when the passphrase is shorter than 12 or longer than 1024 characters */
 export async function sealWithPassphrase(plain: string, passphrase: string): Promise<string> {
   if (passphrase.length < MIN_PASSPHRASE || passphrase.length > MAX_PASSPHRASE) {
-    throw new SpokenError(
-      told`The passphrase must have ${MIN_PASSPHRASE} to ${MAX_PASSPHRASE} characters.`,
-    );
+    const message = told`The passphrase must have ${MIN_PASSPHRASE} to ${MAX_PASSPHRASE} characters.`;
+    throw new SpokenError(message);
   }
   const salt = randomBytes(SALT_BYTES).toString('base64url');
   const header = `sealed-export:v1:${COST.logN},${COST.r},${COST.p}:${salt}`;

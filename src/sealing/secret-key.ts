@@ -6,16 +6,7 @@ import { join } from 'node:path';
 import { codeOf, isOutOfRoom, makePrivate, writePrivateFile } from '../lib/private-file.ts';
 
 /** The text itself is out of reach: whoever prints or logs a key sees its id and origin only. */
-export interface SecretKey {
-  /** Tells keys apart and says nothing of them. */
-  readonly id: string;
-  /** Where the key came from, for messages. */
-  readonly origin: string;
-  /** False for one that found no room on the disk: nothing sealed with it opens after this process. */
-  readonly isLasting: boolean;
-  /** 32 bytes for one purpose (HKDF-SHA-256, RFC 5869); another purpose gives unrelated bytes. */
-  derive(purpose: string): Buffer;
-}
+export type SecretKey = ReturnType<typeof createSecretKey>;
 
 export interface SecretKeySource {
   readonly dataDir: string;
@@ -70,17 +61,24 @@ export function loadSecretKey(source: SecretKeySource): SecretKey {
  * A key from any text of at least 16 characters; the whole text counts, whatever its form.
  * @throws SecretKeyError when it is shorter
  */
-export function createSecretKey(text: string, origin: string, isLasting = true): SecretKey {
+export function createSecretKey(text: string, origin: string, isLasting = true) {
   if (text.length < MIN_LENGTH) {
-    throw new SecretKeyError(
-      `${origin} holds ${text.length} characters; a secret key has at least ${MIN_LENGTH}. Give back the key that was in use; only for a new data folder make one with "openssl rand -base64 32".`,
-    );
+    const message = `${origin} holds ${text.length} characters; a secret key has at least ${MIN_LENGTH}. Give back the key that was in use; only for a new data folder make one with "openssl rand -base64 32".`;
+    throw new SecretKeyError(message);
   }
   // Kept behind a closure: an object's fields end up in logs and dumps.
   const derive = (purpose: string): Buffer =>
     Buffer.from(hkdfSync('sha256', text, 'isthmus secret key', purpose, 32));
-  const id = createHash('sha256').update(derive('key id')).digest('hex').slice(0, 12);
-  return { id, origin, isLasting, derive };
+  return {
+    /** Tells keys apart and says nothing of them. */
+    id: createHash('sha256').update(derive('key id')).digest('hex').slice(0, 12),
+    /** Where the key came from, for messages. */
+    origin,
+    /** False for one that found no room on the disk: nothing sealed with it opens after this process. */
+    isLasting,
+    /** 32 bytes for one purpose (HKDF-SHA-256, RFC 5869); another purpose gives unrelated bytes. */
+    derive,
+  };
 }
 
 function readKeyFile(path: string, log: SecretKeySource['log']): string | undefined {
@@ -89,9 +87,8 @@ function readKeyFile(path: string, log: SecretKeySource['log']): string | undefi
     try {
       const stats = fstatSync(file);
       if (!stats.isFile() || stats.size > MAX_BYTES) {
-        throw new SecretKeyError(
-          `${path} is not a key file: it must be a file of one line. Put the key that was in use back, or set ISTHMUS_SECRET_KEY.`,
-        );
+        const message = `${path} is not a key file: it must be a file of one line. Put the key that was in use back, or set ISTHMUS_SECRET_KEY.`;
+        throw new SecretKeyError(message);
       }
       keepPrivate(path, log);
       return readFileSync(file, 'utf8').trim();
@@ -101,10 +98,8 @@ function readKeyFile(path: string, log: SecretKeySource['log']): string | undefi
   } catch (error) {
     if (error instanceof SecretKeyError) throw error;
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw new SecretKeyError(
-      `${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read it, or set ISTHMUS_SECRET_KEY.`,
-      error,
-    );
+    const message = `${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read it, or set ISTHMUS_SECRET_KEY.`;
+    throw new SecretKeyError(message, error);
   }
 }
 
@@ -122,24 +117,17 @@ function keepPrivate(path: string, log: SecretKeySource['log']): void {
 /** @throws SecretKeyError when there is something that only the missing key opens. */
 function refuseLostKey(path: string, databasePath: string): void {
   if (![databasePath, `${databasePath}-wal`].some((file) => existsSync(file))) return;
-  throw new SecretKeyError(
-    `${databasePath} is sealed, but its key ${path} is missing. Put that file back or set ISTHMUS_SECRET_KEY to the key that was in use; without it the stored credentials cannot be opened. To start anew, move ${databasePath} away first.`,
-  );
+  const message = `${databasePath} is sealed, but its key ${path} is missing. Put that file back or set ISTHMUS_SECRET_KEY to the key that was in use; without it the stored credentials cannot be opened. To start anew, move ${databasePath} away first.`;
+  throw new SecretKeyError(message);
 }
 
-function makeKeyFile(
-  path: string,
-  text: string,
-  write: NonNullable<SecretKeySource['write']>,
-): string {
+function makeKeyFile(path: string, text: string, write: NonNullable<SecretKeySource['write']>) {
   try {
     if (write(path, `${text}\n`) === 'placed') return text;
     // Another process was faster: its key is the one.
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new SecretKeyError(
-      `${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to that folder, or set ISTHMUS_SECRET_KEY.`,
-      error,
-    );
+    const message = `${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to that folder, or set ISTHMUS_SECRET_KEY.`;
+    throw new SecretKeyError(message, error);
   }
 }

@@ -1,7 +1,7 @@
 // Counts the requests in progress and winds the server down without cutting answers short.
 
 import type { Socket } from 'node:net';
-import { GatewayError } from '../canonical/error.ts';
+import { type GatewayError, gatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
 import { told } from '../lib/localized-message.ts';
@@ -61,10 +61,6 @@ export function createActivity(clock: Clock) {
 }
 
 export function shuttingDown(): GatewayError {
-  return new GatewayError({
-    kind: 'overloaded',
-    source: 'gateway',
-    message: told`The gateway is shutting down. Send the request again in a moment.`,
-    retryAfterMs: 1_000,
-  });
+  const message = told`The gateway is shutting down. Send the request again in a moment.`;
+  return gatewayError('overloaded', message, { retryAfterMs: 1_000 });
 }

@@ -1,7 +1,7 @@
 // The interface of an admin route as the edge runs it, and the session cookie of the console.
 
 import type { JsonObject } from '../lib/json.ts';
-import type { HeaderMap } from './settings.ts';
+import type { EdgeSettings, HeaderMap } from './settings.ts';
 
 export type AdminMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -19,21 +19,17 @@ export interface AdminRoute {
   readonly access: AdminAccess;
   /** True for a public route that takes a body, too. */
   readonly takesBody?: boolean | undefined;
-  /** What it does, in a few words. */
   readonly title: string;
   /** @throws GatewayError to answer with its status. */
   run(input: AdminInput): Promise<AdminAnswer>;
 }
 
 export interface AdminInput {
-  /** Undefined when none was sent. */
   readonly body: JsonObject | undefined;
   readonly query: URLSearchParams;
   /** What stands in the path for `{…}`, percent-decoded; '' when the path has none. */
   readonly parameter: string;
-  /** The `If-Match` header. */
   readonly ifMatch: string | undefined;
-  /** The `Last-Event-ID` header. */
   readonly lastEventId?: string | undefined;
   /** True for a request that only asks whether there is something. */
   readonly isHead: boolean;
@@ -45,8 +41,6 @@ export interface AdminInput {
 
 /** The languages of the pages that are no part of the console. */
 export type PageLanguage = 'en' | 'zh';
-
-/** Who calls. */
 export interface AdminCaller {
   /** As the limits count it; `unknown` when nobody can say. */
   readonly address: string;
@@ -62,18 +56,13 @@ export interface AdminCaller {
   readonly passwordAgain: string | undefined;
   /** The first of ours that the browser's user reads. */
   readonly language: PageLanguage;
-  /** The browser fetches ahead of its user. */
   readonly isPrefetch: boolean;
   /** How the same request would be seen under other settings. */
   under(settings: CallerSettings): CallerView;
 }
 
 /** The settings that say who a caller is. */
-interface CallerSettings {
-  readonly host: string;
-  readonly trustedProxies: readonly string[];
-  readonly allowedHosts: readonly string[];
-}
+type CallerSettings = Pick<EdgeSettings, 'host' | 'trustedProxies' | 'allowedHosts'>;
 
 interface CallerView extends Pick<AdminCaller, 'address' | 'isLocal'> {
   /** False for a web page from elsewhere. */

@@ -11,13 +11,12 @@ import {
   type AdminAnswer,
   type AdminCaller,
   type AdminRoute,
-  type PageLanguage,
   readSessionCookie,
 } from './admin-route.ts';
 import { bodyInput, startDeadline } from './call-context.ts';
-import type { Edge, Exchange } from './edge.ts';
+import type { Exchange } from './edge.ts';
 import { readCredentials } from './gates/authenticate.ts';
-import { type ByteLimits, readJsonBody } from './gates/body.ts';
+import { readJsonBody } from './gates/body.ts';
 import {
   classifyPeer,
   isOwnNumericPage,
@@ -33,16 +32,17 @@ import { SocketWriter } from './stream-response.ts';
 const PASSWORD_HEADER = 'x-isthmus-password';
 
 /** @returns who calls, before anything they show was looked at */
-function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): AdminCaller {
-  const { headers } = exchange;
+function readCaller(exchange: Exchange, peer: PeerInput): AdminCaller {
+  const { edge, headers } = exchange;
   return {
     address: exchange.clientAddress,
     isLocal: classifyPeer(peer) === 'local',
-    isSecure: isSecure(edge, exchange),
+    isSecure: isSecure(exchange),
     cookie: readSessionCookie(headers, edge.access.login.cookieTag),
     hasShownPassword: false,
     passwordAgain: readPasswordAgain(headers[PASSWORD_HEADER]),
-    language: readLanguage(headers['accept-language']),
+    // Browsers name the languages in the order they are preferred.
+    language: /(?:^|,)\s*(?:en|(zh))\b/i.exec(headers['accept-language'] ?? '')?.[1] ? 'zh' : 'en',
     isPrefetch: headers['sec-purpose'] !== undefined || headers.purpose === 'prefetch',
     under({ host, trustedProxies, allowedHosts }) {
       const other = { ...peer, allowedHosts };
@@ -60,11 +60,6 @@ function readCaller(edge: Edge, exchange: Exchange, peer: PeerInput): AdminCalle
   };
 }
 
-/** Browsers name the languages in the order they are preferred. */
-function readLanguage(header = ''): PageLanguage {
-  return /(?:^|,)\s*(?:en|(zh))\b/i.exec(header)?.[1] === undefined ? 'en' : 'zh';
-}
-
 /** Percent-encoded, since headers hold no other letters; what is not well encoded is taken as it is. */
 function readPasswordAgain(header: string | undefined): string | undefined {
   if (header === undefined || header === '') return undefined;
@@ -76,7 +71,7 @@ function readPasswordAgain(header: string | undefined): string | undefined {
 }
 
 /** By the page's own origin, which nobody but the browser writes, or by the word of a trusted proxy. */
-function isSecure(edge: Edge, { request, headers, settings }: Exchange): boolean {
+function isSecure({ edge, request, headers, settings }: Exchange): boolean {
   if (headers.origin?.startsWith('https://')) return true;
   const peer = readAddress(request.socket.remoteAddress ?? '');
   const isTrusted =
@@ -86,16 +81,15 @@ function isSecure(edge: Edge, { request, headers, settings }: Exchange): boolean
 
 /** Ends when the reader leaves or is let in no more, the events end or the gateway winds down. */
 async function sendEvents(
-  edge: Edge,
   exchange: Exchange,
   frames: AsyncIterableIterator<string>,
   isStillIn: () => boolean,
 ): Promise<void> {
-  const { request, response, abort } = exchange;
+  const { edge, request, response, abort } = exchange;
   const end = (): void => void frames.return?.();
   // Who left meanwhile, or only looks, reads none: they must not go on for nobody.
   if (response.headersSent || response.destroyed) return end();
-  const headers = baseHeaders(edge, exchange);
+  const headers = baseHeaders(exchange);
   headers.push('content-type', EVENT_STREAM_TYPE, 'cache-control', 'no-store');
   // Proxies must not collect what should arrive piece by piece.
   headers.push('x-accel-buffering', 'no');
@@ -133,8 +127,7 @@ interface ConsoleEntry {
  * @throws GatewayError unauthenticated, forbidden or rate-limited, with the way out.
  */
 async function authenticateConsole(
-  edge: Edge,
-  { headers, request }: Exchange,
+  { edge, headers, request }: Exchange,
   { peer, caller: { cookie, address } }: AdminVisit,
 ): Promise<ConsoleEntry> {
   const { login } = edge.access;
@@ -216,18 +209,17 @@ const NO_STORE = ['cache-control', 'no-store'] as const;
 
 /** @throws GatewayError, or anything unforeseen, while no answer has begun. */
 export async function runAdminRoute(
-  edge: Edge,
   exchange: Exchange,
   { route, parameter, peer }: MatchedAdminRoute,
 ): Promise<void> {
-  const { request, headers, settings, query, requestId, abort } = exchange;
-  const stranger = readCaller(edge, exchange, peer);
+  const { edge, request, headers, settings, query, requestId, abort } = exchange;
+  const stranger = readCaller(exchange, peer);
   const visit = { route, peer, caller: stranger };
-  const { isStillIn, hasShownPassword } = await authorize(edge, exchange, visit);
+  const { isStillIn, hasShownPassword } = await authorize(exchange, visit);
   const caller: AdminCaller = { ...stranger, hasShownPassword };
-  const body = await readBody(edge, exchange, route);
+  const body = await readBody(exchange, route);
   const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
-  const onAbort = (): void => sendError(edge, exchange, abort.signal.reason);
+  const onAbort = (): void => sendError(exchange, abort.signal.reason);
   abort.signal.addEventListener('abort', onAbort, { once: true });
   try {
     const answer = await route.run({
@@ -243,9 +235,9 @@ export async function runAdminRoute(
     });
     if (answer.kind === 'events') {
       deadline.cancel();
-      const isAuthorized = (): boolean => isStillIn() && !isBlocked(edge, exchange);
-      await sendEvents(edge, exchange, answer.frames, isAuthorized);
-    } else await sendAnswer(edge, exchange, answer);
+      const isAuthorized = (): boolean => isStillIn() && !isBlocked(exchange);
+      await sendEvents(exchange, answer.frames, isAuthorized);
+    } else await sendAnswer(exchange, answer);
   } finally {
     deadline.cancel();
     abort.signal.removeEventListener('abort', onAbort);
@@ -253,22 +245,18 @@ export async function runAdminRoute(
 }
 
 /** By a rule that came while an answer goes on. */
-function isBlocked({ settings, access }: Edge, { clientAddress }: Exchange): boolean {
-  if (!settings().addressFilter.enabled) return false;
-  return access.addresses.explain(clientAddress).verdict === 'denied';
+function isBlocked({ edge, clientAddress }: Exchange): boolean {
+  if (!edge.settings().addressFilter.enabled) return false;
+  return edge.access.addresses.explain(clientAddress).verdict === 'denied';
 }
 
 /** Of routes that ask for no credential. */
 const UNASKED: ConsoleEntry = { isStillIn: () => true, hasShownPassword: false };
 
-interface AdminVisit {
-  readonly route: AdminRoute;
-  readonly peer: PeerInput;
-  readonly caller: AdminCaller;
-}
+type AdminVisit = Omit<MatchedAdminRoute, 'parameter'> & { readonly caller: AdminCaller };
 
 /** @throws GatewayError unauthenticated, forbidden or rate-limited */
-async function authorize(edge: Edge, exchange: Exchange, visit: AdminVisit): Promise<ConsoleEntry> {
+async function authorize(exchange: Exchange, visit: AdminVisit): Promise<ConsoleEntry> {
   const { route, peer } = visit;
   const { method } = exchange.request;
   // Signing in and out change something too: no other page may make a browser do it.
@@ -277,7 +265,7 @@ async function authorize(edge: Edge, exchange: Exchange, visit: AdminVisit): Pro
     return UNASKED;
   }
   if (route.access === 'console-or-local' && classifyPeer(peer) === 'local') return UNASKED;
-  const entry = await authenticateConsole(edge, exchange, visit);
+  const entry = await authenticateConsole(exchange, visit);
   exchange.clientKeyId = 'console';
   return entry;
 }
@@ -288,17 +276,8 @@ const PUBLIC_ROUTE_LIMITS = { maxBytes: 16_384, limitOf: told`this route` };
 /** However small the limit of model requests is: what is set here must be possible to set again. */
 const MIN_FOR_OPERATORS = 104_857_600;
 
-/** A model request that is tried out here may be as large as there. */
-function operatorLimits({ maxBytes }: ByteLimits): Pick<ByteLimits, 'maxBytes' | 'limitOf'> {
-  return { maxBytes: Math.max(maxBytes, MIN_FOR_OPERATORS), limitOf: told`the admin API` };
-}
-
 /** Reads a body where one was sent, and takes none where the route has no use for it. */
-async function readBody(
-  edge: Edge,
-  exchange: Exchange,
-  route: AdminRoute,
-): Promise<JsonObject | undefined> {
+async function readBody(exchange: Exchange, route: AdminRoute): Promise<JsonObject | undefined> {
   const { headers } = exchange;
   const { 'content-length': length, 'transfer-encoding': encoding } = headers;
   const isSent = encoding !== undefined || (length !== undefined && Number(length) > 0);
@@ -306,15 +285,17 @@ async function readBody(
   if (route.method === 'GET' || (route.access === 'public' && route.takesBody !== true)) {
     throw invalidRequest('body', told`${route.method} ${route.path} takes no body.`);
   }
-  const input = bodyInput(edge, exchange);
-  const limits = route.access === 'public' ? PUBLIC_ROUTE_LIMITS : operatorLimits(input);
+  const input = bodyInput(exchange);
+  // A model request that is tried out here may be as large as there.
+  const maxBytes = Math.max(input.maxBytes, MIN_FOR_OPERATORS);
+  const limits =
+    route.access === 'public' ? PUBLIC_ROUTE_LIMITS : { maxBytes, limitOf: told`the admin API` };
   const body = await readJsonBody({ ...input, ...limits });
   exchange.abort.signal.throwIfAborted();
   return body;
 }
 
 async function sendAnswer(
-  edge: Edge,
   exchange: Exchange,
   answer: Exclude<AdminAnswer, { kind: 'events' }>,
 ): Promise<void> {
@@ -325,28 +306,28 @@ async function sendAnswer(
       const headers = [...NO_STORE, ...etag, ...cookieOf(answer)];
       const { text, coding } = await compress(JSON.stringify(body), exchange.headers);
       const type = 'application/json; charset=utf-8';
-      sendText(edge, exchange, { status, text, type, headers: [...headers, ...coding] });
+      sendText(exchange, { status, text, type, headers: [...headers, ...coding] });
       break;
     }
     case 'empty':
-      sendText(edge, exchange, { status: 204, headers: [...NO_STORE, ...cookieOf(answer)] });
+      sendText(exchange, { status: 204, headers: [...NO_STORE, ...cookieOf(answer)] });
       break;
     case 'text': {
       const { contentType: type, text } = answer;
-      sendText(edge, exchange, { status: 200, text, type, headers: NO_STORE });
+      sendText(exchange, { status: 200, text, type, headers: NO_STORE });
       break;
     }
     case 'redirect': {
       const location = ['location', answer.location, 'content-length', '0'];
       const headers = [...NO_STORE, ...location, ...PAGE_HEADERS, ...cookieOf(answer)];
-      sendText(edge, exchange, { status: 303, headers });
+      sendText(exchange, { status: 303, headers });
       break;
     }
     case 'page': {
       const policy =
         `default-src 'none'; style-src 'sha256-${answer.styleHash}'; base-uri 'none'; ` +
         `form-action 'none'; frame-ancestors 'none'`;
-      sendText(edge, exchange, {
+      sendText(exchange, {
         status: 200,
         text: answer.html,
         type: 'text/html; charset=utf-8',

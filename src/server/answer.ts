@@ -1,46 +1,195 @@
-// Takes a request through routing, authentication and the choice of protocol to its route or console file.
+// The lifecycle of one request: its state, the way to its route or console file, a client that leaves, its line in the log.
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AccessVerdict } from '../access/access-log.ts';
-import { clientError, type GatewayError } from '../canonical/error.ts';
+import { asGatewayError, clientError, type GatewayError } from '../canonical/error.ts';
+import { createReceipt } from '../canonical/receipt.ts';
+import { createTimedId } from '../lib/ids.ts';
 import { runAdminRoute } from './admin.ts';
+import { observeEnd } from './call-context.ts';
+import { onSocket } from './connections.ts';
 import type { ConsoleFile } from './console.ts';
 import type { Edge, Exchange } from './edge.ts';
 import { authenticate, type KeyRing, readCredentials } from './gates/authenticate.ts';
+import { clientGone } from './gates/body.ts';
 import { preflightHeaders } from './gates/cors.ts';
-import type { PeerInput } from './gates/locality.ts';
+import { type PeerInput, readClientAddress } from './gates/locality.ts';
 import { isAdminPath, sendError, sendJson, sendText } from './respond.ts';
 import type { RouteMatch, RouteOffer } from './routes.ts';
 import { runRoute } from './run-route.ts';
-import { acceptsCoding } from './settings.ts';
+import { acceptsCoding, readHeaderMap } from './settings.ts';
+
+/** Most requests have none; nobody writes into it. */
+const NO_QUERY = new URLSearchParams();
+const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** Accounts, or groups of them, of which a line of the log says why: a record has them all. */
+const MAX_SKIPPED_PEERS = 10;
+
+/** Answers one request whose target has passed its gate. Never throws, never leaves it unanswered. */
+export async function serve(edge: Edge, parts: ExchangeParts): Promise<void> {
+  const exchange = createExchange(edge, parts);
+  watchClose(exchange);
+  try {
+    await answer(exchange);
+  } catch (error) {
+    noteRefusal(exchange, asGatewayError(error));
+    const { signal } = exchange.abort;
+    // After an abort its reason is the story; what else broke then is a consequence.
+    sendError(exchange, signal.aborted ? signal.reason : error);
+  }
+}
+
+/** Answers a request that a gate before routing refused. */
+export function refuse(
+  edge: Edge,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  error: unknown,
+): void {
+  // The unchecked target chooses the shape of the error and nothing else.
+  const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+  const exchange = createExchange(edge, { request, response, path, query });
+  watchClose(exchange);
+  sendError(exchange, blockedBy(exchange) ?? error);
+}
+
+/** Who has to stay out by their address is told nothing else. */
+function blockedBy(exchange: Exchange): GatewayError | undefined {
+  if (!exchange.settings.addressFilter.enabled) return undefined;
+  try {
+    exchange.edge.access.addresses.enter(exchange.clientAddress);
+    return undefined;
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    noteRefusal(exchange, error);
+    return error;
+  }
+}
+
+export interface ExchangeParts {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  readonly query: string;
+}
+
+function createExchange(edge: Edge, { request, response, path, query }: ExchangeParts): Exchange {
+  const headers = readHeaderMap(request.headers);
+  const givenId = headers['x-request-id'];
+  const settings = edge.settings();
+  const { clock } = edge;
+  const peer = request.socket.remoteAddress;
+  const forwardedFor = headers['x-forwarded-for'];
+  return {
+    edge,
+    request,
+    response,
+    settings,
+    requestId:
+      givenId !== undefined && SANE_REQUEST_ID.test(givenId)
+        ? givenId
+        : createTimedId('req_', clock.now()),
+    startedAt: clock.monotonic(),
+    path,
+    query: query === '' ? NO_QUERY : new URLSearchParams(query),
+    headers,
+    clientAddress:
+      peer === undefined || forwardedFor === undefined
+        ? edge.addressOf(peer ?? '')
+        : readClientAddress({
+            peer,
+            forwardedFor,
+            trustedProxies: edge.trustedProxies(settings),
+          }),
+    abort: new AbortController(),
+    receipt: createReceipt(),
+    record: { attempts: [], timings: {} },
+    protocol: undefined,
+    clientKeyId: '',
+    heldBytes: 0,
+    listIndex: -1,
+    isAnswered: false,
+  };
+}
+
+/** Aborts the work when the client leaves, and closes the books when the response is done. */
+function watchClose(exchange: Exchange): void {
+  const { edge, request, response, abort } = exchange;
+  const { socket } = request;
+  const stops: (() => void)[] = [];
+  const onClose = (): void => {
+    response.off('close', onClose);
+    for (const stop of stops) stop();
+    const isAnswered = response.writableFinished || exchange.isAnswered;
+    if (!isAnswered) abort.abort(clientGone());
+    const status = isAnswered ? response.statusCode : 499;
+    edge.activity.end(exchange);
+    if (exchange.heldBytes > 0) edge.bodies.release(exchange);
+    logEnd(exchange, status);
+    const { observed } = exchange;
+    if (observed !== undefined) observeEnd(exchange, observed, status);
+  };
+  edge.activity.begin(exchange);
+  response.on('close', onClose);
+  // A pipelined response has no socket before its turn, and does not hear of the end of one.
+  if (response.socket === null) stops.push(onSocket(socket, 'close', onClose));
+  // Node sends nothing that is written behind the client's end, but would wait for what is unsent.
+  const onEnd = (): void => {
+    if (!response.writableEnded) response.destroy();
+  };
+  stops.push(onSocket(socket, 'end', onEnd));
+}
+
+/** What a console looks at fills a log with nothing: such lines are for debugging, unless they failed. */
+function logEnd(exchange: Exchange, status: number): void {
+  const { edge, request, response, record, requestId, path, clientKeyId } = exchange;
+  const isLook = request.method === 'GET' && !path.startsWith('/v1') && response.statusCode < 400;
+  edge.log.request(isLook ? 'debug' : 'info', {
+    requestId,
+    method: request.method ?? '',
+    path,
+    status,
+    durationMs: Math.round(edge.clock.monotonic() - exchange.startedAt),
+    client: exchange.clientAddress,
+    clientKeyId,
+    error: record.error?.kind ?? (status === 499 ? 'client-gone' : undefined),
+    passedOver: record.passedOver?.slice(0, MAX_SKIPPED_PEERS),
+  });
+}
 
 /** @throws GatewayError, or anything unforeseen, to render in the protocol of `exchange`. */
-export async function answer(edge: Edge, exchange: Exchange): Promise<void> {
+async function answer(exchange: Exchange): Promise<void> {
+  const { edge } = exchange;
   const method = exchange.request.method ?? 'GET';
   const match = edge.routes.match(method, exchange.path);
   const isHealth = match.kind === 'route' && match.route.kind === 'health';
   if (exchange.settings.addressFilter.enabled && !isHealth) {
     edge.access.addresses.enter(exchange.clientAddress);
   }
-  if (method === 'OPTIONS') return sendPreflight(edge, exchange);
+  if (method === 'OPTIONS') return sendPreflight(exchange);
   if (match.kind !== 'route') {
-    if (await answerConsoleFile(edge, exchange, match)) return;
-    return refuseRoute(edge, exchange, match);
+    if (await answerConsoleFile(exchange, match)) return;
+    return refuseRoute(exchange, match);
   }
   const { route, parameter } = match;
-  if (route.kind === 'health') return sendHealth(edge, exchange);
+  if (route.kind === 'health') {
+    const { draining } = edge.activity;
+    const body = { status: draining ? 'draining' : 'ok', version: edge.version };
+    return sendJson(exchange, { status: draining ? 503 : 200, body });
+  }
   if (route.kind === 'admin') {
     const peer = peerOf(exchange);
-    return runAdminRoute(edge, exchange, { route: route.route, parameter, peer });
+    return runAdminRoute(exchange, { route: route.route, parameter, peer });
   }
-  authenticateExchange(edge, exchange);
+  authenticateExchange(exchange);
   const { offers } = route;
-  const offer = offers.length === 1 ? offers[0] : pickOffer(edge, exchange, offers);
+  const offer = offers.length === 1 ? offers[0] : pickOffer(exchange, offers);
   exchange.protocol = offer.protocol;
-  await runRoute(edge, exchange, { route: offer.route, pathModel: parameter });
+  await runRoute(exchange, { route: offer.route, pathModel: parameter });
 }
 
-function sendPreflight(edge: Edge, exchange: Exchange): void {
-  const { headers, settings, response, requestId, path } = exchange;
+function sendPreflight(exchange: Exchange): void {
+  const { edge, headers, settings, response, requestId, path } = exchange;
   // No route is for OPTIONS itself, so a known path says which methods it takes.
   const match = edge.routes.match('OPTIONS', path);
   const allow = match.kind === 'wrong-method' ? match.allow.join(', ') : 'OPTIONS';
@@ -50,36 +199,25 @@ function sendPreflight(edge: Edge, exchange: Exchange): void {
   response.end();
 }
 
-function sendHealth(edge: Edge, exchange: Exchange): void {
-  const { draining } = edge.activity;
-  const status = draining ? 'draining' : 'ok';
-  const body = { status, version: edge.version };
-  sendJson(edge, exchange, { status: draining ? 503 : 200, body });
-}
-
-function refuseRoute(
-  edge: Edge,
-  exchange: Exchange,
-  match: Exclude<RouteMatch, { kind: 'route' }>,
-): void {
+function refuseRoute(exchange: Exchange, match: Exclude<RouteMatch, { kind: 'route' }>): void {
   const { path, request, headers } = exchange;
   if (match.kind === 'unknown') {
     const message = `There is no ${path} here. ${sayWayOut(path, match.meant)}`;
-    sendError(edge, exchange, clientError('not-found', message));
+    sendError(exchange, clientError('not-found', message));
   } else if (headers.upgrade?.toLowerCase() === 'websocket') {
     // Coding CLIs try a WebSocket first; this answer, and no other, makes them go on over HTTP at once.
     const error = clientError('upgrade-refused', `${path} speaks HTTP only; send a POST.`);
-    sendError(edge, exchange, error, ['upgrade', 'HTTP/1.1']);
+    sendError(exchange, error, ['upgrade', 'HTTP/1.1']);
   } else {
     const allow = match.allow.join(', ');
     const message = `${path} does not take ${request.method}; use ${allow}.`;
-    sendError(edge, exchange, clientError('method-not-allowed', message), ['allow', allow]);
+    sendError(exchange, clientError('method-not-allowed', message), ['allow', allow]);
   }
 }
 
 /** @throws GatewayError unauthenticated, rate-limited, or forbidden by a rule of the key */
-function authenticateExchange(edge: Edge, exchange: Exchange): void {
-  const { headers, settings, query, clientAddress: address } = exchange;
+function authenticateExchange(exchange: Exchange): void {
+  const { edge, headers, settings, query, clientAddress: address } = exchange;
   const { keys: keyBook, guesses } = edge.access;
   const credentials = readCredentials(headers, query);
   const ring = edge.keyRing(settings);
@@ -112,8 +250,7 @@ function peerOf({ request, headers, settings }: Exchange): PeerInput {
 }
 
 function pickOffer(
-  edge: Edge,
-  { headers, query }: Exchange,
+  { edge, headers, query }: Exchange,
   offers: readonly [RouteOffer, ...RouteOffer[]],
 ): RouteOffer {
   const protocol = edge.protocols.pickListProtocol(headers, query);
@@ -149,7 +286,7 @@ export function sayWayOut(path: string, meant: string | undefined): string {
 }
 
 /** Does nothing for errors that have another cause. */
-export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError): void {
+function noteRefusal(exchange: Exchange, error: GatewayError): void {
   // The rates of keys are the monitor's matter.
   const isStranger = isAdminPath(exchange.path) || exchange.clientKeyId === '';
   const verdict = verdictOf(error, isStranger);
@@ -162,7 +299,7 @@ export function noteRefusal(edge: Edge, exchange: Exchange, error: GatewayError)
     keyId: exchange.clientKeyId === '' ? undefined : exchange.clientKeyId,
     reason: error.sentence,
   };
-  edge.access.accessLog.add(entry, readCredentials(exchange.headers, exchange.query));
+  exchange.edge.access.accessLog.add(entry, readCredentials(exchange.headers, exchange.query));
 }
 
 function verdictOf(error: GatewayError, isStranger: boolean): AccessVerdict | undefined {
@@ -190,33 +327,32 @@ const GUARDS = [
 
 /** False when the request is not for the console. */
 async function answerConsoleFile(
-  edge: Edge,
   exchange: Exchange,
   match: Exclude<RouteMatch, { kind: 'route' }>,
 ): Promise<boolean> {
-  const { request, path } = exchange;
+  const { edge, request, path } = exchange;
   const files = edge.consoleFiles;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (files === undefined || match.kind !== 'unknown' || !isRead) return false;
   const file = files.find(path);
-  if (file !== undefined) await sendFile(edge, exchange, file);
-  else if (path === '/' || isPageRequest(edge, exchange)) sendPage(edge, exchange);
+  if (file !== undefined) await sendFile(exchange, file);
+  else if (path === '/' || isPageRequest(exchange)) sendPage(exchange);
   else return false;
   return true;
 }
 
 /** Pages of the console have paths without an ending that begin like no route of ours. */
-function isPageRequest({ routes }: Edge, { path, headers }: Exchange): boolean {
+function isPageRequest({ edge, path, headers }: Exchange): boolean {
   if (!headers.accept?.includes('text/html')) return false;
   const [, first = ''] = path.split('/');
   if (path.includes('.') || first === 'assets') return false;
-  return !routes.routes.some((route) => route.path.split('/')[1] === first);
+  return !edge.routes.routes.some((route) => route.path.split('/')[1] === first);
 }
 
-function sendPage(edge: Edge, exchange: Exchange): void {
-  const page = edge.consoleFiles?.page();
+function sendPage(exchange: Exchange): void {
+  const page = exchange.edge.consoleFiles?.page();
   if (page === undefined) return;
-  sendText(edge, exchange, {
+  sendText(exchange, {
     status: 200,
     text: page.html,
     type: 'text/html; charset=utf-8',
@@ -224,7 +360,7 @@ function sendPage(edge: Edge, exchange: Exchange): void {
   });
 }
 
-async function sendFile(edge: Edge, exchange: Exchange, file: ConsoleFile): Promise<void> {
+async function sendFile(exchange: Exchange, file: ConsoleFile): Promise<void> {
   const { headers } = exchange;
   const { type, etag } = file;
   const list = [...GUARDS, 'etag', etag, 'vary', 'accept-encoding'];
@@ -232,11 +368,11 @@ async function sendFile(edge: Edge, exchange: Exchange, file: ConsoleFile): Prom
   // An image opened by itself is a page too.
   list.push('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
   if (headers['if-none-match']?.split(',').some((tag) => tag.trim() === etag)) {
-    return sendText(edge, exchange, { status: 304, type, headers: list });
+    return sendText(exchange, { status: 304, type, headers: list });
   }
   const accepted = headers['accept-encoding'] ?? '';
   const coding = file.codings.find(({ name }) => acceptsCoding(accepted, name));
   if (coding !== undefined) list.push('content-encoding', coding.name);
   const text = (await coding?.body()) ?? file.content;
-  sendText(edge, exchange, { status: 200, text, type, headers: list });
+  sendText(exchange, { status: 200, text, type, headers: list });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { startEdge } from './testing/start-edge.ts';
+import { startEdge } from './start-edge.test-support.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,6 +1,11 @@
 // Creates one response in the background: the client polls for it and may disconnect.
 
-import { asGatewayError, clientError, GatewayError } from '../canonical/error.ts';
+import {
+  asGatewayError,
+  clientError,
+  type GatewayError,
+  gatewayError,
+} from '../canonical/error.ts';
 import type { Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import type { BackgroundCall, GenerateCall } from '../protocols/protocol.ts';
@@ -18,10 +23,10 @@ const MAX_RUN_MS = 30 * 60_000;
  * @throws GatewayError while nothing has begun.
  */
 export async function answerInBackground(
-  edge: Edge,
   exchange: Exchange,
   call: GenerateCall & { readonly background: BackgroundCall },
 ): Promise<void> {
+  const { edge } = exchange;
   const { background, model } = call;
   // A client that left by now would never learn where to look.
   exchange.abort.signal.throwIfAborted();
@@ -50,12 +55,12 @@ export async function answerInBackground(
     },
   });
   if (started.kind === 'refused') throw refusal(started.reason);
-  const tellEnd = observeDetached(edge, exchange);
-  sendJson(edge, exchange, { status: 200, body: told });
+  const tellEnd = observeDetached(exchange);
+  sendJson(exchange, { status: 200, body: told });
   await started.ended;
   const { error } = exchange.record;
   const { path, requestId } = exchange;
-  const written = error && protocolOf(edge, exchange).writeError(error, { requestId, path });
+  const written = error && protocolOf(exchange).writeError(error, { requestId, path });
   tellEnd(written?.status ?? 200);
 }
 
@@ -79,7 +84,7 @@ function limit(
   const late = new AbortController();
   const message = `No answer within ${MAX_RUN_MS / 60_000} minutes. Try a shorter request.`;
   const timer = edge.clock.startTimer(MAX_RUN_MS, () =>
-    late.abort(new GatewayError({ kind: 'timeout', source: 'gateway', message })),
+    late.abort(gatewayError('timeout', message)),
   );
   return { signal: AbortSignal.any([signal, late.signal]), timer };
 }

@@ -1,11 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { loadMemoryAccess } from '../../test/support/memory-access-stores.ts';
+import type { CallRecord } from '../canonical/call-record.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
-import type { CallRecord } from '../dispatch/dispatcher.ts';
+
 import { DEFAULT_EDGE_SETTINGS } from './settings.ts';
-import { startEdge, type TestEdge } from './testing/start-edge.ts';
+import { startEdge, type TestEdge } from './start-edge.test-support.ts';
 
 const running: TestEdge[] = [];
 afterEach(async () => {

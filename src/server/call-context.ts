@@ -1,11 +1,12 @@
 // Reads the gateway's own request headers: session, account and tier wishes, strictness.
 
 import type { CallCost } from '../access/usage-window.ts';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { CallRecord } from '../canonical/call-record.ts';
+import { gatewayError, invalidRequest } from '../canonical/error.ts';
 import { plainModelName } from '../canonical/model.ts';
 import { wantedAnswers } from '../canonical/request.ts';
 import { outputTokens, totalTokens } from '../canonical/usage.ts';
-import type { CallContext, CallRecord } from '../dispatch/dispatcher.ts';
+import type { CallContext } from '../dispatch/dispatcher.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type {
   CountTokensCall,
@@ -15,7 +16,7 @@ import type {
   RouteInput,
 } from '../protocols/protocol.ts';
 import { readHeader } from '../wire/vocabulary.ts';
-import type { Edge, Exchange, ObservedCall } from './edge.ts';
+import type { Exchange, ObservedCall } from './edge.ts';
 import { readCredentials } from './gates/authenticate.ts';
 import type { BodyInput } from './gates/body.ts';
 import { protocolOf } from './respond.ts';
@@ -76,12 +77,12 @@ function readTier(headers: HeaderMap): Tier | undefined {
 export function startDeadline(clock: Clock, abort: AbortController, limitMs: number): Timer {
   return clock.startTimer(limitMs, () => {
     const message = `No answer within ${Math.round(limitMs / 1000)} seconds. Try a shorter request, or stream the answer.`;
-    abort.abort(new GatewayError({ kind: 'timeout', source: 'gateway', message }));
+    abort.abort(gatewayError('timeout', message));
   });
 }
 
-export function bodyInput(edge: Edge, exchange: Exchange): BodyInput {
-  const { request, response, settings } = exchange;
+export function bodyInput(exchange: Exchange): BodyInput {
+  const { edge, request, response, settings } = exchange;
   return {
     request,
     response,
@@ -97,15 +98,14 @@ const OPERATIONS: readonly ProtocolRoute['operation'][] = ['generate', 'count-to
 
 /** Call once the request has passed its gates. */
 export function observeRoute(
-  edge: Edge,
   exchange: Exchange,
   { route, pathModel }: { readonly route: ProtocolRoute; readonly pathModel: string },
 ): void {
-  const { observer } = edge;
+  const { observer } = exchange.edge;
   if (observer === undefined || !OPERATIONS.includes(route.operation)) return;
   const { path, operation } = route;
   const recordedAs = 'recordedAs' in route ? route.recordedAs : undefined;
-  const { protocol: offered = protocolOf(edge, exchange) } = exchange;
+  const { protocol: offered = protocolOf(exchange) } = exchange;
   const protocol = recordedAs ?? offered.name;
   const unread = { bodyModel: undefined, call: undefined, body: undefined };
   exchange.observed = { route: path, operation, protocol, pathModel, ...unread };
@@ -143,25 +143,20 @@ export function observeCall(
  * For what goes on behind its response: the end of that is not the end of the request. Call what it
  * gives when that has come.
  */
-export function observeDetached(edge: Edge, exchange: Exchange): (status: number) => void {
+export function observeDetached(exchange: Exchange): (status: number) => void {
   const { observed } = exchange;
   exchange.observed = undefined;
   return (status) => {
-    if (observed !== undefined) observeEnd(edge, exchange, { observed, status });
+    if (observed !== undefined) observeEnd(exchange, observed, status);
   };
-}
-
-interface End {
-  readonly observed: ObservedCall;
-  readonly status: number;
 }
 
 /**
  * Call when the response is closed. One object of one shape, and nothing worked out: the monitor looks at it after
  * the answers of this turn.
  */
-export function observeEnd(edge: Edge, exchange: Exchange, { observed, status }: End): void {
-  const { record, request, headers, startedAt } = exchange;
+export function observeEnd(exchange: Exchange, observed: ObservedCall, status: number): void {
+  const { edge, record, request, headers, startedAt } = exchange;
   const endedAtMonotonic = edge.clock.monotonic();
   edge.observer?.onEnd({
     requestId: exchange.requestId,
@@ -206,18 +201,17 @@ const ANSWER_TOKENS = 500;
 
 /** @throws GatewayError forbidden, rate-limited or quota-exhausted; and whatever `run` throws */
 export async function metered(
-  edge: Edge,
   exchange: Exchange,
   metering: MeteredCall,
   run: () => Promise<void>,
 ): Promise<void> {
-  const { keys } = edge.access;
+  const { keys } = exchange.edge.access;
   if (keys.isEmpty) return run();
   const { clientKeyId, record } = exchange;
   const { model } = metering.call;
   const cost = {
     tokens: estimateTokens(exchange, metering),
-    images: await countImages(edge, exchange, metering),
+    images: await countImages(exchange, metering),
   };
   const reservation = keys.admit(clientKeyId, { model, ...cost });
   try {
@@ -238,8 +232,7 @@ function estimateTokens({ headers }: Exchange, { operation }: MeteredCall): numb
 
 /** Pictures that the call asks for, or that its model draws whatever it is asked. */
 async function countImages(
-  edge: Edge,
-  { clientKeyId }: Exchange,
+  { edge, clientKeyId }: Exchange,
   metering: MeteredCall,
 ): Promise<number> {
   if (metering.operation !== 'generate' || !edge.access.keys.countsImages(clientKeyId)) return 0;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleFiles, createConsoleFiles } from './console.ts';
-import { sendRaw } from './testing/raw-socket.ts';
-import { startEdge, type TestEdge } from './testing/start-edge.ts';
+import { sendRaw } from './raw-socket.test-support.ts';
+import { startEdge, type TestEdge } from './start-edge.test-support.ts';
 
 const SECRET = 'canary-outside-the-folder';
 const SCRIPT = `/assets/index-DnU3x_8q.js`;

@@ -50,7 +50,6 @@ export interface ConsoleFile {
 export type ConsoleFiles = ReturnType<typeof createConsoleFiles>;
 
 export interface ConsoleFilesOptions {
-  /** The folder of the built console. */
   readonly distPath: string;
   readonly log?: Pick<Log, 'warn'> | undefined;
 }

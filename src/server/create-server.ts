@@ -9,18 +9,18 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
-import { clientError, type ErrorKind, type GatewayError } from '../canonical/error.ts';
+import { clientError, type ErrorKind } from '../canonical/error.ts';
 import { createTimedId } from '../lib/ids.ts';
 import { ownAddress } from '../lib/net.ts';
-import { memoize } from '../lib/once.ts';
+import { memoize, remember } from '../lib/once.ts';
 import { BackgroundRuns } from '../stored-responses/response-store.ts';
 import { createActivity, shuttingDown } from './activity.ts';
+import { refuse, serve } from './answer.ts';
 import { limitConnections } from './connections.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
-import { refuse, serve } from './exchange.ts';
 import { createKeyRing } from './gates/authenticate.ts';
 import { createBodyBudget } from './gates/body.ts';
-import { createAddressReader, readTrustedProxies } from './gates/locality.ts';
+import { MAX_PEERS, readClientAddress, readTrustedProxies } from './gates/locality.ts';
 import { checkSingleHeaders, checkTransferCoding, readTarget } from './gates/target.ts';
 import { createRouteTable } from './routes.ts';
 
@@ -37,7 +37,9 @@ export function createServer(options: EdgeOptions) {
     activity: createActivity(options.clock),
     keyRing: (settings) => keyRing(settings.apiKeys),
     trustedProxies: (settings) => trustedProxies(settings.trustedProxies),
-    addressOf: createAddressReader(),
+    addressOf: remember(MAX_PEERS, (peer) =>
+      readClientAddress({ peer, forwardedFor: undefined, trustedProxies: [] }),
+    ),
   };
   const http = openHttpServer(edge);
   const onIpv6 = createNetServer((socket) => void http.emit('connection', socket));
@@ -52,7 +54,11 @@ export function createServer(options: EdgeOptions) {
       await once(http, 'listening');
       const address = http.address();
       const taken = typeof address === 'object' && address !== null ? address.port : port;
-      if (host === 'localhost') await listenAlso(onIpv6, taken);
+      if (host === 'localhost') {
+        // That is both loopback addresses; a machine without IPv6 has one.
+        onIpv6.listen({ host: '::1', port: taken });
+        await once(onIpv6, 'listening').catch(() => undefined);
+      }
       return { url: ownAddress(host, taken), port: taken };
     },
     /** Stops accepting, lets running answers finish within the grace of the settings, then ends them with an error. */
@@ -104,12 +110,6 @@ function openHttpServer(edge: Edge): Server {
   return server;
 }
 
-/** `localhost` is both loopback addresses; a machine without IPv6 has one. */
-async function listenAlso(server: NetServer, port: number): Promise<void> {
-  server.listen({ host: '::1', port });
-  await once(server, 'listening').catch(() => undefined);
-}
-
 async function close(edge: Edge, [http, onIpv6]: readonly [Server, NetServer]): Promise<void> {
   const drained = edge.activity.drain(edge.settings().shutdownGraceMs);
   const closed = [http, onIpv6].map(
@@ -131,24 +131,34 @@ interface ParserError extends Error {
   readonly rawPacket?: unknown;
 }
 
-type RefuseMalformed = (error: ParserError, socket: Socket) => void;
+type Malformed = readonly [kind: ErrorKind, message: string];
 
+const NOT_HTTP: Malformed = [
+  'invalid-request',
+  'The bytes are no request that an HTTP server may take.',
+];
 /** Source: nodejs.org, "Class: http.Server", event `clientError`. */
-const KIND_BY_CODE: ReadonlyMap<string | undefined, ErrorKind> = new Map([
-  ['ERR_HTTP_REQUEST_TIMEOUT', 'timeout'],
-  ['HPE_HEADER_OVERFLOW', 'headers-too-large'],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'too-large'],
+const MALFORMED: ReadonlyMap<string | undefined, Malformed> = new Map<string, Malformed>([
+  ['ERR_HTTP_REQUEST_TIMEOUT', ['timeout', 'The request did not come to its end in time.']],
+  [
+    'HPE_HEADER_OVERFLOW',
+    [
+      'headers-too-large',
+      'The headers are larger than 16 kB together: send fewer or shorter ones.',
+    ],
+  ],
+  [
+    'HPE_CHUNK_EXTENSIONS_OVERFLOW',
+    ['too-large', 'The extensions of the chunks are too large: send the body without them.'],
+  ],
 ]);
 const REQUEST_LINE = /^[A-Z]{1,32} (\/[^\s?]*)(?:\?(\S*))? HTTP\//;
 /** As much of a packet as may be a request line worth reading. */
 const MAX_LINE_BYTES = 4096;
 
 /** Answers once, in the shape of the path where that can still be read, and closes the connection. */
-function createMalformedRefusal({
-  protocols,
-  clock,
-}: Pick<Edge, 'protocols' | 'clock'>): RefuseMalformed {
-  return (error, socket) => {
+function createMalformedRefusal({ protocols, clock }: Edge) {
+  return (error: ParserError, socket: Socket): void => {
     // Bytes of an answer already under way must not be followed by another status line.
     if (!socket.writable || error.code === 'ECONNRESET' || socket.bytesWritten > 0) {
       socket.destroy();
@@ -156,9 +166,10 @@ function createMalformedRefusal({
     }
     const { path, query } = readRequestLine(error.rawPacket);
     const requestId = createTimedId('req_', clock.now());
+    const [kind, message] = MALFORMED.get(error.code) ?? NOT_HTTP;
     const { status, body } = protocols
       .protocolForPath(path, {}, query)
-      .writeError(malformed(error), { requestId, path });
+      .writeError(clientError(kind, message), { requestId, path });
     const text = JSON.stringify(body);
     const reason = STATUS_CODES[status] ?? '';
     const headers = [
@@ -178,15 +189,3 @@ function readRequestLine(packet: unknown): { path: string; query: URLSearchParam
   const [, path = '', query = ''] = REQUEST_LINE.exec(start) ?? [];
   return { path, query: new URLSearchParams(query) };
 }
-
-function malformed({ code }: ParserError): GatewayError {
-  const kind = KIND_BY_CODE.get(code) ?? 'invalid-request';
-  return clientError(kind, MESSAGES[kind] ?? NOT_HTTP);
-}
-
-const NOT_HTTP = 'The bytes are no request that an HTTP server may take.';
-const MESSAGES: Readonly<Partial<Record<ErrorKind, string>>> = {
-  timeout: 'The request did not come to its end in time.',
-  'headers-too-large': 'The headers are larger than 16 kB together: send fewer or shorter ones.',
-  'too-large': 'The extensions of the chunks are too large: send the body without them.',
-};

@@ -5,10 +5,10 @@ import type { AccessControl } from '../access/access.ts';
 import type { KeyInput } from '../access/api-keys.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { createConsoleFiles } from './console.ts';
+import { sendRaw } from './raw-socket.test-support.ts';
 import { createRouteTable } from './routes.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from './settings.ts';
-import { sendRaw } from './testing/raw-socket.ts';
-import { type Generate, startEdge, type TestEdge } from './testing/start-edge.ts';
+import { type Generate, startEdge, type TestEdge } from './start-edge.test-support.ts';
 
 const API_KEY = 'sk-the-one-api-key';
 

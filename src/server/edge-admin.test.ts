@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { AdminRoute } from './admin-route.ts';
 import type { EdgeSettings } from './settings.ts';
-import { startEdge, type TestEdge } from './testing/start-edge.ts';
+import { startEdge, type TestEdge } from './start-edge.test-support.ts';
 
 const running: TestEdge[] = [];
 const echo: AdminRoute = {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { GenerateAnswer } from '../dispatch/dispatcher.ts';
-import { startEdge, type TestEdge } from './testing/start-edge.ts';
+import { startEdge, type TestEdge } from './start-edge.test-support.ts';
 
 const MEGABYTE = 1_048_576;
 const running: TestEdge[] = [];

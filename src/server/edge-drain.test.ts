@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import type { GenerateAnswer } from '../dispatch/dispatcher.ts';
-import { holdStream } from './testing/held-stream.ts';
-import { arrival, openRaw, type RawConnection, rawPost } from './testing/raw-socket.ts';
-import { chunksOf, startEdge } from './testing/start-edge.ts';
+import { holdStream } from './held-stream.test-support.ts';
+import { arrival, openRaw, type RawConnection, rawPost } from './raw-socket.test-support.ts';
+import { chunksOf, startEdge } from './start-edge.test-support.ts';
 
 const STREAM = rawPost('/v1/messages', '{"model":"m","stream":true}');
 const UNARY = rawPost('/v1/messages', '{"model":"m"}');

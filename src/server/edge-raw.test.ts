@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { arrival, openRaw, rawPost, sendRaw } from './testing/raw-socket.ts';
-import { startEdge, type TestEdge } from './testing/start-edge.ts';
+import { arrival, openRaw, rawPost, sendRaw } from './raw-socket.test-support.ts';
+import { startEdge, type TestEdge } from './start-edge.test-support.ts';
 
 const running: TestEdge[] = [];
 

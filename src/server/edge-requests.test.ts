@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 import { GatewayError, type GatewayErrorOptions } from '../canonical/error.ts';
 import type { CallContext } from '../dispatch/dispatcher.ts';
-import { startEdge, type TestEdge, type TestEdgeOptions } from './testing/start-edge.ts';
+import { startEdge, type TestEdge, type TestEdgeOptions } from './start-edge.test-support.ts';
 
 const KEY = [{ id: 'main', key: 'right-key' }];
 const running: TestEdge[] = [];

@@ -2,9 +2,14 @@ import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { GenerateAnswer } from '../dispatch/dispatcher.ts';
-import { holdStream } from './testing/held-stream.ts';
-import { arrival, openRaw, type RawConnection, rawPost } from './testing/raw-socket.ts';
-import { chunksOf, startEdge, type TestEdge, type TestEdgeOptions } from './testing/start-edge.ts';
+import { holdStream } from './held-stream.test-support.ts';
+import { arrival, openRaw, type RawConnection, rawPost } from './raw-socket.test-support.ts';
+import {
+  chunksOf,
+  startEdge,
+  type TestEdge,
+  type TestEdgeOptions,
+} from './start-edge.test-support.ts';
 
 const running: TestEdge[] = [];
 const STREAM = '{"model":"m","stream":true}';

@@ -2,12 +2,12 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AccessControl } from '../access/access.ts';
+import type { CallRecord } from '../canonical/call-record.ts';
 import type { ListedModel } from '../canonical/model.ts';
 import type { RequestReceipt } from '../canonical/receipt.ts';
-import type { CallRecord, Dispatcher } from '../dispatch/dispatcher.ts';
+import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { IndexedListItem } from '../lib/indexed-list.ts';
-import type { JsonObject } from '../lib/json.ts';
 import type { IpRange } from '../lib/net.ts';
 import type { EndedRequest, RequestObserver } from '../monitor/record.ts';
 import type { Protocols } from '../protocols/index.ts';
@@ -32,12 +32,9 @@ export interface EdgeOptions {
   readonly protocols: EdgeProtocols;
   readonly dispatcher: Pick<Dispatcher, 'generate' | 'countTokens' | 'embed'>;
   readonly models: ModelDirectory;
-  /** The answers kept for each client key. */
   readonly responseStores: ResponseStores;
-  /** Hears of every model request. */
   readonly observer?: RequestObserver | undefined;
   readonly adminRoutes?: readonly AdminRoute[] | undefined;
-  /** Who is let in. */
   readonly access: AccessControl;
   /** The files of the console; without them there are none. */
   readonly consoleFiles?: ConsoleFiles | undefined;
@@ -54,7 +51,6 @@ export interface EdgeOptions {
 }
 
 export interface Edge extends EdgeOptions {
-  /** Answers that are made in the background. */
   readonly runs: BackgroundRuns;
   readonly routes: RouteTable;
   readonly activity: Activity;
@@ -68,6 +64,7 @@ export interface Edge extends EdgeOptions {
 
 /** One request on its way; everything known of it and nothing of any other. */
 export interface Exchange extends BodyHolder, IndexedListItem {
+  readonly edge: Edge;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly settings: EdgeSettings;
@@ -94,15 +91,12 @@ export interface Exchange extends BodyHolder, IndexedListItem {
 }
 
 /** What is known of a model request besides its exchange. */
-export interface ObservedCall {
-  readonly route: string;
-  readonly operation: string;
-  readonly protocol: string;
-  readonly pathModel: string;
-  bodyModel: string | undefined;
+export interface ObservedCall
+  extends Pick<EndedRequest, 'route' | 'operation' | 'protocol' | 'pathModel'> {
+  bodyModel: EndedRequest['bodyModel'];
   call: EndedRequest['call'];
   asked?: EndedRequest['asked'];
   /** Only where bodies are kept. */
-  body: JsonObject | undefined;
-  isForm?: boolean | undefined;
+  body: EndedRequest['body'];
+  isForm?: EndedRequest['isForm'];
 }

@@ -8,7 +8,7 @@ import type { JsonObject } from '../lib/json.ts';
 import { writeSentence } from '../lib/localized-message.ts';
 import type { ClientProtocol } from '../protocols/protocol.ts';
 import { closeStalled, type StallClock } from './connections.ts';
-import type { Edge, Exchange } from './edge.ts';
+import type { Exchange } from './edge.ts';
 import { corsHeaders } from './gates/cors.ts';
 
 export interface JsonAnswer {
@@ -33,20 +33,20 @@ export interface TextAnswer extends Omit<JsonAnswer, 'body'> {
 }
 
 /** Does nothing when an answer has begun or the client has left. */
-export function sendJson(edge: Edge, exchange: Exchange, { body, ...rest }: JsonAnswer): void {
+export function sendJson(exchange: Exchange, { body, ...rest }: JsonAnswer): void {
   const text = JSON.stringify(body);
-  sendText(edge, exchange, { ...rest, text, type: 'application/json; charset=utf-8' });
+  sendText(exchange, { ...rest, text, type: 'application/json; charset=utf-8' });
 }
 
 /** In characters: it may wait long for a slow reader, as text and as bytes. */
 const LARGE_ANSWER = 1_048_576;
 
 /** As `sendJson`. */
-export function sendText(edge: Edge, exchange: Exchange, answer: TextAnswer): void {
-  const { request, response } = exchange;
+export function sendText(exchange: Exchange, answer: TextAnswer): void {
+  const { edge, request, response } = exchange;
   if (response.headersSent || response.destroyed) return;
   const { status, text, type } = answer;
-  const headers = baseHeaders(edge, exchange);
+  const headers = baseHeaders(exchange);
   if (type !== undefined) headers.push('content-type', type);
   if (text !== undefined) {
     if (text.length >= LARGE_ANSWER) edge.bodies.add(exchange, 2 * text.length);
@@ -66,7 +66,6 @@ export function sendText(edge: Edge, exchange: Exchange, answer: TextAnswer): vo
 
 /** Renders an error once, through the protocol of the path. Unknown errors become `internal` and are logged with their cause. */
 export function sendError(
-  edge: Edge,
   exchange: Exchange,
   thrown: unknown,
   extraHeaders: readonly string[] = [],
@@ -74,28 +73,28 @@ export function sendError(
   const error = asGatewayError(thrown);
   exchange.record.error ??= error;
   if (error.kind === 'client-gone' || exchange.response.headersSent) return;
-  if (error.kind === 'internal') logInternal(edge, exchange, error);
+  if (error.kind === 'internal') logInternal(exchange, error);
   const isAdmin = isAdminPath(exchange.path);
   const { status, body } = isAdmin
     ? writeAdminError(error)
-    : protocolOf(edge, exchange).writeError(error, {
+    : protocolOf(exchange).writeError(error, {
         requestId: exchange.requestId,
         path: exchange.path,
       });
   const headers = [...retryHeaders(error, status), ...extraHeaders];
   if (isAdmin) headers.push('cache-control', 'no-store');
   if (status === 401) headers.push('www-authenticate', 'Bearer realm="isthmus"');
-  sendJson(edge, exchange, { status, body, headers });
+  sendJson(exchange, { status, body, headers });
 }
 
 /** In whose shape errors are written. */
-export function protocolOf({ protocols }: Edge, exchange: Exchange): ClientProtocol {
-  const { protocol, path, headers, query } = exchange;
-  return protocol ?? protocols.protocolForPath(path, headers, query);
+export function protocolOf(exchange: Exchange): ClientProtocol {
+  const { edge, protocol, path, headers, query } = exchange;
+  return protocol ?? edge.protocols.protocolForPath(path, headers, query);
 }
 
-export function logInternal(edge: Edge, exchange: Exchange, error: GatewayError): void {
-  const { requestId, path } = exchange;
+export function logInternal(exchange: Exchange, error: GatewayError): void {
+  const { edge, requestId, path } = exchange;
   edge.log.error(
     { requestId, path, err: error.cause ?? error },
     'request failed inside the gateway',
@@ -148,8 +147,8 @@ const RETRYABLE_CLIENT_STATUSES = new Set([408, 409, 425, 429]);
 const SAFE_MODEL_NAME = /^[\x21-\x7e]{1,256}$/;
 
 /** Names and values alternating. */
-export function baseHeaders(edge: Edge, exchange: Exchange): string[] {
-  const { requestId, settings, record, receipt, headers } = exchange;
+export function baseHeaders(exchange: Exchange): string[] {
+  const { edge, requestId, settings, record, receipt, headers } = exchange;
   // Chat SDKs read the first, Messages SDKs the second.
   const list = ['x-request-id', requestId, 'request-id', requestId];
   list.push('x-content-type-options', 'nosniff');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { fakeProtocols } from './fake-protocols.test-support.ts';
+import { listRoutes } from './list-routes.test-support.ts';
 import { createRouteTable, matchPathPattern, readPathPattern } from './routes.ts';
-import { fakeProtocols } from './testing/fake-protocols.ts';
-import { listRoutes } from './testing/list-routes.ts';
 
 const table = createRouteTable(fakeProtocols.all);
 

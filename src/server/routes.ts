@@ -62,8 +62,10 @@ export function createRouteTable(
     if (pattern === undefined) literals.set(route.path, byMethod);
     else patterns.set(route.path, { pattern, routes: byMethod });
   }
-  const ordered = [...patterns.values()].sort((left, right) =>
-    bySpecificity(left.pattern, right.pattern),
+  // The most specific first: a longer suffix, then a longer prefix.
+  const ordered = [...patterns.values()].sort(
+    ({ pattern: left }, { pattern: right }) =>
+      right.suffix.length - left.suffix.length || right.prefix.length - left.prefix.length,
   );
   const find = (method: string, path: string): RouteMatch | undefined => {
     const literal = literals.get(path);
@@ -73,9 +75,9 @@ export function createRouteTable(
     for (const { pattern, routes: byMethod } of ordered) {
       const parameter = matchPathPattern(pattern, path);
       if (parameter === undefined) continue;
-      return hasUnknownVerb(pattern, method, parameter)
-        ? undefined
-        : pickMethod(byMethod, method, parameter);
+      // An unknown `:verb` is an unknown path, not a model whose name holds a colon.
+      const isVerb = pattern.name === 'model' && pattern.suffix === '' && parameter.includes(':');
+      return isVerb && method === 'POST' ? undefined : pickMethod(byMethod, method, parameter);
     }
     return undefined;
   };
@@ -120,11 +122,6 @@ function mergeRoutes(protocols: readonly ClientProtocol[]): readonly EdgeRoute[]
     }
   }
   return [...merged.values()];
-}
-
-/** An unknown `:verb` is an unknown path, not a model whose name holds a colon. */
-function hasUnknownVerb({ name, suffix }: PathPattern, method: string, parameter: string): boolean {
-  return name === 'model' && suffix === '' && method === 'POST' && parameter.includes(':');
 }
 
 function pickMethod(routes: PathRoutes, method: string, parameter: string): RouteMatch {
@@ -189,9 +186,4 @@ export function matchPathPattern(pattern: PathPattern, path: string): string | u
   if (!SLASHED_NAMES.includes(name) && found.includes('/')) return undefined;
   if (name !== 'model' || !found.startsWith('models/')) return found;
   return found.slice('models/'.length) || undefined;
-}
-
-/** Sorts the most specific pattern first: longer suffix, then longer prefix. */
-function bySpecificity(left: PathPattern, right: PathPattern): number {
-  return right.suffix.length - left.suffix.length || right.prefix.length - left.prefix.length;
 }

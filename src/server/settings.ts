@@ -77,7 +77,6 @@ export interface RequestLine {
   readonly path: string;
   readonly status: number;
   readonly durationMs: number;
-  /** The client's address. */
   readonly client: string;
   readonly clientKeyId: string;
   /** A kind of error, such as `client-gone`. */

@@ -9,7 +9,7 @@ import type { GenerateCall, StreamWriter } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
 import { readCallContext, startDeadline } from './call-context.ts';
 import { closeStalled, onSocket } from './connections.ts';
-import type { Edge, Exchange } from './edge.ts';
+import type { Exchange } from './edge.ts';
 import { baseHeaders, logInternal, sendError } from './respond.ts';
 
 /**
@@ -17,20 +17,16 @@ import { baseHeaders, logInternal, sendError } from './respond.ts';
  * written into the stream, which then ends.
  * @throws GatewayError to render with its own status.
  */
-export async function answerStream(
-  edge: Edge,
-  exchange: Exchange,
-  call: GenerateCall,
-): Promise<void> {
-  const { abort, settings } = exchange;
+export async function answerStream(exchange: Exchange, call: GenerateCall): Promise<void> {
+  const { edge, abort, settings } = exchange;
   const { signal } = abort;
   const context = readCallContext(exchange);
-  const stream = new OpenStream(edge, exchange, call);
+  const stream = new OpenStream(exchange, call);
   const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
   const onAbort = (): void => {
     stream.stop();
     if (stream.hasBegun) stream.fail(signal.reason);
-    else sendError(edge, exchange, signal.reason);
+    else sendError(exchange, signal.reason);
   };
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -203,25 +199,24 @@ class OpenStream extends SocketWriter {
   hasText = false;
   /** What is written; undefined until dispatch has it. */
   answer: AnswerChunks | undefined;
-  readonly #edge: Edge;
   readonly #exchange: Exchange;
   readonly #call: GenerateCall;
   /** For what has to be said while there is no answer. */
   #ownWriter: StreamWriter | undefined;
   readonly #pulse: SilenceTimer;
 
-  constructor(edge: Edge, exchange: Exchange, call: GenerateCall) {
-    super(exchange.response, edge.clock);
-    this.#edge = edge;
+  constructor(exchange: Exchange, call: GenerateCall) {
+    const { clock } = exchange.edge;
+    super(exchange.response, clock);
     this.#exchange = exchange;
     this.#call = call;
-    this.#pulse = new SilenceTimer(edge.clock, () => this.#beat());
+    this.#pulse = new SilenceTimer(clock, () => this.#beat());
     this.#pulse.touch(exchange.settings.headerHoldMs);
   }
 
   get #writer(): StreamWriter {
     const { model } = this.#call;
-    const createdAt = Math.floor(this.#edge.clock.now() / 1000);
+    const createdAt = Math.floor(this.#exchange.edge.clock.now() / 1000);
     this.#ownWriter ??= this.#call.createStreamWriter({ model, createId, createdAt });
     return this.#ownWriter;
   }
@@ -239,7 +234,7 @@ class OpenStream extends SocketWriter {
     const error = asGatewayError(thrown);
     const { record } = this.#exchange;
     record.error ??= error;
-    if (error.kind === 'internal') logInternal(this.#edge, this.#exchange, error);
+    if (error.kind === 'internal') logInternal(this.#exchange, error);
     // A writer of its own would begin anew what the answer's writer numbers or brackets.
     const ending =
       this.answer?.endWithError?.(error) ?? this.#writer.write({ kind: 'error', error });
@@ -255,7 +250,7 @@ class OpenStream extends SocketWriter {
     const exchange = this.#exchange;
     this.hasBegun = true;
     if (!this.isOpen) return;
-    const headers = baseHeaders(this.#edge, exchange);
+    const headers = baseHeaders(exchange);
     headers.push('content-type', this.answer?.contentType ?? this.#writer.contentType);
     // Proxies must neither store nor collect what should arrive piece by piece.
     headers.push('cache-control', 'no-cache', 'x-accel-buffering', 'no');

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { type BackgroundLimits, BackgroundRuns, type StartedRun } from './response-store.ts';
+import { BackgroundRuns, type StartedRun } from './response-store.ts';
 
 interface Job {
   readonly signal: AbortSignal;
   finish(): void;
 }
 
-function setUp(limits: Partial<BackgroundLimits> = {}) {
+function setUp(limits: ConstructorParameters<typeof BackgroundRuns>[0] = {}) {
   const runs = new BackgroundRuns(limits);
   const jobs = new Map<string, Job>();
   const ask = (id: string, { key = 'k', size = 1 } = {}) =>

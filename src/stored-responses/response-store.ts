@@ -1,7 +1,7 @@
 // Responses stored for later requests of the same client key, and responses created in the background.
 
 import type { Clock } from '../lib/clock.ts';
-import type { JsonObject } from '../lib/json.ts';
+import { isJsonObject, type JsonObject } from '../lib/json.ts';
 
 export interface StoredResponse {
   readonly id: string;
@@ -16,29 +16,6 @@ export interface StoredResponse {
 export interface FoundResponse extends StoredResponse {
   /** Length of its JSON text in UTF-16 units. */
   readonly size: number;
-}
-
-/** The answers of one client key; no other key's can be seen through it. */
-export interface ResponseStore {
-  /**
-   * Never waits and never throws: what cannot be stored is kept in memory alone. False for what is
-   * larger than an answer may be: it is not kept.
-   */
-  put(answer: StoredResponse): boolean;
-  /** Waits for changes of this answer that were begun before. */
-  find(id: string): Promise<FoundResponse | undefined>;
-  /** The answer that holds an output item of this id. */
-  findByItem(itemId: string): Promise<FoundResponse | undefined>;
-  /** False when there was none. In turn with the changes of this answer, so that none brings it back. */
-  remove(id: string): Promise<boolean>;
-  /**
-   * Replaces an answer by what `change` makes of it, one change after the other. Undefined when there
-   * is none, or when the store could not read it.
-   */
-  change(
-    id: string,
-    change: (answer: StoredResponse) => StoredResponse,
-  ): Promise<StoredResponse | undefined>;
 }
 
 /** Durable storage of answers; rows older than their lifetime are not given. */
@@ -64,26 +41,23 @@ export interface ResponseStoresOptions {
 }
 
 export type ResponseStores = ReturnType<typeof createResponseStores>;
+/** The answers of one client key; no other key's can be seen through it. */
+export type ResponseStore = ReturnType<ResponseStores['of']>;
 
 const MONTH_MS = 30 * 86_400_000;
-const MEMORY_UNITS = 64 * 1024 * 1024;
-const ANSWER_UNITS = 32 * 1024 * 1024;
 
 /** Least recently used answers leave the memory first; the store keeps them for `lifetimeMs` (30 days). */
 export function createResponseStores(options: ResponseStoresOptions) {
-  const { clock, store, onFailure, lifetimeMs = MONTH_MS, maxAnswer = ANSWER_UNITS } = options;
-  const memory = createResponseMemory({
-    maxEntries: options.maxEntries ?? 2000,
-    maxUnits: options.maxMemory ?? MEMORY_UNITS,
-  });
+  const { clock, store, onFailure } = options;
+  const { lifetimeMs = MONTH_MS, maxAnswer = 32 * 1024 * 1024 } = options;
+  const memory = createResponseMemory(options);
   const changing = new Map<string, Promise<unknown>>();
   const inTurn = <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
     const done = (changing.get(key) ?? Promise.resolve()).then(work);
-    const settled = done
-      .catch(() => undefined)
-      .then(() => {
-        if (changing.get(key) === settled) changing.delete(key);
-      });
+    const end = (): void => {
+      if (changing.get(key) === settled) changing.delete(key);
+    };
+    const settled: Promise<void> = done.then(end, end);
     changing.set(key, settled);
     return done;
   };
@@ -104,23 +78,34 @@ export function createResponseStores(options: ResponseStoresOptions) {
     return readAnswer(held ?? (await store?.find(clientKeyId, id)));
   };
   return {
-    of: (clientKeyId: string): ResponseStore => ({
-      put: (answer) => put(clientKeyId, answer),
-      async find(id) {
+    of: (clientKeyId: string) => ({
+      /**
+       * Never waits and never throws: what cannot be stored is kept in memory alone. False for what is
+       * larger than an answer may be: it is not kept.
+       */
+      put: (answer: StoredResponse) => put(clientKeyId, answer),
+      /** Waits for changes of this answer that were begun before. */
+      async find(id: string): Promise<FoundResponse | undefined> {
         await changing.get(`${clientKeyId} ${id}`);
         return find(clientKeyId, id);
       },
-      async findByItem(itemId) {
+      /** The answer that holds an output item of this id. */
+      async findByItem(itemId: string): Promise<FoundResponse | undefined> {
         const held = memory.findByItem(`${clientKeyId} ${itemId}`, clock.now());
         return readAnswer(held ?? (await store?.findByItem(clientKeyId, itemId)));
       },
-      remove: (id) =>
+      /** False when there was none. In turn with the changes of this answer, so that none brings it back. */
+      remove: (id: string) =>
         inTurn(`${clientKeyId} ${id}`, async () => {
           const wasHeld = memory.remove(`${clientKeyId} ${id}`);
           const wasStored = (await store?.remove(clientKeyId, id)) ?? false;
           return wasHeld || wasStored;
         }),
-      change: (id, change) =>
+      /**
+       * Replaces an answer by what `change` makes of it, one change after the other. Undefined when there
+       * is none, or when the store could not read it.
+       */
+      change: (id: string, change: (answer: StoredResponse) => StoredResponse) =>
         inTurn(`${clientKeyId} ${id}`, async () => {
           const answer = await find(clientKeyId, id).catch((error: unknown) => {
             onFailure(error);
@@ -145,11 +130,7 @@ function readAnswer(json: string | undefined): FoundResponse | undefined {
 function itemIdsOf({ response }: StoredResponse): readonly string[] {
   const { output } = response;
   if (!Array.isArray(output)) return [];
-  return output.flatMap((item) =>
-    typeof item === 'object' && item !== null && 'id' in item && typeof item.id === 'string'
-      ? [item.id]
-      : [],
-  );
+  return output.filter(isJsonObject).flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
 }
 
 /** A response in memory or in the durable store. */
@@ -164,14 +145,11 @@ export interface StoredResponseRow {
   readonly expiresAt: number;
 }
 
-interface ResponseMemoryLimits {
-  readonly maxEntries: number;
-  /** UTF-16 units of JSON text. */
-  readonly maxUnits: number;
-}
-
 /** Least recently used answers go first; one that is larger than the whole memory is not held. */
-function createResponseMemory({ maxEntries, maxUnits }: ResponseMemoryLimits) {
+function createResponseMemory({
+  maxEntries = 2000,
+  maxMemory = 64 * 1024 * 1024,
+}: Pick<ResponseStoresOptions, 'maxEntries' | 'maxMemory'>) {
   const rows = new Map<string, StoredResponseRow>();
   const owners = new Map<string, string>();
   let units = 0;
@@ -205,7 +183,7 @@ function createResponseMemory({ maxEntries, maxUnits }: ResponseMemoryLimits) {
       units += row.json.length;
       for (const itemId of row.itemIds) owners.set(`${row.clientKeyId} ${itemId}`, key);
       for (const oldest of rows.keys()) {
-        if (rows.size <= maxEntries && units <= maxUnits) break;
+        if (rows.size <= maxEntries && units <= maxMemory) break;
         drop(oldest);
       }
     },
@@ -219,12 +197,8 @@ function createResponseMemory({ maxEntries, maxUnits }: ResponseMemoryLimits) {
   };
 }
 
-export interface RunsOfKey {
-  /** Undefined when nothing of that id is being made. */
-  stateOf(id: string): RunState | undefined;
-  /** Ends it with that reason. Resolves when it has ended; false when there was nothing to end. */
-  cancel(id: string, reason: unknown): Promise<boolean>;
-}
+/** What one client key may see and end; no other key's can be reached through it. */
+export type RunsOfKey = ReturnType<BackgroundRuns['of']>;
 
 export type RunState = 'queued' | 'in_progress';
 
@@ -249,23 +223,15 @@ export interface RefusedRun {
   readonly reason: 'too-many' | 'too-large' | 'closing';
 }
 
-export interface BackgroundLimits {
+const LIMITS = {
   /** At work at the same time; the others wait their turn. */
-  readonly atOnce: number;
-  /** Waiting and at work. */
-  readonly perKey: number;
-  readonly inAll: number;
-  /** UTF-16 units of one run. */
-  readonly size: number;
-  /** UTF-16 units of all runs together. */
-  readonly sizeInAll: number;
-}
-
-const LIMITS: BackgroundLimits = {
   atOnce: 16,
+  /** Waiting and at work. */
   perKey: 16,
   inAll: 128,
+  /** UTF-16 units of one run. */
   size: 16 * 1024 * 1024,
+  /** UTF-16 units of all runs together. */
   sizeInAll: 128 * 1024 * 1024,
 };
 
@@ -277,24 +243,25 @@ interface OpenRun {
 }
 
 export class BackgroundRuns {
-  readonly #limits: BackgroundLimits;
+  readonly #limits: typeof LIMITS;
   /** In the order they came. */
   readonly #open = new Map<string, OpenRun>();
   #isClosing = false;
 
-  constructor(limits: Partial<BackgroundLimits> = {}) {
+  constructor(limits: Partial<typeof LIMITS> = {}) {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** What one client key may see and end; no other key's can be reached through it. */
-  of(clientKeyId: string): RunsOfKey {
+  of(clientKeyId: string) {
     const find = (id: string): OpenRun | undefined => {
       const open = this.#open.get(id);
       return open?.run.clientKeyId === clientKeyId ? open : undefined;
     };
     return {
-      stateOf: (id) => find(id)?.state,
-      async cancel(id, reason) {
+      /** Undefined when nothing of that id is being made. */
+      stateOf: (id: string) => find(id)?.state,
+      /** Ends it with that reason. Resolves when it has ended; false when there was nothing to end. */
+      async cancel(id: string, reason: unknown): Promise<boolean> {
         const open = find(id);
         if (open === undefined) return false;
         open.abort.abort(reason);

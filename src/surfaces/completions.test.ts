@@ -1,10 +1,15 @@
 import OpenAI from 'openai';
 import { expect, test } from 'vitest';
 import { fold } from '../canonical/fold.ts';
-import { createReceipt } from '../canonical/receipt.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { type Block, CONTEXT, chunksOf, eventsOf } from '../protocols/chat/answers.test-support.ts';
-import { createCompletionWriter, readCompletionRequest, writeCompletion } from './completions.ts';
+import {
+  type Block,
+  CONTEXT,
+  chunksOf,
+  eventsOf,
+  inputOf,
+} from '../protocols/chat/answers.test-support.ts';
+import { readCompletionCall } from './completions.ts';
 
 const TEXT: Block[] = [
   { kind: 'thinking', pieces: ['hidden'] },
@@ -12,16 +17,18 @@ const TEXT: Block[] = [
 ];
 
 function read(body: JsonObject) {
-  const receipt = createReceipt();
-  return { ...readCompletionRequest({ model: 'm', ...body }, receipt), notes: receipt.entries };
+  const input = inputOf({ model: 'm', ...body });
+  const call = readCompletionCall(input);
+  const requests = call.fanOut?.requests ?? [call.request];
+  return { ...call, requests, notes: input.receipt.entries };
 }
 
 function unary(body: JsonObject, answers: Block[][]) {
-  return writeCompletion(fold(eventsOf(answers)), CONTEXT, read(body).settings);
+  return read(body).writeReply(fold(eventsOf(answers)), CONTEXT);
 }
 
 function stream(body: JsonObject, answers: Block[][]): string {
-  const writer = createCompletionWriter(CONTEXT, read(body).settings);
+  const writer = read(body).createStreamWriter(CONTEXT);
   return eventsOf(answers)
     .map((event) => writer.write(event))
     .join('');
@@ -61,12 +68,12 @@ test.each([
 });
 
 test('best_of that equals n asks for nothing more', () => {
-  expect(read({ prompt: 'x', n: 2, best_of: 2 }).requests[0].choices).toBe(2);
+  expect(read({ prompt: 'x', n: 2, best_of: 2 }).request.choices).toBe(2);
 });
 
 test('a suffix becomes an instruction and is noted', () => {
-  const { requests, notes } = read({ prompt: 'a', suffix: ' end' });
-  expect(requests[0].system[0]?.text).toContain(' end');
+  const { request, notes } = read({ prompt: 'a', suffix: ' end' });
+  expect(request.system[0]?.text).toContain(' end');
   expect(notes).toMatchObject([{ action: 'approximated', path: 'suffix' }]);
 });
 

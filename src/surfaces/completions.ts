@@ -1,9 +1,8 @@
 // The text completion surface of the OpenAI-style protocol: how a request is read and answered.
 
 import { invalidRequest } from '../canonical/error.ts';
-import type { CanonicalEvent, ChoiceEnd, Logprobs } from '../canonical/event.ts';
-import type { Reply, ReplyBlock, ReplyChoice } from '../canonical/fold.ts';
-import { plainModelName } from '../canonical/model.ts';
+import type { BlockOpening, CanonicalEvent, ChoiceEnd, Logprobs } from '../canonical/event.ts';
+import type { ReplyBlock, ReplyChoice } from '../canonical/fold.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest, TextPart } from '../canonical/request.ts';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
@@ -18,7 +17,7 @@ import {
   type ValueOf,
 } from '../protocols/body-schema.ts';
 import {
-  type ShownBlock,
+  STREAM,
   writeFinishReason,
   writeMarkdown,
   writeUsage,
@@ -34,6 +33,7 @@ import {
   SAMPLING,
   SEED,
   STREAM_OPTIONS,
+  unsupported,
   wrongType,
 } from '../protocols/chat/schema.ts';
 import type {
@@ -42,34 +42,11 @@ import type {
   RouteInput,
   StreamWriter,
 } from '../protocols/protocol.ts';
-import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../stream/sse.ts';
-import { askOnce } from './requests.ts';
-
-/** Several prompts are asked at the same time. @throws GatewayError 400 naming the field */
-export function readCompletionCall({ body, receipt }: RouteInput): GenerateCall {
-  const { model, stream, requests, settings } = readCompletionRequest(body, receipt);
-  return {
-    protocol: 'chat',
-    model,
-    stream,
-    bodySession: typeof body.user === 'string' ? body.user : undefined,
-    request: requests[0],
-    fanOut: requests.length === 1 ? undefined : { requests, takesPartial: false },
-    createStreamWriter: (context) => createCompletionWriter(context, settings),
-    writeReply: (reply, context) => writeCompletion(reply, context, settings),
-  };
-}
-
-export interface CompletionRequest {
-  readonly model: string;
-  readonly stream: boolean;
-  /** One for each prompt. */
-  readonly requests: readonly [CanonicalRequest, ...CanonicalRequest[]];
-  readonly settings: CompletionSettings;
-}
+import { dataFrame } from '../stream/sse.ts';
+import { askOnce, requireModel } from './requests.ts';
 
 /** What a request settles about the form of its answer. */
-export interface CompletionSettings {
+interface CompletionSettings {
   /** Texts put before the answers, one a prompt; empty when no echo is wanted. */
   readonly echoes: readonly string[];
   /** Answers of each prompt. */
@@ -95,33 +72,39 @@ const MAX_PROMPTS = 20;
 /** The protocol's own default (`openai` resources/completions.d.ts). */
 const DEFAULT_MAX_TOKENS = 16;
 
-/** @throws GatewayError (invalid-request) naming the field. */
-export function readCompletionRequest(sent: JsonObject, receipt: Receipt): CompletionRequest {
+/** Several prompts are asked at the same time. @throws GatewayError 400 naming the field */
+export function readCompletionCall({ body: sent, receipt }: RouteInput): GenerateCall {
   refuseCachedContent(sent);
   const body = readAll(sent, BODY, { path: '', receipt });
-  const model = plainModelName(body.model ?? '');
-  if (model === '') throw missingField('model');
+  const model = requireModel(body.model);
   const prompts = readPrompts(body.prompt);
   const answersPerPrompt = readNumber(body.n) ?? 1;
   if ((readNumber(body.best_of) ?? answersPerPrompt) !== answersPerPrompt) {
-    throw invalidRequest(
-      'best_of',
-      'best_of: answers are not rated here; leave it out, or ask for several with n.',
-      'unsupported',
-    );
+    const text = 'answers are not rated here; leave it out, or ask for several with n.';
+    throw unsupported('best_of', text);
   }
   const asked = readAsked(body, receipt, answersPerPrompt);
-  const [first, ...rest] = prompts.map((text) => askOnce([{ kind: 'text', text }], asked));
-  if (first === undefined) throw missingField('prompt');
+  const [request, ...others] = prompts.map((text) => askOnce([{ kind: 'text', text }], asked));
+  if (request === undefined) throw missingField('prompt');
+  const settings = {
+    echoes: body.echo === true ? prompts : [],
+    answersPerPrompt,
+    includeUsage: body.stream_options?.include_usage ?? false,
+  };
   return {
+    protocol: 'chat',
     model,
     stream: body.stream ?? false,
-    requests: [first, ...rest],
-    settings: {
-      echoes: body.echo === true ? prompts : [],
-      answersPerPrompt,
-      includeUsage: body.stream_options?.include_usage ?? false,
-    },
+    bodySession: body.user ?? undefined,
+    request,
+    fanOut:
+      others.length === 0 ? undefined : { requests: [request, ...others], takesPartial: false },
+    createStreamWriter: (context) => createCompletionWriter(context, settings),
+    writeReply: (reply, context) => ({
+      ...headOf(context),
+      choices: reply.choices.map((choice) => writeChoice(choice, settings)),
+      usage: writeUsage(reply.usage),
+    }),
   };
 }
 
@@ -129,18 +112,13 @@ export function readCompletionRequest(sent: JsonObject, receipt: Receipt): Compl
 function readPrompts(value: JsonValue | undefined): readonly string[] {
   if (value === undefined || value === null) throw missingField('prompt');
   const prompts = Array.isArray(value) ? value : [value];
-  if (prompts.length === 0) throw missingField('prompt');
   if (prompts.length > MAX_PROMPTS) {
     throw invalidRequest('prompt', `prompt may hold at most ${MAX_PROMPTS} texts.`);
   }
   return prompts.map((prompt, index) => {
     const path = Array.isArray(value) ? `prompt[${index}]` : 'prompt';
     if (typeof prompt === 'number' || Array.isArray(prompt)) {
-      throw invalidRequest(
-        path,
-        `${path}: prompts of token numbers are not supported; send the text.`,
-        'unsupported',
-      );
+      throw unsupported(path, 'prompts of token numbers are not supported; send the text.');
     }
     if (typeof prompt !== 'string') throw wrongType(path, 'a string');
     if (prompt === '') throw invalidRequest(path, `${path} is empty.`);
@@ -174,18 +152,6 @@ function readSuffix(suffix: string, receipt: Receipt): readonly TextPart[] {
 }
 
 /** Format: `openai` resources/completions.d.ts. */
-export function writeCompletion(
-  reply: Reply,
-  context: ReplyContext,
-  settings: CompletionSettings,
-): JsonObject {
-  return {
-    ...headOf(context),
-    choices: reply.choices.map((choice) => writeChoice(choice, settings)),
-    usage: writeUsage(reply.usage),
-  };
-}
-
 function writeChoice({ end, blocks }: ReplyChoice, settings: CompletionSettings): JsonObject {
   const echo = echoOf(end.choice, settings);
   return {
@@ -197,10 +163,10 @@ function writeChoice({ end, blocks }: ReplyChoice, settings: CompletionSettings)
 }
 
 /** Thoughts have no place in this form, and calls cannot have been asked for. */
-function textOf(block: ReplyBlock): string {
+function textOf(block: ReplyBlock | BlockOpening): string {
   switch (block.kind) {
     case 'text':
-      return block.text;
+      return 'text' in block ? block.text : '';
     case 'thinking':
     case 'tool-call':
       return '';
@@ -209,10 +175,7 @@ function textOf(block: ReplyBlock): string {
   }
 }
 
-export function createCompletionWriter(
-  context: ReplyContext,
-  settings: CompletionSettings,
-): StreamWriter {
+function createCompletionWriter(context: ReplyContext, settings: CompletionSettings): StreamWriter {
   const head = headOf(context);
   const choices = new Map<number, number>();
   const echoed = new Set<number>();
@@ -244,7 +207,7 @@ export function createCompletionWriter(
         return '';
       case 'block-start':
         choices.set(event.index, event.choice);
-        return isShown(event.block) ? text(event.choice, writeMarkdown(event.block)) : '';
+        return text(event.choice, textOf(event.block));
       case 'block-delta':
         return event.delta.kind === 'text'
           ? text(choices.get(event.index) ?? 0, event.delta.text)
@@ -263,11 +226,7 @@ export function createCompletionWriter(
         return event satisfies never;
     }
   };
-  return { contentType: EVENT_STREAM_TYPE, write, keepAlive: () => `: keep-alive${FRAME_END}` };
-}
-
-function isShown(block: { readonly kind: string }): block is ShownBlock {
-  return block.kind === 'media' || block.kind === 'code' || block.kind === 'code-result';
+  return { ...STREAM, write };
 }
 
 function headOf({ createId, createdAt, model }: ReplyContext): JsonObject {

@@ -2,16 +2,15 @@
 
 import { MODEL_PREFIXES, readPathModel } from '../protocols/generate/models.ts';
 import type { EmbedCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
-import { readAudioCall } from './audio/write-answer.ts';
+import { readAudioCall } from './audio.ts';
 import { readCompletionCall } from './completions.ts';
 import { readBatchEmbedCall, readEmbedCall } from './embeddings/generate.ts';
 import { readEmbeddingCall } from './embeddings/openai.ts';
-import { readEditCall, readGenerationCall, refuseVariations } from './images/write-answer.ts';
-import { CONVERSATION_ROUTES, KEPT_ANSWER_ROUTES } from './stored-responses/routes.ts';
+import { readEditCall, readGenerationCall, refuseVariations } from './images.ts';
+import { STORED_RESPONSE_ROUTES } from './stored-responses/routes.ts';
 
 export const CHAT_SURFACES: readonly ProtocolRoute[] = [
-  ...KEPT_ANSWER_ROUTES,
-  ...CONVERSATION_ROUTES,
+  ...STORED_RESPONSE_ROUTES,
   answerRoute('/v1/completions', readCompletionCall),
   answerRoute('/v1/images/generations', readGenerationCall),
   answerRoute('/v1/images/edits', readEditCall, 'json-or-multipart'),

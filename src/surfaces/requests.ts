@@ -1,8 +1,11 @@
 // What the small surfaces share: requests of one turn, and the fields of a form as its shape has them.
 
+import { type ErrorReason, GatewayError } from '../canonical/error.ts';
+import { plainModelName } from '../canonical/model.ts';
 import type { CanonicalRequest, Part } from '../canonical/request.ts';
-import type { JsonObject } from '../lib/json.ts';
+import type { JsonObject, JsonValue } from '../lib/json.ts';
 import type { Shape } from '../protocols/body-schema.ts';
+import { missingField } from '../protocols/chat/schema.ts';
 
 /** One turn of the user's, without thoughts: the clients of these surfaces know none. */
 export function askOnce(parts: readonly Part[], rest: Partial<CanonicalRequest>): CanonicalRequest {
@@ -21,6 +24,24 @@ export function askOnce(parts: readonly Part[], rest: Partial<CanonicalRequest>)
   };
 }
 
+/** The name of the model that a request cannot do without. @throws GatewayError 400 */
+export function requireModel(name: string | null | undefined): string {
+  const model = plainModelName(name ?? '');
+  if (model === '') throw missingField('model');
+  return model;
+}
+
+/** What the answer of a model says against the request. */
+export function rejected(field: string, message: string, reason?: ErrorReason): GatewayError {
+  return new GatewayError({
+    kind: 'upstream-rejected',
+    source: 'upstream',
+    reason,
+    field,
+    message,
+  });
+}
+
 /** Forms carry switches and numbers as text; an empty field of such, and one for a word, says nothing. */
 export function readFormFields(
   body: JsonObject,
@@ -30,21 +51,15 @@ export function readFormFields(
   for (const [name, value] of Object.entries(body)) {
     const shape = fields.get(name);
     const isWord = shape?.kind === 'string' && shape.words !== undefined;
-    const isValue = shape?.kind === 'boolean' || shape?.kind === 'number';
-    if (typeof value !== 'string' || !(isWord || isValue)) read[name] = value;
-    else if (isWord && value !== '') read[name] = value;
-    else if (isValue && value.trim() !== '') {
-      read[name] = shape.kind === 'number' ? numberOf(value) : flagOf(value);
-    }
+    if (typeof value !== 'string') read[name] = value;
+    else if (shape?.kind === 'boolean' || shape?.kind === 'number') {
+      if (value.trim() !== '') read[name] = readValue(value, shape.kind);
+    } else if (!isWord || value !== '') read[name] = value;
   }
   return read;
 }
 
-function numberOf(text: string): number | string {
-  const number = Number(text);
-  return Number.isFinite(number) ? number : text;
-}
-
-function flagOf(text: string): boolean | string {
-  return text === 'true' || (text === 'false' ? false : text);
+function readValue(text: string, kind: 'number' | 'boolean'): JsonValue {
+  if (kind === 'boolean') return text === 'true' || (text === 'false' ? false : text);
+  return Number.isFinite(Number(text)) ? Number(text) : text;
 }

@@ -2,7 +2,7 @@
 
 import type { Attributes, Meter } from '@opentelemetry/api';
 import type { RequestRecord } from '../monitor/record.ts';
-import type { ModelOperation } from './request-spans.ts';
+import { type ModelOperation, present } from './request-spans.ts';
 
 /** The boundaries the conventions ask for. */
 const SECONDS = [
@@ -33,10 +33,7 @@ export function createRequestMetrics(meter: Meter) {
     add({ row, details }: RequestRecord, operation: ModelOperation, totalMs: number): void {
       const attributes = metricAttributes(operation);
       const { errorType, firstChunkSeconds } = operation;
-      duration.record(totalMs / 1000, {
-        ...attributes,
-        ...(errorType === undefined ? {} : { 'error.type': errorType }),
-      });
+      duration.record(totalMs / 1000, present({ ...attributes, 'error.type': errorType }));
       if (firstChunkSeconds !== undefined) firstChunk.record(firstChunkSeconds, attributes);
       // Only what the upstream itself counted.
       if (details.isEstimate) return;
@@ -51,12 +48,12 @@ export function createRequestMetrics(meter: Meter) {
 /** Of few values each: the model is the one a request led to, as clients may name any. */
 function metricAttributes(operation: ModelOperation): Attributes {
   const { destination, routedModel, responseModel } = operation;
-  return {
+  return present({
     'gen_ai.operation.name': operation.name,
     'gen_ai.provider.name': destination.provider,
-    ...(routedModel === undefined ? {} : { 'gen_ai.request.model': routedModel }),
-    ...(responseModel === undefined ? {} : { 'gen_ai.response.model': responseModel }),
-    ...(destination.address === undefined ? {} : { 'server.address': destination.address }),
-    ...(destination.port === undefined ? {} : { 'server.port': destination.port }),
-  };
+    'gen_ai.request.model': routedModel,
+    'gen_ai.response.model': responseModel,
+    'server.address': destination.address,
+    'server.port': destination.port,
+  });
 }

@@ -10,9 +10,10 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import type { AttemptRecord } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
-import type { AskedFor, AttemptFacts, EndedRequest, RequestRecord } from '../monitor/record.ts';
+import type { AskedFor, EndedRequest, RequestRecord } from '../monitor/record.ts';
 
 export interface SpanContextOptions {
   readonly tracer: Tracer;
@@ -85,7 +86,7 @@ interface AttemptInput extends RequestSpanInput {
   readonly model: string;
 }
 
-function writeAttempt(attempt: AttemptFacts, input: AttemptInput): void {
+function writeAttempt(attempt: AttemptRecord, input: AttemptInput): void {
   const { operation, ended, options, span: parent, model } = input;
   const { tracer, destinationOf, hashAccount } = options;
   const { accountId, status } = attempt;
@@ -115,7 +116,7 @@ function writeAttempt(attempt: AttemptFacts, input: AttemptInput): void {
 
 /** An attempt is over with its failure or its whole answer; one that streams lasts as long as the request. */
 function attemptTimes(
-  { startedAt, durationMs = 0, outcome }: AttemptFacts,
+  { startedAt, durationMs = 0, outcome }: AttemptRecord,
   { ended, startAt }: AttemptInput,
 ): { readonly from: number; readonly to: number } {
   const age = startedAt === undefined ? ended.totalMs : ended.endedAtMonotonic - startedAt;
@@ -134,16 +135,15 @@ function spanName(operation: string, model: string | undefined): string {
   return model === undefined ? operation : `${operation} ${model}`;
 }
 
+/** Attributes of which some may not be known. */
 type MaybeAttributes = Readonly<Record<string, Attributes[string] | undefined>>;
 
-function present(attributes: MaybeAttributes): Attributes {
+export function present(attributes: MaybeAttributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
 
 /** The parameters of a request as GenAI attributes; undefined where absent. Stop sequences hold client text: left out. */
-function requestParameters(
-  asked: AskedFor | undefined,
-): Readonly<Record<string, Attributes[string] | undefined>> {
+function requestParameters(asked: AskedFor | undefined): MaybeAttributes {
   if (asked === undefined) return {};
   const { request } = asked;
   const { sampling, maxOutputTokens } = request;
@@ -242,9 +242,11 @@ export function describeOperation(
       answers.length === 0
         ? undefined
         : (details.modelVersion ?? row.upstreamModel)?.slice(0, MAX_NAME),
-    finishReasons: answers.flatMap(({ finishReasons = [] }) => finishReasons.map(finishWord)),
+    finishReasons: answers.flatMap(({ finishReasons = [] }) =>
+      finishReasons.map((reason) => FINISH_WORDS[reason]),
+    ),
     errorType: isError ? errorType(ended) : undefined,
-    isFault: isError && (facts.error?.source ?? faultSource(row.status)) !== 'client',
+    isFault: isError && (facts.error?.source ?? (row.status < 500 ? 'client' : '')) !== 'client',
     destination: (lastAttempt && destinationOf(lastAttempt.accountId)) ?? OURSELVES,
     firstChunkSeconds:
       row.stream && ended.firstEventMs !== undefined ? ended.firstEventMs / 1000 : undefined,
@@ -253,7 +255,7 @@ export function describeOperation(
 
 /** What one attempt failed with; a stream may also break off after it began well. */
 function attemptErrorType(
-  { outcome }: AttemptFacts,
+  { outcome }: AttemptRecord,
   { facts, call }: EndedRequest,
 ): string | undefined {
   if (outcome !== 'ok') return outcome;
@@ -272,24 +274,12 @@ function errorType({ facts, status }: EndedRequest): string {
   return facts.error?.kind ?? (status === 499 ? 'client-gone' : String(status));
 }
 
-function faultSource(status: number): 'client' | 'gateway' {
-  return status < 500 ? 'client' : 'gateway';
-}
-
 /** The words of the conventions' output messages. */
-function finishWord(reason: FinishReason): string {
-  switch (reason) {
-    case 'stop':
-    case 'stop-sequence':
-      return 'stop';
-    case 'tool-calls':
-      return 'tool_call';
-    case 'max-tokens':
-      return 'length';
-    case 'safety':
-    case 'prompt-blocked':
-      return 'content_filter';
-    default:
-      return reason satisfies never;
-  }
-}
+const FINISH_WORDS: Readonly<Record<FinishReason, string>> = {
+  stop: 'stop',
+  'stop-sequence': 'stop',
+  'tool-calls': 'tool_call',
+  'max-tokens': 'length',
+  safety: 'content_filter',
+  'prompt-blocked': 'content_filter',
+};

@@ -58,7 +58,13 @@ const SUCCESS = 0;
 export function createTelemetry(options: TelemetryOptions) {
   const { clock, version, log, destinationOf, accountKey } = options;
   const delivery = createDelivery({ collector: new URL(options.endpoint).origin, log });
-  const resource = describeService(options);
+  const own = resourceFromAttributes({
+    'service.version': version,
+    'service.instance.id': options.instanceId,
+    ...options.resourceAttributes,
+    'service.name': options.serviceName,
+  });
+  const resource = defaultResource().merge(own);
   const queue = createSpanQueue({
     exporter: new OTLPTraceExporter(exporterOptions(options, 'traces')),
     delivery,
@@ -104,16 +110,6 @@ export function createTelemetry(options: TelemetryOptions) {
   };
 }
 
-function describeService(options: TelemetryOptions) {
-  const own = resourceFromAttributes({
-    'service.version': options.version,
-    'service.instance.id': options.instanceId,
-    ...options.resourceAttributes,
-    'service.name': options.serviceName,
-  });
-  return defaultResource().merge(own);
-}
-
 function exporterOptions({ endpoint, headers }: TelemetryOptions, signal: 'traces' | 'metrics') {
   const url = new URL(endpoint);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/${signal}`;
@@ -150,18 +146,18 @@ function isLate(work: Promise<unknown>, clock: Clock): Promise<boolean> {
 
 type Signal = 'traces' | 'metrics';
 
-interface DeliveryOptions {
-  /** Without what may be a secret in it. */
-  readonly collector: string;
-  readonly log: { warn(fields: object, message: string): void };
-}
-
 const MAX_REASON = 200;
 
 type Delivery = ReturnType<typeof createDelivery>;
 
-/** Counts the spans that were dropped, and logs each outage of the collector once. */
-export function createDelivery({ collector, log }: DeliveryOptions) {
+/**
+ * Counts the spans that were dropped, and logs each outage of the collector once.
+ * @param collector without what may be a secret in it
+ */
+export function createDelivery({
+  collector,
+  log,
+}: Pick<TelemetryOptions, 'log'> & { readonly collector: string }) {
   let droppedSpans = 0;
   /** What is wrong at present, and why. */
   const troubles = new Map<Signal | 'queue', string>();
@@ -208,22 +204,13 @@ type SamplerName = `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'tracei
 
 /** @param ratio the part of all traces that a sampler by ratio keeps, 0 to 1 */
 function createSampler(name: SamplerName, ratio: number): Sampler {
-  switch (name) {
-    case 'always_on':
-      return new AlwaysOnSampler();
-    case 'always_off':
-      return new AlwaysOffSampler();
-    case 'traceidratio':
-      return new TraceIdRatioBasedSampler(ratio);
-    case 'parentbased_always_on':
-      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
-    case 'parentbased_always_off':
-      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
-    case 'parentbased_traceidratio':
-      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
-    default:
-      return name satisfies never;
-  }
+  const roots = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
+  };
+  const root = roots[name.replace('parentbased_', '') as keyof typeof roots]();
+  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }
 
 export interface SpanQueueOptions {

@@ -136,6 +136,6 @@ export abstract class AnswerCutter<Choice extends CutChoice> {
   }
 }
 
-function isTextDelta(event: BlockDeltaEvent): event is TextDelta {
+export function isTextDelta(event: BlockDeltaEvent): event is TextDelta {
   return event.delta.kind === 'text';
 }

@@ -24,9 +24,6 @@ test('instructions stand before the first question of a model that takes none', 
   expect(context.receipt.entries).toMatchObject([{ action: 'approximated', path: 'system' }]);
 });
 
-test('they stay where they are for every other model, and where they say nothing', () => {
+test('they stay where they are for every other model', () => {
   expect(placeInstructions(REQUEST, contextOf())).toBe(REQUEST);
-  const silent = { ...REQUEST, system: [{ kind: 'text', text: '' }] } as const;
-  const context = contextOf({ capabilities: capabilitiesOf({ takesInstructions: false }) });
-  expect(placeInstructions(silent, context)).toBe(silent);
 });

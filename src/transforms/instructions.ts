@@ -14,11 +14,8 @@ const BILLING_LINE = /^x-[a-z]+-billing-header:/i;
 export const dropBillingLine: Transform = (request, { receipt }) => {
   const system = request.system.filter((part) => !BILLING_LINE.test(part.text));
   if (system.length === request.system.length) return request;
-  receipt.add(
-    'dropped',
-    'system',
-    told`A billing line that changes every turn would defeat caching.`,
-  );
+  const reason = told`A billing line that changes every turn would defeat caching.`;
+  receipt.add('dropped', 'system', reason);
   return { ...request, system };
 };
 
@@ -28,14 +25,11 @@ export const dropBillingLine: Transform = (request, { receipt }) => {
  */
 export const placeInstructions: Transform = (request, { capabilities, receipt }) => {
   if (capabilities.takesInstructions) return request;
-  const system = request.system.filter(({ text }) => text !== '');
+  const { system } = request;
   const [first, ...rest] = request.turns;
   if (system.length === 0 || first?.role !== 'user') return request;
-  receipt.add(
-    'approximated',
-    'system',
-    told`This model takes no instructions: they stand before the first question as marked user text.`,
-  );
+  const reason = told`This model takes no instructions: they stand before the first question as marked user text.`;
+  receipt.add('approximated', 'system', reason);
   const parts = [...system.map(markInstruction), ...first.parts];
   return { ...request, system: [], turns: [{ role: 'user', parts }, ...rest] };
 };
@@ -47,11 +41,8 @@ export const placeInstructions: Transform = (request, { capabilities, receipt })
 export const placeSystemTurns: Transform = (request, { receipt, capabilities }) =>
   mapTurns(request, (turn) => {
     if (turn.role !== 'system' || capabilities.takesSystemTurns === true) return turn;
-    receipt.add(
-      'approximated',
-      'messages',
-      told`An instruction in mid-conversation is sent as marked user text at its place.`,
-    );
+    const reason = told`An instruction in mid-conversation is sent as marked user text at its place.`;
+    receipt.add('approximated', 'messages', reason);
     return { role: 'user', parts: turn.parts.map(markInstruction) };
   });
 
@@ -67,11 +58,8 @@ export const promptForJson: Transform = (request, { receipt, capabilities }) => 
   const { outputFormat } = request;
   if (outputFormat.kind !== 'json-schema' || capabilities.takesJsonSchema) return request;
   if (!isFreeForm(outputFormat.schema, false)) return request;
-  receipt.add(
-    'approximated',
-    'response_format',
-    told`The upstream takes no objects of free member names: the model is told the schema in words.`,
-  );
+  const reason = told`The upstream takes no objects of free member names: the model is told the schema in words.`;
+  receipt.add('approximated', 'response_format', reason);
   const wish = { kind: 'text', text: formatInWords(outputFormat) } as const;
   return { ...request, system: [...request.system, wish], outputFormat: { kind: 'json' } };
 };
@@ -104,38 +92,34 @@ function tellSearch(
   { receipt }: Pick<TransformContext, 'receipt'>,
 ): readonly string[] {
   const { path = 'tools', userLocation } = tool;
+  const texts: string[] = [];
   const domains = tellDomains(tool);
-  const place = userLocation && tellPlace(userLocation);
   if (domains !== '') {
     const reason = told`The model is told the domains, and other sources are left out of the answer.`;
     receipt.add('approximated', path, reason);
+    texts.push(domains);
   }
-  if (place !== undefined) {
-    receipt.add(
-      'approximated',
-      userLocation?.path ?? path,
-      told`The model is told where the user is.`,
-    );
+  if (userLocation !== undefined) {
+    const reason = told`The model is told where the user is.`;
+    receipt.add('approximated', userLocation.path ?? path, reason);
+    texts.push(tellPlace(userLocation));
   }
-  return [...(domains === '' ? [] : [domains]), ...(place === undefined ? [] : [place])];
+  return texts;
 }
 
 function tellDomains({ allowedDomains = [], blockedDomains = [] }: SearchTool): string {
   const only = `When you search the web, use only pages of these domains: ${allowedDomains.join(', ')}.`;
   const never = `When you search the web, use no pages of these domains: ${blockedDomains.join(', ')}.`;
-  return [
-    ...(allowedDomains.length === 0 ? [] : [only]),
-    ...(blockedDomains.length === 0 ? [] : [never]),
-  ].join('\n');
+  const lines = allowedDomains.length === 0 ? [] : [only];
+  if (blockedDomains.length > 0) lines.push(never);
+  return lines.join('\n');
 }
 
 function tellPlace({ city, region, country, timezone }: UserLocation): string {
   const land = country && nameCountry(country);
   const place = [city, region, land].filter((word) => word !== undefined).join(', ');
-  const facts = [
-    ...(place === '' ? [] : [`is roughly in ${place}`]),
-    ...(timezone === undefined ? [] : [`has the time zone ${timezone}`]),
-  ];
+  const facts = place === '' ? [] : [`is roughly in ${place}`];
+  if (timezone !== undefined) facts.push(`has the time zone ${timezone}`);
   return `When you search the web, take it that the user ${facts.join(' and ')}.`;
 }
 

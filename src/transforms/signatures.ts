@@ -206,11 +206,8 @@ function withoutDefaults(
 function isSendable(part: Part, { receipt }: TransformContext): boolean {
   if (part.kind === 'text') return part.text !== '' || part.signature !== undefined;
   if (part.kind !== 'thinking' || part.signature !== undefined) return true;
-  receipt.add(
-    'dropped',
-    'messages',
-    told`Thinking without a valid signature cannot be sent upstream.`,
-  );
+  const reason = told`Thinking without a valid signature cannot be sent upstream.`;
+  receipt.add('dropped', 'messages', reason);
   return false;
 }
 
@@ -229,7 +226,7 @@ function withoutForeignSignature(part: Part, context: TransformContext): Part {
     signature.family === undefined
       ? context.recall.lookup({ kind: 'value', value: signature.value })?.signature
       : undefined;
-  const verdict = judge(signature.family ?? issued?.family, { part, context });
+  const verdict = judge(signature.family ?? issued?.family, part, context);
   if (verdict !== undefined) {
     context.receipt.add('dropped', 'messages', verdict);
     return { ...part, signature: undefined };
@@ -241,7 +238,8 @@ function withoutForeignSignature(part: Part, context: TransformContext): Part {
 /** Why the signature cannot go upstream; undefined when it can. */
 function judge(
   family: string | undefined,
-  { part, context }: { readonly part: Part; readonly context: TransformContext },
+  part: Part,
+  context: TransformContext,
 ): Sentence | undefined {
   const { signatureFamily } = context.capabilities;
   if (family !== undefined && family !== signatureFamily) {

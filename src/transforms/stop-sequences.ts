@@ -15,7 +15,7 @@ export function limitStops(
   { receipt }: Pick<TransformContext, 'receipt'>,
 ): CanonicalRequest {
   if (request.stopSequences.length <= SENT) return request;
-  const stops = distinctStops(request);
+  const stops = enforcedStops(request);
   if (stops.length > SENT) {
     const reason = told`The upstream takes ${SENT} stop sequences; the gateway cuts the answer at the others.`;
     receipt.add('approximated', 'stop', reason);
@@ -29,11 +29,7 @@ export function limitStops(
  * cut cannot be told from an end (ai.google.dev, "GenerateContent API reference", `FinishReason`);
  * what it lets through is cut here, where it is known.
  */
-export function enforcedStops(request: CanonicalRequest): readonly string[] {
-  return request.stopSequences.length === 0 ? [] : distinctStops(request);
-}
-
-function distinctStops({ stopSequences }: CanonicalRequest): readonly string[] {
+export function enforcedStops({ stopSequences }: CanonicalRequest): readonly string[] {
   return [...new Set(stopSequences)];
 }
 
@@ -154,12 +150,6 @@ function withText(event: TextDelta, text: string): TextDelta {
   return { ...event, delta: { kind: 'text', text } };
 }
 
-interface StopMatch {
-  readonly stop: string;
-  /** Where it is complete: units of the pushed piece up to and including its last one. */
-  readonly end: number;
-}
-
 type StopMatcher = ReturnType<typeof createStopMatcher>;
 
 interface Pattern {
@@ -182,8 +172,11 @@ export function createStopMatcher(stops: readonly string[]) {
     get pending() {
       return patterns.reduce((most, { matched }) => Math.max(most, matched), 0);
     },
-    /** The stop completed first; of several completed by the same unit, the longest. Ends the search. */
-    push(piece: string): StopMatch | undefined {
+    /**
+     * The stop completed first, and how many units of the piece it takes; of several completed by the same
+     * unit, the longest. Ends the search.
+     */
+    push(piece: string) {
       for (let at = 0; at < piece.length; at += 1) {
         const unit = piece.charCodeAt(at);
         const complete = advanceAll(patterns, unit);

@@ -12,7 +12,7 @@ import { lastPrompt } from './turns.ts';
  * an effort, or adaptive where the upstream has such a mode.
  */
 export const resolveThinking: Transform = (request, context) => {
-  const reasoning = resolve(applyVariant(request.reasoning, context), { request, context });
+  const reasoning = resolve(applyVariant(request.reasoning, context), request, context);
   if (reasoning.amount.kind !== 'off') return { ...request, reasoning };
   // A thought may still carry the signature of the call behind it; its text stays out.
   const isSaid = (part: Part) => part.kind !== 'thinking' || part.signature?.on === 'tool-call';
@@ -33,12 +33,11 @@ function applyVariant(reasoning: Reasoning, { variant }: TransformContext): Reas
   return reasoning;
 }
 
-interface Situation {
-  readonly request: CanonicalRequest;
-  readonly context: TransformContext;
-}
-
-function resolve(reasoning: Reasoning, { request, context }: Situation): Reasoning {
+function resolve(
+  reasoning: Reasoning,
+  request: CanonicalRequest,
+  context: TransformContext,
+): Reasoning {
   const { capabilities, receipt, thinkingMode } = context;
   const { amount } = reasoning;
   if (amount.kind === 'unset' || amount.kind === 'off') return reasoning;
@@ -109,11 +108,9 @@ export const limitOutput: Transform = (request, context) => {
 export function fitOutputLimit(
   asked: number,
   budget: number,
-  {
-    capabilities: { outputTokenLimit },
-    receipt,
-  }: Pick<TransformContext, 'capabilities' | 'receipt'>,
+  { capabilities, receipt }: Pick<TransformContext, 'capabilities' | 'receipt'>,
 ): number {
+  const { outputTokenLimit } = capabilities;
   const capped = Math.min(asked, outputTokenLimit);
   if (capped < asked) {
     const reason = told`This model writes at most ${outputTokenLimit} tokens.`;

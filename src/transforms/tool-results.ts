@@ -26,12 +26,10 @@ export const pairToolResults: TurnRule = (request, context) => {
   const paired: Turn[] = [];
   let step: readonly Call[] = [];
   for (const [index, turn] of turns.entries()) {
-    const isAnswer = turn.role === 'user';
-    const kept = isAnswer
-      ? answerStep(turn, index, { step, context })
-      : withCallIds(turn, matches.calls.get(index));
-    if (kept !== undefined) paired.push(kept);
     const calls = matches.calls.get(index) ?? [];
+    const kept =
+      turn.role === 'user' ? answerStep(turn, index, step, context) : withCallIds(turn, calls);
+    if (kept !== undefined) paired.push(kept);
     step = turns[index + 1]?.role === 'user' ? calls : [];
     if (calls.length === 0 || step === calls) continue;
     paired.push({ role: 'user', parts: calls.map((call) => resultOf(call, undefined, context)) });
@@ -40,14 +38,13 @@ export const pairToolResults: TurnRule = (request, context) => {
   return done === turns ? request : mergeTurns({ ...request, turns: done }, context);
 };
 
-interface Answering {
-  /** The calls right before the turn. */
-  readonly step: readonly Call[];
-  readonly context: TransformContext;
-}
-
-/** The turn behind a step; undefined when all it held stands elsewhere now. */
-function answerStep(turn: Turn, index: number, { step, context }: Answering): Turn | undefined {
+/** The turn behind the calls of `step`; undefined when all it held stands elsewhere now. */
+function answerStep(
+  turn: Turn,
+  index: number,
+  step: readonly Call[],
+  context: TransformContext,
+): Turn | undefined {
   const given = turn.parts.filter((part: Part) => part.kind === 'tool-result');
   if (given.length === 0 && step.length === 0) return turn;
   const answers = step.map((call) => resultOf(call, index, context));
@@ -70,8 +67,8 @@ function answerStep(turn: Turn, index: number, { step, context }: Answering): Tu
   );
 }
 
-function withCallIds(turn: Turn, calls: readonly Call[] | undefined): Turn | undefined {
-  if (calls === undefined) return turn;
+function withCallIds(turn: Turn, calls: readonly Call[]): Turn | undefined {
+  if (calls.length === 0) return turn;
   const left = calls.values();
   const sent = (part: Part) => (part.kind === 'tool-call' ? left.next().value?.sent : part);
   return withParts(

@@ -6,6 +6,7 @@ import type { CanonicalRequest, Part, TextPart, Tool, ToolChoice } from '../cano
 import { formatInWords, refusedFormat } from '../canonical/text-forms.ts';
 import { acceptedToolNames } from '../canonical/tool-names.ts';
 import { told } from '../lib/localized-message.ts';
+import { isCallable } from './answer/calls.ts';
 import { mapTurns, type Transform, type TransformContext, withParts } from './transform.ts';
 
 /**
@@ -71,10 +72,6 @@ export function refusedTools(
   return callsFunctions ? 'server-tools' : 'functions';
 }
 
-function isCallable({ kind }: Tool): boolean {
-  return kind === 'function' || kind === 'freeform';
-}
-
 function keeps(
   tool: Tool,
   refused: 'functions' | 'server-tools',
@@ -123,12 +120,10 @@ export const acceptToolNames: Transform = (request, { receipt, capabilities }) =
     if (renamed !== tool) receipt.add('repaired', tool.path ?? `tools[${index}]`, reason);
     return renamed;
   });
-  const { turns } = mapTurns(request, (turn) =>
-    withParts(
-      turn,
-      turn.parts.map((part: Part) => renamePart(part, names)),
-    ),
-  );
+  const { turns } = mapTurns(request, (turn) => {
+    const parts = turn.parts.map((part: Part) => renamePart(part, names));
+    return withParts(turn, parts);
+  });
   const declared = new Set(request.tools.map((tool) => ('name' in tool ? tool.name : undefined)));
   if ([...names.keys()].some((name) => !declared.has(name))) {
     receipt.add('repaired', 'messages', told`Names of earlier tool calls were made acceptable.`);
@@ -138,7 +133,7 @@ export const acceptToolNames: Transform = (request, { receipt, capabilities }) =
 
 /** The description tells the name by which the conversation may speak of the tool. */
 function renameTool(tool: Tool, names: ReadonlyMap<string, string>): Tool {
-  if (tool.kind !== 'function' && tool.kind !== 'freeform') return tool;
+  if (!isCallable(tool)) return tool;
   const name = names.get(tool.name);
   if (name === undefined) return tool;
   const quoted = JSON.stringify(tool.name.slice(0, MAX_QUOTED_LENGTH));

@@ -14,13 +14,13 @@ import {
 
 export const dropEmptyParts: Transform = (request, context) => {
   const system = request.system.filter((part) => part.text !== '');
-  return mapTurns({ ...request, system }, (turn) =>
-    withParts(
-      turn,
-      turn.parts.filter((part: Part) => isWorthSending(part, context)),
-    ),
-  );
+  return mapTurns({ ...request, system }, (turn) => {
+    const parts = turn.parts.filter((part: Part) => isWorthSending(part, context));
+    return withParts(turn, parts);
+  });
 };
+
+const ISSUER_ONLY = told`Only its issuer can read redacted thinking.`;
 
 function isWorthSending(part: Part, { receipt }: TransformContext): boolean {
   switch (part.kind) {
@@ -29,11 +29,7 @@ function isWorthSending(part: Part, { receipt }: TransformContext): boolean {
     case 'thinking':
       return part.text !== '' || isCarrier(part);
     case 'redacted-thinking':
-      receipt.add(
-        'dropped',
-        'redacted_thinking',
-        told`Only its issuer can read redacted thinking.`,
-      );
+      receipt.add('dropped', 'redacted_thinking', ISSUER_ONLY);
       return false;
     default:
       return true;

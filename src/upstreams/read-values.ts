@@ -1,12 +1,25 @@
 // Reads what an upstream wrote as far as it is what it should be; anything else is as if it were not there.
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
 
 const NONE: readonly never[] = [];
 
 /** A text that is not empty. */
 export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** A number that is not endless; proto-JSON writes those of 64 bits as texts. */
+export function numberOf(value: JsonValue | undefined): number | undefined {
+  const text = textOf(value)?.trim();
+  const number = text ? Number(text) : readNumber(value);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** A whole number that is not negative. */
+export function countOf(value: JsonValue | undefined): number | undefined {
+  const count = numberOf(value) ?? -1;
+  return Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
 export function objectOf(value: JsonValue | undefined): JsonObject | undefined {

@@ -1,6 +1,6 @@
 // The requests of the generate-content wire: the official name of each field, what it holds, and the types that follow.
 
-import type { JsonObject, JsonValue } from '../lib/json.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { keyIn } from './vocabulary.ts';
 
 type Fields = Readonly<Record<string, Field>>;
@@ -68,7 +68,7 @@ const OBJECT: Field<JsonObject> = { kind: 'object' };
 const SIGNATURE: Field<string> = { kind: 'signature' };
 const BASE64: Field<string> = { kind: 'base64' };
 const STRING_MAP: Field<JsonObject> = { kind: 'string-map' };
-const JSON_SCHEMA: Field<JsonValue> = { kind: 'json-schema' };
+const JSON_SCHEMA: Field<JsonObject | boolean> = { kind: 'json-schema' };
 const SCHEMA: Field<JsonObject> = { kind: 'schema' };
 const ANY_ENUM: Field<string> = { kind: 'enum' };
 const ANY_INTEGER = integer(-INT32_MAX - 1, INT32_MAX);
@@ -88,6 +88,10 @@ function oneOf(...values: readonly string[]): Field<string> {
 
 function numbered(...names: readonly string[]): Field<string> {
   return { kind: 'enum', numbered: names };
+}
+
+function oneOfNumbered(...names: readonly string[]): Field<string> {
+  return { kind: 'enum', values: names, numbered: names };
 }
 
 function list<Item>(items: Field<Item>): Field<Item[]> {
@@ -181,11 +185,7 @@ const MEDIUM = {
   mediaProcessing: uncarried(ANY_ENUM),
   mediaResolution: RESOLUTION,
 };
-const BLOB = message({
-  mimeType: needed(STRING),
-  data: needed(BASE64),
-  displayName: STRING,
-});
+const BLOB = message({ mimeType: needed(STRING), data: needed(BASE64), displayName: STRING });
 const FILE = message({ mimeType: STRING, fileUri: needed(STRING), displayName: STRING });
 
 const RESPONSE_PART = message({ inlineData: BLOB, fileData: FILE, ...MEDIUM });
@@ -300,14 +300,8 @@ const TOOL = message({
   parallelAiSearch: uncarried(OBJECT),
 });
 
-const CALLING_MODES = ['MODE_UNSPECIFIED', 'AUTO', 'ANY', 'NONE', 'VALIDATED'];
-const CALLING_MODE: Field<string> = {
-  kind: 'enum',
-  values: CALLING_MODES,
-  numbered: CALLING_MODES,
-};
 const CALLING_CONFIG = message({
-  mode: CALLING_MODE,
+  mode: oneOfNumbered('MODE_UNSPECIFIED', 'AUTO', 'ANY', 'NONE', 'VALIDATED'),
   /** Only with ANY or VALIDATED. */
   allowedFunctionNames: list(STRING),
   streamFunctionCallArguments: uncarried(BOOLEAN),
@@ -367,16 +361,9 @@ const SPEECH_CONFIG: Field<JsonObject> = message({
 });
 const RESPONSE_FORMAT = message({
   text: message({ mimeType: STRING, schema: JSON_SCHEMA }),
-  image: message({
-    aspectRatio: STRING,
-    imageSize: STRING,
-    mimeType: STRING,
-    delivery: ANY_ENUM,
-  }),
+  image: message({ aspectRatio: STRING, imageSize: STRING, mimeType: STRING, delivery: ANY_ENUM }),
   audio: OBJECT,
 });
-const MODALITIES = ['MODALITY_UNSPECIFIED', 'TEXT', 'IMAGE', 'AUDIO', 'VIDEO'];
-const MODALITY: Field<string> = { kind: 'enum', values: MODALITIES, numbered: MODALITIES };
 const GENERATION_CONFIG = message(
   {
     temperature: number(0, 2),
@@ -395,7 +382,9 @@ const GENERATION_CONFIG = message(
     responseSchema: SCHEMA,
     responseJsonSchema: JSON_SCHEMA,
     responseFormat: list(RESPONSE_FORMAT),
-    responseModalities: list(MODALITY),
+    responseModalities: list(
+      oneOfNumbered('MODALITY_UNSPECIFIED', 'TEXT', 'IMAGE', 'AUDIO', 'VIDEO'),
+    ),
     imageConfig: IMAGE_CONFIG,
     speechConfig: SPEECH_CONFIG,
     mediaResolution: numbered(
@@ -468,7 +457,6 @@ export type WireContent = { role?: 'user' | 'model'; parts: WirePart[] };
 export type WireBlob = ValueOf<typeof BLOB>;
 export type WireFunctionResponse = ValueOf<typeof FUNCTION_RESPONSE>;
 export type WireFunctionResponsePart = ValueOf<typeof RESPONSE_PART>;
-export type WireCodeExecutionResult = NonNullable<WirePart['codeExecutionResult']>;
 export type WireFunctionDeclaration = ValueOf<typeof DECLARATION>;
 export type WireToolConfig = ValueOf<typeof TOOL_CONFIG>;
 export type WireFunctionCallingConfig = ValueOf<typeof CALLING_CONFIG>;

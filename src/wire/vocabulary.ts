@@ -27,13 +27,11 @@ export function readHeader(
 export type Vocabulary = 'neutral' | 'real';
 
 /** JSON keys, camelCase, real word → neutral word. Snake case and values are the readers' business. */
-const KEY_PAIRS: readonly (readonly [real: string, neutral: string])[] = [
+const NEUTRAL_KEYS: ReadonlyMap<string, string> = new Map([
   ['googleSearch', 'vendoraSearch'],
   ['googleSearchRetrieval', 'vendoraSearchRetrieval'],
   ['googleMaps', 'vendoraMaps'],
-];
-
-const NEUTRAL_KEYS = new Map(KEY_PAIRS);
+]);
 
 /** The word `vocabulary` has for a camelCase key given in its real spelling. */
 export function keyIn(vocabulary: Vocabulary, key: string): string {

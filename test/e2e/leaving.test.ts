@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rawPost } from '../../src/server/testing/raw-socket.ts';
+import { rawPost } from '../../src/server/raw-socket.test-support.ts';
 import { startGateway, type TestApp } from '../support/app.ts';
 import { PROTOCOL_CALLS, type ProtocolCall } from '../support/protocol-calls.ts';
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts';

@@ -1,7 +1,7 @@
 // The merged route table, as a golden file: a changed line is a changed public interface.
 
 import { expect, test } from 'vitest';
-import { listRoutes } from '../../src/server/testing/list-routes.ts';
+import { listRoutes } from '../../src/server/list-routes.test-support.ts';
 import { startApp } from '../support/app.ts';
 
 test('the routes of the whole gateway', async () => {

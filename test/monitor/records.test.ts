@@ -1,7 +1,7 @@
 // What is recorded of real requests in each protocol, however they end.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openRaw } from '../../src/server/testing/raw-socket.ts';
+import { openRaw } from '../../src/server/raw-socket.test-support.ts';
 import { CLIENT_KEY, type MonitoredGateway, startMonitored } from '../support/monitored-gateway.ts';
 import { CALL_ONCE, PNG, WEATHER } from '../support/prompts.ts';
 

@@ -42,7 +42,7 @@ function transferOf(workshop: Workshop, sealing: PassphraseSealing = QUICK_SEALI
     },
     hasUpstream: (id) => id === UPSTREAM,
     sealing,
-    log: { info: note, warn: note },
+    log: { warn: note },
   });
 }
 
@@ -344,7 +344,7 @@ describe('removal', () => {
       oauth: { get: () => workshop.provider.settings },
       fetch: workshop.provider.fetch,
       clock: workshop.clock,
-      log: { info: () => {}, warn: () => {} },
+      log: { warn: () => {} },
     }).removeAndRevoke(id);
 
   test('takes the grant back at the provider, and says so', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/accounts/account-store.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
 import { told } from '../../src/lib/localized-message.ts';
-import type { CompleteSignIn, StartedSignIn } from '../../src/oauth/sign-ins.ts';
+import type { CompleteSignIn, SignIns } from '../../src/oauth/sign-ins.ts';
 import { type ConsentChange, textReply } from '../support/fake-identity-provider.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
 import { openWorkshop, UPSTREAM, type Workshop, type WorkshopOptions } from './workshop.ts';
@@ -15,7 +15,7 @@ const OWNER = 'console-session-1';
 const REDIRECT = 'http://127.0.0.1:8045/api/oauth/callback';
 const EMAIL = 'one@example.com';
 
-function start(workshop: Workshop, change: object = {}): Promise<StartedSignIn> {
+function start(workshop: Workshop, change: object = {}): ReturnType<SignIns['start']> {
   const request = { upstreamId: UPSTREAM, redirectUri: REDIRECT, owner: OWNER, ...change };
   return workshop.signIns.start(request);
 }

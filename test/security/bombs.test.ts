@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startEdge, type TestEdge } from '../../src/server/testing/start-edge.ts';
+import { startEdge, type TestEdge } from '../../src/server/start-edge.test-support.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { countOf, threadMsOf } from './measure.ts';
 

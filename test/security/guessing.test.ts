@@ -6,7 +6,7 @@ import { ConsoleSessions, createConsoleLogin } from '../../src/access/console-si
 import { createPasswordHasher, type PasswordHasher } from '../../src/access/password-hash.ts';
 import type { AdminRoute } from '../../src/server/admin-route.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
-import { startEdge, type TestEdge } from '../../src/server/testing/start-edge.ts';
+import { startEdge, type TestEdge } from '../../src/server/start-edge.test-support.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryAccessStores, loadMemoryAccess } from '../support/memory-access-stores.ts';
 import { countOf, inParallel, threadMsOf } from './measure.ts';

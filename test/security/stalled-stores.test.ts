@@ -5,7 +5,7 @@ import type { AccessStores } from '../../src/access/access.ts';
 import type { AccessEntry, AccessLogStore } from '../../src/access/access-log.ts';
 import { asSentence } from '../../src/lib/localized-message.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
-import { startEdge, type TestEdge } from '../../src/server/testing/start-edge.ts';
+import { startEdge, type TestEdge } from '../../src/server/start-edge.test-support.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryAccessStores, loadMemoryAccess } from '../support/memory-access-stores.ts';
 

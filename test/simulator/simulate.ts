@@ -1,9 +1,10 @@
 // Plays faults of an upstream against the real pool and dispatcher, in simulated time.
 
+import type { CallRecord } from '../../src/canonical/call-record.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
 import { createReceipt } from '../../src/canonical/receipt.ts';
 import { createDispatcher } from '../../src/dispatch/dispatch.ts';
-import type { CallContext, CallRecord, Dispatcher } from '../../src/dispatch/dispatcher.ts';
+import type { CallContext, Dispatcher } from '../../src/dispatch/dispatcher.ts';
 import type { GenerateCall } from '../../src/protocols/protocol.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import { classifyErrorFrame, classifyFailure } from '../../src/upstreams/generate/errors.ts';

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseJson } from '../../src/lib/json.ts';
-import type { RawConnection } from '../../src/server/testing/raw-socket.ts';
+import type { RawConnection } from '../../src/server/raw-socket.test-support.ts';
 import { type Extent, startWall, type WallAnswer, type WallBench } from '../faults/wall/bench.ts';
 import { FAULTS, type Fault } from '../faults/wall/faults.ts';
 import { until } from '../support/passing-clock.ts';

@@ -2,7 +2,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startEdge, type TestEdge } from '../../src/server/testing/start-edge.ts';
+import { startEdge, type TestEdge } from '../../src/server/start-edge.test-support.ts';
 import { inParallel } from '../security/measure.ts';
 
 const OF_EACH = 2_000;

@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 export const SOURCE = resolve(import.meta.dirname, '../../src');
 
 /** Files that serve tests only: left out of builds, and never imported by what is built. */
-export const TEST_ONLY = /\.test\.ts$|\.test-support\.ts$|(^|\/)(__fixtures__|testing)\//;
+export const TEST_ONLY = /\.test\.ts$|\.test-support\.ts$|(^|\/)__fixtures__\//;
 
 /** One import, both paths relative to `src/`; `names` is empty for `import '…'` and `import * as`. */
 export interface Import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SEGMENTS_SCHEMA } from '../../../src/surfaces/audio/read-request.ts';
+import { SEGMENTS_SCHEMA } from '../../../src/surfaces/audio.ts';
 import { wavOf } from '../../../test/support/sounds.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { ask, model, simulateBody, testSignatures, text, user } from './sandbox.test-support.ts';

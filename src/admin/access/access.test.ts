@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startEdge, type TestEdge } from '../../server/testing/start-edge.ts';
+import { startEdge, type TestEdge } from '../../server/start-edge.test-support.ts';
 import { type Answer, PASSWORD, startAdmin, type TestAdmin } from '../admin.test-support.ts';
 
 const API_KEY = 'sk-the-one-api-key';

@@ -1,31 +1,52 @@
 // `/api/address-rules`: who is let in by address.
 
 import type { AccessControl } from '../../access/access.ts';
-import { ACCESS_VERDICTS } from '../../access/access-log.ts';
-import { ADDRESS_RULE_SCHEMA, type AddressRule } from '../../access/ip-rules.ts';
+import { ACCESS_ENTRY_SCHEMA, ACCESS_VERDICTS, TIME } from '../../access/access-log.ts';
+import { ADDRESS_RULE_SCHEMA, type AddressRule, RULE_INPUT } from '../../access/ip-rules.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import { readIpAddress } from '../../lib/net.ts';
-import { partial } from '../../lib/object-schema.ts';
+import { named, object, optional, optionals, partial, TEXT } from '../../lib/object-schema.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, readNumber } from '../route.ts';
-import { DIGITS, UP_TO_500 } from '../schemas.ts';
-import {
-  ACCESS_LOG_SCHEMA,
-  ADDRESS_CHECK_SCHEMA,
-  ADDRESS_QUESTION_SCHEMA,
-  ADDRESS_RULE_CHANGE_SCHEMA,
-  ADDRESS_RULES_SCHEMA,
-  NEW_ADDRESS_RULE_SCHEMA,
-} from './schemas.ts';
+import { DIGITS, orNull, UP_TO_500 } from '../schemas.ts';
+
+export const ADDRESS_RULES_SCHEMA = named('AddressRuleList', {
+  rules: { type: 'array', items: ADDRESS_RULE_SCHEMA },
+});
+
+const { note, ...RULE_PLACE } = RULE_INPUT;
+const RULE_EXTRAS = { note, expiresAt: orNull(TIME) } as const;
+
+export const NEW_ADDRESS_RULE_SCHEMA = named('NewAddressRule', {
+  ...RULE_PLACE,
+  ...optionals(RULE_EXTRAS),
+});
+
+export const ADDRESS_RULE_CHANGE_SCHEMA = partial(
+  { ...RULE_PLACE, ...RULE_EXTRAS },
+  { title: 'AddressRuleChange' },
+);
+
+const ADDRESS_QUESTION_SCHEMA = object({
+  address: { type: 'string', minLength: 1, maxLength: 128 },
+});
+
+export const ADDRESS_CHECK_SCHEMA = named('AddressCheck', {
+  verdict: { enum: ['allowed', 'denied'], description: 'As if the filter were enabled.' },
+  rule: optional(ADDRESS_RULE_SCHEMA),
+});
+
+export const ACCESS_LOG_SCHEMA = named('AccessLog', {
+  entries: { type: 'array', items: ACCESS_ENTRY_SCHEMA },
+  nextCursor: optional({ ...TEXT, description: 'Absent on the last page.' }),
+});
 
 const PARAMETER = 'Id of the rule.';
 const RULE = { description: 'The rule.', schema: ADDRESS_RULE_SCHEMA, hasRevision: true } as const;
 
 const answerOne = (status: number, rule: AddressRule) => answerWith(status, rule, rule.revision);
 
-export function createAddressRuleRoutes({
-  addresses,
-}: Pick<AccessControl, 'addresses'>): readonly ApiRoute[] {
+export function createAddressRuleRoutes({ addresses }: AccessControl): readonly ApiRoute[] {
   return [
     defineRoute({
       at: 'GET /api/address-rules',
@@ -94,7 +115,7 @@ const QUERY = partial({
   verdict: { enum: ACCESS_VERDICTS },
 });
 
-export function createAccessLogRoute({ accessLog }: Pick<AccessControl, 'accessLog'>): ApiRoute {
+export function createAccessLogRoute({ accessLog }: AccessControl): ApiRoute {
   return defineRoute({
     at: 'GET /api/access-log',
     title: 'lists who was turned away and who signed in',

@@ -1,8 +1,17 @@
 // `/api/keys`: API keys and their limits.
 
 import type { AccessControl } from '../../access/access.ts';
+import { TIME } from '../../access/access-log.ts';
+import {
+  CURFEW_SCHEMA,
+  KEY_AMOUNTS,
+  KEY_FIELDS,
+  KEY_USE_SCHEMA,
+  REVISION,
+} from '../../access/api-key.ts';
 import type { ListedKey } from '../../access/api-keys.ts';
 import { told } from '../../lib/localized-message.ts';
+import { named, optional, optionals, partial } from '../../lib/object-schema.ts';
 import {
   type ApiRoute,
   answerJson,
@@ -11,20 +20,54 @@ import {
   readNumber,
   refuseUnknown,
 } from '../route.ts';
-import {
-  CREATED_KEY_SCHEMA,
-  KEY_CHANGE_SCHEMA,
-  KEY_LIST_SCHEMA,
-  KEY_SCHEMA,
-  NEW_KEY_SCHEMA,
-} from './schemas.ts';
+import { orNull, VISIBLE_LINE } from '../schemas.ts';
+
+const NAME = { type: 'string', minLength: 1, maxLength: 128, pattern: VISIBLE_LINE } as const;
+const ENABLED = { type: 'boolean' } as const;
+
+export const KEY_SCHEMA = named('Key', {
+  ...KEY_FIELDS,
+  usedToday: KEY_USE_SCHEMA,
+  revision: REVISION,
+});
+
+export const KEY_LIST_SCHEMA = named('KeyList', { keys: { type: 'array', items: KEY_SCHEMA } });
+
+export const CREATED_KEY_SCHEMA = named('CreatedKey', {
+  key: KEY_SCHEMA,
+  secret: { type: 'string', description: 'Shown this once: only a digest of it is kept.' },
+});
+
+const { allowedModels } = KEY_FIELDS;
+
+export const NEW_KEY_SCHEMA = named('NewKey', {
+  name: NAME,
+  ...optionals({ enabled: ENABLED, expiresAt: TIME, allowedModels, ...KEY_AMOUNTS }),
+  curfew: optional(CURFEW_SCHEMA),
+});
+
+export const KEY_CHANGE_SCHEMA = partial(
+  {
+    name: NAME,
+    enabled: ENABLED,
+    expiresAt: orNull(TIME),
+    allowedModels,
+    maxAddresses: orNull(KEY_AMOUNTS.maxAddresses),
+    requestsPerMinute: orNull(KEY_AMOUNTS.requestsPerMinute),
+    tokensPerMinute: orNull(KEY_AMOUNTS.tokensPerMinute),
+    dailyTokens: orNull(KEY_AMOUNTS.dailyTokens),
+    dailyImages: orNull(KEY_AMOUNTS.dailyImages),
+    curfew: orNull(CURFEW_SCHEMA),
+  },
+  { title: 'KeyChange', description: 'What is absent stays; null takes a limit away.' },
+);
 
 const PARAMETER = 'Id of the key.';
 const ONE_KEY = {
   200: { description: 'The key.', schema: KEY_SCHEMA, hasRevision: true },
 } as const;
 
-export function createKeyRoutes({ keys }: Pick<AccessControl, 'keys'>): readonly ApiRoute[] {
+export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
   const answerOne = (listed: ListedKey) => answerJson(writeKey(listed), listed.key.revision);
   return [
     defineRoute({

@@ -1,8 +1,10 @@
 // `/api/session` and `/sign-in`: signing in and out, and asking for the password again.
 
 import type { AccessControl } from '../../access/access.ts';
-import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { TIME } from '../../access/access-log.ts';
+import { clientError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
+import { named, object, optional } from '../../lib/object-schema.ts';
 import {
   type AdminCaller,
   type AdminRoute,
@@ -11,23 +13,23 @@ import {
 } from '../../server/admin-route.ts';
 import { type Notice, writeNotice } from '../notice-page.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
-import { PASSWORD_SCHEMA, SESSION_SCHEMA, SIGNED_IN_SCHEMA } from './schemas.ts';
+
+export const SESSION_SCHEMA = named('ConsoleSession', {
+  signedIn: { type: 'boolean' },
+  needsPassword: { type: 'boolean', description: 'Whether any password is configured.' },
+  expiresAt: optional({ ...TIME, description: 'If nothing more comes from this browser.' }),
+});
+
+const PASSWORD_SCHEMA = object({ password: { type: 'string', minLength: 1, maxLength: 1024 } });
+
+const SIGNED_IN_SCHEMA = named('SignedIn', { expiresAt: TIME });
 
 const PATH = '/api/session';
 
 export function createConsoleSessionRoutes({
   login,
   accessLog,
-}: Pick<AccessControl, 'login' | 'accessLog'>): readonly ApiRoute[] {
-  const noteSignIn = ({ address }: AdminCaller): void =>
-    accessLog.add({
-      verdict: 'signed-in',
-      address,
-      method: 'POST',
-      path: PATH,
-      keyId: undefined,
-      reason: told`With the console password.`,
-    });
+}: AccessControl): readonly ApiRoute[] {
   return [
     defineRoute({
       at: `GET ${PATH}`,
@@ -50,7 +52,7 @@ export function createConsoleSessionRoutes({
       answers: { 200: { description: 'Its cookie is set.', schema: SIGNED_IN_SCHEMA } },
       async run({ body, caller }) {
         const { secret, expiresAt } = await login.signIn(body.password, caller);
-        noteSignIn(caller);
+        accessLog.add({ ...signedIn(caller), reason: told`With the console password.` });
         const cookie = writeSessionCookie(login.cookieTag, secret, caller.isSecure);
         return { kind: 'json', status: 200, body: { expiresAt }, cookie };
       },
@@ -65,6 +67,10 @@ export function createConsoleSessionRoutes({
       },
     }),
   ];
+}
+
+function signedIn({ address }: AdminCaller) {
+  return { verdict: 'signed-in', address, method: 'POST', path: PATH, keyId: undefined } as const;
 }
 
 const SIGN_IN_PATH = '/sign-in';
@@ -88,10 +94,7 @@ const NOT_SIGNED_IN: Notice = {
 };
 
 /** Public, as the link is what the browser proves itself with; whatever goes wrong looks the same. */
-export function createSignInRoute({
-  login,
-  accessLog,
-}: Pick<AccessControl, 'login' | 'accessLog'>): AdminRoute {
+export function createSignInRoute({ login, accessLog }: AccessControl): AdminRoute {
   return {
     method: 'GET',
     path: SIGN_IN_PATH,
@@ -104,14 +107,8 @@ export function createSignInRoute({
       const isAsked = isMeant && token !== undefined && others.length === 0;
       const session = isAsked ? await login.redeemLink(token, caller) : undefined;
       if (session === undefined) return writeNotice(NOT_SIGNED_IN, caller.language);
-      accessLog.add({
-        verdict: 'signed-in',
-        address: caller.address,
-        method: 'GET',
-        path: SIGN_IN_PATH,
-        keyId: undefined,
-        reason: told`With a one-time link.`,
-      });
+      const entry = { ...signedIn(caller), method: 'GET', path: SIGN_IN_PATH };
+      accessLog.add({ ...entry, reason: told`With a one-time link.` });
       const cookie = writeSessionCookie(login.cookieTag, session.secret, caller.isSecure);
       return { kind: 'redirect', location: '/', cookie };
     },
@@ -140,10 +137,6 @@ export async function requireReauthentication(
   }
   if (await access.login.isPassword(password, address)) return;
   // Not 401: the session goes on.
-  throw new GatewayError({
-    kind: 'forbidden',
-    source: 'client',
-    field: 'password',
-    message: told`password: that is not the console password.`,
-  });
+  const message = told`password: that is not the console password.`;
+  throw clientError('forbidden', message, { field: 'password' });
 }

@@ -1,13 +1,20 @@
-// `/api/config`: the settings by section, changed one section at a time, and undone.
+// `/api/config` and `/api/environment`: the settings by section, changed one at a time and undone; the variables in force.
 
 import type { XStatic } from 'typebox/schema';
 import { StoreError } from '../../accounts/account-store.ts';
-import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import {
+  clientError,
+  type GatewayError,
+  gatewayError,
+  invalidRequest,
+} from '../../canonical/error.ts';
 import { mergePatch } from '../../config/file.ts';
+import type { VariableOrigin } from '../../config/origins.ts';
 import { ConfigError, UnusableFileError, UnwritableFileError } from '../../config/values.ts';
 import { createMutex } from '../../lib/concurrency.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { listed, type Sentence, told } from '../../lib/localized-message.ts';
+import { named, object } from '../../lib/object-schema.ts';
 import { isOutOfRoom } from '../../lib/private-file.ts';
 import { PRESETS, presetPatch } from '../../routing/mapping.ts';
 import { warnOfTarget } from '../../routing/router.ts';
@@ -43,11 +50,6 @@ import {
 /** Ways back are short: the console shows each for some seconds. */
 const MAX_FILES = 20;
 
-export type ConfigOptions = Pick<
-  AdminOptions,
-  'book' | 'config' | 'origins' | 'revisionKey' | 'access' | 'models' | 'router'
->;
-
 interface SectionChange {
   /** Made from the values of the section as they are when its turn comes. */
   readonly patchFor: (values: JsonObject) => JsonObject;
@@ -62,7 +64,7 @@ const ONE_SECTION = {
 
 const SECTION_PARAMETER = CONFIG_SECTIONS.map(({ name }) => `\`${name}\``).join(', ');
 
-export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] {
+export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
   const { config, origins, revisionKey, access } = options;
   const inTurn = createMutex();
   /** The config file as it stood before each change, the latest first: restoring it is no new change. */
@@ -80,7 +82,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       section: section.name,
       title: section.title,
       revision: revisionOf(values, revisionKey),
-      values: hideSecrets(section, values),
+      values: hideSecrets(values, { section, path: [] }),
       overrides: overridesOf(section, origins.overrides()),
     };
   };
@@ -135,7 +137,7 @@ export function createConfigRoutes(options: ConfigOptions): readonly ApiRoute[] 
       run: async ({ parameter, body, revision, caller }) => {
         // The body is JSON that was read from the wire.
         const section = findSection(parameter);
-        const patch = dropUnchangedSecrets(section, body as JsonObject);
+        const patch = dropUnchangedSecrets(body as JsonObject, { section, path: [] });
         const patchFor = () => patch;
         return keepSignedIn(access, caller, () => change(section, { patchFor, revision, caller }));
       },
@@ -197,7 +199,7 @@ function checkRevision(
 async function warningsOf(
   section: ConfigSection,
   patch: JsonObject,
-  { models, router }: Pick<ConfigOptions, 'models' | 'router'>,
+  { models, router }: AdminOptions,
 ): Promise<readonly Sentence[]> {
   if (section.name !== 'mapping') return [];
   // Without the accounts' own lists a name may seem unknown.
@@ -228,21 +230,16 @@ async function sayFaults<Result>(
 function fileFault(cause: unknown): GatewayError {
   if (cause instanceof UnusableFileError) {
     const problems = listed(cause.problems);
-    return new GatewayError({
-      kind: 'invalid-request',
-      source: 'client',
-      message: told`The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problems}.`,
-    });
+    return clientError(
+      'invalid-request',
+      told`The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problems}.`,
+    );
   }
   const isFull = cause instanceof UnwritableFileError && isOutOfRoom(cause.cause);
-  return new GatewayError({
-    kind: isFull ? 'overloaded' : 'internal',
-    source: 'gateway',
-    message: isFull
-      ? told`The config file could not be written, because its disk has no room left. Nothing was changed. Free some room and try again.`
-      : told`The config file could not be written; the settings in force stay. The log says why.`,
-    cause,
-  });
+  const message = isFull
+    ? told`The config file could not be written, because its disk has no room left. Nothing was changed. Free some room and try again.`
+    : told`The config file could not be written; the settings in force stay. The log says why.`;
+  return gatewayError(isFull ? 'overloaded' : 'internal', message, { cause });
 }
 
 /**
@@ -263,4 +260,54 @@ function refusePatch(section: ConfigSection, patch: JsonObject, values: JsonObje
   refuseChange(section, patch, values);
   if (!holdsHiddenPassword(patch)) return;
   throw invalidRequest(name, told`Write "[hidden]" out: the password of that address is needed.`);
+}
+
+const OPTIONAL_TEXT = { type: ['string', 'null'] } as const;
+
+export const ENVIRONMENT_SCHEMA = named('Environment', {
+  variables: {
+    type: 'array',
+    items: object({
+      name: { type: 'string', description: 'A file may hold the value too: `NAME_FILE`.' },
+      summary: { type: 'string' },
+      fallback: { type: 'string', description: 'What holds when it is set nowhere, in words.' },
+      flag: { ...OPTIONAL_TEXT, description: 'The flag that says the same, such as `--port`.' },
+      origin: { enum: ['flag', 'environment', 'file', 'default'] },
+      isSecret: { type: 'boolean' },
+      isSet: { type: 'boolean', description: 'Whether anything is in force.' },
+      value: { ...OPTIONAL_TEXT, description: 'What is in force; null for secrets.' },
+      settingKey: {
+        ...OPTIONAL_TEXT,
+        description: 'Where the config file says the same, such as `proxy.port`.',
+      },
+      restart: {
+        enum: ['socket', 'path', 'process', null],
+        description:
+          'Why a change waits for the next start: a socket or a path is opened once, and the ' +
+          'environment of a process stays. Null where a change of the config file acts at once.',
+      },
+    }),
+  },
+});
+
+type Written = XStatic<typeof ENVIRONMENT_SCHEMA>['variables'][number];
+
+export function createEnvironmentRoute({ origins }: Pick<AdminOptions, 'origins'>): ApiRoute {
+  return defineRoute({
+    at: 'GET /api/environment',
+    title: 'shows the variables of the environment and what is in force',
+    answers: { 200: { description: 'All variables.', schema: ENVIRONMENT_SCHEMA } },
+    run: async () => answerJson({ variables: origins.variables().map(writeVariable) }),
+  });
+}
+
+function writeVariable(variable: VariableOrigin): Written {
+  const { flag, value, settingKey, restart } = variable;
+  return {
+    ...variable,
+    flag: flag ?? null,
+    value: value ?? null,
+    settingKey: settingKey ?? null,
+    restart: restart ?? null,
+  };
 }

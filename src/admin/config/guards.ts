@@ -27,7 +27,9 @@ const MAX_SHOWN = 40;
 export function refuseChange({ name }: ConfigSection, patch: JsonObject, result: JsonObject): void {
   if (name === 'mapping') refuseEntries(patch);
   if (name === 'extprov') refuseKeyless(patch, result);
-  if (name === 'auth') refusePassword(patch.admin_password);
+  if (name !== 'auth' || typeof patch.admin_password !== 'string') return;
+  if ([...patch.admin_password].length >= MIN_PASSWORD_LENGTH) return;
+  refuse('admin_password', told`must have at least ${MIN_PASSWORD_LENGTH} characters`);
 }
 
 /**
@@ -39,7 +41,10 @@ export function refuseChange({ name }: ConfigSection, patch: JsonObject, result:
 export function refuseUnknownKeys(patch: JsonObject, files: readonly JsonObject[]): void {
   const isKnown = (path: readonly string[]): boolean =>
     files.some((file) => valueAt(file, path) !== undefined);
-  const stranger = findUnknownKeys(patch).find(({ path }) => !isKnown(path));
+  // Null takes a key out, whatever it is.
+  const stranger = findUnknownKeys(patch).find(
+    ({ path, value }) => value !== null && !isKnown(path),
+  );
   if (stranger === undefined) return;
   const known = stranger.known.join(', ');
   refuse(stranger.path.join('.'), told`is no setting; there are ${known}`);
@@ -76,21 +81,14 @@ function refuseKeyless(patch: JsonObject, result: JsonObject): void {
   }
 }
 
-function refusePassword(password: unknown): void {
-  if (typeof password !== 'string' || [...password].length >= MIN_PASSWORD_LENGTH) return;
-  refuse('admin_password', told`must have at least ${MIN_PASSWORD_LENGTH} characters`);
-}
-
 function refuse(field: string, why: Sentence): never {
   const problem = told`${field}: ${why}`;
   throw invalidRequest(field, told`${problem}. Nothing was changed.`);
 }
 
 export interface ValuesChange {
-  /** The values of the section. */
   readonly from: JsonObject;
   readonly to: JsonObject;
-  /** What makes the one of the other. */
   readonly patch: JsonObject;
 }
 
@@ -138,17 +136,12 @@ function sendsElsewhere(
   { from, to }: ValuesChange,
   { hasAccounts, removed }: UpstreamFacts,
 ): boolean {
-  const entry = entryOf(to, id);
+  const entry = isJsonObject(to[id]) ? to[id] : {};
   const known = isJsonObject(from[id]) ? from[id] : removed(id);
   if (isJsonObject(known)) return differs(known, entry, PLACES);
   // The addresses that a profile has by itself are nobody's.
   const { profile = null } = entry;
   return hasAccounts(id) && differs({ profile }, entry, PLACES);
-}
-
-function entryOf(values: JsonObject, id: string): JsonObject {
-  const entry = values[id];
-  return isJsonObject(entry) ? entry : {};
 }
 
 function differs(

@@ -111,35 +111,34 @@ interface Place {
   readonly path: readonly string[];
 }
 
-/** The values with every secret replaced by `{"isSet": true}`. */
-export function hideSecrets(section: ConfigSection, values: JsonObject): JsonObject {
-  return hideInObject(values, { section, path: [] });
+function isShownSecret(value: JsonValue): boolean {
+  return isJsonObject(value) && Object.keys(value).length === 1 && value.isSet === true;
 }
 
 /** A patch without the secrets that came back as they were shown. */
-export function dropUnchangedSecrets(section: ConfigSection, patch: JsonObject): JsonObject {
-  return dropIn(patch, { section, path: [] });
-}
-
-function dropIn(patch: JsonObject, place: Place): JsonObject {
+export function dropUnchangedSecrets(patch: JsonObject, place: Place): JsonObject {
   return mapObject(patch, (value, key) => {
     if (isSecretKey(key, place) && isShownSecret(value)) return undefined;
     if (typeof value === 'string' && HIDDEN_PASSWORD.test(value)) return undefined;
-    return isJsonObject(value) ? dropIn(value, below(place, key)) : value;
+    return isJsonObject(value) ? dropUnchangedSecrets(value, below(place, key)) : value;
   });
 }
 
-function hideInObject(values: JsonObject, place: Place): JsonObject {
+/** The values with every secret replaced by `{"isSet": true}`. */
+export function hideSecrets(values: JsonObject, place: Place): JsonObject {
   return mapObject(values, (value, key) => {
-    if (isSecretKey(key, place) && !isHarmless(value)) return SET;
+    const isHarmless = value === null || typeof value === 'boolean' || value === '';
+    if (!isHarmless && isSecretKey(key, place)) return SET;
     return hideIn(value, below(place, key));
   });
 }
 
 function hideIn(value: JsonValue, place: Place): JsonValue {
   if (Array.isArray(value)) return value.map((item) => hideIn(item, place));
-  if (isJsonObject(value)) return hideInObject(value, place);
-  return typeof value === 'string' ? hidePassword(value) : value;
+  if (isJsonObject(value)) return hideSecrets(value, place);
+  if (typeof value !== 'string') return value;
+  // An address may hold a user and a password.
+  return value.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#@\s]+@/i, '$1[hidden]@');
 }
 
 function below({ section, path }: Place, key: string): Place {
@@ -165,19 +164,6 @@ export function holdsHiddenPassword(patch: JsonValue): boolean {
 
 const HIDDEN_PASSWORD = /^[a-z][a-z\d+.-]*:\/\/\[hidden\]@/i;
 
-/** An address may hold a user and a password. */
-function hidePassword(text: string): string {
-  return text.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#@\s]+@/i, '$1[hidden]@');
-}
-
-function isHarmless(value: JsonValue): boolean {
-  return value === null || typeof value === 'boolean' || value === '';
-}
-
-function isShownSecret(value: JsonValue): boolean {
-  return isJsonObject(value) && Object.keys(value).length === 1 && value.isSet === true;
-}
-
 function mapObject(
   object: JsonObject,
   change: (value: JsonValue, key: string) => JsonValue | undefined,
@@ -200,7 +186,8 @@ export function valueAt(raw: JsonObject, path: readonly string[]): JsonValue | u
   return value;
 }
 
-function wrap(path: readonly string[], value: JsonValue): JsonObject {
+/** An object that holds the value at the path and nothing else. */
+export function wrap(path: readonly string[], value: JsonValue): JsonObject {
   const [first = '', ...rest] = path;
   return { [first]: rest.length === 0 ? value : wrap(rest, value) };
 }

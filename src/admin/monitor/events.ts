@@ -1,7 +1,7 @@
 // `GET /api/events`: live events of requests, accounts, quota, settings, keys and rules.
 
 import type { AccessControl } from '../../access/access.ts';
-import { GatewayError } from '../../canonical/error.ts';
+import { gatewayError } from '../../canonical/error.ts';
 import type { LiveConfig } from '../../config/live.ts';
 import type { Clock, Timer } from '../../lib/clock.ts';
 import { told } from '../../lib/localized-message.ts';
@@ -10,8 +10,8 @@ import type { FeedReader } from '../../monitor/live.ts';
 import type { LogFiles } from '../../monitor/log-files.ts';
 import { readLogLine } from '../../monitor/log-line.ts';
 import { eventFrame } from '../../stream/sse.ts';
+import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, defineRoute } from '../route.ts';
-import type { MonitorRouteOptions } from './options.ts';
 import { writeOverview } from './overview.ts';
 
 const EVENTS_QUERY = partial({
@@ -47,12 +47,8 @@ export function createEventsRoute({
     },
     async run({ query, lastEventId }) {
       if (monitor.feed.readers >= MAX_READERS) {
-        throw new GatewayError({
-          kind: 'overloaded',
-          source: 'gateway',
-          message: told`There are ${MAX_READERS} readers of these events already. Close a console page.`,
-          retryAfterMs: 5000,
-        });
+        const message = told`There are ${MAX_READERS} readers of these events already. Close a console page.`;
+        throw gatewayError('overloaded', message, { retryAfterMs: 5000 });
       }
       const reader = monitor.feed.read(lastEventId ?? query.lastEventId);
       return { kind: 'events', frames: writeFrames(reader, clock) };

@@ -2,9 +2,9 @@
 
 import { partial } from '../../lib/object-schema.ts';
 import { LOG_LEVELS } from '../../monitor/log-line.ts';
+import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
 import { UP_TO_1000 } from '../schemas.ts';
-import type { MonitorRouteOptions } from './options.ts';
 import { LOGS_SCHEMA } from './schemas.ts';
 
 const LOGS_QUERY = partial({

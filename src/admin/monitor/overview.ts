@@ -2,9 +2,9 @@
 
 import { listed, told } from '../../lib/localized-message.ts';
 import { type AccountJson, writeAccount } from '../account-view.ts';
+import type { GatewayFacts, MonitorRouteOptions } from '../options.ts';
 import { listQuotas, sumFamilies } from '../quota.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
-import type { GatewayFacts, MonitorRouteOptions } from './options.ts';
 import { OVERVIEW_SCHEMA, type OverviewJson } from './schemas.ts';
 
 const RECENT_ERRORS = 10;

@@ -2,16 +2,17 @@
 
 import type { XStatic } from 'typebox/schema';
 import { isSameLabel } from '../../accounts/account.ts';
-import { asGatewayError, errorStatus, GatewayError } from '../../canonical/error.ts';
+import type { CallRecord } from '../../canonical/call-record.ts';
+import { asGatewayError, clientError, errorStatus, GatewayError } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { TranscriptBlock } from '../../canonical/transcript.ts';
-import type { CallContext, CallRecord, GenerateAnswer } from '../../dispatch/dispatcher.ts';
+import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
 import { isJsonObject, parseJson } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import type { RequestRecord } from '../../monitor/record.ts';
 import type { GenerateCall, RouteInput } from '../../protocols/protocol.ts';
+import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from '../route.ts';
-import type { MonitorRouteOptions } from './options.ts';
 import { findRequest } from './requests.ts';
 import {
   cannotReplay,
@@ -66,10 +67,7 @@ async function replay(
     signal: input.signal,
     receipt: createReceipt(),
     strict: false,
-    headerSession: undefined,
-    preferredAccount: undefined,
     onlyAccount: findAccount(input.body.account, options)?.label,
-    preferredTier: undefined,
     record,
   };
   const sent = await send({ recorded, route: found.route, asked, context }, options);
@@ -172,12 +170,8 @@ function findAccount(label: string | undefined, { book }: Pick<ReplayOptions, 'b
   if (label === undefined) return undefined;
   const found = book.list().find(({ record }) => isSameLabel(record.label, label));
   if (found !== undefined) return found.record;
-  throw new GatewayError({
-    kind: 'invalid-request',
-    source: 'client',
-    field: 'account',
-    message: told`account: there is no account "${label}". Names are listed under Accounts.`,
-  });
+  const message = told`account: there is no account "${label}". Names are listed under Accounts.`;
+  throw clientError('invalid-request', message, { field: 'account' });
 }
 
 async function readAnswer(answer: GenerateAnswer): Promise<string> {

@@ -1,19 +1,21 @@
-// `/api/requests`: the records of model requests.
+// `/api/requests` and `/api/usage`: the records of model requests, and what they used by time and by whom.
 
 import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import { partial } from '../../lib/object-schema.ts';
 import type { RequestRecord } from '../../monitor/record.ts';
 import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
+import { cutSpans } from '../../monitor/usage.ts';
+import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
 import { DIGITS, REQUEST_STATUS, UP_TO_200 } from '../schemas.ts';
-import type { MonitorRouteOptions } from './options.ts';
 import {
   judgeReplay,
   REMOVED_SCHEMA,
   REQUEST_DETAIL_SCHEMA,
   REQUEST_LIST_SCHEMA,
   type RequestDetailJson,
+  USAGE_SCHEMA,
 } from './schemas.ts';
 
 const TIME = { type: 'string', pattern: DIGITS } as const;
@@ -83,8 +85,11 @@ export function createRequestRoutes({
       answers: { 200: { description: 'All that is kept.', schema: REQUEST_DETAIL_SCHEMA } },
       async run({ parameter }) {
         const record = await findRequest(monitor, parameter);
+        const { row, details, bodies } = record;
+        const { pathModel: _, ...shown } = details;
         const { replay } = judgeReplay(record, protocols);
-        return answerJson({ ...writeDetail(record), replay });
+        const detail = { ...row, ...shown, keepsBodies: bodies !== undefined, ...bodies, replay };
+        return answerJson(detail satisfies Loose<RequestDetailJson>);
       },
     }),
     defineRoute({
@@ -112,29 +117,18 @@ export async function findRequest(
   );
 }
 
-function writeDetail({ row, details, bodies }: RequestRecord): object {
-  const { pathModel: _pathModel, ...shown } = details;
-  const keepsBodies = bodies !== undefined;
-  return { ...row, ...shown, keepsBodies, ...bodies } satisfies Loose<RequestDetailJson>;
-}
-
 /** Absent fields of records are undefined, and lists read-only; both are the same in JSON. */
 type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
 
 type ListQuery = Readonly<Partial<Record<keyof typeof LIST_QUERY.properties, string>>>;
 
 function readFilter(query: ListQuery): RequestFilter {
-  const { from, to, status, protocol, surface, model, account, key, search } = query;
+  const { cursor: _cursor, limit: _limit, from, to, status, ...names } = query;
   return {
+    ...names,
     from: from === undefined ? undefined : Number(from),
     to: to === undefined ? undefined : Number(to),
     status: status === undefined ? undefined : readStatus(status),
-    protocol,
-    surface,
-    model,
-    account,
-    key,
-    search,
   };
 }
 
@@ -147,4 +141,46 @@ function readStatus(status: string): StatusFilter {
   const code = Number(status);
   if (Number.isInteger(code)) return { kind: 'range', least: code, most: code };
   throw invalidRequest('status', told`status: must be ok, error, cancelled, 4xx, 5xx or a code.`);
+}
+
+const USAGE_QUERY = partial({
+  from: { ...TIME, description: 'Milliseconds since the epoch; a day ago.' },
+  to: { ...TIME, description: 'Milliseconds since the epoch; now.' },
+  step: { enum: ['hour', 'day', 'week'], description: '`hour` when absent.' },
+  by: {
+    enum: ['model', 'account', 'key', 'protocol', 'none'],
+    description: '`none` when absent.',
+  },
+  timeZone: {
+    type: 'string',
+    maxLength: 64,
+    description: 'In whose days and weeks, such as `Europe/Zurich`; UTC when absent.',
+  },
+});
+
+const DAY_MS = 86_400_000;
+
+export function createUsageRoute({
+  monitor,
+  clock,
+  keyName,
+}: Pick<MonitorRouteOptions, 'monitor' | 'clock' | 'keyName'>): ApiRoute {
+  return defineRoute({
+    at: 'GET /api/usage',
+    title: 'shows what was used, by time and by whom',
+    query: USAGE_QUERY,
+    answers: { 200: { description: 'Sums, oldest first.', schema: USAGE_SCHEMA } },
+    async run({ query }) {
+      const { step = 'hour', by = 'none', timeZone = 'UTC' } = query;
+      const to = query.to === undefined ? clock.now() : Number(query.to);
+      const from = query.from === undefined ? to - DAY_MS : Number(query.from);
+      const spans = cutSpans({ from, to, step, timeZone });
+      const rows = await monitor.store.usage(spans, by);
+      const buckets =
+        by === 'key'
+          ? rows.map((row) => ({ ...row, groupName: keyName(row.group) ?? row.groupName }))
+          : rows;
+      return answerJson({ spans: spans.map((span) => span.from), buckets });
+    },
+  });
 }

@@ -1,7 +1,7 @@
 // Schemas of the monitor's routes. Times are milliseconds since the epoch.
 
 import type { XStatic } from 'typebox/schema';
-import { GatewayError } from '../../canonical/error.ts';
+import { clientError, type GatewayError } from '../../canonical/error.ts';
 import { messageSchema, type Sentence, told } from '../../lib/localized-message.ts';
 import { COUNT, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
 import {
@@ -12,8 +12,8 @@ import {
   type RequestRecord,
 } from '../../monitor/record.ts';
 import type { ClientProtocol, ProtocolRoute } from '../../protocols/protocol.ts';
+import type { MonitorRouteOptions } from '../options.ts';
 import { TIME } from '../schemas.ts';
-import type { MonitorRouteOptions } from './options.ts';
 
 const REPLAY_VERDICTS = ['possible', 'other-operation', 'not-kept', 'unread', 'in-part'] as const;
 
@@ -47,8 +47,7 @@ const REASONS: Readonly<Record<ReplayVerdict, string | Sentence>> = {
 };
 
 export function cannotReplay(verdict: ReplayVerdict): GatewayError {
-  const message = REASONS[verdict];
-  return new GatewayError({ kind: 'invalid-request', source: 'client', field: 'id', message });
+  return clientError('invalid-request', REASONS[verdict], { field: 'id' });
 }
 
 function findRoute(

@@ -8,6 +8,7 @@ import { writeCarrier } from '../../canonical/signatures.ts';
 import { sourceTitle, writeCodeText } from '../../canonical/text-forms.ts';
 import { inputTokens, outputTokens, totalTokens, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import type {
   ChatAnnotation,
   ChatExtensionKey,
@@ -18,6 +19,12 @@ import type {
   ChatTopLogprob,
   ChatUsage,
 } from '../../wire/chat.ts';
+
+/** What all streams of this protocol have alike. */
+export const STREAM = {
+  contentType: EVENT_STREAM_TYPE,
+  keepAlive: (): string => `: keep-alive${FRAME_END}`,
+} as const;
 
 export type ShownBlock = Extract<BlockOpening, { kind: 'media' | 'code' | 'code-result' }>;
 

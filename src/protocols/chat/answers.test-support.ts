@@ -3,9 +3,11 @@
 import OpenAI from 'openai';
 import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
 import { fold } from '../../canonical/fold.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
 import type { Signature } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import type { ChatCompletion } from '../../wire/chat.ts';
-import type { ReplyContext } from '../protocol.ts';
+import type { ReplyContext, RouteInput, UploadedFile } from '../protocol.ts';
 import type { AnswerOptions } from './answer-parts.ts';
 import { ChatWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
@@ -15,6 +17,18 @@ export const CONTEXT: ReplyContext = {
   createId: (prefix) => `${prefix}1`,
   createdAt: 1_763_600_000,
 };
+
+/** What a route of these bodies and files is given to read. */
+export function inputOf(body: JsonObject, files: readonly UploadedFile[] = []): RouteInput {
+  return {
+    pathModel: '',
+    query: new URLSearchParams(),
+    headers: {},
+    body,
+    files,
+    receipt: createReceipt(),
+  };
+}
 
 export const OPTIONS: AnswerOptions = {
   includeUsage: true,

@@ -10,12 +10,7 @@ import {
 import type { ChatErrorBody, ChatErrorType, ImageQuotaErrorBody } from '../../wire/chat.ts';
 import type { ErrorContext, ErrorReply } from '../protocol.ts';
 
-interface Row {
-  readonly type: ChatErrorType;
-  readonly code: string | null;
-}
-
-const ROWS: Readonly<Record<ErrorKind, Row>> = {
+const ROWS: Readonly<Record<ErrorKind, { type: ChatErrorType; code: string | null }>> = {
   'invalid-request': { type: 'invalid_request_error', code: 'invalid_value' },
   unauthenticated: { type: 'invalid_request_error', code: 'invalid_api_key' },
   forbidden: { type: 'permission_error', code: 'permission_denied' },
@@ -71,21 +66,25 @@ export function writeError(
   return { status: errorStatus(error), body };
 }
 
-/** The body where images are made, also used in-band in their streams. */
+/** The body where images are made, also used in-band in their streams. Source: the product's error table, "Image quota". */
 export function writeImageErrorBody(error: GatewayError): ChatErrorBody | ImageQuotaErrorBody {
-  return isUpstreamLimit(error) ? writeNoQuota(error) : writeErrorBody(error);
+  if (!isUpstreamLimit(error)) return writeErrorBody(error);
+  const { retryAfterMs } = error;
+  const wait = retryAfterMs === undefined ? 'later' : `in ${describeWait(retryAfterMs)}`;
+  const message = `No accounts are available with quota for the requested model. Try again ${wait}.`;
+  return { error: { message, type: 'quota_exceeded' } };
 }
 
 /** The body, also used in-band in streams. `param` and `code` are always present. */
 export function writeErrorBody(error: GatewayError): ChatErrorBody {
   const { type, code } = ROWS[error.kind];
-  const isReasoned = error.reason !== undefined && REASONED.has(error.kind);
+  const reason = REASONED.has(error.kind) ? error.reason : undefined;
   return {
     error: {
       message: error.message,
       type,
       param: error.field ?? null,
-      code: isReasoned && error.reason !== undefined ? REASON_CODES[error.reason] : code,
+      code: reason === undefined ? code : REASON_CODES[reason],
     },
   };
 }
@@ -94,13 +93,6 @@ function isUpstreamLimit({ kind, source }: GatewayError): boolean {
   // The budget of the client's own key is no matter of the accounts.
   if (source === 'client') return false;
   return kind === 'quota-exhausted' || (kind === 'rate-limited' && source === 'upstream');
-}
-
-/** Source: the product's error table, "Image quota". */
-function writeNoQuota({ retryAfterMs }: GatewayError): ImageQuotaErrorBody {
-  const wait = retryAfterMs === undefined ? 'later' : `in ${describeWait(retryAfterMs)}`;
-  const message = `No accounts are available with quota for the requested model. Try again ${wait}.`;
-  return { error: { message, type: 'quota_exceeded' } };
 }
 
 function describeWait(waitMs: number): string {

@@ -11,7 +11,6 @@ import {
 import type {
   MediaPart,
   MediaResolution,
-  MediaSource,
   Modality,
   Part,
   Signature,
@@ -42,6 +41,7 @@ import {
   type ToolCall,
   unknownTag,
   unknownWord,
+  unsupported,
 } from './schema.ts';
 
 export interface Conversation {
@@ -115,10 +115,11 @@ function readNamed<P extends ContentPart>(
   if (name === '' || isSilent) return withHint(message, parts);
   context.receipt.add('approximated', `${path}.name`, told`said in the text`);
   const [first, ...others] = parts;
-  if (first?.kind !== 'text') {
-    return withHint(message, [{ kind: 'text', text: `${name}:` } as const, ...parts]);
-  }
-  return withHint(message, [{ ...first, text: `${name}: ${first.text}` }, ...others]);
+  const named: readonly (P | TextPart)[] =
+    first?.kind === 'text'
+      ? [{ ...first, text: `${name}: ${first.text}` }, ...others]
+      : [{ kind: 'text', text: `${name}:` }, ...parts];
+  return withHint(message, named);
 }
 
 /** A cache mark on the whole message is one on its last part. */
@@ -257,12 +258,8 @@ function readSignature(
   return readCarrier(extra?.[key]?.thought_signature ?? undefined);
 }
 
-/** Media that a client sends inline or by URL: data URI, bare base64, public http(s) URL. */
-export interface ReadMedia {
-  /** Absent only for URLs. */
-  readonly mediaType?: string | undefined;
-  readonly source: MediaSource;
-}
+/** Media that a client sends inline or by URL; the type is absent only for URLs. */
+type Media = Pick<MediaPart, 'mediaType' | 'source'>;
 
 const URL_FAULTS: Readonly<Record<UrlFault, string>> = {
   malformed: 'is not a valid URL.',
@@ -274,7 +271,7 @@ const URL_FAULTS: Readonly<Record<UrlFault, string>> = {
  * Media by address: a data URI, or an http(s) URL of a public host.
  * @throws GatewayError 400 for anything else: local files are never read for a request.
  */
-export function readMediaUrl(url: string, path: string): ReadMedia {
+function readMediaUrl(url: string, path: string): Media {
   const scheme = url.slice(0, 8).toLowerCase();
   if (scheme.startsWith('data:')) return readDataUri(url, path);
   if (scheme.startsWith('https://') || scheme.startsWith('http://')) {
@@ -288,23 +285,28 @@ export function readMediaUrl(url: string, path: string): ReadMedia {
   );
 }
 
+/** An address, or base64 alone, as some clients send it. @throws GatewayError 400 */
+export function readMedia(text: string, path: string): Media {
+  const isAddress = /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text.slice(0, 40));
+  return isAddress ? readMediaUrl(text, path) : readInline(text, path);
+}
+
 /** `data:<type>;base64,<data>`; the type is taken from the bytes when the URI does not say. */
-function readDataUri(uri: string, path: string): ReadMedia {
+function readDataUri(uri: string, path: string): Media {
   const comma = uri.indexOf(',');
   const header = comma < 0 ? '' : uri.slice('data:'.length, comma).toLowerCase();
   if (!header.endsWith(';base64')) {
     throw invalidRequest(path, `${path} must be a base64 data URI: data:<type>;base64,<data>.`);
   }
   const declared = header.slice(0, header.indexOf(';')).trim();
-  return readInline(uri.slice(comma + 1), { declared, path });
+  return readInline(uri.slice(comma + 1), path, declared);
 }
 
-/** Bare base64 with an optional declared type. */
-export function readInline(
-  text: string,
-  { declared, path }: { readonly declared: string; readonly path: string },
-): ReadMedia {
-  const base64 = readBase64(text, path);
+/** Base64 of the declared type, or of the one that its bytes tell. @throws GatewayError 400 */
+export function readInline(text: string, path: string, declared = ''): Media {
+  // Without white space and with its padding.
+  const base64 = tidyBase64(text);
+  if (base64 === undefined) throw invalidRequest(path, `${path} does not hold valid base64.`);
   const isSilent = declared === '' || declared === 'application/octet-stream';
   const mediaType = isSilent ? sniffMediaType(base64) : declared;
   if (mediaType === undefined) {
@@ -313,21 +315,14 @@ export function readInline(
   return { mediaType: spellMediaType(mediaType), source: { kind: 'base64', base64 } };
 }
 
-/** Base64 without white space and with its padding. @throws GatewayError 400 */
-function readBase64(text: string, path: string): string {
-  const base64 = tidyBase64(text);
-  if (base64 === undefined) throw invalidRequest(path, `${path} does not hold valid base64.`);
-  return base64;
-}
-
 /** What kind of media a type is. @throws GatewayError 400 for types no upstream takes. */
 export function readModality(mediaType: string, path: string): Modality {
   const modality = modalityOf(mediaType);
   if (modality !== undefined) return modality;
-  throw invalidRequest(path, `${path}: media type "${mediaType}" is not supported.`, 'unsupported');
+  throw unsupported(path, `media type "${mediaType}" is not supported.`);
 }
 
-const TEXT_TYPES = new Set([
+const TEXT_TYPES = new Set<string | undefined>([
   'application/json',
   'application/xml',
   'application/yaml',
@@ -349,12 +344,9 @@ export function readFile(
   const content = file[key];
   if (typeof content !== 'string') throw missingSource(file, filePath, 'file_data');
   const contentPath = `${filePath}.${key}`;
-  // Some clients send the base64 alone.
-  const isAddress = /^[A-Za-z][A-Za-z0-9+.-]*:/.test(content.slice(0, 40));
-  const { mediaType, source } = isAddress
-    ? readMediaUrl(content, contentPath)
-    : readInline(content, { declared: '', path: contentPath });
-  if (mediaType !== undefined && isText(mediaType) && source.kind === 'base64') {
+  const { mediaType, source } = readMedia(content, contentPath);
+  const isText = mediaType?.startsWith('text/') === true || TEXT_TYPES.has(mediaType);
+  if (isText && source.kind === 'base64') {
     const text = Buffer.from(source.base64, 'base64').toString('utf8');
     return [{ kind: 'text', text: title === '' ? text : `${title}\n${text}` }];
   }
@@ -366,15 +358,8 @@ export function readFile(
 /** `file_id` alone is refused, for the gateway stores no files. */
 export function missingSource(part: Pick<File, 'file_id'>, path: string, wanted: string): Error {
   if ((part.file_id ?? null) === null) return missingField(`${path}.${wanted}`);
-  return invalidRequest(
-    `${path}.file_id`,
-    `${path}.file_id: the gateway stores no files; send the content as ${wanted}.`,
-    'unsupported',
-  );
-}
-
-function isText(mediaType: string): boolean {
-  return mediaType.startsWith('text/') || TEXT_TYPES.has(mediaType);
+  const text = `the gateway stores no files; send the content as ${wanted}.`;
+  return unsupported(`${path}.file_id`, text);
 }
 
 export type ContentPart = TextPart | MediaPart;
@@ -486,14 +471,11 @@ function readAudioPart(
 ): MediaPart {
   const mediaType = AUDIO_TYPES.get(format.toLowerCase());
   if (mediaType === undefined) {
-    throw invalidRequest(
-      `${path}.format`,
-      `${path}.format must be one of: ${[...AUDIO_TYPES.keys()].join(', ')}.`,
-      'unsupported',
-    );
+    const message = `${path}.format must be one of: ${[...AUDIO_TYPES.keys()].join(', ')}.`;
+    throw invalidRequest(`${path}.format`, message, 'unsupported');
   }
-  const base64 = readBase64(data, `${path}.data`);
-  return { kind: 'media', modality: 'audio', mediaType, source: { kind: 'base64', base64 } };
+  const { source } = readInline(data, `${path}.data`, mediaType);
+  return { kind: 'media', modality: 'audio', mediaType, source };
 }
 
 function cacheHintOf({

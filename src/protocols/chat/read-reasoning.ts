@@ -10,7 +10,7 @@ import {
 } from '../../canonical/effort.ts';
 import { memberPath } from '../../canonical/receipt.ts';
 import type { Reasoning, ReasoningAmount } from '../../canonical/request.ts';
-import { readNumber } from '../../lib/json.ts';
+import { type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
 import type { ValueOf } from '../body-schema.ts';
@@ -91,23 +91,14 @@ function readThinkingObject(thinking: NonNullable<Body['thinking']>, context: Re
   const path = 'thinking';
   const budget = readBudget(thinking, path);
   const level = readNamedLevel(thinking, path);
+  if (thinking.type === 'disabled') return { path, amount: OFF };
   const showThoughts = thinking.include_thoughts ?? thinking.includeThoughts ?? undefined;
-  switch (thinking.type) {
-    case undefined:
-    case null:
-    case 'enabled': {
-      const unsaid = thinking.type === 'enabled' ? ADAPTIVE : UNSET;
-      const amount = firstSaid([budget, level], context)?.amount ?? unsaid;
-      return { path, amount, showThoughts };
-    }
-    case 'disabled':
-      return { path, amount: OFF };
-    default: {
-      const chosen = level ?? { path: 'thinking.type', amount: ADAPTIVE };
-      const amount = firstSaid([chosen, budget], context)?.amount ?? ADAPTIVE;
-      return { path, amount, showThoughts };
-    }
-  }
+  const isChosen = thinking.type === 'adaptive' || thinking.type === 'auto';
+  const said = isChosen
+    ? [level ?? { path: 'thinking.type', amount: ADAPTIVE }, budget]
+    : [budget, level];
+  const unsaid = thinking.type === 'enabled' ? ADAPTIVE : UNSET;
+  return { path, amount: firstSaid(said, context)?.amount ?? unsaid, showThoughts };
 }
 
 /** The vendor's own words, in `extra_body`, beside the other fields (ai.google.dev, "OpenAI compatibility") or bare. */
@@ -125,8 +116,8 @@ function readThinkingConfig(body: Body, context: ReadContext): Wish | undefined 
   const config = configs.thinking_config ?? configs.thinkingConfig;
   if (!config) return undefined;
   const path = memberPath(extensionPath, 'thinking_config');
-  const tokens = readNumber(config.thinking_budget ?? config.thinkingBudget);
-  const budget = tokens === undefined ? undefined : sayBudget(tokens, `${path}.thinking_budget`);
+  const tokens = config.thinking_budget ?? config.thinkingBudget;
+  const budget = sayBudget(tokens, `${path}.thinking_budget`);
   const levelKey = config.thinking_level === undefined ? 'thinkingLevel' : 'thinking_level';
   const isLevel = config[levelKey]?.toLowerCase() !== 'thinking_level_unspecified';
   const level = isLevel ? sayLevel(config, levelKey, path) : undefined;
@@ -139,17 +130,20 @@ function readThinkingConfig(body: Body, context: ReadContext): Wish | undefined 
 function readEnableThinking(body: Body): Wish | undefined {
   const path = 'enable_thinking';
   const enabled = body[path];
-  const tokens = readNumber(body.thinking_budget);
   if (enabled === false) return { path, amount: OFF };
-  if (tokens !== undefined) return sayBudget(tokens, 'thinking_budget');
-  return enabled === true ? { path, amount: ADAPTIVE } : undefined;
+  const budget = sayBudget(body.thinking_budget, 'thinking_budget');
+  return budget ?? (enabled === true ? { path, amount: ADAPTIVE } : undefined);
 }
 
 /** A number of tokens under any of the names it goes by. */
 export function readBudget(holder: Amounts, parent: string): SaidAmount | undefined {
   const key = usedKey(holder, BUDGET_KEYS);
-  if (key === undefined) return undefined;
-  return sayBudget(readNumber(holder[key]) ?? 0, memberPath(parent, key));
+  return key && sayBudget(holder[key], memberPath(parent, key));
+}
+
+function sayBudget(value: JsonValue | undefined, path: string): SaidAmount | undefined {
+  const tokens = readNumber(value);
+  return tokens === undefined ? undefined : { path, amount: amountOfBudget(tokens) };
 }
 
 /** A level under any of the names it goes by. */
@@ -176,10 +170,6 @@ function noteLoser(
   if (loser === winner || amount.kind === 'unset') return;
   if (JSON.stringify(amount) === JSON.stringify(winner.amount)) return;
   receipt.add('dropped', path, told`${winner.path} says something else and wins.`);
-}
-
-function sayBudget(tokens: number, path: string): SaidAmount {
-  return { path, amount: amountOfBudget(tokens) };
 }
 
 function sayLevel<Key extends string>(

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { readCompletionRequest } from '../../surfaces/completions.ts';
+import { readCompletionCall } from '../../surfaces/completions.ts';
+import { inputOf } from './answers.test-support.ts';
 import { readChatRequest } from './read-request.ts';
 import { readResponsesRequest } from './responses/read-request.ts';
 
@@ -12,7 +13,7 @@ const READERS = {
   responses: (fields: JsonObject) =>
     readResponsesRequest({ model: 'm', input: 'hi', ...fields }, createReceipt()),
   completions: (fields: JsonObject) =>
-    readCompletionRequest({ model: 'm', prompt: 'hi', ...fields }, createReceipt()),
+    readCompletionCall(inputOf({ model: 'm', prompt: 'hi', ...fields })),
 };
 const NAME = 'cachedContents/abc';
 

@@ -86,14 +86,7 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
   const tools = readTools(body, context);
   const maxOutputTokens = readMaxTokens(body, receipt);
   const outputModalities = readModalities(body.modalities);
-  const image = readImageOptions(
-    {
-      size: body.size ?? undefined,
-      quality: body.quality ?? undefined,
-      imageSize: body.imageSize ?? undefined,
-    },
-    { receipt, unknownWord },
-  );
+  const image = readImageOptions(body, { receipt, unknownWord });
   const reasoning = readReasoning(body, context);
   const topK = readNumber(body.top_k) ?? 0;
   const format = body.response_format;
@@ -150,10 +143,10 @@ function readLogprobs(body: Body): Sampling['logprobs'] {
 
 /** The newer name wins over the deprecated one; that it says something else is noted. */
 function readMaxTokens(body: Body, receipt: Receipt): number | undefined {
-  const name = 'max_completion_tokens';
-  const newer = readNumber(body[name]);
+  const newer = readNumber(body.max_completion_tokens);
   const older = readNumber(body.max_tokens);
   if (newer !== undefined && older !== undefined && newer !== older) {
+    const name = 'max_completion_tokens';
     receipt.add('dropped', 'max_tokens', told`${name} says something else and wins.`);
   }
   return newer ?? older;
@@ -199,23 +192,18 @@ export function readFormat(
       const schema = readSchema(holder.schema ?? undefined, `${path}${rest}.schema`);
       // Without one any JSON will do.
       if (schema === undefined) return { kind: 'json' };
-      const told = { name: name ?? undefined, strict: strict ?? undefined };
-      return { kind: 'json-schema', schema: describeSchema(schema, description), ...told };
+      // What the format is for belongs to its schema, unless that says it itself.
+      const isDescribed = typeof schema === 'boolean' || schema.description !== undefined;
+      return {
+        kind: 'json-schema',
+        schema: isDescribed || !description ? schema : { ...schema, description },
+        name: name ?? undefined,
+        strict: strict ?? undefined,
+      };
     }
     default:
       throw unknownWord(`${path}.type`, ['text', 'json_object', 'json_schema']);
   }
-}
-
-/** What the format is for belongs to its schema, unless that says it itself. */
-function describeSchema(
-  schema: JsonObject | boolean,
-  description: string | null | undefined,
-): JsonObject | boolean {
-  if (typeof schema === 'boolean' || !description || schema.description !== undefined) {
-    return schema;
-  }
-  return { ...schema, description };
 }
 
 /** Undefined for plain text. @throws GatewayError 400, also for audio, which no answer can carry yet. */
@@ -242,11 +230,8 @@ export function refuseCachedContent(holder: JsonObject, path = ''): void {
   for (const key of ['cached_content', 'cachedContent']) {
     if (isEmptyValue(holder[key])) continue;
     const field = memberPath(path, key);
-    throw invalidRequest(
-      field,
-      `${field} is not supported: a cache belongs to one upstream account. Send the content itself; requests of one session stay on one account and are cached implicitly.`,
-      'unsupported',
-    );
+    const message = `${field} is not supported: a cache belongs to one upstream account. Send the content itself; requests of one session stay on one account and are cached implicitly.`;
+    throw invalidRequest(field, message, 'unsupported');
   }
   for (const key of HOLDERS) {
     const inner = holder[key];
@@ -254,9 +239,11 @@ export function refuseCachedContent(holder: JsonObject, path = ''): void {
   }
 }
 
-/** The session a body names for itself: its cache key, else its user. */
-export function readBodySession(body: JsonObject): string | undefined {
-  for (const name of [body.prompt_cache_key, body.user]) {
+/**
+ * The session a body names for itself: its cache key, the first answer of the conversation it goes on with, or its user.
+ */
+export function readBodySession(body: JsonObject, rootId?: string): string | undefined {
+  for (const name of [body.prompt_cache_key, rootId, body.user]) {
     if (typeof name === 'string' && name !== '') return name;
   }
   return undefined;

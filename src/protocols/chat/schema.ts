@@ -4,7 +4,7 @@
 import { BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { type ClientNames, memberPath, type Receipt } from '../../canonical/receipt.ts';
-import { readNumber } from '../../lib/json.ts';
+import { type JsonObject, readNumber } from '../../lib/json.ts';
 import { createJsonBudget, type JsonBudget } from '../../lib/json-limits.ts';
 import { told } from '../../lib/localized-message.ts';
 import type { ChatExtensionKey } from '../../wire/chat.ts';
@@ -326,12 +326,28 @@ export function noteUnread(unknown: readonly string[] = [], { path, receipt }: P
   }
 }
 
+/** Values of fields of a drawing without a counterpart that ask for what happens anyway. */
+const DRAWN_ANYWAY = new Set(['auto', 'png', 'opaque', 'low']);
+
+/** Of the unknown fields of a drawing those that ask for something else. */
+export function askingOf(unknown: readonly string[], drawing: JsonObject): readonly string[] {
+  return unknown.filter((key) => {
+    const value = drawing[key];
+    return typeof value !== 'string' || !DRAWN_ANYWAY.has(value.toLowerCase());
+  });
+}
+
 export function wrongType(path: string, expected: string): Error {
   return invalidRequest(path, `${path} must be ${expected}.`, 'invalid-type');
 }
 
 export function missingField(path: string): Error {
   return invalidRequest(path, `${path} is required.`, 'missing-field');
+}
+
+/** What has no counterpart here. `text` follows the name of the field. */
+export function unsupported(path: string, text: string): Error {
+  return invalidRequest(path, `${path}: ${text}`, 'unsupported');
 }
 
 /** A text that has to be there. */

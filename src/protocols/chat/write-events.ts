@@ -14,11 +14,12 @@ import { blockMessage } from '../../canonical/text-forms.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import { joinFlat } from '../../lib/flatten-string.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { DATA_START, dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
+import { DATA_START, dataFrame, FRAME_END } from '../../stream/sse.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import {
   type AnswerOptions,
   ContentText,
+  STREAM,
   writeAnnotations,
   writeCall,
   writeExtraContent,
@@ -65,7 +66,8 @@ interface OpenCall {
  * for, `[DONE]` ends a stream that went well; an error ends it without.
  */
 export class ChatWriter implements StreamWriter {
-  readonly contentType = EVENT_STREAM_TYPE;
+  readonly contentType = STREAM.contentType;
+  readonly keepAlive = STREAM.keepAlive;
   readonly #options: AnswerOptions;
   /** Everything of a chunk before its choices. */
   readonly #head: string;
@@ -107,10 +109,6 @@ export class ChatWriter implements StreamWriter {
       default:
         return event satisfies never;
     }
-  }
-
-  keepAlive(): string {
-    return `: keep-alive${FRAME_END}`;
   }
 
   #choiceAt(index: number): Choice {

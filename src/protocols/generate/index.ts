@@ -7,7 +7,6 @@ import {
   LateReading,
   type ProtocolRoute,
   type RouteInput,
-  type TokenCount,
 } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import {
@@ -48,8 +47,8 @@ function createRoutes(prefix: ModelPrefix): ProtocolRoute[] {
       path: `${model}:streamGenerateContent`,
       readCall: (input) => readGenerateCall(input, true),
     },
-    countRoute(`${model}:countTokens`),
-    countRoute(`${model}/countTokens`),
+    { ...COUNT_ROUTE, path: `${model}:countTokens` },
+    { ...COUNT_ROUTE, path: `${model}/countTokens` },
     {
       operation: 'list-models',
       method: 'GET',
@@ -65,9 +64,7 @@ function createRoutes(prefix: ModelPrefix): ProtocolRoute[] {
   ];
 }
 
-function countRoute(path: string): ProtocolRoute {
-  return { operation: 'count-tokens', method: 'POST', path, readCall: readCountCall };
-}
+const COUNT_ROUTE = { operation: 'count-tokens', method: 'POST', readCall: readCountCall } as const;
 
 function readGenerateCall(input: RouteInput, stream: boolean): GenerateCall {
   const model = readPathModel(input);
@@ -109,14 +106,11 @@ function readCountCall(input: RouteInput): CountTokensCall {
     get request() {
       return reading.request;
     },
-    writeCount,
+    writeCount: ({ totalTokens, cachedTokens }) =>
+      cachedTokens === undefined
+        ? { totalTokens }
+        : { totalTokens, cachedContentTokenCount: cachedTokens },
   };
-}
-
-function writeCount(count: TokenCount): ReturnType<CountTokensCall['writeCount']> {
-  return count.cachedTokens === undefined
-    ? { totalTokens: count.totalTokens }
-    : { totalTokens: count.totalTokens, cachedContentTokenCount: count.cachedTokens };
 }
 
 /** `alt=sse` asks for events; without it the stream is one JSON array. */

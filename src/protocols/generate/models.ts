@@ -9,10 +9,10 @@ import {
 } from '../../canonical/model.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { RouteInput } from '../protocol.ts';
+import { fieldError } from './schema.ts';
 
 /** `/v1/models` is one path for three protocols: its answers suit every parser. */
-export type ModelPrefix = '/v1' | NativePrefix;
-type NativePrefix = '/v1beta' | '/v1alpha';
+export type ModelPrefix = '/v1' | '/v1beta' | '/v1alpha';
 
 const MAX_PAGE_SIZE = 1000;
 
@@ -67,9 +67,7 @@ function pickPage(
 /** 0 means the service's choice, and more than the largest page means the largest. */
 function readPageSize(text: string | null): number | undefined {
   if (text === null || text === '' || text === '0') return undefined;
-  if (!/^\d+$/.test(text)) {
-    throw invalidRequest('pageSize', 'pageSize must be a whole number, not negative.');
-  }
+  if (!/^\d+$/.test(text)) throw fieldError('pageSize', 'must be a whole number, not negative.');
   return Math.min(Number(text), MAX_PAGE_SIZE);
 }
 
@@ -77,9 +75,10 @@ function readPageToken(text: string | null): number {
   if (text === null || text === '') return 0;
   const position = /^after:(\d{1,9})$/.exec(Buffer.from(text, 'base64url').toString('utf8'));
   if (position === null) {
-    const message =
-      'pageToken is not one this list gave. Leave it out to start from the beginning.';
-    throw invalidRequest('pageToken', message);
+    throw fieldError(
+      'pageToken',
+      'is not one this list gave. Leave it out to start from the beginning.',
+    );
   }
   return Number(position[1]);
 }

@@ -31,14 +31,12 @@ const fieldOfPart = (part: JsonObject) => fieldOf({ contents: [{ parts: [part] }
 const fieldOfConfig = (generationConfig: JsonObject) =>
   fieldOf({ contents: CONTENTS, generationConfig });
 
-test('V112 P069 an absent role is user, and so is the old role function', () => {
-  const { body } = normalize({
-    contents: [{ parts: [{ text: 'x' }] }, { role: 'function', parts: [{ text: 'y' }] }],
-  });
-  expect(body.contents).toEqual([
-    { role: 'user', parts: [{ text: 'x' }] },
-    { role: 'user', parts: [{ text: 'y' }] },
-  ]);
+test.each([undefined, 'function', 'tool'])('V112 P069 the role %s is that of the user', (given) => {
+  const role = given === undefined ? {} : { role: given };
+  const parts = [{ functionResponse: { name: 'f', response: {} } }, { text: 'x' }];
+  const { body, receipt } = normalize({ contents: [{ ...role, parts }] });
+  expect(body.contents).toEqual([{ role: 'user', parts }]);
+  expect(receipt).toEqual([]);
 });
 
 test('snake_case and neutral words become the official spelling at every level', () => {
@@ -392,21 +390,14 @@ test('free-form objects are the client’s own, byte for byte', () => {
   expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
 });
 
-test('base64 with line breaks is joined', () => {
-  const { body } = normalize({
-    contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA\r\nAA==' } }] }],
-  });
-  expect(body.contents).toEqual([
-    { role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAAAA==' } }] },
-  ]);
-});
-
-test('base64 of the URL alphabet or without padding is sent on in the standard form', () => {
-  const data = '-_8';
+test.each([
+  ['with line breaks', 'AAAA\r\nAA==', 'AAAAAA=='],
+  ['of the URL alphabet and without padding', '-_8', '+/8='],
+])('base64 %s is sent on in the standard form', (_form, data, base64) => {
   const { body } = normalize({
     contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data } }] }],
   });
-  expect(body).toMatchObject({ contents: [{ parts: [{ inlineData: { data: '+/8=' } }] }] });
+  expect(body).toMatchObject({ contents: [{ parts: [{ inlineData: { data: base64 } }] }] });
 });
 
 test.each<[JsonObject, string]>([
@@ -555,13 +546,6 @@ test('instructions carry no signature', () => {
   const parts = [{ text: 'Be brief.', thoughtSignature: 'U0lH' }, { thoughtSignature: 'U0lH' }];
   const { body } = normalize({ contents: CONTENTS, systemInstruction: { parts } });
   expect(body.systemInstruction).toEqual({ parts: [{ text: 'Be brief.' }] });
-});
-
-test('results in the role tool are the user’s', () => {
-  const parts = [{ functionResponse: { name: 'f', response: {} } }];
-  const { body, receipt } = normalize({ contents: [...CONTENTS, { role: 'tool', parts }] });
-  expect(body.contents).toMatchObject([{ role: 'user' }, { role: 'user', parts }]);
-  expect(receipt).toEqual([]);
 });
 
 test('"[undefined]" within a schema stands for a keyword or a property that is absent', () => {

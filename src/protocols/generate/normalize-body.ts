@@ -13,7 +13,7 @@ import {
   REQUEST,
   type ValueOf,
 } from '../../wire/generate.ts';
-import { normalizeMessage, type Place } from './schema.ts';
+import { fieldError, normalizeMessage, type Place } from './schema.ts';
 
 type Request = ValueOf<typeof REQUEST>;
 /** A request in the API's own spelling, without what names model, project and cache. */
@@ -37,24 +37,22 @@ export function normalizeBody(body: JsonObject, model: string, receipt: Receipt)
   return normalizeRequest(body, model, { path: '', receipt });
 }
 
-/** A countTokens body: the request it counts, and the field it stands in ('' for the body itself). */
-interface CountBody {
-  readonly body: GenerateBody;
-  readonly wrapperKey: string;
-}
-
 /**
- * As normalizeBody, for a countTokens body: the request itself, or `{generateContentRequest}`.
+ * As normalizeBody, for a countTokens body: the request itself, or `{generateContentRequest}`; and the field it stands
+ * in, '' for the body itself.
  * @throws GatewayError (invalid-request) naming the field.
  */
-export function normalizeCountBody(body: JsonObject, model: string, receipt: Receipt): CountBody {
+export function normalizeCountBody(
+  body: JsonObject,
+  model: string,
+  receipt: Receipt,
+): { readonly body: GenerateBody; readonly wrapperKey: string } {
   const wrapperKey = WRAPPER_KEYS.find((key) => (body[key] ?? null) !== null);
   if (wrapperKey === undefined) {
     return { body: normalizeRequest(body, model, { path: '', receipt }), wrapperKey: '' };
   }
   if ((body.contents ?? null) !== null) {
-    const message = `Send either contents or ${wrapperKey}, not both.`;
-    throw invalidRequest(wrapperKey, message);
+    throw invalidRequest(wrapperKey, `Send either contents or ${wrapperKey}, not both.`);
   }
   for (const [key, value] of Object.entries(body)) {
     if (key === wrapperKey || value === null || (key === 'model' && isSameModel(value, model)))
@@ -66,11 +64,23 @@ export function normalizeCountBody(body: JsonObject, model: string, receipt: Rec
 }
 
 function normalizeRequest(value: JsonValue, model: string, place: Place): GenerateBody {
-  const request = normalizeMessage(value, REQUEST, place);
-  rejectCachedContent(request, place);
-  noteRoutingFields(request, model, place);
-  const { model: _model, project: _project, cachedContent: _none, ...body } = request;
-  body.contents = normalizeContents(request.contents ?? [], place);
+  const { model: named, project, cachedContent, ...body } = normalizeMessage(value, REQUEST, place);
+  // An empty name names no cache: what proto JSON writes for a field that was never set.
+  if (cachedContent) {
+    const message =
+      'cachedContent is not supported: a cache belongs to one upstream account. Send the content itself; requests of one session stay on one account and are cached implicitly.';
+    throw invalidRequest(memberPath(place.path, 'cachedContent'), message, 'unsupported');
+  }
+  // The path names the model and the pool names the project; a body saying otherwise is overruled.
+  if (named !== undefined && !isSameModel(named, model)) {
+    const path = memberPath(place.path, 'model');
+    place.receipt.add('dropped', path, told`The model is the one in the path.`);
+  }
+  if (project !== undefined) {
+    const path = memberPath(place.path, 'project');
+    place.receipt.add('dropped', path, told`The project is the one of the account that is used.`);
+  }
+  body.contents = normalizeContents(body.contents ?? [], place);
   const { generationConfig: config, systemInstruction, tools } = body;
   if (config !== undefined) body.generationConfig = normalizeGenerationConfig(config, place);
   if (systemInstruction !== undefined) normalizeInstruction(systemInstruction, body, place);
@@ -79,26 +89,6 @@ function normalizeRequest(value: JsonValue, model: string, place: Place): Genera
     if (body.tools.length === 0) delete body.tools;
   }
   return body;
-}
-
-/** An empty name names no cache: what proto JSON writes for a field that was never set. */
-function rejectCachedContent({ cachedContent }: Request, place: Place): void {
-  if (!cachedContent) return;
-  const message =
-    'cachedContent is not supported: a cache belongs to one upstream account. Send the content itself; requests of one session stay on one account and are cached implicitly.';
-  throw invalidRequest(memberPath(place.path, 'cachedContent'), message, 'unsupported');
-}
-
-/** The path names the model and the pool names the project; a body saying otherwise is overruled. */
-function noteRoutingFields(request: Request, model: string, place: Place): void {
-  if (request.model !== undefined && !isSameModel(request.model, model)) {
-    const path = memberPath(place.path, 'model');
-    place.receipt.add('dropped', path, told`The model is the one in the path.`);
-  }
-  if (request.project !== undefined) {
-    const path = memberPath(place.path, 'project');
-    place.receipt.add('dropped', path, told`The project is the one of the account that is used.`);
-  }
 }
 
 function isSameModel(value: JsonValue, model: string): boolean {
@@ -112,18 +102,12 @@ function isSameModel(value: JsonValue, model: string): boolean {
 function normalizeGenerationConfig(config: Config, { path: parent, receipt }: Place): Config {
   const path = memberPath(parent, 'generationConfig');
   const empty = config.stopSequences?.indexOf('') ?? -1;
-  if (empty >= 0) {
-    const field = `${path}.stopSequences[${empty}]`;
-    throw invalidRequest(field, `${field} must not be empty.`);
-  }
+  if (empty >= 0) throw fieldError(`${path}.stopSequences[${empty}]`, 'must not be empty.');
   const { responseFormat = [], ...rest } = config;
   const result = { ...rest };
   for (const [index, format] of responseFormat.entries()) {
-    foldFormat(
-      format,
-      { config: rest, result },
-      { path: `${path}.responseFormat[${index}]`, receipt },
-    );
+    const place = { path: `${path}.responseFormat[${index}]`, receipt };
+    foldFormat(format, { config: rest, result }, place);
   }
   if (result.responseSchema !== undefined && result.responseJsonSchema !== undefined) {
     delete result.responseSchema;
@@ -183,7 +167,7 @@ function normalizeContents(
     }
   }
   if (result.length > 0) return result;
-  throw invalidRequest(path, `${path} must hold at least one content.`, 'missing-field');
+  throw fieldError(path, 'must hold at least one content.', 'missing-field');
 }
 
 /** What stands for a last user content of nothing but empty text: without it the model would be last. */
@@ -193,11 +177,8 @@ function standIn(before: Content | undefined, place: Place): Content[] {
     throw invalidRequest(field, `${place.path} holds nothing but empty text.`);
   }
   if (before.role === 'user') return [];
-  place.receipt.add(
-    'approximated',
-    place.path,
-    told`A user turn "\u2026" stands for the empty last one.`,
-  );
+  const reason = told`A user turn "\u2026" stands for the empty last one.`;
+  place.receipt.add('approximated', place.path, reason);
   return [{ role: 'user', parts: [{ text: '…' }] }];
 }
 
@@ -220,9 +201,8 @@ function normalizeInstruction(
 function readRole(content: Content, place: Place): string {
   const role = ROLES.get(content.role ?? '');
   if (role !== undefined) return role;
-  const path = `${place.path}.role`;
-  const message = `${path} must be user or model; instructions go into systemInstruction.`;
-  throw invalidRequest(path, message);
+  const text = 'must be user or model; instructions go into systemInstruction.';
+  throw fieldError(`${place.path}.role`, text);
 }
 
 /** The role that alone can have said all of these parts; undefined when any could be of both. */
@@ -254,8 +234,7 @@ function checkOwners(parts: readonly Part[], role: string, place: Place): void {
 /** The parts of one content, without empty text. @throws GatewayError (invalid-request) */
 export function normalizeParts({ parts = [] }: Content, { path }: Place): Part[] {
   if (parts.length === 0) {
-    const field = `${path}.parts`;
-    throw invalidRequest(field, `${field} must hold at least one part.`, 'missing-field');
+    throw fieldError(`${path}.parts`, 'must hold at least one part.', 'missing-field');
   }
   const result: Part[] = [];
   for (const [index, part] of parts.entries()) {
@@ -268,20 +247,18 @@ export function normalizeParts({ parts = [] }: Content, { path }: Place): Part[]
 function normalizePart(part: Part, path: string): Part | undefined {
   const [field, second] = PART_DATA_FIELDS.filter((name) => part[name] !== undefined);
   if (field !== undefined && second !== undefined) {
-    const message = `${path} holds both ${field} and ${second}; a part holds one.`;
-    throw invalidRequest(path, message);
+    throw fieldError(path, `holds both ${field} and ${second}; a part holds one.`);
   }
   const isSigned = part.thoughtSignature !== undefined;
   if (field === undefined) {
     if (isSigned) return { text: '', ...part };
-    const message = `${path} must hold one of ${PART_DATA_FIELDS.join(', ')}.`;
-    throw invalidRequest(path, message, 'missing-field');
+    throw fieldError(path, `must hold one of ${PART_DATA_FIELDS.join(', ')}.`, 'missing-field');
   }
   if (part.text === '' && !isSigned) return undefined;
   for (const [index, media] of (part.functionResponse?.parts ?? []).entries()) {
     if ((media.inlineData === undefined) !== (media.fileData === undefined)) continue;
-    const place = `${path}.functionResponse.parts[${index}]`;
-    throw invalidRequest(place, `${place} must hold either inlineData or fileData.`);
+    const text = 'must hold either inlineData or fileData.';
+    throw fieldError(`${path}.functionResponse.parts[${index}]`, text);
   }
   return part;
 }
@@ -312,7 +289,7 @@ function refuseNameless(tools: readonly Tool[], path: string): void {
   const index = tools.findIndex(({ functionDeclarations = [] }) => functionDeclarations.length > 0);
   if (index === -1) return;
   const name = `${path}[${index}].functionDeclarations[0].name`;
-  throw invalidRequest(name, `${name} is required: every function has a name.`, 'missing-field');
+  throw fieldError(name, 'is required: every function has a name.', 'missing-field');
 }
 
 /** Clients unsure of the right word send several: one search is left, the first one's options win. */

@@ -16,13 +16,13 @@ import type {
   OutputModality,
   Part,
   ReasoningAmount,
+  Signature,
   TextPart,
   Tool,
   ToolChoice,
   ToolResultContent,
   Turn,
 } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import {
   type DECLARATION,
@@ -59,10 +59,10 @@ export function readRequest(body: GenerateBody, receipt: Receipt): CanonicalRequ
     stopSequences: config.stopSequences ?? [],
     choices: config.candidateCount ?? 1,
     ...readConfig(config, receipt),
-    safety: (body.safetySettings ?? []).map(({ category = '', threshold = '' }) => ({
-      category,
-      threshold,
-    })),
+    safety: (body.safetySettings ?? []).map((setting) => {
+      const { category = '', threshold = '' } = setting;
+      return { category, threshold };
+    }),
     serviceTier: body.serviceTier,
     clientNames: clientNamesOf(config),
   };
@@ -125,15 +125,13 @@ function readTurns({ contents = [] }: GenerateBody, receipt: Receipt): Turn[] {
       const path = `contents[${turnIndex}].parts[${partIndex}]`;
       const position = `${turnIndex}_${partIndex}`;
       const read = readPart(part, { callIds, position, place: { path, receipt } });
-      if (read !== undefined) parts.push(...splitUnsigned(read));
+      if (read === undefined) continue;
+      // A signature vouches for the text it stands on, as it is.
+      const isSplit = read.kind === 'text' && read.signature === undefined;
+      parts.push(...(isSplit ? splitInlineImages(read) : [read]));
     }
     return { role, parts };
   });
-}
-
-/** A signature vouches for the text it stands on, as it is. */
-function splitUnsigned(part: Part): readonly Part[] {
-  return part.kind === 'text' && part.signature === undefined ? splitInlineImages(part) : [part];
 }
 
 function readTools(tool: NativeTool, index: number): Tool[] {
@@ -145,8 +143,6 @@ function readTools(tool: NativeTool, index: number): Tool[] {
     const { excludeDomains: blockedDomains = [] } = tool.googleSearch;
     const search = { kind: 'web-search', path: `${path}.googleSearch` } as const;
     tools.push(blockedDomains.length === 0 ? search : { ...search, blockedDomains });
-  } else if (tool.googleSearchRetrieval !== undefined) {
-    tools.push({ kind: 'web-search', path: `${path}.googleSearchRetrieval` });
   }
   if (tool.urlContext !== undefined) {
     tools.push({ kind: 'url-context', path: `${path}.urlContext` });
@@ -164,15 +160,10 @@ function readDeclaration(declaration: ValueOf<typeof DECLARATION>, path: string)
     kind: 'function',
     name,
     description,
-    parameters: asSchema(schema) ?? parameters,
+    parameters: schema ?? parameters,
     path,
     parametersPath: `${path}.${schemaKey}`,
   };
-}
-
-/** Checked when the body was normalised; anything else says nothing. */
-function asSchema(value: JsonValue | undefined): JsonObject | boolean | undefined {
-  return typeof value === 'boolean' || isJsonObject(value) ? value : undefined;
 }
 
 /** It is a choice among functions alone: the tools the upstream runs stay allowed. */
@@ -217,26 +208,48 @@ interface PartContext {
 
 /** The canonical part; undefined for a part that holds nothing canonical can say. */
 function readPart(part: NativePart, context: PartContext): Part | undefined {
-  const { thoughtSignature: signature, functionCall: call, functionResponse: response } = part;
+  const { functionCall: call, functionResponse: response } = part;
+  const signatureOn = (on: NonNullable<Signature['on']>): Signature | undefined =>
+    readPartSignature(part.thoughtSignature, on);
   const transcript = part.audioTranscription?.text;
   const text = part.text ?? (typeof transcript === 'string' ? transcript : undefined);
   if (text !== undefined) {
     const kind = part.thought === true ? 'thinking' : 'text';
-    return { kind, text, signature: readPartSignature(signature, kind) };
+    return { kind, text, signature: signatureOn(kind) };
   }
   const media = readMedia(part, context.place);
-  if (media !== undefined) return { ...media, signature: readPartSignature(signature, 'media') };
+  if (media !== undefined) return { ...media, signature: signatureOn('media') };
   if (call !== undefined) {
-    return {
-      kind: 'tool-call',
-      id: context.callIds.call(call.id, call.name, context.position),
-      name: call.name,
-      input: call.args ?? {},
-      signature: readPartSignature(signature, 'tool-call'),
-    };
+    const { name, args: input = {} } = call;
+    const id = context.callIds.call(call.id, name, context.position);
+    return { kind: 'tool-call', id, name, input, signature: signatureOn('tool-call') };
   }
   if (response !== undefined) return readResponse(response, context);
-  return readCodePart(part) ?? readServerTool(part, context);
+  return readServerSide(part, context.position, signatureOn('text'));
+}
+
+/** Code the model ran, its result, and traces of tools the upstream ran. */
+function readServerSide(
+  part: NativePart,
+  position: string,
+  signature: Signature | undefined,
+): Part | undefined {
+  const { executableCode: code, codeExecutionResult: result, toolCall, toolResponse } = part;
+  if (code !== undefined) {
+    const language = (code.language ?? 'PYTHON').toLowerCase();
+    return { kind: 'code', id: code.id, language, code: code.code, signature };
+  }
+  if (result !== undefined) {
+    const outcome = OUTCOMES.get(result.outcome) ?? 'failed';
+    return { kind: 'code-result', id: result.id, outcome, output: result.output ?? '', signature };
+  }
+  if (toolCall !== undefined) {
+    const { id = `server_${position}`, toolType: name = '', args: input = {} } = toolCall;
+    return { kind: 'server-tool-call', id, name, input };
+  }
+  if (toolResponse === undefined) return undefined;
+  const { id: callId = '', toolType: name = '', response = {} } = toolResponse;
+  return { kind: 'server-tool-result', callId, name, text: JSON.stringify(response) };
 }
 
 /** `MEDIA_RESOLUTION_LOW` or `LOW`; undefined for unspecified and unknown values. */
@@ -250,10 +263,10 @@ function readMedia(
 ): MediaPart | undefined {
   const { inlineData: inline, fileData: file, mediaResolution } = owner;
   const mediaType = (inline ?? file)?.mimeType;
-  let source: MediaSource;
-  if (inline !== undefined) source = { kind: 'base64', base64: inline.data };
-  else if (file === undefined) return undefined;
-  else source = { kind: 'file', uri: file.fileUri, path: `${path}.fileData.fileUri` };
+  const source: MediaSource | undefined = inline
+    ? { kind: 'base64', base64: inline.data }
+    : file && { kind: 'file', uri: file.fileUri, path: `${path}.fileData.fileUri` };
+  if (source === undefined) return undefined;
   const level = mediaResolution?.level;
   if (level?.endsWith('ULTRA_HIGH') === true) {
     receipt.add('approximated', `${path}.mediaResolution`, told`Sent as high.`);
@@ -292,50 +305,13 @@ function readResponse(native: ValueOf<typeof FUNCTION_RESPONSE>, context: PartCo
   return { kind: 'tool-result', callId, name, content, isError };
 }
 
-function readCodePart(part: NativePart): Part | undefined {
-  const { executableCode: code, codeExecutionResult: result } = part;
-  const signature = readPartSignature(part.thoughtSignature, 'text');
-  if (code !== undefined) {
-    const language = (code.language ?? 'PYTHON').toLowerCase();
-    return { kind: 'code', id: code.id, language, code: code.code, signature };
-  }
-  if (result === undefined) return undefined;
-  const outcome = OUTCOMES.get(result.outcome) ?? 'failed';
-  return { kind: 'code-result', id: result.id, outcome, output: result.output ?? '', signature };
-}
-
-function readServerTool(
-  { toolCall: call, toolResponse: response }: NativePart,
-  { position }: PartContext,
-): Part | undefined {
-  if (call !== undefined) {
-    const { id = `server_${position}`, toolType: name = '', args: input = {} } = call;
-    return { kind: 'server-tool-call', id, name, input };
-  }
-  if (response === undefined) return undefined;
-  const { id: callId = '', toolType: name = '', response: answer = {} } = response;
-  return { kind: 'server-tool-result', callId, name, text: JSON.stringify(answer) };
-}
-
-type ConfigFields = Pick<
-  CanonicalRequest,
-  | 'sampling'
-  | 'maxOutputTokens'
-  | 'reasoning'
-  | 'outputFormat'
-  | 'outputModalities'
-  | 'image'
-  | 'speech'
-  | 'mediaResolution'
->;
-
 const MODALITIES: ReadonlyMap<string, OutputModality> = new Map([
   ['TEXT', 'text'],
   ['IMAGE', 'image'],
   ['AUDIO', 'audio'],
 ]);
 
-function readConfig(config: Config, receipt: Receipt): ConfigFields {
+function readConfig(config: Config, receipt: Receipt) {
   const { thinkingConfig: thinking = {}, logprobs: alternatives = 0 } = config;
   return {
     sampling: {
@@ -367,7 +343,7 @@ function readAmount({
 }
 
 function readOutputFormat(config: Config): OutputFormat {
-  const schema = asSchema(config.responseJsonSchema) ?? config.responseSchema;
+  const schema = config.responseJsonSchema ?? config.responseSchema;
   const { responseMimeType: mimeType } = config;
   if (mimeType === 'text/x.enum' && typeof schema === 'object') return { kind: 'enum', schema };
   if (schema !== undefined) return { kind: 'json-schema', schema };

@@ -16,7 +16,7 @@ interface Joined {
 }
 
 /** A single answer stays as it is. Of several the parts are put together, of everything else the last word counts. */
-export function joinAnswers(answers: readonly JsonObject[]): JsonObject {
+function joinAnswers(answers: readonly JsonObject[]): JsonObject {
   const [first = {}, ...rest] = answers;
   if (rest.length === 0) return first;
   const joined = new Map<number, Joined>();
@@ -125,40 +125,31 @@ function declaredNames({ tools = [] }: GenerateBody): ReadonlySet<string | undef
 
 /** Frames share values with those before them: what changes is copied. */
 function renameCalls(frame: JsonObject, rename: (name: string) => string): JsonObject {
+  const candidates = objectsIn(frame.candidates);
+  if (!candidates.some(hasCall)) return frame;
   let isChanged = false;
-  const renamePart = (part: JsonValue): JsonValue => {
-    if (!isJsonObject(part) || !isJsonObject(part.functionCall)) return part;
+  const renamePart = (part: JsonObject): JsonObject => {
+    if (!isJsonObject(part.functionCall)) return part;
     const { name } = part.functionCall;
     const renamed = typeof name === 'string' ? rename(name) : name;
     if (renamed === undefined || renamed === name) return part;
     isChanged = true;
     return { ...part, functionCall: { ...part.functionCall, name: renamed } };
   };
-  const renameIn = (candidate: JsonValue): JsonValue => {
-    if (!isJsonObject(candidate) || !isJsonObject(candidate.content)) return candidate;
-    const { content } = candidate;
-    if (!Array.isArray(content.parts)) return candidate;
-    return { ...candidate, content: { ...content, parts: content.parts.map(renamePart) } };
-  };
-  const { candidates } = frame;
-  if (!Array.isArray(candidates) || !candidates.some(hasCall)) return frame;
-  const renamed = candidates.map(renameIn);
+  const renamed = candidates.map((candidate) => {
+    const content = contentOf(candidate);
+    const parts = objectsIn(content.parts).map(renamePart);
+    return hasCall(candidate) ? { ...candidate, content: { ...content, parts } } : candidate;
+  });
   return isChanged ? { ...frame, candidates: renamed } : frame;
 }
 
-function hasCall(candidate: JsonValue): boolean {
-  if (!isJsonObject(candidate)) return false;
-  const { parts } = contentOf(candidate);
-  return objectsIn(parts).some(({ functionCall }) => functionCall !== undefined);
+function hasCall(candidate: JsonObject): boolean {
+  return objectsIn(contentOf(candidate).parts).some((part) => part.functionCall !== undefined);
 }
 
 /** What clients take for the end of a good answer; every other reason says itself that something is wrong. */
 const GOOD_ENDS: ReadonlySet<unknown> = new Set(['STOP', 'MAX_TOKENS']);
-
-interface RelayedFrame {
-  readonly frame: JsonObject;
-  readonly text: string;
-}
 
 /**
  * A frame with a good end waits with what comes behind it (counts, sources) for the end of the answer, and is sent
@@ -166,7 +157,7 @@ interface RelayedFrame {
  */
 function createRelayWriter(kind: FramingKind): RelayWriter {
   const framing = new Framing(kind);
-  let ending: RelayedFrame[] = [];
+  let ending: { readonly frame: JsonObject; readonly text: string }[] = [];
   /** True when the last frame went out as it came. */
   let isVerbatim = false;
   const release = (): string => {
@@ -194,9 +185,7 @@ function createRelayWriter(kind: FramingKind): RelayWriter {
         framing.element(JSON.stringify(repairAnswer(withoutGoodEnd(frame)))),
       );
       ending = [];
-      return (
-        rest.join('') + framing.element(JSON.stringify(writeError(error).body)) + framing.end()
-      );
+      return rest.join('') + framing.error(error);
     },
     keepAlive: () => framing.keepAlive(),
   };
@@ -209,26 +198,22 @@ function writeFrame(frame: JsonObject, text: string): string {
 }
 
 function hasGoodEnd({ candidates }: JsonObject): boolean {
-  return (
-    Array.isArray(candidates) &&
-    candidates.some((it) => isJsonObject(it) && GOOD_ENDS.has(it.finishReason))
-  );
+  return objectsIn(candidates).some(({ finishReason }) => GOOD_ENDS.has(finishReason));
 }
 
 /** True when an answer still says something: another one of several may have ended. */
 function goesOn({ candidates }: JsonObject): boolean {
-  return Array.isArray(candidates) && candidates.some(hasParts);
+  return objectsIn(candidates).some(hasParts);
 }
 
 function withoutGoodEnd(frame: JsonObject): JsonObject {
-  const { candidates } = frame;
-  if (!Array.isArray(candidates)) return frame;
-  const open = candidates.map((candidate) => {
-    if (!isJsonObject(candidate) || !GOOD_ENDS.has(candidate.finishReason)) return candidate;
+  if (!hasGoodEnd(frame)) return frame;
+  const candidates = objectsIn(frame.candidates).map((candidate) => {
+    if (!GOOD_ENDS.has(candidate.finishReason)) return candidate;
     const { finishReason: _reason, finishMessage: _message, ...rest } = candidate;
     return rest;
   });
-  return { ...frame, candidates: open };
+  return { ...frame, candidates };
 }
 
 /**

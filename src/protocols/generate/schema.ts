@@ -1,6 +1,6 @@
 // Reads proto JSON by the field tables: any accepted spelling in, the official one out.
 
-import { type GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { type ErrorReason, type GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { type ClientNames, memberPath, NotedMemo, type Receipt } from '../../canonical/receipt.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { isSignatureValue, readCarrier, writeCarrier } from '../../canonical/signatures.ts';
@@ -55,8 +55,7 @@ function normalizeObject(value: JsonValue, message: MessageField, place: Place):
   }
   for (const name of message.needed) {
     if ((result[name] ?? '') !== '') continue;
-    const path = memberPath(place.path, name);
-    throw invalidRequest(path, `${path} is required.`, 'missing-field');
+    throw fieldError(memberPath(place.path, name), 'is required.', 'missing-field');
   }
   return result;
 }
@@ -106,12 +105,18 @@ function normalizeValue(raw: JsonValue, field: Field, place: Place): JsonValue |
     case 'signature':
       return normalizeSignature(raw, place);
     case 'schema':
-      return normalizeSchema(raw, place);
-    case 'object':
+      if (!isJsonObject(raw)) throw wrongType(place, 'a schema object');
+      return spellSchema(raw, place, 0);
     case 'json-schema':
-    case 'string-map':
-      checkFreeForm(raw, field.kind, place);
+      if (typeof raw !== 'boolean' && !isJsonObject(raw)) throw wrongType(place, 'an object');
       return raw;
+    case 'object':
+      if (!isJsonObject(raw)) throw wrongType(place, 'an object');
+      return raw;
+    case 'string-map':
+      if (!isJsonObject(raw)) throw wrongType(place, 'an object');
+      if (Object.values(raw).every((value) => typeof value === 'string')) return raw;
+      throw wrongType(place, 'an object of strings');
     case 'message':
       if (typeof raw === 'string' && field === CONTENT) return { parts: [{ text: raw }] };
       return normalizeObject(raw, field, place);
@@ -122,35 +127,30 @@ function normalizeValue(raw: JsonValue, field: Field, place: Place): JsonValue |
   }
 }
 
+const normalizedLists = new NotedMemo<JsonValue[]>();
+
 /** A lone value is taken as a list of one, as the service's own parser does for messages. */
-function normalizeList(
-  raw: JsonValue,
-  field: ListField,
-  { path, receipt: given }: Place,
-): JsonValue[] {
-  if (!Array.isArray(raw)) return normalizeItems(raw, field, { path, receipt: given });
-  return normalizedLists.get(raw, { variant: path, receipt: given }, (receipt) =>
-    shareAs(raw, normalizeItems(raw, field, { path, receipt })),
+function normalizeList(raw: JsonValue, { items }: ListField, place: Place): JsonValue[] {
+  const { path } = place;
+  if (!Array.isArray(raw)) return normalizeItem(raw, items, place);
+  return normalizedLists.get(raw, { variant: path, receipt: place.receipt }, (receipt) =>
+    shareAs(
+      raw,
+      raw.flatMap((value, index) =>
+        normalizeItem(value, items, { path: `${path}[${index}]`, receipt }),
+      ),
+    ),
   );
 }
 
-const normalizedLists = new NotedMemo<JsonValue[]>();
-
-function normalizeItems(
-  raw: JsonValue,
-  { items }: ListField,
-  { path, receipt }: Place,
-): JsonValue[] {
-  const result: JsonValue[] = [];
-  for (const [index, value] of (Array.isArray(raw) ? raw : [raw]).entries()) {
-    const inner = { path: Array.isArray(raw) ? `${path}[${index}]` : path, receipt };
-    if (value === UNDEFINED_TEXT) receipt.add('repaired', inner.path, ABSENT);
-    else {
-      const normalized = normalizeValue(value, items, inner);
-      if (normalized !== undefined) result.push(normalized);
-    }
+/** A list of it; an empty one for what stands for an absent value. */
+function normalizeItem(raw: JsonValue, field: Field, place: Place): JsonValue[] {
+  if (raw === UNDEFINED_TEXT) {
+    place.receipt.add('repaired', place.path, ABSENT);
+    return [];
   }
-  return result;
+  const normalized = normalizeValue(raw, field, place);
+  return normalized === undefined ? [] : [normalized];
 }
 
 /** Proto JSON writes 64-bit integers as strings and takes strings for every number. */
@@ -161,8 +161,7 @@ function normalizeNumber(raw: JsonValue, kind: NumberField, place: Place): numbe
   if (value === undefined || !Number.isFinite(value)) throw wrongType(place, expected);
   if (kind.kind === 'integer' && !Number.isInteger(value)) throw wrongType(place, expected);
   if (value < kind.min || value > kind.max) {
-    const range = `from ${kind.min} to ${kind.max}`;
-    throw invalidRequest(place.path, `${place.path} must be ${expected} ${range}.`);
+    throw fieldError(place.path, `must be ${expected} from ${kind.min} to ${kind.max}.`);
   }
   return value;
 }
@@ -175,7 +174,7 @@ function normalizeEnum(raw: JsonValue, { values, numbered }: EnumField, place: P
   const value = named.toUpperCase();
   if (values === undefined || values.includes(value)) return value;
   const known = values.filter((word) => !word.endsWith('_UNSPECIFIED')).join(', ');
-  throw invalidRequest(place.path, `${place.path} must be one of ${known}.`);
+  throw fieldError(place.path, `must be one of ${known}.`);
 }
 
 function normalizeBase64(raw: JsonValue, place: Place): string {
@@ -183,20 +182,7 @@ function normalizeBase64(raw: JsonValue, place: Place): string {
   const text = tidyBase64(raw);
   if (text !== undefined) return text;
   const hint = raw.startsWith('data:') ? ' Send only what follows the comma of the data URI.' : '';
-  throw invalidRequest(place.path, `${place.path} is not valid base64.${hint}`);
-}
-
-function checkFreeForm(
-  raw: JsonValue,
-  kind: 'object' | 'json-schema' | 'string-map',
-  place: Place,
-): void {
-  if (kind === 'json-schema' && typeof raw === 'boolean') return;
-  if (!isJsonObject(raw)) throw wrongType(place, 'an object');
-  if (kind !== 'string-map') return;
-  for (const value of Object.values(raw)) {
-    if (typeof value !== 'string') throw wrongType(place, 'an object of strings');
-  }
+  throw fieldError(place.path, `is not valid base64.${hint}`);
 }
 
 /** Deeper schemas than this are left as they are; no upstream takes them. */
@@ -207,15 +193,9 @@ const UNDEFINED_TEXT = '[undefined]';
 const ABSENT = told`"${UNDEFINED_TEXT}" stands for an absent value.`;
 
 /**
- * The same schema with snake_case Schema keys in camelCase, without what stands for absent values. The value itself is returned when
- * nothing has to change, so keyword cleaning elsewhere sees what the client sent.
- * @throws GatewayError (invalid-request) when it is not an object.
+ * The same schema with snake_case Schema keys in camelCase, without what stands for absent values. The value itself is
+ * returned when nothing has to change, so keyword cleaning elsewhere sees what the client sent.
  */
-function normalizeSchema(raw: JsonValue, place: Place): JsonValue {
-  if (!isJsonObject(raw)) throw wrongType(place, 'a schema object');
-  return spellSchema(raw, place, 0);
-}
-
 function spellSchema(schema: JsonValue, place: Place, depth: number): JsonValue {
   if (!isJsonObject(schema) || depth > MAX_DEPTH) return schema;
   const spell = (inner: JsonValue): JsonValue => spellSchema(inner, place, depth + 1);
@@ -258,6 +238,11 @@ export interface Place {
   /** Path in the client's own spelling; '' for the body itself. */
   readonly path: string;
   readonly receipt: Receipt;
+}
+
+/** A 400 worded `<path> <what is wrong>`. */
+export function fieldError(path: string, text: string, reason?: ErrorReason): GatewayError {
+  return invalidRequest(path, `${path} ${text}`, reason);
 }
 
 /** The error for a value of the wrong JSON type. */

@@ -1,5 +1,6 @@
 // Canonical events as the text of a streamed answer.
 
+import type { GatewayError } from '../../canonical/error.ts';
 import { type BlockOpening, type CanonicalEvent, readCallInput } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
@@ -92,9 +93,7 @@ export class EventWriter implements StreamWriter {
       case 'finish':
         return this.#finish(event) + this.#framing.end();
       case 'error':
-        return (
-          this.#framing.element(JSON.stringify(writeError(event.error).body)) + this.#framing.end()
-        );
+        return this.#framing.error(event.error);
       default:
         return event satisfies never;
     }
@@ -217,6 +216,11 @@ export class Framing {
     if (!this.#isArray || this.#isClosed) return '';
     this.#isClosed = true;
     return this.#isOpen ? ']' : '[]';
+  }
+
+  /** Closes the stream. */
+  error(error: GatewayError): string {
+    return this.element(JSON.stringify(writeError(error).body)) + this.end();
   }
 
   keepAlive(): string {

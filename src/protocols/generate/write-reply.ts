@@ -79,12 +79,12 @@ export function writeBlock(block: ReplyBlock): JsonObject {
     case 'media':
       return { inlineData: { mimeType: block.mediaType, data: block.base64 } };
     case 'code': {
-      const language = block.language.toUpperCase();
-      return { executableCode: { ...writeId(block.id), language, code: block.code } };
+      const code = { language: block.language.toUpperCase(), code: block.code };
+      return { executableCode: withId(block.id, code) };
     }
     case 'code-result': {
-      const outcome = OUTCOMES[block.outcome];
-      return { codeExecutionResult: { ...writeId(block.id), outcome, output: block.output } };
+      const result = { outcome: OUTCOMES[block.outcome], output: block.output };
+      return { codeExecutionResult: withId(block.id, result) };
     }
     default:
       return block satisfies never;
@@ -97,17 +97,15 @@ export function signPart(part: JsonObject, signature: Signature | undefined): Js
     : { ...part, thoughtSignature: writePartSignature(signature) };
 }
 
-function writeId(id: string | undefined): JsonObject {
-  return id === undefined ? {} : { id };
+function withId(id: string | undefined, members: JsonObject): JsonObject {
+  return id === undefined ? members : { id, ...members };
 }
 
 /**
- * The candidate's `avgLogprobs` and `logprobsResult`; nothing when the upstream gave none.
+ * The candidate's `avgLogprobs` and `logprobsResult`.
  * Source: ai.google.dev, "GenerateContent API reference", `LogprobsResult`.
  */
-function writeLogprobs(logprobs: Logprobs | undefined): JsonObject {
-  if (logprobs === undefined) return {};
-  const { average, tokens } = logprobs;
+function writeLogprobs({ average, tokens }: Logprobs): JsonObject {
   const written: JsonObject = average === undefined ? {} : { avgLogprobs: average };
   if (tokens.length === 0) return written;
   const result: JsonObject = { chosenCandidates: tokens.map(writeToken) };
@@ -124,62 +122,51 @@ function writeToken({ token, id, logprob }: RatedToken): JsonObject {
 }
 
 /** There is no finish reason for tool calls, nor for stop sequences: both are STOP. */
-const FINISH_REASONS: Readonly<Record<Exclude<FinishReason, 'prompt-blocked'>, string>> = {
+const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   stop: 'STOP',
   'tool-calls': 'STOP',
   'stop-sequence': 'STOP',
   'max-tokens': 'MAX_TOKENS',
   safety: 'SAFETY',
+  'prompt-blocked': 'OTHER',
 };
 
 /** More exact words an upstream of this family may have used for the same ending. */
-const EXACT_REASONS: Readonly<Record<string, FinishReason>> = {
-  LANGUAGE: 'stop',
-  OTHER: 'stop',
-  RECITATION: 'safety',
-  BLOCKLIST: 'safety',
-  PROHIBITED_CONTENT: 'safety',
-  SPII: 'safety',
-  IMAGE_SAFETY: 'safety',
-  IMAGE_PROHIBITED_CONTENT: 'safety',
-  IMAGE_RECITATION: 'safety',
-  ESCALATION: 'safety',
-  MODEL_ARMOR: 'safety',
+const EXACT_REASONS: Readonly<Partial<Record<FinishReason, ReadonlySet<string>>>> = {
+  stop: new Set(['LANGUAGE', 'OTHER']),
+  safety: new Set([
+    ...['RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'],
+    ...['IMAGE_PROHIBITED_CONTENT', 'IMAGE_RECITATION', 'ESCALATION', 'MODEL_ARMOR'],
+  ]),
 };
 
 const BLOCK_REASONS = new Set([
-  'SAFETY',
-  'OTHER',
-  'BLOCKLIST',
-  'PROHIBITED_CONTENT',
-  'IMAGE_SAFETY',
-  'MODEL_ARMOR',
+  ...['SAFETY', 'OTHER', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'IMAGE_SAFETY', 'MODEL_ARMOR'],
   'JAILBREAK',
 ]);
 
 /** The candidate's `finishReason` and `finishMessage`, and what is known of the whole choice. */
 export function writeFinish(end: ChoiceEnd): JsonObject {
-  const finish: JsonObject = { finishReason: writeReason(end), ...writeLogprobs(end.logprobs) };
-  if (end.message !== undefined) finish.finishMessage = end.message;
-  return finish;
+  const { logprobs, message } = end;
+  return {
+    finishReason: writeReason(end),
+    ...(logprobs && writeLogprobs(logprobs)),
+    ...(message !== undefined && { finishMessage: message }),
+  };
 }
 
 /** The answer's `promptFeedback` when the prompt itself was refused. */
-export function writePromptFeedback(end: ChoiceEnd): JsonObject {
-  const raw = end.rawReason ?? '';
-  const feedback: JsonObject = { blockReason: BLOCK_REASONS.has(raw) ? raw : 'OTHER' };
-  if (end.message !== undefined) feedback.blockReasonMessage = end.message;
-  return feedback;
+export function writePromptFeedback({ rawReason = '', message }: ChoiceEnd): JsonObject {
+  const blockReason = BLOCK_REASONS.has(rawReason) ? rawReason : 'OTHER';
+  return message === undefined ? { blockReason } : { blockReason, blockReasonMessage: message };
 }
 
-function writeReason(end: ChoiceEnd): string {
-  const raw = end.rawReason ?? '';
-  if (Object.hasOwn(EXACT_REASONS, raw) && EXACT_REASONS[raw] === end.reason) return raw;
-  return end.reason === 'prompt-blocked' ? 'OTHER' : FINISH_REASONS[end.reason];
+function writeReason({ reason, rawReason = '' }: ChoiceEnd): string {
+  return EXACT_REASONS[reason]?.has(rawReason) === true ? rawReason : FINISH_REASONS[reason];
 }
 
 /** A text the citations may lie in; the texts of one choice, in order, are its whole text. */
-export interface CitedText {
+interface CitedText {
   readonly text: string;
   /** Index into the content's parts; absent in streams, where offsets count from the first text. */
   readonly partIndex?: number;
@@ -194,27 +181,26 @@ const STATUSES: Readonly<Record<FetchedPage['outcome'], string>> = {
 
 /** The fields of a candidate that tell of searches and pages. */
 export function writeGrounding(grounding: GroundingEvent, texts: readonly CitedText[]): JsonObject {
-  const { queries, sources, pages } = grounding;
+  const { queries, sources, citations, pages } = grounding;
   return {
     ...(queries.length + sources.length > 0 && {
-      groundingMetadata: writeSearch(grounding, texts),
+      groundingMetadata: {
+        webSearchQueries: [...queries],
+        groundingChunks: sources.map(({ url, title }) => ({ web: { uri: url, title } })),
+        groundingSupports: citations.map((citation) => ({
+          segment: writeSegment(citation, texts),
+          groundingChunkIndices: [...citation.sources],
+        })),
+      },
     }),
-    ...(pages !== undefined && { urlContextMetadata: { urlMetadata: pages.map(writePage) } }),
-  };
-}
-
-function writePage({ url, outcome }: FetchedPage): JsonObject {
-  return { retrievedUrl: url, urlRetrievalStatus: STATUSES[outcome] };
-}
-
-function writeSearch(grounding: GroundingEvent, texts: readonly CitedText[]): JsonObject {
-  return {
-    webSearchQueries: [...grounding.queries],
-    groundingChunks: grounding.sources.map(({ url, title }) => ({ web: { uri: url, title } })),
-    groundingSupports: grounding.citations.map((citation) => ({
-      segment: writeSegment(citation, texts),
-      groundingChunkIndices: [...citation.sources],
-    })),
+    ...(pages !== undefined && {
+      urlContextMetadata: {
+        urlMetadata: pages.map(({ url, outcome }) => ({
+          retrievedUrl: url,
+          urlRetrievalStatus: STATUSES[outcome],
+        })),
+      },
+    }),
   };
 }
 
@@ -225,11 +211,8 @@ function writeSegment(citation: Citation, texts: readonly CitedText[]): JsonObje
     if (start >= 0 && start < text.length) {
       const startIndex = Buffer.byteLength(text.slice(0, start));
       const cited = text.slice(start, citation.endIndex - offset);
-      const segment: JsonObject = {
-        startIndex,
-        endIndex: startIndex + Buffer.byteLength(cited),
-        text: citation.text,
-      };
+      const endIndex = startIndex + Buffer.byteLength(cited);
+      const segment = { startIndex, endIndex, text: citation.text };
       return partIndex === undefined ? segment : { partIndex, ...segment };
     }
     offset += text.length;

@@ -1,5 +1,7 @@
 // The Messages client protocol: its routes, and how each is read and answered.
 
+import { askForSummary } from '../../canonical/text-forms.ts';
+import { told } from '../../lib/localized-message.ts';
 import { MESSAGES_LIST_IDS } from '../../wire/vocabulary.ts';
 import {
   type ClientProtocol,
@@ -11,7 +13,7 @@ import {
 } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import { writeFamilyList, writeModel, writeModelList } from './models.ts';
-import { askInWords, readSummaryWish } from './read-reasoning.ts';
+import { readSummaryWish } from './read-reasoning.ts';
 import { readCallHead, readCanonicalRequest } from './read-request.ts';
 import { createRelayCall, relayBody } from './relay.ts';
 import { MessagesWriter, type WriterOptions } from './write-events.ts';
@@ -48,7 +50,10 @@ function readGenerateCall({ body: given, headers }: RouteInput): GenerateCall {
   const wish = compaction ? readSummaryWish(compaction) : undefined;
   const reading = new LateReading((receipt) => {
     const asked = readCanonicalRequest(body, receipt);
-    return wish === undefined ? asked : askInWords(asked, wish, receipt);
+    if (wish === undefined) return asked;
+    const reason = told`The model is asked for the summary in words.`;
+    receipt.add('approximated', 'compaction', reason);
+    return askForSummary(asked, wish);
   });
   const options = (): WriterOptions => ({
     omitsThinking,

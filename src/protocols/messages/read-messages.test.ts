@@ -48,16 +48,14 @@ test('V015 images and PDFs become media', () => {
   ]);
 });
 
-test('base64 with line breaks or the URL alphabet is put right', () => {
-  const parts = readParts([{ type: 'image', source: { ...PNG, data: 'AA-_\nAA==' } }]);
-  expect(parts[0]).toMatchObject({ source: { base64: 'AA+/AA==' } });
-});
-
-test('base64 without its padding gets it, a media type its one spelling', () => {
-  const parts = readParts([
-    { type: 'image', source: { type: 'base64', media_type: 'IMAGE/JPG', data: '/9j' } },
+test.each([
+  ['AA-_\nAA==', 'AA+/AA=='],
+  ['/9j', '/9j='],
+])('the base64 %j is put right, and a media type gets its one spelling', (data, base64) => {
+  const source = { type: 'base64', media_type: 'IMAGE/JPG', data };
+  expect(readParts([{ type: 'image', source }])).toMatchObject([
+    { mediaType: 'image/jpeg', source: { base64 } },
   ]);
-  expect(parts[0]).toMatchObject({ mediaType: 'image/jpeg', source: { base64: '/9j=' } });
 });
 
 test('documents stand under their title and context: PDFs behind it, text and blocks with it', () => {

@@ -32,60 +32,46 @@ import {
   fieldError,
   type Message,
   note,
-  type ResultBlock,
   type Scope,
   unknownTag,
   unknownWord,
 } from './schema.ts';
 
-interface Conversation {
-  readonly system: readonly TextPart[];
-  readonly turns: readonly Turn[];
-  /** The effort a system message asks for in the current turn. */
-  readonly turnEffort: Effort | undefined;
-  /** What becomes of the declared tools on the way, in order. */
-  readonly toolChanges: readonly ToolChange[];
-}
-
 /** The conversation as far as it is read. */
-interface Draft extends Conversation {
+interface Conversation {
   readonly system: TextPart[];
   readonly turns: Turn[];
-  readonly toolChanges: ToolChange[];
+  /** The effort a system message asks for in the current turn. */
   turnEffort: Effort | undefined;
-  readonly receipt: Receipt;
+  /** What becomes of the declared tools on the way, in order. */
+  readonly toolChanges: ToolChange[];
 }
 
 /** @throws GatewayError naming the field by its dotted path. */
 export function readConversation({ system, messages }: Body, receipt: Receipt): Conversation {
-  const draft: Draft = {
+  const draft: Conversation = {
     system: system ? readSystem(system) : [],
     turns: [],
     turnEffort: undefined,
     toolChanges: [],
-    receipt,
   };
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
-  for (let index = 0; index < messages.length; index += 1) {
-    const message = messages[index];
-    if (message === undefined) continue;
+  for (const [index, message] of messages.entries()) {
     const path = `messages.${index}`;
     switch (message.role) {
       case 'user':
       case 'assistant':
-        addTurn(message, path, draft);
+        addTurn({ value: message, path }, draft, receipt);
         break;
       case 'system':
-        addInstruction(message, path, { draft, isFollowed: index < lastUser });
+        addInstruction({ value: message, path }, draft, index < lastUser);
         break;
       default:
         throw unknownWord(`${path}.role`, ['user', 'assistant', 'system']);
     }
   }
-  if (draft.turns.length === 0) {
-    throw fieldError('messages', 'at least one message is required');
-  }
-  return draft;
+  if (draft.turns.length > 0) return draft;
+  throw fieldError('messages', 'at least one message is required');
 }
 
 function readSystem(system: NonNullable<Body['system']>): TextPart[] {
@@ -98,25 +84,24 @@ function readSystem(system: NonNullable<Body['system']>): TextPart[] {
 
 /** Source: SDK `resources/beta/messages/messages.d.ts`, BetaSystemMessageParam. */
 function addInstruction(
-  { content, clear_at, output_config }: Extract<Message, { role: 'system' }>,
-  path: string,
-  { draft, isFollowed }: { readonly draft: Draft; readonly isFollowed: boolean },
+  { value, path }: Scope<Extract<Message, { role: 'system' }>>,
+  draft: Conversation,
+  isFollowed: boolean,
 ): void {
+  const { content, clear_at, output_config } = value;
   draft.turnEffort = output_config?.effort ?? draft.turnEffort;
   if (!content) return;
-  const read =
-    typeof content === 'string'
-      ? [{ kind: 'text' as const, text: content }]
-      : content.map((block, index): TextPart => {
-          if (block.type === 'text') return readText(block);
-          const at = `${path}.content.${index}`;
-          if (block.type !== 'tool_addition' && block.type !== 'tool_removal') {
-            throw unknownTag(block, at, "'text', 'tool_addition' or 'tool_removal'");
-          }
-          const { text, change } = readToolChange(block, at);
-          if (change !== undefined) draft.toolChanges.push(change);
-          return { kind: 'text', text };
-        });
+  const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+  const read = blocks.map((block, index): TextPart => {
+    if (block.type === 'text') return readText(block);
+    const at = `${path}.content.${index}`;
+    if (block.type !== 'tool_addition' && block.type !== 'tool_removal') {
+      throw unknownTag(block, at, "'text', 'tool_addition' or 'tool_removal'");
+    }
+    const { text, change } = readToolChange(block, at);
+    if (change !== undefined) draft.toolChanges.push(change);
+    return { kind: 'text', text };
+  });
   // A later user message ends such an instruction.
   const parts = clear_at === 'next_user_message' && isFollowed ? [] : read;
   if (draft.turns.length === 0) for (const part of parts) draft.system.push(part);
@@ -124,14 +109,15 @@ function addInstruction(
 }
 
 function addTurn(
-  { role, content, output_config }: Exclude<Message, { role: 'system' }>,
-  path: string,
-  draft: Draft,
+  { value, path }: Scope<Exclude<Message, { role: 'system' }>>,
+  draft: Conversation,
+  receipt: Receipt,
 ): void {
+  const { role, content, output_config } = value;
   // The protocol has it on system messages only.
   if (output_config !== undefined && output_config !== null) {
     const reason = told`Only a system message says how its turn is answered.`;
-    note(draft.receipt, 'dropped', `${path}.output_config`, reason);
+    note(receipt, 'dropped', `${path}.output_config`, reason);
   }
   if (typeof content === 'string') {
     draft.turns.push({ role, parts: splitInlineImages({ kind: 'text', text: content }) });
@@ -140,12 +126,11 @@ function addTurn(
   }
   const summary = role === 'assistant' ? findSummary(content, path) : undefined;
   if (summary !== undefined) startFrom(summary, draft);
-  const { receipt } = draft;
   const parts: Part[] = [];
-  for (let index = summary?.end ?? 0; index < content.length; index += 1) {
-    const value = content[index];
-    if (value === undefined) continue;
-    parts.push(...readBlock({ value, path: `${path}.content.${index}` }, { role, receipt }));
+  for (const [index, block] of content.entries()) {
+    if (summary !== undefined && index < summary.end) continue;
+    const at = `${path}.content.${index}`;
+    parts.push(...readBlock({ value: block, path: at }, role, receipt));
   }
   if (summary !== undefined && parts.length === 0) return;
   if (role === 'user' && parts.some((part) => part.kind !== 'tool-result')) {
@@ -158,15 +143,10 @@ function addTurn(
  * What a summary stands for is no longer part of the conversation, as for the real service. It is
  * the user's word: it may be all there is to answer.
  */
-function startFrom({ text, toolChanges }: Summary, draft: Draft): void {
+function startFrom({ text, toolChanges }: Summary, draft: Conversation): void {
   draft.turns.splice(0, draft.turns.length, { role: 'user', parts: [{ kind: 'text', text }] });
   if (toolChanges === undefined) return;
   draft.toolChanges.splice(0, draft.toolChanges.length, ...toolChanges);
-}
-
-interface BlockContext {
-  readonly role: 'user' | 'assistant';
-  readonly receipt: Receipt;
 }
 
 const BLOCKS =
@@ -183,130 +163,102 @@ function cacheHint(control: unknown): { readonly cacheHint?: true } {
   return control === undefined || control === null ? {} : { cacheHint: true };
 }
 
-function readBlock(block: Scope<Block>, { role, receipt }: BlockContext): readonly Part[] {
-  const { value, path } = block;
-  noteCitations(block, receipt);
+/** Blocks that messages of one role alone can hold. */
+const OWNERS: ReadonlyMap<Block['type'], Turn['role']> = new Map([
+  ['tool_result', 'user'],
+  ['thinking', 'assistant'],
+  ['redacted_thinking', 'assistant'],
+  ['tool_use', 'assistant'],
+  ['server_tool_use', 'assistant'],
+  ['mcp_tool_use', 'assistant'],
+]);
+
+function readBlock(
+  { value, path }: Scope<Block>,
+  role: Turn['role'],
+  receipt: Receipt,
+): readonly Part[] {
+  noteCitations(value, path, receipt);
+  const owner = OWNERS.get(value.type) ?? role;
+  if (owner !== role) {
+    throw fieldError(path, `\`${value.type}\` blocks can only be in \`${owner}\` messages`);
+  }
   switch (value.type) {
     case 'text':
       return splitInlineImages(readText(value));
     case 'image':
-      return [readImage(value, path)];
     case 'document':
-      return readDocument(value, path);
     case 'search_result':
-      return [readSearchResult(value)];
+      return readMaterial(value, path);
     case 'tool_result': {
-      requireRole('user', role, block);
-      return [
-        {
-          kind: 'tool-result',
-          callId: value.tool_use_id,
-          content: readResultContent(value.content, `${path}.content`, receipt),
-          isError: value.is_error ?? false,
-          ...cacheHint(value.cache_control),
-        },
-      ];
+      const { tool_use_id: callId, is_error, cache_control } = value;
+      const content = readResultContent(value.content, `${path}.content`, receipt);
+      const isError = is_error ?? false;
+      return [{ kind: 'tool-result', callId, content, isError, ...cacheHint(cache_control) }];
     }
     case 'thinking':
+      return [{ kind: 'thinking', text: value.thinking, signature: readCarrier(value.signature) }];
     case 'redacted_thinking':
-    case 'tool_use':
-    case 'server_tool_use':
-    case 'mcp_tool_use':
-      requireRole('assistant', role, block);
-      return [readAssistantBlock(value)];
-    default:
-      return readRareBlock(value, path, receipt);
-  }
-}
-
-function readAssistantBlock(
-  block: BlockOf<
-    'thinking' | 'redacted_thinking' | 'tool_use' | 'server_tool_use' | 'mcp_tool_use'
-  >,
-): Part {
-  switch (block.type) {
-    case 'thinking': {
-      const signature = readCarrier(block.signature ?? undefined);
-      return { kind: 'thinking', text: block.thinking, signature };
-    }
-    case 'redacted_thinking':
-      return { kind: 'redacted-thinking', payload: block.data };
+      return [{ kind: 'redacted-thinking', payload: value.data }];
     case 'tool_use': {
-      const { id, name, input } = block;
-      const signature = readCarrier(block.signature ?? undefined);
-      return { kind: 'tool-call', id, name, input: input ?? {}, signature };
+      const { id, name, input, signature } = value;
+      const carried = readCarrier(signature);
+      return [{ kind: 'tool-call', id, name, input: input ?? {}, signature: carried }];
     }
     case 'server_tool_use':
     case 'mcp_tool_use': {
-      const { id, name, input } = block;
-      return { kind: 'server-tool-call', id, name, input: input ?? {} };
+      const { id, name, input } = value;
+      return [{ kind: 'server-tool-call', id, name, input: input ?? {} }];
     }
-    default:
-      return block satisfies never;
-  }
-}
-
-/** Blocks only other servers' answers hold; they come back in history and are never refused there. */
-function readRareBlock(
-  block: BlockOf<'compaction' | 'container_upload' | 'fallback' | 'mcp_tool_listing'>,
-  path: string,
-  receipt: Receipt,
-): readonly Part[] {
-  if (isServerResult(block)) return [readServerResult(block, path)];
-  switch (block.type) {
+    // The others are of other servers' answers: they come back in history and are never refused there.
     case 'compaction':
-      if (typeof block.content === 'string') {
-        return [{ kind: 'text', text: block.content, ...cacheHint(block.cache_control) }];
+      if (typeof value.content === 'string') {
+        return [{ kind: 'text', text: value.content, ...cacheHint(value.cache_control) }];
       }
       note(receipt, 'dropped', path, told`The summary can be read by its issuer only.`);
       return [];
     case 'container_upload':
     case 'fallback':
     case 'mcp_tool_listing':
-      note(receipt, 'dropped', path, told`${block.type} blocks mean nothing here.`);
+      note(receipt, 'dropped', path, told`${value.type} blocks mean nothing here.`);
       return [];
     default:
-      throw unknownTag(block, path, BLOCKS);
+      if (isServerResult(value)) return [readServerResult(value, path)];
+      throw unknownTag(value, path, BLOCKS);
   }
 }
 
 function readResultContent(
   content: BlockOf<'tool_result'>['content'],
-  path: string,
+  parent: string,
   receipt: Receipt,
 ): readonly ToolResultContent[] {
   if (typeof content === 'string') return [plainText(content)];
-  return (content ?? []).flatMap((value, index) => {
-    const block = { value, path: `${path}.${index}` };
-    noteCitations(block, receipt);
-    return readResultBlock(block);
+  return (content ?? []).flatMap((block, index): readonly ToolResultContent[] => {
+    const path = `${parent}.${index}`;
+    noteCitations(block, path, receipt);
+    switch (block.type) {
+      case 'text':
+        return [plainText(block.text)];
+      case 'image':
+      case 'document':
+      case 'search_result':
+        return readMaterial(block, path).map((part) =>
+          part.kind === 'text' ? plainText(part.text) : part,
+        );
+      case 'tool_reference':
+        return [plainText(toolAvailable(block.tool_name))];
+      case 'browser_state':
+        return [plainText(JSON.stringify(block))];
+      default:
+        throw unknownTag(block, path, RESULT_BLOCKS);
+    }
   });
 }
 
-function readResultBlock({ value, path }: Scope<ResultBlock>): readonly ToolResultContent[] {
-  switch (value.type) {
-    case 'text':
-      return [plainText(value.text)];
-    case 'image':
-      return [readImage(value, path)];
-    case 'document':
-      return readDocument(value, path).map((part) =>
-        part.kind === 'text' ? plainText(part.text) : part,
-      );
-    case 'search_result':
-      return [plainText(readSearchResult(value).text)];
-    case 'tool_reference':
-      return [plainText(toolAvailable(value.tool_name))];
-    case 'browser_state':
-      return [plainText(JSON.stringify(value))];
-    default:
-      throw unknownTag(value, path, RESULT_BLOCKS);
-  }
-}
-
 /** A list is what an earlier answer cited, `{enabled: true}` the wish that the next one cites. */
-function noteCitations({ value, path }: Scope<object>, receipt: Receipt): void {
-  const citations = 'citations' in value ? value.citations : undefined;
+function noteCitations(block: object, path: string, receipt: Receipt): void {
+  const citations = 'citations' in block ? block.citations : undefined;
   const isWish = isJsonObject(citations) && citations.enabled === true;
   if (!isWish && !(Array.isArray(citations) && citations.length > 0)) return;
   const reason = isWish
@@ -319,15 +271,30 @@ function plainText(text: string): { readonly kind: 'text'; readonly text: string
   return { kind: 'text', text };
 }
 
-function requireRole(owner: Turn['role'], role: Turn['role'], { value, path }: Scope<Block>): void {
-  if (role === owner) return;
-  throw fieldError(path, `\`${value.type}\` blocks can only be in \`${owner}\` messages`);
-}
-
 /** What a block of the prompt's own content can become. */
 type ContentPart = TextPart | MediaPart;
 
 const PDF = 'application/pdf';
+
+/** What the prompt brings along, in a message or in a result. */
+function readMaterial(
+  block: BlockOf<'image' | 'document' | 'search_result'>,
+  path: string,
+): readonly ContentPart[] {
+  switch (block.type) {
+    case 'image':
+      return [readImage(block, path)];
+    case 'document':
+      return readDocument(block, path);
+    case 'search_result': {
+      const passages = (block.content ?? []).map(({ text }) => text);
+      const text = underHeading(`${block.title}\n${block.source}`, passages.join('\n'));
+      return [{ kind: 'text', text, ...cacheHint(block.cache_control) }];
+    }
+    default:
+      return block satisfies never;
+  }
+}
 
 /** The 400 for a source nobody here can read. */
 function unknownSource(source: { readonly type: string }, path: string, known: string): Error {
@@ -376,13 +343,12 @@ function readDocument(document: BlockOf<'document'>, block: string): readonly Co
     case 'url':
       return headed(heading, [{ ...pdf, source: readUrl(source.url, path) }]);
     case 'text':
-      return [{ kind: 'text', text: underHeading(heading, source.data), ...hint }];
     case 'content': {
-      const { content } = source;
+      const content = source.type === 'text' ? source.data : (source.content ?? []);
       if (typeof content === 'string') {
         return [{ kind: 'text', text: underHeading(heading, content), ...hint }];
       }
-      const parts = (content ?? []).map((item, index): ContentPart => {
+      const parts = content.map((item, index): ContentPart => {
         const at = `${path}.content.${index}`;
         if (item.type === 'text') return { kind: 'text', text: item.text };
         if (item.type === 'image') return readImage(item, at);
@@ -401,13 +367,6 @@ function headed(heading: string, parts: readonly ContentPart[]): readonly Conten
 
 function underHeading(heading: string, text: string): string {
   return heading === '' ? text : `${heading}\n\n${text}`;
-}
-
-/** A `search_result` block as text: title, address, passages. */
-function readSearchResult(block: Omit<BlockOf<'search_result'>, 'type'>): TextPart {
-  const passages = (block.content ?? []).map(({ text }) => text);
-  const text = underHeading(`${block.title}\n${block.source}`, passages.join('\n'));
-  return { kind: 'text', text, ...cacheHint(block.cache_control) };
 }
 
 /** Plain base64. Line breaks and the URL-safe alphabet are put right; anything else is a 400. */

@@ -2,14 +2,8 @@
 
 import { amountOfWord, BUDGET_KEYS, LEVEL_KEYS, usedKey } from '../../canonical/effort.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
-import type {
-  CanonicalRequest,
-  Effort,
-  OutputFormat,
-  Reasoning,
-  ReasoningAmount,
-} from '../../canonical/request.ts';
-import { askForSummary, SUMMARY_INSTRUCTIONS, tellSummary } from '../../canonical/text-forms.ts';
+import type { Effort, OutputFormat, Reasoning, ReasoningAmount } from '../../canonical/request.ts';
+import { SUMMARY_INSTRUCTIONS, tellSummary } from '../../canonical/text-forms.ts';
 import { readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { ANYTHING, FREE, needed, numberIn, openObjectOf, STRING } from '../body-schema.ts';
@@ -25,11 +19,6 @@ interface SaidAmount {
   readonly amount: ReasoningAmount;
 }
 
-interface ReasoningContext {
-  readonly turnEffort: Effort | undefined;
-  readonly receipt: Receipt;
-}
-
 /**
  * Precedence: disabled, then a budget, then the effort of the current turn, `output_config.effort`
  * and `thinking.effort`; an effort counts without `thinking` as well. What another field overrules
@@ -38,7 +27,8 @@ interface ReasoningContext {
  */
 export function readReasoning(
   { output_config, thinking }: Body,
-  { turnEffort, receipt }: ReasoningContext,
+  turnEffort: Effort | undefined,
+  receipt: Receipt,
 ): Reasoning {
   const effort = output_config?.effort;
   const settled = effort ? saidEffort('output_config.effort', effort) : undefined;
@@ -51,9 +41,9 @@ export function readReasoning(
   const byEffort = said?.amount ?? { kind: 'adaptive' };
   switch (thinking.type) {
     case 'disabled': {
-      const off: SaidAmount = { path: 'thinking.type', amount: { kind: 'off' } };
-      noteLoser(said, off, receipt);
-      return { amount: off.amount, showThoughts: false };
+      const amount: ReasoningAmount = { kind: 'off' };
+      noteLoser(said, { path: 'thinking.type', amount }, receipt);
+      return { amount, showThoughts: false };
     }
     case 'enabled': {
       const budget = readBudget(thinking);
@@ -61,16 +51,8 @@ export function readReasoning(
       return { amount: budget?.amount ?? byEffort, showThoughts: true };
     }
     case 'between_tools':
-      note(
-        receipt,
-        'approximated',
-        'thinking.type',
-        told`Thinking cannot be limited to the time between tool calls; the model decides.`,
-      );
-      noteBudget(thinking, receipt);
-      return { amount: byEffort, showThoughts: true };
     case 'adaptive':
-      noteBudget(thinking, receipt);
+      noteWithoutBudget(thinking, receipt);
       return { amount: byEffort, showThoughts: true };
     default:
       throw unknownTag(
@@ -105,7 +87,11 @@ function readBudget(thinking: Thinking): SaidAmount | undefined {
   return tokens === undefined ? undefined : { path, amount: { kind: 'budget', tokens } };
 }
 
-function noteBudget(thinking: Thinking, receipt: Receipt): void {
+function noteWithoutBudget(thinking: Thinking, receipt: Receipt): void {
+  if (thinking.type === 'between_tools') {
+    const reason = told`Thinking cannot be limited to the time between tool calls; the model decides.`;
+    note(receipt, 'approximated', 'thinking.type', reason);
+  }
   const key = usedKey(thinking, BUDGET_KEYS);
   if (key === undefined) return;
   const reason = told`Only thinking of the type enabled has a budget.`;
@@ -151,28 +137,14 @@ function noteDisplay({ display }: Thinking, receipt: Receipt): void {
 }
 
 /**
- * A request for a summary of the conversation in place of its next answer.
+ * How to sum up the conversation, where that is asked for in place of the next answer.
  * Source: Messages API, "Compaction on demand" and "Compaction at a token threshold".
+ * @throws GatewayError for a kind of compaction nobody here knows.
  */
-export interface SummaryWish {
-  readonly instructions: string;
-}
-
-/** @throws GatewayError for a kind of compaction nobody here knows. */
-export function readSummaryWish(compaction: NonNullable<Body['compaction']>): SummaryWish {
+export function readSummaryWish(compaction: NonNullable<Body['compaction']>): string {
   if (compaction.type !== 'summarize') throw unknownTag(compaction, 'compaction', "'summarize'");
   const instructions = compaction.instructions ?? '';
-  return { instructions: instructions.trim() === '' ? SUMMARY_INSTRUCTIONS : instructions };
-}
-
-/** The request for a summary in words. */
-export function askInWords(
-  request: CanonicalRequest,
-  { instructions }: SummaryWish,
-  receipt: Receipt,
-): CanonicalRequest {
-  note(receipt, 'approximated', 'compaction', told`The model is asked for the summary in words.`);
-  return askForSummary(request, instructions);
+  return instructions.trim() === '' ? SUMMARY_INSTRUCTIONS : instructions;
 }
 
 /** A summary in the history: everything before it is no longer part of the conversation. */
@@ -181,7 +153,7 @@ export interface Summary {
   /** Index of the first block behind it in the content of its message. */
   readonly end: number;
   /** What became of the tools until there; absent when the block does not say. */
-  readonly toolChanges?: readonly ToolChange[];
+  readonly toolChanges: readonly ToolChange[] | undefined;
 }
 
 /** The last summary of an assistant message that can be read. */
@@ -196,5 +168,5 @@ export function findSummary(content: readonly Block[], message: string): Summary
   const toolChanges = block.tool_changes?.flatMap(
     (change, place) => readToolChange(change, `${path}.${place}`).change ?? [],
   );
-  return { text, end: index + 1, ...(toolChanges === undefined ? {} : { toolChanges }) };
+  return { text, end: index + 1, toolChanges };
 }

@@ -25,7 +25,8 @@ import {
 
 /** What is known of a call before its conversation is read. */
 interface CallHead {
-  readonly body: CheckedBody;
+  /** Every field has the type and the range it must have. */
+  readonly body: Checked<Body>;
   /** Without a leading `models/`. */
   readonly model: string;
   readonly stream: boolean;
@@ -33,9 +34,6 @@ interface CallHead {
   /** True when thinking blocks are answered without text. */
   readonly omitsThinking: boolean;
 }
-
-/** A body of which every field has the type and the range it must have. */
-export type CheckedBody = Checked<Body>;
 
 /** The protocol names no limit; each one costs a search of the whole answer. */
 const MAX_STOP_SEQUENCES = 64;
@@ -62,30 +60,25 @@ export function readCallHead(
 }
 
 /** @throws GatewayError naming the field by its dotted path. */
-export function readCanonicalRequest(checked: CheckedBody, receipt: Receipt): CanonicalRequest {
+export function readCanonicalRequest(checked: Checked<Body>, receipt: Receipt): CanonicalRequest {
   const body = checked.value;
   if (body.thread) refuseThread(body.thread);
   if ((body.mcp_servers ?? []).length > 0) {
     throw fieldError('mcp_servers', 'MCP servers cannot be called from here', 'unsupported');
   }
-  const conversation = readConversation(body, receipt);
+  const { system, turns, turnEffort, toolChanges } = readConversation(body, receipt);
   if (checked.unknown !== undefined) noteUnknown(checked, '', receipt);
   noteUnsupported(body, receipt);
   // Thinking is switched on by its own field; an effort alone leaves the choice to the model.
   const thinks = body.thinking ? body.thinking.type !== 'disabled' : false;
   if (thinks && !(body.compaction && readSummaryWish(body.compaction))) {
-    refusePrefill(conversation.turns);
+    refusePrefill(turns);
   }
   const maxTokens = readNumber(body.max_tokens);
-  const image = {
-    size: body.size ?? undefined,
-    quality: body.quality ?? undefined,
-    imageSize: body.imageSize ?? undefined,
-  };
   return {
-    system: conversation.system,
-    turns: conversation.turns,
-    ...readToolSet(body, conversation.toolChanges, receipt),
+    system,
+    turns,
+    ...readToolSet(body, toolChanges, receipt),
     sampling: {
       temperature: readNumber(body.temperature),
       topP: readNumber(body.top_p),
@@ -96,15 +89,15 @@ export function readCanonicalRequest(checked: CheckedBody, receipt: Receipt): Ca
     maxOutputTokens: maxTokens === 0 ? 1 : maxTokens,
     stopSequences: body.stop_sequences ? readStopSequences(body.stop_sequences) : [],
     choices: 1,
-    reasoning: readReasoning(body, { turnEffort: conversation.turnEffort, receipt }),
+    reasoning: readReasoning(body, turnEffort, receipt),
     outputFormat:
       body.output_config?.format || body.output_format
         ? readOutputFormat(body, receipt)
         : { kind: 'text' },
     // The image extension of this product.
-    image: readImageOptions(image, { receipt, unknownWord }),
+    image: readImageOptions(body, { receipt, unknownWord }),
     safety: [],
-    clientNames: clientNamesOf(body, conversation.turnEffort !== undefined),
+    clientNames: clientNamesOf(body, turnEffort !== undefined),
   };
 }
 
@@ -154,33 +147,26 @@ function refuseThread({ type }: JsonObject): void {
 }
 
 function noteUnsupported(body: Body, receipt: Receipt): void {
-  if (body.speed === 'fast') receipt.add('dropped', 'speed', NO_COUNTERPART);
-  if ((body.service_tier ?? 'auto') !== 'auto') {
-    receipt.add('dropped', 'service_tier', NO_COUNTERPART);
-  }
+  const drop = (path: string): void => receipt.add('dropped', path, NO_COUNTERPART);
+  if (body.speed === 'fast') drop('speed');
+  if ((body.service_tier ?? 'auto') !== 'auto') drop('service_tier');
   if (readNumber(body.max_tokens) === 0) {
     const nothing = told`An answer has at least one token here; 1 is sent.`;
     receipt.add('approximated', 'max_tokens', nothing);
   }
-  if ((body.output_config?.task_budget ?? null) !== null) {
-    receipt.add('dropped', 'output_config.task_budget', NO_COUNTERPART);
-  }
+  if ((body.output_config?.task_budget ?? null) !== null) drop('output_config.task_budget');
   if (body.thread) receipt.add('dropped', 'thread', told`Conversations are not kept here.`);
 }
 
 /**
  * Coding CLIs put JSON text with a `session_id` there, older ones `user_…_session_<id>`. A plain user
  * id names a person, not a conversation, and is not used.
+ * @throws GatewayError 400 for JSON over the limits; what is no JSON names no session
  */
 function sessionOf(userId: string): string | undefined {
-  if (userId.startsWith('{')) return sessionOfJson(userId);
-  return /session_([A-Za-z0-9-]+)/.exec(userId)?.[1];
-}
-
-/** @throws GatewayError 400 for JSON over the limits; what is no JSON names no session */
-function sessionOfJson(text: string): string | undefined {
+  if (!userId.startsWith('{')) return /session_([A-Za-z0-9-]+)/.exec(userId)?.[1];
   try {
-    const value = parseJson(text);
+    const value = parseJson(userId);
     const session = isJsonObject(value) ? value.session_id : undefined;
     return typeof session === 'string' && session !== '' ? session : undefined;
   } catch (error) {

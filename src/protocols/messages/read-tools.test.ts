@@ -31,7 +31,7 @@ test('V036 client tools keep name, description and schema', () => {
   expect(receipt).toEqual([]);
 });
 
-test('V037 P054 server tools are recognised by prefix, whatever their date', () => {
+test('V037 P054 server tools are recognised by prefix, whatever their date, and without one', () => {
   const { request, receipt } = read({
     tools: [
       {
@@ -39,7 +39,7 @@ test('V037 P054 server tools are recognised by prefix, whatever their date', () 
         ...{ allowed_domains: ['a.com'], blocked_domains: ['b.com'] },
       },
       { type: 'web_fetch_20250910', name: 'web_fetch', max_content_tokens: 9 },
-      { type: 'code_execution_20250825', name: 'code_execution' },
+      { type: 'code_execution', name: 'code_execution' },
       { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
       { type: 'advisor_20260301', name: 'advisor', model: 'm' },
     ],
@@ -80,22 +80,6 @@ test('what limits the fetches of a tool is told, for the upstream cannot be held
     'dropped tools[0].url_sources',
     'dropped tools[0].citations',
   ]);
-});
-
-test('P054 server tools need no date', () => {
-  const { request, receipt } = read({
-    tools: [
-      { type: 'web_search', name: 'web_search' },
-      { type: 'web_fetch', name: 'web_fetch' },
-      { type: 'bash', name: 'bash' },
-    ],
-  });
-  expect(request.tools).toMatchObject([
-    { kind: 'web-search' },
-    { kind: 'url-context' },
-    { kind: 'function', name: 'bash', parameters: { properties: { command: {} } } },
-  ]);
-  expect(receipt).toEqual([]);
 });
 
 test.each(['custom_v2', 'customer', 'web_searching', 'bashful_20250124'])(

@@ -51,32 +51,26 @@ export function readToolSet(
   toolChanges: readonly ToolChange[],
   receipt: Receipt,
 ): ToolSet {
-  const declared = items ? readDeclared(items, receipt) : NONE_DECLARED;
-  const named =
-    toolChanges.length === 0
-      ? declared.named
-      : applyToolChanges(declared.named, toolChanges, receipt);
-  const tools = named === declared.named ? declared.tools : toolsOf(named);
-  if (!choice) return { tools, toolChoice: AUTO };
-  return {
-    ...readToolChoice(choice, { named, tools, receipt }),
-    ...(choice.disable_parallel_tool_use === true ? { parallelToolCalls: false } : {}),
-  };
+  const declared = items ? readDeclared(items, receipt) : NO_TOOLS;
+  const list = toolChanges.length === 0 ? declared : changedTools(declared, toolChanges, receipt);
+  if (!choice) return { tools: list.tools, toolChoice: AUTO };
+  const set = readToolChoice(choice, list, receipt);
+  return choice.disable_parallel_tool_use === true ? { ...set, parallelToolCalls: false } : set;
 }
 
-interface Declared {
+interface ToolList {
   readonly named: readonly NamedTool[];
   /** Those of them that have a counterpart. */
   readonly tools: readonly Tool[];
 }
 
-const NONE_DECLARED: Declared = { named: [], tools: [] };
-const toolLists = new NotedMemo<Declared>();
+const NO_TOOLS: ToolList = { named: [], tools: [] };
+const toolLists = new NotedMemo<ToolList>();
 
-function readDeclared(items: readonly JsonValue[], given: Receipt): Declared {
+function readDeclared(items: readonly JsonValue[], given: Receipt): ToolList {
   return toolLists.get(items, { variant: '', receipt: given }, (receipt) => {
     const heads = items.map((value, index) => headOf({ value, path: `tools.${index}` }));
-    const named = withoutNameless(heads, receipt).map((tool) => placed(tool, receipt));
+    const named = withoutNameless(heads, receipt).map((tool) => readTool(tool, receipt));
     refuseDuplicates(named);
     return { named, tools: shareAs(items, toolsOf(named)) };
   });
@@ -107,7 +101,7 @@ function withoutNameless(tools: readonly ToolHead[], receipt: Receipt): readonly
   });
 }
 
-function placed(head: ToolHead, receipt: Receipt): NamedTool {
+function readTool(head: ToolHead, receipt: Receipt): NamedTool {
   const { type, name } = head;
   // Before the name is asked for: toolsets have none, and their type is what cannot be served.
   if (type.startsWith(`${ADVISOR}_`)) {
@@ -142,39 +136,36 @@ function refuseDuplicates(named: readonly NamedTool[]): void {
   }
 }
 
-interface ChoiceContext {
-  readonly named: readonly NamedTool[];
-  readonly tools: readonly Tool[];
-  readonly receipt: Receipt;
-}
-
 const CHOICE = 'tool_choice';
 
-function readToolChoice(choice: NonNullable<Body['tool_choice']>, context: ChoiceContext): ToolSet {
-  const { tools } = context;
+function readToolChoice(
+  choice: NonNullable<Body['tool_choice']>,
+  list: ToolList,
+  receipt: Receipt,
+): ToolSet {
+  const { named, tools } = list;
   switch (choice.type) {
     case 'auto':
       return { tools, toolChoice: AUTO };
     case 'none':
       return { tools, toolChoice: { kind: 'none' } };
-    case 'any':
-      return { tools, toolChoice: requireAny(context) };
+    case 'any': {
+      if (named.length === 0) throw fieldError(CHOICE, 'Tools are needed to require a call');
+      const isPossible = tools.some((tool) => tool.kind === 'function');
+      if (isPossible) return { tools, toolChoice: { kind: 'required', names: [] } };
+      const reason = told`Only calls of declared functions can be required.`;
+      note(receipt, 'approximated', CHOICE, reason);
+      return { tools, toolChoice: AUTO };
+    }
     case 'tool':
-      return requireNamed(choice.name, context);
+      return requireNamed(choice.name, list, receipt);
     default:
       throw unknownTag(choice, CHOICE, "'auto', 'any', 'tool' or 'none'");
   }
 }
 
-function requireAny({ named, tools, receipt }: ChoiceContext): ToolChoice {
-  if (named.length === 0) throw fieldError(CHOICE, 'Tools are needed to require a call');
-  if (tools.some((tool) => tool.kind === 'function')) return { kind: 'required', names: [] };
-  note(receipt, 'approximated', CHOICE, told`Only calls of declared functions can be required.`);
-  return AUTO;
-}
-
 /** A server-side tool cannot be forced by name; standing alone in the request has the same effect. */
-function requireNamed(name: string, { named, tools, receipt }: ChoiceContext): ToolSet {
+function requireNamed(name: string, { named, tools }: ToolList, receipt: Receipt): ToolSet {
   const matches = named.filter((candidate) => candidate.name === name);
   if (matches.length === 0) {
     throw fieldError(`${CHOICE}.name`, 'Input should be the name of one of the tools');
@@ -354,17 +345,14 @@ export type ToolChange =
   | { readonly kind: 'removed'; readonly name: string }
   | { readonly kind: 'defined'; readonly definition: ToolHead };
 
-interface ToldChange {
-  /** What the model reads at the place of the change. */
-  readonly text: string;
-  readonly change?: ToolChange;
-}
-
 /**
- * A `tool_addition` or `tool_removal` block.
+ * A `tool_addition` or `tool_removal` block, and the text that the model reads at its place.
  * Source: SDK `resources/beta/messages/messages.d.ts`, BetaSystemMessageParam.
  */
-export function readToolChange({ type, tool }: ToolChangeBlock, path: string): ToldChange {
+export function readToolChange(
+  { type, tool }: ToolChangeBlock,
+  path: string,
+): { readonly text: string; readonly change?: ToolChange } {
   const kind = type === 'tool_removal' ? 'removed' : 'added';
   const tell = (name: string): string =>
     kind === 'added' ? toolAvailable(name) : `Tool ${name} is no longer available.`;
@@ -386,11 +374,11 @@ export function readToolChange({ type, tool }: ToolChangeBlock, path: string): T
  * The tools in effect at the end of the conversation, each where it was declared first: a definition
  * takes the place of an earlier one of its name, and a removed tool cannot be called.
  */
-function applyToolChanges(
-  declared: readonly NamedTool[],
+function changedTools(
+  { named: declared }: ToolList,
   changes: readonly ToolChange[],
   receipt: Receipt,
-): readonly NamedTool[] {
+): ToolList {
   const tools = [...declared];
   const places = new Map<string, number>();
   for (const [place, { name }] of tools.entries()) if (!places.has(name)) places.set(name, place);
@@ -404,7 +392,7 @@ function applyToolChanges(
         removed.add(change.name);
         break;
       case 'defined': {
-        const tool = placed(change.definition, receipt);
+        const tool = readTool(change.definition, receipt);
         const place = places.get(tool.name) ?? tools.length;
         tools[place] = tool;
         places.set(tool.name, place);
@@ -415,7 +403,8 @@ function applyToolChanges(
         change satisfies never;
     }
   }
-  return tools.filter(({ name }) => !removed.has(name));
+  const named = tools.filter(({ name }) => !removed.has(name));
+  return { named, tools: toolsOf(named) };
 }
 
 const SUFFIX = '_tool_result';
@@ -446,18 +435,16 @@ export function toolAvailable(name: string): string {
 }
 
 /** What of a result is told, by its type; a result and the source of a document may have the same one. */
-const TOLD_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries({
-    web_search_result: ['title', 'url'],
-    web_fetch_result: ['url', 'content'],
-    document: ['title', 'source'],
-    text: ['text', 'data'],
-    advisor_result: ['text'],
-    content: ['content'],
-    // The bytes of a document are left out.
-    ...{ base64: [], url: [], file: [] },
-  }),
-);
+const TOLD_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['web_search_result', ['title', 'url']],
+  ['web_fetch_result', ['url', 'content']],
+  ['document', ['title', 'source']],
+  ['text', ['text', 'data']],
+  ['advisor_result', ['text']],
+  ['content', ['content']],
+  // The bytes of a document are left out.
+  ...['base64', 'url', 'file'].map((type): [string, string[]] => [type, []]),
+]);
 
 function renderResult(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;

@@ -213,7 +213,6 @@ export type Body = ValueOf<typeof BODY>;
 export type Message = ValueOf<typeof MESSAGE>;
 export type Block = ValueOf<typeof BLOCK>;
 export type BlockOf<Tag extends Block['type']> = Extract<Block, { readonly type: Tag }>;
-export type ResultBlock = ValueOf<typeof RESULT>;
 export type ToolChangeBlock = ValueOf<typeof TOOL_CHANGE>;
 
 /** Results of tools of the real service are told tolerantly; their content is history. */

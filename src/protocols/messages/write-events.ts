@@ -16,6 +16,7 @@ import { writeCarrier } from '../../canonical/signatures.ts';
 import { blockMessage, sourceTitle, writeCodeText } from '../../canonical/text-forms.ts';
 import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../../canonical/usage.ts';
 import { joinFlat } from '../../lib/flatten-string.ts';
+import type { JsonValue } from '../../lib/json.ts';
 import { EVENT_STREAM_TYPE, eventFrame, eventStart, FRAME_END } from '../../stream/sse.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
@@ -42,19 +43,14 @@ function textBlock(text: string): TextBlock {
   return { type: 'text', text };
 }
 
-interface SearchContext {
-  readonly createId: (prefix: string) => string;
-  /** True when the text of the answer has the form the client asked for, and no other text stands beside it. */
-  readonly isFormatted?: boolean | undefined;
-}
-
 /**
  * Pages that were opened and a web search as the protocol shows them, behind the text they served: calls, their
  * results, and a text naming query and sources for clients that read text only. Empty when there were none.
  */
 export function writeSearch(
   grounding: GroundingEvent,
-  { createId, isFormatted = false }: SearchContext,
+  { createId }: Pick<ReplyContext, 'createId'>,
+  { isFormatted = false }: WriterOptions,
 ) {
   const { queries, sources, pages = [], isEarly = false } = grounding;
   // Of a step that ends in a call only the queries are known: there is nothing to read yet.
@@ -111,7 +107,7 @@ function writeFetchedPage({ url, outcome }: FetchedPage, id: string) {
 /** What of it the client asked for; undefined when there is nothing to report. */
 export function shownGrounding(
   grounding: GroundingEvent | undefined,
-  { fetchesPages = false }: { readonly fetchesPages?: boolean | undefined },
+  { fetchesPages = false }: WriterOptions,
 ): GroundingEvent | undefined {
   if (grounding === undefined) return undefined;
   const { pages, ...search } = grounding;
@@ -176,6 +172,8 @@ function writeCounts(usage: Usage) {
   };
 }
 
+export const NO_END: ChoiceEnd = { choice: 0, reason: 'stop' };
+
 const STOP_REASONS = {
   stop: 'end_turn',
   'tool-calls': 'tool_use',
@@ -202,7 +200,7 @@ export interface WriterOptions {
   readonly omitsThinking: boolean;
   /** True when the client declared a tool that opens pages. */
   readonly fetchesPages?: boolean | undefined;
-  /** True when the client gave the text of the answer a form: its helpers read every text as such. */
+  /** True when the client gave the text of the answer a form: no other text stands beside it, as its helpers read all. */
   readonly isFormatted?: boolean | undefined;
 }
 
@@ -224,7 +222,7 @@ const INPUT_DELTA = ',"delta":{"type":"input_json_delta","partial_json":';
 const CITATION_DELTA = ',"delta":{"type":"citations_delta","citation":';
 const EMPTY_TEXT = '{"type":"text","text":""}';
 const EMPTY_THINKING = '{"type":"thinking","thinking":"","signature":""}';
-const MESSAGE_STOP = eventFrame('message_stop', '{"type":"message_stop"}');
+export const MESSAGE_STOP = eventFrame('message_stop', '{"type":"message_stop"}');
 export const PING = eventFrame('ping', '{"type":"ping"}');
 
 /** Only choice 0 is written: the protocol has one answer. */
@@ -289,7 +287,8 @@ export class MessagesWriter implements StreamWriter {
         this.#open = { source, kind: 'tool-call', isStarted: true };
         const id = JSON.stringify(opening.id);
         const name = JSON.stringify(opening.name);
-        const extension = callSignature(opening.signature, carried);
+        const carrier = callCarrier(opening.signature, carried);
+        const extension = carrier === undefined ? '' : `,"signature":${JSON.stringify(carrier)}`;
         const block = `{"type":"tool_use","id":${id},"name":${name},"input":{}${extension}}`;
         return tail + startText(this.#nextIndex, block);
       }
@@ -340,13 +339,11 @@ export class MessagesWriter implements StreamWriter {
   }
 
   #finish(event: FinishEvent): string {
-    const end = event.choices[0] ?? { choice: 0, reason: 'stop' };
+    const end = event.choices[0] ?? NO_END;
     const tail = this.#closeBlock(undefined);
     let search = '';
     if (this.#grounding !== undefined) {
-      const { createId } = this.#context;
-      const { isFormatted } = this.#options;
-      for (const block of writeSearch(this.#grounding, { createId, isFormatted })) {
+      for (const block of writeSearch(this.#grounding, this.#context, this.#options)) {
         search += writeSearchBlock(block, this.#nextIndex++);
       }
     }
@@ -357,14 +354,13 @@ export class MessagesWriter implements StreamWriter {
   }
 }
 
-/** A call's signature stands on the call itself unless the thinking block before it carries it. */
-export function isCarried(signature: Signature | undefined, before: string | undefined): boolean {
-  return signature === undefined || signature.value === before;
-}
-
-function callSignature(signature: Signature | undefined, before: string | undefined): string {
-  if (signature === undefined || isCarried(signature, before)) return '';
-  return `,"signature":${JSON.stringify(writeCarrier(signature))}`;
+/** An extension: a call's signature stands on the call itself unless the thinking block before it carries it. */
+export function callCarrier(
+  signature: Signature | undefined,
+  before: string | undefined,
+): string | undefined {
+  if (signature === undefined || signature.value === before) return undefined;
+  return writeCarrier(signature);
 }
 
 /**
@@ -405,9 +401,7 @@ function writeSearchBlock(block: ReturnType<typeof writeSearch>[number], index: 
     }
     case 'text': {
       const text = wholeText(index, block);
-      const citations = (block.citations ?? []).map(
-        (citation) => `${DELTA}${index}${CITATION_DELTA}${JSON.stringify(citation)}}}${FRAME_END}`,
-      );
+      const citations = (block.citations ?? []).map((it) => deltaText(index, CITATION_DELTA, it));
       return text + citations.join('') + stopText(index);
     }
     default:
@@ -419,8 +413,8 @@ function startText(index: number, block: string): string {
   return `${START}${index},"content_block":${block}}${FRAME_END}`;
 }
 
-function deltaText(index: number, field: string, text: string): string {
-  return `${DELTA}${index}${field}${JSON.stringify(text)}${DELTA_END}`;
+function deltaText(index: number, field: string, value: JsonValue): string {
+  return `${DELTA}${index}${field}${JSON.stringify(value)}${DELTA_END}`;
 }
 
 function stopText(index: number): string {

@@ -56,11 +56,6 @@ test('V053 V058 a call keeps its id and its arguments as the model gave them', (
   });
 });
 
-test('a thought the upstream never signed is unsigned in a unary answer too', () => {
-  const reply = unary(answer([...thinkingBlock(0, 'hm'), ...textBlock(1, 'Hi')]));
-  expect(reply).toMatchObject({ content: [{ type: 'thinking', signature: '' }, {}] });
-});
-
 test('numbers a double cannot hold stay as written in call arguments', () => {
   const reply = unary(answer(callBlock(0, '{"n":12345678901234567890}')));
   expect(JSON.stringify(reply.content)).toContain('"n":12345678901234567890');

@@ -1,8 +1,7 @@
 // Writes a whole answer as one Messages object, equal to what the stream of it folds to.
 
-import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
-import type { Reply, ReplyBlock } from '../../canonical/fold.ts';
-import type { Signature } from '../../canonical/request.ts';
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import { fold, type Reply, type ReplyBlock } from '../../canonical/fold.ts';
 import { writeCarrier } from '../../canonical/signatures.ts';
 import { NO_USAGE } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -10,7 +9,9 @@ import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
 import type { ReplyContext, StreamWriter } from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
 import {
-  isCarried,
+  callCarrier,
+  MESSAGE_STOP,
+  NO_END,
   PING,
   shownGrounding,
   type WriterOptions,
@@ -21,22 +22,19 @@ import {
   writeWholeBlock,
 } from './write-events.ts';
 
-const NO_END: ChoiceEnd = { choice: 0, reason: 'stop' };
-
 /** Only choice 0 is written: the protocol has one answer. */
 export function writeMessagesReply(reply: Reply, context: ReplyContext, options: WriterOptions) {
   const choice = reply.choices[0];
   const blocks = choice?.blocks ?? [];
   const grounding = shownGrounding(choice?.grounding, options);
   const hasToolCall = blocks.some((block) => block.kind === 'tool-call');
-  const { createId, model } = context;
   return {
-    id: createId('msg_'),
+    id: context.createId('msg_'),
     ...MESSAGE,
-    model,
+    model: context.model,
     content: [
       ...writeContent(blocks, options),
-      ...(grounding === undefined ? [] : writeSearch(grounding, { ...options, createId })),
+      ...(grounding === undefined ? [] : writeSearch(grounding, context, options)),
     ],
     ...writeStop(choice?.end ?? NO_END, hasToolCall),
     usage: { ...writeFinalUsage(reply.usage, grounding), ...TIER },
@@ -67,12 +65,13 @@ function writeBlock(
     case 'thinking': {
       if (block.text === '' && block.signature === undefined) return [];
       const thinking = omitsThinking ? '' : block.text;
-      return { type: 'thinking', thinking, signature: carrierOf(block.signature) } as const;
+      const signature = block.signature === undefined ? '' : writeCarrier(block.signature);
+      return { type: 'thinking', thinking, signature } as const;
     }
     case 'tool-call': {
       const { id, name, input, signature } = block;
-      // Extension: the signature of a call no thinking block vouches for.
-      const extension = isCarried(signature, carried) ? {} : { signature: carrierOf(signature) };
+      const carrier = callCarrier(signature, carried);
+      const extension = carrier === undefined ? {} : { signature: carrier };
       return { type: 'tool_use', id, name, input, ...extension } as const;
     }
     default:
@@ -80,69 +79,38 @@ function writeBlock(
   }
 }
 
-function carrierOf(signature: Signature | undefined): string {
-  return signature === undefined ? '' : writeCarrier(signature);
-}
-
 /** Source: Messages API, "Compaction on demand"; TypeScript SDK `lib/BetaMessageStream.js`. */
 export function writeSummaryReply(reply: Reply, { createId, model }: ReplyContext) {
-  const { blocks, end } = reply.choices[0] ?? { blocks: [], end: NO_END };
-  const text = blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('');
-  return {
-    id: createId('msg_'),
-    ...MESSAGE,
-    model,
-    ...summaryOf(text, end),
-    usage: { ...writeFinalUsage(reply.usage, undefined), ...TIER },
-  };
+  const usage = { ...writeFinalUsage(reply.usage, undefined), ...TIER };
+  return { id: createId('msg_'), ...MESSAGE, model, ...summaryOf(reply), usage };
 }
 
 /** The block comes whole at the end, as clients replace what they have of it with each delta. */
 export function createSummaryWriter(context: ReplyContext): StreamWriter {
-  let text = '';
-  let usage = NO_USAGE;
+  const events: CanonicalEvent[] = [];
   return {
     contentType: EVENT_STREAM_TYPE,
     keepAlive: () => PING,
     write(event: CanonicalEvent): string {
-      switch (event.kind) {
-        case 'start':
-          usage = event.usage ?? NO_USAGE;
-          return writeMessageStart(context, usage);
-        case 'block-delta':
-          if (event.delta.kind === 'text') text += event.delta.text;
-          return '';
-        case 'usage':
-          usage = event.usage;
-          return '';
-        case 'block-start':
-        case 'block-end':
-        case 'grounding':
-          return '';
-        case 'finish': {
-          const { content, ...stop } = summaryOf(text, event.choices[0] ?? NO_END);
-          const delta = {
-            type: 'message_delta',
-            delta: stop,
-            usage: writeFinalUsage(usage, undefined),
-          };
-          return (
-            content.map(writeSummaryBlock).join('') + frame(delta) + frame({ type: 'message_stop' })
-          );
-        }
-        case 'error':
-          return writeStreamError(event.error);
-        default:
-          return event satisfies never;
-      }
+      events.push(event);
+      if (event.kind === 'start') return writeMessageStart(context, event.usage ?? NO_USAGE);
+      if (event.kind === 'error') return writeStreamError(event.error);
+      if (event.kind !== 'finish') return '';
+      const reply = fold(events);
+      const { content, ...delta } = summaryOf(reply);
+      const usage = writeFinalUsage(reply.usage, undefined);
+      const end = frame({ type: 'message_delta', delta, usage });
+      return content.map(writeSummaryBlock).join('') + end + MESSAGE_STOP;
     },
   };
 }
 
 /** Half a summary is none: the conversation could not go on from it. Null says that there is none. */
-function summaryOf(text: string, end: ChoiceEnd) {
+function summaryOf({ choices }: Reply) {
+  const { blocks, end } = choices[0] ?? { blocks: [], end: NO_END };
   const stop = writeStop(end, false);
   if (stop.stop_reason === 'refusal') return { content: [], ...stop };
+  const text = blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('');
   const content = end.reason === 'stop' && text.trim() !== '' ? text : null;
   return {
     content: [{ type: 'compaction', content, encrypted_content: null }],

@@ -8,13 +8,11 @@ import {
   readAddress,
   readRange,
 } from '../../lib/net.ts';
-import { remember } from '../../lib/once.ts';
 import type { HeaderMap } from '../settings.ts';
 
 export interface PeerInput {
   /** The socket's peer, as node gives it. */
   readonly peer: string | undefined;
-  /** The port the request came in on. */
   readonly port: number;
   readonly headers: HeaderMap;
   /** Names of ours besides the loopback ones: `box` (with our port) or `box:443`. */
@@ -141,14 +139,7 @@ export function readClientAddress(input: AddressInput): string {
   return formatIpAddress(client);
 }
 
-/** The address of a peer that speaks for itself; remembered, as each sends many requests. */
-export function createAddressReader(): (peer: string) => string {
-  return remember(MAX_PEERS, (peer) =>
-    readClientAddress({ peer, forwardedFor: undefined, trustedProxies: [] }),
-  );
-}
-
-/** So many peers are remembered. */
+/** So many peers are remembered, as each sends many requests. */
 export const MAX_PEERS = 1024;
 
 /** Some proxies write `192.0.2.1:1234` or `[2001:db8::1]:1234`. */

@@ -53,7 +53,9 @@ function readForm(form: Buffer, boundary: string): MultipartBody {
       throw malformed(`the name of a part is longer than ${LIMITS.nameLength} characters`);
     }
     if (isFile(header)) {
-      if (!isNoFile(header, content)) files.push(toFile(header, content));
+      // What browsers send of a field in which no file was chosen.
+      const isNone = header.fileName === '' && content.length === 0;
+      if (!isNone) files.push(toFile(header, content));
       if (files.length > LIMITS.files) throw tooManyParts();
     } else {
       fieldCount += 1;
@@ -68,11 +70,6 @@ function readForm(form: Buffer, boundary: string): MultipartBody {
 function isFile({ fileName, mediaType }: PartHeader): boolean {
   if (fileName !== undefined) return true;
   return !(mediaType === '' || mediaType === 'application/json' || mediaType.startsWith('text/'));
-}
-
-/** What browsers send of a field in which no file was chosen. */
-function isNoFile({ fileName }: PartHeader, content: Buffer): boolean {
-  return fileName === '' && content.length === 0;
 }
 
 function toFile({ name, fileName, mediaType }: PartHeader, bytes: Buffer): UploadedFile {
@@ -114,13 +111,8 @@ function tooManyParts(): GatewayError {
   return invalidRequest('body', `A form may hold at most ${files} files and ${fields} fields.`);
 }
 
-/** A part of a form (RFC 2046, RFC 7578). */
-interface FormPart {
-  /** Names in lower case. */
-  readonly headers: ReadonlyMap<string, string>;
-  /** A piece of the form itself. */
-  readonly content: Buffer;
-}
+/** A part of a form (RFC 2046, RFC 7578): names of headers in lower case, and a piece of the form itself. */
+type FormPart = ReturnType<typeof readPart>;
 
 /** RFC 2046: longer ones would only serve to make the search for them slow. */
 const MAX_BOUNDARY = 70;
@@ -149,7 +141,7 @@ function* cutParts(form: Buffer, boundary: string): Generator<FormPart, void> {
   const found = startsAtOnce ? 0 : form.indexOf(delimiter);
   if (found === -1) throw malformed('its boundary is not in the body');
   let at = startsAtOnce ? opening.length : found + delimiter.length;
-  for (let count = 0; !isEnd(form, at); count += 1) {
+  for (let count = 0; form[at] !== DASH || form[at + 1] !== DASH; count += 1) {
     if (count === LIMITS.parts) throw malformed(`it has more than ${LIMITS.parts} parts`);
     const start = skipLineEnd(form, at);
     const end = findDelimiter(form, start, delimiter);
@@ -160,10 +152,6 @@ function* cutParts(form: Buffer, boundary: string): Generator<FormPart, void> {
 
 function malformed(what: string): Error {
   return invalidRequest('body', `The request body is not a well-formed form: ${what}.`);
-}
-
-function isEnd(form: Buffer, at: number): boolean {
-  return form[at] === DASH && form[at + 1] === DASH;
 }
 
 /** Blanks may stand between a boundary and the end of its line. */
@@ -181,7 +169,7 @@ function findDelimiter(form: Buffer, start: number, delimiter: Buffer): number {
   throw malformed(end === -1 ? 'it ends without its last boundary' : 'a part is empty');
 }
 
-function readPart(part: Buffer): FormPart {
+function readPart(part: Buffer) {
   const end = part.indexOf(HEADER_END);
   if (end === -1 || end > LIMITS.headerBytes) {
     const isLong = part.length > LIMITS.headerBytes;
@@ -217,13 +205,6 @@ interface PartHeader {
   readonly charset: string;
 }
 
-interface Parameterized {
-  /** In lower case. */
-  readonly word: string;
-  /** Names in lower case; the first of several counts. */
-  readonly parameters: ReadonlyMap<string, string>;
-}
-
 /** One parameter; in quotes, only a quote and a backslash are escaped: Windows paths are not. */
 const PARAMETER = /;\s*([^\s=;]+)\s*=\s*(?:"((?:[^"\\]|\\["\\]|\\(?!["\\]))*)"|([^\s;"]*))\s*/y;
 const PLAIN_ENCODINGS = ['7bit', '8bit', 'binary'];
@@ -242,17 +223,13 @@ function readPartHeader(headers: ReadonlyMap<string, string>): PartHeader {
   if (type.word.startsWith('multipart/')) {
     throw malformed('a part is a form of its own; send each file as a part');
   }
+  const fileName = readExtended(parameters.get('filename*')) ?? parameters.get('filename');
   return {
     name,
-    fileName: readFileName(parameters),
+    fileName: fileName?.replace(/^.*[/\\]/s, ''),
     mediaType: type.word,
     charset: type.parameters.get('charset') ?? 'utf-8',
   };
-}
-
-function readFileName(parameters: ReadonlyMap<string, string>): string | undefined {
-  const name = readExtended(parameters.get('filename*')) ?? parameters.get('filename');
-  return name?.replace(/^.*[/\\]/s, '');
 }
 
 /** RFC 5987: `UTF-8''caf%C3%A9.png`. Undefined for what cannot be read, then the plain name counts. */
@@ -266,8 +243,11 @@ function readExtended(value: string | undefined): string | undefined {
   }
 }
 
-/** @throws GatewayError invalid-request when something stands behind the last whole parameter */
-function readParameters(header: string): Parameterized {
+/**
+ * The word in lower case and its parameters, names in lower case; the first of several counts.
+ * @throws GatewayError invalid-request when something stands behind the last whole parameter
+ */
+function readParameters(header: string) {
   const end = header.indexOf(';');
   const word = (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
   const parameters = new Map<string, string>();

@@ -81,16 +81,13 @@ function readPath(rawPath: string): string | undefined {
     if (code === 0x2f && rawPath.charCodeAt(index + 1) === 0x2f) return undefined;
     if (code !== 0x25) continue;
     const digits = rawPath.slice(index + 1, index + 3);
-    if (!isHarmlessEscape(digits) && !(mayHoldSlash && isSlash(digits))) return undefined;
+    const isSlash = digits.toLowerCase() === '2f';
+    if (!isHarmlessEscape(digits) && !(mayHoldSlash && isSlash)) return undefined;
     escaped = true;
   }
   const path = escaped ? decode(rawPath) : rawPath;
   if (path === undefined || DOT_SEGMENT.test(path)) return undefined;
   return escaped && path.includes('//') ? undefined : path;
-}
-
-function isSlash(digits: string): boolean {
-  return digits.toLowerCase() === '2f';
 }
 
 function isHarmlessEscape(digits: string): boolean {

@@ -1,6 +1,6 @@
 // The access log, IP rules, API keys and console sessions in SQLite.
 
-import { sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import {
   ACCESS_VERDICTS,
   type AccessLogStore,
@@ -20,9 +20,9 @@ import { StoreError } from '../../accounts/account-store.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import type { StoreLog } from './account-store.ts';
-import { builder, type TableRow } from './schema.ts';
+import { builder, type TableRow, type Tables } from './schema.ts';
 import { fromColumns, toColumns } from './sentence-columns.ts';
-import { type Queries, readJson, type SqliteConnection } from './session.ts';
+import { type Queries, readJson, removeById, type SqliteConnection } from './session.ts';
 
 export function createAccessLogStore(connection: SqliteConnection): AccessLogStore {
   return {
@@ -78,17 +78,12 @@ export function createAddressRuleStore(connection: SqliteConnection): AddressRul
             .where('revision', '=', rule.revision - 1),
         );
         if (changed > 0) return;
-        const known = builder.selectFrom('address_rules').select('id').where('id', '=', rule.id);
-        refuseUpdate(queries.rows(known).length > 0, {
+        refuseUpdate(queries, builder.selectFrom('address_rules').where('id', '=', rule.id), {
           missing: told`There is no rule ${rule.id}.`,
           stale: told`The address rule ${rule.id} was changed meanwhile.`,
         });
       }),
-    remove: (id) =>
-      connection.write(
-        'power-cut',
-        (queries) => queries.run(builder.deleteFrom('address_rules').where('id', '=', id)) > 0,
-      ),
+    remove: (id) => removeById(connection, 'address_rules', id),
     addHits: (all) =>
       connection.write('crash', (queries) => {
         for (const { id, hits, lastHitAt } of all) {
@@ -101,17 +96,16 @@ export function createAddressRuleStore(connection: SqliteConnection): AddressRul
 
 /** Of an update that changed nothing: the row is gone, or of another revision. @throws StoreError */
 function refuseUpdate(
-  isKnown: boolean,
-  { missing, stale }: Readonly<Record<'missing' | 'stale', Sentence>>,
+  queries: Queries,
+  row: SelectQueryBuilder<Tables, 'address_rules' | 'client_keys', object>,
+  words: Readonly<Record<'missing' | 'stale', Sentence>>,
 ): never {
-  throw isKnown ? new StoreError('stale', stale) : new StoreError('missing', missing);
+  const fault = queries.rows(row.select('id')).length === 0 ? 'missing' : 'stale';
+  throw new StoreError(fault, words[fault]);
 }
 
 /** API keys: limits as JSON, the secret only as a digest. */
-export function createClientKeyStore(
-  connection: SqliteConnection,
-  log?: StoreLog | undefined,
-): ClientKeyStore {
+export function createClientKeyStore(connection: SqliteConnection, log?: StoreLog): ClientKeyStore {
   return {
     list: () => connection.read((queries) => listKeys(queries, log)),
     insert: (key, digest) =>
@@ -129,17 +123,12 @@ export function createClientKeyStore(
             .where('revision', '=', key.revision - 1),
         );
         if (changed > 0) return;
-        const known = builder.selectFrom('client_keys').select('id').where('id', '=', key.id);
-        refuseUpdate(queries.rows(known).length > 0, {
+        refuseUpdate(queries, builder.selectFrom('client_keys').where('id', '=', key.id), {
           missing: told`There is no key ${key.id}.`,
           stale: told`The key ${key.id} was changed meanwhile.`,
         });
       }),
-    remove: (id) =>
-      connection.write(
-        'power-cut',
-        (queries) => queries.run(builder.deleteFrom('client_keys').where('id', '=', id)) > 0,
-      ),
+    remove: (id) => removeById(connection, 'client_keys', id),
     saveProgress: (progress) =>
       connection.write('crash', (queries) => {
         for (const one of progress) saveProgress(queries, one);

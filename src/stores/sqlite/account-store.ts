@@ -15,7 +15,13 @@ import { isJsonObject } from '../../lib/json.ts';
 import { listed, type Sentence, told } from '../../lib/localized-message.ts';
 import { SealError, type Vault } from '../../sealing/seal.ts';
 import { builder, type TableRow } from './schema.ts';
-import { isDuplicate, type Queries, readJson, type SqliteConnection } from './session.ts';
+import {
+  isDuplicate,
+  type Queries,
+  readJson,
+  removeById,
+  type SqliteConnection,
+} from './session.ts';
 
 /** Structured lines; a damaged row is told there. */
 export interface StoreLog {
@@ -30,30 +36,11 @@ export interface SealedTables {
 /** What people and sign-ins say survives a power cut; health and quotas the end of the process. */
 export function createAccountStore(
   connection: SqliteConnection,
-  { vault, log }: SealedTables,
+  tables: SealedTables,
 ): AccountStore {
+  const { vault, log } = tables;
   return {
-    list() {
-      return connection.read((queries) => {
-        const accounts = queries.rows(
-          builder.selectFrom('accounts').selectAll().orderBy('createdAt').orderBy(sql`rowid`),
-        );
-        const credentials = queries.rows(builder.selectFrom('credentials').selectAll());
-        const healths = queries.rows(builder.selectFrom('account_health').selectAll());
-        const quotas = queries.rows(builder.selectFrom('account_quotas').selectAll());
-        const sealedById = new Map(credentials.map(({ accountId, sealed }) => [accountId, sealed]));
-        const healthById = new Map(healths.map(({ accountId, health }) => [accountId, health]));
-        const quotasById = Map.groupBy(quotas, ({ accountId }) => accountId);
-        return accounts.map((account) =>
-          toStoredAccount({
-            account,
-            sealedCredential: sealedById.get(account.id),
-            health: healthById.get(account.id),
-            quotas: quotasById.get(account.id) ?? [],
-          }),
-        );
-      });
-    },
+    list: () => connection.read((queries) => readAccounts(queries)),
 
     insert({ record, proxyUrl, credential }) {
       const { id, label } = record;
@@ -76,13 +63,12 @@ export function createAccountStore(
     update(id, change, expectedRevision) {
       return connection.write('power-cut', (queries) => {
         const known = findAccount(queries, id);
-        if (known === undefined) throw new StoreError('missing', told`There is no account ${id}.`);
+        const missing = new StoreError('missing', told`There is no account ${id}.`);
+        if (known === undefined) throw missing;
         const { revision, upstreamId } = known;
         if (expectedRevision !== undefined && revision !== expectedRevision) {
-          throw new StoreError(
-            'stale',
-            told`The account ${id} was changed meanwhile: it is at revision ${revision}, not ${expectedRevision}.`,
-          );
+          const message = told`The account ${id} was changed meanwhile: it is at revision ${revision}, not ${expectedRevision}.`;
+          throw new StoreError('stale', message);
         }
         const { proxyUrl, label } = change;
         const row = {
@@ -94,26 +80,13 @@ export function createAccountStore(
         refuseDuplicate({ label: label ?? known.label, upstreamId }, () =>
           queries.run(builder.updateTable('accounts').set(row).where('id', '=', id)),
         );
-        const [health] = queries.rows(
-          builder.selectFrom('account_health').selectAll().where('accountId', '=', id),
-        );
-        return toStoredAccount({
-          account: findAccount(queries, id) ?? known,
-          sealedCredential: findCredential(queries, id)?.sealed,
-          health: health?.health,
-          quotas: queries.rows(
-            builder.selectFrom('account_quotas').selectAll().where('accountId', '=', id),
-          ),
-        });
+        const [changed] = readAccounts(queries, id);
+        if (changed === undefined) throw missing;
+        return changed;
       });
     },
 
-    remove(id) {
-      return connection.write(
-        'power-cut',
-        (queries) => queries.run(builder.deleteFrom('accounts').where('id', '=', id)) > 0,
-      );
-    },
+    remove: (id) => removeById(connection, 'accounts', id),
 
     readCredential(id) {
       return connection.read((queries) => {
@@ -177,17 +150,36 @@ export function createAccountStore(
     }
   }
 
+  /** All of them, or the one of an id. */
+  function readAccounts(queries: Queries, id?: string): StoredAccount[] {
+    let accounts = builder
+      .selectFrom('accounts')
+      .leftJoin('credentials', 'credentials.accountId', 'accounts.id')
+      .leftJoin('account_health', 'account_health.accountId', 'accounts.id')
+      .selectAll('accounts')
+      .select(['credentials.sealed', 'account_health.health'])
+      .orderBy('accounts.createdAt')
+      .orderBy(sql`accounts.rowid`);
+    let quotas = builder.selectFrom('account_quotas').selectAll();
+    if (id !== undefined) {
+      accounts = accounts.where('accounts.id', '=', id);
+      quotas = quotas.where('accountId', '=', id);
+    }
+    const quotasById = Map.groupBy(queries.rows(quotas), ({ accountId }) => accountId);
+    return queries
+      .rows(accounts)
+      .map((row) => toStoredAccount(row, quotasById.get(row.id)?.flatMap(toReading) ?? []));
+  }
+
   /** What cannot be read is told in plain words; the account is not used then. */
-  function toStoredAccount({
-    account,
-    sealedCredential,
-    health,
-    quotas,
-  }: AccountRows): StoredAccount {
-    const { labelKey: _, proxyUrl: sealedProxyUrl, kind: storedKind, tier, ...record } = account;
+  function toStoredAccount(
+    row: JoinedRow,
+    quotas: readonly (readonly [string, QuotaReading])[],
+  ): StoredAccount {
+    const { sealed, health, labelKey: _, proxyUrl: sealedProxyUrl, ...record } = row;
     const { id } = record;
     const damages: Sentence[] = [];
-    const kind = ACCOUNT_KINDS.find((known) => known === storedKind);
+    const kind = ACCOUNT_KINDS.find((known) => known === record.kind);
     if (kind === undefined) damages.push(told`its kind is none that is known`);
     const proxy =
       sealedProxyUrl === undefined ? undefined : tryOpen(sealedProxyUrl, proxyPlace(id));
@@ -195,31 +187,30 @@ export function createAccountStore(
     if (proxy?.kind === 'closed') {
       damages.push(told`its proxy address cannot be opened: set it again`);
     }
-    const readable = parseHealth(health, damages);
-    if (sealedCredential === undefined) {
+    const readable = parseHealth(health ?? undefined, damages);
+    if (sealed === undefined || sealed === null) {
       damages.push(told`its credential is gone: sign in or give the key again`);
-    } else if (tryOpen(sealedCredential, credentialPlace(id)).kind === 'closed') {
+    } else if (tryOpen(sealed, credentialPlace(id)).kind === 'closed') {
       damages.push(told`its credential cannot be opened: sign in or give the key again`);
     }
     for (const what of damages) {
       log?.warn({ accountId: id }, `A stored account is damaged and not used: ${what.text}.`);
     }
     return {
-      record: { ...record, kind: kind ?? 'api-key', tier: TIERS.find((known) => known === tier) },
+      record: {
+        ...record,
+        kind: kind ?? 'api-key',
+        tier: TIERS.find((known) => known === record.tier),
+      },
       proxyUrl: proxy?.kind === 'open' ? proxy.text : undefined,
       health: damages.length === 0 ? readable : damagedHealth(readable, damages),
-      quotas: new Map(quotas.flatMap(toReading)),
+      quotas: new Map(quotas),
     };
   }
 }
 
-interface AccountRows {
-  readonly account: TableRow<'accounts'>;
-  /** Undefined when the row is gone. */
-  readonly sealedCredential: string | undefined;
-  readonly health: string | undefined;
-  readonly quotas: readonly TableRow<'account_quotas'>[];
-}
+/** An account with what stands in the tables beside; null or absent where the row is gone. */
+type JoinedRow = TableRow<'accounts'> & Record<'sealed' | 'health', string | null | undefined>;
 
 type Opened =
   | { readonly kind: 'open'; readonly text: string }
@@ -242,11 +233,8 @@ function refuseDuplicate(
     write();
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    throw new StoreError(
-      'conflict',
-      told`The upstream ${upstreamId} already has an account ${label} (upper and lower case count as one). Choose another label, or change that account.`,
-      error,
-    );
+    const message = told`The upstream ${upstreamId} already has an account ${label} (upper and lower case count as one). Choose another label, or change that account.`;
+    throw new StoreError('conflict', message, error);
   }
 }
 

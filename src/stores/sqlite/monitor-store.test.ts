@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import { recordOf } from '../../../test/support/request-records.ts';
 import type { RequestStore } from '../../monitor/request-store.ts';
-import { requestFilters } from './migrations/006-request-filters.ts';
+import { MIGRATIONS } from './migrations.ts';
 
 const LIMITS = { oldest: 0, oldestUsage: 0, maxBytes: 1e12, reducedBytes: 1e12 };
 
@@ -84,7 +84,7 @@ test('records saved while their details had a table of their own are found as th
     insert into request_details select sequence, details from requests;
     alter table requests drop column details;
     ${UNDO_LATER}
-    ${requestFilters.sql}
+    ${MIGRATIONS.find(({ name }) => name === 'request-filters')?.sql}
     alter table usage_sums drop column key_name;
     delete from migrations where version > 6;
   `);

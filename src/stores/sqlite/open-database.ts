@@ -4,8 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { sql } from 'kysely';
-import type { AccessStores } from '../../access/access.ts';
-import { type AccountStore, StoreError } from '../../accounts/account-store.ts';
+import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import {
@@ -15,12 +14,8 @@ import {
   makePrivate,
   placeFile,
 } from '../../lib/private-file.ts';
-import type { RequestStore } from '../../monitor/request-store.ts';
-import type { SessionStore } from '../../pool/sessions.ts';
 import { createVault, SealError, type Vault } from '../../sealing/seal.ts';
 import { createSecretKey } from '../../sealing/secret-key.ts';
-import type { SignatureStore, TraceStore } from '../../signatures/signature-store.ts';
-import type { DurableResponseStore } from '../../stored-responses/response-store.ts';
 import {
   createAccessLogStore,
   createAddressRuleStore,
@@ -28,20 +23,7 @@ import {
   createConsoleSessionStore,
 } from './access-stores.ts';
 import { createAccountStore, type StoreLog } from './account-store.ts';
-import { accountsAndSignatures } from './migrations/001-accounts-and-signatures.ts';
-import { keysAndRules } from './migrations/002-keys-and-rules.ts';
-import { monitor } from './migrations/003-monitor.ts';
-import { keptAnswers } from './migrations/004-kept-answers.ts';
-import { keptAnswerSizes } from './migrations/005-kept-answer-sizes.ts';
-import { requestFilters } from './migrations/006-request-filters.ts';
-import { requestDetails } from './migrations/007-request-details.ts';
-import { usageKeyNames } from './migrations/008-usage-key-names.ts';
-import { requestRetries } from './migrations/009-request-retries.ts';
-import { addressRuleRevisions } from './migrations/010-address-rule-revisions.ts';
-import { callTraces } from './migrations/011-call-traces.ts';
-import { sessionBindings } from './migrations/012-session-bindings.ts';
-import { sentenceParts } from './migrations/013-sentence-parts.ts';
-import type { Migration } from './migrations/migration.ts';
+import { MIGRATIONS, type Migration } from './migrations.ts';
 import { createMonitorStore } from './monitor-store.ts';
 import { createDurableResponseStore } from './response-store.ts';
 import { builder } from './schema.ts';
@@ -77,20 +59,7 @@ const NOTHING_KEPT =
 const NOTHING_NEW_KEPT =
   'The disk of the data folder has no room left. Requests are served with what is stored; nothing new is kept until there is room.';
 
-export interface SqliteStores {
-  /** False while everything is in memory, for want of room. */
-  readonly isLasting: boolean;
-  readonly accounts: AccountStore;
-  readonly signatures: SignatureStore;
-  readonly callTraces: TraceStore;
-  readonly sessions: SessionStore;
-  readonly access: AccessStores;
-  readonly storedResponses: DurableResponseStore;
-  readonly requests: RequestStore;
-  /** From then on the database opens with this vault's key only; no stored secret is sealed again. */
-  changeKey(next: Vault): Promise<void>;
-  close(): Promise<void>;
-}
+export type SqliteStores = Awaited<ReturnType<typeof openDatabase>>;
 
 /**
  * A missing file becomes a new database; any other is opened or refused, never replaced. On a full disk a
@@ -98,12 +67,13 @@ export interface SqliteStores {
  * @throws StoreError `unreadable` for an empty, foreign, damaged or newer database or another secret
  * key, `unavailable` when the file cannot be read, written or locked
  */
-export async function openDatabase(options: DatabaseOptions): Promise<SqliteStores> {
+export async function openDatabase(options: DatabaseOptions) {
   const { path, vault, clock, log, maxKeptBytes } = options;
   const { connection, dataVault, isLasting } = await connect(options);
   const tables = { vault: dataVault, log };
   let current = vault;
   return {
+    /** False while everything is in memory, for want of room. */
     isLasting,
     accounts: createAccountStore(connection, tables),
     signatures: createSignatureStore(connection),
@@ -127,7 +97,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<SqliteStor
       maxBytes: maxKeptBytes,
     }),
     requests: createMonitorStore(connection, () => clock.monotonic()),
-    async changeKey(next) {
+    /** From then on the database opens with this vault's key only; no stored secret is sealed again. */
+    async changeKey(next: Vault): Promise<void> {
       await connection.write('power-cut', (queries) => {
         const sealed = next.seal(readDataKey(queries, { path, vault: current }), PLACE);
         queries.run(builder.updateTable('data_keys').set({ sealed }).where('name', '=', NAME));
@@ -138,14 +109,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<SqliteStor
   };
 }
 
-interface Connected {
-  readonly connection: SqliteConnection;
-  /** Of the key that the database holds sealed. */
-  readonly dataVault: Vault;
-  readonly isLasting: boolean;
-}
-
-async function connect(options: DatabaseOptions): Promise<Connected> {
+/** The data vault is of the key that the database holds sealed. */
+async function connect(options: DatabaseOptions) {
   const { path, isLasting = true, log, open = openSqliteFile } = options;
   if (!isLasting) return openInMemory(options);
   try {
@@ -166,10 +131,8 @@ async function connect(options: DatabaseOptions): Promise<Connected> {
   }
 }
 
-async function openExisting(
-  { path, vault, clock }: DatabaseOptions,
-  open: OpenHandle,
-): Promise<Connected> {
+async function openExisting(options: DatabaseOptions, open: OpenHandle) {
+  const { path, vault, clock } = options;
   const connection = new SqliteConnection({ path, clock, open });
   try {
     // Not the indexes against their tables: that takes long, and SQLite notices what matters of it.
@@ -189,7 +152,7 @@ async function openExisting(
   }
 }
 
-async function openInMemory(options: DatabaseOptions): Promise<Connected> {
+async function openInMemory(options: DatabaseOptions) {
   const { path, vault, clock } = options;
   const open = openSqliteInMemory;
   const connection = new SqliteConnection({ path: ':memory:', name: path, clock, open });
@@ -214,11 +177,8 @@ async function createDatabase(options: DatabaseOptions): Promise<void> {
     if (checkDatabaseFile(path) === 'ours') return;
     if (error instanceof StoreError) throw error;
     if (isOutOfRoom(error)) throw noRoom(path, error);
-    throw new StoreError(
-      'unavailable',
-      told`The database ${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.`,
-      error,
-    );
+    const message = told`The database ${path} cannot be made (${codeOf(error) ?? 'unknown error'}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.`;
+    throw new StoreError('unavailable', message, error);
   }
 }
 
@@ -234,10 +194,8 @@ async function build(builtPath: string, options: DatabaseOptions): Promise<void>
   }
 }
 
-async function fill(
-  connection: SqliteConnection,
-  { path, vault, clock }: DatabaseOptions,
-): Promise<void> {
+async function fill(connection: SqliteConnection, options: DatabaseOptions): Promise<void> {
+  const { path, vault, clock } = options;
   // The last moment for it: nothing was written yet.
   await connection.makeShrinkable();
   await connection.write('power-cut', (queries) => {
@@ -254,6 +212,7 @@ const APPLICATION_ID = 0x69737468;
 const HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
 const APPLICATION_ID_AT = 68;
+
 /**
  * @returns `missing` when there is none and a new one may be made
  * @throws StoreError `unreadable` when something else stands there or the file is empty or damaged,
@@ -271,11 +230,8 @@ function checkDatabaseFile(path: string): 'ours' | 'missing' {
     return 'ours';
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    throw new StoreError(
-      'unavailable',
-      told`The database ${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read and write it and its folder.`,
-      error,
-    );
+    const message = told`The database ${path} cannot be read (${codeOf(error) ?? 'unknown error'}). Let the user of this process read and write it and its folder.`;
+    throw new StoreError('unavailable', message, error);
   }
 }
 
@@ -310,26 +266,18 @@ function checkHeader(path: string): void {
 function keepPrivate(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     if (!existsSync(file) || makePrivate(file) !== 'exposed') continue;
-    throw new StoreError(
-      'unavailable',
-      told`${file} can be read by others and its mode cannot be changed. Run "chmod 600 ${file}" as its owner.`,
-    );
+    const message = told`${file} can be read by others and its mode cannot be changed. Run "chmod 600 ${file}" as its owner.`;
+    throw new StoreError('unavailable', message);
   }
 }
 
 function unreadable(path: string, what: Sentence): StoreError {
-  return new StoreError(
-    'unreadable',
-    told`The database ${path} ${what}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.`,
-  );
+  const message = told`The database ${path} ${what}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.`;
+  return new StoreError('unreadable', message);
 }
 
-/** The key that seals the secrets of this database is itself sealed with the secret key. */
-interface DataKeyContext {
-  readonly path: string;
-  /** Of the secret key. */
-  readonly vault: Vault;
-}
+/** The key that seals the secrets of this database is itself sealed, with the secret key. */
+type DataKeyContext = Pick<DatabaseOptions, 'path' | 'vault'>;
 
 const NAME = 'accounts';
 const PLACE = 'data_keys/accounts/sealed';
@@ -347,10 +295,8 @@ function readDataKey(queries: Queries, { path, vault }: DataKeyContext): string 
     builder.selectFrom('data_keys').select('sealed').where('name', '=', NAME),
   );
   if (row === undefined) {
-    throw new StoreError(
-      'unreadable',
-      told`The database ${path} has lost the key of its secrets. It was left as it is. Put a backup in its place.`,
-    );
+    const message = told`The database ${path} has lost the key of its secrets. It was left as it is. Put a backup in its place.`;
+    throw new StoreError('unreadable', message);
   }
   try {
     return vault.open(row.sealed, PLACE);
@@ -363,22 +309,6 @@ function readDataKey(queries: Queries, { path, vault }: DataKeyContext): string 
     throw new StoreError('unreadable', why, error);
   }
 }
-
-const MIGRATIONS: readonly Migration[] = [
-  accountsAndSignatures,
-  keysAndRules,
-  monitor,
-  keptAnswers,
-  keptAnswerSizes,
-  requestFilters,
-  requestDetails,
-  usageKeyNames,
-  requestRetries,
-  addressRuleRevisions,
-  callTraces,
-  sessionBindings,
-  sentenceParts,
-];
 
 export interface MigrationContext {
   readonly path: string;
@@ -407,8 +337,6 @@ function readVersion(queries: Queries, context: MigrationContext): number {
   const rows = queries.rows(builder.selectFrom('migrations').select('version').orderBy('version'));
   const version = rows.at(-1)?.version ?? 0;
   if (version <= known) return version;
-  throw new StoreError(
-    'unreadable',
-    told`The database ${path} is of version ${version}; this program knows versions up to ${known}. It was left as it is. Use the newer program again, or put back the backup from before it.`,
-  );
+  const message = told`The database ${path} is of version ${version}; this program knows versions up to ${known}. It was left as it is. Use the newer program again, or put back the backup from before it.`;
+  throw new StoreError('unreadable', message);
 }

@@ -1,12 +1,13 @@
 // Stored responses in SQLite, sealed: they hold prompts and answers.
 
+import { sql } from 'kysely';
 import type { Vault } from '../../sealing/seal.ts';
 import type {
   DurableResponseStore,
   StoredResponseRow,
 } from '../../stored-responses/response-store.ts';
 import { builder } from './schema.ts';
-import type { Queries, SqliteConnection } from './session.ts';
+import { createSweepSchedule, type Queries, type SqliteConnection } from './session.ts';
 
 export interface DurableResponseStoreOptions {
   readonly vault: Vault;
@@ -15,19 +16,13 @@ export interface DurableResponseStoreOptions {
   readonly maxBytes?: number | undefined;
 }
 
-/** Expired rows and those too many leave with every so many saves, or when so much was saved. */
-const SAVES_BETWEEN_SWEEPS = 64;
-const SWEEP_SHARE = 1 / 16;
 const MAX_STORED_BYTES = 1024 * 1024 * 1024;
-/** Rows looked at at once when room has to be made. */
-const ROWS_A_PASS = 500;
 
 export function createDurableResponseStore(
   connection: SqliteConnection,
   { vault, now, maxBytes = MAX_STORED_BYTES }: DurableResponseStoreOptions,
 ): DurableResponseStore {
-  let saves = 0;
-  let bytesSinceSweep = 0;
+  const isSweepDue = createSweepSchedule();
   const find = (queries: Queries, clientKeyId: string, id: string): string | undefined => {
     const [row] = queries.rows(
       builder
@@ -42,13 +37,9 @@ export function createDurableResponseStore(
   return {
     save: (row) =>
       connection.write('crash', (queries) => {
-        bytesSinceSweep += insert(queries, row);
-        saves += 1;
-        const isDue = saves % SAVES_BETWEEN_SWEEPS === 1;
-        if (!isDue && bytesSinceSweep <= maxBytes * SWEEP_SHARE) return;
-        bytesSinceSweep = 0;
+        if (!isSweepDue(insert(queries, row), maxBytes)) return;
         queries.run(builder.deleteFrom('kept_answers').where('expiresAt', '<=', now()));
-        makeRoom(queries);
+        queries.run(surplus(maxBytes));
       }),
     find: (clientKeyId, id) => connection.read((queries) => find(queries, clientKeyId, id)),
     findByItem: (clientKeyId, itemId) =>
@@ -63,14 +54,11 @@ export function createDurableResponseStore(
         return item === undefined ? undefined : find(queries, clientKeyId, item.answerId);
       }),
     remove: (clientKeyId, id) =>
-      connection.write('crash', (queries) => remove(queries, clientKeyId, id) > 0),
+      connection.write('crash', (queries) => {
+        const stored = builder.deleteFrom('kept_answers').where('clientKey', '=', clientKeyId);
+        return queries.run(stored.where('id', '=', id)) > 0;
+      }),
   };
-
-  function remove(queries: Queries, clientKeyId: string, id: string): number {
-    return queries.run(
-      builder.deleteFrom('kept_answers').where('clientKey', '=', clientKeyId).where('id', '=', id),
-    );
-  }
 
   /** The number of bytes written. */
   function insert(queries: Queries, row: StoredResponseRow): number {
@@ -89,29 +77,13 @@ export function createDurableResponseStore(
     }
     return bytes;
   }
-
-  function makeRoom(queries: Queries): void {
-    const [sum] = queries.rows(
-      builder.selectFrom('kept_answers').select(({ fn }) => fn.sum<number>('bytes').as('bytes')),
-    );
-    let excess = Number(sum?.bytes ?? 0) - maxBytes;
-    while (excess > 0) {
-      const rows = queries.rows(
-        builder
-          .selectFrom('kept_answers')
-          .select(['clientKey', 'id', 'bytes'])
-          .orderBy('expiresAt')
-          .limit(ROWS_A_PASS),
-      );
-      if (rows.length === 0) return;
-      for (const { clientKey, id, bytes } of rows) {
-        if (excess <= 0) return;
-        remove(queries, clientKey, id);
-        excess -= bytes;
-      }
-    }
-  }
 }
+
+/** Those that end first, until the others have room. */
+const surplus = (maxBytes: number) => sql`delete from kept_answers where rowid in (
+  select rowid from (
+    select rowid, sum(bytes) over (order by expires_at desc, bytes desc, rowid desc) as total from kept_answers
+  ) where total > ${maxBytes})`;
 
 function contextOf(clientKeyId: string, id: string): string {
   return `kept_answers ${clientKeyId} ${id} sealed`;

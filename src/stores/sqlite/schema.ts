@@ -1,4 +1,4 @@
-// The tables as kysely types, derived from what they keep; migrations/ creates them.
+// The tables as kysely types, derived from what they keep; migrations.ts creates them.
 
 import {
   CamelCasePlugin,

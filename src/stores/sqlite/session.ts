@@ -37,9 +37,7 @@ function openFile(path: string, open: OpenHandle): OpenFile {
     throw error;
   }
   return {
-    handle,
-    statements: new Map(),
-    identity: identify(path),
+    ...{ handle, statements: new Map(), identity: identify(path) },
     survives: 'power-cut',
     isDoubtful: false,
   };
@@ -80,10 +78,8 @@ function doubt(file: OpenFile): void {
 function settleLog(file: OpenFile, path: string): void {
   file.isDoubtful = !emptyLog(file.handle);
   if (!file.isDoubtful) return;
-  throw new StoreError(
-    'unavailable',
-    told`The database ${path} had trouble with its disk, and another process keeps it from being checked. Try again.`,
-  );
+  const message = told`The database ${path} had trouble with its disk, and another process keeps it from being checked. Try again.`;
+  throw new StoreError('unavailable', message);
 }
 
 /** False when another process reads from the log. https://www.sqlite.org/pragma.html#pragma_wal_checkpoint */
@@ -228,7 +224,9 @@ export class SqliteConnection {
         return work();
       } catch (error) {
         this.#recover(error);
-        if (!isBusy(error) || clock.monotonic() >= until) throw toStoreError(error, name);
+        const code = primaryCode(error);
+        const isBusy = code === BUSY || code === LOCKED;
+        if (!isBusy || clock.monotonic() >= until) throw toStoreError(error, name);
       }
       await clock.sleep(BUSY_STEP_MS, signal).catch(() => undefined);
     }
@@ -237,10 +235,8 @@ export class SqliteConnection {
   #current(): OpenFile {
     const { path, open } = this.#options;
     if (this.#file !== undefined && this.#file.identity !== identify(path)) {
-      throw new StoreError(
-        'unavailable',
-        told`The database ${path} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.`,
-      );
+      const message = told`The database ${path} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.`;
+      throw new StoreError('unavailable', message);
     }
     this.#file ??= openFile(path, open);
     return this.#file;
@@ -248,8 +244,11 @@ export class SqliteConnection {
 
   #recover(error: unknown): void {
     if (this.#file?.handle.isTransaction === true && !rollBack(this.#file.handle)) this.#end();
-    if (endsHandle(error)) this.#end();
-    if (this.#file !== undefined && isDiskFault(error)) doubt(this.#file);
+    const code = primaryCode(error);
+    // After these nothing that the open handle believes can be trusted.
+    if (code === CORRUPT || code === CANNOT_OPEN) this.#end();
+    // What was written lately may not have reached the disk, whatever a later flush says.
+    if (this.#file !== undefined && code === INPUT_OUTPUT) doubt(this.#file);
   }
 
   #end(): void {
@@ -271,12 +270,9 @@ function transact<Result>(
 }
 
 /** The part of node's SQLite that the stores use. */
-interface SqliteHandle {
-  readonly isTransaction: boolean;
-  exec(sql: string): void;
+type SqliteHandle = Pick<DatabaseSync, 'isTransaction' | 'exec' | 'close'> & {
   prepare(sql: string): SqliteStatement;
-  close(): void;
-}
+};
 
 export interface SqliteStatement {
   all(...values: SQLInputValue[]): unknown[];
@@ -312,6 +308,34 @@ export const openSqliteInMemory: OpenHandle = () => {
   handle.exec(`pragma max_page_count = ${MAX_PAGES_IN_MEMORY}`);
   return handle;
 };
+
+/** Expired and surplus rows leave with every so many saves: counting them costs more than a save. */
+const SAVES_BETWEEN_SWEEPS = 64;
+/** Or when so much of what all may take was saved since. */
+const SWEEP_SHARE = 1 / 16;
+
+/** Says after each save whether rows are to be swept now. */
+export function createSweepSchedule() {
+  let saves = 0;
+  let bytesSinceSweep = 0;
+  return (bytes: number, maxBytes: number): boolean => {
+    saves += 1;
+    bytesSinceSweep += bytes;
+    const isDue = saves % SAVES_BETWEEN_SWEEPS === 1 || bytesSinceSweep > maxBytes * SWEEP_SHARE;
+    if (isDue) bytesSinceSweep = 0;
+    return isDue;
+  };
+}
+
+/** Removes what people said, and all that hangs at it. @returns false when there was none */
+export function removeById(
+  connection: SqliteConnection,
+  table: 'accounts' | 'address_rules' | 'client_keys',
+  id: string,
+): Promise<boolean> {
+  const removal = builder.deleteFrom(table).where('id', '=', id);
+  return connection.write('power-cut', (queries) => queries.run(removal) > 0);
+}
 
 /** A stored text of JSON; undefined for what is none. */
 export function readJson(text: string): JsonValue | undefined {
@@ -366,38 +390,30 @@ const RESTORE = told`Nothing in it was changed. Put a backup in its place.`;
 /** The same error unless it comes from SQLite; then the store error that says what to do. */
 export function toStoreError(error: unknown, path: string): unknown {
   const code = primaryCode(error);
+  if (code === undefined) return error;
+  if (isFull(error)) return noRoom(path, error);
+  if (code === CORRUPT || code === NOT_A_DATABASE) return damagedDatabase(path, error);
+  return new StoreError('unavailable', sayFault(code, path), error);
+}
+
+function sayFault(code: number, path: string): Sentence {
   switch (code) {
-    case undefined:
-      return error;
     case BUSY:
     case LOCKED:
-      return unavailable(
-        told`The database ${path} is locked by another process. Try again when that one is done.`,
-      );
+      return told`The database ${path} is locked by another process. Try again when that one is done.`;
     case READ_ONLY:
-      return unavailable(
-        told`The database ${path} cannot be written. Check who may write to it and to its folder.`,
-      );
-    case FULL:
-      return noRoom(path, error);
+      return told`The database ${path} cannot be written. Check who may write to it and to its folder.`;
     case CANNOT_OPEN:
-      return unavailable(
-        told`The database ${path} cannot be opened. Check that it is there and who may read its folder.`,
-      );
+      return told`The database ${path} cannot be opened. Check that it is there and who may read its folder.`;
     case INPUT_OUTPUT:
-      if (extendedCode(error) === SHARED_MEMORY_SIZE) return noRoom(path, error);
-      return unavailable(
-        told`The database ${path} could not be read or written: the disk reported an error.`,
-      );
-    case CORRUPT:
-    case NOT_A_DATABASE:
-      return damagedDatabase(path, error);
+      return told`The database ${path} could not be read or written: the disk reported an error.`;
     default:
-      return unavailable(told`The database ${path} refused the work (SQLite code ${code}).`);
+      return told`The database ${path} refused the work (SQLite code ${code}).`;
   }
-  function unavailable(message: Sentence): StoreError {
-    return new StoreError('unavailable', message, error);
-  }
+}
+
+function isFull(error: unknown): boolean {
+  return primaryCode(error) === FULL || extendedCode(error) === SHARED_MEMORY_SIZE;
 }
 
 /** Said at a start too, which ends with it. */
@@ -408,31 +424,11 @@ export function noRoom(path: string, cause: unknown): StoreError {
 
 /** Whether it was for want of room that the database was not opened or written. */
 export function isForWantOfRoom(error: unknown): error is StoreError {
-  if (!(error instanceof StoreError)) return false;
-  const { cause } = error;
-  return (
-    isOutOfRoom(cause) || primaryCode(cause) === FULL || extendedCode(cause) === SHARED_MEMORY_SIZE
-  );
+  return error instanceof StoreError && (isOutOfRoom(error.cause) || isFull(error.cause));
 }
 
 export function damagedDatabase(path: string, cause?: unknown): StoreError {
   return new StoreError('unreadable', told`The database ${path} is damaged. ${RESTORE}`, cause);
-}
-
-function isBusy(error: unknown): boolean {
-  const code = primaryCode(error);
-  return code === BUSY || code === LOCKED;
-}
-
-/** After these nothing that the open handle believes can be trusted. */
-function endsHandle(error: unknown): boolean {
-  const code = primaryCode(error);
-  return code === CORRUPT || code === CANNOT_OPEN;
-}
-
-/** After these what was written lately may not have reached the disk, whatever a later flush says. */
-function isDiskFault(error: unknown): boolean {
-  return primaryCode(error) === INPUT_OUTPUT;
 }
 
 /** True when a unique column or a primary key has that value already. */
@@ -447,10 +443,8 @@ function primaryCode(error: unknown): number | undefined {
 }
 
 function extendedCode(error: unknown): number | undefined {
-  if (error instanceof Error && 'errcode' in error && typeof error.errcode === 'number') {
-    return error.errcode;
-  }
-  return undefined;
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+  return typeof code === 'number' ? code : undefined;
 }
 
 /** A few milliseconds of work: a page that moves is written, and so is the one that points to it. */
@@ -462,15 +456,13 @@ const KEPT_SHARE = 1 / 16;
 const SPARE_SHARE = 1 / 4;
 
 /**
- * Makes the file smaller by a step. https://www.sqlite.org/pragma.html#pragma_incremental_vacuum
+ * Makes the file smaller by a step (https://www.sqlite.org/pragma.html#pragma_incremental_vacuum). Begins when much
+ * is free and goes on until little is: one removal is not given back for each that follows.
  * @returns the pages given back; 0 when nothing is to be done, or the file was made without the means for it
  */
-export type GiveBackRoom = (queries: Queries) => number;
-
-/** Begins when much is free and goes on until little is: one removal is not given back for each that follows. */
-export function createGiveBackRoom(): GiveBackRoom {
+export function createGiveBackRoom() {
   let isUnderWay = false;
-  return (queries) => {
+  return (queries: Queries): number => {
     const pages = readNumber(queries, 'page_count');
     const free = readNumber(queries, 'freelist_count');
     const kept = Math.max(KEPT_PAGES, pages * KEPT_SHARE);

@@ -11,13 +11,15 @@ import type {
 } from '../../signatures/signature-store.ts';
 import type { SealedTables } from './account-store.ts';
 import { builder } from './schema.ts';
-import { createInserter, type Queries, type SqliteConnection } from './session.ts';
-
-/** Expired and surplus rows leave with every so many saves: counting them costs more than a save. */
-const SAVES_BETWEEN_SWEEPS = 64;
+import {
+  createInserter,
+  createSweepSchedule,
+  type Queries,
+  type SqliteConnection,
+} from './session.ts';
 
 export function createSignatureStore(connection: SqliteConnection): SignatureStore {
-  let saves = 0;
+  const isSweepDue = createSweepSchedule();
   const insert = createInserter<SignatureRow>(
     ['key', 'value', 'family', 'part', 'expiresAt'],
     (row) => builder.replaceInto('signatures').values(row).compile(),
@@ -36,14 +38,16 @@ export function createSignatureStore(connection: SqliteConnection): SignatureSto
           )
           .reverse()
           .map(
-            ({ sequence: _, part, ...row }): StoredSignature => ({ ...row, on: readPart(part) }),
+            ({ sequence: _, part, ...row }): StoredSignature => ({
+              ...row,
+              on: PARTS.find((known) => known === part),
+            }),
           ),
       ),
     save: (entries, { now, maxEntries }) =>
       connection.write('crash', (queries) => {
         for (const { on: part, ...entry } of entries) insert(queries, { ...entry, part });
-        saves += 1;
-        if (saves % SAVES_BETWEEN_SWEEPS !== 1) return;
+        if (!isSweepDue(0, maxEntries)) return;
         queries.run(builder.deleteFrom('signatures').where('expiresAt', '<=', now));
         const oldestKept = builder
           .selectFrom('signatures')
@@ -56,17 +60,9 @@ export function createSignatureStore(connection: SqliteConnection): SignatureSto
   };
 }
 
-interface SignatureRow extends Omit<StoredSignature, 'on'> {
-  readonly part: StoredSignature['on'];
-}
-
-function readPart(part: string | undefined): StoredSignature['on'] {
-  return PARTS.find((known) => known === part);
-}
+type SignatureRow = Omit<StoredSignature, 'on'> & { readonly part: StoredSignature['on'] };
 
 const PARTS = ['thinking', 'text', 'tool-call', 'media'] as const;
-
-const SWEEP_SHARE = 1 / 16;
 
 interface SealedTable {
   readonly table: 'call_traces' | 'session_bindings';
@@ -81,8 +77,7 @@ export function createSealedStore(
   { table, damaged }: SealedTable,
 ): TraceStore {
   const contextOf = (key: string): string => `${table} ${key} sealed`;
-  let saves = 0;
-  let bytesSinceSweep = 0;
+  const isSweepDue = createSweepSchedule();
   return {
     async load(bounds) {
       const rows = await connection.read((queries) => readLatest(queries, table, bounds));
@@ -103,12 +98,8 @@ export function createSealedStore(
       });
       await connection.write('crash', (queries) => {
         for (const row of rows) queries.run(builder.replaceInto(table).values(row));
-        saves += 1;
-        bytesSinceSweep += rows.reduce((sum, { bytes }) => sum + bytes, 0);
-        const isDue = saves % SAVES_BETWEEN_SWEEPS === 1;
-        if (!isDue && bytesSinceSweep <= bounds.maxSize * SWEEP_SHARE) return;
-        bytesSinceSweep = 0;
-        sweep(queries, table, bounds);
+        const saved = rows.reduce((sum, { bytes }) => sum + bytes, 0);
+        if (isSweepDue(saved, bounds.maxSize)) sweep(queries, table, bounds);
       });
     },
   };

@@ -1,22 +1,18 @@
 import OpenAI from 'openai';
 import { expect, test } from 'vitest';
 import type { Embedding } from '../../canonical/embedding.ts';
-import { createReceipt } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
-import { readEmbeddingCall, readEmbeddingRequest } from './openai.ts';
+import { inputOf } from '../../protocols/chat/answers.test-support.ts';
+import { readEmbeddingCall } from './openai.ts';
 
 function read(body: JsonObject) {
-  const receipt = createReceipt();
-  return { ...readEmbeddingRequest({ model: 'm', ...body }, receipt), notes: receipt.entries };
+  const input = inputOf({ model: 'm', ...body });
+  const call = readEmbeddingCall(input);
+  return { model: call.model, inputs: call.inputs(), notes: input.receipt.entries };
 }
 
 function answer(body: JsonObject, vectors: readonly number[][], promptTokens = 5): JsonObject {
-  const input = { pathModel: '', query: new URLSearchParams(), headers: {} };
-  const call = readEmbeddingCall({
-    ...input,
-    body: { model: 'm', input: 'x', ...body },
-    receipt: createReceipt(),
-  });
+  const call = readEmbeddingCall(inputOf({ model: 'm', input: 'x', ...body }));
   const embeddings: Embedding[] = vectors.map((values) => ({ values, native: {} }));
   return call.writeEmbeddings({ embeddings, promptTokens, nativeUsages: [] });
 }
@@ -25,14 +21,12 @@ test('one text and several are read alike, with the wanted length', () => {
   expect(read({ input: 'a' })).toMatchObject({
     model: 'm',
     inputs: [{ text: 'a' }],
-    form: 'float',
   });
   expect(read({ input: ['a', ' b'], dimensions: 256, encoding_format: 'base64' })).toMatchObject({
     inputs: [
       { text: 'a', dimensions: 256 },
       { text: ' b', dimensions: 256 },
     ],
-    form: 'base64',
   });
 });
 

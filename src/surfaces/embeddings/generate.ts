@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../..
 import { told } from '../../lib/localized-message.ts';
 import { normalizeParts } from '../../protocols/generate/normalize-body.ts';
 import { GENERATE_WIRE } from '../../protocols/generate/relay.ts';
-import { normalizeMessage, type Place } from '../../protocols/generate/schema.ts';
+import { fieldError, normalizeMessage, type Place } from '../../protocols/generate/schema.ts';
 import type { EmbedCall, RouteInput } from '../../protocols/protocol.ts';
 import { EMBED_BATCH, EMBED_REQUEST, type ValueOf } from '../../wire/generate.ts';
 
@@ -33,11 +33,11 @@ export function readBatchEmbedCall(input: RouteInput, model: string): EmbedCall 
   checkModel(batch, model, '');
   const { requests = [] } = batch;
   if (requests.length === 0) {
-    throw invalidRequest('requests', 'requests must hold at least one request.', 'missing-field');
+    throw fieldError('requests', 'must hold at least one request.', 'missing-field');
   }
   if (requests.length > MAX_REQUESTS) {
-    const message = `requests holds ${requests.length} requests; at most ${MAX_REQUESTS} fit in one batch.`;
-    throw invalidRequest('requests', message);
+    const text = `holds ${requests.length} requests; at most ${MAX_REQUESTS} fit in one batch.`;
+    throw fieldError('requests', text);
   }
   const entries = requests.map((request, index) => {
     const path = `requests[${index}]`;
@@ -83,7 +83,7 @@ function readEmbedBody(request: EmbedRequest, model: string, place: Place): Embe
   noteProject(request, place);
   const { model: _model, project: _project, content, ...body } = request;
   const path = memberPath(place.path, 'content');
-  if (content === undefined) throw invalidRequest(path, `${path} is required.`, 'missing-field');
+  if (content === undefined) throw fieldError(path, 'is required.', 'missing-field');
   const parts = normalizeParts(content, { path, receipt: place.receipt });
   if (parts.length === 0) {
     throw invalidRequest(`${path}.parts[0].text`, `${path} holds nothing but empty text.`);
@@ -98,9 +98,8 @@ function checkModel(
   parent: string,
 ): void {
   if (named === undefined || plainModelName(named) === model) return;
-  const path = memberPath(parent, 'model');
-  const message = `${path} must be the model of the path, models/${model}.`;
-  throw invalidRequest(path, message);
+  const text = `must be the model of the path, models/${model}.`;
+  throw fieldError(memberPath(parent, 'model'), text);
 }
 
 function noteProject({ project }: Pick<EmbedRequest, 'project'>, place: Place): void {

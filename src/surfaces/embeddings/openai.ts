@@ -1,58 +1,24 @@
 // The embeddings route of the OpenAI-style protocol (`openai` resources/embeddings.d.ts).
 
-import type { EmbedAnswer, EmbedInput } from '../../canonical/embedding.ts';
+import type { EmbedInput } from '../../canonical/embedding.ts';
 import { invalidRequest } from '../../canonical/error.ts';
-import { plainModelName } from '../../canonical/model.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
 import { definedFields, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { ANYTHING, objectOf, STRING, wordOf } from '../../protocols/body-schema.ts';
-import { COUNT, each, missingField, readAll, wrongType } from '../../protocols/chat/schema.ts';
+import {
+  COUNT,
+  each,
+  missingField,
+  readAll,
+  unsupported,
+  wrongType,
+} from '../../protocols/chat/schema.ts';
 import type { EmbedCall, RouteInput } from '../../protocols/protocol.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
-
-/** @throws GatewayError 400 naming the field */
-export function readEmbeddingCall({ body, receipt }: RouteInput): EmbedCall {
-  const { model, inputs, form } = readEmbeddingRequest(body, receipt);
-  return {
-    protocol: 'chat',
-    model,
-    inputs: () => inputs,
-    showsUsage: true,
-    writeEmbeddings: (answer) => writeEmbeddings(answer, { model, form }),
-    relay: {
-      wire: CHAT_WIRE,
-      bodies: inputs.map(({ text, dimensions }) => {
-        const { encoding_format, user } = body;
-        const settings = definedFields({ dimensions, encoding_format, user });
-        return { input: text, ...settings };
-      }),
-      writeEmbeddings: (answer) => writeNative(answer, model),
-    },
-  };
-}
-
-/** The vectors as the upstream wrote them, numbered over all of its answers. */
-function writeNative({ embeddings, promptTokens = 0 }: EmbedAnswer, model: string): JsonObject {
-  return {
-    object: 'list',
-    data: embeddings.map(({ native }, index) => ({ ...native, index })),
-    model,
-    usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
-  };
-}
-
-export interface EmbeddingRequest {
-  readonly model: string;
-  readonly inputs: readonly EmbedInput[];
-  readonly form: VectorForm;
-}
-
-const VECTOR_FORMS = ['float', 'base64'] as const;
-type VectorForm = (typeof VECTOR_FORMS)[number];
+import { requireModel } from '../requests.ts';
 
 const BODY = objectOf({
   ...each(['model', 'user'], STRING),
-  encoding_format: wordOf(VECTOR_FORMS),
+  encoding_format: wordOf(['float', 'base64'] as const),
   input: ANYTHING,
   dimensions: COUNT,
 });
@@ -60,19 +26,51 @@ const BODY = objectOf({
 /** The API's own limit (`openai` resources/embeddings.d.ts, `input`). */
 const MAX_INPUTS = 2048;
 
-/** @throws GatewayError (invalid-request) naming the field. */
-export function readEmbeddingRequest(sent: JsonObject, receipt: Receipt): EmbeddingRequest {
+/** @throws GatewayError 400 naming the field */
+export function readEmbeddingCall({ body: sent, receipt }: RouteInput): EmbedCall {
   const body = readAll(sent, BODY, { path: '', receipt });
-  const model = plainModelName(body.model ?? '');
-  if (model === '') throw missingField('model');
-  const texts = readTexts(body.input);
+  const model = requireModel(body.model);
   const dimensions = readNumber(body.dimensions);
+  const inputs: readonly EmbedInput[] = readTexts(body.input).map((text) =>
+    dimensions === undefined ? { text } : { text, dimensions },
+  );
   const form = body.encoding_format ?? 'float';
   return {
+    protocol: 'chat',
     model,
-    inputs: texts.map((text) => (dimensions === undefined ? { text } : { text, dimensions })),
-    form,
+    inputs: () => inputs,
+    showsUsage: true,
+    writeEmbeddings: ({ embeddings, promptTokens }) =>
+      writeList(
+        embeddings.map(({ values }, index) => {
+          const vector = toUnitLength(values);
+          const embedding = form === 'base64' ? writeBase64(vector) : [...vector];
+          return { object: 'embedding', index, embedding };
+        }),
+        model,
+        promptTokens,
+      ),
+    relay: {
+      wire: CHAT_WIRE,
+      bodies: inputs.map(({ text, dimensions }) => {
+        const { encoding_format, user } = sent;
+        const settings = definedFields({ dimensions, encoding_format, user });
+        return { input: text, ...settings };
+      }),
+      // The vectors as the upstream wrote them, numbered over all of its answers.
+      writeEmbeddings: ({ embeddings, promptTokens }) =>
+        writeList(
+          embeddings.map(({ native }, index) => ({ ...native, index })),
+          model,
+          promptTokens,
+        ),
+    },
   };
+}
+
+function writeList(data: JsonObject[], model: string, promptTokens = 0): JsonObject {
+  const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
+  return { object: 'list', data, model, usage };
 }
 
 function readTexts(value: JsonValue | undefined): readonly string[] {
@@ -92,10 +90,11 @@ function readTexts(value: JsonValue | undefined): readonly string[] {
  */
 function readText(value: JsonValue, path: string): string {
   if (typeof value === 'number' || Array.isArray(value)) {
-    const message =
-      `${path}: inputs of token numbers are not supported; send the text itself, as LangChain's ` +
-      'OpenAIEmbeddings does with check_embedding_ctx_length=False.';
-    throw invalidRequest(path, message, 'unsupported');
+    throw unsupported(
+      path,
+      "inputs of token numbers are not supported; send the text itself, as LangChain's " +
+        'OpenAIEmbeddings does with check_embedding_ctx_length=False.',
+    );
   }
   if (typeof value !== 'string') throw wrongType(path, 'a string');
   if (value === '') throw invalidRequest(path, `${path} is empty; there is nothing to embed.`);
@@ -105,23 +104,6 @@ function readText(value: JsonValue, path: string): string {
 const BYTES_PER_FLOAT = 4;
 /** What single precision itself may be off by. */
 const LENGTH_TOLERANCE = 1e-4;
-
-/** `model` is the name the client asked for. */
-function writeEmbeddings(
-  { embeddings, promptTokens = 0 }: EmbedAnswer,
-  { model, form }: { readonly model: string; readonly form: VectorForm },
-): JsonObject {
-  return {
-    object: 'list',
-    data: embeddings.map(({ values }, index) => {
-      const vector = toUnitLength(values);
-      const embedding = form === 'base64' ? writeBase64(vector) : [...vector];
-      return { object: 'embedding', index, embedding };
-    }),
-    model,
-    usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
-  };
-}
 
 /**
  * Clients of this protocol take dot products for cosines: its vectors have length 1 (OpenAI,

@@ -1,6 +1,6 @@
 // The routes of stored responses and conversations: create, read, change, delete, list items.
 
-import { GatewayError, invalidRequest } from '../../canonical/error.ts';
+import { clientError, type GatewayError, invalidRequest } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { FREE, listOf, openObjectOf } from '../../protocols/body-schema.ts';
@@ -9,6 +9,7 @@ import {
   findConversation,
   findHead,
   isAnswerId,
+  quote,
   removedOf,
   unknownAnswer,
   unknownConversation,
@@ -16,7 +17,7 @@ import {
 import { checkItems, writeOut } from '../../protocols/chat/responses/read-input.ts';
 import { failedError, showItem } from '../../protocols/chat/responses/response-object.ts';
 import { readMetadata } from '../../protocols/chat/responses/schema.ts';
-import { check, missingField, unknownWord } from '../../protocols/chat/schema.ts';
+import { check, missingField, unknownWord, unsupported } from '../../protocols/chat/schema.ts';
 import type { ProtocolRoute, StoredResponseInput } from '../../protocols/protocol.ts';
 import type { RunState, StoredResponse } from '../../stored-responses/response-store.ts';
 
@@ -24,6 +25,7 @@ const COLLECTION = '/v1/conversations';
 /** `{id}` also stands for an item of one: `<conversation>/items/<item>`. */
 const ONE_CONVERSATION = `${COLLECTION}/{id}`;
 const ITEMS = `${ONE_CONVERSATION}/items`;
+const ONE_RESPONSE = '/v1/responses/{model}';
 const MAX_ITEMS = 20;
 
 type KeptRoute = Extract<ProtocolRoute, { operation: 'kept-answers' }>;
@@ -36,8 +38,18 @@ function route(
   return { operation: 'kept-answers', method, path, ...rest };
 }
 
-/** Sources: platform.openai.com, "Conversations" API reference; `openai` resources/conversations. */
-export const CONVERSATION_ROUTES: readonly ProtocolRoute[] = [
+/** Sources: platform.openai.com, "Responses" and "Conversations"; `openai` resources/responses, resources/conversations. */
+export const STORED_RESPONSE_ROUTES: readonly ProtocolRoute[] = [
+  route('GET', ONE_RESPONSE, { title: 'shows a kept response', run: readAnswer }),
+  route('DELETE', ONE_RESPONSE, { title: 'deletes a kept response', run: removeAnswer }),
+  route('GET', `${ONE_RESPONSE}/input_items`, {
+    title: 'lists what a kept response was asked with',
+    run: listInput,
+  }),
+  route('POST', `${ONE_RESPONSE}/cancel`, {
+    title: 'ends a response that is made in the background',
+    run: cancelAnswer,
+  }),
   route('POST', COLLECTION, { title: 'begins a conversation', takesBody: true, run: create }),
   route('GET', ONE_CONVERSATION, {
     title: 'shows a conversation, or an item of one (`/items/{item}`)',
@@ -119,12 +131,8 @@ async function remove({ id, responses }: StoredResponseInput): Promise<JsonObjec
 }
 
 function unknownItem(itemId: string): GatewayError {
-  return new GatewayError({
-    kind: 'not-found',
-    source: 'client',
-    field: 'item_id',
-    message: `There is no item ${JSON.stringify(itemId.slice(0, 100))} in this conversation.`,
-  });
+  const message = `There is no item ${quote(itemId)} in this conversation.`;
+  return clientError('not-found', message, { field: 'item_id' });
 }
 
 async function listItems({ id, query, responses }: StoredResponseInput): Promise<JsonObject> {
@@ -161,12 +169,7 @@ function metadataOf(body: JsonObject): JsonObject {
   return readMetadata(check(body, METADATA, '').value.metadata);
 }
 
-interface Place {
-  readonly conversation: string;
-  readonly item: string | undefined;
-}
-
-function readPlace(id: string): Place {
+function readPlace(id: string) {
   const [conversation = '', item] = id.split('/items/', 2);
   return { conversation, item };
 }
@@ -201,31 +204,12 @@ function readLimit(query: URLSearchParams): number {
   throw invalidRequest('limit', `limit must be a whole number from 1 to ${MAX_LISTED}.`);
 }
 
-const ONE_RESPONSE = '/v1/responses/{model}';
-
-/** Sources: platform.openai.com, "Responses" API reference; `openai` resources/responses. */
-export const KEPT_ANSWER_ROUTES: readonly ProtocolRoute[] = [
-  route('GET', ONE_RESPONSE, { title: 'shows a kept response', run: readAnswer }),
-  route('DELETE', ONE_RESPONSE, { title: 'deletes a kept response', run: removeAnswer }),
-  route('GET', `${ONE_RESPONSE}/input_items`, {
-    title: 'lists what a kept response was asked with',
-    run: listInput,
-  }),
-  route('POST', `${ONE_RESPONSE}/cancel`, {
-    title: 'ends a response that is made in the background',
-    run: cancelAnswer,
-  }),
-];
-
 async function readAnswer(input: StoredResponseInput): Promise<JsonObject> {
   for (const key of ['stream', 'starting_after']) {
     const value = input.query.get(key);
     if (value === null || value === 'false') continue;
-    throw invalidRequest(
-      key,
-      `${key}: a kept response comes whole, and no stream of it can be gone on with; leave ${key} out.`,
-      'unsupported',
-    );
+    const text = 'a kept response comes whole, and no stream of it can be gone on with;';
+    throw unsupported(key, `${text} leave ${key} out.`);
   }
   return (await find(input)).response;
 }
@@ -239,10 +223,12 @@ async function removeAnswer(input: StoredResponseInput): Promise<JsonObject> {
 
 /** Newest first unless asked otherwise, as the real service lists them. */
 async function listInput(input: StoredResponseInput): Promise<JsonObject> {
-  const { query } = input;
-  const answer = await find(input);
-  const items = answer.input.map((item, index) => ({ ...item, id: idOf(item, answer, index) }));
-  return writeItemPage(items, query);
+  const { id: answerId, input: kept } = await find(input);
+  const items = kept.map((item, index) => ({
+    ...item,
+    id: typeof item.id === 'string' ? item.id : `item_${answerId.slice(-24)}_${index}`,
+  }));
+  return writeItemPage(items, input.query);
 }
 
 /** One that has ended is shown as it ended, as the real service does. */
@@ -268,17 +254,9 @@ function stateNow(response: JsonObject, state: RunState | undefined): JsonObject
   if (response.status !== 'queued') return response;
   if (state !== undefined) return { ...response, status: state };
   const message = 'The gateway stopped while this response was being made. Send the request again.';
-  return { ...response, status: 'failed', error: failedError({ code: 'server_error', message }) };
+  return { ...response, status: 'failed', error: failedError('server_error', message) };
 }
 
 function cancelled(): GatewayError {
-  return new GatewayError({
-    kind: 'client-gone',
-    source: 'client',
-    message: 'The response was cancelled.',
-  });
-}
-
-function idOf(item: JsonObject, answer: StoredResponse, index: number): string {
-  return typeof item.id === 'string' ? item.id : `item_${answer.id.slice(-24)}_${index}`;
+  return clientError('client-gone', 'The response was cancelled.');
 }

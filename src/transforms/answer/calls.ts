@@ -12,15 +12,9 @@ import type {
 } from '../../canonical/request.ts';
 import { declaredArguments, mayComeBackChanged } from '../../canonical/signatures.ts';
 import { acceptedToolNames, type NameForm } from '../../canonical/tool-names.ts';
-import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, tryParse } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import {
-  closedRule,
-  repairValue,
-  type SchemaNode,
-  SchemaReader,
-  tryParse,
-} from '../../schema/coerce.ts';
+import { closedRule, repairValue, type SchemaNode, SchemaReader } from '../../schema/coerce.ts';
 import { unwrapMapArguments } from '../../schema/tool-schema.ts';
 
 type BlockStart = Extract<CanonicalEvent, { kind: 'block-start' }>;
@@ -75,7 +69,6 @@ interface ToolIndex {
 export class CallRewriter {
   readonly #options: CallRewriterOptions;
   readonly #open = new Map<number, OpenCall>();
-  /** The choices that have a call. */
   readonly #called = new Set<number>();
   /** Made for the first call. */
   #index: ToolIndex | undefined;
@@ -85,7 +78,7 @@ export class CallRewriter {
   }
 
   rewrite(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
-    if (this.#open.size === 0 && !hasCallStart(events)) return events;
+    if (this.#open.size === 0 && !events.some(isCallStart)) return events;
     const shown: CanonicalEvent[] = [];
     for (const event of events) {
       if (event.kind === 'block-start') this.#start(event, shown);
@@ -182,11 +175,8 @@ export class CallRewriter {
   }
 }
 
-function hasCallStart(events: readonly CanonicalEvent[]): boolean {
-  for (const event of events) {
-    if (event.kind === 'block-start' && event.block.kind === 'tool-call') return true;
-  }
-  return false;
+function isCallStart(event: CanonicalEvent): boolean {
+  return event.kind === 'block-start' && event.block.kind === 'tool-call';
 }
 
 function idsOf(turns: readonly Turn[]): ReadonlySet<string> {

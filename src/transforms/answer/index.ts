@@ -113,12 +113,9 @@ function noteEnd(
   if (pages.size > 0) noteRecited(pages, receipt);
   for (const { rawReason = '', isOdd, message } of choices) {
     if (isOdd === undefined) continue;
-    const reason = message === undefined ? rawReason : `${rawReason} (${message})`;
-    receipt.add(
-      'approximated',
-      'answer',
-      told`The upstream did not end the answer as finished, but for this reason: ${reason}.`,
-    );
+    const said = message === undefined ? rawReason : `${rawReason} (${message})`;
+    const reason = told`The upstream did not end the answer as finished, but for this reason: ${said}.`;
+    receipt.add('approximated', 'answer', reason);
   }
   for (const { unsupportedKinds = [] } of choices) {
     for (const kind of unsupportedKinds) {
@@ -135,11 +132,9 @@ function isWithoutLogprobs({ logprobs }: ChoiceEnd): boolean {
 function noteRecited(pages: ReadonlySet<string>, receipt: Receipt): void {
   const names = [...pages].slice(0, MAX_NAMED).join(', ');
   const left = pages.size - MAX_NAMED;
-  receipt.add(
-    'dropped',
-    'answer',
+  const reason =
     left > 0
       ? told`Words of the answer are recited from ${names} and ${left} more pages.`
-      : told`Words of the answer are recited from ${names}.`,
-  );
+      : told`Words of the answer are recited from ${names}.`;
+  receipt.add('dropped', 'answer', reason);
 }

@@ -1,10 +1,11 @@
 // Gives the values of a structured answer the types its schema has, where the upstream could only write texts.
 
-import type { BlockDeltaEvent, CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
+import type { CanonicalEvent, GroundingEvent } from '../../canonical/event.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { OutputFormat } from '../../canonical/request.ts';
-import { isJsonObject } from '../../lib/json.ts';
-import { repairValue, SchemaReader, tryParse } from '../../schema/coerce.ts';
+import { isJsonObject, tryParse } from '../../lib/json.ts';
+import { repairValue, SchemaReader } from '../../schema/coerce.ts';
+import { isTextDelta, type TextDelta } from '../answer-cutter.ts';
 
 /**
  * The rule for an answer of this format; undefined when none is needed. The whole text waits only where
@@ -61,16 +62,13 @@ export const FENCE_RULE: TextRule = {
     const end = whole.length - FENCE.length;
     if (start === 0 || start > end || !whole.endsWith(FENCE)) return undefined;
     if (!FIRST_LINE.test(whole.slice(0, start - 1))) return undefined;
-    const inside = whole.slice(start, lastLineEnd(whole, { start, end }));
+    const inside = whole.slice(start, lastLineEnd(whole, start, end));
     return { text: inside, shift: text.length - text.trimStart().length + start };
   },
 };
 
 /** Where what stands before the closing fence ends, without its line break and what indents the fence. */
-function lastLineEnd(
-  text: string,
-  { start, end }: { readonly start: number; readonly end: number },
-): number {
+function lastLineEnd(text: string, start: number, end: number): number {
   let at = end;
   while (at > start && (text[at - 1] === ' ' || text[at - 1] === '\t')) at -= 1;
   if (at > start && text[at - 1] === '\n') at -= 1;
@@ -92,8 +90,6 @@ interface RewrittenText {
   /** Units taken off before what is left as it was; undefined when positions in the text mean nothing any more. */
   readonly shift: number | undefined;
 }
-
-type TextDelta = BlockDeltaEvent & { readonly delta: { readonly kind: 'text' } };
 
 /** The first text of a choice while it may still change. */
 interface HeldText {
@@ -210,20 +206,12 @@ export class TextRewriter {
 function shifted(event: GroundingEvent, shift: RewrittenText['shift']): GroundingEvent {
   if (shift === 0) return event;
   if (shift === undefined) return { ...event, citations: [] };
-  const citations = event.citations.flatMap((citation) =>
-    citation.startIndex < shift
-      ? []
-      : [
-          {
-            ...citation,
-            startIndex: citation.startIndex - shift,
-            endIndex: citation.endIndex - shift,
-          },
-        ],
-  );
+  const citations = event.citations
+    .filter(({ startIndex }) => startIndex >= shift)
+    .map((citation) => ({
+      ...citation,
+      startIndex: citation.startIndex - shift,
+      endIndex: citation.endIndex - shift,
+    }));
   return { ...event, citations };
-}
-
-function isTextDelta(event: BlockDeltaEvent): event is TextDelta {
-  return event.delta.kind === 'text';
 }

@@ -8,7 +8,7 @@ import type {
   TokenLogprob,
 } from '../../canonical/event.ts';
 import type { Signature, TracedCall } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
 import { KeptText, TextDigest } from '../../lib/long-text.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { DecodeContext } from '../upstream.ts';
@@ -417,16 +417,9 @@ function setMember(holder: JsonValue, step: Step, value: JsonValue): boolean {
 function readArguments(args: JsonValue | undefined): JsonObject {
   if (args === undefined || args === null || args === '') return {};
   if (isJsonObject(args)) return args;
-  const value = typeof args === 'string' ? valueOfText(args) : args;
+  const parsed = typeof args === 'string' ? tryParse(args) : undefined;
+  const value = parsed === undefined ? args : parsed;
   return isJsonObject(value) ? value : { value };
-}
-
-function valueOfText(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
 }
 
 function readCode({ language, code, id }: JsonObject): BlockOpening {

@@ -73,13 +73,8 @@ function readValues(value: JsonValue | undefined): readonly number[] | undefined
   if (!Array.isArray(value) || value.length === 0) return undefined;
   // Vectors are long and many: the usual one is taken as it is.
   if (value.every((item): item is number => Number.isFinite(item))) return value;
-  const numbers: number[] = [];
-  for (const item of value) {
-    const number = readNumber(item);
-    if (number === undefined || !Number.isFinite(number)) return undefined;
-    numbers.push(number);
-  }
-  return numbers;
+  const numbers = value.map(readNumber);
+  return numbers.every((item): item is number => Number.isFinite(item)) ? numbers : undefined;
 }
 
 /** Runs `run` on all items at the same time; the first failure ends the others. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Effort, ReasoningAmount } from '../../canonical/request.ts';
-import { requestOf, sandbox, targetOf } from './__fixtures__/requests.ts';
 import { encode } from './encode.ts';
+import { requestOf, sandbox, targetOf } from './requests.test-support.ts';
 
 const configFor = (modelId: string, amount: ReasoningAmount, maxOutputTokens?: number) =>
   encode(requestOf({ reasoning: { amount }, maxOutputTokens }), targetOf(modelId), sandbox)

@@ -36,7 +36,6 @@ import { type GenerateProfile, isVideoPage } from './profiles/profile.ts';
 
 type Fields = Optional<WireGenerationConfig>;
 
-const MAX_STOP_SEQUENCES = 5;
 const MAX_CANDIDATES = 8;
 /** More candidates for a token than this change nothing, and upstreams refuse them. */
 const MAX_TOP_K = 1000;
@@ -44,8 +43,8 @@ const MODALITIES = { text: 'TEXT', image: 'IMAGE', audio: 'AUDIO' } as const;
 
 /**
  * Undefined when the upstream's defaults say it all.
- * @throws GatewayError (invalid-request) for more stop sequences or answers than the model takes,
- * for log-probabilities of a model known to give none, and for a picture demanded of one that draws none.
+ * @throws GatewayError (invalid-request) for more answers than the model gives, for log-probabilities of
+ * a model known to give none, and for a picture demanded of one that draws none.
  */
 export function encodeGenerationConfig(
   request: CanonicalRequest,
@@ -62,10 +61,6 @@ export function encodeGenerationConfig(
   }
   if (logprobs !== undefined && !traitsOf(target.modelId).givesLogprobs) {
     throw invalidRequest('logprobs', 'logprobs: this model gives none.', 'unsupported');
-  }
-  if (stopSequences.length > MAX_STOP_SEQUENCES) {
-    const most = `stop: at most ${MAX_STOP_SEQUENCES} stop sequences are possible.`;
-    throw invalidRequest('stop', most);
   }
   const budget = thinkingConfig?.thinkingBudget ?? 0;
   return definedFields({
@@ -171,10 +166,12 @@ function encodeThinking(
 ): WireThinkingConfig | undefined {
   const { thinking } = target.capabilities;
   switch (thinking.kind) {
-    case 'none':
-      if (isAskedFor(reasoning))
-        target.receipt.add('dropped', 'thinking', told`This model does not think.`);
+    case 'none': {
+      const { kind } = reasoning.amount;
+      const isAsked = kind !== 'unset' && kind !== 'off';
+      if (isAsked) target.receipt.add('dropped', 'thinking', told`This model does not think.`);
       return undefined;
+    }
     case 'budget':
       return budgetConfig(reasoning, thinking, target);
     case 'level':
@@ -194,10 +191,6 @@ function isNews({ amount }: Reasoning): boolean {
   return amount.kind !== 'off' || amount.isUnasked !== true;
 }
 
-function isAskedFor({ amount }: Reasoning): boolean {
-  return amount.kind !== 'unset' && amount.kind !== 'off';
-}
-
 function budgetConfig(
   reasoning: Reasoning,
   thinking: BudgetThinking,
@@ -210,11 +203,8 @@ function budgetConfig(
   if (asked > 0) return { includeThoughts: showThoughts ?? true, thinkingBudget };
   if (!traitsOf(modelId).thinksUnasked) return undefined;
   if (thinkingBudget > 0 && isNews(reasoning)) {
-    receipt.add(
-      'approximated',
-      'thinking',
-      told`This model thinks ${thinkingBudget} tokens or more.`,
-    );
+    const reason = told`This model thinks ${thinkingBudget} tokens or more.`;
+    receipt.add('approximated', 'thinking', reason);
   }
   return { includeThoughts: false, thinkingBudget };
 }
@@ -312,7 +302,6 @@ export function drawnSize(
   return undefined;
 }
 
-/** Shared by all parts of the encoder. */
 export interface EncodeContext {
   readonly target: EncodeTarget;
   readonly profile: Pick<
@@ -369,15 +358,12 @@ function resolutionOf(
   { target }: EncodeContext,
 ): Pick<WirePart, 'mediaResolution'> {
   if (resolution === undefined) return {};
-  if (!traitsOf(target.modelId).takesPartResolution) {
-    target.receipt.add(
-      'dropped',
-      'messages',
-      told`This model takes no detail level for single media.`,
-    );
-    return {};
+  if (traitsOf(target.modelId).takesPartResolution) {
+    return { mediaResolution: { level: MEDIA_RESOLUTIONS[resolution] } };
   }
-  return { mediaResolution: { level: MEDIA_RESOLUTIONS[resolution] } };
+  const reason = told`This model takes no detail level for single media.`;
+  target.receipt.add('dropped', 'messages', reason);
+  return {};
 }
 
 function unreadableAddress({ modality, source }: MediaPart): Error {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { assistant, gemini, requestOf, sandbox, targetOf, user } from './__fixtures__/requests.ts';
 import { encode } from './encode.ts';
+import { typedValues } from './encode-tools.ts';
 import { createVertexProfile } from './profiles/vertex.ts';
+import { assistant, gemini, requestOf, sandbox, targetOf, user } from './requests.test-support.ts';
 
 const parameters = { type: 'object', properties: { c: { type: 'string' } }, required: ['c'] };
 const w: Tool = { kind: 'function', name: 'w', description: 'd', parameters };
@@ -201,4 +202,22 @@ test('strict functions are held to their schemas where the model can, all or non
   const required: ToolChoice = { kind: 'required', names: [] };
   expect(write([strict, x], required)).toEqual({ toolConfig: mode('ANY'), noted: [] });
   expect(modeOf({ kind: 'auto', names: [] }, [strict])).toEqual(mode('AUTO'));
+});
+
+test('what a body declares in JSON Schema comes in its own types', () => {
+  const parametersJsonSchema = { type: 'object' };
+  const functionDeclarations = [
+    { name: 'a', parametersJsonSchema },
+    { name: 'b', parameters: {} },
+  ];
+  const tools = [{ functionDeclarations }, { googleSearch: {} }];
+  expect(typedValues({ tools })).toEqual({ answer: false, functions: new Set(['a']) });
+  const generationConfig = { responseJsonSchema: {} };
+  expect(typedValues({ generationConfig })).toEqual({ answer: true, functions: new Set() });
+});
+
+test('of any other body nothing does', () => {
+  for (const body of [{}, { tools: [null, { functionDeclarations: [7] }] }, { tools: 'x' }]) {
+    expect(typedValues(body)).toEqual({ answer: false, functions: new Set() });
+  }
 });

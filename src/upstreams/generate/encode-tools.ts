@@ -29,7 +29,7 @@ export interface EncodedTools {
   /** One element for all declarations, then one for each tool the upstream runs. */
   readonly tools: JsonObject[];
   readonly functionNames: readonly string[];
-  /** Functions whose arguments go as the JSON text of one (canonical/map-argument.ts). */
+  /** Functions whose arguments go as the JSON text of one (`wrapMapArguments`). */
   readonly mapNames: ReadonlySet<string>;
   readonly hasServerTools: boolean;
   /** True when every function is strict and calls can be held to their schemas. */

@@ -8,10 +8,10 @@ import type {
 } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { assistant, gemini, requestOf, sandbox, targetOf, user } from './__fixtures__/requests.ts';
 import { encode } from './encode.ts';
 import { capabilitiesOf } from './models.ts';
 import { createVertexProfile } from './profiles/vertex.ts';
+import { assistant, gemini, requestOf, sandbox, targetOf, user } from './requests.test-support.ts';
 
 const encodeTurns = (turns: readonly Turn[], target: EncodeTarget = targetOf('alpha-3-flash')) =>
   encode(requestOf({ turns }), target, sandbox).contents;

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Part, Signature, Turn } from '../../canonical/request.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { assistant, requestOf, sandbox, targetOf, user } from './__fixtures__/requests.ts';
 import { encode } from './encode.ts';
+import { assistant, requestOf, sandbox, targetOf, user } from './requests.test-support.ts';
 
 const text = fc.constantFrom('', 'x', 'y');
 const signature: fc.Arbitrary<Signature | undefined> = fc.option(

@@ -24,7 +24,6 @@ import { type Sentence, told } from '../../lib/localized-message.ts';
 import { wrapMapArguments } from '../../schema/tool-schema.ts';
 import { lastPrompt } from '../../transforms/turns.ts';
 import type {
-  WireCodeExecutionResult,
   WireContent,
   WireFunctionResponse,
   WireFunctionResponsePart,
@@ -59,7 +58,8 @@ export function encode(
   const hasFunctions = encoded.functionNames.length > 0;
   const sendsTraces = encoded.hasServerTools && hasFunctions && tellsTraces(profile);
   const body = {
-    systemInstruction: system.length === 0 ? undefined : systemInstruction(system),
+    systemInstruction:
+      system.length === 0 ? undefined : { parts: system.map(({ text }) => ({ text })) },
     tools: encoded.tools.length === 0 ? undefined : encoded.tools,
     toolConfig: hasFunctions ? encodeToolConfig(toolChoice, encoded, sendsTraces) : undefined,
     generationConfig: encodeGenerationConfig(request, context),
@@ -97,11 +97,6 @@ const NO_TOOLS: EncodedTools = {
   isStrict: false,
 };
 
-function systemInstruction(system: CanonicalRequest['system']): JsonObject | undefined {
-  const parts = system.filter((part) => part.text !== '').map(({ text }) => ({ text }));
-  return parts.length === 0 ? undefined : { parts };
-}
-
 function serviceTier(tier: string, { target, profile }: EncodeContext): string | undefined {
   const isKnown = SERVICE_TIERS.includes(tier.toLowerCase());
   if (isKnown && profile.extraFields.includes('serviceTier')) return tier;
@@ -109,7 +104,6 @@ function serviceTier(tier: string, { target, profile }: EncodeContext): string |
   return undefined;
 }
 
-/** Of what writes the conversation. */
 interface ContentsContext extends EncodeContext {
   /** True where the upstream wants back what it did by itself before a call. */
   readonly sendsTraces: boolean;
@@ -117,22 +111,17 @@ interface ContentsContext extends EncodeContext {
   readonly sendsThoughts: boolean;
 }
 
-/** Names of the calls so far, by id. */
-type CallNames = Map<string, string>;
-
 /** @throws GatewayError (invalid-request) when nothing is left to send. */
 function encodeContents(turns: readonly Turn[], context: ContentsContext): WireContent[] {
   let prompt: number | undefined;
-  const callNames: CallNames = new Map();
   const contents: WireContent[] = [];
   for (const [index, { role, parts }] of turns.entries()) {
     let content: WireContent;
     if (role === 'assistant') {
       prompt ??= lastPrompt(turns);
-      for (const part of parts) if (part.kind === 'tool-call') callNames.set(part.id, part.name);
       const turn = new ModelTurn(context, index > prompt);
       content = { role: 'model', parts: turn.encode(parts) };
-    } else content = { role: 'user', parts: encodeUserTurn(parts, callNames, context) };
+    } else content = { role: 'user', parts: encodeUserTurn(parts, context) };
     if (content.parts.length > 0) contents.push(content);
   }
   if (contents.length === 0) {
@@ -142,16 +131,12 @@ function encodeContents(turns: readonly Turn[], context: ContentsContext): WireC
 }
 
 /** Media of tool results wait until the last result: responses stand together. */
-function encodeUserTurn(
-  parts: readonly Part[],
-  callNames: CallNames,
-  context: EncodeContext,
-): WirePart[] {
+function encodeUserTurn(parts: readonly Part[], context: EncodeContext): WirePart[] {
   const encoded: WirePart[] = [];
   let waiting: readonly WirePart[] = [];
   for (const part of parts) {
     if (part.kind === 'tool-result') {
-      const result = encodeToolResult(part, nameOf(part, callNames), context);
+      const result = encodeToolResult(part, context);
       encoded.push(result.part);
       if (result.beside.length > 0) waiting = [...waiting, ...result.beside];
       continue;
@@ -173,15 +158,6 @@ function encodeUserTurn(
     }
   }
   return encoded.concat(waiting);
-}
-
-function nameOf(part: ToolResultPart, callNames: CallNames): string {
-  const name = part.name ?? callNames.get(part.callId);
-  if (name !== undefined) return name;
-  throw invalidRequest(
-    'messages',
-    `messages: the tool result for "${part.callId}" has no tool call before it.`,
-  );
 }
 
 type SignedKind = NonNullable<Signature['on']>;
@@ -235,12 +211,12 @@ class ModelTurn {
       }
       case 'code':
       case 'code-result':
-        this.#addSigned(encodePlainPart(part, this.#context), part.signature?.value);
-        break;
       case 'server-tool-call':
-      case 'server-tool-result':
-        this.#addSigned(encodePlainPart(part, this.#context), undefined);
+      case 'server-tool-result': {
+        const signature = 'signature' in part ? part.signature?.value : undefined;
+        this.#addSigned(encodePlainPart(part, this.#context), signature);
         break;
+      }
       case 'redacted-thinking':
         this.#note('dropped', told`Only its issuer can read redacted thinking.`);
         break;
@@ -363,7 +339,6 @@ const OUTCOMES = {
   timeout: 'OUTCOME_DEADLINE_EXCEEDED',
 } as const;
 
-/** The part without its signature. */
 function encodePlainPart(part: PlainPart, context: EncodeContext): WirePart {
   switch (part.kind) {
     case 'text':
@@ -378,8 +353,10 @@ function encodePlainPart(part: PlainPart, context: EncodeContext): WirePart {
       return { text: `[Result of ${part.name}]\n${part.text}` };
     case 'code':
       return encodeCode(part);
-    case 'code-result':
-      return { codeExecutionResult: encodeCodeResult(part) };
+    case 'code-result': {
+      const { outcome, output, id } = part;
+      return { codeExecutionResult: { outcome: OUTCOMES[outcome], output, ...withId(id) } };
+    }
     default:
       return part satisfies never;
   }
@@ -396,10 +373,6 @@ function encodeCode({ language, code, id }: CodePart): WirePart {
   return { executableCode: { language: 'PYTHON', code, ...withId(id) } };
 }
 
-function encodeCodeResult({ outcome, output, id }: CodeResultPart): WireCodeExecutionResult {
-  return { outcome: OUTCOMES[outcome], output, ...withId(id) };
-}
-
 function withId(id: string | undefined): { id?: string } {
   return id === undefined ? {} : { id };
 }
@@ -410,15 +383,11 @@ interface EncodedToolResult {
   readonly beside: readonly WirePart[];
 }
 
-/** `name` is the name of the call, which the wire demands beside the id. */
-function encodeToolResult(
-  result: ToolResultPart,
-  name: string,
-  context: EncodeContext,
-): EncodedToolResult {
-  const media = result.content.filter((item) => item.kind === 'media');
-  const response = encodeResponse(result);
-  const functionResponse: WireFunctionResponse = { id: result.callId, name, response };
+/** The transforms have given it the name of its call, which the wire demands beside the id. */
+function encodeToolResult(result: ToolResultPart, context: EncodeContext): EncodedToolResult {
+  const { callId: id, name = '', content } = result;
+  const media = content.filter((item) => item.kind === 'media');
+  const functionResponse: WireFunctionResponse = { id, name, response: encodeResponse(result) };
   const encoded = media.map((item) => encodeMedia(item, context));
   if (encoded.length === 0 || !context.target.capabilities.mediaInFunctionResponse) {
     return { part: { functionResponse }, beside: encoded };

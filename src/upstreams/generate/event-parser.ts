@@ -1,7 +1,7 @@
 // Knows the events of one stream again, most of which repeat the one before but for a text and the running counts.
 // A stream of 50 events costs a sixth less CPU with it (client and upstream in the same process).
 
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
 import type { EventMemory, Frame } from '../../stream/sse.ts';
 
 /** An event as text: `front`, a string, and `ending`, which is `link`, an object of counts and `tail`. */
@@ -124,7 +124,7 @@ function readString(text: string, start: number, end: number): string | undefine
   const literal = text.slice(start, end);
   // Likely more than one string; what is wrong with it is said by whoever parses the whole.
   if (literal.indexOf('"', 1) < literal.length - 1 && !literal.includes('\\')) return undefined;
-  const value = parseOrNothing(literal);
+  const value = tryParse(literal);
   return typeof value === 'string' ? value : undefined;
 }
 
@@ -136,7 +136,7 @@ function changeCounts(pattern: Pattern, ending: string): boolean {
   const { link, tail } = around;
   const end = ending.length - tail.length;
   if (end < link.length || ending.slice(end) !== tail) return false;
-  const usageMetadata = parseOrNothing(ending.slice(link.length, end));
+  const usageMetadata = tryParse(ending.slice(link.length, end));
   if (!isJsonObject(usageMetadata)) return false;
   pattern.ending = ending;
   pattern.counts = usageMetadata;
@@ -159,7 +159,7 @@ function findPattern(text: string, value: JsonValue): Pattern | undefined {
   // The places are those of the text and of the counts if others there make other ones of these.
   const otherText = `${model.text}.`;
   const otherEnding = around === undefined ? ending : `${around.link}0${around.tail}`;
-  const other = readTextEvent(parseOrNothing(front + JSON.stringify(otherText) + otherEnding));
+  const other = readTextEvent(tryParse(front + JSON.stringify(otherText) + otherEnding));
   if (other?.text !== otherText) return undefined;
   if (around !== undefined && other.event.usageMetadata !== 0) return undefined;
   const counts = around && model.event.usageMetadata;
@@ -199,12 +199,4 @@ function readTextEvent(event: JsonValue | undefined): TextEvent | undefined {
 function onlyItem(list: JsonValue | undefined): JsonObject | undefined {
   const [item] = Array.isArray(list) && list.length === 1 ? list : [];
   return isJsonObject(item) ? item : undefined;
-}
-
-function parseOrNothing(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,14 +1,10 @@
 // Reads grounding metadata: searches, sources, and citations placed in the choice's whole text.
 
-import type { Citation, FetchedPage, GroundingSource } from '../../canonical/event.ts';
+import type { FetchedPage, GroundingEvent, GroundingSource } from '../../canonical/event.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 
-export interface Grounding {
-  readonly queries: readonly string[];
-  readonly sources: readonly GroundingSource[];
-  readonly citations: readonly Citation[];
-}
+export type Grounding = Pick<GroundingEvent, 'queries' | 'sources' | 'citations'>;
 
 /** A choice's text as it was decoded. */
 export interface GroundedText {
@@ -73,18 +69,13 @@ interface Range {
   readonly end: number;
 }
 
-/** Finds places in the text of a choice, which is walked once for all of them. */
-interface Places {
-  readonly text: string;
-  /** By bytes within a part. */
-  range(part: number, start: number, end: number): Range;
-  find(quoted: string): Range | undefined;
-}
+type Places = ReturnType<typeof createPlaces>;
 
 /** Each goes through the whole text; what needs more was not said by this answer. */
 const MAX_QUOTES = 200;
 
-function createPlaces({ text, partStarts }: GroundedText): Places {
+/** Finds places in the text of a choice, which is walked once for all of them. */
+function createPlaces({ text, partStarts }: GroundedText) {
   const ruler = new ByteRuler(text);
   const bytesBefore: number[] = [];
   let quotes = 0;
@@ -94,11 +85,12 @@ function createPlaces({ text, partStarts }: GroundedText): Places {
   }
   return {
     text,
-    range(part, start, end) {
+    /** By bytes within a part. */
+    range(part: number, start: number, end: number): Range {
       const before = bytesBefore[part] ?? 0;
       return { start: ruler.unitsIn(before + start), end: ruler.unitsIn(before + end) };
     },
-    find(quoted) {
+    find(quoted: string): Range | undefined {
       quotes += 1;
       const start = quoted === '' || quotes > MAX_QUOTES ? -1 : text.indexOf(quoted);
       return start === -1 ? undefined : { start, end: start + quoted.length };

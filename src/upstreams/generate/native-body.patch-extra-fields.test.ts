@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../lib/json.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
-import { gemini, sandbox, targetOf } from './__fixtures__/requests.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
 import { createVertexProfile } from './profiles/vertex.ts';
+import { gemini, sandbox, targetOf } from './requests.test-support.ts';
 
 const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
 const vertex = createVertexProfile();

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../lib/json.ts';
-import { gemini, targetOf } from './__fixtures__/requests.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
+import { gemini, targetOf } from './requests.test-support.ts';
 
 const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
 const JSON_TYPE = 'application/json';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../lib/json.ts';
-import { gemini, targetOf } from './__fixtures__/requests.ts';
 import { patch } from './native-body.ts';
+import { gemini, targetOf } from './requests.test-support.ts';
 
 const user = (...parts: JsonObject[]): JsonObject => ({ role: 'user', parts });
 const model = (...parts: JsonObject[]): JsonObject => ({ role: 'model', parts });

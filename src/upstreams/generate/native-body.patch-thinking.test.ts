@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ThinkingMode } from '../../canonical/effort.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { gemini, targetOf } from './__fixtures__/requests.ts';
 import { patch } from './native-body.ts';
+import { gemini, targetOf } from './requests.test-support.ts';
 
 const PATH = 'generationConfig.thinkingConfig';
 const BUDGET_MODEL = 'gemini-2.5-flash';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../lib/json.ts';
-import { sandbox, targetOf } from './__fixtures__/requests.ts';
 import { patch } from './native-body.ts';
+import { sandbox, targetOf } from './requests.test-support.ts';
 
 const part: fc.Arbitrary<JsonObject> = fc.oneof(
   fc.record({ text: fc.constantFrom('', 'x') }),

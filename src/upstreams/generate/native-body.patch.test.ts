@@ -3,9 +3,9 @@ import { recallOf } from '../../../test/support/signature-recall.ts';
 import type { ImageOptions } from '../../canonical/request.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
 import type { PatchTarget } from '../upstream.ts';
-import { gemini, sandbox, targetOf } from './__fixtures__/requests.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
+import { gemini, sandbox, targetOf } from './requests.test-support.ts';
 
 const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
 

@@ -36,6 +36,7 @@ import { type Conversation, unlessSame } from '../../transforms/transform.ts';
 import { lastPrompt } from '../../transforms/turns.ts';
 import { PART_DATA_FIELDS } from '../../wire/generate.ts';
 import { keyIn } from '../../wire/vocabulary.ts';
+import { objectsOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
 import {
   type BudgetThinking,
@@ -85,7 +86,6 @@ export function patch(
   });
 }
 
-/** Shared by all parts of the patcher. */
 interface PatchContext {
   readonly target: PatchTarget;
   readonly profile: Pick<GenerateProfile, 'vocabulary' | 'extraFields'>;
@@ -233,9 +233,8 @@ function isPlainQuestion(content: JsonValue | undefined): boolean {
   return true;
 }
 
-/** With the schemas of their arguments. */
 function readFunctions(tools: JsonValue | undefined): readonly FunctionTool[] {
-  const declarations = objectsIn(tools).flatMap((tool) => objectsIn(tool.functionDeclarations));
+  const declarations = objectsOf(tools).flatMap((tool) => objectsOf(tool.functionDeclarations));
   return declarations.map(({ name, parametersJsonSchema, parameters }) => ({
     kind: 'function',
     name: String(name),
@@ -245,7 +244,7 @@ function readFunctions(tools: JsonValue | undefined): readonly FunctionTool[] {
 
 function readTurn(content: JsonValue, target: PatchTarget): Turn {
   const native = objectOf(content);
-  const parts = partsOf(native).map((part) => readPart(part, target));
+  const parts = objectsOf(native.parts).map((part) => readPart(part, target));
   return { role: native.role === 'model' ? 'assistant' : 'user', parts, native };
 }
 
@@ -334,7 +333,7 @@ function writeQuestion(parts: readonly Part[], target: PatchTarget): JsonObject[
   const bare = written.map((part) => {
     const response = part.functionResponse;
     if (!isJsonObject(response) || response.parts === undefined) return part;
-    media.push(...partsOf(response));
+    media.push(...objectsOf(response.parts));
     return editFields(part, { functionResponse: editFields(response, { parts: undefined }) });
   });
   const last = bare.findLastIndex(({ functionResponse }) => functionResponse !== undefined);
@@ -372,15 +371,6 @@ function writeResponse({ native, callId, name = '' }: ToolResultPart): JsonObjec
   return editFields(native, { functionResponse: named });
 }
 
-function partsOf({ parts }: JsonObject): JsonObject[] {
-  return objectsIn(parts);
-}
-
-function objectsIn(list: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
-}
-
-/** Fits the generation configuration to the model: output limit, thinking, images, schemas. */
 function patchGenerationConfig(config: JsonObject, target: PatchTarget): JsonObject | undefined {
   const thinkingConfig = patchThinking(config.thinkingConfig, target);
   const limit = readNumber(config.maxOutputTokens);
@@ -543,15 +533,15 @@ function patchOutputFormat(
   const wish = { text: formatInWords(format) };
   if (capabilities.takesInstructions) {
     const system = objectOf(body.systemInstruction);
-    const systemInstruction = { ...system, parts: [...partsOf(system), wish] };
+    const systemInstruction = { ...system, parts: [...objectsOf(system.parts), wish] };
     return editFields(body, { generationConfig, systemInstruction });
   }
   // Models that refuse instructions are told before the first question.
-  const [first = EMPTY, ...rest] = objectsIn(body.contents);
+  const [first = EMPTY, ...rest] = objectsOf(body.contents);
   const contents =
     first.role === 'model'
       ? [{ role: 'user', parts: [wish] }, first, ...rest]
-      : [{ ...first, parts: [wish, ...partsOf(first)] }, ...rest];
+      : [{ ...first, parts: [wish, ...objectsOf(first.parts)] }, ...rest];
   return editFields(body, { generationConfig, contents });
 }
 
@@ -566,7 +556,7 @@ function formatOf(config: JsonObject): OutputFormat | undefined {
 
 /** The search that the name of the model asks for, where nothing stands against it. */
 function withSearch(body: JsonObject, { capabilities, receipt }: PatchTarget): JsonObject {
-  const tools = objectsIn(body.tools);
+  const tools = objectsOf(body.tools);
   if (tools.some(({ googleSearch }) => googleSearch !== undefined)) return body;
   const { responseMimeType = 'text/plain' } = objectOf(body.generationConfig);
   const isAlone = capabilities.outputFormats === 'without-tools';
@@ -596,12 +586,11 @@ function patchToolList(tools: JsonValue[], context: PatchContext): JsonValue[] |
   const patched = editItems(tools, (tool, index) =>
     isJsonObject(tool) ? patchTool(tool, `tools[${index}]`, { ...context, refused }) : tool,
   );
-  const functions = objectsIn(patched).flatMap((tool) => objectsIn(tool.functionDeclarations));
+  const functions = objectsOf(patched).flatMap((tool) => objectsOf(tool.functionDeclarations));
   checkFunctionCount(functions.length);
   return patched.length === 0 ? undefined : patched;
 }
 
-/** Undefined when nothing is left of it. */
 function patchTool(
   tool: JsonObject,
   path: string,

@@ -3,10 +3,10 @@
 import { GatewayError } from '../../canonical/error.ts';
 import type { ModelTask } from '../../canonical/model.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { definedFields, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { pathFault } from '../errors.ts';
-import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import { countOf, itemsOf, numberOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { UpstreamClient } from '../transport/client.ts';
 import type {
   AccountAccess,
@@ -97,15 +97,9 @@ function contentsOf({ body }: CountCall): JsonValue {
 }
 
 /** Vertex AI, "CountTokensRequest". */
-const COUNTED_FIELDS = ['contents', 'systemInstruction', 'tools', 'generationConfig'];
-
 function requestFields(body: JsonObject): JsonObject {
-  return Object.fromEntries(
-    COUNTED_FIELDS.flatMap((field) => {
-      const value = body[field];
-      return value === undefined ? [] : [[field, value]];
-    }),
-  );
+  const { contents, systemInstruction, tools, generationConfig } = body;
+  return definedFields({ contents, systemInstruction, tools, generationConfig }) ?? {};
 }
 
 /** What counts beside the contents: the system text, and tools as they are written. */
@@ -183,16 +177,11 @@ function readModel(model: JsonObject): UpstreamModel | undefined {
     id,
     displayName: textOf(model.displayName),
     description: textOf(model.description),
-    inputTokenLimit: readLimit(model.inputTokenLimit),
-    outputTokenLimit: readLimit(model.outputTokenLimit ?? model.maxOutputTokens),
+    inputTokenLimit: countOf(model.inputTokenLimit) || undefined,
+    outputTokenLimit: countOf(model.outputTokenLimit ?? model.maxOutputTokens) || undefined,
     supportsThinking: typeof thinks === 'boolean' ? thinks : undefined,
     tasks,
   };
-}
-
-function readLimit(value: JsonValue | undefined): number | undefined {
-  const limit = typeof value === 'string' ? Number(value) : readNumber(value);
-  return limit !== undefined && Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
 }
 
 type ModelRow = UpstreamQuota['models'][number];
@@ -243,19 +232,19 @@ function readQuotaAnswer(answer: JsonObject): UpstreamQuota | undefined {
 }
 
 function hasFigure({ remainingFraction, resetTime }: JsonObject): boolean {
-  return figureOf(remainingFraction) !== undefined || readTime(resetTime) !== undefined;
+  return numberOf(remainingFraction) !== undefined || readTime(resetTime) !== undefined;
 }
 
 /** Beside rows with figures one without a fraction means 0, which proto-JSON may leave out. */
 function readRow(row: JsonObject): ModelRow[] {
   const id = (trimmedOf(row.name) ?? trimmedOf(row.id))?.replace(/^models\//, '') ?? '';
   if (id === '') return [];
-  const fraction = figureOf(row.remainingFraction) ?? 0;
+  const fraction = numberOf(row.remainingFraction) ?? 0;
   return [
     {
       id,
       remainingFraction: Math.min(Math.max(fraction, 0), 1),
-      remainingCalls: countsCalls(row) ? readCount(row.remainingAmount) : undefined,
+      remainingCalls: countsCalls(row) ? countOf(row.remainingAmount) : undefined,
       resetsAt: readTime(row.resetTime),
     },
   ];
@@ -266,22 +255,10 @@ function countsCalls({ tokenType }: JsonObject): boolean {
   return tokenType === undefined || trimmedOf(tokenType)?.toUpperCase() === 'REQUESTS';
 }
 
-function readCount(value: JsonValue | undefined): number | undefined {
-  const count = figureOf(value);
-  return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
-}
-
 /** A time stamp of RFC 3339, as google.protobuf.Timestamp is written in JSON. */
 function readTime(value: JsonValue | undefined): number | undefined {
   const at = Date.parse(trimmedOf(value) ?? '');
   return Number.isNaN(at) ? undefined : at;
-}
-
-/** Proto-JSON allows figures as text. */
-function figureOf(value: JsonValue | undefined): number | undefined {
-  const text = trimmedOf(value);
-  const figure = text === undefined ? readNumber(value) : Number(text);
-  return figure === undefined || !Number.isFinite(figure) ? undefined : figure;
 }
 
 function trimmedOf(value: JsonValue | undefined): string | undefined {

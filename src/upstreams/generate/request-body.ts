@@ -31,7 +31,8 @@ export function encodeBody(body: JsonObject, receipt?: Receipt): Buffer | Promis
   const text = mendText(JSON.stringify(marks.mark(body)), receipt);
   const parts = marks.parts(text);
   const all = parts.reduce((sum, part) => sum + part.text.length, 0);
-  return all < STEPWISE_FROM_BYTES ? join(parts.map(pieceOf)) : joinInSteps(parts);
+  const isSmall = all < STEPWISE_FROM_BYTES;
+  return isSmall ? join(parts.flatMap((part) => [...cutPart(part)])) : joinInSteps(parts);
 }
 
 /**
@@ -93,8 +94,11 @@ async function* inTurns(parts: readonly Part[]): AsyncGenerator<Piece> {
 }
 
 function* cutPart(part: Part): Generator<Piece> {
-  if (part.kind === 'json' || part.kind === 'list') {
-    yield pieceOf(part);
+  const { written } = part;
+  if (written !== undefined || part.kind === 'json') {
+    yield written === undefined
+      ? jsonPiece(part.text)
+      : { text: '', bytes: written.length, written };
     return;
   }
   const isText = part.kind === 'text';
@@ -122,11 +126,6 @@ interface Part {
   readonly text: string;
   /** Of a list that is written already. */
   readonly written?: Buffer;
-}
-
-function pieceOf({ kind, text, written }: Part): Piece {
-  if (written !== undefined) return { text, bytes: written.length, written };
-  return kind === 'medium' ? { text, bytes: text.length } : jsonPiece(text);
 }
 
 function jsonPiece(text: string): Piece {

@@ -1,7 +1,7 @@
 // A gateway with one or three accounts, a victim whose requests meet the fault, and a neighbour whose requests do not.
 
 import type { JsonObject } from '../../../src/lib/json.ts';
-import { openRaw, type RawConnection } from '../../../src/server/testing/raw-socket.ts';
+import { openRaw, type RawConnection } from '../../../src/server/raw-socket.test-support.ts';
 import { type PoolApp, startPoolApp } from '../../support/pool-app.ts';
 import {
   type ScriptedCall,

@@ -65,7 +65,6 @@ export const receipt: SentenceTexts = {
   'Names of earlier tool calls were made acceptable.': '先前工具调用的名称已改为可接受的形式。',
   'No model of the pool answers with video.': '账号池中没有模型能以视频回答。',
   'No model takes an audio format here.': '此处没有模型接受音频格式。',
-  'Nobody knows this field.': '没有任何一方认识此字段。',
   'Off: a tool call in this turn has no signature.': '已关闭：本轮中有一个工具调用没有签名。',
   'Only a system message says how its turn is answered.': '只有系统消息能规定其轮次如何回答。',
   'Only calls of declared functions can be required.': '只能强制调用已声明的函数。',

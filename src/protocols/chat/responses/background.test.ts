@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../../../canonical/error.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { BackgroundRuns, createResponseStores } from '../../../stored-responses/response-store.ts';
-import { KEPT_ANSWER_ROUTES } from '../../../surfaces/stored-responses/routes.ts';
+import { STORED_RESPONSE_ROUTES } from '../../../surfaces/stored-responses/routes.ts';
 import type { StoredResponseInput } from '../../protocol.ts';
 import { CONTEXT } from '../answers.test-support.ts';
-import { BackgroundAnswer } from './background.ts';
+import { BackgroundAnswer } from './index.ts';
 
 function setUp() {
   const kept: JsonObject[] = [];
@@ -92,7 +92,7 @@ test('one that was queued before the process began is failed, whoever looks', as
   };
   for (const method of ['GET', 'POST'] as const) {
     const path = `/v1/responses/{model}${method === 'GET' ? '' : '/cancel'}`;
-    const route = KEPT_ANSWER_ROUTES.find((one) => one.method === method && one.path === path);
+    const route = STORED_RESPONSE_ROUTES.find((one) => one.method === method && one.path === path);
     if (route?.operation !== 'kept-answers') throw new Error(`no route ${path}`);
     expect(await route.run(input)).toMatchObject({
       id,

@@ -1,6 +1,6 @@
 // Finds what a request says of earlier answers: the conversation it goes on with, items it refers to.
 
-import { GatewayError, invalidRequest } from '../../../canonical/error.ts';
+import { clientError, type GatewayError, invalidRequest } from '../../../canonical/error.ts';
 import { memberPath } from '../../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import type {
@@ -8,26 +8,17 @@ import type {
   ResponseStore,
   StoredResponse,
 } from '../../../stored-responses/response-store.ts';
-import { FILLED, needed, openObjectOf, STRING } from '../../body-schema.ts';
+import { FILLED, needed, objectOf, openObjectOf, STRING, textOr } from '../../body-schema.ts';
 import type { EarlierItems } from '../../protocol.ts';
-import { check, wrongType } from '../schema.ts';
+import { check } from '../schema.ts';
 
-/** A kept conversation: its head shows what it is and names its last turn. */
-export interface FoundConversation {
-  readonly head: FoundResponse;
-  /** In order, each with its id. */
-  readonly items: readonly JsonObject[];
-}
-
-/** @throws GatewayError not-found, too-large */
-export async function findConversation(
-  responses: ResponseStore,
-  id: string,
-): Promise<FoundConversation> {
+/**
+ * A kept conversation: its head shows what it is and names its last turn; its items come in order, each
+ * with its id. @throws GatewayError not-found, too-large
+ */
+export async function findConversation(responses: ResponseStore, id: string) {
   const head = await findHead(responses, id);
-  const { previousId } = head;
-  const turns =
-    previousId === undefined ? [] : await findChain(previousId, responses, () => lostTurn(id));
+  const turns = await findChain(head.previousId, responses, () => lostTurn(id));
   const removed = new Set<JsonValue>(removedOf(head));
   const items = itemsOf(turns).filter(
     (item) => typeof item.id === 'string' && !removed.has(item.id),
@@ -75,20 +66,16 @@ export function removedOf({ response: { removed } }: StoredResponse): JsonValue[
 }
 
 export function unknownConversation(id: string): GatewayError {
-  return new GatewayError({
-    kind: 'not-found',
-    source: 'client',
-    field: 'conversation',
-    message:
-      `There is no conversation ${JSON.stringify(id.slice(0, 100))} for this key: it was deleted, ` +
-      'or nobody used it for too long. Create one with POST /v1/conversations.',
-  });
+  const message =
+    `There is no conversation ${quote(id)} for this key: it was deleted, ` +
+    'or nobody used it for too long. Create one with POST /v1/conversations.';
+  return clientError('not-found', message, { field: 'conversation' });
 }
 
 function lostTurn(id: string): GatewayError {
   return invalidRequest(
     'conversation',
-    `The beginning of the conversation ${JSON.stringify(id.slice(0, 100))} is not kept any more, ` +
+    `The beginning of the conversation ${quote(id)} is not kept any more, ` +
       'or it has too many turns. Start a new one with the items that still matter.',
   );
 }
@@ -109,17 +96,22 @@ export const NOTHING_EARLIER: EarlierItems = {
  * for one that is too long. @throws GatewayError
  */
 async function findChain(
-  id: string,
+  id: string | undefined,
   responses: ResponseStore,
   lost: () => GatewayError,
 ): Promise<readonly FoundResponse[]> {
   const chain: FoundResponse[] = [];
   let units = 0;
-  for (let next: string | undefined = id; next !== undefined; ) {
+  for (let next = id; next !== undefined; ) {
     const answer: FoundResponse | undefined = await responses.find(next);
     if (answer === undefined || chain.length === MAX_ANSWERS) throw lost();
     units += answer.size;
-    if (units > MAX_UNITS) throw tooLarge();
+    if (units > MAX_UNITS) {
+      const message =
+        'The conversation that is kept here has grown larger than a request may be. Start a new one ' +
+        'with the items that still matter.';
+      throw clientError('too-large', message);
+    }
     chain.push(answer);
     next = answer.previousId;
   }
@@ -132,16 +124,6 @@ function itemsOf(chain: readonly StoredResponse[]): readonly JsonObject[] {
 
 export function outputOf({ output }: JsonObject): readonly JsonObject[] {
   return Array.isArray(output) ? output.filter(isJsonObject) : [];
-}
-
-function tooLarge(): GatewayError {
-  return new GatewayError({
-    kind: 'too-large',
-    source: 'client',
-    message:
-      'The conversation that is kept here has grown larger than a request may be. Start a new one ' +
-      'with the items that still matter.',
-  });
 }
 
 /** The type may be left out: an id alone is one too (`openai` resources/responses, `ItemReference`). */
@@ -184,7 +166,6 @@ export async function findEarlier(
   const { history, rootId } = found ?? NOTHING_EARLIER;
   const input = Array.isArray(body.input) ? body.input.filter(isJsonObject) : [];
   const references = [...input, ...history].flatMap((item) => referredId(item) ?? []);
-  if (found === undefined && references.length === 0) return NOTHING_EARLIER;
   const items = new Map<string, JsonObject>();
   const add = (known: readonly JsonObject[]): void => {
     for (const item of known) {
@@ -200,28 +181,25 @@ export async function findEarlier(
   return { history, rootId, findItem: (id) => items.get(id) };
 }
 
-const NAMED = openObjectOf({ id: needed(FILLED) });
-const GOES_ON = openObjectOf({ previous_response_id: STRING });
+const CONVERSATION = textOr(objectOf({ id: needed(FILLED) }), 'named');
+const GOES_ON = openObjectOf({ previous_response_id: STRING, conversation: CONVERSATION });
 
 /** The conversation a body names: an id, or an object that holds it. @throws GatewayError 400 */
 export function readConversationId(body: JsonObject): string | undefined {
-  const { conversation } = body;
-  if (conversation === undefined || conversation === null) return undefined;
-  if (typeof conversation === 'string') return conversation;
-  if (!isJsonObject(conversation)) throw wrongType('conversation', 'a string or an object');
-  return check(conversation, NAMED, 'conversation').value.id;
+  const { conversation } = check(body, GOES_ON, '').value;
+  return (typeof conversation === 'string' ? conversation : conversation?.id) ?? undefined;
 }
 
 export function unknownAnswer(id: string, field = 'previous_response_id'): GatewayError {
-  return new GatewayError({
-    kind: 'not-found',
-    source: 'client',
-    reason: 'thread-not-found',
-    field,
-    message:
-      `There is no response ${JSON.stringify(id.slice(0, 100))} for this key: it was made with ` +
-      '"store": false, was deleted, is too old, or was too large to keep. Send the conversation as input.',
-  });
+  const message =
+    `There is no response ${quote(id)} for this key: it was made with "store": false, ` +
+    'was deleted, is too old, or was too large to keep. Send the conversation as input.';
+  return clientError('not-found', message, { reason: 'thread-not-found', field });
+}
+
+/** A client's id in an error text. */
+export function quote(id: string): string {
+  return JSON.stringify(id.slice(0, 100));
 }
 
 /** Conversations and their turns lie on the same shelf. */
@@ -255,7 +233,7 @@ async function findHistory(
   if (typeof status === 'string' && UNFINISHED.has(status)) {
     throw invalidRequest(
       'previous_response_id',
-      `The response ${JSON.stringify(previousId.slice(0, 100))} has no answer to go on from: it is not ` +
+      `The response ${quote(previousId)} has no answer to go on from: it is not ` +
         'finished, failed or was cancelled. GET /v1/responses/{id} shows its status.',
     );
   }

@@ -14,15 +14,7 @@ import { readCarrier } from '../../../canonical/signatures.ts';
 import { askForSummary, SUMMARY_INSTRUCTIONS, tellSummary } from '../../../canonical/text-forms.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { told } from '../../../lib/localized-message.ts';
-import {
-  FILLED,
-  FREE,
-  listOf,
-  openObjectOf,
-  type Shape,
-  STRING,
-  type ValueOf,
-} from '../../body-schema.ts';
+import { FILLED, FREE, openObjectOf, type Shape, STRING, type ValueOf } from '../../body-schema.ts';
 import {
   addTurn,
   type ContentPart,
@@ -44,6 +36,7 @@ import {
   PART,
   unknownTag,
   unknownWord,
+  unsupported,
   wrongType,
 } from '../schema.ts';
 import { isReference, referredId, unknownReference } from './previous-response.ts';
@@ -54,7 +47,7 @@ import {
   ITEM,
   type ResponsesContext,
 } from './schema.ts';
-import { type ClientToolForm, completeClientCall, OBJECT_KEYS, readToolList } from './tools.ts';
+import { CLIENT_TOOLS, type ClientToolForm, completeClientCall, readToolList } from './tools.ts';
 
 const ROLES = ['user', 'assistant', 'system', 'developer'];
 
@@ -75,7 +68,7 @@ export function readInput(
   const hasAnswer = (body.previous_response_id ?? null) !== null;
   const historyPath = hasAnswer ? 'previous_response_id' : 'conversation';
   for (const item of sinceSummary(history)) {
-    const turn = readItem(item, historyPath, context);
+    const turn = readItem({ item, path: historyPath, context });
     if (turn !== undefined) addTurn(conversation, turn);
   }
   const asked = readAsked(body, history.length > 0, context);
@@ -86,7 +79,7 @@ export function readInput(
 /** Text, or items that hold it. */
 function readInstructions({ instructions }: JsonObject, context: ResponsesContext): TextPart[] {
   if (instructions === undefined || instructions === null || instructions === '') return [];
-  if (typeof instructions === 'string') return [{ kind: 'text', text: instructions }];
+  if (typeof instructions === 'string') return [textPart(instructions)];
   if (!Array.isArray(instructions)) {
     throw wrongType('instructions', 'a string or an array of items');
   }
@@ -102,7 +95,7 @@ function readAsked(
   context: ResponsesContext,
 ): readonly Turn[] {
   if (typeof input === 'string') {
-    return [{ role: 'user', parts: splitInlineImages({ kind: 'text', text: input }) }];
+    return [{ role: 'user', parts: splitInlineImages(textPart(input)) }];
   }
   const given = input ?? (hasHistory ? [] : undefined);
   if (given === undefined) throw missingField('input');
@@ -133,48 +126,110 @@ function readItems(
   return values.flatMap((value, index) => {
     const itemPath = `${path}[${index}]`;
     const item = check(value, FREE, itemPath).value;
-    // Items of other kinds are told, sent or refused as a whole; those of a role alone are messages.
-    const shape = SHAPES.get(item.type ?? (item.role === undefined ? '' : 'message'));
-    const unknown = shape && check(item, shape, itemPath).unknown;
-    for (const inner of unknown ?? []) context.unknown.push(`${itemPath}.${inner}`);
-    return readItem(item, itemPath, context) ?? [];
+    return readItem({ item, path: itemPath, context, unknown: context.unknown }) ?? [];
   });
 }
 
-const SHAPES = new Map<JsonValue, Shape>(Object.entries(ITEM));
-const TYPED = openObjectOf({ type: STRING });
-const WITH_TOOLS = openObjectOf({ tools: listOf(FREE) });
-
-/** Undefined for items that say nothing to the model. An item with a role and no type is a message. */
-function readItem(item: JsonObject, path: string, context: ResponsesContext): Turn | undefined {
-  if (isReference(item)) return readReference(item, path, context);
-  const type = check(item, TYPED, path).value.type ?? (item.role === undefined ? '' : 'message');
-  switch (type) {
-    case 'message':
-      return readMessage(item, path);
-    case 'compaction':
-    case 'context_compaction':
-      return readCompaction(item) ?? skipItem(type, path, context);
-    case 'agent_message':
-      return readAgentMessage(item, path, context.receipt);
-    case 'reasoning':
-      return readReasoningItem(item, path);
-    case 'additional_tools':
-    case 'tool_search_call':
-    case 'tool_search_output': {
-      const tools = check(item, WITH_TOOLS, path).value.tools ?? [];
-      context.inputTools.push(...readToolList(tools, { path: memberPath(path, 'tools') }, context));
-      // Of a search the server ran only the tools matter.
-      const isSaid = type !== 'additional_tools' && item.execution !== 'server';
-      return isSaid ? readCallItem(item, path, context) : undefined;
-    }
-    default:
-      return readCallItem(item, path, context) ?? skipItem(type, path, context);
-  }
+interface ItemPlace {
+  readonly item: JsonObject;
+  readonly path: string;
+  readonly context: ResponsesContext;
+  /** Takes the paths of fields that no reader knows; nobody is told those of kept items. */
+  readonly unknown?: string[];
 }
 
-function readMessage(item: JsonObject, path: string): Turn {
-  const message = check(item, ITEM.message, path).value;
+/** Undefined for items that say nothing to the model. */
+type ReadItem = (place: ItemPlace) => Turn | undefined;
+
+const TYPED = openObjectOf({ type: STRING });
+
+/** An item with a role and no type is a message. */
+function readItem(place: ItemPlace): Turn | undefined {
+  const { item, path } = place;
+  if (isReference(item)) return READERS.get('item_reference')?.(place);
+  const type = check(item, TYPED, path).value.type ?? (item.role === undefined ? '' : 'message');
+  return (READERS.get(type) ?? skipItem)(place);
+}
+
+function itemOf<Value>(
+  shape: Shape<Value>,
+  read: (item: Value, place: ItemPlace) => Turn | undefined,
+): ReadItem {
+  return (place) => {
+    const { value, unknown } = check(place.item, shape, place.path);
+    for (const inner of unknown ?? []) place.unknown?.push(`${place.path}.${inner}`);
+    return read(value, place);
+  };
+}
+
+const result = itemOf(ITEM.function_call_output, ({ output }, place) =>
+  gives(place, readResultContent(output, memberPath(place.path, 'output'), readItemPart)),
+);
+
+/** By type. Items of other kinds are refused, or skipped as a whole. */
+const READERS: ReadonlyMap<string, ReadItem> = new Map(
+  Object.entries({
+    message: itemOf(ITEM.message, readMessage),
+    item_reference: itemOf(ITEM.item_reference, readReference),
+    compaction: itemOf(ITEM.compaction, readCompaction),
+    context_compaction: itemOf(openObjectOf({}), readCompaction),
+    agent_message: itemOf(ITEM.agent_message, readAgentMessage),
+    reasoning: itemOf(ITEM.reasoning, readReasoningItem),
+    additional_tools: itemOf(ITEM.additional_tools, addTools),
+    function_call: itemOf(ITEM.function_call, (call, place) => {
+      const path = memberPath(place.path, 'arguments');
+      const input = readArguments(call.arguments, path, place.context);
+      return calls(place, flatName(call, 'function', place), input);
+    }),
+    custom_tool_call: itemOf(ITEM.custom_tool_call, (call, place) =>
+      calls(place, flatName(call, 'custom', place), { input: call.input ?? '' }),
+    ),
+    local_shell_call: clientCall('local_shell'),
+    shell_call: clientCall('shell'),
+    apply_patch_call: clientCall('apply_patch'),
+    tool_search_call: itemOf(ITEM.tool_search_call, (call, place) => {
+      addTools(call, place);
+      // Of a search the server ran only the tools matter.
+      if (call.execution === 'server') return undefined;
+      // An object here, text in the other kinds of calls.
+      const path = memberPath(place.path, 'arguments');
+      const input = isJsonObject(call.arguments)
+        ? call.arguments
+        : readArguments(call.arguments, path, place.context);
+      return calls(place, flatName({ name: 'tool_search' }, 'tool_search', place), input);
+    }),
+    function_call_output: result,
+    custom_tool_call_output: result,
+    local_shell_call_output: result,
+    apply_patch_call_output: result,
+    shell_call_output: itemOf(ITEM.shell_call_output, ({ output }, place) =>
+      gives(place, [{ kind: 'json', value: { output: output ?? [] } }]),
+    ),
+    tool_search_output: itemOf(ITEM.tool_search_output, (found, place) => {
+      addTools(found, place);
+      if (found.execution === 'server') return undefined;
+      return gives(place, [{ kind: 'json', value: { tools: place.item.tools ?? [] } }]);
+    }),
+    // Nothing answers to it, and clients leave the id out.
+    web_search_call: itemOf(ITEM.web_search_call, ({ id, action }, { path }) =>
+      assistant({
+        kind: 'server-tool-call',
+        id: id ?? path,
+        name: 'web_search',
+        input: action ?? {},
+      }),
+    ),
+    image_generation_call: itemOf(openObjectOf({ result: STRING }), readDrawing),
+  }),
+);
+
+function addTools({ tools }: ValueOf<typeof ITEM.additional_tools>, place: ItemPlace): undefined {
+  const { path, context } = place;
+  const list = { path: memberPath(path, 'tools') };
+  context.inputTools.push(...readToolList(tools ?? [], list, context));
+}
+
+function readMessage(message: ValueOf<typeof ITEM.message>, { item, path }: ItemPlace): Turn {
   const contentPath = memberPath(path, 'content');
   switch (message.role) {
     case 'system':
@@ -190,32 +245,24 @@ function readMessage(item: JsonObject, path: string): Turn {
 
 /** Stands for an item of an earlier answer; thoughts that are gone change nothing, words do. */
 function readReference(
-  item: JsonObject,
-  path: string,
-  context: ResponsesContext,
+  { id }: ValueOf<typeof ITEM.item_reference>,
+  { path, context }: ItemPlace,
 ): Turn | undefined {
-  const { id } = check(item, ITEM.item_reference, path).value;
   const kept = context.findItem(id);
-  if (kept !== undefined && referredId(kept) === undefined) return readItem(kept, path, context);
-  if (id.startsWith('rs_')) {
-    const reason = told`The thoughts this item refers to are not kept any more.`;
-    context.receipt.add('dropped', path, reason);
-    return undefined;
-  }
-  throw unknownReference(path, id);
+  if (kept !== undefined) return readItem({ item: kept, path, context });
+  if (!id.startsWith('rs_')) throw unknownReference(path, id);
+  const reason = told`The thoughts this item refers to are not kept any more.`;
+  context.receipt.add('dropped', path, reason);
+  return undefined;
 }
 
-function skipItem(type: string, path: string, context: ResponsesContext): undefined {
+function skipItem({ item, path, context }: ItemPlace): undefined {
+  const type = String(item.type ?? '');
   if (type === '') throw missingField(memberPath(path, 'type'));
   if (!HOSTED_ITEMS.test(type)) {
-    throw invalidRequest(
-      memberPath(path, 'type'),
-      `${memberPath(path, 'type')}: items of type "${type}" are not known here.`,
-      'unsupported',
-    );
+    throw unsupported(memberPath(path, 'type'), `items of type "${type}" are not known here.`);
   }
   context.receipt.add('dropped', path, told`Items of type "${type}" cannot be shown to the model.`);
-  return undefined;
 }
 
 /** The items of a request as they are kept for later ones; a text is one message of the user. */
@@ -257,8 +304,11 @@ function readItemPart(part: ClientPart, path: string): readonly ContentPart[] {
 }
 
 /** `encrypted_content` is where answers of this gateway carry the signature. @throws GatewayError 400 */
-function readReasoningItem(item: JsonObject, path: string): Turn {
-  const { content, summary, encrypted_content: proof } = check(item, ITEM.reasoning, path).value;
+function readReasoningItem({
+  content,
+  summary,
+  encrypted_content: proof,
+}: ValueOf<typeof ITEM.reasoning>): Turn {
   // Summary parts were shown one paragraph each.
   const textOf = (parts: typeof content): string =>
     (parts ?? []).map(({ text }) => text ?? '').join('\n\n');
@@ -270,8 +320,10 @@ function readReasoningItem(item: JsonObject, path: string): Turn {
 const VENDOR_CIPHERTEXT = /^gAAAAA[\w-]+={0,2}$/;
 
 /** User text, marked with its author and recipient. @throws GatewayError 400 */
-function readAgentMessage(item: JsonObject, path: string, receipt: Receipt): Turn {
-  const { author, recipient, content } = check(item, ITEM.agent_message, path).value;
+function readAgentMessage(
+  { author, recipient, content }: ValueOf<typeof ITEM.agent_message>,
+  { path, context: { receipt } }: ItemPlace,
+): Turn {
   const parts = content.flatMap((part, index) =>
     readAgentPart(part, `${path}.content[${index}]`, receipt),
   );
@@ -313,131 +365,70 @@ function isPictures({ role, parts }: Turn): boolean {
   return role === 'assistant' && parts.length > 0 && parts.every(({ kind }) => kind === 'media');
 }
 
-/** Undefined for an item that is none of them. @throws GatewayError 400 */
-function readCallItem(item: JsonObject, path: string, context: ResponsesContext): Turn | undefined {
-  const argumentsPath = memberPath(path, 'arguments');
-  switch (item.type) {
-    case 'function_call': {
-      const call = check(item, ITEM.function_call, path).value;
-      const input = readArguments(call.arguments, argumentsPath, context);
-      return calls(call, path, { name: flatName(call, 'function', context), input });
-    }
-    case 'custom_tool_call': {
-      const call = check(item, ITEM.custom_tool_call, path).value;
-      const input = { input: call.input ?? '' };
-      return calls(call, path, { name: flatName(call, 'custom', context), input });
-    }
-    case 'local_shell_call':
-      return clientCall(item, path, { form: 'local_shell', context });
-    case 'shell_call':
-      return clientCall(item, path, { form: 'shell', context });
-    case 'apply_patch_call':
-      return clientCall(item, path, { form: 'apply_patch', context });
-    case 'tool_search_call': {
-      const call = check(item, ITEM.tool_search_call, path).value;
-      // An object here, text in the other kinds of calls.
-      const input = isJsonObject(call.arguments)
-        ? call.arguments
-        : readArguments(call.arguments, argumentsPath, context);
-      const identity = { form: 'tool_search', name: 'tool_search' } as const;
-      return calls(call, path, { name: context.directory.flatName(identity), input });
-    }
-    case 'function_call_output':
-    case 'custom_tool_call_output':
-    case 'local_shell_call_output':
-    case 'apply_patch_call_output': {
-      const { output } = check(item, ITEM[item.type], path).value;
-      return gives(item, path, readResultContent(output, memberPath(path, 'output'), readItemPart));
-    }
-    case 'shell_call_output':
-      return gives(item, path, [{ kind: 'json', value: { output: item.output ?? [] } }]);
-    case 'tool_search_output':
-      return gives(item, path, [{ kind: 'json', value: { tools: item.tools ?? [] } }]);
-    case 'web_search_call': {
-      const { id, action } = check(item, ITEM.web_search_call, path).value;
-      // Nothing answers to it, and clients leave the id out.
-      const call = { id: id ?? path, name: 'web_search', input: action ?? {} };
-      return assistant({ kind: 'server-tool-call', ...call });
-    }
-    case 'image_generation_call':
-      return readDrawing(item, path, context);
-    default:
-      return undefined;
-  }
-}
-
-const CALLED = openObjectOf(IDS);
-type Called = ValueOf<typeof CALLED>;
-
-function calls(
-  item: Called,
-  path: string,
-  call: { readonly name: string; readonly input: JsonObject },
-): Turn {
-  return assistant({ kind: 'tool-call', id: callIdOf(item, path), ...call });
-}
-
 /** The object of the item is what the declaration takes; clients may leave out what is empty. */
-function clientCall(
-  item: JsonObject,
-  path: string,
-  { form, context }: { readonly form: ClientToolForm; readonly context: ResponsesContext },
-): Turn {
+function clientCall(form: ClientToolForm): ReadItem {
   const shape: Shape = ITEM[`${form}_call`];
-  check(item, shape, path);
-  const given = item[OBJECT_KEYS[form]];
-  return calls(check(item, CALLED, path).value, path, {
-    name: context.directory.flatName({ form, name: form }),
-    input: completeClientCall(form, isJsonObject(given) ? given : {}),
+  return itemOf(shape, (_call, place) => {
+    const given = place.item[CLIENT_TOOLS[form].key];
+    const input = completeClientCall(form, isJsonObject(given) ? given : {});
+    return calls(place, flatName({ name: form }, form, place), input);
   });
 }
 
-function gives(item: JsonObject, path: string, content: readonly ToolResultContent[]): Turn {
-  const callId = callIdOf(check(item, CALLED, path).value, path);
-  const isError = item.status === 'failed' || item.status === 'incomplete';
-  return { role: 'user', parts: [{ kind: 'tool-result', callId, content, isError }] };
+function calls(place: ItemPlace, name: string, input: JsonObject): Turn {
+  return assistant({ kind: 'tool-call', id: callIdOf(place), name, input });
+}
+
+function gives(place: ItemPlace, content: readonly ToolResultContent[]): Turn {
+  const { status } = place.item;
+  const isError = status === 'failed' || status === 'incomplete';
+  return {
+    role: 'user',
+    parts: [{ kind: 'tool-result', callId: callIdOf(place), content, isError }],
+  };
 }
 
 function assistant(part: Part): Turn {
   return { role: 'assistant', parts: [part] };
 }
 
+const CALLED = openObjectOf(IDS);
+
 /** Outputs of the vendor's own shell name their call by `id`. */
-function callIdOf({ call_id: callId, id }: Called, path: string): string {
+function callIdOf({ item, path }: ItemPlace): string {
+  const { call_id: callId, id } = check(item, CALLED, path).value;
   return callId ?? check(id ?? undefined, FILLED, memberPath(path, 'id')).value;
 }
 
 function flatName(
-  { name, namespace }: { readonly name: string; readonly namespace?: string | null },
+  { name, namespace }: { readonly name: string; readonly namespace?: string | null | undefined },
   form: CallForm,
-  { directory }: ResponsesContext,
+  { context }: ItemPlace,
 ): string {
-  return directory.flatName({ form, name, namespace: namespace ?? undefined });
+  return context.directory.flatName({ form, name, namespace: namespace ?? undefined });
 }
 
-const DRAWING = openObjectOf({ result: STRING });
-
 /** A picture of an earlier answer; one that was never finished has no bytes. */
-function readDrawing(item: JsonObject, path: string, context: ResponsesContext): Turn {
-  const { result } = check(item, DRAWING, path).value;
-  if (!result) return readBareDrawing(item, path, context);
-  const resultPath = memberPath(path, 'result');
-  const media = readInline(result, { declared: '', path: resultPath });
-  const { mediaType = 'image/png', source } = media;
-  const modality = readModality(mediaType, resultPath);
-  return assistant({ kind: 'media', modality, mediaType, source });
+function readDrawing(
+  { result }: { readonly result?: string | null },
+  place: ItemPlace,
+): Turn | undefined {
+  if (!result) return readBareDrawing(place);
+  const path = memberPath(place.path, 'result');
+  const { mediaType = 'image/png', source } = readInline(result, path);
+  return assistant({ kind: 'media', modality: readModality(mediaType, path), mediaType, source });
 }
 
 /** Named by its id alone, or sent back without its bytes. */
-function readBareDrawing(item: JsonObject, path: string, context: ResponsesContext): Turn {
-  const nothing = assistant({ kind: 'text', text: '' });
+function readBareDrawing({ item, path, context }: ItemPlace): Turn | undefined {
   const id = referredId(item);
-  if (id === undefined) return nothing;
-  const kept = context.findItem(id);
-  if (kept !== undefined && referredId(kept) === undefined) return readDrawing(kept, path, context);
-  if ((item.status ?? null) === null) throw unknownReference(path, id);
-  context.receipt.add('dropped', path, told`The picture of this drawing is not kept any more.`);
-  return nothing;
+  const kept = id === undefined ? undefined : context.findItem(id);
+  if (kept !== undefined) return readItem({ item: kept, path, context });
+  if (id !== undefined) {
+    if ((item.status ?? null) === null) throw unknownReference(path, id);
+    context.receipt.add('dropped', path, told`The picture of this drawing is not kept any more.`);
+  }
+  return assistant(textPart(''));
 }
 
 /** Opaque to clients, as what the vendor encrypts is. */
@@ -491,8 +482,8 @@ function sinceSummary(history: readonly JsonObject[]): readonly JsonObject[] {
   return history.filter((item, index) => !isTrigger(item) && (index > trigger || isSetting(item)));
 }
 
-function isSummary(item: JsonObject): boolean {
-  return item.type === 'compaction' && readCompaction(item) !== undefined;
+function isSummary({ type, encrypted_content: content }: JsonObject): boolean {
+  return type === 'compaction' && summaryOf(content) !== undefined;
 }
 
 function isSetting({ type, role }: JsonObject): boolean {
@@ -509,11 +500,16 @@ export function askInWords(request: CanonicalRequest, receipt: Receipt): Canonic
   return askForSummary(request, SUMMARY_INSTRUCTIONS);
 }
 
-/** A summary of this gateway's, told in its place; undefined for what only its issuer can read. */
-function readCompaction({ encrypted_content: content }: JsonObject): Turn | undefined {
+/** A summary of this gateway's, told in its place; what only its issuer can read is skipped. */
+function readCompaction(_item: unknown, place: ItemPlace): Turn | undefined {
+  const summary = summaryOf(place.item.encrypted_content);
+  if (summary === undefined) return skipItem(place);
+  return { role: 'user', parts: [textPart(tellSummary(summary))] };
+}
+
+function summaryOf(content: JsonValue | undefined): string | undefined {
   if (typeof content !== 'string' || !content.startsWith(PREFIX)) return undefined;
-  const summary = Buffer.from(content.slice(PREFIX.length), 'base64url').toString();
-  return { role: 'user', parts: [{ kind: 'text', text: tellSummary(summary) }] };
+  return Buffer.from(content.slice(PREFIX.length), 'base64url').toString();
 }
 
 /** The item as it stands in an answer. */

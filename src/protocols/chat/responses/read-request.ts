@@ -1,6 +1,5 @@
 // Reads one Responses request: the whole field list, strictly, into the canonical request.
 
-import { invalidRequest } from '../../../canonical/error.ts';
 import { readImageOptions } from '../../../canonical/media.ts';
 import type { Receipt } from '../../../canonical/receipt.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning } from '../../../canonical/request.ts';
@@ -11,7 +10,15 @@ import type { EarlierItems } from '../../protocol.ts';
 import { firstSaid, readBudget, readNamedLevel } from '../read-reasoning.ts';
 import { readFormat, readModel, readSampling, refuseCachedContent } from '../read-request.ts';
 import { refuseNameless } from '../read-tools.ts';
-import { check, each, missingField, noteUnread, unknownWord } from '../schema.ts';
+import {
+  askingOf,
+  check,
+  each,
+  missingField,
+  noteUnread,
+  unknownWord,
+  unsupported,
+} from '../schema.ts';
 import { NOTHING_EARLIER, readConversationId } from './previous-response.ts';
 import { askInWords, readInput, wantsSummary } from './read-input.ts';
 import {
@@ -21,7 +28,6 @@ import {
   createResponsesContext,
   type ResponsesContext,
   readMetadata,
-  type ToolDirectory,
 } from './schema.ts';
 import { readOwnTools, readToolChoice } from './tools.ts';
 
@@ -33,8 +39,6 @@ const DRAWING = objectOf(
   },
   ['type', 'action'],
 );
-/** Values of fields without a counterpart that ask for what happens anyway. */
-const DRAWING_DEFAULTS = new Set(['auto', 'png', 'opaque', 'low']);
 
 /**
  * Present, if empty, whenever the tool is: a model that does not draw so says that it leaves it out.
@@ -47,17 +51,12 @@ function readDrawing(
   if (drawing === undefined) return {};
   const { tool, path } = drawing;
   const { value: drawn, unknown = [] } = check(tool, DRAWING, path);
-  const { size, quality, partial_images: drafts } = drawn;
-  const image = readImageOptions(
-    { size: size ?? undefined, quality: quality ?? undefined, imageSize: undefined },
-    { receipt, unknownWord: (key, words) => unknownWord(`${path}.${key}`, words) },
-  );
-  const untold = unknown.filter((key) => {
-    const value = tool[key];
-    return typeof value !== 'string' || !DRAWING_DEFAULTS.has(value.toLowerCase());
+  const image = readImageOptions(drawn, {
+    receipt,
+    unknownWord: (key, words) => unknownWord(`${path}.${key}`, words),
   });
-  noteUnread(untold, { path, receipt });
-  const asked = readNumber(drafts) ?? 0;
+  noteUnread(askingOf(unknown, tool), { path, receipt });
+  const asked = readNumber(drawn.partial_images) ?? 0;
   if (asked > 0 && !stream) {
     const reason = told`Unfinished pictures are shown in streams only.`;
     receipt.add('dropped', `${path}.partial_images`, reason);
@@ -67,37 +66,7 @@ function readDrawing(
   return { image: image ?? {}, imageDrafts: stream ? asked : 0, ...demand };
 }
 
-/** The fields of a response that repeat its request, and what its items may contain. */
-export interface ResponseSettings {
-  /** The response object's fields that repeat the request (`openai` resources/responses, `Response`). */
-  readonly echo: JsonObject;
-  readonly directory: ToolDirectory;
-  /** Whether reasoning items carry their proof: asked for, or needed because nothing is kept. */
-  readonly carriesReasoning: boolean;
-  /** Whether reasoning items tell what the model thought. */
-  readonly showsThoughts: boolean;
-  /** Whether the answer may cite what a search found. */
-  readonly mayCite: boolean;
-  /** Whether search items name their sources. */
-  readonly namesSources: boolean;
-  /** Whether search items list what they found. */
-  readonly namesResults: boolean;
-  /** Whether text parts carry log-probabilities. */
-  readonly hasLogprobs: boolean;
-  /** How many unfinished pictures a stream shows at most, of each picture. */
-  readonly drafts: number;
-  /** Whether the answer is a summary to go on from. */
-  readonly isSummary: boolean;
-  /** Whether the answer is kept for later requests. */
-  readonly isStored: boolean;
-  /** Whether the client looks for the answer later. */
-  readonly isBackground: boolean;
-  /** The answer that the request goes on from. */
-  readonly previousId: string | undefined;
-  /** The conversation that the request and its answer become part of. */
-  readonly conversationId?: string | undefined;
-}
-
+/** The response object's fields that repeat the request (`openai` resources/responses, `Response`). */
 const DEFAULTS: JsonObject = {
   background: false,
   frequency_penalty: 0,
@@ -150,93 +119,102 @@ function showTool(tool: JsonValue): JsonValue {
   return { type: 'function', ...FUNCTION_DEFAULTS, ...shown, strict: shown.strict ?? false };
 }
 
-export interface ResponsesRequest {
-  readonly model: string;
-  readonly stream: boolean;
-  readonly canonical: CanonicalRequest;
-  readonly settings: ResponseSettings;
-}
-
 /** @throws GatewayError (invalid-request) naming the field. */
 export function readResponsesRequest(
   sent: JsonObject,
   receipt: Receipt,
   earlier: EarlierItems = NOTHING_EARLIER,
-): ResponsesRequest {
+) {
   if ((sent.prompt ?? null) !== null) {
-    const message = 'prompt: stored prompts are not available; send input and instructions.';
-    throw invalidRequest('prompt', message, 'unsupported');
+    throw unsupported('prompt', 'stored prompts are not available; send input and instructions.');
   }
   refuseCachedContent(sent);
   const { value: body, unknown = [] } = check(sent, BODY, '');
   const context = createResponsesContext(receipt, (id) => earlier.findItem(id));
   const model = readModel(body.model);
   const stream = body.stream ?? false;
-  const isSummary = wantsSummary(sent.input);
-  const include: ReadonlySet<JsonValue> = new Set(body.include);
-  const asked = readCanonical({ sent, body, include, history: earlier.history, context });
-  const canonical = {
-    ...(isSummary ? askInWords(asked, receipt) : asked),
+  const asked = readCanonical({ sent, body, history: earlier.history, context });
+  const canonical: CanonicalRequest = {
+    ...(wantsSummary(sent.input) ? askInWords(asked, receipt) : asked),
     ...readDrawing(context, stream),
   };
   noteUnread([...unknown, ...context.unknown], { path: '', receipt });
   noteHints(body, canonical, receipt);
+  return { model, stream, canonical, settings: readSettings({ sent, body, canonical, context }) };
+}
+
+/** The fields of a response that repeat its request, and what its items may contain. */
+export type ResponseSettings = ReturnType<typeof readSettings>;
+
+function readSettings({
+  sent,
+  body,
+  canonical,
+  context,
+}: Read & { readonly canonical: CanonicalRequest }) {
+  const include: ReadonlySet<JsonValue> = new Set(body.include);
+  const echo: JsonObject = { ...echoOf(sent), metadata: readMetadata(body.metadata) };
   const isStored = body.store ?? true;
   return {
-    model,
-    stream,
-    canonical,
-    settings: {
-      echo: { ...echoOf(sent), metadata: readMetadata(body.metadata) },
-      directory: context.directory,
-      carriesReasoning: include.has('reasoning.encrypted_content') || !isStored,
-      showsThoughts: canonical.reasoning.showThoughts === true,
-      mayCite: canonical.tools.some(({ kind }) => kind === 'web-search'),
-      namesSources: include.has('web_search_call.action.sources'),
-      namesResults: include.has('web_search_call.results'),
-      hasLogprobs: canonical.sampling.logprobs !== undefined,
-      drafts: canonical.imageDrafts ?? 0,
-      isSummary,
-      isStored,
-      isBackground: readBackground(body, { isStored, stream }),
-      previousId: body.previous_response_id ?? undefined,
-      conversationId: readConversationId(sent),
-    },
+    echo,
+    directory: context.directory,
+    /** Whether reasoning items carry their proof: asked for, or needed because nothing is kept. */
+    carriesReasoning: include.has('reasoning.encrypted_content') || !isStored,
+    /** Whether reasoning items tell what the model thought. */
+    showsThoughts: canonical.reasoning.showThoughts === true,
+    /** Whether the answer may cite what a search found. */
+    mayCite: canonical.tools.some(({ kind }) => kind === 'web-search'),
+    /** Whether search items name their sources. */
+    namesSources: include.has('web_search_call.action.sources'),
+    /** Whether search items list what they found. */
+    namesResults: include.has('web_search_call.results'),
+    /** Whether text parts carry log-probabilities. */
+    hasLogprobs: canonical.sampling.logprobs !== undefined,
+    /** How many unfinished pictures a stream shows at most, of each picture. */
+    drafts: canonical.imageDrafts ?? 0,
+    /** Whether the answer is a summary to go on from. */
+    isSummary: wantsSummary(sent.input),
+    /** Whether the answer is kept for later requests. */
+    isStored,
+    /** Whether the client looks for the answer later. */
+    isBackground: readBackground(body, isStored),
+    /** The answer that the request goes on from. */
+    previousId: body.previous_response_id ?? undefined,
+    /** The conversation that the request and its answer become part of. */
+    conversationId: readConversationId(sent),
   };
 }
 
 /** What is made in the background has to be found later, and is not streamed. */
-function readBackground(
-  body: Body,
-  { isStored, stream }: { readonly isStored: boolean; readonly stream: boolean },
-): boolean {
-  if (body.background !== true) return false;
+function readBackground({ background, stream }: Body, isStored: boolean): boolean {
+  if (background !== true) return false;
   if (!isStored) {
-    throw invalidRequest(
+    throw unsupported(
       'background',
-      'background: an answer made in the background has to be stored; leave store out, or set it to true.',
-      'unsupported',
+      'an answer made in the background has to be stored; leave store out, or set it to true.',
     );
   }
-  if (!stream) return true;
-  throw invalidRequest(
+  if (stream !== true) return true;
+  throw unsupported(
     'stream',
-    'stream: an answer made in the background is not streamed. Leave stream out and ask GET ' +
+    'an answer made in the background is not streamed. Leave stream out and ask GET ' +
       '/v1/responses/{id} until its status is final, or leave background out.',
-    'unsupported',
   );
 }
 
-interface Asked {
+interface Read {
   /** With the items, which are no part of what `body` is known to hold. */
   readonly sent: JsonObject;
   readonly body: Body;
-  readonly include: ReadonlySet<JsonValue>;
-  readonly history: readonly JsonObject[];
   readonly context: ResponsesContext;
 }
 
-function readCanonical({ sent, body, include, history, context }: Asked): CanonicalRequest {
+function readCanonical({
+  sent,
+  body,
+  history,
+  context,
+}: Read & { readonly history: readonly JsonObject[] }): CanonicalRequest {
   const ownTools = readOwnTools(body.tools ?? [], context);
   const { system, turns } = readInput(sent, history, context);
   const { inputTools, receipt } = context;
@@ -244,7 +222,8 @@ function readCanonical({ sent, body, include, history, context }: Asked): Canoni
   if (context.drawing === undefined) refuseNameless(tools, context);
   const reasoning = readReasoning(body.reasoning ?? {}, context);
   const alternatives = readNumber(body.top_logprobs) ?? 0;
-  const isRated = alternatives > 0 || include.has('message.output_text.logprobs');
+  const isRated =
+    alternatives > 0 || body.include?.includes('message.output_text.logprobs') === true;
   return {
     system,
     turns,
@@ -309,12 +288,4 @@ function noteHints(body: Body, { tools }: CanonicalRequest, receipt: Receipt): v
     const path = 'stream_options.include_obfuscation';
     receipt.add('dropped', path, told`Events are sent without padding.`);
   }
-}
-
-/** The session a body names for itself: its cache key, the conversation it goes on with, its user. */
-export function readBodySession(body: JsonObject, rootId: string | undefined): string | undefined {
-  for (const name of [body.prompt_cache_key, rootId, body.user]) {
-    if (typeof name === 'string' && name !== '') return name;
-  }
-  return undefined;
 }

@@ -43,16 +43,20 @@ export function responseObject(
     created_at: createdAt,
     completed_at: ending.status === 'completed' ? ending.completedAt : null,
     status: ending.status,
-    error: ending.status === 'failed' ? failedError(ending) : null,
+    error: ending.status === 'failed' ? failedError(ending.code, ending.message) : null,
     incomplete_details: ending.status === 'incomplete' ? { reason: ending.reason } : null,
     model,
     output: [...output],
     ...echo,
     usage: usage === undefined ? null : writeUsage(usage),
-    ...(searches === 0 ? {} : { tool_usage: writeToolUsage(searches) }),
+    // Pictures are no work of a tool here: their tokens are in the usage (`openai` responses, `ToolUsage`).
+    ...(searches === 0
+      ? {}
+      : { tool_usage: { image_gen: NO_TOKENS, web_search: { num_requests: searches } } }),
   };
 }
 
+/** Codes that coding CLIs act on, each differently (wire protocols, Codex), and the types of their errors. */
 const FAILURE_TYPES: ReadonlyMap<string, ChatErrorType> = new Map([
   ['insufficient_quota', 'insufficient_quota'],
   ['rate_limit_exceeded', 'rate_limit_error'],
@@ -62,11 +66,7 @@ const FAILURE_TYPES: ReadonlyMap<string, ChatErrorType> = new Map([
 ]);
 
 /** Without `type` the AI SDK takes the whole response for no JSON (`openaiResponsesResponseSchema`). */
-export function failedError(failure: {
-  readonly code: string;
-  readonly message: string;
-}): JsonObject {
-  const { code, message } = failure;
+export function failedError(code: string, message: string): JsonObject {
   return { code, message, type: FAILURE_TYPES.get(code) ?? 'server_error' };
 }
 
@@ -80,16 +80,12 @@ function writeUsage(usage: Usage): JsonObject {
   };
 }
 
-/** Pictures are no work of a tool here: their tokens are in the usage (`openai` responses, `ToolUsage`). */
-function writeToolUsage(searches: number): JsonObject {
-  const images = {
-    input_tokens: 0,
-    input_tokens_details: { image_tokens: 0, text_tokens: 0 },
-    output_tokens: 0,
-    total_tokens: 0,
-  };
-  return { image_gen: images, web_search: { num_requests: searches } };
-}
+const NO_TOKENS: JsonObject = {
+  input_tokens: 0,
+  input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  output_tokens: 0,
+  total_tokens: 0,
+};
 
 /**
  * An answer without anything to show or call is no success: it ran out of room for one, as models do
@@ -117,23 +113,12 @@ export function endingOf(
   }
 }
 
-/** Words of their own for coding CLIs (wire protocols, Codex: each is acted on differently). */
-const FAILURE_CODES: ReadonlyMap<string, string> = new Map([
-  ['insufficient_quota', 'insufficient_quota'],
-  ['rate_limit_exceeded', 'rate_limit_exceeded'],
-  ['server_is_overloaded', 'server_is_overloaded'],
-  ['context_length_exceeded', 'context_length_exceeded'],
-  ['content_policy_violation', 'invalid_prompt'],
-]);
-
-export function failureOf(error: GatewayError): Extract<Ending, { status: 'failed' }> {
+export function failureOf(error: GatewayError): Ending {
   const { code: cause, message } = writeErrorBody(error).error;
-  const code = FAILURE_CODES.get(cause ?? '') ?? 'server_error';
-  return {
-    status: 'failed',
-    code,
-    message: code === 'rate_limit_exceeded' ? withWait(error) : message,
-  };
+  const named = cause === 'content_policy_violation' ? 'invalid_prompt' : (cause ?? '');
+  const code = FAILURE_TYPES.has(named) ? named : 'server_error';
+  if (code !== 'rate_limit_exceeded') return { status: 'failed', code, message };
+  return { status: 'failed', code, message: withWait(error) };
 }
 
 /** Codex waits as long as the message itself says: "try again in 12s" (codex-rs, `try_parse_retry_after`). */
@@ -167,14 +152,12 @@ export function showItem(item: JsonObject): JsonObject {
   }
   for (const key of ['content', 'output']) {
     const parts = item[key];
-    if (Array.isArray(parts)) shown[key] = parts.map(showPart);
+    if (!Array.isArray(parts)) continue;
+    shown[key] = parts.map((part) =>
+      isJsonObject(part) ? { ...PART_DEFAULTS.get(part.type), ...part } : part,
+    );
   }
   return shown;
-}
-
-function showPart(part: JsonValue): JsonValue {
-  if (!isJsonObject(part)) return part;
-  return { ...PART_DEFAULTS.get(part.type), ...part };
 }
 
 /** False for thoughts, and for a message that is blank. */

@@ -85,9 +85,9 @@ export const ITEM = {
   apply_patch_call_output: SAID,
   reasoning: item({ encrypted_content: STRING, summary: THOUGHTS, content: THOUGHTS }),
   web_search_call: item({ id: STRING, action: FREE }),
-  tool_search_call: item({ ...IDS, arguments: ANYTHING }, ['execution']),
-  tool_search_output: item({ ...IDS, tools: listOf(ANYTHING) }, ['execution']),
-  additional_tools: item({ tools: listOf(ANYTHING) }, ['role']),
+  tool_search_call: item({ ...IDS, arguments: ANYTHING, tools: listOf(FREE) }, ['execution']),
+  tool_search_output: item({ ...IDS, tools: listOf(FREE) }, ['execution']),
+  additional_tools: item({ tools: listOf(FREE) }, ['role']),
   item_reference: item({ id: needed(FILLED) }),
 };
 /** Fields that are read, or that only concern bookkeeping, caching and stored answers. */

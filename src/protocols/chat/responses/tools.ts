@@ -1,7 +1,7 @@
 // Reads the tools of a Responses request: flat declarations, namespaces of them, and hosted tools.
 
 import { invalidRequest } from '../../../canonical/error.ts';
-import { memberPath, NotedMemo } from '../../../canonical/receipt.ts';
+import { memberPath, NotedMemo, type Receipt } from '../../../canonical/receipt.ts';
 import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { told } from '../../../lib/localized-message.ts';
@@ -37,32 +37,20 @@ import {
   type ToolIdentity,
 } from './schema.ts';
 
-/** Forms whose call is one object on the item, under this key. */
-export const OBJECT_KEYS = {
-  local_shell: 'action',
-  shell: 'action',
-  apply_patch: 'operation',
-} as const;
-
-export type ClientToolForm = keyof typeof OBJECT_KEYS;
-
-/** Members the object of an item always has, which models leave out. */
-const SHOWN_DEFAULTS: Readonly<Record<ClientToolForm, JsonObject>> = {
-  local_shell: { type: 'exec', command: [], env: {} },
-  shell: { commands: [], timeout_ms: null, max_output_length: null },
-  apply_patch: {},
-};
-
-/** The object of an item, from the arguments of a call or from what a client returned. */
-export function completeClientCall(form: ClientToolForm, given: JsonObject): JsonObject {
-  return { ...SHOWN_DEFAULTS[form], ...given };
+interface ClientTool {
+  /** Where the item of a call has its one object. */
+  readonly key: 'action' | 'operation';
+  /** Members the object always has, which models leave out. */
+  readonly shownDefaults: JsonObject;
+  readonly description: string;
+  readonly parameters: JsonObject;
 }
 
-/** What calls are made of (`openai` resources/responses: `LocalShellCall`, `ShellCall`, `ApplyPatchCall`). */
-const DECLARATIONS: Readonly<
-  Record<ClientToolForm, { description: string; parameters: JsonObject }>
-> = {
+/** Tools whose calls are one object (`openai` resources/responses: `LocalShellCall`, `ShellCall`, `ApplyPatchCall`). */
+export const CLIENT_TOOLS = {
   local_shell: {
+    key: 'action',
+    shownDefaults: { type: 'exec', command: [], env: {} },
     description: 'Runs a command in the shell of the user and gives its output.',
     parameters: {
       type: 'object',
@@ -77,6 +65,8 @@ const DECLARATIONS: Readonly<
     },
   },
   shell: {
+    key: 'action',
+    shownDefaults: { commands: [], timeout_ms: null, max_output_length: null },
     description:
       'Runs commands in the shell of the user, each on its own, and gives the output and exit code of each.',
     parameters: {
@@ -90,6 +80,8 @@ const DECLARATIONS: Readonly<
     },
   },
   apply_patch: {
+    key: 'operation',
+    shownDefaults: {},
     description:
       'Creates, updates or deletes one file. diff is in the V4A format: for create_file every line ' +
       'begins with "+"; for update_file hunks begin with "@@" and lines with " ", "-" or "+". ' +
@@ -104,11 +96,13 @@ const DECLARATIONS: Readonly<
       required: ['type', 'path'],
     },
   },
-};
+} as const satisfies Readonly<Record<string, ClientTool>>;
 
-function clientTool(form: ClientToolForm, path: string): FunctionTool {
-  const shownDefaults = SHOWN_DEFAULTS[form];
-  return { kind: 'function', name: form, ...DECLARATIONS[form], path, shownDefaults };
+export type ClientToolForm = keyof typeof CLIENT_TOOLS;
+
+/** The object of an item, from the arguments of a call or from what a client returned. */
+export function completeClientCall(form: ClientToolForm, given: JsonObject): JsonObject {
+  return { ...CLIENT_TOOLS[form].shownDefaults, ...given };
 }
 
 const TYPED = openObjectOf({ type: STRING });
@@ -123,9 +117,12 @@ const TOOL_SEARCH = objectOf(
   ['type'],
 );
 
+/** Where a tool is declared. */
 interface ToolPlace {
   readonly path: string;
   readonly namespace?: string | undefined;
+  readonly receipt: Receipt;
+  readonly context: ResponsesContext;
 }
 
 interface OwnTools {
@@ -160,28 +157,27 @@ export function readOwnTools(
 /** Tools listed at `path`, in order; each is put into the directory. @throws GatewayError 400 */
 export function readToolList(
   values: readonly JsonValue[],
-  place: ToolPlace,
+  list: Pick<ToolPlace, 'path' | 'namespace'>,
   context: ResponsesContext,
 ): readonly Tool[] {
   return values.flatMap((value, index) => {
-    const path = `${place.path}[${index}]`;
+    const path = `${list.path}[${index}]`;
     const type = check(value, TYPED, path).value.type ?? 'function';
-    return readTool(check(value, FREE, path).value, type, { place: { ...place, path }, context });
+    const place = { ...list, path, receipt: context.receipt, context };
+    return readTool(check(value, FREE, path).value, type, place);
   });
 }
 
-function readTool(tool: JsonObject, type: string, declaring: Declaring): readonly Tool[] {
-  const { context } = declaring;
-  const { path } = declaring.place;
-  const place = { path, receipt: context.receipt };
+function readTool(tool: JsonObject, type: string, place: ToolPlace): readonly Tool[] {
+  const { path, context } = place;
   if (type.startsWith('web_search')) return [readSearch(tool, path, context)];
   switch (type) {
     case 'function':
-      return declare(readFunctionTool(tool, path, context), 'function', declaring);
+      return declare(readFunctionTool(tool, path, context), 'function', place);
     case 'custom':
-      return declare(readFreeform(tool, path, context), 'custom', declaring);
+      return declare(readFreeform(tool, path, context), 'custom', place);
     case 'namespace':
-      return readNamespace(tool, path, context);
+      return readNamespace(tool, place);
     case 'shell':
     case 'local_shell':
     case 'apply_patch': {
@@ -190,10 +186,11 @@ function readTool(tool: JsonObject, type: string, declaring: Declaring): readonl
       const kind = value.environment?.type ?? 'local';
       if (type === 'shell' && value.environment && kind !== 'local') return skip(type, place);
       noteUnread(unknown, place);
-      return declare(clientTool(type, path), type, declaring);
+      const { key: _key, ...declared } = CLIENT_TOOLS[type];
+      return declare({ kind: 'function', name: type, ...declared, path }, type, place);
     }
     case 'tool_search':
-      return readToolSearch(tool, declaring);
+      return readToolSearch(tool, place);
     case 'code_interpreter':
       return [readCodeTool(tool, place)];
     case 'image_generation':
@@ -205,9 +202,7 @@ function readTool(tool: JsonObject, type: string, declaring: Declaring): readonl
   }
 }
 
-type NotePlace = Parameters<typeof noteUnread>[1];
-
-function skip(type: string, { path, receipt }: NotePlace): readonly Tool[] {
+function skip(type: string, { path, receipt }: ToolPlace): readonly Tool[] {
   const reason =
     type === 'image_generation'
       ? told`Only models that draw make pictures, and they need no tool for it.`
@@ -216,48 +211,33 @@ function skip(type: string, { path, receipt }: NotePlace): readonly Tool[] {
   return [];
 }
 
-interface Declaring {
-  readonly place: ToolPlace;
-  readonly context: ResponsesContext;
-}
-
 function declare(
   tool: FunctionTool | FreeformTool | undefined,
   form: CallForm,
-  { place, context }: Declaring,
+  { namespace, context }: ToolPlace,
 ): readonly Tool[] {
   if (tool === undefined) return [];
-  const { namespace } = place;
   return [{ ...tool, name: context.directory.add({ form, name: tool.name, namespace }) }];
 }
 
-function readNamespace(
-  holder: JsonObject,
-  path: string,
-  context: ResponsesContext,
-): readonly Tool[] {
-  const { receipt } = context;
-  const {
-    name: namespace,
-    description,
-    tools: values,
-  } = readAll(holder, NAMESPACE, { path, receipt });
-  const place = { path: memberPath(path, 'tools'), namespace };
-  const tools = readToolList(values ?? [], place, context);
+function readNamespace(holder: JsonObject, place: ToolPlace): readonly Tool[] {
+  const { name: namespace, description, tools: values } = readAll(holder, NAMESPACE, place);
+  const list = { path: memberPath(place.path, 'tools'), namespace };
+  const tools = readToolList(values ?? [], list, place.context);
   const about = description ?? '';
   return about.trim() === '' ? tools : describeAll(tools, `All tools of "${namespace}": ${about}`);
 }
 
 /** What is said of a whole namespace has no other place than its first tool. */
 function describeAll([first, ...rest]: readonly Tool[], about: string): readonly Tool[] {
-  if (first?.kind !== 'function' && first?.kind !== 'freeform')
-    return first === undefined ? [] : [first, ...rest];
+  if (first === undefined) return [];
+  if (first.kind !== 'function' && first.kind !== 'freeform') return [first, ...rest];
   const description = first.description === undefined ? about : `${about}\n\n${first.description}`;
   return [{ ...first, description }, ...rest];
 }
 
 /** The upstream runs code in a place of its own, which holds no files and is gone with the answer. */
-function readCodeTool(tool: JsonObject, place: NotePlace): Tool {
+function readCodeTool(tool: JsonObject, place: ToolPlace): Tool {
   const { container } = readAll(tool, CODE, place);
   const path = memberPath(place.path, 'container');
   if (isJsonObject(container)) {
@@ -269,9 +249,8 @@ function readCodeTool(tool: JsonObject, place: NotePlace): Tool {
 }
 
 /** Clients answer a search of their own only; one with parameters is (`openai` responses, `ToolSearchTool`). */
-function readToolSearch(tool: JsonObject, declaring: Declaring): readonly Tool[] {
-  const { receipt } = declaring.context;
-  const { path } = declaring.place;
+function readToolSearch(tool: JsonObject, place: ToolPlace): readonly Tool[] {
+  const { path, receipt } = place;
   const { value, unknown } = check(tool, TOOL_SEARCH, path);
   const { execution, description, parameters } = value;
   const isServers =
@@ -281,7 +260,7 @@ function readToolSearch(tool: JsonObject, declaring: Declaring): readonly Tool[]
     receipt.add('approximated', path, reason);
     return [];
   }
-  noteUnread(unknown, { path, receipt });
+  noteUnread(unknown, place);
   const parametersPath = memberPath(path, 'parameters');
   const search: FunctionTool = {
     kind: 'function',
@@ -291,7 +270,7 @@ function readToolSearch(tool: JsonObject, declaring: Declaring): readonly Tool[]
     parametersPath,
     path,
   };
-  return declare(search, 'tool_search', declaring);
+  return declare(search, 'tool_search', place);
 }
 
 /** No function beside it: wherever one may be called, the search may be left out. */

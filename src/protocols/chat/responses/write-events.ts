@@ -1,13 +1,35 @@
-// Writes the events of one answer as a Responses stream, and builds the response object on the way.
+// Writes the events of one answer as a Responses stream, item by item, and builds the response object on the way.
 
 import type { GatewayError } from '../../../canonical/error.ts';
-import { type CanonicalEvent, type ChoiceEnd, searchCount } from '../../../canonical/event.ts';
+import {
+  type BlockDeltaEvent,
+  type BlockEndEvent,
+  type BlockOpening,
+  type CanonicalEvent,
+  type ChoiceEnd,
+  type GroundingEvent,
+  readCallInput,
+  searchCount,
+} from '../../../canonical/event.ts';
 import { type Reply, unfold } from '../../../canonical/fold.ts';
+import type { Signature } from '../../../canonical/request.ts';
+import { writeCarrier } from '../../../canonical/signatures.ts';
+import { blockMessage } from '../../../canonical/text-forms.ts';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.ts';
 import type { JsonObject } from '../../../lib/json.ts';
-import { EVENT_STREAM_TYPE, FRAME_END } from '../../../stream/sse.ts';
+import { KeptText } from '../../../lib/long-text.ts';
 import type { ReplyContext, StreamWriter } from '../../protocol.ts';
+import {
+  ContentText,
+  type ShownBlock,
+  STREAM,
+  writeAnnotations,
+  writeFreeformInput,
+  writeLogprobs,
+  writeMarkdown,
+} from '../answer-parts.ts';
 import { writeErrorBody } from '../errors.ts';
+import { compactionItem } from './read-input.ts';
 import type { ResponseSettings } from './read-request.ts';
 import {
   type Ending,
@@ -17,7 +39,8 @@ import {
   responseObject,
   showsSomething,
 } from './response-object.ts';
-import { OutputItems, SummaryItems } from './write-items.ts';
+import type { CallForm, ToolIdentity } from './schema.ts';
+import { CLIENT_TOOLS, completeClientCall } from './tools.ts';
 
 /** What is done with a response that has ended: whole, or by an error. */
 export interface Keeper {
@@ -30,13 +53,14 @@ export interface Keeper {
  * item is added, filled and done under one id, and a terminal event repeats the whole response.
  */
 export class ResponsesWriter implements StreamWriter {
-  readonly contentType = EVENT_STREAM_TYPE;
+  readonly contentType = STREAM.contentType;
+  readonly keepAlive = STREAM.keepAlive;
   readonly #context: ReplyContext;
   readonly #settings: ResponseSettings;
   readonly #keeper: Keeper | undefined;
   readonly #id: string;
   readonly #frames = new Frames();
-  readonly #items: OutputItems | SummaryItems;
+  readonly #items: OutputItems;
   readonly #hold: Hold | undefined;
   /** Blocks of other answers. */
   #others: Set<number> | undefined;
@@ -48,8 +72,7 @@ export class ResponsesWriter implements StreamWriter {
     this.#context = context;
     this.#settings = settings;
     this.#keeper = keeper;
-    const options = { createId: context.createId, settings, frames: this.#frames };
-    this.#items = settings.isSummary ? new SummaryItems(options) : new OutputItems(options);
+    this.#items = new OutputItems(context.createId, settings, this.#frames);
     this.#hold = createHold(settings, context);
     this.#id = context.createId('resp_');
   }
@@ -76,10 +99,6 @@ export class ResponsesWriter implements StreamWriter {
 
   more(): string {
     return this.#frames.more();
-  }
-
-  keepAlive(): string {
-    return `: keep-alive${FRAME_END}`;
   }
 
   /** A response is one answer. */
@@ -147,6 +166,463 @@ export class ResponsesWriter implements StreamWriter {
     const { code, message, param } = writeErrorBody(error).error;
     return this.#frames.write('error', { code, message, param });
   }
+}
+
+/** Writes a finished answer as a response object, by the same rules as its stream. */
+export function writeResponse(reply: Reply, writer: ResponsesWriter): JsonObject {
+  for (const event of unfold(reply)) writer.write(event);
+  return writer.response;
+}
+
+/** How the ids of calls begin, by how their tool was declared. */
+const CALL_PREFIXES: Readonly<Record<CallForm, string>> = {
+  function: 'fc_',
+  custom: 'ctc_',
+  local_shell: 'lsh_',
+  shell: 'sh_',
+  apply_patch: 'apc_',
+  tool_search: 'tsc_',
+};
+
+/** An item that was added and is not done. */
+interface OpenItem {
+  readonly kind: 'message' | 'reasoning' | 'call' | 'drawing';
+  /** A piece of its text, thoughts or arguments; an unfinished picture of a drawing. */
+  add(piece: string): string;
+  /** `ending` is the proof of thoughts, or the finished picture of a drawing. */
+  close(ending: string | undefined, end: ChoiceEnd | undefined): string;
+  /** What there is of it where the answer breaks off. A call or a picture that was cut is none. */
+  brokenOff?(): JsonObject | undefined;
+}
+
+interface OpenMessage extends OpenItem {
+  readonly kind: 'message';
+  /** Adds something that is no text of the model's, as a paragraph of its own. */
+  show(block: ShownBlock): string;
+}
+
+type CallOpening = Extract<BlockOpening, { kind: 'tool-call' }>;
+type MediaOpening = Extract<BlockOpening, { kind: 'media' }>;
+
+/** The kind of item that takes a delta. */
+const TAKERS = { text: 'message', thinking: 'reasoning', arguments: 'call' } as const;
+
+/** Every item is added, filled and done under one id; at most one is open. Answers are frames. */
+class OutputItems {
+  /** The items that are done. */
+  readonly done: JsonObject[] = [];
+  /** What the answer is told to rest on: sources for the message that is open, and for the search. */
+  grounding: GroundingEvent | undefined;
+  readonly #createId: ReplyContext['createId'];
+  readonly #settings: ResponseSettings;
+  readonly #frames: Frames;
+  #open: OpenMessage | (OpenItem & { kind: 'reasoning' | 'call' | 'drawing' }) | undefined;
+  #hasSearch = false;
+  /** True when a message was done before it was known what its text cites. */
+  #isUncited = false;
+  /** The proof that stands on a reasoning item already. */
+  #lastProof: string | undefined;
+  /** Of the messages that are done. */
+  #textLength = 0;
+  /** The text of an answer that is a summary. */
+  readonly #summary = new KeptText();
+
+  constructor(createId: ReplyContext['createId'], settings: ResponseSettings, frames: Frames) {
+    this.#createId = createId;
+    this.#settings = settings;
+    this.#frames = frames;
+  }
+
+  openBlock(block: BlockOpening): string {
+    if (this.#settings.isSummary) return '';
+    switch (block.kind) {
+      case 'text':
+        return this.#openMessage().text;
+      case 'thinking':
+        return this.#closeItem() + this.#openReasoning();
+      case 'tool-call':
+        return this.#closeItem() + this.#writeKnownSearch() + this.#openCall(block);
+      case 'media':
+        return block.mediaType.startsWith('image/') ? this.#draw(block) : this.#showBlock(block);
+      case 'code':
+      case 'code-result':
+        return this.#showBlock(block);
+      default:
+        return block satisfies never;
+    }
+  }
+
+  continueBlock(delta: BlockDeltaEvent['delta']): string {
+    const piece = delta.kind === 'arguments' ? delta.json : delta.text;
+    if (this.#settings.isSummary) {
+      if (delta.kind === 'text') this.#summary.add(piece);
+      return '';
+    }
+    if (this.#open?.kind === TAKERS[delta.kind]) return this.#open.add(piece);
+    throw new Error(`A ${delta.kind} delta came while no such block was open.`);
+  }
+
+  /** A message stays open: citations may follow its text. */
+  endBlock({ signature }: BlockEndEvent): string {
+    const kind = this.#open?.kind;
+    return kind === 'reasoning' || kind === 'call' ? this.#closeItem(this.#proofOf(signature)) : '';
+  }
+
+  /** What is open where the answer breaks off. It is no event: clients keep items that are done when they ask again. */
+  brokenOff(): readonly JsonObject[] {
+    const item = this.#open?.brokenOff?.();
+    return item === undefined ? [] : [item];
+  }
+
+  /** What is open is done; the answer has ended. */
+  end(end: ChoiceEnd | undefined): string {
+    if (this.#settings.isSummary) return this.#writeSummary(end);
+    return this.#closeItem(undefined, end) + this.#writeSearch() + this.#writeRefusal(end);
+  }
+
+  /** Text goes on in the message that is open; a search known by now stands before it. */
+  #openMessage(): { readonly message: OpenMessage; readonly text: string } {
+    if (this.#open?.kind === 'message') return { message: this.#open, text: '' };
+    const before = this.#closeItem() + this.#writeKnownSearch();
+    const frames = this.#frames;
+    const { id, at } = this.#place('msg_', { content_index: 0 });
+    const delta = frames.deltas('response.output_text.delta', { ...at, logprobs: [] });
+    const whole = new KeptText();
+    const content = new ContentText();
+    /** Where its text begins in the model's whole text, in UTF-16 units. */
+    const textStart = this.#textLength;
+    const append = (piece: string): string => {
+      if (piece === '') return '';
+      whole.add(piece);
+      return delta(piece);
+    };
+    const partOf = (logprobs: JsonObject[]) => {
+      const annotations = annotationsOf(content, textStart, this.grounding);
+      return { type: 'output_text', text: whole.toString(), annotations, logprobs };
+    };
+    const message: OpenMessage = {
+      kind: 'message',
+      add: (piece) => append(content.addText(piece)),
+      show: (block) => append(content.addBlock(writeMarkdown(block))),
+      close: (_ending, end) => {
+        this.#textLength += content.modelLength;
+        this.#isUncited ||= this.grounding === undefined;
+        const rated = this.#settings.hasLogprobs && end !== undefined ? writeLogprobs(end) : null;
+        const part = partOf(rated?.content ?? []);
+        const { text, annotations, logprobs } = part;
+        let closing = '';
+        for (const [index, annotation] of annotations.entries()) {
+          const fields = { ...at, annotation_index: index, annotation };
+          closing += frames.write('response.output_text.annotation.added', fields);
+        }
+        closing += frames.write('response.output_text.done', { ...at, text, logprobs });
+        closing += frames.write('response.content_part.done', { ...at, part });
+        const isCut = end?.reason === 'max-tokens' || end?.reason === 'safety';
+        return closing + this.#done(messageItem(id, isCut ? 'incomplete' : 'completed', [part]));
+      },
+      brokenOff: () =>
+        whole.length === 0 ? undefined : messageItem(id, 'incomplete', [partOf([])]),
+    };
+    this.#open = message;
+    const part = { type: 'output_text', text: '', annotations: [], logprobs: [] };
+    const added = this.#added(messageItem(id, 'in_progress', []));
+    return {
+      message,
+      text: before + added + frames.write('response.content_part.added', { ...at, part }),
+    };
+  }
+
+  #showBlock(block: ShownBlock): string {
+    const { message, text } = this.#openMessage();
+    return text + message.show(block);
+  }
+
+  #openReasoning(): string {
+    const frames = this.#frames;
+    const { id, at } = this.#place('rs_', { summary_index: 0 });
+    const delta = frames.deltas('response.reasoning_summary_text.delta', at);
+    const whole = new KeptText();
+    this.#open = {
+      kind: 'reasoning',
+      add: (piece) => {
+        if (!this.#settings.showsThoughts || piece === '') return '';
+        const part = { ...at, part: summaryPart('') };
+        const isFirst = whole.length === 0;
+        const begun = isFirst ? frames.write('response.reasoning_summary_part.added', part) : '';
+        whole.add(piece);
+        return begun + delta(piece);
+      },
+      close: (proof) => {
+        this.#lastProof = proof;
+        const text = whole.toString();
+        const item = reasoningItem(id, text, proof);
+        if (text === '') return this.#done(item);
+        const part = { ...at, part: summaryPart(text) };
+        return (
+          frames.write('response.reasoning_summary_text.done', { ...at, text }) +
+          frames.write('response.reasoning_summary_part.done', part) +
+          this.#done(item)
+        );
+      },
+      brokenOff: () =>
+        whole.length === 0
+          ? undefined
+          : { ...reasoningItem(id, whole.toString(), undefined), status: 'incomplete' },
+    };
+    return this.#added(reasoningItem(id, '', undefined));
+  }
+
+  #proofOf(signature: Signature | undefined): string | undefined {
+    if (signature === undefined || !this.#settings.carriesReasoning) return undefined;
+    return writeCarrier(signature);
+  }
+
+  /** A call's proof travels on a reasoning item before it, unless the thoughts carry it already. */
+  #openCall({ id: callId, name, signature }: CallOpening): string {
+    const proof = this.#proofOf(signature);
+    const isProved = proof === undefined || proof === this.#lastProof;
+    const before = isProved ? '' : this.#openReasoning() + this.#closeItem(proof);
+    const tool = this.#settings.directory.find(name) ?? { form: 'function' as const, name };
+    const frames = this.#frames;
+    const { id, at } = this.#place(CALL_PREFIXES[tool.form]);
+    const delta = frames.deltas('response.function_call_arguments.delta', at);
+    const json = new KeptText();
+    const itemOf = (status: 'in_progress' | 'completed'): JsonObject =>
+      callItem({ id, status, call_id: callId }, tool, json.toString());
+    this.#open = {
+      kind: 'call',
+      add: (piece) => {
+        json.add(piece);
+        return tool.form === 'function' && piece !== '' ? delta(piece) : '';
+      },
+      close: () => {
+        const item = itemOf('completed');
+        switch (tool.form) {
+          case 'function': {
+            const late = json.length === 0 ? delta('{}') : '';
+            const whole = { ...at, name: tool.name, arguments: item.arguments ?? '' };
+            const done = frames.write('response.function_call_arguments.done', whole);
+            return late + done + this.#done(item);
+          }
+          case 'custom': {
+            const input = item.input ?? '';
+            return (
+              frames.write('response.custom_tool_call_input.delta', { ...at, delta: input }) +
+              frames.write('response.custom_tool_call_input.done', { ...at, input }) +
+              this.#done(item)
+            );
+          }
+          default:
+            return this.#added(itemOf('in_progress')) + this.#done(item);
+        }
+      },
+    };
+    // Calls of other forms are one object, and nothing of it is known before it is whole.
+    const isStreamed = tool.form === 'function' || tool.form === 'custom';
+    return isStreamed ? before + this.#added(itemOf('in_progress')) : before;
+  }
+
+  /** Unfinished images as they arrive, then the final one (`openai` responses, `ResponseImageGenCallPartialImageEvent`). */
+  #draw({ base64, isDraft }: MediaOpening): string {
+    const begun = this.#open?.kind === 'drawing' ? '' : this.#openDrawing();
+    return begun + (isDraft === true ? (this.#open?.add(base64) ?? '') : this.#closeItem(base64));
+  }
+
+  #openDrawing(): string {
+    const before = this.#closeItem();
+    const { id, at } = this.#place('ig_');
+    let shown = 0;
+    this.#open = {
+      kind: 'drawing',
+      add: (base64) => {
+        if (shown >= this.#settings.drafts) return '';
+        const draft = { ...at, partial_image_index: shown, partial_image_b64: base64 };
+        shown += 1;
+        return this.#frames.write('response.image_generation_call.partial_image', draft);
+      },
+      close: (picture) => {
+        // Without a picture the drawing failed.
+        if (picture === undefined) return this.#done(drawingItem(id, 'failed', null));
+        const completed = this.#steps(['completed'], at, 'image_generation_call');
+        return completed + this.#done(drawingItem(id, 'completed', picture));
+      },
+    };
+    const added = this.#added(drawingItem(id, 'in_progress', null));
+    return before + added + this.#steps(['in_progress', 'generating'], at, 'image_generation_call');
+  }
+
+  #closeItem(ending?: string, end?: ChoiceEnd): string {
+    const open = this.#open;
+    this.#open = undefined;
+    return open?.close(ending, end) ?? '';
+  }
+
+  /** A search that is known before what it led to; one that is to name what it found waits for that. */
+  #writeKnownSearch(): string {
+    const { namesSources, namesResults } = this.#settings;
+    const waits = this.grounding?.isEarly === true && (namesSources || namesResults);
+    return waits ? '' : this.#writeSearch();
+  }
+
+  /** Where no message could name the sources, as nobody asked for a search, the search itself names them. */
+  #writeSearch(): string {
+    const grounding = this.grounding;
+    if (grounding === undefined || this.#hasSearch) return '';
+    const isLast = this.#isUncited && grounding.sources.length > 0;
+    if (grounding.queries.length === 0 && !isLast) return '';
+    this.#hasSearch = true;
+    const { namesSources, namesResults } = this.#settings;
+    const { id, at } = this.#place('ws_');
+    const item = searchItem(id, grounding, { namesSources: namesSources || isLast, namesResults });
+    return (
+      this.#added({ ...item, status: 'in_progress' }) +
+      this.#steps(['in_progress', 'searching', 'completed'], at, 'web_search_call') +
+      this.#done(item)
+    );
+  }
+
+  /**
+   * Why an answer was withheld, as a message of its own: clients that know no refusals keep the text that came before
+   * it. A refused prompt has no answer: its response has failed and says why itself.
+   */
+  #writeRefusal(end: ChoiceEnd | undefined): string {
+    const refusal = end?.reason === 'safety' ? blockMessage(end)?.text : undefined;
+    if (refusal === undefined) return '';
+    const { id, at } = this.#place('msg_', { content_index: 0 });
+    const part = { type: 'refusal', refusal };
+    const frames = this.#frames;
+    return (
+      this.#added(messageItem(id, 'in_progress', [])) +
+      frames.write('response.content_part.added', { ...at, part: { ...part, refusal: '' } }) +
+      frames.write('response.refusal.delta', { ...at, delta: refusal }) +
+      frames.write('response.refusal.done', { ...at, refusal }) +
+      frames.write('response.content_part.done', { ...at, part }) +
+      this.#done(messageItem(id, 'completed', [part]))
+    );
+  }
+
+  /**
+   * One compaction item. Half a summary is none, as the conversation could not go on from it; thoughts about it are of
+   * no use.
+   */
+  #writeSummary(end: ChoiceEnd | undefined): string {
+    const summary = this.#summary.toString();
+    if (end?.reason !== 'stop' || summary.trim() === '') return '';
+    const item = compactionItem(this.#createId('cmp_'), summary);
+    return this.#added(item) + this.#done(item);
+  }
+
+  /** Where the next item stands; `place` is where within it. */
+  #place(prefix: string, place: JsonObject = {}): { readonly id: string; readonly at: JsonObject } {
+    const id = this.#createId(prefix);
+    return { id, at: { item_id: id, output_index: this.done.length, ...place } };
+  }
+
+  #added(item: JsonObject): string {
+    const fields = { output_index: this.done.length, item };
+    return this.#frames.write('response.output_item.added', fields);
+  }
+
+  #done(item: JsonObject): string {
+    const fields = { output_index: this.done.length, item };
+    this.done.push(item);
+    return this.#frames.write('response.output_item.done', fields);
+  }
+
+  /** The events of a kind of items between `added` and `done`. */
+  #steps(steps: readonly string[], at: JsonObject, kind: string): string {
+    return steps.map((step) => this.#frames.write(`response.${kind}.${step}`, at)).join('');
+  }
+}
+
+/** The citations of one message's text, in the flat form of this surface. */
+function annotationsOf(
+  content: ContentText,
+  textStart: number,
+  grounding: GroundingEvent | undefined,
+): JsonObject[] {
+  if (grounding === undefined) return [];
+  const textEnd = textStart + content.modelLength;
+  const citations = grounding.citations.filter(
+    ({ startIndex, endIndex }) => startIndex >= textStart && endIndex <= textEnd,
+  );
+  // Without any citation all sources stand for the whole.
+  if (citations.length === 0 && grounding.citations.length > 0) return [];
+  return writeAnnotations({ ...grounding, citations }, content, textStart).map(
+    ({ url_citation: citation }) => ({ type: 'url_citation', ...citation }),
+  );
+}
+
+/** `parts` are empty while the message has none. */
+function messageItem(
+  id: string,
+  status: 'in_progress' | 'completed' | 'incomplete',
+  parts: JsonObject[],
+): JsonObject {
+  return { id, type: 'message', status, role: 'assistant', content: parts };
+}
+
+function summaryPart(text: string): JsonObject {
+  return { type: 'summary_text', text };
+}
+
+/** Without text there is only the proof. */
+function reasoningItem(id: string, text: string, proof: string | undefined): JsonObject {
+  const summary = text === '' ? [] : [summaryPart(text)];
+  const item = { id, type: 'reasoning', summary };
+  return proof === undefined ? item : { ...item, encrypted_content: proof };
+}
+
+function callItem(
+  head: { readonly id: string; readonly status: string; readonly call_id: string },
+  { form, name, namespace }: ToolIdentity,
+  json: string,
+): JsonObject {
+  const isDone = head.status === 'completed';
+  const type = form === 'custom' ? 'custom_tool_call' : `${form}_call`;
+  const { id, ...rest } = head;
+  const item = { id, type, ...rest };
+  const named = namespace === undefined ? { ...item, name } : { ...item, name, namespace };
+  switch (form) {
+    case 'function':
+      return { ...named, arguments: isDone && json === '' ? '{}' : json };
+    case 'custom':
+      return { ...named, input: isDone ? writeFreeformInput(readCallInput(json)) : '' };
+    case 'tool_search':
+      return { ...item, execution: 'client', arguments: readCallInput(json) };
+    default: {
+      const object = { [CLIENT_TOOLS[form].key]: completeClientCall(form, readCallInput(json)) };
+      return { ...item, ...object, ...(form === 'shell' ? { environment: null } : {}) };
+    }
+  }
+}
+
+/** `sources` and `results` only where they are asked for. */
+function searchItem(
+  id: string,
+  { queries, sources }: GroundingEvent,
+  { namesSources, namesResults }: Pick<ResponseSettings, 'namesSources' | 'namesResults'>,
+): JsonObject {
+  return {
+    id,
+    type: 'web_search_call',
+    status: 'completed',
+    action: {
+      type: 'search',
+      query: queries[0] ?? '',
+      queries: [...queries],
+      ...(namesSources ? { sources: sources.map(({ url }) => ({ type: 'url', url })) } : {}),
+    },
+    ...(namesResults ? { results: sources.map(({ url, title }) => ({ url, title })) } : {}),
+  };
+}
+
+function drawingItem(
+  id: string,
+  status: 'in_progress' | 'completed' | 'failed',
+  base64: string | null,
+): JsonObject {
+  return { id, type: 'image_generation_call', status, result: base64 };
 }
 
 /** Takes one event and gives those that are to be written now, in order. */
@@ -222,10 +698,4 @@ function createDrawingHold(): Hold {
     held.push(event);
     return [];
   };
-}
-
-/** Writes a finished answer as a response object, by the same rules as its stream. */
-export function writeResponse(reply: Reply, writer: ResponsesWriter): JsonObject {
-  for (const event of unfold(reply)) writer.write(event);
-  return writer.response;
 }

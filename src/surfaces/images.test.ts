@@ -1,35 +1,25 @@
 import { expect, test } from 'vitest';
-import { fold } from '../../canonical/fold.ts';
-import { createReceipt, type ReceiptEntry } from '../../canonical/receipt.ts';
-import type { JsonObject } from '../../lib/json.ts';
-import { type Block, CONTEXT, eventsOf } from '../../protocols/chat/answers.test-support.ts';
-import type { RouteInput, UploadedFile } from '../../protocols/protocol.ts';
-import { readEdit, readGeneration } from './read-request.ts';
-import { readEditCall, readGenerationCall, refuseVariations } from './write-answer.ts';
+import { fold } from '../canonical/fold.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { type Block, CONTEXT, eventsOf, inputOf } from '../protocols/chat/answers.test-support.ts';
+import type { GenerateCall, UploadedFile } from '../protocols/protocol.ts';
+import { readEditCall, readGenerationCall, refuseVariations } from './images.ts';
 
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ', 'base64');
 const WEBP = Buffer.concat([Buffer.from('RIFF0000WEBPVP8 '), Buffer.alloc(8)]);
-
-function inputOf(body: JsonObject, files: readonly UploadedFile[] = []): RouteInput {
-  return {
-    pathModel: '',
-    query: new URLSearchParams(),
-    headers: {},
-    body,
-    files,
-    receipt: createReceipt(),
-  };
-}
 
 function file(field: string, bytes = PNG, mediaType = 'application/octet-stream'): UploadedFile {
   return { field, fileName: 'a.png', mediaType, bytes };
 }
 
-function draw(
-  body: JsonObject,
-): ReturnType<typeof readGeneration> & { notes: readonly ReceiptEntry[] } {
+function requestsOf(call: GenerateCall) {
+  return call.fanOut?.requests ?? [call.request];
+}
+
+function draw(body: JsonObject) {
   const input = inputOf({ prompt: 'a cat', ...body });
-  return { ...readGeneration(input), notes: input.receipt.entries };
+  const call = readGenerationCall(input);
+  return { ...call, requests: requestsOf(call), notes: input.receipt.entries };
 }
 
 test('a prompt is a question to a model that draws', () => {
@@ -53,7 +43,7 @@ test.each([
   ['invalid', '1:1'],
   ['1920x0', '1:1'],
 ])('the size %s is drawn as %s', (size, aspectRatio) => {
-  expect(draw({ size }).requests[0].image?.aspectRatio).toBe(aspectRatio);
+  expect(draw({ size }).request.image?.aspectRatio).toBe(aspectRatio);
 });
 
 test.each([
@@ -62,7 +52,7 @@ test.each([
   [{ quality: 'standard' }, '1K'],
   [{ quality: 'standard', imageSize: '4K' }, '4K'],
 ])('the size class of %j is %s', (fields, size) => {
-  expect(draw(fields).requests[0].image?.size).toBe(size);
+  expect(draw(fields).request.image?.size).toBe(size);
 });
 
 test('the words of the official client for "as you like" ask for nothing', () => {
@@ -73,7 +63,7 @@ test('the words of the official client for "as you like" ask for nothing', () =>
     output_format: 'png',
     moderation: 'low',
   });
-  expect(requests[0].image).toBeUndefined();
+  expect(requests[0]?.image).toBeUndefined();
   expect(notes).toEqual([]);
 });
 
@@ -97,14 +87,14 @@ test.each([
   [{ prompt: 'x', imageSize: '8K' }, 'imageSize'],
   [{ prompt: 'x', response_format: 'jpeg' }, 'response_format'],
 ])('what cannot be drawn is refused by the name of its field: %j', (body, field) => {
-  expect(() => readGeneration(inputOf(body))).toThrow(expect.objectContaining({ field }));
+  expect(() => readGenerationCall(inputOf(body))).toThrow(expect.objectContaining({ field }));
 });
 
 test('an edit sends its pictures before the prompt, their type told by their bytes', () => {
   const files = [file('image'), file('image', WEBP, 'image/png')];
-  const { requests } = readEdit(inputOf({ prompt: 'add a hat', n: '2' }, files));
+  const requests = requestsOf(readEditCall(inputOf({ prompt: 'add a hat', n: '2' }, files)));
   expect(requests).toHaveLength(2);
-  expect(requests[0].turns[0]?.parts).toMatchObject([
+  expect(requests[0]?.turns[0]?.parts).toMatchObject([
     { kind: 'media', mediaType: 'image/png' },
     { kind: 'media', mediaType: 'image/webp' },
     { kind: 'text', text: 'add a hat' },
@@ -113,14 +103,14 @@ test('an edit sends its pictures before the prompt, their type told by their byt
 
 test('a mask is shown with an instruction, and noted', () => {
   const input = inputOf({ prompt: 'x' }, [file('image'), file('mask')]);
-  expect(readEdit(input).requests[0].turns[0]?.parts).toHaveLength(4);
+  expect(readEditCall(input).request.turns[0]?.parts).toHaveLength(4);
   expect(input.receipt.entries).toMatchObject([{ action: 'approximated', path: 'mask' }]);
 });
 
 test('pictures may be named in JSON', () => {
   const url = `data:image/png;base64,${PNG.toString('base64')}`;
   const body = { prompt: 'x', images: [{ image_url: url }], image: PNG.toString('base64') };
-  expect(readEdit(inputOf(body)).requests[0].turns[0]?.parts).toHaveLength(3);
+  expect(readEditCall(inputOf(body)).request.turns[0]?.parts).toHaveLength(3);
 });
 
 test('a stream carries base64, whatever form is asked for', () => {
@@ -131,7 +121,7 @@ test('a stream carries base64, whatever form is asked for', () => {
 test('a file no edit has is noted, and a form may leave its fields empty', () => {
   const empty = { prompt: 'x', n: '', partial_images: '', size: 'auto', response_format: '' };
   const input = inputOf(empty, [file('image'), file('extra')]);
-  expect(readEdit(input).requests).toHaveLength(1);
+  expect(readEditCall(input).fanOut).toBeUndefined();
   expect(input.receipt.entries).toMatchObject([{ action: 'dropped', path: 'extra' }]);
 });
 
@@ -144,7 +134,7 @@ test.each([
   [{ prompt: 'x', images: [{ file_id: 'f' }] }, [], 'images[0].file_id'],
   [{ prompt: 'x', image: ['file:///etc/passwd'] }, [], 'image[0]'],
 ])('an edit that cannot be made is refused by the name of its field: %j', (body, files, field) => {
-  expect(() => readEdit(inputOf(body, files))).toThrow(expect.objectContaining({ field }));
+  expect(() => readEditCall(inputOf(body, files))).toThrow(expect.objectContaining({ field }));
 });
 
 test('variations are refused with the way out', () => {
@@ -275,15 +265,15 @@ test('unfinished images alone are no answer', () => {
 
 test('unfinished images are for streams, and the receipt says so', () => {
   const input = inputOf({ prompt: 'x', partial_images: 2 });
-  expect(readGeneration(input).requests[0].imageDrafts).toBe(0);
+  expect(readGenerationCall(input).request.imageDrafts).toBe(0);
   expect(input.receipt.entries).toMatchObject([{ action: 'dropped', path: 'partial_images' }]);
   for (const partial_images of [4, -1, 1.5, 'two']) {
-    expect(() => readGeneration(inputOf({ prompt: 'x', stream: true, partial_images }))).toThrow(
-      expect.objectContaining({ field: 'partial_images' }),
-    );
+    expect(() =>
+      readGenerationCall(inputOf({ prompt: 'x', stream: true, partial_images })),
+    ).toThrow(expect.objectContaining({ field: 'partial_images' }));
   }
   const form = inputOf({ prompt: 'x', stream: 'true', partial_images: '2' }, [file('image')]);
-  expect(readEdit(form).requests[0].imageDrafts).toBe(2);
+  expect(readEditCall(form).request.imageDrafts).toBe(2);
 });
 
 test('a field without a counterpart may hold anything', () => {

@@ -1,11 +1,11 @@
 // Small canonical requests and targets for the tests of the encoder and the patcher.
 
-import { createReceipt } from '../../../canonical/receipt.ts';
-import type { CanonicalRequest, Part, Turn } from '../../../canonical/request.ts';
-import type { PatchTarget } from '../../upstream.ts';
-import { capabilitiesOf } from '../models.ts';
-import { createGeminiApiProfile } from '../profiles/gemini-api.ts';
-import { createSandboxProfile } from '../profiles/sandbox.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
+import type { CanonicalRequest, Part, Turn } from '../../canonical/request.ts';
+import type { PatchTarget } from '../upstream.ts';
+import { capabilitiesOf } from './models.ts';
+import { createGeminiApiProfile } from './profiles/gemini-api.ts';
+import { createSandboxProfile } from './profiles/sandbox.ts';
 
 export const sandbox = createSandboxProfile({ baseUrl: 'http://127.0.0.1:1' });
 export const gemini = createGeminiApiProfile();

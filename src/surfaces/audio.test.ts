@@ -1,24 +1,19 @@
 import { expect, test } from 'vitest';
-import type { CanonicalEvent, ChoiceEnd } from '../../canonical/event.ts';
-import { fold } from '../../canonical/fold.ts';
-import { createReceipt } from '../../canonical/receipt.ts';
-import type { JsonObject } from '../../lib/json.ts';
-import { CONTEXT, eventsOf } from '../../protocols/chat/answers.test-support.ts';
-import type { RouteInput, UploadedFile } from '../../protocols/protocol.ts';
-import { readAudio } from './read-request.ts';
-import { readAudioCall } from './write-answer.ts';
+import type { CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
+import { fold } from '../canonical/fold.ts';
+import type { JsonObject } from '../lib/json.ts';
+import {
+  CONTEXT,
+  eventsOf,
+  inputOf as routeInput,
+} from '../protocols/chat/answers.test-support.ts';
+import type { RouteInput, UploadedFile } from '../protocols/protocol.ts';
+import { readAudioCall } from './audio.ts';
 
 const WAV = Buffer.concat([Buffer.from('RIFF0000WAVEfmt '), Buffer.alloc(8)]);
 
 function inputOf(body: JsonObject, files: readonly UploadedFile[] = [sound()]): RouteInput {
-  return {
-    pathModel: '',
-    query: new URLSearchParams(),
-    headers: {},
-    body: { model: 'whisper-1', ...body },
-    files,
-    receipt: createReceipt(),
-  };
+  return routeInput({ model: 'whisper-1', ...body }, files);
 }
 
 function sound(parts: Partial<UploadedFile> = {}): UploadedFile {
@@ -38,8 +33,8 @@ function streamOf(events: readonly CanonicalEvent[]): string {
 }
 
 test('a recording goes upstream with an instruction behind it', () => {
-  const { canonical } = readAudio(inputOf({ language: 'de', prompt: 'Isthmus' }), 'transcribe');
-  const [media, text] = canonical.turns[0]?.parts ?? [];
+  const { request } = readAudioCall(inputOf({ language: 'de', prompt: 'Isthmus' }), 'transcribe');
+  const [media, text] = request.turns[0]?.parts ?? [];
   expect(media).toMatchObject({ kind: 'media', modality: 'audio', mediaType: 'audio/wav' });
   expect(text).toMatchObject({
     text: expect.stringMatching(/word for word[\s\S]*de[\s\S]*Isthmus/),
@@ -48,7 +43,7 @@ test('a recording goes upstream with an instruction behind it', () => {
 
 test('possible languages and words that may occur are told', () => {
   const input = inputOf({ languages: ['de', 'nl', ' '], keywords: 'Landenge', language: '' });
-  const text = readAudio(input, 'transcribe').canonical.turns[0]?.parts[1];
+  const text = readAudioCall(input, 'transcribe').request.turns[0]?.parts[1];
   expect(text).toMatchObject({
     text: expect.stringMatching(
       /The language is one of these: de, nl\nThese words may occur, and are spelt like this: Landenge$/,
@@ -58,8 +53,8 @@ test('possible languages and words that may occur are told', () => {
 });
 
 test('a translation asks for English', () => {
-  const { canonical } = readAudio(inputOf({}), 'translate');
-  expect(canonical.turns[0]?.parts[1]).toMatchObject({ text: expect.stringContaining('English') });
+  const { request } = readAudioCall(inputOf({}), 'translate');
+  expect(request.turns[0]?.parts[1]).toMatchObject({ text: expect.stringContaining('English') });
 });
 
 test.each([
@@ -70,24 +65,24 @@ test.each([
   ['a.aif', 'audio/aiff'],
 ])('the type of %s is told by its ending', (fileName, mediaType) => {
   const file = sound({ fileName, bytes: Buffer.from('no magic bytes here') });
-  const { canonical } = readAudio(inputOf({}, [file]), 'transcribe');
-  expect(canonical.turns[0]?.parts[0]).toMatchObject({ mediaType });
+  const { request } = readAudioCall(inputOf({}, [file]), 'transcribe');
+  expect(request.turns[0]?.parts[0]).toMatchObject({ mediaType });
 });
 
 test('a file no transcription has is noted', () => {
   const input = inputOf({}, [sound(), sound({ field: 'voice' })]);
-  readAudio(input, 'transcribe');
+  readAudioCall(input, 'transcribe');
   expect(input.receipt.entries).toMatchObject([{ action: 'dropped', path: 'voice' }]);
 });
 
 test('a recording of 25 MB is the largest there is', () => {
   const bytes = Buffer.alloc(25 * 1024 * 1024);
-  expect(() => readAudio(inputOf({}, [sound({ bytes })]), 'transcribe')).not.toThrow();
+  expect(() => readAudioCall(inputOf({}, [sound({ bytes })]), 'transcribe')).not.toThrow();
 });
 
 test.each(['speech', 'a.wav', 'a.mp3'])('the bytes of %s tell more than its name', (fileName) => {
-  const { canonical } = readAudio(inputOf({}, [sound({ fileName })]), 'transcribe');
-  expect(canonical.turns[0]?.parts[0]).toMatchObject({ mediaType: 'audio/wav' });
+  const { request } = readAudioCall(inputOf({}, [sound({ fileName })]), 'transcribe');
+  expect(request.turns[0]?.parts[0]).toMatchObject({ mediaType: 'audio/wav' });
 });
 
 test.each([
@@ -103,14 +98,14 @@ test.each([
   [{ timestamp_granularities: ['word'] }, [sound()], 'timestamp_granularities'],
   [{ temperature: 'warm' }, [sound()], 'temperature'],
 ])('what cannot be written down is refused by the name of its field: %j', (body, files, field) => {
-  expect(() => readAudio(inputOf(body, files), 'transcribe')).toThrow(
+  expect(() => readAudioCall(inputOf(body, files), 'transcribe')).toThrow(
     expect.objectContaining({ field }),
   );
 });
 
 test('a file above 25 MB is too large, not wrong', () => {
   const file = sound({ bytes: Buffer.alloc(25 * 1024 * 1024 + 1) });
-  expect(() => readAudio(inputOf({}, [file]), 'transcribe')).toThrow(
+  expect(() => readAudioCall(inputOf({}, [file]), 'transcribe')).toThrow(
     expect.objectContaining({ kind: 'too-large' }),
   );
 });

@@ -1,6 +1,6 @@
 // The route table as text, for golden files.
 
-import type { RouteTable } from '../routes.ts';
+import type { RouteTable } from './routes.ts';
 
 /** Sorted lines `METHOD path access protocol:operation …`. */
 export function listRoutes(table: RouteTable): readonly string[] {

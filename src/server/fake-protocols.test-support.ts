@@ -1,10 +1,10 @@
 // Three small protocols with real paths and recognisable shapes.
 
-import { requestOf } from '../../../test/support/canonical.ts';
-import { errorStatus, invalidRequest } from '../../canonical/error.ts';
-import type { ListedModel } from '../../canonical/model.ts';
-import type { JsonObject } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
+import { requestOf } from '../../test/support/canonical.ts';
+import { errorStatus, invalidRequest } from '../canonical/error.ts';
+import type { ListedModel } from '../canonical/model.ts';
+import type { JsonObject } from '../lib/json.ts';
+import { told } from '../lib/localized-message.ts';
 import type {
   BackgroundCall,
   ClientProtocol,
@@ -13,9 +13,9 @@ import type {
   ProtocolName,
   ProtocolRoute,
   RouteInput,
-} from '../../protocols/protocol.ts';
-import { readHeader } from '../../wire/vocabulary.ts';
-import type { EdgeProtocols } from '../edge.ts';
+} from '../protocols/protocol.ts';
+import { readHeader } from '../wire/vocabulary.ts';
+import type { EdgeProtocols } from './edge.ts';
 
 const chatRoutes: readonly ProtocolRoute[] = [
   generateRoute('chat', '/v1/chat/completions'),

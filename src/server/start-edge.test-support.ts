@@ -1,18 +1,17 @@
 // Starts an edge on a free loopback port, with fakes behind it.
 
-import { loadMemoryAccess } from '../../../test/support/memory-access-stores.ts';
-import type { ListedModel } from '../../canonical/model.ts';
-import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
-import { type Clock, createSystemClock } from '../../lib/clock.ts';
-import type { CountTokensCall, GenerateCall } from '../../protocols/protocol.ts';
-import { createResponseStores } from '../../stored-responses/response-store.ts';
-import type { AdminRoute } from '../admin-route.ts';
-import { createServer, type EdgeServer } from '../create-server.ts';
-import type { EdgeOptions } from '../edge.ts';
-import { createBodyBudget, type Memory } from '../gates/body.ts';
-import { DEFAULT_EDGE_SETTINGS, type EdgeSettings, type Log } from '../settings.ts';
-
-import { fakeProtocols } from './fake-protocols.ts';
+import { loadMemoryAccess } from '../../test/support/memory-access-stores.ts';
+import type { ListedModel } from '../canonical/model.ts';
+import type { CallContext, GenerateAnswer } from '../dispatch/dispatcher.ts';
+import { type Clock, createSystemClock } from '../lib/clock.ts';
+import type { CountTokensCall, GenerateCall } from '../protocols/protocol.ts';
+import { createResponseStores } from '../stored-responses/response-store.ts';
+import type { AdminRoute } from './admin-route.ts';
+import { createServer, type EdgeServer } from './create-server.ts';
+import type { EdgeOptions } from './edge.ts';
+import { fakeProtocols } from './fake-protocols.test-support.ts';
+import { createBodyBudget, type Memory } from './gates/body.ts';
+import { DEFAULT_EDGE_SETTINGS, type EdgeSettings, type Log } from './settings.ts';
 
 interface LogLine {
   readonly level: string;

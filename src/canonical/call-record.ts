@@ -1,0 +1,92 @@
+// What is known of one model request: written down on its way, read by headers, logs and the monitor.
+
+import type { JsonObject } from '../lib/json.ts';
+import type { Sentence } from '../lib/localized-message.ts';
+import type { GatewayError } from './error.ts';
+import type { FinishReason } from './event.ts';
+import type { AnswerTranscript } from './transcript.ts';
+import type { Usage } from './usage.ts';
+
+/** What is known of one request, for headers, logs and the monitor. */
+export interface CallRecord {
+  routedModel?: string | undefined;
+  upstreamModel?: string | undefined;
+  accountLabel?: string | undefined;
+  /** True when the answer is made up by a sandbox. */
+  isSandbox?: boolean | undefined;
+  /** True when a token count is an estimate of ours. */
+  isEstimate?: boolean | undefined;
+  attempts: AttemptRecord[];
+  /** Why targets were left for the next one, in order; absent for none. */
+  fallbacks?: FallbackRecord[] | undefined;
+  /** How many upstream calls it is, where it is several. */
+  upstreamCalls?: number | undefined;
+  /** Why no account was left, where none was. */
+  passedOver?: readonly SelectionLogEntry[] | undefined;
+  /** Milliseconds spent by phase, for `Server-Timing`. */
+  timings: { upstreamMs?: number; translateMs?: number };
+  /** Monotonic milliseconds at which the answer began for certain. */
+  committedAt?: number | undefined;
+  /** The answers behind this one; several for a call that is several requests. */
+  answers?: AnswerFigures[] | undefined;
+  /** The body the last attempt sent; never changed. */
+  upstreamBody?: JsonObject | undefined;
+  /** Set before dispatch by whoever wants the words of the answers. */
+  keepsAnswers?: boolean | undefined;
+  error?: GatewayError | undefined;
+}
+
+interface FallbackRecord {
+  /** The names as the mapping has them: a model, or `upstream/model`. */
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+  /** Attempts that were made before. */
+  readonly afterAttempts: number;
+}
+
+export interface AttemptRecord {
+  readonly accountId: string;
+  readonly modelId: string;
+  /** Which of several upstream calls, from 1. */
+  readonly upstreamCall?: number | undefined;
+  readonly considered: readonly SelectionLogEntry[];
+  readonly outcome: string;
+  readonly status?: number | undefined;
+  /** What the upstream said, or what the fault was, for the operator alone. */
+  readonly detail?: Sentence | undefined;
+  /** E-mail or label of the account. */
+  readonly accountLabel?: string | undefined;
+  /** Monotonic milliseconds. */
+  readonly startedAt?: number | undefined;
+  /** From the choice of the account to the commit point or the failure. */
+  readonly durationMs?: number | undefined;
+}
+
+/** What became of one upstream answer; current while it still comes. */
+export interface AnswerFigures {
+  /** Undefined while nobody told it. */
+  readonly usage: Usage | undefined;
+  readonly modelVersion?: string | undefined;
+  /** One a choice, once it finished. */
+  readonly finishReasons?: readonly FinishReason[] | undefined;
+  /** Why it, or a choice of it, was held back. */
+  readonly withheld?: Sentence | undefined;
+  /** Pictures in the answer. */
+  readonly imageCount: number;
+  /** What the answer said, where `keepsAnswers` asks for it. */
+  readonly transcript?: AnswerTranscript | undefined;
+}
+
+/**
+ * The why-this-account record. Up to 50 accounts stand there one by one; of more, the chosen one, those
+ * this request tried before, and the others by the reason they were passed over.
+ */
+export type SelectionLogEntry =
+  | { readonly accountId: string; readonly verdict: string }
+  | {
+      readonly count: number;
+      readonly verdict: string;
+      /** The first few of them. */
+      readonly accountIds: readonly string[];
+    };

@@ -1,0 +1,479 @@
+// What the commands do that work on a gateway through its admin API: accounts, their imports and exports, models.
+
+import { writeFile } from 'node:fs/promises';
+import { definedFields, isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { codeOf } from '../lib/private-file.ts';
+import { encodePath } from './admin-client.ts';
+import {
+  type Context,
+  objectOf,
+  objectsOf,
+  plain,
+  readFileOrInput,
+  readSecretLine,
+  type Said,
+  textOf,
+  textsOf,
+  writeTable,
+} from './terminal.ts';
+
+const ACCOUNT_COLUMNS = {
+  id: orDash('id'),
+  label: orDash('label'),
+  upstream: orDash('upstream'),
+  kind: orDash('kind'),
+  tier: orDash('tier'),
+  priority: orDash('priority'),
+  state: sayState,
+  'least quota': sayQuota,
+};
+
+export async function listAccounts({ client, terminal, answer }: Context): Promise<void> {
+  const body = await client.call('GET', '/api/accounts');
+  answer(body, () => {
+    const accounts = objectsOf(body, 'accounts');
+    if (accounts.length === 0)
+      return terminal.note('There is no account. Add one: isthmus accounts add');
+    terminal.print(writeTable(ACCOUNT_COLUMNS, accounts));
+    // What several accounts need is said once.
+    const groups = Map.groupBy(accounts, (one) => textOf(objectOf(one, 'status'), 'wayOut'));
+    for (const [wayOut, group] of groups) {
+      const labels = group.map((account) => textOf(account, 'label')).join(', ');
+      if (wayOut !== '') terminal.note(`\n${plain(`${labels}: ${wayOut}`)}`);
+    }
+  });
+}
+
+const STEP_COLUMNS = {
+  '': (step: JsonObject) => (step.isGood === true ? 'good' : 'bad'),
+  step: 'name',
+  took: (step: JsonObject) => `${textOf(step, 'durationMs')} ms`,
+  result: 'message',
+};
+
+export async function testAccount(
+  context: Context,
+  name: string,
+  { generate = false }: Said<'generate', boolean>,
+): Promise<void> {
+  const { client, terminal, answer } = context;
+  const path = await accountPath(context, name);
+  const body = await client.call('POST', `${path}/test`, { generate });
+  if (body.isUsable !== true) terminal.setFailed();
+  answer(body, () => {
+    terminal.print(writeTable(STEP_COLUMNS, objectsOf(body, 'steps')));
+    const accepted = generate
+      ? 'The account answers.'
+      : 'Its credential is accepted. Whether it answers shows --generate, at the cost of one token.';
+    terminal.note(body.isUsable === true ? accepted : 'The account cannot be used.');
+  });
+}
+
+export function switchAccount(action: 'enable' | 'disable') {
+  return async (context: Context, name: string): Promise<void> => {
+    const path = await accountPath(context, name);
+    printAccount(context, await context.client.call('POST', `${path}/${action}`), `is ${action}d.`);
+  };
+}
+
+export type RemoveFlags = Said<'revoke' | 'yes', boolean>;
+
+export async function removeAccount(
+  context: Context,
+  name: string,
+  { revoke = false, yes = false }: RemoveFlags,
+): Promise<void> {
+  const { client, terminal, answer } = context;
+  const account = await findAccount(context, name);
+  const label = plain(textOf(account, 'label'));
+  if (!yes) {
+    if (!terminal.isInteractive)
+      throw new Error('Nobody can be asked here: say --yes to remove it.');
+    const agreed = await terminal.ask(`Remove ${label} and its credential? [y/N] `);
+    if (!/^y(?:es)?$/i.test(agreed.trim())) throw new Error('Nothing was removed.');
+  }
+  const path = pathOf(account);
+  const body = await client.call('DELETE', revoke ? `${path}?revoke=true` : path);
+  answer({ removed: account.id ?? null, ...body }, () => {
+    terminal.print(`${label} is removed.`);
+    if (!revoke) return;
+    terminal.note(
+      body.revocation === 'revoked'
+        ? 'Its grant was taken back at the provider.'
+        : plain(`Its grant still stands at the provider: ${textOf(body, 'reason')}`),
+    );
+  });
+}
+
+/** The account, in a line or as JSON. */
+function printAccount({ terminal, answer }: Context, account: JsonObject, what: string) {
+  const line = `${textOf(account, 'label')} (${textOf(account, 'id')}) ${what}`;
+  answer(account, () => terminal.print(plain(line)));
+}
+
+/** By id, or by label where that is unique. @throws Error naming those that fit */
+async function findAccount({ client }: Context, name: string): Promise<JsonObject> {
+  const accounts = objectsOf(await client.call('GET', '/api/accounts'), 'accounts');
+  const byId = accounts.find(({ id }) => id === name);
+  if (byId !== undefined) return byId;
+  const lower = name.toLowerCase();
+  const fitting = accounts.filter((account) => textOf(account, 'label').toLowerCase() === lower);
+  const [found, ...more] = fitting;
+  if (found === undefined) {
+    throw new Error(`There is no account ${plain(name)}. "isthmus accounts list" shows them.`);
+  }
+  if (more.length === 0) return found;
+  const ids = fitting.map((account) => textOf(account, 'id')).join(', ');
+  const message = `${plain(name)} is the label of several accounts; name one by its id: ${plain(ids)}`;
+  throw new Error(message);
+}
+
+async function accountPath(context: Context, name: string): Promise<string> {
+  return pathOf(await findAccount(context, name));
+}
+
+function pathOf(account: JsonObject): string {
+  return `/api/accounts/${encodePath(textOf(account, 'id'))}`;
+}
+
+function orDash(field: string): (account: JsonObject) => string {
+  return (account) => textOf(account, field) || '-';
+}
+
+function sayState(account: JsonObject): string {
+  const status = objectOf(account, 'status');
+  const kind = textOf(status, 'kind');
+  const reason = textOf(status, 'reason');
+  if (kind === 'disabled' && account.origin === 'sandbox') return 'rests';
+  if (kind !== 'active' || reason !== '') return reason === '' ? kind : `${kind} (${reason})`;
+  const condition = objectOf(account, 'condition');
+  const state = textOf(condition, 'state');
+  if (state === 'untried') return 'not tried yet';
+  if (state === 'degraded') return `degraded (${Math.round(Number(condition.share) * 100)} %)`;
+  if (state !== 'healthy') return state.replace('-', ' ');
+  const cooling = objectsOf(account, 'cooldowns');
+  return cooling.length === 0 ? state : `${state}, ${cooling.length} models cooling down`;
+}
+
+function sayQuota(account: JsonObject): string {
+  const quotas = objectsOf(account, 'quotas');
+  const [least] = quotas.toSorted((left, right) => Number(left.percent) - Number(right.percent));
+  return least === undefined ? '-' : `${textOf(least, 'percent')} % ${textOf(least, 'model')}`;
+}
+
+// Adding an account: by key, refresh token, key file or sign-in.
+
+export type AddFlags = Said<'upstream' | 'label' | 'project' | 'tier' | 'notes', string> &
+  Said<'proxyFile' | 'keyFile' | 'refreshTokenFile' | 'serviceAccount', string> &
+  Said<'priority', number> &
+  /** The account to sign in again. */
+  Said<'account', string> &
+  Said<'oauth' | 'manual' | 'generate' | 'addAnyway', boolean>;
+
+/** @throws Error in words for people */
+export async function addAccount(context: Context, _name: string, flags: AddFlags): Promise<void> {
+  refuseTwoWays(flags);
+  if (flags.oauth) {
+    const account = await addBySignIn(context, flags);
+    return printAccount(context, account, 'is signed in.');
+  }
+  if (flags.account !== undefined || flags.manual) {
+    throw new Error('--account and --manual go with --oauth.');
+  }
+  const upstream = await chooseUpstream(context, flags.upstream);
+  const credential = await readCredential(context, flags);
+  const body = { upstream, ...credential, ...(await readRest(context, flags)) };
+  const account = await context.client.call('POST', '/api/accounts', body);
+  printAccount(context, account, `is added. ${sayTrial(account)}`.trim());
+}
+
+function sayTrial(account: JsonObject): string {
+  const trial = objectOf(objectOf(account, 'condition'), 'trial');
+  const message = textOf(trial, 'message');
+  if (trial.isGood === false) return `It failed: ${message}`;
+  const isAnswer = textOf(trial, 'what') === 'answer';
+  return isAnswer ? `${message} It took ${textOf(trial, 'durationMs')} ms.` : message;
+}
+
+async function addBySignIn(context: Context, flags: AddFlags): Promise<JsonObject> {
+  const unused = (['project', 'tier', 'priority', 'notes', 'proxyFile'] as const).find(
+    (name) => flags[name] !== undefined,
+  );
+  if (unused !== undefined) {
+    throw new Error(`--${dashed(unused)} does not go with --oauth: change the account afterwards.`);
+  }
+  const { account, label, manual } = flags;
+  const known = account === undefined ? undefined : await findAccount(context, account);
+  const upstream =
+    known === undefined ? await chooseUpstream(context, flags.upstream) : textOf(known, 'upstream');
+  const accountId = known && textOf(known, 'id');
+  const redirect = manual ? 'manual' : 'loopback';
+  return signIn(context, said({ upstream, redirect, accountId, label }));
+}
+
+/** The one there is beside the sandbox, unless it was named: no real credential belongs there. */
+async function chooseUpstream({ client }: Context, named: string | undefined): Promise<string> {
+  if (named !== undefined) return named;
+  const body = await client.call('GET', '/api/upstreams');
+  const upstreams = objectsOf(body, 'upstreams');
+  const [only, ...more] = upstreams.filter((one) => textOf(one, 'profile') !== 'sandbox');
+  if (only !== undefined && more.length === 0) return textOf(only, 'id');
+  const ids = plain(upstreams.map((one) => textOf(one, 'id')).join(', '));
+  if (only !== undefined) throw new Error(`Name the upstream with --upstream; there are: ${ids}`);
+  throw new Error(
+    'No upstream is configured, and the built-in sandbox takes no real account. Add one under "upstreams" of the config file, or in the settings of the console.',
+  );
+}
+
+async function readCredential(
+  { terminal }: Context,
+  { keyFile, refreshTokenFile, serviceAccount }: AddFlags,
+): Promise<JsonObject> {
+  if (serviceAccount !== undefined) {
+    const text = await readFileOrInput(terminal, serviceAccount);
+    return { kind: 'service-account', serviceAccount: readKeyFile(text) };
+  }
+  if (refreshTokenFile !== undefined) {
+    const source = { file: refreshTokenFile, question: '', flag: '--refresh-token-file' };
+    return { kind: 'oauth', refreshToken: await readSecretLine(terminal, source) };
+  }
+  const source = { file: keyFile, question: 'API key: ', flag: '--key-file' };
+  return { kind: 'api-key', key: await readSecretLine(terminal, source) };
+}
+
+function readKeyFile(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch {
+    throw new Error('The service-account file is not JSON. Download the key again, as JSON.');
+  }
+  if (isJsonObject(value)) return value;
+  throw new Error('The service-account file holds no JSON object.');
+}
+
+/** A proxy's address may hold a password, so it comes from a file. */
+async function readRest(
+  { terminal }: Context,
+  { label, project, tier, priority, notes, proxyFile, generate, addAnyway }: AddFlags,
+): Promise<JsonObject> {
+  const proxyUrl =
+    proxyFile === undefined ? undefined : (await readFileOrInput(terminal, proxyFile)).trim();
+  return said({ label, project, tier, priority, notes, proxyUrl, generate, addAnyway });
+}
+
+/** Without what was not said. */
+function said(given: Readonly<Record<string, string | number | boolean | undefined>>): JsonObject {
+  return definedFields(given) ?? {};
+}
+
+const WAYS = ['keyFile', 'refreshTokenFile', 'serviceAccount', 'oauth'] as const;
+
+function refuseTwoWays(flags: AddFlags): void {
+  const given = WAYS.filter((way) => flags[way] !== undefined && flags[way] !== false);
+  if (given.length < 2) return;
+  const names = given.map((way) => `--${dashed(way)}`).join(' and ');
+  throw new Error(`${names} do not go together: an account has one credential.`);
+}
+
+function dashed(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** Between two looks at how it goes. */
+const LOOK_MS = 1_000;
+
+/** The account that signed in. @throws Error when the sign-in failed or ran out of time */
+async function signIn(context: Context, body: JsonObject): Promise<JsonObject> {
+  const { client, terminal } = context;
+  const started = await client.call('POST', '/api/oauth/start', body);
+  const state = textOf(started, 'state');
+  terminal.note('Open this address in a browser and agree:\n');
+  // Without it nothing goes on, so it is not a note: `--json` prints it apart from the answer.
+  terminal.note(`  ${textOf(started, 'authorizationUrl')}\n`);
+  if (body.redirect === 'manual') return paste(context, state);
+  // Without a terminal nobody pastes: an input that has ended must not end the wait.
+  if (!terminal.isInteractive) return waitForCallback(context, state);
+  terminal.note(
+    `Afterwards the browser comes to ${textOf(started, 'redirectUrl')}.\n` +
+      'Where it cannot reach that, paste the whole address it ended on, or the code in it.',
+  );
+  // Whichever comes first: the callback reaches the gateway, or somebody pastes the answer.
+  const other = new AbortController();
+  try {
+    return await Promise.race([
+      waitForCallback(context, state, other.signal),
+      paste(context, state, other.signal),
+    ]);
+  } finally {
+    other.abort(new Error('The other way was faster.'));
+  }
+}
+
+async function waitForCallback(
+  { client, clock }: Context,
+  state: string,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<JsonObject> {
+  for (;;) {
+    await clock.sleep(LOOK_MS, signal);
+    const progress = await client.call('GET', `/api/oauth/${encodeURIComponent(state)}`);
+    const status = textOf(progress, 'status');
+    if (status === 'done') return objectOf(progress, 'account');
+    if (status !== 'pending') throw new Error(textOf(progress, 'message'));
+  }
+}
+
+async function paste(
+  { client, terminal }: Context,
+  state: string,
+  signal?: AbortSignal,
+): Promise<JsonObject> {
+  const answer = (await terminal.ask('Address or code: ', signal)).trim();
+  if (answer === '') throw new Error('Nothing was pasted. Begin again when you have the address.');
+  const isAddress = /^https?:\/\//i.test(answer);
+  const body = isAddress ? { url: answer, state } : { code: answer, state };
+  return objectOf(await client.call('POST', '/api/oauth/complete', body), 'account');
+}
+
+// Many accounts in and out.
+
+export type ImportFlags = Said<'upstream' | 'passphraseFile', string> & {
+  readonly format: 'export' | 'refresh-tokens' | 'service-accounts';
+};
+
+const IMPORT_COLUMNS = {
+  '#': 'index',
+  outcome: 'outcome',
+  label: (item: JsonObject) => textOf(item, 'label') || '-',
+  note: 'reason',
+};
+
+/** @param path a file; `-` is the standard input */
+export async function importAccounts(
+  context: Context,
+  path: string,
+  { format, upstream, passphraseFile }: ImportFlags,
+): Promise<void> {
+  const { client, terminal, answer } = context;
+  if (path === '-' && passphraseFile === '-') {
+    throw new Error('The standard input cannot hold both: put the passphrase into a file.');
+  }
+  const text = await readFileOrInput(terminal, path);
+  const isSealed = format === 'export' && text.trimStart().startsWith('sealed-export:');
+  const body: JsonObject = { format, text };
+  if (upstream !== undefined) body.upstream = upstream;
+  if (isSealed || passphraseFile !== undefined) {
+    if (path === '-' && passphraseFile === undefined) {
+      throw new Error(
+        'The export is sealed: name a file that holds its passphrase with --passphrase-file.',
+      );
+    }
+    body.passphrase = await readSecretLine(terminal, {
+      ...{ file: passphraseFile, flag: '--passphrase-file' },
+      question: 'Passphrase of the export: ',
+    });
+  }
+  const result = await client.call('POST', '/api/accounts/import', body);
+  if (Number(result.failed) > 0) terminal.setFailed();
+  answer(result, () => {
+    terminal.print(writeTable(IMPORT_COLUMNS, objectsOf(result, 'results')));
+    const { added, updated, failed } = result;
+    terminal.note(`${added} added, ${updated} updated, ${failed} failed.`);
+  });
+}
+
+export type ExportFlags = Said<'passphraseFile', string> & Said<'force', boolean>;
+
+/** @param path a new file, readable by its owner alone; `-` is the standard output */
+export async function exportAccounts(
+  context: Context,
+  path: string,
+  { passphraseFile, force = false }: ExportFlags,
+): Promise<void> {
+  const { client, terminal, answer } = context;
+  const passphrase = await readNewPassphrase(context, passphraseFile);
+  const result = await client.call('POST', '/api/accounts/export', { passphrase });
+  const { sealed: _, ...rest } = result;
+  const sealed = textOf(result, 'sealed');
+  if (path === '-') answer(result, () => terminal.print(sealed));
+  else {
+    await writeNewFile(path, sealed, force);
+    const count = textOf(result, 'count');
+    const are = count === '1' ? 'account is' : 'accounts are';
+    answer({ file: path, ...rest }, () => terminal.print(`${count} ${are} in ${plain(path)}.`));
+  }
+  const left = textsOf(result, 'left');
+  if (left.length > 0) {
+    terminal.note(plain(`Not in it, because they come with the process: ${left.join(', ')}`));
+  }
+}
+
+async function writeNewFile(path: string, text: string, force: boolean): Promise<void> {
+  try {
+    await writeFile(path, `${text}\n`, { mode: 0o600, flag: force ? 'w' : 'wx' });
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST')
+      throw new Error(`${path} is there already. Name another file, or say --force.`);
+    throw error;
+  }
+}
+
+/** Asked twice, since nobody can open the export after a slip. */
+async function readNewPassphrase({ terminal }: Context, file: string | undefined): Promise<string> {
+  const question = 'New passphrase, at least 12 characters: ';
+  const passphrase = await readSecretLine(terminal, { file, question, flag: '--passphrase-file' });
+  if (file !== undefined || !terminal.isInteractive) return passphrase;
+  const again = await terminal.askSecret('The same again: ');
+  if (again.trim() === passphrase) return passphrase;
+  throw new Error('The two are not the same. Nothing was exported.');
+}
+
+// The model list, and where a model name is routed.
+
+const MODEL_COLUMNS = {
+  model: 'id',
+  'goes to': wayOf,
+  input: 'inputTokenLimit',
+  output: 'outputTokenLimit',
+  can: sayAbilities,
+};
+
+export async function listModels({ client, terminal, answer }: Context): Promise<void> {
+  const body = await client.call('GET', '/api/models');
+  answer(body, () => terminal.print(writeTable(MODEL_COLUMNS, objectsOf(body, 'models'))));
+}
+
+/** The target, and what the account calls it where that is another name. */
+function wayOf(model: JsonObject): string {
+  const [target, servedAs] = [textOf(model, 'target'), textOf(model, 'servedAs')];
+  return servedAs === '' || servedAs === target ? target : `${target} (${servedAs})`;
+}
+
+function sayAbilities(model: JsonObject): string {
+  const abilities = [
+    ...(model.supportsThinking === true ? ['thinking'] : []),
+    ...(model.drawsImages === true ? ['images'] : []),
+    ...(textsOf(model, 'tasks').includes('embed') ? ['embeddings'] : []),
+  ];
+  return abilities.join(', ');
+}
+
+export async function explainRoute(
+  { client, terminal, answer }: Context,
+  name: string,
+): Promise<void> {
+  const body = await client.call('GET', `/api/route?model=${encodeURIComponent(name)}`);
+  if (body.servedAs === null) terminal.setFailed();
+  answer(body, () => {
+    const lines = objectsOf(body, 'steps').map((step) => `  ${textOf(step, 'text')}`);
+    const extras = ['thinking', 'effort', 'image'].flatMap((field) =>
+      textOf(body, field) === '' ? [] : [`  ${field}: ${textOf(body, field)}`],
+    );
+    if (body.webSearch === true) extras.push('  with web search');
+    const isNowhere = textOf(body, 'target') === '';
+    const head = isNowhere ? `${name} goes nowhere` : `${name} → ${wayOf(body)}`;
+    terminal.print([head, ...lines, ...extras].map(plain).join('\n'));
+    if (textOf(body, 'error') !== '') terminal.note(plain(textOf(body, 'error')));
+  });
+}

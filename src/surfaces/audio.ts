@@ -1,0 +1,477 @@
+// The audio routes of the OpenAI-style protocol: what they read and answer (`openai` resources/audio/transcriptions.d.ts).
+
+import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
+import type { Reply } from '../canonical/fold.ts';
+import { sniffMediaType, spellMediaType } from '../canonical/media.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import type { MediaPart } from '../canonical/request.ts';
+import { blockMessage } from '../canonical/text-forms.ts';
+import {
+  inputTokens,
+  NO_USAGE,
+  outputTokens,
+  totalTokens,
+  type Usage,
+} from '../canonical/usage.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  readNumber,
+} from '../lib/json.ts';
+import { told } from '../lib/localized-message.ts';
+import {
+  ANYTHING,
+  BOOLEAN,
+  numberIn,
+  objectOf,
+  STRING,
+  type ValueOf,
+  wordOf,
+} from '../protocols/body-schema.ts';
+import { STREAM } from '../protocols/chat/answer-parts.ts';
+import { writeErrorBody } from '../protocols/chat/errors.ts';
+import {
+  check,
+  each,
+  missingField,
+  noteUnread,
+  unknownWord,
+  unsupported,
+  wrongType,
+} from '../protocols/chat/schema.ts';
+import type {
+  GenerateCall,
+  RouteInput,
+  StreamWriter,
+  UploadedFile,
+} from '../protocols/protocol.ts';
+import { eventFrame } from '../stream/sse.ts';
+import { askOnce, readFormFields, rejected, requireModel } from './requests.ts';
+
+const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+type AudioFormat = (typeof FORMATS)[number];
+
+/** The official client gives text forms as they are, and knows them by their type. */
+const TEXT_TYPES: Readonly<Partial<Record<AudioFormat, string>>> = {
+  text: 'text/plain; charset=utf-8',
+  srt: 'text/plain; charset=utf-8',
+  vtt: 'text/vtt; charset=utf-8',
+};
+
+/** What is to become of the speech. */
+type AudioTask = 'transcribe' | 'translate';
+
+interface AudioSettings {
+  readonly task: AudioTask;
+  readonly format: AudioFormat;
+  readonly hasWords: boolean;
+}
+
+const MAX_RECORDING_BYTES = 25 * 1024 * 1024;
+
+const TYPES = new Map([
+  ['mp3', 'audio/mp3'],
+  ['mpga', 'audio/mp3'],
+  ['mpeg', 'audio/mp3'],
+  ['wav', 'audio/wav'],
+  ['wave', 'audio/wav'],
+  ['m4a', 'audio/m4a'],
+  ['mp4', 'audio/mp4'],
+  ['ogg', 'audio/ogg'],
+  ['oga', 'audio/ogg'],
+  ['opus', 'audio/ogg'],
+  ['flac', 'audio/flac'],
+  ['aac', 'audio/aac'],
+  ['aiff', 'audio/aiff'],
+  ['aif', 'audio/aiff'],
+  ['webm', 'audio/webm'],
+]);
+
+const BODY = objectOf(
+  {
+    ...each(['model', 'prompt'], STRING),
+    response_format: wordOf(FORMATS),
+    ...each(['language', 'languages', 'keywords', 'timestamp_granularities'], ANYTHING),
+    stream: BOOLEAN,
+    temperature: numberIn({ min: 0, max: 1 }),
+  },
+  ['file', 'chunking_strategy', 'user'],
+);
+type Body = ValueOf<typeof BODY>;
+
+/** @throws GatewayError 400 naming the field, 413 for a file above 25 MB */
+export function readAudioCall(
+  { body: sent, files = [], receipt }: RouteInput,
+  task: AudioTask,
+): GenerateCall {
+  const sound = readSound(files, receipt);
+  const { value: body, unknown } = check(readFormFields(sent, BODY), BODY, '');
+  const format = body.response_format ?? 'json';
+  const isTimed = format === 'srt' || format === 'vtt' || format === 'verbose_json';
+  const stream = body.stream ?? false;
+  if (stream && isTimed) {
+    const text = 'timed formats come whole; ask for json or text, or leave stream out.';
+    throw unsupported('stream', text);
+  }
+  const hasWords = readGranularities(body.timestamp_granularities, format).includes('word');
+  const settings: AudioSettings = { task, format, hasWords };
+  const model = requireModel(body.model);
+  noteUnread(unknown, { path: '', receipt });
+  const instruction = instructionOf(settings, isTimed, body);
+  return {
+    protocol: 'chat',
+    model,
+    stream,
+    bodySession: undefined,
+    textType: TEXT_TYPES[format],
+    request: askOnce([sound, { kind: 'text', text: instruction }], {
+      sampling: { temperature: readNumber(body.temperature) },
+      outputFormat: isTimed ? { kind: 'json-schema', schema: SEGMENTS_SCHEMA } : { kind: 'text' },
+      clientNames: { messages: 'file', response_schema: 'response_format' },
+    }),
+    createStreamWriter: () => createTranscriptionWriter(),
+    writeReply: (reply) => writeTranscription(reply, settings),
+  };
+}
+
+function readSound(files: readonly UploadedFile[], receipt: Receipt): MediaPart {
+  const [file, another] = files.filter(({ field }) => field === 'file');
+  if (file === undefined) throw missingField('file');
+  if (another !== undefined) {
+    throw invalidRequest('file', 'file may hold one recording only; send each by itself.');
+  }
+  for (const { field } of files) {
+    if (field !== 'file') receipt.add('dropped', field, told`A transcription has no such file.`);
+  }
+  if (file.bytes.length === 0) throw invalidRequest('file', 'file is empty.');
+  if (file.bytes.length > MAX_RECORDING_BYTES) {
+    const message = 'file is larger than 25 MB; split the recording.';
+    throw clientError('too-large', message, { field: 'file' });
+  }
+  const base64 = file.bytes.toString('base64');
+  const mediaType = soundTypeOf(file, base64);
+  return { kind: 'media', modality: 'audio', mediaType, source: { kind: 'base64', base64 } };
+}
+
+/**
+ * The bytes tell most types, the ending of the name the others; the declared type comes last. A name
+ * with an ending that no sound has is refused whatever the bytes are, and so are bytes of a picture or
+ * a document whatever the name is.
+ */
+function soundTypeOf({ fileName, mediaType }: UploadedFile, base64: string): string {
+  const ending = /\.([a-z0-9]+)$/i.exec(fileName)?.[1]?.toLowerCase() ?? '';
+  const named = TYPES.get(ending);
+  const declared = spellMediaType(mediaType);
+  const sniffed = sniffMediaType(base64);
+  const isOther = sniffed !== undefined && !/^(?:audio|video)\//.test(sniffed);
+  if (!isOther && (named !== undefined || ending === '')) {
+    const told = [sniffed, named, declared].find((type) => type?.startsWith('audio/'));
+    if (told !== undefined) return told;
+  }
+  const endings = [...TYPES.keys()].join(', ');
+  throw unsupported('file', `this type of file is not supported; send one of ${endings}.`);
+}
+
+/** One text or several; a form's empty field says nothing. */
+function readTexts(value: JsonValue | undefined, key: string): readonly string[] {
+  const texts = Array.isArray(value) ? value : [value ?? ''];
+  return texts.flatMap((text, index) => {
+    if (typeof text !== 'string') throw wrongType(`${key}[${index}]`, 'a string');
+    return text.trim() === '' ? [] : [text.trim()];
+  });
+}
+
+function readGranularities(value: JsonValue | undefined, format: AudioFormat): readonly string[] {
+  if (value === undefined || value === null) return [];
+  const words = (Array.isArray(value) ? value : [value]).map(String);
+  const unknown = words.find((word) => word !== 'word' && word !== 'segment');
+  if (unknown !== undefined) throw unknownWord('timestamp_granularities', ['word', 'segment']);
+  if (format === 'verbose_json') return words;
+  throw invalidRequest(
+    'timestamp_granularities',
+    'timestamp_granularities needs response_format to be verbose_json.',
+  );
+}
+
+function timed(key: 'text' | 'word'): JsonObject {
+  const properties = {
+    start: { type: 'number' },
+    end: { type: 'number' },
+    [key]: { type: 'string' },
+  };
+  return { type: 'array', items: { type: 'object', properties, required: ['start', 'end', key] } };
+}
+
+/** Times in seconds from the beginning of the recording. */
+export const SEGMENTS_SCHEMA: JsonObject = {
+  type: 'object',
+  properties: {
+    language: { type: 'string', description: 'Name of the spoken language, in English.' },
+    duration: { type: 'number', description: 'Length of the recording in seconds.' },
+    segments: timed('text'),
+    words: timed('word'),
+  },
+  required: ['language', 'duration', 'segments'],
+};
+
+function instructionOf({ task, hasWords }: AudioSettings, isTimed: boolean, body: Body): string {
+  const { prompt } = body;
+  /** What may be spoken. */
+  const languages = [
+    ...readTexts(body.language, 'language'),
+    ...readTexts(body.languages, 'languages'),
+  ];
+  /** Words that may occur, spelt as they are to be written. */
+  const keywords = readTexts(body.keywords, 'keywords');
+  const lines = [
+    task === 'translate'
+      ? 'Write down what is said in this recording, translated into English.'
+      : 'Write down what is said in this recording, word for word, in its own language.',
+    isTimed
+      ? 'Divide it into segments of a sentence or a few seconds, with their times in seconds.'
+      : 'Answer with these words alone, without comments, names of speakers or times.',
+  ];
+  if (hasWords) lines.push('Give the times of every single word too.');
+  if (languages.length === 1) lines.push(`The language is: ${languages[0]}`);
+  if (languages.length > 1) lines.push(`The language is one of these: ${languages.join(', ')}`);
+  if (keywords.length > 0) {
+    lines.push(`These words may occur, and are spelt like this: ${keywords.join(', ')}`);
+  }
+  if (prompt) {
+    lines.push(`What may help with names and spelling, not part of the recording: ${prompt}`);
+  }
+  return lines.join('\n');
+}
+
+/** @throws GatewayError for an unfinished one, and when the model gave no times for a timed form */
+function writeTranscription(reply: Reply, { task, format, hasWords }: AudioSettings): JsonObject {
+  const error = unfinishedError(reply.choices.map(({ end }) => end));
+  if (error !== undefined) throw error;
+  const blocks = reply.choices[0]?.blocks ?? [];
+  const text = blocks.map((block) => (block.kind === 'text' ? block.text : '')).join('');
+  switch (format) {
+    case 'json':
+      return { text, usage: writeUsage(reply.usage) };
+    case 'text':
+      return { text: `${text}\n` };
+    case 'srt':
+      return { text: writeSrt(readTimedText(text)) };
+    case 'vtt':
+      return { text: writeVtt(readTimedText(text)) };
+    case 'verbose_json':
+      return writeVerbose(readTimedText(text), { task, hasWords });
+    default:
+      return format satisfies never;
+  }
+}
+
+/** Figures the model does not give are neutral, not invented. */
+function writeVerbose(
+  timed: TimedText,
+  { task, hasWords }: Pick<AudioSettings, 'task' | 'hasWords'>,
+): JsonObject {
+  return {
+    task,
+    language: timed.language,
+    duration: timed.duration,
+    text: plainText(timed),
+    segments: timed.segments.map(({ start, end, text }, id) => ({
+      id,
+      seek: 0,
+      start,
+      end,
+      text,
+      tokens: [],
+      temperature: 0,
+      avg_logprob: 0,
+      compression_ratio: 1,
+      no_speech_prob: 0,
+    })),
+    ...(hasWords
+      ? { words: timed.words.map(({ start, end, text }) => ({ word: text, start, end })) }
+      : {}),
+  };
+}
+
+function createTranscriptionWriter(): StreamWriter {
+  let whole = '';
+  let usage: Usage = NO_USAGE;
+  const frame = (type: string, fields: JsonObject): string =>
+    eventFrame(type, JSON.stringify({ type, ...fields }));
+  const fail = (error: GatewayError): string => frame('error', writeErrorBody(error));
+  const write = (event: CanonicalEvent): string => {
+    switch (event.kind) {
+      case 'start':
+        usage = event.usage ?? usage;
+        return '';
+      case 'usage':
+        usage = event.usage;
+        return '';
+      case 'block-delta': {
+        if (event.delta.kind !== 'text' || event.delta.text === '') return '';
+        whole += event.delta.text;
+        return frame('transcript.text.delta', { delta: event.delta.text });
+      }
+      case 'finish': {
+        const error = unfinishedError(event.choices);
+        if (error !== undefined) return fail(error);
+        return frame('transcript.text.done', { text: whole, usage: writeUsage(usage) });
+      }
+      case 'error':
+        return fail(event.error);
+      case 'block-start':
+      case 'block-end':
+      case 'grounding':
+        return '';
+      default:
+        return event satisfies never;
+    }
+  };
+  return { ...STREAM, write };
+}
+
+function writeUsage(usage: Usage): JsonObject {
+  const input = inputTokens(usage);
+  const audio = usage.media?.audio;
+  const details =
+    audio === undefined
+      ? {}
+      : { input_token_details: { audio_tokens: audio, text_tokens: Math.max(0, input - audio) } };
+  return {
+    type: 'tokens',
+    input_tokens: input,
+    ...details,
+    output_tokens: outputTokens(usage),
+    total_tokens: totalTokens(usage),
+  };
+}
+
+const FENCE = '```';
+
+interface TimedText {
+  readonly language: string;
+  /** Seconds. */
+  readonly duration: number;
+  readonly segments: readonly TimedPiece[];
+  readonly words: readonly TimedPiece[];
+}
+
+interface TimedPiece {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** @throws GatewayError when the model's answer is not the JSON it was asked for */
+function readTimedText(text: string): TimedText {
+  let value: JsonValue = null;
+  try {
+    value = parseJson(withoutFence(text.trim()));
+  } catch {
+    // No JSON is no object either.
+  }
+  if (!isJsonObject(value)) {
+    throw new GatewayError({
+      kind: 'upstream-unavailable',
+      source: 'upstream',
+      message:
+        'The model gave no times with its transcription; ask for json or text, or try again.',
+    });
+  }
+  const segments = readPieces(value.segments, 'text');
+  const last = segments.at(-1)?.end ?? 0;
+  return {
+    language: typeof value.language === 'string' ? value.language.toLowerCase() : 'unknown',
+    duration: Math.max(readNumber(value.duration) ?? 0, last),
+    segments,
+    words: readPieces(value.words, 'word'),
+  };
+}
+
+function plainText({ segments }: TimedText): string {
+  return segments
+    .map(({ text }) => text.trim())
+    .filter((text) => text !== '')
+    .join(' ');
+}
+
+/** SubRip: numbered blocks, a comma before the milliseconds. */
+function writeSrt({ segments }: TimedText): string {
+  return segments
+    .map(({ start, end, text }, index) => {
+      const times = `${timeOf(start, ',')} --> ${timeOf(end, ',')}`;
+      return `${index + 1}\n${times}\n${cueText(text)}\n\n`;
+    })
+    .join('');
+}
+
+/** WebVTT (W3C): a header, a point before the milliseconds. */
+function writeVtt({ segments }: TimedText): string {
+  const cues = segments.map(({ start, end, text }) => {
+    const escaped = cueText(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+    return `${timeOf(start, '.')} --> ${timeOf(end, '.')}\n${escaped}\n\n`;
+  });
+  return `WEBVTT\n\n${cues.join('')}`;
+}
+
+/** An empty line would end the cue. */
+function cueText(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '').join('\n');
+}
+
+function timeOf(seconds: number, point: string): string {
+  const total = Math.round(seconds * 1000);
+  const pad = (value: number, width = 2): string => String(value).padStart(width, '0');
+  const [hours, minutes] = [Math.floor(total / 3_600_000), Math.floor(total / 60_000) % 60];
+  const rest = Math.floor(total / 1000) % 60;
+  return `${pad(hours)}:${pad(minutes)}:${pad(rest)}${point}${pad(total % 1000, 3)}`;
+}
+
+function readPieces(value: JsonValue | undefined, key: 'text' | 'word'): readonly TimedPiece[] {
+  const pieces = Array.isArray(value) ? value.filter(isJsonObject) : [];
+  return pieces.flatMap((piece) => {
+    const start = readNumber(piece.start);
+    const end = readNumber(piece.end);
+    const text = piece[key];
+    if (start === undefined || end === undefined || typeof text !== 'string') return [];
+    return [{ start: Math.max(0, start), end: Math.max(start, end), text }];
+  });
+}
+
+/** What models put around JSON. */
+function withoutFence(text: string): string {
+  const begun = text.startsWith(FENCE) ? text.slice(FENCE.length).replace(/^json/, '') : text;
+  return begun.endsWith(FENCE) ? begun.slice(0, -FENCE.length) : begun;
+}
+
+/**
+ * This surface has no word for an answer that ends early: a part of the words would pass for all of
+ * them. Undefined for a whole transcription.
+ */
+function unfinishedError(ends: readonly ChoiceEnd[]): GatewayError | undefined {
+  for (const end of ends) {
+    switch (end.reason) {
+      case 'safety':
+      case 'prompt-blocked': {
+        const message =
+          blockMessage(end)?.text ?? 'The model refused to write this recording down.';
+        return rejected('file', message, 'content-policy');
+      }
+      case 'max-tokens': {
+        const more = 'there is more to write down than one answer holds; split the recording.';
+        return rejected('file', `file: ${more}`);
+      }
+      case 'stop':
+      case 'stop-sequence':
+      case 'tool-calls':
+        break;
+      default:
+        end.reason satisfies never;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,367 @@
+// The image routes of the OpenAI-style protocol: what they read and answer (`openai` resources/images.d.ts).
+
+import { type GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { CanonicalEvent } from '../canonical/event.ts';
+import { fold, type Reply } from '../canonical/fold.ts';
+import {
+  modalityOf,
+  readImageOptions,
+  sniffMediaType,
+  spellMediaType,
+} from '../canonical/media.ts';
+import { plainModelName } from '../canonical/model.ts';
+import type { Receipt } from '../canonical/receipt.ts';
+import type { MediaPart, Part } from '../canonical/request.ts';
+import { blockMessage } from '../canonical/text-forms.ts';
+import { inputTokens, outputTokens, totalTokens, type Usage } from '../canonical/usage.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../lib/json.ts';
+import { told } from '../lib/localized-message.ts';
+import {
+  ANYTHING,
+  BOOLEAN,
+  FILLED,
+  needed,
+  numberIn,
+  objectOf,
+  openObjectOf,
+  STRING,
+  type ValueOf,
+  wordOf,
+} from '../protocols/body-schema.ts';
+import { STREAM } from '../protocols/chat/answer-parts.ts';
+import { writeImageErrorBody } from '../protocols/chat/errors.ts';
+import { readMedia } from '../protocols/chat/read-messages.ts';
+import {
+  askingOf,
+  check,
+  each,
+  missingField,
+  noteUnread,
+  unknownWord,
+  unsupported,
+  wrongType,
+} from '../protocols/chat/schema.ts';
+import type {
+  GenerateCall,
+  ReplyContext,
+  RouteInput,
+  StreamWriter,
+  UploadedFile,
+} from '../protocols/protocol.ts';
+import { eventFrame } from '../stream/sse.ts';
+import { askOnce, readFormFields, rejected } from './requests.ts';
+
+/** What a request settles about the form of its answer. */
+interface ImageSettings {
+  readonly kind: 'generation' | 'edit';
+  readonly form: 'b64_json' | 'url';
+  /** Fields the answer repeats. */
+  readonly echo: JsonObject;
+  /** How many unfinished images a stream shows at most, of each image. */
+  readonly drafts: number;
+}
+
+const BODY = objectOf(
+  {
+    ...each(['model', 'prompt', 'size', 'quality', 'imageSize'], STRING),
+    response_format: wordOf(['b64_json', 'url'] as const),
+    ...each(['image', 'images', 'mask'], ANYTHING),
+    user: STRING,
+    stream: BOOLEAN,
+    n: numberIn({ min: 1, max: 10, integer: true }),
+    // Source: `openai` resources/images.d.ts.
+    partial_images: numberIn({ min: 0, max: 3, integer: true }),
+  },
+  ['safety_identifier', 'moderation'],
+);
+type Body = ValueOf<typeof BODY>;
+
+/** What the official clients take for granted when they name no model; routed like any other name. */
+const DEFAULT_MODEL = 'gpt-image-1';
+
+/** `POST /v1/images/generations`. @throws GatewayError 400 naming the field */
+export function readGenerationCall({ body, receipt }: RouteInput): GenerateCall {
+  return readCall(body, 'generation', { pictures: [], receipt });
+}
+
+const MAX_PICTURES = 16;
+const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'images', 'mask']);
+const MASK_WORDS =
+  'The last picture is a mask for the first one: change the first picture only where the mask is ' +
+  'transparent, and keep everything else as it is.';
+
+/** `POST /v1/images/edits`, as a form or as JSON with pictures by address. @throws GatewayError 400 */
+export function readEditCall({ body: sent, files = [], receipt }: RouteInput): GenerateCall {
+  // A form's empty field says nothing, but for the prompt, which has to be there.
+  const said = Object.entries(sent).filter(([key, value]) => value !== '' || key === 'prompt');
+  const body = Object.fromEntries(said);
+  const pictures = readPictures({ body, files }, ['image', 'images']);
+  if (pictures.length > MAX_PICTURES) {
+    throw invalidRequest('image', `image may hold at most ${MAX_PICTURES} pictures.`);
+  }
+  if (pictures.length === 0) throw missingField('image');
+  const [mask, another] = readPictures({ body, files }, ['mask']);
+  if (another !== undefined) throw invalidRequest('mask', 'mask may hold one picture only.');
+  for (const field of new Set(files.map((file) => file.field))) {
+    if (FILE_FIELDS.has(field)) continue;
+    receipt.add('dropped', field, told`An edit has no file called ${field}.`);
+  }
+  const parts: Part[] = [...pictures];
+  if (mask !== undefined) {
+    receipt.add('approximated', 'mask', told`The mask is shown to the model with an instruction.`);
+    parts.push(mask, { kind: 'text', text: MASK_WORDS });
+  }
+  return readCall(body, 'edit', { pictures: parts, receipt });
+}
+
+/** @throws GatewayError 400 always: no upstream varies a picture without being told how */
+export function refuseVariations(): never {
+  throw invalidRequest(
+    'image',
+    'Variations without a prompt are not available; send the picture to /v1/images/edits with a ' +
+      'prompt that says what to change.',
+    'unsupported',
+  );
+}
+
+/** Several images are several calls: the models that draw give one at a time. */
+function readCall(
+  sent: JsonObject,
+  kind: ImageSettings['kind'],
+  { pictures, receipt }: { readonly pictures: readonly Part[]; readonly receipt: Receipt },
+): GenerateCall {
+  const { value: body, unknown = [] } = check(readFormFields(sent, BODY), BODY, '');
+  const { prompt } = body;
+  if (prompt === undefined || prompt === null) throw missingField('prompt');
+  if (prompt.trim() === '') throw invalidRequest('prompt', 'prompt is empty; say what to draw.');
+  const count = readNumber(body.n) ?? 1;
+  const stream = body.stream ?? false;
+  const asked = readNumber(body.partial_images) ?? 0;
+  const drafts = stream ? asked : 0;
+  if (asked > drafts) {
+    receipt.add('dropped', 'partial_images', told`Unfinished images are shown in streams only.`);
+  }
+  const form = body.response_format ?? 'b64_json';
+  if (stream && form === 'url') {
+    receipt.add('dropped', 'response_format', told`Streams carry images in base64.`);
+  }
+  const request = askOnce([...pictures, { kind: 'text', text: prompt }], {
+    reasoning: { amount: { kind: 'unset' } },
+    outputModalities: ['text', 'image'],
+    image: readImageOptions(body, { receipt, unknownWord }),
+    imageDrafts: drafts,
+    clientNames: { messages: 'prompt', size: (body.size ?? null) === null ? 'quality' : 'size' },
+  });
+  noteUnread(askingOf(unknown, sent), { path: '', receipt });
+  const settings: ImageSettings = { kind, form, echo: echoOf(body), drafts };
+  const requests = Array.from({ length: count }, () => request);
+  return {
+    protocol: 'chat',
+    model: plainModelName(body.model ?? '') || DEFAULT_MODEL,
+    stream,
+    bodySession: body.user ?? undefined,
+    request,
+    fanOut:
+      count === 1
+        ? undefined
+        : { requests, takesPartial: true, isStreamedApart: true, check: requireDrawing },
+    createStreamWriter: (context) => createImageWriter(context, settings),
+    writeReply(reply, { createdAt }) {
+      const drawings = requireDrawing(reply);
+      return {
+        created: createdAt,
+        data: drawings.map(({ mediaType, base64 }) =>
+          form === 'url' ? { url: `data:${mediaType};base64,${base64}` } : { b64_json: base64 },
+        ),
+        ...settings.echo,
+        output_format: formatOf(drawings[0]),
+        usage: writeUsage(reply.usage, settings),
+      };
+    },
+  };
+}
+
+/** Words for a quality that only requests know, as answers say them (`openai` images.d.ts, `ImagesResponse`). */
+const ANSWERED_QUALITIES: ReadonlyMap<string, string> = new Map([
+  ['standard', 'low'],
+  ['hd', 'max'],
+]);
+
+/** What was left to the model is left out: whole answers have no word for it. */
+function echoOf(body: Body): JsonObject {
+  const echo: JsonObject = {};
+  for (const key of ['size', 'quality'] as const) {
+    const value = body[key];
+    if (!value || value === 'auto') continue;
+    echo[key] = key === 'quality' ? (ANSWERED_QUALITIES.get(value) ?? value) : value;
+  }
+  return echo;
+}
+
+/** The pictures of these fields: first the uploaded ones, then those by address. @throws GatewayError 400 */
+function readPictures(
+  { body, files = [] }: Pick<RouteInput, 'body' | 'files'>,
+  keys: readonly string[],
+): readonly MediaPart[] {
+  const uploaded = files.filter(({ field }) => keys.includes(field)).map((file) => readFile(file));
+  const addressed = keys.flatMap((key) => {
+    const value = body[key] ?? '';
+    if (Array.isArray(value)) return value.map((item, at) => readAddressed(item, `${key}[${at}]`));
+    return value === '' ? [] : [readAddressed(value, key)];
+  });
+  return [...uploaded, ...addressed];
+}
+
+/** Clients declare any type at all, so that the declared one counts only where the bytes say nothing. */
+function readFile({ field, mediaType: declared, bytes }: UploadedFile): MediaPart {
+  if (bytes.length === 0) throw invalidRequest(field, `${field}: the file is empty.`);
+  const base64 = bytes.toString('base64');
+  const mediaType = sniffMediaType(base64) ?? spellMediaType(declared);
+  if (modalityOf(mediaType) !== 'image') throw noPicture(field, mediaType);
+  return { kind: 'media', modality: 'image', mediaType, source: { kind: 'base64', base64 } };
+}
+
+const ADDRESSED = openObjectOf({ image_url: needed(FILLED) });
+
+/** `{image_url}`, an address or data URI alone, or bare base64. */
+function readAddressed(value: JsonValue, path: string): MediaPart {
+  if (isJsonObject(value) && (value.file_id ?? null) !== null) {
+    throw unsupported(`${path}.file_id`, 'the gateway stores no files; send the picture itself.');
+  }
+  const urlPath = isJsonObject(value) ? `${path}.image_url` : path;
+  const url = isJsonObject(value) ? check(value, ADDRESSED, path).value.image_url : value;
+  if (typeof url !== 'string') {
+    throw wrongType(path, 'a picture as a file, an address or a data URI');
+  }
+  const { mediaType, source } = readMedia(url, urlPath);
+  if (mediaType !== undefined && modalityOf(mediaType) !== 'image') {
+    throw noPicture(urlPath, mediaType);
+  }
+  return { kind: 'media', modality: 'image', mediaType, source };
+}
+
+function noPicture(path: string, mediaType: string): Error {
+  const text = `a file of type "${mediaType}" is not a picture; send png, jpeg, webp, gif or heic.`;
+  return unsupported(path, text);
+}
+
+interface Drawing {
+  readonly mediaType: string;
+  readonly base64: string;
+}
+
+/** @throws GatewayError when the model drew nothing, saying what it said instead */
+function requireDrawing(reply: Reply): readonly [Drawing, ...Drawing[]] {
+  const [first, ...rest] = drawingsOf(reply);
+  if (first === undefined) throw nothingDrawn(reply);
+  return [first, ...rest];
+}
+
+/**
+ * Unfinished images as they come, as many of each image as were asked for; one `completed` event an
+ * image when all are there.
+ */
+function createImageWriter({ createdAt }: ReplyContext, settings: ImageSettings): StreamWriter {
+  const events: CanonicalEvent[] = [];
+  /** Unfinished images shown so far, by choice. */
+  const shown = new Map<number, number>();
+  /** Both kinds of event carry the same facts (`ImageGenCompletedEvent`, `ImageGenPartialImageEvent`). */
+  const frame = (
+    what: 'partial_image' | 'completed',
+    drawing: Drawing,
+    rest: JsonObject,
+  ): string => {
+    const type = `${settings.kind === 'edit' ? 'image_edit' : 'image_generation'}.${what}`;
+    const fields = {
+      type,
+      b64_json: drawing.base64,
+      created_at: createdAt,
+      background: 'auto',
+      quality: 'auto',
+      size: 'auto',
+      ...settings.echo,
+      output_format: formatOf(drawing),
+      ...rest,
+    };
+    return eventFrame(type, JSON.stringify(fields));
+  };
+  const showDraft = (drawing: Drawing, choice: number): string => {
+    const index = shown.get(choice) ?? 0;
+    if (index >= settings.drafts) return '';
+    shown.set(choice, index + 1);
+    return frame('partial_image', drawing, { partial_image_index: index });
+  };
+  const finish = (): string => {
+    const reply = fold(events);
+    const drawings = drawingsOf(reply);
+    if (drawings.length === 0) return writeFailure(nothingDrawn(reply));
+    const usage = writeUsage(reply.usage, settings);
+    return drawings.map((drawing) => frame('completed', drawing, { usage })).join('');
+  };
+  const write = (event: CanonicalEvent): string => {
+    if (event.kind === 'error') return writeFailure(event.error);
+    const block = event.kind === 'block-start' ? event.block : undefined;
+    if (event.kind !== 'block-start' || block?.kind !== 'media' || block.isDraft !== true) {
+      events.push(event);
+      return event.kind === 'finish' ? finish() : '';
+    }
+    // Its place in the answer is kept, its bytes are not.
+    events.push({ ...event, block: { ...block, base64: '' } });
+    return showDraft(block, event.choice);
+  };
+  return { ...STREAM, write };
+}
+
+function writeFailure(error: GatewayError): string {
+  return eventFrame('error', JSON.stringify({ type: 'error', ...writeImageErrorBody(error) }));
+}
+
+function drawingsOf(reply: Reply): readonly Drawing[] {
+  return reply.choices.flatMap(({ blocks }) =>
+    blocks.flatMap((block) =>
+      block.kind === 'media' && block.isDraft !== true && block.mediaType.startsWith('image/')
+        ? [{ mediaType: block.mediaType, base64: block.base64 }]
+        : [],
+    ),
+  );
+}
+
+function formatOf({ mediaType }: Drawing): string {
+  return mediaType.slice('image/'.length);
+}
+
+/** What part of the input was text is known where there was nothing else, or where the upstream says. */
+function writeUsage(usage: Usage, { kind }: ImageSettings): JsonObject {
+  const input = inputTokens(usage);
+  const image = kind === 'generation' ? 0 : usage.media?.image;
+  return {
+    input_tokens: input,
+    output_tokens: outputTokens(usage),
+    total_tokens: totalTokens(usage),
+    ...(image === undefined
+      ? {}
+      : {
+          input_tokens_details: { text_tokens: Math.max(0, input - image), image_tokens: image },
+        }),
+  };
+}
+
+const MAX_QUOTED = 300;
+
+function nothingDrawn({ choices }: Reply): GatewayError {
+  const refused = choices.find(
+    ({ end }) => end.reason === 'safety' || end.reason === 'prompt-blocked',
+  );
+  if (refused !== undefined) {
+    const because = blockMessage(refused.end);
+    const told = because === undefined ? '' : ` ${because.text}`;
+    const message = `The model refused to draw this; change the prompt.${told}`;
+    return rejected('prompt', message, 'content-policy');
+  }
+  const words = choices
+    .flatMap(({ blocks }) => blocks.flatMap((block) => (block.kind === 'text' ? block.text : [])))
+    .join(' ')
+    .trim();
+  const said = words === '' ? '' : ` It said: ${words.slice(0, MAX_QUOTED)}`;
+  return rejected('prompt', `The model answered without an image.${said}`);
+}
