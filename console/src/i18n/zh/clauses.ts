@@ -23,6 +23,9 @@ export const clauses: SentenceTexts = {
   'is needed while the external provider is enabled': '启用外部提供方时必须填写',
   'is no setting; there are {}': '不是设置项；现有 {1}',
   'is set by the sign-in itself': '由登录过程自行设置',
+  'is the external provider of the settings: change proxy.extprov':
+    '是设置中的外部提供方：请更改 proxy.extprov',
+  'is the id of the external provider; choose another': '是外部提供方的编号；请选择其他编号',
   'its credential cannot be opened: sign in or give the key again':
     '凭据无法打开：请重新登录或重新填写密钥',
   'its credential is gone: sign in or give the key again': '凭据已丢失：请重新登录或重新填写密钥',
@@ -174,4 +177,8 @@ export const clauses: SentenceTexts = {
     '是占位符而不是密钥：请填写上游给您的密钥',
   'is a key or the password of this gateway, not a key of an upstream: put the key that the upstream gave you':
     '是本网关的密钥或密码，不是上游的密钥：请填写上游给您的密钥',
+  'The external provider is enabled, but serves nothing: set {}.':
+    '外部提供方已启用，但不提供任何服务：请设置 {1}。',
+  'UPSTREAM_PROFILE={} needs an address: set UPSTREAM_BASE_URL.':
+    'UPSTREAM_PROFILE={1} 需要地址：请设置 UPSTREAM_BASE_URL。',
 };
