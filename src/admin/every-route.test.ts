@@ -101,7 +101,7 @@ test('errors have one shape and are never cached, also for paths that do not exi
     expect([path, status]).toEqual([path, 404]);
     expect(body.error).toEqual({
       code: 'not-found',
-      message: expect.objectContaining({ params: [], text: expect.any(String) }),
+      message: expect.objectContaining({ code: expect.any(String), text: expect.any(String) }),
     });
     expect(headers.get('cache-control')).toBe('no-store');
   }
