@@ -15,6 +15,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'isthmus',
+          setupFiles: ['test/support/equal-messages.ts'],
           include: ['{src,packages}/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'test/browser/**', ...slow],
           // Vitest would leave one of two cores to itself, which needs little of it.

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
+import { asSentence } from '../lib/localized-message.ts';
 import { type AccessEntry, createAccessLog } from './access-log.ts';
 
 const OPTIONS = {
@@ -11,7 +12,7 @@ const OPTIONS = {
 function entryOf(path: string): Omit<AccessEntry, 'at'> {
   return {
     ...{ verdict: 'rejected', address: '192.0.2.1', method: 'GET', path },
-    ...{ keyId: undefined, reason: 'no' },
+    ...{ keyId: undefined, reason: asSentence('no') },
   };
 }
 

@@ -1,6 +1,7 @@
 // Records refused requests and console sign-ins: bounded, saved in batches.
 
 import type { Clock } from '../lib/clock.ts';
+import { changeTexts, messageSchema } from '../lib/localized-message.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 
@@ -35,7 +36,7 @@ export const ACCESS_ENTRY_SCHEMA = named('AccessEntry', {
   path: TEXT,
   /** Of the client key, where one was known. */
   keyId: optional(TEXT),
-  reason: { ...TEXT, description: 'What the client was told.' },
+  reason: messageSchema('What the client was told.'),
 });
 
 export type StoredAccessEntry = ValueOf<typeof ACCESS_ENTRY_SCHEMA>;
@@ -98,7 +99,12 @@ export function createAccessLog(options: AccessLogOptions) {
       // Cut last: the beginning of a credential would not be known for one.
       const clean = (text: string): string => redactor.text(text).slice(0, MAX_CHARACTERS);
       const { path, reason } = entry;
-      queue.add({ ...entry, path: clean(path), reason: clean(reason), at: clock.now() });
+      queue.add({
+        ...entry,
+        path: clean(path),
+        reason: changeTexts(reason, clean),
+        at: clock.now(),
+      });
     },
     async list(page: AccessPage): Promise<readonly StoredAccessEntry[]> {
       await queue.flush();

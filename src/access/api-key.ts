@@ -1,7 +1,7 @@
 // An API key with its limits, its secret, its blocked hours, and the store it needs.
 
 import { createHmac, randomBytes } from 'node:crypto';
-import { told } from '../lib/localized-message.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
 import {
   COUNT,
   named,
@@ -127,7 +127,7 @@ export function digestKeySecret(secret: string, digestKey: Buffer): string {
 const HOUR = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
 /** What is wrong with blocked hours, starting with its field; undefined when nothing is. */
-export function blockedHoursProblem({ from, to, timeZone }: BlockedHours): string | undefined {
+export function blockedHoursProblem({ from, to, timeZone }: BlockedHours): Sentence | undefined {
   if (!HOUR.test(from)) return told`curfew.from: must be a time such as 23:00`;
   if (!HOUR.test(to)) return told`curfew.to: must be a time such as 06:00`;
   if (from === to) return told`curfew.to: must be another time than curfew.from`;

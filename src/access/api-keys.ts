@@ -264,7 +264,7 @@ function createModelCheck({ allowedModels }: KeyLimits): (model: string) => bool
 /** @throws GatewayError invalid-request */
 function checkKey(key: ClientKey): ClientKey {
   const problem = key.curfew && blockedHoursProblem(key.curfew);
-  if (problem !== undefined) throw invalidRequest('curfew', `${problem}.`);
+  if (problem !== undefined) throw invalidRequest('curfew', told`${problem}.`);
   return key;
 }
 
@@ -304,9 +304,9 @@ function checkSize(key: ClientKey, { images }: CallCost): void {
   throw rejected(message);
 }
 
-function rejected(message: string): GatewayError {
+function rejected(message: Sentence): GatewayError {
   const wayOut = told`Ask whoever gave you the key.`;
-  return clientError('forbidden', `${message} ${wayOut}`, { reason: 'key-rejected' });
+  return clientError('forbidden', told`${message} ${wayOut}`, { reason: 'key-rejected' });
 }
 
 function limitReached(key: ClientKey, refusal: MeterRefusal, { images }: CallCost): GatewayError {

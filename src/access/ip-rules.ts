@@ -5,7 +5,7 @@ import { clientError, type GatewayError, invalidRequest } from '../canonical/err
 import type { Clock } from '../lib/clock.ts';
 import { createMutex } from '../lib/concurrency.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
-import { told } from '../lib/localized-message.ts';
+import { onField, told } from '../lib/localized-message.ts';
 import { type IpAddress, type IpRange, readIpAddress, readIpRange, widthOf } from '../lib/net.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
@@ -83,7 +83,7 @@ export class AddressFilter {
     this.#options = options;
     for (const rule of rules) {
       const reading = readIpRange(rule.range);
-      if (typeof reading === 'object') this.#entries.set(rule.id, { rule, range: reading.range });
+      if ('range' in reading) this.#entries.set(rule.id, { rule, range: reading.range });
       else log?.warn({ rule: rule.id }, 'A stored address rule is damaged and not used.');
     }
     this.#index = createRuleIndex(this.#entries.values());
@@ -275,8 +275,8 @@ function coveringRules(index: RuleIndex, address: string): readonly AddressRule[
 
 function readRange(text: string): { readonly text: string; readonly range: IpRange } {
   const reading = readIpRange(text);
-  if (typeof reading === 'object') return reading;
-  throw invalidRequest('range', `range: ${reading}.`);
+  if ('range' in reading) return reading;
+  throw invalidRequest('range', onField('range', reading));
 }
 
 interface RuleHits {

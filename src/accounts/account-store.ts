@@ -1,8 +1,7 @@
 // What the accounts ask of durable storage; every store fulfils the contract suite in test/contracts.
 
-import type { Sentence } from '../lib/localized-message.ts';
+import { type Sentence, SpokenError } from '../lib/localized-message.ts';
 import type { AccountRecord, Credential, QuotaReading, VersionedCredential } from './account.ts';
-
 import type { AccountHealth } from './health.ts';
 
 /**
@@ -75,11 +74,11 @@ export interface AccountRecordChange {
  */
 export type StoreFault = 'conflict' | 'stale' | 'missing' | 'unreadable' | 'unavailable';
 
-export class StoreError extends Error {
+export class StoreError extends SpokenError {
   readonly fault: StoreFault;
 
   constructor(fault: StoreFault, message: Sentence, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(message, cause);
     this.name = 'StoreError';
     this.fault = fault;
   }

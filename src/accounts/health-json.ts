@@ -1,7 +1,7 @@
 // An account's health as JSON, for storage: written whole, read tolerantly.
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { told } from '../lib/localized-message.ts';
+import { readSentence, type Sentence, told, writeSentence } from '../lib/localized-message.ts';
 import {
   type AccountHealth,
   type AccountStatus,
@@ -28,12 +28,18 @@ const NUMBERS = [
 /** Models are pairs, as their names are the client's and may be any text. */
 export function writeHealth({ status, models, ...numbers }: AccountHealth): JsonObject {
   const probeAt = status.kind === 'disabled' ? (status.probeAt ?? null) : null;
-  const detail = status.kind === 'active' ? null : (status.detail ?? null);
+  const detail = status.kind === 'active' ? null : writeDetail(status.detail);
   return {
     status: { ...status, detail, probeAt },
     ...numbers,
     models: [...models].map(([id, model]) => [id, { ...model, figure: model.figure ?? null }]),
   };
+}
+
+/** A text from elsewhere as text, so that an earlier version reads it too. */
+function writeDetail(detail: string | Sentence | undefined): JsonValue {
+  if (detail === undefined) return null;
+  return typeof detail === 'string' ? detail : writeSentence(detail);
 }
 
 /**
@@ -52,7 +58,8 @@ export function readHealth(value: JsonValue): AccountHealth {
 function readStatus(value: JsonValue | undefined): AccountStatus {
   const stored = isJsonObject(value) ? value : {};
   const since = readTime(stored.since);
-  const detail = typeof stored.detail === 'string' ? { detail: stored.detail } : {};
+  const read = readSentence(stored.detail ?? null);
+  const detail = read === undefined ? {} : { detail: read };
   switch (stored.kind) {
     case 'active':
       return { kind: 'active' };

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { UpstreamFailureKind } from '../canonical/error.ts';
 import { parseJson } from '../lib/json.ts';
+import { textOf } from '../lib/localized-message.ts';
 import { type AccountHealth, HEALTHY, type HealthEvent, nextHealth } from './health.ts';
 import { readHealth, writeHealth } from './health-json.ts';
 
@@ -108,7 +109,7 @@ function checkBounds(health: AccountHealth, now: number): void {
     expect(one.since).toBeLessThanOrEqual(now);
   }
   const { status } = health;
-  if (status.kind !== 'active') expect((status.detail ?? '').length).toBeLessThanOrEqual(200);
+  if (status.kind !== 'active') expect(textOf(status.detail ?? '').length).toBeLessThanOrEqual(200);
 }
 
 /** Nobody is disabled by accident, and only a person or a sign-in ends it. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { UpstreamFailure } from '../canonical/error.ts';
+import { textOf } from '../lib/localized-message.ts';
 import { type AccountHealth, HEALTHY, type HealthEvent, nextHealth } from './health.ts';
 
 const NOW = 1_000_000_000;
@@ -113,7 +114,7 @@ test('what the upstream said of a refused account is kept, in one line of at mos
   const detail = `Terms\nviolated. ${'x'.repeat(500)}`;
   const { status } = after([{ kind: 'forbidden', status: 403, detail }]);
   expect(status).toMatchObject({ kind: 'disabled', reason: 'forbidden', since: NOW });
-  const kept = status.kind === 'disabled' ? (status.detail ?? '') : '';
+  const kept = status.kind === 'disabled' ? textOf(status.detail ?? '') : '';
   expect(kept.startsWith('Terms violated. xxx')).toBe(true);
   expect(kept).toHaveLength(200);
 });

@@ -1,6 +1,7 @@
 // The health of one account: a pure state machine over its attempts, its quota figures and what a person does.
 
 import type { UpstreamFailure } from '../canonical/error.ts';
+import { changeTexts, type Sentence, textOf } from '../lib/localized-message.ts';
 
 /** Plain JSON; times are milliseconds since the epoch. */
 export interface ModelHealth {
@@ -151,15 +152,17 @@ export type AccountStatus =
       readonly since: number;
       /** `invalid-key`: when it is tried again by itself. */
       readonly probeAt?: number | undefined;
-      readonly detail?: string | undefined;
+      readonly detail?: string | Sentence | undefined;
     }
   /** The upstream wants the account verified; ends by itself. */
   | {
       readonly kind: 'blocked';
       readonly until: number;
       readonly since: number;
-      readonly detail?: string | undefined;
+      readonly detail?: string | Sentence | undefined;
     };
+
+type OutStatus = Exclude<AccountStatus, { readonly kind: 'active' }>;
 
 /**
  * `invalid-grant`: its refresh token was revoked; `invalid-key`: its API key is refused; `standing-by`:
@@ -228,7 +231,7 @@ export type HealthEvent =
   | { readonly kind: 'reauthenticated' }
   /** The verification the upstream asked for is done. */
   | { readonly kind: 'verified' }
-  | { readonly kind: 'disable'; readonly detail?: string | undefined }
+  | { readonly kind: 'disable'; readonly detail?: string | Sentence | undefined }
   /** Rests while other accounts serve, until it is enabled. */
   | { readonly kind: 'stand-by' }
   | { readonly kind: 'enable' }
@@ -434,7 +437,7 @@ function afterRevocation(
   health: AccountHealth,
   startedAt: number,
   now: number,
-  detail: string | undefined,
+  detail: string | Sentence | undefined,
 ): AccountHealth {
   const { revocations, revokedAt } = health;
   const stepMs = REVOCATION_STEPS_MS[revocations];
@@ -471,13 +474,17 @@ function disabled(
   health: AccountHealth,
   reason: DisabledReason,
   now: number,
-  detail?: string,
+  detail?: string | Sentence,
 ): AccountHealth {
   if (health.status.kind === 'disabled' && reason !== 'manual') return health;
   return { ...health, status: { kind: 'disabled', reason, since: now, ...detailOf(detail) } };
 }
 
-function blocked(health: AccountHealth, now: number, detail: string | undefined): AccountHealth {
+function blocked(
+  health: AccountHealth,
+  now: number,
+  detail: string | Sentence | undefined,
+): AccountHealth {
   if (health.status.kind === 'disabled') return health;
   const until = now + 10 * MINUTE;
   return { ...health, status: { kind: 'blocked', until, since: now, ...detailOf(detail) } };
@@ -488,11 +495,16 @@ function out(health: AccountHealth, until: number): AccountHealth {
 }
 
 /** One line of at most 200 characters. */
-function detailOf(detail: string | undefined): { readonly detail?: string } {
-  const line = detail?.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
-  if (line === undefined || line === '') return {};
+function detailOf(detail: string | Sentence | undefined): Pick<OutStatus, 'detail'> {
+  if (detail === undefined) return {};
+  const short = typeof detail === 'string' ? shorten(detail) : changeTexts(detail, shorten);
+  return textOf(short) === '' ? {} : { detail: short };
+}
+
+function shorten(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   const short = line.length > MAX_DETAIL_LENGTH ? `${line.slice(0, MAX_DETAIL_LENGTH - 1)}…` : line;
-  return { detail: short.toWellFormed() };
+  return short.toWellFormed();
 }
 
 function withoutCooldown(health: AccountHealth, model: string | undefined): AccountHealth {
@@ -532,7 +544,7 @@ export interface Trial {
   readonly at: number;
   readonly durationMs: number;
   /** What came of it, for the operator alone. */
-  readonly message: string;
+  readonly message: Sentence;
 }
 
 /** In memory alone: after a restart each account is tried again. */

@@ -6,7 +6,7 @@ import { StoreError } from '../accounts/account-store.ts';
 import type { Trial } from '../accounts/health.ts';
 import { invalidRequest } from '../canonical/error.ts';
 import { refusedKey } from '../config/upstreams.ts';
-import { told } from '../lib/localized-message.ts';
+import { onField, told } from '../lib/localized-message.ts';
 import { named, optionals } from '../lib/object-schema.ts';
 import type { ImportResult } from '../oauth/imports.ts';
 import type { AdminOptions, UpstreamDirectory } from './options.ts';
@@ -149,7 +149,10 @@ async function finishImport(
   const { outcome, accountId, reason = told`the import gave no answer` } = result ?? {};
   const field = SECRET_FIELDS[json.kind];
   if (accountId === undefined || outcome === 'failed') {
-    throw invalidRequest(field, `${field}: ${reason.replace(/\.$/, '')}.`);
+    throw invalidRequest(
+      field,
+      reason.text.endsWith('.') ? told`${field}: ${reason}` : onField(field, reason),
+    );
   }
   const { label, tier, priority, notes, project: projectId } = json;
   const change = { label, tier, priority, notes, projectId };
@@ -208,7 +211,7 @@ export function readUpstreamKey(
   const key = readSecret(text, 'key');
   // Placeholders need no list here: the upstream is asked before the key is stored.
   const reason = refusedKey(key, { ownKeys: ownKeys(), isPublic: false });
-  if (reason !== undefined) throw invalidRequest('key', `key: ${reason}.`);
+  if (reason !== undefined) throw invalidRequest('key', onField('key', reason));
   return key;
 }
 

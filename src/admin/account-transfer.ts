@@ -2,7 +2,7 @@
 
 import type { XStatic } from 'typebox/schema';
 import { invalidRequest } from '../canonical/error.ts';
-import { told } from '../lib/localized-message.ts';
+import { messageSchema, told } from '../lib/localized-message.ts';
 import { named, object, optional } from '../lib/object-schema.ts';
 import type { ImportResult } from '../oauth/imports.ts';
 import { requireReauthentication } from './access/session.ts';
@@ -10,7 +10,7 @@ import { readProxyUrl, readUpstream } from './account-input.ts';
 import { findAccount } from './accounts.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
-import { PROXY_URL } from './schemas.ts';
+import { orNull, PROXY_URL } from './schemas.ts';
 
 export const IMPORT_SCHEMA = named('AccountImport', {
   format: {
@@ -44,7 +44,7 @@ export const IMPORTED_SCHEMA = named('ImportedAccounts', {
       label: { type: ['string', 'null'] },
       outcome: { enum: ['added', 'updated', 'failed'] },
       accountId: { type: ['string', 'null'] },
-      reason: { type: ['string', 'null'], description: 'Why it failed, or what is worth knowing.' },
+      reason: orNull(messageSchema('Why it failed, or what is worth knowing.')),
     }),
   },
 });

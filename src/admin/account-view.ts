@@ -3,6 +3,7 @@
 import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';
 import type { AccountStatus, Trial } from '../accounts/health.ts';
+import { asSentence, type Sentence } from '../lib/localized-message.ts';
 import { compareCodePoints } from '../lib/names.ts';
 import { percentOf } from '../quota/protection.ts';
 import type { AccountFacts } from './options.ts';
@@ -55,7 +56,8 @@ function toCondition(
   const newer = trial !== undefined && trial.at >= requestedAt ? trial : undefined;
   const state = stateOf(now, share, newer);
   const failure = lastFailure?.failure;
-  const said = newer?.isGood === false ? newer.message : (failure?.detail ?? failure?.kind);
+  const last = writeDetail(failure?.detail ?? failure?.kind);
+  const said = newer?.isGood === false ? newer.message : last;
   return {
     state,
     attempts,
@@ -168,7 +170,7 @@ export function writeStatus(
         kind: 'disabled',
         reason: status.reason,
         since: writeOptionalTime(status.since),
-        detail: status.detail ?? null,
+        detail: writeDetail(status.detail),
         wayOut: wayOutOf(status.reason, account),
       };
     case 'blocked':
@@ -178,7 +180,7 @@ export function writeStatus(
         reason: 'verification',
         since: writeOptionalTime(status.since),
         until: writeTime(status.until),
-        detail: status.detail ?? null,
+        detail: writeDetail(status.detail),
         wayOut:
           'The upstream wants this account verified: sign in to it there and follow what it asks. ' +
           'It is tried again by itself when the time is over; enable it to try at once.',
@@ -248,4 +250,8 @@ function restOfAll(
   if (resting.length < own.length) return undefined;
   const [first] = resting.sort((left, right) => compareCodePoints(left.until, right.until));
   return first === undefined ? undefined : { ...first, model: null };
+}
+
+function writeDetail(detail: string | Sentence | undefined): Sentence | null {
+  return detail === undefined ? null : asSentence(detail);
 }

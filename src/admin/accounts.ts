@@ -3,7 +3,7 @@
 import { type Account, TIERS } from '../accounts/account.ts';
 import type { HealthEvent } from '../accounts/health.ts';
 import { clientError, GatewayError, gatewayError, invalidRequest } from '../canonical/error.ts';
-import { told } from '../lib/localized-message.ts';
+import { MESSAGE_SCHEMA, told } from '../lib/localized-message.ts';
 import { named, object, optional, partial } from '../lib/object-schema.ts';
 import { requireReauthentication } from './access/session.ts';
 import {
@@ -62,7 +62,7 @@ const REMOVE_QUERY = partial({
 
 export const REVOCATION_SCHEMA = named('Revocation', {
   revocation: { enum: ['revoked', 'not-possible', 'failed'] },
-  reason: optional({ type: 'string' }),
+  reason: optional(MESSAGE_SCHEMA),
 });
 
 const ONE_ACCOUNT = {

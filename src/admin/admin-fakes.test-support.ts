@@ -10,6 +10,7 @@ import { mergePatch } from '../config/file.ts';
 import type { SettingOverride, VariableOrigin } from '../config/origins.ts';
 import { ConfigError } from '../config/values.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { asSentence } from '../lib/localized-message.ts';
 import type { AccountTransfer, ImportResult } from '../oauth/imports.ts';
 import { Overloads } from '../pool/overload.ts';
 import type { BoundSession } from '../pool/sessions.ts';
@@ -232,7 +233,14 @@ function createFakeSignIns(book: AccountBook, fakes: Fakes): AdminOptions['signI
 function createFakeTransfer(book: AccountBook, fakes: Fakes): AccountTransfer {
   const add = async (upstreamId: string, text: string): Promise<readonly ImportResult[]> => {
     if (text.includes('refused')) {
-      return [{ index: 1, label: undefined, outcome: 'failed', reason: 'the provider refused it' }];
+      return [
+        {
+          index: 1,
+          label: undefined,
+          outcome: 'failed',
+          reason: asSentence('the provider refused it'),
+        },
+      ];
     }
     const label = `imported-${fakes.imported.length}@example.com`;
     const credential = { kind: 'oauth', refreshToken: SECRETS.refreshToken } as const;

@@ -1,10 +1,12 @@
 // `/api/models` and `/api/route`: the model list, and where a model name is routed.
 
+import { messageSchema } from '../lib/localized-message.ts';
 import { named, object, optional } from '../lib/object-schema.ts';
 import { ROUTE_STEP_KINDS, sayRouteStep } from '../routing/named-model.ts';
 import { sayUnserved } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
+import { orNull } from './schemas.ts';
 
 export const MODELS_SCHEMA = named('Models', {
   models: {
@@ -61,11 +63,11 @@ export const ROUTE_SCHEMA = named('Route', {
       text: { type: 'string', description: 'The step in words.' },
     }),
   },
-  error: {
-    type: ['string', 'null'],
-    description:
+  error: orNull(
+    messageSchema(
       'Why it goes nowhere or is not served now, with the name that may have been meant.',
-  },
+    ),
+  ),
   thinking: { type: ['string', 'null'] },
   effort: { type: ['string', 'null'] },
   webSearch: { type: 'boolean' },

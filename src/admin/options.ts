@@ -9,6 +9,7 @@ import type { LiveConfig } from '../config/live.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type { Sentence } from '../lib/localized-message.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { AccountTransfer } from '../oauth/imports.ts';
@@ -121,9 +122,9 @@ export interface GatewayFacts {
   /** What opens the console: a password of its own, the gateway key for want of one, or nothing is asked. */
   readonly consolePassword: 'own' | 'gateway-key' | 'none';
   /** What is wrong with the config file while older settings stay in force; no secrets. */
-  readonly configProblems: readonly string[];
+  readonly configProblems: readonly Sentence[];
   /** What was set but does nothing, a sentence each; no secrets. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Sentence[];
   /** False while everything is in memory, because the disk had no room at the start. */
   readonly isLasting: boolean;
 }

@@ -82,7 +82,10 @@ test('models are listed, and a name is explained', async () => {
   const known = await admin.call('GET', '/api/route?model=alpha-3-pro-image-16-9');
   expect(known.body).toMatchObject({ target: 'alpha-3-pro-image', image: { aspectRatio: '16:9' } });
   const unknown = await admin.call('GET', '/api/route?model=nobody-knows');
-  expect(unknown.body).toMatchObject({ target: null, error: expect.stringContaining('not known') });
+  expect(unknown.body).toMatchObject({
+    target: null,
+    error: { text: expect.stringContaining('not known') },
+  });
   expect((await admin.call('GET', '/api/route')).status).toBe(400);
 });
 

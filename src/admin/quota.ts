@@ -1,13 +1,14 @@
 // `/api/quota`: the quota left, by model family and by account.
 
 import type { XStatic } from 'typebox/schema';
+import { MESSAGE_SCHEMA } from '../lib/localized-message.ts';
 import { compareCodePoints } from '../lib/names.ts';
 import { named, object, partial } from '../lib/object-schema.ts';
 import { inOrder, type QuotaJson, writeQuotas } from './account-view.ts';
 import { findAccount } from './accounts.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute } from './route.ts';
-import { QUOTA_SCHEMA } from './schemas.ts';
+import { orNull, QUOTA_SCHEMA } from './schemas.ts';
 
 const FAMILY_SCHEMA = named('QuotaFamily', {
   family: { type: 'string', description: 'The first word of the model ids.' },
@@ -49,7 +50,7 @@ const REFRESHED_SCHEMA = named('QuotaRefresh', {
     items: object({
       id: { type: 'string' },
       outcome: { enum: ['read', 'not-reported', 'failed', 'gone'] },
-      message: { type: ['string', 'null'] },
+      message: orNull(MESSAGE_SCHEMA),
     }),
   },
 });

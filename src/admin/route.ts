@@ -5,7 +5,7 @@ import { StoreError, type StoreFault } from '../accounts/account-store.ts';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import { type SchemaError, sayKeyword } from '../config/check-config.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { onField, type Sentence, told } from '../lib/localized-message.ts';
 import { partial } from '../lib/object-schema.ts';
 import type { AdminAnswer, AdminInput, AdminMethod, AdminRoute } from '../server/admin-route.ts';
 import { patternWords } from './schemas.ts';
@@ -91,7 +91,7 @@ export function defineRoute<
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         const [status, code] = FAULTS[error.fault];
-        return answerWith(status, { error: { code, message: error.message } });
+        return answerWith(status, { error: { code, message: error.sentence } });
       }
     },
   };
@@ -192,7 +192,7 @@ function sayProblem(problem: SchemaError | undefined): GatewayError {
   const field = fieldName(path);
   const words = (keyword === 'pattern' && patternWords(params)) || sayKeyword(problem);
   const reason = keyword === 'type' ? 'invalid-type' : undefined;
-  return invalidRequest(field, `${field}: ${words}.`, reason);
+  return invalidRequest(field, onField(field, words), reason);
 }
 
 function firstOf(params: object, key: string): string {

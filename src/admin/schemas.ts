@@ -1,7 +1,7 @@
 // Schemas that several routes of the admin API share; a `title` names them in the OpenAPI description.
 
 import { ACCOUNT_KINDS, TIERS } from '../accounts/account.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { MESSAGE_SCHEMA, messageSchema, type Sentence, told } from '../lib/localized-message.ts';
 import { named, object, optional } from '../lib/object-schema.ts';
 
 /** Something of it can be seen. */
@@ -47,7 +47,7 @@ export const orNull = <const Schema>(schema: Schema) =>
 export const ERROR_SCHEMA = named('Error', {
   error: object({
     code: { type: 'string', description: 'A word for programs.' },
-    message: { type: 'string', description: 'What is wrong and the way out, for people.' },
+    message: messageSchema('What is wrong and the way out.'),
     field: optional({ type: 'string', description: 'The field of the request that is wrong.' }),
   }),
 });
@@ -80,7 +80,7 @@ export const STATUS_SCHEMA = named('AccountStatus', {
   },
   since: OPTIONAL_TIME,
   until: OPTIONAL_TIME,
-  detail: { ...OPTIONAL_TEXT, description: 'What the upstream said, or the person who did it.' },
+  detail: orNull(messageSchema('What the upstream said, or the person who did it.')),
   wayOut: { ...OPTIONAL_TEXT, description: 'What a person can do about it.' },
 });
 
@@ -91,7 +91,7 @@ const TRIAL_SCHEMA = named(
     isGood: { type: 'boolean' },
     at: ISO_TIME,
     durationMs: { type: 'integer' },
-    message: { type: 'string' },
+    message: MESSAGE_SCHEMA,
   },
   { description: 'How it did when it was last tried apart from requests.' },
 );
@@ -106,10 +106,7 @@ const CONDITION_SCHEMA = named('AccountCondition', {
   attempts: { type: 'integer', description: 'The last requests that say something of it.' },
   share: { type: ['number', 'null'], description: 'Of these the part that succeeded, 0 to 1.' },
   lastSuccessAt: OPTIONAL_TIME,
-  reason: {
-    ...OPTIONAL_TEXT,
-    description: 'Why the last one failed, in the words of the upstream.',
-  },
+  reason: orNull(messageSchema('Why the last one failed, in the words of the upstream.')),
   trial: orNull(TRIAL_SCHEMA),
 });
 

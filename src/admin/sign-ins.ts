@@ -3,7 +3,7 @@
 import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';
 import { asGatewayError, invalidRequest } from '../canonical/error.ts';
-import { told } from '../lib/localized-message.ts';
+import { messageSchema, type Sentence, told } from '../lib/localized-message.ts';
 import { named, object, optional, partial } from '../lib/object-schema.ts';
 import type { AdminRoute, PageLanguage } from '../server/admin-route.ts';
 import { readUpstream } from './account-input.ts';
@@ -47,7 +47,7 @@ export const SIGN_IN_SCHEMA = named('SignIn', {
   status: { enum: ['pending', 'done', 'failed'] },
   expiresAt: optional({ type: 'string', format: 'date-time' }),
   account: optional(ACCOUNT_SCHEMA),
-  message: optional({ type: 'string', description: 'Why it failed.' }),
+  message: optional(messageSchema('Why it failed.')),
 });
 
 const STATE_PARAMETER = 'The state the sign-in was begun with.';
@@ -185,7 +185,7 @@ type StartRequest = Parameters<AdminOptions['signIns']['start']>[0];
 type SignInProgress =
   | { readonly kind: 'pending'; readonly expiresAt: number }
   | { readonly kind: 'done'; readonly accountId: string }
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'failed'; readonly message: Sentence };
 
 /** The admin API has one credential, so all of its callers are one. */
 const OWNER = 'console';
@@ -245,7 +245,7 @@ export function createSignInTracker(options: AdminOptions) {
         end(state, { kind: 'done', accountId: account.record.id });
         return account;
       } catch (error) {
-        end(state, { kind: 'failed', message: asGatewayError(error).message });
+        end(state, { kind: 'failed', message: asGatewayError(error).sentence });
         throw error;
       } finally {
         underWay.delete(state);

@@ -8,7 +8,7 @@ import {
   gatewayError,
   type UpstreamFailureKind,
 } from '../canonical/error.ts';
-import { told } from '../lib/localized-message.ts';
+import { MESSAGE_SCHEMA, type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { named, object, partial, type ValueOf } from '../lib/object-schema.ts';
 import type { Access, AdminOptions, ListedByAccount } from './options.ts';
 
@@ -16,7 +16,7 @@ const STEP_SCHEMA = object({
   name: { enum: ['credential', 'models', 'quota', 'answer'] },
   isGood: { type: 'boolean' },
   durationMs: { type: 'integer' },
-  message: { type: 'string' },
+  message: MESSAGE_SCHEMA,
 });
 
 export const TEST_SCHEMA = named('AccountTest', {
@@ -115,7 +115,7 @@ async function tryStep(
   name: TestStep['name'],
   { clock }: AdminOptions,
   parentSignal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<string>,
+  work: (signal: AbortSignal) => Promise<Sentence>,
 ): Promise<TestStep> {
   const limit = new AbortController();
   const timer = clock.startTimer(TEST_LIMIT_MS, () =>
@@ -138,15 +138,15 @@ async function tryStep(
 }
 
 /** What the upstream itself said is for whoever runs the gateway, and here they are. */
-function sayFailure(error: unknown): string {
-  const { message, failure } = asGatewayError(error);
+function sayFailure(error: unknown): Sentence {
+  const { sentence, failure } = asGatewayError(error);
   const { detail } = failure ?? {};
-  return detail === undefined || message.includes(detail)
-    ? message
-    : told`${message} It said: ${detail}`;
+  return detail === undefined || sentence.text.includes(textOf(detail))
+    ? sentence
+    : told`${sentence} It said: ${detail}`;
 }
 
-function sayQuota(outcome: Awaited<ReturnType<AdminOptions['quota']['refreshNow']>>): string {
+function sayQuota(outcome: Awaited<ReturnType<AdminOptions['quota']['refreshNow']>>): Sentence {
   switch (outcome.kind) {
     case 'read':
       return told`The upstream reported the quota of ${outcome.models} models.`;

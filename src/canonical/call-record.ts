@@ -1,6 +1,7 @@
 // What is known of one model request: written down on its way, read by headers, logs and the monitor.
 
 import type { JsonObject } from '../lib/json.ts';
+import type { Sentence } from '../lib/localized-message.ts';
 import type { GatewayError } from './error.ts';
 import type { FinishReason } from './event.ts';
 import type { AnswerTranscript } from './transcript.ts';
@@ -53,7 +54,7 @@ export interface AttemptRecord {
   readonly outcome: string;
   readonly status?: number | undefined;
   /** What the upstream said, or what the fault was, for the operator alone. */
-  readonly detail?: string | undefined;
+  readonly detail?: Sentence | undefined;
   /** E-mail or label of the account. */
   readonly accountLabel?: string | undefined;
   /** Monotonic milliseconds. */
@@ -70,7 +71,7 @@ export interface AnswerFigures {
   /** One a choice, once it finished. */
   readonly finishReasons?: readonly FinishReason[] | undefined;
   /** Why it, or a choice of it, was held back. */
-  readonly withheld?: string | undefined;
+  readonly withheld?: Sentence | undefined;
   /** Pictures in the answer. */
   readonly imageCount: number;
   /** What the answer said, where `keepsAnswers` asks for it. */

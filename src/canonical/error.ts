@@ -1,5 +1,7 @@
 // The one error class: thrown anywhere, rendered once at the edge in the client's own protocol.
 
+import { type Sentence, SpokenError } from '../lib/localized-message.ts';
+
 export type ErrorKind =
   | 'invalid-request'
   | 'unauthenticated'
@@ -77,7 +79,7 @@ export interface UpstreamFailure {
   /** The wait the upstream itself asked for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   /** What the upstream said, without secrets: for the operator, never for clients. */
-  readonly detail?: string | undefined;
+  readonly detail?: string | Sentence | undefined;
   /** The upstream's own word for how an answer ended that cannot be used; absent where it only stopped. */
   readonly finishReason?: string | undefined;
   /** What a refusal taught of the quota behind it. */
@@ -102,7 +104,7 @@ export interface GatewayErrorOptions {
   readonly kind: ErrorKind;
   readonly source: ErrorSource;
   /** Safe for clients: no secrets, no internal names, and the way out where there is one. */
-  readonly message: string;
+  readonly message: string | Sentence;
   readonly reason?: ErrorReason | undefined;
   /** Path of the offending request field, such as `messages[0].role`. */
   readonly field?: string | undefined;
@@ -114,7 +116,7 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown;
 }
 
-export class GatewayError extends Error {
+export class GatewayError extends SpokenError {
   readonly kind: ErrorKind;
   readonly source: ErrorSource;
   readonly reason: ErrorReason | undefined;
@@ -123,7 +125,7 @@ export class GatewayError extends Error {
   readonly failure: UpstreamFailure | undefined;
 
   constructor(options: GatewayErrorOptions) {
-    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(options.message, options.cause);
     this.name = 'GatewayError';
     this.kind = options.kind;
     this.source = options.source;
@@ -136,15 +138,15 @@ export class GatewayError extends Error {
 
 /** The same error but for these. */
 export function changed(error: GatewayError, change: Partial<GatewayErrorOptions>): GatewayError {
-  const { kind, source, message, reason, field, retryAfterMs, failure, cause } = error;
-  const same = { kind, source, message, reason, field, retryAfterMs, failure, cause };
+  const { kind, source, sentence, reason, field, retryAfterMs, failure, cause } = error;
+  const same = { kind, source, message: sentence, reason, field, retryAfterMs, failure, cause };
   return new GatewayError({ ...same, ...change });
 }
 
 /** A client's mistake in one field: 400 in its own protocol. */
 export function invalidRequest(
   field: string,
-  message: string,
+  message: string | Sentence,
   reason: ErrorReason = 'invalid-value',
 ): GatewayError {
   return new GatewayError({ kind: 'invalid-request', source: 'client', field, message, reason });
@@ -153,7 +155,7 @@ export function invalidRequest(
 /** Any other mistake of a client, or what it may not have. */
 export function clientError(
   kind: ErrorKind,
-  message: string,
+  message: string | Sentence,
   more: Pick<GatewayErrorOptions, 'reason' | 'field' | 'retryAfterMs'> = {},
 ): GatewayError {
   return new GatewayError({ kind, source: 'client', message, ...more });
@@ -162,7 +164,7 @@ export function clientError(
 /** What the gateway itself cannot do, or not now. */
 export function gatewayError(
   kind: ErrorKind,
-  message: string,
+  message: string | Sentence,
   more: Pick<GatewayErrorOptions, 'retryAfterMs' | 'cause'> = {},
 ): GatewayError {
   return new GatewayError({ kind, source: 'gateway', message, ...more });

@@ -52,7 +52,7 @@ export function createReceipt(): RequestReceipt {
 }
 
 function keyOf({ action, path, reason }: ReceiptEntry): string {
-  return `${action} ${path} ${reason}`;
+  return `${action} ${path} ${reason.text}`;
 }
 
 /** Notes into `receipt` what is met in a field of the client's request. */
@@ -152,8 +152,11 @@ export function renameField(thrown: unknown, nameOf: (field: string) => string):
   const { field } = thrown;
   const own = nameOf(field);
   if (own === field) return thrown;
-  const message = thrown.message.startsWith(`${field}:`)
-    ? own + thrown.message.slice(field.length)
-    : thrown.message;
-  return changed(thrown, { message, field: own, cause: thrown.cause ?? thrown });
+  const { message } = thrown;
+  const named = message.startsWith(`${field}:`) ? own + message.slice(field.length) : undefined;
+  return changed(thrown, {
+    ...(named !== undefined && { message: named }),
+    field: own,
+    cause: thrown.cause ?? thrown,
+  });
 }

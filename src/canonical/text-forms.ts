@@ -1,6 +1,6 @@
 // Halves of characters that stand alone: clients cut texts in the middle of one, and upstreams refuse them.
 
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
 import type { BlockOpening, ChoiceEnd, GroundingSource } from './event.ts';
 import type { ModelCapabilities } from './model.ts';
 import type { Receipt } from './receipt.ts';
@@ -101,9 +101,10 @@ export function tellSummary(summary: string): string {
 }
 
 /** Client-facing message for a blocked answer; undefined for others, and without a reason. */
-export function blockMessage({ reason, rawReason, message }: ChoiceEnd): string | undefined {
+export function blockMessage({ reason, rawReason, message }: ChoiceEnd): Sentence | undefined {
   if (reason !== 'safety' && reason !== 'prompt-blocked') return undefined;
-  if (message !== undefined || rawReason === undefined) return message;
+  if (message !== undefined) return asSentence(message);
+  if (rawReason === undefined) return undefined;
   return reason === 'safety'
     ? told`The upstream held this answer back: ${rawReason}.`
     : told`The upstream refused this prompt: ${rawReason}.`;

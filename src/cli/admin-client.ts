@@ -4,6 +4,7 @@ import { createMachineToken } from '../access/access.ts';
 import { isPasswordHash } from '../access/password-hash.ts';
 import type { Settings } from '../config/effective.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import { readSentence } from '../lib/localized-message.ts';
 import { loadSecretKey } from '../sealing/secret-key.ts';
 
 export type AdminClient = ReturnType<typeof createHttpClient>;
@@ -73,8 +74,8 @@ function sayRefusal(url: string, status: number, error: JsonValue | undefined): 
       'Set WEB_PASSWORD, or name a file that holds it with --password-file.'
     );
   }
-  const message = isJsonObject(error) ? error.message : undefined;
-  return typeof message === 'string' ? message : `The program at ${url} answered ${status}.`;
+  const message = isJsonObject(error) ? readSentence(error.message ?? null) : undefined;
+  return message?.text ?? `The program at ${url} answered ${status}.`;
 }
 
 /**

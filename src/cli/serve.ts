@@ -37,7 +37,7 @@ export async function serve(flags: Flags) {
   config.subscribe(follow);
   follow(config.current());
   if (folderWarning !== undefined) log.warn({ dataDir }, folderWarning);
-  for (const warning of config.current().warnings) log.warn({}, warning);
+  for (const warning of config.current().warnings) log.warn({}, warning.text);
   const openFiles = readOpenFiles();
   warnOfFewFiles(openFiles, log);
   const newKeyFile = (await ensureKey(config)) ? path : undefined;

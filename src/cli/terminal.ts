@@ -7,6 +7,7 @@ import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
+import { readSentence } from '../lib/localized-message.ts';
 import type { AdminClient } from './admin-client.ts';
 
 export type Terminal = ReturnType<typeof createTerminal>;
@@ -123,7 +124,8 @@ export async function readFileOrInput(terminal: Terminal, path: string): Promise
 export function textOf(object: JsonObject, field: string): string {
   const value = object[field];
   if (value === null || value === undefined) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (typeof value !== 'object') return String(value);
+  return readSentence(value)?.text ?? JSON.stringify(value);
 }
 
 export function objectOf(object: JsonObject, field: string): JsonObject {

@@ -9,7 +9,7 @@ import type { Settings } from '../config/effective.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
 import { memoize } from '../lib/once.ts';
 import { createTokenSource } from '../oauth/account-tokens.ts';
 import { createOAuthOutbound } from '../oauth/oauth-client.ts';
@@ -74,8 +74,9 @@ export async function openAccounts(options: AccountsOptions) {
     sessionStore: options.sessionStore,
     onModelListFailure(account, error, id) {
       log.warn({ account, error }, 'The model list of an account could not be read.');
-      const { message, failure } = asGatewayError(error);
-      noteModels(trials, id, { at: now(), isGood: false, message: failure?.detail ?? message });
+      const { sentence, failure } = asGatewayError(error);
+      const message = asSentence(failure?.detail ?? sentence);
+      noteModels(trials, id, { at: now(), isGood: false, message });
     },
   });
   await pool.loadSessions();
@@ -138,7 +139,7 @@ function followTrials(trials: AccountTrials, book: AccountBook, clock: Pick<Cloc
 function noteModels(
   trials: AccountTrials,
   id: string,
-  trial: { readonly at: number; readonly isGood: boolean; readonly message: string },
+  trial: { readonly at: number; readonly isGood: boolean; readonly message: Sentence },
 ): void {
   trials.note(id, { what: 'models', durationMs: 0, ...trial });
 }

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../lib/json.ts';
+import { textOf } from '../lib/localized-message.ts';
 import { checkConfig } from './check-config.ts';
 
 function problems(raw: JsonValue): readonly string[] {
   const checked = checkConfig(raw);
-  return checked.kind === 'bad' ? checked.problems : [];
+  return checked.kind === 'bad' ? checked.problems.map(textOf) : [];
 }
 
 test('unknown keys are fine at every level (P192)', () => {

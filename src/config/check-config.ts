@@ -2,7 +2,7 @@
 
 import { Errors } from 'typebox/schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { distinct, type Sentence, told } from '../lib/localized-message.ts';
 import { nearestName } from '../lib/names.ts';
 import { CONFIG_SCHEMA, type ConfigFile, type SettingSchema } from './settings.ts';
 import { upstreamProblems } from './upstreams.ts';
@@ -11,16 +11,16 @@ import { ValueError } from './values.ts';
 export type CheckedConfig =
   | { readonly kind: 'good'; readonly config: ConfigFile }
   /** One problem a line, each starting with the JSON path. Secrets are never repeated. */
-  | { readonly kind: 'bad'; readonly problems: readonly string[] };
+  | { readonly kind: 'bad'; readonly problems: readonly Sentence[] };
 
 export function checkConfig(raw: JsonValue): CheckedConfig {
-  if (!isJsonObject(raw)) return { kind: 'bad', problems: [`(root): ${told`must be an object`}`] };
+  if (!isJsonObject(raw)) return { kind: 'bad', problems: [told`(root): must be an object`] };
   const [isGood, errors] = Errors(CONFIG_SCHEMA, raw);
   const problems = isGood
     ? []
-    : errors.filter(isOwnError).map((error) => `${jsonPath(error)}: ${sayError(error)}`);
+    : errors.filter(isOwnError).map((error) => told`${jsonPath(error)}: ${sayError(error)}`);
   problems.push(...nearMissesIn(raw));
-  if (problems.length > 0) return { kind: 'bad', problems: [...new Set(problems)] };
+  if (problems.length > 0) return { kind: 'bad', problems: distinct(problems) };
   // The one narrowing of this file: the schema just said so.
   const config = raw as ConfigFile & JsonObject;
   const wrong = [...valueProblems(raw, CONFIG_SCHEMA), ...upstreamProblems(config.upstreams ?? {})];
@@ -49,7 +49,7 @@ function jsonPath({ instancePath }: SchemaError): string {
 }
 
 /** A word counts in any case: it is named once. */
-function sayError(error: SchemaError): string {
+function sayError(error: SchemaError): string | Sentence {
   const { keyword, params } = error;
   if (keyword !== 'enum' || !('allowedValues' in params)) return sayKeyword(error);
   const words = [params.allowedValues].flat().map((word) => String(word).toLowerCase());
@@ -57,7 +57,7 @@ function sayError(error: SchemaError): string {
 }
 
 /** What a schema cannot check: the values of `schema`, each by its own reader. */
-function valueProblems(section: JsonObject, schema: SettingSchema, path = ''): string[] {
+function valueProblems(section: JsonObject, schema: SettingSchema, path = ''): Sentence[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, { check, ...inner }]) => {
     const value = section[key];
     if (isJsonObject(value)) return valueProblems(value, inner, `${path}${key}.`);
@@ -66,7 +66,7 @@ function valueProblems(section: JsonObject, schema: SettingSchema, path = ''): s
       for (const text of [value].flat()) check(String(text));
       return [];
     } catch (error) {
-      if (error instanceof ValueError) return [`${path}${key}: ${error.message}`];
+      if (error instanceof ValueError) return [told`${path + key}: ${error.sentence}`];
       throw error;
     }
   });
@@ -96,12 +96,12 @@ export function findUnknownKeys(
 }
 
 /** Problems such as `proxy.auth_modf: unknown key; "auth_mode" was meant?`. */
-function nearMissesIn(raw: JsonObject): string[] {
+function nearMissesIn(raw: JsonObject): Sentence[] {
   return findUnknownKeys(raw).flatMap(({ path, free }) => {
     const meant = nearestName(path.at(-1) ?? '', free);
     if (meant === undefined) return [];
     const why = told`unknown key; was "${meant}" meant? (Its setting would be lost.)`;
-    return [`${path.join('.')}: ${why}`];
+    return [told`${path.join('.')}: ${why}`];
   });
 }
 
@@ -114,7 +114,7 @@ export interface SchemaError {
 }
 
 /** Of a keyword that no schema of ours has, what TypeBox says of it. */
-export function sayKeyword({ keyword, message, params: given }: SchemaError): string {
+export function sayKeyword({ keyword, message, params: given }: SchemaError): string | Sentence {
   const params: Readonly<Record<string, unknown>> = { ...given };
   const limit = String(params.limit);
   switch (keyword) {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { textOf } from '../lib/localized-message.ts';
 import { resolveSettings } from './effective.ts';
 import type { Environment } from './env.ts';
 import type { ConfigFile } from './settings.ts';
@@ -134,7 +135,7 @@ test('media are fetched only when the operator says so; the environment wins', (
 
 test('B4: a generic upstream without an address is pointed out', () => {
   const settings = resolveSettings({ environment: { upstreamProfile: 'generic' }, file: {} });
-  expect(settings.warnings).toEqual([expect.stringContaining('set UPSTREAM_BASE_URL')]);
+  expect(settings.warnings.map(textOf)).toEqual([expect.stringContaining('set UPSTREAM_BASE_URL')]);
 });
 
 test.each([

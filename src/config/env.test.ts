@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { textOf } from '../lib/localized-message.ts';
 import { type Environment, readEnvironment, VARIABLES } from './env.ts';
 import { ConfigError } from './values.ts';
 
@@ -17,7 +18,7 @@ function problems(variables: Record<string, string>, files?: Record<string, stri
   try {
     read(variables, files);
   } catch (error) {
-    if (error instanceof ConfigError) return error.problems.join('\n');
+    if (error instanceof ConfigError) return error.problems.map(textOf).join('\n');
   }
   throw new Error('the environment was accepted');
 }

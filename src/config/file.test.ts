@@ -40,7 +40,7 @@ test('a file that vanished starts from its last good copy, and from the defaults
   await rm(path);
   const loaded = await loadConfig(path);
   expect(loaded).toMatchObject({ origin: 'last-good-copy', raw: STRICT });
-  expect(loaded.problems[0]).toMatch(/^the file is gone: .*gui_config\.json\.bak/);
+  expect(loaded.problems[0]?.text).toMatch(/^the file is gone: .*gui_config\.json\.bak/);
   await rm(lastGoodPath(path));
   expect(await loadConfig(path)).toMatchObject({ origin: 'defaults' });
 });

@@ -6,7 +6,7 @@ import { mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'no
 import { basename, dirname, join } from 'node:path';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
-import { told } from '../lib/localized-message.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
 import { codeOf } from '../lib/private-file.ts';
 import type { CheckedConfig } from './check-config.ts';
 import type { ConfigFile } from './settings.ts';
@@ -22,12 +22,12 @@ export interface GoodConfig {
 export type ConfigRead =
   | ({ readonly kind: 'good'; readonly text: string } & GoodConfig)
   | { readonly kind: 'missing' }
-  | { readonly kind: 'bad'; readonly problems: readonly string[] };
+  | { readonly kind: 'bad'; readonly problems: readonly Sentence[] };
 
 export interface LoadedConfig extends GoodConfig {
   readonly origin: 'file' | 'last-good-copy' | 'defaults';
   /** What is wrong with the file, when the copy stands in for it. */
-  readonly problems: readonly string[];
+  readonly problems: readonly Sentence[];
 }
 
 export function lastGoodPath(path: string): string {
@@ -77,7 +77,7 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
 export function problemsOf(
   read: Exclude<ConfigRead, { kind: 'good' }>,
   path: string,
-): readonly string[] {
+): readonly Sentence[] {
   if (read.kind === 'bad') return read.problems;
   const copy = basename(lastGoodPath(path));
   return [

@@ -79,11 +79,11 @@ test('a bad or vanished file is refused and the settings stay (T27)', async () =
   await writeFile(path, '{"proxy":{"auth_mode":"none"}}');
   await config.reload();
   expect(config.current()).toMatchObject({ authMode: 'strict', apiKey: 'k' });
-  expect(config.problems()[0]).toContain('proxy.auth_mode');
+  expect(config.problems()[0]?.text).toContain('proxy.auth_mode');
   await rm(path);
   await config.reload();
   expect(config.current().authMode).toBe('strict');
-  expect(config.problems()[0]).toMatch(/^the file is gone: /);
+  expect(config.problems()[0]?.text).toMatch(/^the file is gone: /);
   expect(warnings).toHaveLength(2);
   await write({ api_key: 'k' });
   await config.reload();

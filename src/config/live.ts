@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createMutex } from '../lib/concurrency.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { createListeners } from '../lib/listeners.ts';
-import { told } from '../lib/localized-message.ts';
+import { type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { type Flags, resolveSettings, type Settings } from './effective.ts';
 import type { Environment } from './env.ts';
 import {
@@ -100,7 +100,10 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     if (read.kind === 'missing' && !hasFile) return read;
     if (read.kind !== 'good') {
       problems = problemsOf(read, path);
-      log.warn({ path, problems }, 'The config file was refused; the settings in force stay.');
+      log.warn(
+        { path, problems: problems.map(textOf) },
+        'The config file was refused; the settings in force stay.',
+      );
       return read;
     }
     hasFile = true;
@@ -142,7 +145,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     /** Every variable of the environment with what is in force; no secrets. */
     variables: () => listVariables(sources, settings, (at) => valueAt(good.raw, at) !== undefined),
     /** Empty when nothing is wrong. */
-    problems: (): readonly string[] => problems,
+    problems: (): readonly Sentence[] => problems,
     /** Calls back after each change of the settings; the answer ends it. */
     subscribe: (listener: (settings: Settings) => void) => listeners.add(listener),
     reload,
@@ -168,7 +171,10 @@ export async function createLiveConfig(options: LiveConfigOptions) {
 
 function sayOrigin({ origin, problems, raw }: LoadedConfig, path: string, log: ConfigLog): void {
   if (origin === 'last-good-copy') {
-    log.warn({ path, problems }, 'The config file cannot be used; its last good copy is in force.');
+    log.warn(
+      { path, problems: problems.map(textOf) },
+      'The config file cannot be used; its last good copy is in force.',
+    );
   } else if (origin === 'defaults' && raw.proxy !== undefined) {
     log.warn(
       { path },

@@ -43,14 +43,14 @@ test.each([
   'sk-1234',
   '12345678',
 ])('B5: the placeholder %s is no key', (key) => {
-  expect(refusedKey(key, { ownKeys: [], isPublic: true })).toContain('is a placeholder');
+  expect(refusedKey(key, { ownKeys: [], isPublic: true })?.text).toContain('is a placeholder');
 });
 
 test('B5: keys of the gateway itself are none of an upstream', () => {
-  expect(refusedKey('my own words', { ownKeys: ['my own words'], isPublic: false })).toContain(
-    'is a key or the password of this gateway',
-  );
-  expect(refusedKey(createKeySecret(), { ownKeys: [], isPublic: false })).toContain(
+  expect(
+    refusedKey('my own words', { ownKeys: ['my own words'], isPublic: false })?.text,
+  ).toContain('is a key or the password of this gateway');
+  expect(refusedKey(createKeySecret(), { ownKeys: [], isPublic: false })?.text).toContain(
     'is a key or the password of this gateway',
   );
 });

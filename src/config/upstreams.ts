@@ -1,6 +1,6 @@
 // The upstreams of config file and environment with their defaults, and the checks of their values.
 
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { distinct, type Sentence, told } from '../lib/localized-message.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import type { Environment } from './env.ts';
 import {
@@ -142,8 +142,8 @@ export function refusedSeeds(
   ownKeys: readonly string[],
 ): Sentence[] {
   const say = (name: string, keys: readonly string[], isPublic: boolean): Sentence[] => {
-    const reasons = new Set(keys.flatMap((key) => refusedKey(key, { ownKeys, isPublic }) ?? []));
-    return [...reasons].map((reason) => told`A key of ${name} makes no account: it ${reason}.`);
+    const reasons = distinct(keys.flatMap((key) => refusedKey(key, { ownKeys, isPublic }) ?? []));
+    return reasons.map((reason) => told`A key of ${name} makes no account: it ${reason}.`);
   };
   return [
     ...say('GEMINI_API_KEY', [geminiApiKey ?? []].flat(), true),
@@ -188,29 +188,34 @@ const PUBLIC_API: Omit<UpstreamSeed, 'apiKeys'> = {
 type Check = readonly [key: string, value: string | undefined, read: (text: string) => unknown];
 
 /** One problem a line, each starting with the JSON path. Secrets are never repeated. */
-export function upstreamProblems(sections: NonNullable<ConfigFile['upstreams']>): string[] {
+export function upstreamProblems(sections: NonNullable<ConfigFile['upstreams']>): Sentence[] {
   return Object.entries(sections).flatMap(([id, section]) => {
     const path = /^[A-Za-z_]\w*$/.test(id) ? `upstreams.${id}` : `upstreams[${JSON.stringify(id)}]`;
+    const { oauth, profile } = section;
     return [
-      ...idProblems(id, section).map((problem) => `${path}${problem}`),
-      ...profileProblems(section).map((problem) => `${path}.${problem}`),
-      ...(section.oauth === undefined ? [] : oauthProblems(section.oauth, section.profile)).map(
-        (problem) => `${path}.oauth.${problem}`,
-      ),
+      ...idProblems(id, section).map(placedIn(path)),
+      ...profileProblems(section).map(placedIn(`${path}.`)),
+      ...(oauth === undefined ? [] : oauthProblems(oauth, profile)).map(placedIn(`${path}.oauth.`)),
     ];
   });
 }
 
-function idProblems(id: string, { profile }: Section): string[] {
+/** What is wrong, and the rest of the path to it. */
+type Problem = readonly [place: string, why: Sentence];
+
+function placedIn(path: string): (problem: Problem) => Sentence {
+  return ([place, why]) => told`${path + place}: ${why}`;
+}
+
+function idProblems(id: string, { profile }: Section): Problem[] {
   if (!/^[a-z\d][a-z\d._-]{0,39}$/i.test(id)) {
-    return [`: ${told`must have an id of up to 40 letters, digits, ".", "_" and "-"`}`];
+    return [['', told`must have an id of up to 40 letters, digits, ".", "_" and "-"`]];
   }
-  if (id === PROVIDER_ID) return [`: ${told`is the id of the external provider; choose another`}`];
+  if (id === PROVIDER_ID) return [['', told`is the id of the external provider; choose another`]];
   const named = UPSTREAM_PROFILES.find((word) => word === id);
   if (named === undefined || named === profile) return [];
-  return [
-    `.profile: ${told`must be ${named}, because its id is that profile's name; choose another id`}`,
-  ];
+  const why = told`must be ${named}, because its id is that profile's name; choose another id`;
+  return [['.profile', why]];
 }
 
 /** Settings that one profile alone has. */
@@ -233,7 +238,7 @@ export const ADDRESSLESS: readonly UpstreamProfile[] = ['generic', 'messages', '
 /** The id of the external provider, which is an upstream of its own. */
 export const PROVIDER_ID = 'extprov';
 
-function profileProblems(section: Section): string[] {
+function profileProblems(section: Section): Problem[] {
   const foreign = Object.entries(OWN_KEYS).filter(
     ([key, profiles]) => Object.hasOwn(section, key) && !profiles.includes(section.profile),
   );
@@ -243,13 +248,13 @@ function profileProblems(section: Section): string[] {
     ['quota_path', section.quota_path, readUrlPath],
   ];
   const problems = foreign.map(
-    ([key, profiles]) => `${key}: ${told`only the profile ${profiles.join(', ')} has it`}`,
+    ([key, profiles]): Problem => [key, told`only the profile ${profiles.join(', ')} has it`],
   );
   if (section.profile === 'messages' && section.auth === 'query') {
-    problems.push(`auth: ${told`must be one of ${'bearer, header'}`}`);
+    problems.push(['auth', told`must be one of ${'bearer, header'}`]);
   }
   if (ADDRESSLESS.includes(section.profile) && section.base_url === undefined) {
-    problems.push(`base_url: ${told`must be set for the profile ${section.profile}`}`);
+    problems.push(['base_url', told`must be set for the profile ${section.profile}`]);
   }
   return [...problems, ...tryAll(checks)];
 }
@@ -267,7 +272,7 @@ const OWN_PARAMETERS = [
   'state',
 ];
 
-function oauthProblems(oauth: OAuthSection, profile: string): string[] {
+function oauthProblems(oauth: OAuthSection, profile: string): Problem[] {
   const known = UPSTREAM_PROFILES.find((word) => word === profile);
   const hasDefaults = known !== undefined && oauthEndpointsOf(known) !== undefined;
   const missing = (['authorization_url', 'token_url'] as const).filter(
@@ -288,19 +293,19 @@ function oauthProblems(oauth: OAuthSection, profile: string): string[] {
     ...(oauth.scopes ?? []).map((scope): Check => ['scopes', scope, readSecret]),
   ];
   return [
-    ...missing.map((key) => `${key}: ${told`must be set for the profile ${profile}`}`),
-    ...taken.map((key) => `extra_parameters.${key}: ${told`is set by the sign-in itself`}`),
+    ...missing.map((key): Problem => [key, told`must be set for the profile ${profile}`]),
+    ...taken.map((key): Problem => [`extra_parameters.${key}`, told`is set by the sign-in itself`]),
     ...tryAll(checks),
   ];
 }
 
-function tryAll(checks: readonly Check[]): string[] {
-  return checks.flatMap(([key, value, read]) => {
+function tryAll(checks: readonly Check[]): Problem[] {
+  return checks.flatMap(([key, value, read]): Problem[] => {
     try {
       if (value !== undefined) read(value);
       return [];
     } catch (error) {
-      if (error instanceof ValueError) return [`${key}: ${error.message}`];
+      if (error instanceof ValueError) return [[key, error.sentence]];
       throw error;
     }
   });

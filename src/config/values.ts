@@ -3,7 +3,7 @@
 
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { asSentence, type Sentence, SpokenError, textOf, told } from '../lib/localized-message.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import { codeOf, isOutOfRoom } from '../lib/private-file.ts';
 
@@ -35,11 +35,7 @@ export const TRACE_SAMPLERS = [
 ] as const;
 
 /** What a value should have been; the reader's caller adds the name of the place. */
-export class ValueError extends Error {
-  constructor(message: Sentence) {
-    super(message);
-  }
-}
+export class ValueError extends SpokenError {}
 
 /** A word of a list, whatever its case. */
 export function readWord<Word extends string>(text: string, words: readonly Word[]): Word {
@@ -262,11 +258,12 @@ function isHostName(text: string): boolean {
 export class ConfigError extends Error {
   override readonly name: string = 'ConfigError';
   /** One line each, starting with the variable or JSON path; never holds a secret. */
-  readonly problems: readonly string[];
+  readonly problems: readonly Sentence[];
 
-  constructor(source: string, problems: readonly string[]) {
-    super([`${source} cannot be used:`, ...problems.map((problem) => `  ${problem}`)].join('\n'));
-    this.problems = problems;
+  constructor(source: string, problems: readonly (string | Sentence)[]) {
+    const lines = problems.map((problem) => `  ${textOf(problem)}`);
+    super([`${source} cannot be used:`, ...lines].join('\n'));
+    this.problems = problems.map(asSentence);
   }
 }
 

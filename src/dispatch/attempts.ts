@@ -3,7 +3,7 @@
 import type { AttemptRecord } from '../canonical/call-record.ts';
 import { asGatewayError, changed, GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { told } from '../lib/localized-message.ts';
+import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import type { Lease, LeaseResult } from '../pool/pool.ts';
 import { type RoutedModel, targetName } from '../routing/router.ts';
@@ -472,10 +472,10 @@ function whyFallBack(error: unknown, { kind }: UpstreamFailure): string | undefi
 }
 
 /** The upstream's own words, else ours with what lies behind them: `connect ECONNREFUSED …`. */
-function describeFault({ failure, message, cause }: GatewayError): string {
-  if (failure?.detail !== undefined) return failure.detail;
+function describeFault({ failure, sentence, cause }: GatewayError): Sentence {
+  if (failure?.detail !== undefined) return asSentence(failure.detail);
   const behind = cause instanceof Error ? cause.message : '';
-  return behind === '' ? message : `${message} (${behind})`;
+  return behind === '' ? sentence : told`${sentence} (${behind})`;
 }
 
 export interface AttemptPlan extends SignaturePlan {

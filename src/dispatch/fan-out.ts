@@ -147,7 +147,7 @@ function noteFailures(
   asked: number,
   { receipt }: CallContext,
 ): void {
-  const words = failures[0]?.message ?? '';
+  const words = failures[0]?.sentence ?? '';
   receipt.add('dropped', 'n', told`${failures.length} of ${asked} answers failed: ${words}`);
 }
 

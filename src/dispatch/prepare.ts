@@ -16,7 +16,7 @@ import {
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { mendText } from '../canonical/text-forms.ts';
 import type { JsonObject } from '../lib/json.ts';
-import { told } from '../lib/localized-message.ts';
+import { inRow, told } from '../lib/localized-message.ts';
 import type { FetchedMedia, MediaFetcher } from '../media/fetch-media.ts';
 import { loadMedia } from '../media/load-media.ts';
 import type { Lease } from '../pool/pool.ts';
@@ -190,12 +190,12 @@ export function refuseLosses(receipt: Receipt, bodies: readonly JsonObject[]): v
   for (const body of bodies) mendText(JSON.stringify(body), receipt);
   if (receipt.entries.length === 0) return;
   const losses = receipt.entries.map(
-    ({ path, action, reason }) => `${path} (${action}): ${reason}`,
+    ({ path, action, reason }) => told`${path} (${action}): ${reason}`,
   );
   throw new GatewayError({
     kind: 'invalid-request',
     source: 'gateway',
     reason: 'unsupported',
-    message: told`Strict mode refuses a request that cannot be carried whole: ${losses.join(' ')}`,
+    message: told`Strict mode refuses a request that cannot be carried whole: ${inRow(losses)}`,
   });
 }

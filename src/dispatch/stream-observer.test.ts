@@ -104,6 +104,6 @@ test('an answer says why a choice of it was held back', () => {
   const withheldOf = (...choices: readonly ChoiceEnd[]) =>
     watch([{ kind: 'finish', choices }]).seen.withheld;
   const held = { choice: 1, reason: 'safety', rawReason: 'SPII' } as const;
-  expect(withheldOf({ choice: 0, reason: 'stop' }, held)).toContain('SPII');
+  expect(withheldOf({ choice: 0, reason: 'stop' }, held)?.text).toContain('SPII');
   expect(withheldOf({ choice: 0, reason: 'stop', rawReason: 'STOP' })).toBeUndefined();
 });

@@ -9,6 +9,7 @@ import type { SignatureEntry, SignatureKey } from '../canonical/signatures.ts';
 import { blockMessage } from '../canonical/text-forms.ts';
 import type { AnswerTranscript } from '../canonical/transcript.ts';
 import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../canonical/usage.ts';
+import type { Sentence } from '../lib/localized-message.ts';
 import { TextDigest } from '../lib/long-text.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import type { Decoder } from '../upstreams/upstream.ts';
@@ -42,7 +43,7 @@ export class StreamObserver implements AnswerFigures {
   error: GatewayError | undefined;
   modelVersion: string | undefined;
   finishReasons: readonly FinishReason[] | undefined;
-  withheld: string | undefined;
+  withheld: Sentence | undefined;
   imageCount = 0;
   /** Set once the upstream answers. */
   decoder: Decoder | undefined;

@@ -6,6 +6,7 @@ import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest, Wanting } from '../canonical/request.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { MESSAGE_SCHEMA, messageSchema } from '../lib/localized-message.ts';
 import {
   COUNT,
   named,
@@ -66,10 +67,9 @@ export const REQUEST_ROW_FIELDS = {
   thoughtTokens: optional(COUNT),
   images: optional(COUNT),
   receipt: RECEIPT_COUNTS,
-  error: optional({
-    ...TEXT,
-    description: 'What went wrong; where nothing did, why the answer was held back.',
-  }),
+  error: optional(
+    messageSchema('What went wrong; where nothing did, why the answer was held back.'),
+  ),
 } as const;
 
 export const REQUEST_ROW_SCHEMA = named('RequestRow', REQUEST_ROW_FIELDS);
@@ -87,10 +87,9 @@ const ATTEMPT = named('RequestAttempt', {
   upstreamCall: optional({ ...COUNT, description: 'Which of `upstreamCalls`, from 1.' }),
   outcome: TEXT,
   status: optional({ type: 'integer' }),
-  detail: optional({
-    ...TEXT,
-    description: 'What the upstream said, or what the fault was; absent on success.',
-  }),
+  detail: optional(
+    messageSchema('What the upstream said, or what the fault was; absent on success.'),
+  ),
   considered: { type: 'array', items: CONSIDERED },
   ms: optional(COUNT),
 });
@@ -122,7 +121,7 @@ export const REQUEST_DETAILS_FIELDS = {
     items: object({
       path: TEXT,
       action: { enum: ['dropped', 'approximated', 'repaired', 'capped'] },
-      reason: TEXT,
+      reason: MESSAGE_SCHEMA,
     }),
   },
   session: optional(TEXT),

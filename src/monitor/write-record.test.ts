@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
+import { asSentence } from '../lib/localized-message.ts';
 import { createRedactors } from '../lib/redact.ts';
 import type { EndedRequest, RequestRecord, RequestRow } from './record.ts';
-
 import { writeRecord } from './write-record.ts';
 
 const TOLD = { ...NO_USAGE, promptTokens: 9, cachedTokens: 4, answerTokens: 5, thoughtTokens: 2 };
@@ -48,9 +48,14 @@ test('of several answers those that told theirs are counted', () => {
 test('an answer that was held back says why, and how each of the answers ended', () => {
   const { row, details } = recordOf([
     { usage: TOLD, imageCount: 0, finishReasons: ['stop', 'stop'] },
-    { usage: TOLD, imageCount: 0, finishReasons: ['safety'], withheld: 'Held back: SPII.' },
+    {
+      usage: TOLD,
+      imageCount: 0,
+      finishReasons: ['safety'],
+      withheld: asSentence('Held back: SPII.'),
+    },
   ]);
-  expect(row.error).toBe('Held back: SPII.');
+  expect(row.error?.text).toBe('Held back: SPII.');
   expect(details.finishReasons).toEqual(['stop', 'safety']);
   expect(recordOf([{ usage: TOLD, imageCount: 0 }]).details.finishReasons).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import { inputTokens, outputTokens } from '../canonical/usage.ts';
-import type { Sentence } from '../lib/localized-message.ts';
+import { changeTexts, type Sentence } from '../lib/localized-message.ts';
 import { remember } from '../lib/once.ts';
 import type { Redactor } from '../lib/redact.ts';
 import {
@@ -55,7 +55,7 @@ export function writeRecord(
       upstreamCall,
       outcome,
       status,
-      detail: clean(detail, redactor, MAX_TEXT),
+      detail: cleanSentence(detail, redactor),
       considered: considered.length > MAX_LISTED ? considered.slice(0, MAX_LISTED) : considered,
       ms: durationMs && Math.round(durationMs),
     });
@@ -130,7 +130,7 @@ function writeRow(ended: EndedRequest, { context, redactor, answers }: RowSource
     thoughtTokens: answers?.tokens?.thought,
     images: answers?.images,
     receipt: ended.receipt.length === 0 ? NOTHING_DONE : countReceipt(ended.receipt),
-    error: clean(error?.message ?? answers?.withheld, redactor, MAX_TEXT),
+    error: cleanSentence(error?.sentence ?? answers?.withheld, redactor),
   };
 }
 
@@ -143,7 +143,7 @@ const surfaceOf = remember(256, (route) =>
 function sumAnswers(answers: CallRecord['answers'] = []) {
   if (answers.length === 0) return undefined;
   let images = 0;
-  let withheld: string | undefined;
+  let withheld: Sentence | undefined;
   let isEstimate = false;
   let tokens: { input: number; output: number; cached: number; thought: number } | undefined;
   let finishReasons: FinishReason[] | undefined;
@@ -177,7 +177,7 @@ function cleanReceipt(receipt: readonly ReceiptEntry[], redactor: Redactor): Rec
   return receipt.slice(0, MAX_LISTED).map(({ path, action, reason }) => ({
     action,
     path: clean(path, redactor),
-    reason: clean(reason, redactor, MAX_TEXT) as Sentence,
+    reason: cleanSentence(reason, redactor),
   }));
 }
 
@@ -225,6 +225,12 @@ function cleanBlock(block: TranscriptBlock, { text }: Redactor): TranscriptBlock
     default:
       return block satisfies never;
   }
+}
+
+function cleanSentence(sentence: Sentence, redactor: Redactor): Sentence;
+function cleanSentence(sentence: Sentence | undefined, redactor: Redactor): Sentence | undefined;
+function cleanSentence(sentence: Sentence | undefined, redactor: Redactor): Sentence | undefined {
+  return sentence && changeTexts(sentence, (text) => clean(text, redactor, MAX_TEXT));
 }
 
 function clean(text: string, redactor: Redactor, maxCharacters?: number): string;

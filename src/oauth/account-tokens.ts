@@ -10,7 +10,7 @@ import type {
 import type { AccountBook } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError } from '../canonical/error.ts';
-import { told } from '../lib/localized-message.ts';
+import { textOf, told } from '../lib/localized-message.ts';
 import { unlessAborted } from '../lib/time-limit.ts';
 import {
   type EndpointOptions,
@@ -188,7 +188,8 @@ class AccountTokens {
     this.#pause = { until: clock.monotonic() + waitMs, failures, error };
     // Nothing a provider or a driver wrote unscrubbed.
     const facts = known?.facts ?? { detail: fault instanceof Error ? fault.name : typeof fault };
-    const fields = { ...this.#subject, fault: known?.kind ?? 'unexpected', ...facts };
+    const detail = facts.detail && textOf(facts.detail);
+    const fields = { ...this.#subject, fault: known?.kind ?? 'unexpected', ...facts, detail };
     const words =
       known?.kind === 'revoked'
         ? 'the provider refused the refresh token of an account'
@@ -400,7 +401,7 @@ function throwStorageFault(error: unknown): never {
 /** The error callers get: `credential-revoked` only for the provider's own confirmed word. */
 function toGatewayError(fault: unknown): GatewayError {
   const known = fault instanceof OAuthFault ? fault : undefined;
-  const facts = { status: known?.facts.status, detail: known?.message };
+  const facts = { status: known?.facts.status, detail: known?.sentence };
   if (known?.kind === 'revoked') {
     return new GatewayError({
       kind: 'upstream-auth',

@@ -1,6 +1,6 @@
 // Whose tokens these are: the e-mail from the UserInfo endpoint or the id token.
 
-import { told } from '../lib/localized-message.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
 import {
   OAuthFault,
   type OAuthSettings,
@@ -14,7 +14,7 @@ import { readClaims } from './service-account-key.ts';
 export type Identity =
   | { readonly kind: 'email'; readonly email: string }
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'rejected'; readonly reason: string };
+  | { readonly kind: 'rejected'; readonly reason: Sentence };
 
 interface IdentityQuestion {
   readonly settings: OAuthSettings;
@@ -41,7 +41,7 @@ export async function readIdentity(
   // §3.1.3.7, step 6); its claims are.
   const claims = idToken === undefined ? {} : readClaims(idToken);
   if (claims === undefined) throw new OAuthFault('malformed', { status: 200 });
-  const reason = idToken && refuseClaims(claims, settings, { nonce, now });
+  const reason = idToken === undefined ? undefined : refuseClaims(claims, settings, { nonce, now });
   if (reason !== undefined) return { kind: 'rejected', reason };
   if (settings.userInfoUrl === undefined) return emailOf(claims);
   const person = await endpoint.readUserInfo(settings.userInfoUrl, accessToken, reach);
@@ -56,7 +56,7 @@ function refuseClaims(
   { iss, aud, azp, exp, nonce: given }: Claims,
   settings: OAuthSettings,
   { nonce, now }: { readonly nonce: string | undefined; readonly now: number },
-): string | undefined {
+): Sentence | undefined {
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (typeof iss !== 'string' || !isExpectedIssuer(iss, settings)) {
     return told`its id token has another issuer; check "issuer" of this upstream`;

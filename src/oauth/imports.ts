@@ -6,7 +6,7 @@ import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import { mapLimit } from '../lib/concurrency.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { asSentence, type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import {
   type ExportedAccount,
   readAccount,
@@ -41,7 +41,7 @@ export interface AccountTransferOptions extends EndpointOptions {
 
 /** @see src/sealing/seal.ts */
 export interface PassphraseSealing {
-  /** @throws RangeError when the passphrase is too short or too long */
+  /** @throws SpokenError when the passphrase is too short or too long */
   sealWithPassphrase(plain: string, passphrase: string): Promise<string>;
   /** @throws Error with a message for people when it does not open */
   openWithPassphrase(sealed: string, passphrase: string): Promise<string>;
@@ -77,7 +77,7 @@ export interface ImportResult {
   readonly outcome: 'added' | 'updated' | 'failed';
   readonly accountId?: string | undefined;
   /** Why it failed, or a note on what went well. */
-  readonly reason?: string | undefined;
+  readonly reason?: Sentence | undefined;
 }
 
 /** Every import answers item by item, and throws GatewayError `invalid-request` when it reads none. */
@@ -158,7 +158,7 @@ export function createAccountTransfer(options: AccountTransferOptions) {
         const sealed = await sealing.sealWithPassphrase(writeAccountFile(accounts), passphrase);
         return { sealed, count: accounts.length };
       } catch (error) {
-        if (error instanceof RangeError) throw invalidRequest('passphrase', error.message);
+        if (error instanceof SpokenError) throw invalidRequest('passphrase', error.sentence);
         throw error;
       }
     },
@@ -194,7 +194,7 @@ export function createAccountTransfer(options: AccountTransferOptions) {
     // The token is proven and perhaps rotated: an unknown identity must not lose it.
     const identity = await readIdentity(endpoint, clock.now(), { settings, reply, reach }).catch(
       (error: unknown): Identity => {
-        if (error instanceof OAuthFault) return { kind: 'rejected', reason: error.message };
+        if (error instanceof OAuthFault) return { kind: 'rejected', reason: error.sentence };
         throw error;
       },
     );
@@ -206,7 +206,7 @@ export function createAccountTransfer(options: AccountTransferOptions) {
   function nameAccount(
     { listedLabel, upstreamId }: ProvedToken,
     identity: Identity,
-  ): { readonly label: string; readonly reason?: string } {
+  ): { readonly label: string; readonly reason?: Sentence } {
     if (identity.kind !== 'email') {
       const reason =
         identity.kind === 'rejected'
@@ -277,7 +277,7 @@ interface ImportItem<Value> {
   label: string | undefined;
 }
 
-type Proven = Placed & { readonly reason?: string | undefined };
+type Proven = Placed & { readonly reason?: Sentence | undefined };
 
 /** Proves and places each item, at most `limit` at once; an item that fails ends no other. */
 function importEach<Value>(
@@ -301,9 +301,9 @@ function importEach<Value>(
   });
 }
 
-function reasonOf(error: unknown): string {
-  if (error instanceof OAuthFault) return error.message;
-  if (error instanceof GatewayError) return error.failure?.detail ?? error.message;
+function reasonOf(error: unknown): Sentence {
+  if (error instanceof OAuthFault) return error.sentence;
+  if (error instanceof GatewayError) return asSentence(error.failure?.detail ?? error.sentence);
   if (error instanceof StoreError) return STORE_WORDS[error.fault];
   return told`an unexpected fault of the gateway`;
 }

@@ -4,7 +4,7 @@ import { Agent, type Dispatcher, ProxyAgent, request, Socks5ProxyAgent } from 'u
 import type { OAuthCredential, ServiceAccountCredential } from '../accounts/account.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson, readNumber } from '../lib/json.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import { scrub } from '../lib/redact.ts';
 import { readWithin, withinLimit } from '../lib/time-limit.ts';
 import { signAssertion } from './service-account-key.ts';
@@ -349,13 +349,13 @@ export interface OAuthFaultFacts {
   /** OAuth's `error`, or the code of a network error. */
   readonly code?: string | undefined;
   /** What the provider said beside, scrubbed. */
-  readonly detail?: string | undefined;
+  readonly detail?: string | Sentence | undefined;
   /** The wait the provider asked for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
 }
 
 /** The message is a clause without an end mark, fit to follow a colon. */
-export class OAuthFault extends Error {
+export class OAuthFault extends SpokenError {
   readonly kind: keyof typeof CLAUSES;
   readonly facts: OAuthFaultFacts;
 

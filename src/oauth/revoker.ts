@@ -1,7 +1,7 @@
 // Removes an account and takes its grant back at the provider (RFC 7009), as well as that works.
 
 import type { AccountBook } from '../accounts/account-book.ts';
-import { told } from '../lib/localized-message.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
 import {
   type EndpointOptions,
   NEVER,
@@ -14,8 +14,8 @@ import {
 type Revocation =
   | { readonly kind: 'revoked' }
   /** An API key or key file, or a provider without a revocation address: end it there yourself. */
-  | { readonly kind: 'not-possible'; readonly reason: string }
-  | { readonly kind: 'failed'; readonly reason: string };
+  | { readonly kind: 'not-possible'; readonly reason: Sentence }
+  | { readonly kind: 'failed'; readonly reason: Sentence };
 
 export type Revoker = ReturnType<typeof createRevoker>;
 
@@ -43,8 +43,11 @@ export function createRevoker(options: RevokerOptions) {
         const known = error instanceof OAuthFault ? error : undefined;
         // Refused because it was revoked before is as good as revoked now.
         if (known?.facts.code === 'invalid_token') return { kind: 'revoked' };
-        const reason = known?.message ?? told`the revocation failed`;
-        log.warn({ accountId, upstreamId, reason }, 'the grant of a removed account still stands');
+        const reason = known?.sentence ?? told`the revocation failed`;
+        log.warn(
+          { accountId, upstreamId, reason: reason.text },
+          'the grant of a removed account still stands',
+        );
         return { kind: 'failed', reason };
       }
       return { kind: 'revoked' };

@@ -117,7 +117,7 @@ function refusalWords(code: string): Sentence {
   }
 }
 
-function badPaste(message: string): GatewayError {
+function badPaste(message: Sentence): GatewayError {
   return invalidRequest('response', message);
 }
 
@@ -325,7 +325,7 @@ function failedAtProvider(fault: OAuthFault): GatewayError {
   return new GatewayError({
     kind: isRefusal ? 'upstream-rejected' : 'upstream-unavailable',
     source: 'upstream',
-    message: told`The sign-in could not be completed: ${fault.message}. Start it again.`,
+    message: told`The sign-in could not be completed: ${fault.sentence}. Start it again.`,
     cause: fault,
   });
 }

@@ -6,6 +6,7 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { createRateGate, type RateGate } from '../lib/concurrency.ts';
+import { asSentence, type Sentence, sentenceOf } from '../lib/localized-message.ts';
 import type { Upstream, UpstreamQuota } from '../upstreams/upstream.ts';
 import type { QuotaSettings } from './protection.ts';
 
@@ -29,7 +30,7 @@ type RefreshOutcome =
   | { readonly kind: 'read'; readonly models: number }
   /** The upstream has no call for it: figures are estimated, if at all. */
   | { readonly kind: 'not-reported' }
-  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'failed'; readonly message: Sentence }
   | { readonly kind: 'gone' };
 
 const MAX_CONCURRENT = 5;
@@ -175,13 +176,16 @@ export class QuotaRefresher {
       await this.#take(account, quota, readAt);
       return { kind: 'read', models: quota.models.length };
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = error instanceof Error ? sentenceOf(error) : asSentence(String(error));
       const failure = error instanceof GatewayError ? error.failure : undefined;
       if (failure !== undefined && isOfAccount(failure)) {
         book.apply(accountId, { kind: 'failure', model: '', failure, startedAt: readAt });
       }
       if (!this.#closing.signal.aborted) {
-        log.warn({ account: account.record.label, error: message }, 'Quota figures were not read.');
+        log.warn(
+          { account: account.record.label, error: message.text },
+          'Quota figures were not read.',
+        );
       }
       return { kind: 'failed', message };
     }

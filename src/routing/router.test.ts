@@ -232,7 +232,7 @@ test.each([
     servedAs: () => undefined,
   });
   const router = createRouter({ mapping: () => PAINTERS, offered: () => offered });
-  expect(router.explain(name).error).toContain('is not understood');
+  expect(router.explain(name).error?.text).toContain('is not understood');
 });
 
 test.each([
@@ -358,7 +358,7 @@ test('an explanation tells each step and never throws', () => {
     'custom_mapping (pattern) "gpt-*" gives "gemini-3-flash"',
     '"gemini-3-flash" is a name of "alpha-3-flash"',
   ]);
-  expect(router.explain('nothing').error).toContain('not known');
+  expect(router.explain('nothing').error?.text).toContain('not known');
 });
 
 /** The mapping with a preset in it. */

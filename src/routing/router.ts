@@ -138,7 +138,7 @@ export interface Explanation {
   /** The id by which an enabled account serves it now; accounts may differ in it. */
   readonly servedAs?: string | undefined;
   /** Why the name goes nowhere, or why it is not served now. */
-  readonly error?: string | undefined;
+  readonly error?: Sentence | undefined;
 }
 
 export type Router = ReturnType<typeof createRouter>;
@@ -215,7 +215,7 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
       if (servedAs !== undefined) return { steps, route, servedAs };
       return { steps, route, error: told`No enabled account offers "${route.target}" now.` };
     } catch (error) {
-      if (error instanceof GatewayError) return { steps, error: error.message };
+      if (error instanceof GatewayError) return { steps, error: error.sentence };
       throw error;
     }
   };
@@ -447,13 +447,13 @@ function unknownModel({ offered }: Pick<Search, 'offered'>, asked: string): Gate
   );
 }
 
-function unroutable({ key, target }: MappingHit, why: string): GatewayError {
+function unroutable({ key, target }: MappingHit, why: Sentence): GatewayError {
   return modelNotFound(
     told`custom_mapping sends "${key}" to "${target}", but ${why}; see GET /v1/models for the names that can be targets.`,
   );
 }
 
-function modelNotFound(message: string): GatewayError {
+function modelNotFound(message: Sentence): GatewayError {
   return new GatewayError({
     kind: 'not-found',
     source: 'client',
@@ -468,7 +468,7 @@ export function sayUnserved(
   name: string,
   { steps, error }: Explanation,
   router: Pick<Router, 'meant'>,
-): string | undefined {
+): Sentence | undefined {
   if (error === undefined) return undefined;
   // Where the mapping sent the name on, its target is what was misspelt.
   const wrong = steps.findLast(({ kind }) => kind.startsWith('mapping-'))?.target ?? name;

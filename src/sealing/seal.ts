@@ -1,7 +1,7 @@
 // AES-256-GCM over short texts: a fresh nonce each time, with a context that must be the same to open.
 
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
-import { told } from '../lib/localized-message.ts';
+import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 import type { SecretKey } from './secret-key.ts';
 
 /** A key of 32 bytes, and what is bound to the text, which is not secret. */
@@ -48,10 +48,10 @@ export type Vault = ReturnType<typeof createVault>;
 type SealFault = 'foreign-key' | 'damaged' | 'malformed';
 
 /** The message never holds the text. */
-export class SealError extends Error {
+export class SealError extends SpokenError {
   readonly fault: SealFault;
 
-  constructor(fault: SealFault, message: string) {
+  constructor(fault: SealFault, message: string | Sentence) {
     super(message);
     this.name = 'SealError';
     this.fault = fault;
@@ -108,11 +108,11 @@ const SALT_BYTES = 16;
 const SEALED_WITH_PASSPHRASE =
   /^(sealed-export:v1:(\d{1,2}),(\d{1,2}),(\d{1,2}):([A-Za-z0-9_-]{22})):([A-Za-z0-9_-]+)$/;
 
-/** @throws RangeError when the passphrase is shorter than 12 or longer than 1024 characters */
+/** @throws SpokenError when the passphrase is shorter than 12 or longer than 1024 characters */
 export async function sealWithPassphrase(plain: string, passphrase: string): Promise<string> {
   if (passphrase.length < MIN_PASSPHRASE || passphrase.length > MAX_PASSPHRASE) {
     const message = told`The passphrase must have ${MIN_PASSPHRASE} to ${MAX_PASSPHRASE} characters.`;
-    throw new RangeError(message);
+    throw new SpokenError(message);
   }
   const salt = randomBytes(SALT_BYTES).toString('base64url');
   const header = `sealed-export:v1:${COST.logN},${COST.r},${COST.p}:${salt}`;

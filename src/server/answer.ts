@@ -297,7 +297,7 @@ function noteRefusal(exchange: Exchange, error: GatewayError): void {
     method: exchange.request.method ?? 'GET',
     path: exchange.path,
     keyId: exchange.clientKeyId === '' ? undefined : exchange.clientKeyId,
-    reason: error.message,
+    reason: error.sentence,
   };
   exchange.edge.access.accessLog.add(entry, readCredentials(exchange.headers, exchange.query));
 }

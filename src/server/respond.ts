@@ -5,6 +5,7 @@ import { asGatewayError, errorStatus, type GatewayError } from '../canonical/err
 import { summarizeReceipt } from '../canonical/receipt.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { writeSentence } from '../lib/localized-message.ts';
 import type { ClientProtocol } from '../protocols/protocol.ts';
 import { closeStalled, type StallClock } from './connections.ts';
 import type { Exchange } from './edge.ts';
@@ -239,7 +240,8 @@ function writeAdminError(error: GatewayError): {
   readonly status: number;
   readonly body: JsonObject;
 } {
-  const { kind, reason, message, field } = error;
+  const { kind, reason, sentence, field } = error;
+  const message = writeSentence(sentence);
   const content = { code: reason ?? kind, message, ...(field === undefined ? {} : { field }) };
   return { status: errorStatus(error), body: { error: content } };
 }

@@ -457,7 +457,8 @@ function unfinishedError(ends: readonly ChoiceEnd[]): GatewayError | undefined {
     switch (end.reason) {
       case 'safety':
       case 'prompt-blocked': {
-        const message = blockMessage(end) ?? 'The model refused to write this recording down.';
+        const message =
+          blockMessage(end)?.text ?? 'The model refused to write this recording down.';
         return rejected('file', message, 'content-policy');
       }
       case 'max-tokens': {

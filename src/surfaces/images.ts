@@ -354,7 +354,7 @@ function nothingDrawn({ choices }: Reply): GatewayError {
   );
   if (refused !== undefined) {
     const because = blockMessage(refused.end);
-    const told = because === undefined ? '' : ` ${because}`;
+    const told = because === undefined ? '' : ` ${because.text}`;
     const message = `The model refused to draw this; change the prompt.${told}`;
     return rejected('prompt', message, 'content-policy');
   }

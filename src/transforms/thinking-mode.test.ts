@@ -70,7 +70,7 @@ test("P015 custom is capped by the model; it is no loss where the client's amoun
   const most: ThinkingMode = { kind: 'custom', tokens: 1_000_000 };
   expect(decide(budget(100), most)).toMatchObject({
     amount: budget(24_576),
-    entries: [{ action: 'approximated', reason: expect.stringContaining('24576') }],
+    entries: [{ action: 'approximated', reason: { text: expect.stringContaining('24576') } }],
   });
   expect(decide(HIGH, most)).toEqual({ amount: budget(24_576), entries: [] });
 });

@@ -151,7 +151,7 @@ test('a signature of another family is dropped knowingly (P009)', () => {
     context,
   );
   expect(turns[1]?.parts[0]).toMatchObject({ signature: undefined });
-  expect(context.receipt.entries[0]?.reason).toContain('beta');
+  expect(context.receipt.entries[0]?.reason.text).toContain('beta');
 });
 
 test('a call without signature gets the remembered one back', () => {

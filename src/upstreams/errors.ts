@@ -8,7 +8,7 @@ import {
   type UpstreamFailureKind,
 } from '../canonical/error.ts';
 import type { JsonValue } from '../lib/json.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { type Sentence, textOf, told } from '../lib/localized-message.ts';
 import { scrubText } from '../lib/redact.ts';
 
 export interface UpstreamRefusal {
@@ -39,7 +39,7 @@ export interface ReadRefusal {
   readonly retryAfterMs?: number | undefined;
   readonly quota?: QuotaLesson | undefined;
   /** What a client is told instead of the upstream's words, or of ours. */
-  readonly clientMessage?: string | undefined;
+  readonly clientMessage?: string | Sentence | undefined;
   /** Stands before the upstream's words in what the operator is shown, such as an address to go to. */
   readonly lead?: string | undefined;
 }
@@ -85,13 +85,13 @@ export interface UnusableAnswer {
  * The model gave an answer that helps nobody: asked again it may do better.
  * @param message safe for clients; what the upstream says follows it
  */
-export function answerFault(message: string, said: UnusableAnswer): GatewayError {
+export function answerFault(message: string | Sentence, said: UnusableAnswer): GatewayError {
   const { finishReason, finishMessage = '', secrets } = said;
   const words = scrubText(finishMessage, secrets).trim();
   const ending = finishReason === undefined ? {} : { finishReason };
   return unavailable(
     { kind: 'unusable-answer', ...ending },
-    words === '' ? message : `${message.replace(/\.$/, ':')} ${words}`,
+    words === '' ? message : `${textOf(message).replace(/\.$/, ':')} ${words}`,
     new Error(`Finish reason ${finishReason ?? 'of a plain stop'}`),
   );
 }
@@ -112,7 +112,7 @@ export function endedRefusal(
 
 export function unavailable(
   failure: UpstreamFailure,
-  message: string,
+  message: string | Sentence,
   cause: unknown,
 ): GatewayError {
   return new GatewayError({
@@ -125,7 +125,7 @@ export function unavailable(
 }
 
 /** A refusal that may be the request's own is told in the upstream's words. */
-function messageFor(kind: AccountOrPathFault, refusal: ReadRefusal): string {
+function messageFor(kind: AccountOrPathFault, refusal: ReadRefusal): string | Sentence {
   if (refusal.clientMessage !== undefined) return refusal.clientMessage;
   const said = kind === 'model-forbidden' ? scrubText(refusal.message, refusal.secrets) : '';
   return said || CLIENT_ERRORS[kind].message;

@@ -3,6 +3,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
+import { asSentence } from '../../src/lib/localized-message.ts';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
 import { hold } from './trouble.ts';
 
@@ -116,7 +117,9 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     // Nothing goes out from here: what was to be added is looked at.
     let asked: unknown;
     let isGood = false;
-    const refusal = { error: { code: 'key-refused', field: 'key', message: 'key: no.' } };
+    const refusal = {
+      error: { code: 'key-refused', field: 'key', message: asSentence('key: no.') },
+    };
     await page.route('**/api/accounts', (route) => {
       if (route.request().method() !== 'POST') return route.continue();
       asked = route.request().postDataJSON();

@@ -1,6 +1,7 @@
 // Puts trouble between a page and its gateway: calls that are refused, lost, or answered late.
 
 import type { Page, Route } from 'playwright-core';
+import { asSentence } from '../../src/lib/localized-message.ts';
 
 /** Calls of one kind: their method, and what their path looks like. */
 export type Kind = readonly [method: string, path: RegExp];
@@ -9,8 +10,12 @@ export const REFUSAL = 'The disk of the gateway is full.';
 
 /** From here on such calls are refused, as by a gateway in trouble. @returns what ends that */
 export function refuse(page: Page, kind: Kind, status = 500): Promise<() => Promise<void>> {
-  const json = { error: { code: 'internal', message: REFUSAL } };
-  return intercept(page, kind, (route) => route.fulfill({ status, json }));
+  return intercept(page, kind, (route) => {
+    // Model requests are refused in the shape of their protocol.
+    const isAdmin = new URL(route.request().url()).pathname.startsWith('/api/');
+    const message = isAdmin ? asSentence(REFUSAL) : REFUSAL;
+    return route.fulfill({ status, json: { error: { code: 'internal', message } } });
+  });
 }
 
 /** From here on such calls meet nobody. @returns what ends that */

@@ -1,6 +1,7 @@
 // Accounts of the fixture server: all states there are, long and hostile names, and what is done to them.
 
 import type { Account, AccountList, Cooldown, Quota } from '../../src/admin/contract.ts';
+import { asSentence } from '../../src/lib/localized-message.ts';
 import { type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
 
 const MINUTE = 60_000;
@@ -107,16 +108,37 @@ const IMPORTED = {
     { index: 1, label: 'ada@example.org', outcome: 'added', accountId: 'ada', reason: null },
     { index: 2, label: 'bob@example.org', outcome: 'added', accountId: 'bob', reason: null },
     { index: 3, label: 'cleo@example.org', outcome: 'updated', accountId: 'cleo', reason: null },
-    { index: 4, label: null, outcome: 'failed', accountId: null, reason: 'The token was refused.' },
+    {
+      index: 4,
+      label: null,
+      outcome: 'failed',
+      accountId: null,
+      reason: asSentence('The token was refused.'),
+    },
   ],
 };
 
 const GOOD_TEST = {
   isUsable: true,
   steps: [
-    { name: 'credential', isGood: true, durationMs: 3, message: 'There is a credential to use.' },
-    { name: 'models', isGood: true, durationMs: 214, message: 'The upstream offers 23 models.' },
-    { name: 'quota', isGood: true, durationMs: 180, message: 'The quota of 5 models was read.' },
+    {
+      name: 'credential',
+      isGood: true,
+      durationMs: 3,
+      message: asSentence('There is a credential to use.'),
+    },
+    {
+      name: 'models',
+      isGood: true,
+      durationMs: 214,
+      message: asSentence('The upstream offers 23 models.'),
+    },
+    {
+      name: 'quota',
+      isGood: true,
+      durationMs: 180,
+      message: asSentence('The quota of 5 models was read.'),
+    },
   ],
 };
 
@@ -127,7 +149,9 @@ const BAD_TEST = {
       name: 'credential',
       isGood: false,
       durationMs: 312,
-      message: 'The refresh token was refused. It said: Token has been expired or revoked.',
+      message: asSentence(
+        'The refresh token was refused. It said: Token has been expired or revoked.',
+      ),
     },
   ],
 };
@@ -208,7 +232,7 @@ function seedAccounts(scene: Scene, now: number): Account[] {
       label: 'old.laptop@example.org',
       status: {
         ...disabled('invalid-grant', now, revoked),
-        detail: 'Token has been expired or revoked.',
+        detail: asSentence('Token has been expired or revoked.'),
       },
       lastUsedAt: new Date(now - 29 * HOUR).toISOString(),
     },

@@ -9,6 +9,7 @@ import type {
   Usage,
   UsageBucket,
 } from '../../src/admin/contract.ts';
+import { asSentence } from '../../src/lib/localized-message.ts';
 import { createRandom, type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
 
 const MINUTE = 60_000;
@@ -187,9 +188,10 @@ function readAccessLog(scene: Scene, now: number, verdict: string | null): Acces
     ['signed-in', '127.0.0.1', HOSTILE[0]],
   ] as const;
   const entries = Array.from({ length: 24 }, (_, index) => {
-    const [kind, address, reason] = kinds[(index * 3) % kinds.length] ?? kinds[0];
+    const [kind, address, text] = kinds[(index * 3) % kinds.length] ?? kinds[0];
     const id = 1000 - index;
     const at = now - index * 17 * MINUTE;
+    const reason = asSentence(text);
     return { id, at, verdict: kind, address, method: 'POST', path: '/v1/messages', reason };
   });
   return { entries: entries.filter((entry) => verdict === null || entry.verdict === verdict) };

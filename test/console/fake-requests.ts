@@ -1,6 +1,7 @@
 // Ten thousand requests of the fixture server, made when they are asked for.
 
 import type { Replay, RequestList, RequestRow } from '../../src/admin/contract.ts';
+import { asSentence } from '../../src/lib/localized-message.ts';
 import { createWildcard, foldCase } from '../../src/lib/names.ts';
 import { createRandom, type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
 
@@ -70,7 +71,7 @@ export function makeRow(index: number, now: number): RequestRow {
       approximated: 0,
       repaired: Number(random() < 0.05),
     },
-    ...(fault === undefined ? {} : { error: fault[1] }),
+    ...(fault === undefined ? {} : { error: asSentence(fault[1]) }),
   };
 }
 
@@ -89,7 +90,9 @@ export function createRequestRoutes(scene: Scene, now: number): readonly FakeRou
           (row) =>
             model.matches(foldCase(row.model)) &&
             (status === null || matchesStatus(row, status)) &&
-            `${row.model} ${row.error ?? ''} ${row.account ?? ''}`.toLowerCase().includes(search),
+            `${row.model} ${row.error?.text ?? ''} ${row.account ?? ''}`
+              .toLowerCase()
+              .includes(search),
         );
         const from = Number(query.get('cursor') ?? 0);
         const end = from + Number(query.get('limit') ?? PAGE);
@@ -132,7 +135,7 @@ const DETAIL = {
       model: 'gemini-3-pro',
       outcome: 'rate-limited',
       status: 429,
-      detail: `Quota exceeded for requests per minute. Try again in 12s. ${HOSTILE[0]}`,
+      detail: asSentence(`Quota exceeded for requests per minute. Try again in 12s. ${HOSTILE[0]}`),
       ms: 214,
       considered: [
         { accountId: 'jun', verdict: 'chosen' },
@@ -149,9 +152,17 @@ const DETAIL = {
     },
   ],
   receiptEntries: [
-    { path: 'logit_bias', action: 'dropped', reason: 'This field has no effect here.' },
-    { path: 'max_tokens', action: 'capped', reason: 'This model writes at most 65536 tokens.' },
-    { path: 'tools[0].parameters', action: 'approximated', reason: 'said in the description' },
+    { path: 'logit_bias', action: 'dropped', reason: asSentence('This field has no effect here.') },
+    {
+      path: 'max_tokens',
+      action: 'capped',
+      reason: asSentence('This model writes at most 65536 tokens.'),
+    },
+    {
+      path: 'tools[0].parameters',
+      action: 'approximated',
+      reason: asSentence('said in the description'),
+    },
   ],
   session: 'x-session',
   userAgent: `client/1.0 ${HOSTILE[3]}`,

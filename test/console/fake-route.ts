@@ -1,5 +1,7 @@
 // What the routes of the console's fixture server are made of.
 
+import { asSentence } from '../../src/lib/localized-message.ts';
+
 interface FakeInput {
   /** What stood in the place of `{…}` in the path. */
   readonly parameter: string;
@@ -28,7 +30,12 @@ export const json = (body: object, status = 200): FakeAnswer => ({ status, body 
 
 export function refuse(status: number, message: string, field?: string): FakeAnswer {
   const code = status === 404 ? 'not-found' : status === 412 ? 'stale-revision' : 'invalid-request';
-  return { status, body: { error: { code, message, ...(field === undefined ? {} : { field }) } } };
+  return {
+    status,
+    body: {
+      error: { code, message: asSentence(message), ...(field === undefined ? {} : { field }) },
+    },
+  };
 }
 
 /** The same numbers in the same order, from 0 to 1. */

@@ -5,6 +5,7 @@ import type { AccessStores } from '../../src/access/access.ts';
 import type { AccessEntry } from '../../src/access/access-log.ts';
 import type { ClientKey } from '../../src/access/api-key.ts';
 import type { AddressRule } from '../../src/access/ip-rules.ts';
+import { told } from '../../src/lib/localized-message.ts';
 import type { OpenedStore } from './account-store.ts';
 
 export function describeAccessStores(
@@ -141,7 +142,7 @@ function describeAccessLog(open: Open): void {
     method: 'POST',
     path: '/v1/messages',
     keyId: at % 2 === 0 ? undefined : 'key_1',
-    reason: 'because',
+    reason: told`Key ${at} is over its limit.`,
   });
 
   test('the latest entries come first, page by page, of one verdict or all', async () => {

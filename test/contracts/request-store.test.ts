@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import { asSentence, told } from '../../src/lib/localized-message.ts';
 import type { RequestRecord } from '../../src/monitor/record.ts';
 import type { RequestFilter, RequestStore } from '../../src/monitor/request-store.ts';
 import { QUARTER_MS } from '../../src/monitor/usage.ts';
@@ -46,7 +47,7 @@ describe.each(STORES)('a %s store of request records', (_name, open) => {
     const record = recordOf({
       id: 'req_a',
       requestId: 'mine',
-      error: 'No "luck" — 50 %',
+      error: told`No ${'"luck" — 50 %'}: ${told`${7} tries`}`,
       keyName: 'Ann',
       firstEventMs: 4,
       routedModel: 'r',
@@ -76,7 +77,13 @@ describe.each(STORES)('a %s store of request records', (_name, open) => {
     await store.save([
       recordOf({ id: 'a', at: AT }),
       recordOf({ id: 'b', at: AT + 1, protocol: 'messages', surface: 'messages' }),
-      recordOf({ id: 'c', at: AT + 2, status: 429, outcome: 'error', error: 'Too 100% many_' }),
+      recordOf({
+        id: 'c',
+        at: AT + 2,
+        status: 429,
+        outcome: 'error',
+        error: asSentence('Too 100% many_'),
+      }),
       recordOf({ id: 'd', at: AT + 3, status: 499, outcome: 'cancelled', model: 'x/y' }),
       recordOf({ id: 'e', at: AT + 4, account: 'bob@example.org', keyId: 'k2', keyName: 'Bob' }),
       recordOf({

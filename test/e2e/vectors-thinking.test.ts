@@ -59,7 +59,11 @@ describe.each(MODELS)('%s', (model, family) => {
     );
     expect(body.contents).toEqual(PLAIN_HISTORY);
     expect(receipt).toEqual([
-      { path: 'messages', action: 'dropped', reason: expect.stringContaining('redacted') },
+      {
+        path: 'messages',
+        action: 'dropped',
+        reason: expect.objectContaining({ text: expect.stringContaining('redacted') }),
+      },
     ]);
   });
 
@@ -130,7 +134,13 @@ test.each(['alpha-3-flash', 'gemini-3-flash'])(
       thinkingConfig: { includeThoughts: true, thinkingBudget: 24_576 },
       maxOutputTokens: 60_000,
     });
-    expect(receipt).toEqual([{ path: 'thinking', action: 'capped', reason: expect.any(String) }]);
+    expect(receipt).toEqual([
+      {
+        path: 'thinking',
+        action: 'capped',
+        reason: expect.objectContaining({ text: expect.any(String) }),
+      },
+    ]);
   },
 );
 
@@ -152,7 +162,13 @@ test.each(['alpha-3-pro-image', 'gemini-3-pro-image'])(
     const thinking = { type: 'adaptive' };
     const { body, receipt } = await send({ model, max_tokens: 50, messages: [GO], thinking });
     expect(body).toEqual({ contents: [GO_UPSTREAM], generationConfig: { maxOutputTokens: 50 } });
-    expect(receipt).toEqual([{ path: 'thinking', action: 'dropped', reason: expect.any(String) }]);
+    expect(receipt).toEqual([
+      {
+        path: 'thinking',
+        action: 'dropped',
+        reason: expect.objectContaining({ text: expect.any(String) }),
+      },
+    ]);
   },
 );
 

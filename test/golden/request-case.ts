@@ -141,7 +141,7 @@ export function translate(request: RequestCase, targetName: TargetName): Transla
 export function describeTranslation(request: RequestCase, targetName: TargetName): JsonObject {
   try {
     const { modelId, lane, body, receipt } = translate(request, targetName);
-    const entries = receipt.entries.map((entry) => ({ ...entry }));
+    const entries = receipt.entries.map((entry) => ({ ...entry, reason: entry.reason.text }));
     return { model: modelId, lane, body, receipt: entries };
   } catch (error) {
     return describeError(asGatewayError(error), protocolOf(request));

@@ -2,8 +2,8 @@
 
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { SpokenError } from '../../src/lib/localized-message.ts';
 import { createAccountTransfer, type PassphraseSealing } from '../../src/oauth/imports.ts';
-
 import { createRevoker } from '../../src/oauth/revoker.ts';
 import { openWithPassphrase, sealWithPassphrase } from '../../src/sealing/seal.ts';
 import { jsonReply, textReply } from '../support/fake-identity-provider.ts';
@@ -14,7 +14,7 @@ const PASSPHRASE = 'correct horse battery staple';
 /** As the real sealing behaves, without its cost. */
 const QUICK_SEALING: PassphraseSealing = {
   async sealWithPassphrase(plain, passphrase) {
-    if (passphrase.length < 12) throw new RangeError('The passphrase must have 12 characters.');
+    if (passphrase.length < 12) throw new SpokenError('The passphrase must have 12 characters.');
     const body = Buffer.from(JSON.stringify({ plain, passphrase })).toString('base64url');
     return `sealed-export:${body}`;
   },
@@ -70,7 +70,11 @@ describe('refresh tokens in bulk', () => {
     expect(results).toMatchObject([
       { index: 1, label: 'one@x.com', outcome: 'added' },
       { index: 2, label: 'team account', outcome: 'added' },
-      { index: 3, outcome: 'failed', reason: expect.stringContaining('no longer accepts') },
+      {
+        index: 3,
+        outcome: 'failed',
+        reason: { text: expect.stringContaining('no longer accepts') },
+      },
       { index: 4, outcome: 'failed', reason: 'this is the token of item 1' },
       { index: 5, outcome: 'failed', reason: 'this item holds no refresh token' },
     ]);
@@ -117,7 +121,7 @@ describe('refresh tokens in bulk', () => {
     );
     const [result] = await importTokens(workshop, token);
     expect(result).toMatchObject({ label: 'imported-1', outcome: 'added' });
-    expect(result?.reason).toContain('does not say whose account this is');
+    expect(result?.reason?.text).toContain('does not say whose account this is');
     expect(workshop.provider.isAlive((await refreshTokenOf(workshop, 'imported-1')) ?? '')).toBe(
       true,
     );
@@ -136,7 +140,7 @@ describe('refresh tokens in bulk', () => {
     const results = importTokens(workshop, text);
     await workshop.pass(10_000);
     await workshop.pass(10_000);
-    expect(new Set((await results).map(({ reason }) => reason))).toEqual(
+    expect(new Set((await results).map(({ reason }) => reason?.text))).toEqual(
       new Set(['the provider did not answer within 10 s']),
     );
     expect(askedAt).toEqual([0, 0, 0, 0, 10_000, 10_000]);
@@ -230,8 +234,8 @@ describe('service-account key files', () => {
     const workshop = await openWorkshop();
     const [result] = await importKey(workshop, file);
     expect(result?.outcome).toBe('failed');
-    expect(result?.reason).toContain(words);
-    expect(result?.reason).not.toContain('canary');
+    expect(result?.reason?.text).toContain(words);
+    expect(result?.reason?.text).not.toContain('canary');
     expect(workshop.provider.calls).toEqual([]);
   });
 });
@@ -292,7 +296,7 @@ describe('export and import', () => {
     if (account === undefined) throw new Error('no account');
     await workshop.tokens.accessFor(account, { refresh: false, signal: NEVER });
     const [result] = await transfer.importAccounts({ text: sealed, passphrase: PASSPHRASE });
-    expect(result?.reason).toContain('newer and was kept');
+    expect(result?.reason?.text).toContain('newer and was kept');
     const token = await refreshTokenOf(workshop, 'one@x.com');
     expect(workshop.provider.isAlive(token ?? '')).toBe(true);
   });

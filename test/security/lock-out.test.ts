@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
+import { readSentence } from '../../src/lib/localized-message.ts';
 import { type StartOptions, startApp, type TestApp } from '../support/app.ts';
 
 const PASSWORD = 'the-password-of-this-test';
@@ -27,7 +28,11 @@ async function api(method: string, path: string, { body, headers }: Sent = {}) {
   });
   const read = answer.status === 204 ? {} : parseJson(await answer.text());
   const error = isJsonObject(read) && isJsonObject(read.error) ? read.error : {};
-  return { status: answer.status, field: error.field, message: String(error.message) };
+  return {
+    status: answer.status,
+    field: error.field,
+    message: readSentence(error.message ?? null)?.text,
+  };
 }
 
 function change(section: string, body: JsonObject, headers?: Sent['headers']) {

@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { AccessStores } from '../../src/access/access.ts';
 import type { AccessEntry, AccessLogStore } from '../../src/access/access-log.ts';
+import { asSentence } from '../../src/lib/localized-message.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
 import { startEdge, type TestEdge } from '../../src/server/start-edge.test-support.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -109,17 +110,18 @@ test('an access log that cannot be saved forgets the oldest entries, counted, an
     method: 'GET',
     path: '/x'.repeat(5_000),
     keyId: undefined,
-    reason: 'no',
+    reason: asSentence('no'),
   } as const;
   for (let count = 0; count < 5_000; count += 1) access.accessLog.add(entry);
   await clock.advance(10_000);
   expect(access.accessLog.dropped).toBe(4_000);
-  for (let count = 0; count < 10; count += 1) access.accessLog.add({ ...entry, reason: 'late' });
+  for (let count = 0; count < 10; count += 1)
+    access.accessLog.add({ ...entry, reason: asSentence('late') });
   const saved: AccessEntry[] = [];
   accessLog.add = async (entries) => void saved.push(...entries);
   await clock.advance(10_000);
   expect([saved.length, access.accessLog.dropped]).toEqual([1_000, 4_010]);
-  expect(saved.slice(-10).every(({ reason }) => reason === 'late')).toBe(true);
+  expect(saved.slice(-10).every(({ reason }) => reason.text === 'late')).toBe(true);
   expect(saved.every(({ path }) => path.length <= 256)).toBe(true);
 });
 
@@ -139,5 +141,5 @@ test('what a refusal repeats of a request is kept in a few words', async () => {
   expect((await answer.text()).length).toBeLessThan(2_000);
   const [entry] = await access.accessLog.list({ limit: 1 });
   expect(entry?.verdict).toBe('rejected');
-  expect(entry?.reason.length).toBeLessThan(1_000);
+  expect(JSON.stringify(entry?.reason).length).toBeLessThan(1_000);
 });

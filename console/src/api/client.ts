@@ -2,6 +2,7 @@
 
 import type { ErrorAnswer } from '../../../src/admin/contract.ts';
 import { loadSentences } from '../i18n/load-sentences.ts';
+import { isMessage } from '../i18n/sentences.ts';
 import { askForPassword } from './ask-password.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -182,7 +183,7 @@ async function translate({ message }: ErrorAnswer['error']): Promise<string> {
     const say = await loadSentences();
     return say(message);
   } catch {
-    return message;
+    return message.text;
   }
 }
 
@@ -193,7 +194,7 @@ function isErrorAnswer(value: unknown): value is ErrorAnswer {
     typeof error === 'object' &&
     error !== null &&
     'message' in error &&
-    typeof error.message === 'string' &&
+    isMessage(error.message) &&
     'code' in error &&
     typeof error.code === 'string'
   );

@@ -1,6 +1,6 @@
 // Loads the sentences of the gateway in a language, where they are first needed.
 
-import { type SayIn, sayIn } from './sentences.ts';
+import { type SayIn, sayIn, sayInEnglish } from './sentences.ts';
 
 let current = 'en';
 let all: SayIn | undefined;
@@ -13,7 +13,7 @@ export function speak(language: string): void {
 
 /** English is what the gateway says. */
 export async function loadSentences(language = current): Promise<SayIn> {
-  if (language !== 'zh') return (sentence) => sentence;
+  if (language !== 'zh') return sayInEnglish;
   const { sentences } = await import('./zh/sentences.ts');
   all ??= sayIn(sentences);
   return all;
@@ -21,7 +21,7 @@ export async function loadSentences(language = current): Promise<SayIn> {
 
 /** Only what clients are told of requests that fail: the first page has room for no more. */
 export async function loadFaults(language: string): Promise<SayIn> {
-  if (language !== 'zh') return (sentence) => sentence;
+  if (language !== 'zh') return sayInEnglish;
   const { faults } = await import('./zh/faults.ts');
   few ??= sayIn(faults);
   return few;

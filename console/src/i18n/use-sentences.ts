@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { loadFaults, loadSentences } from './load-sentences.ts';
-import type { SayIn } from './sentences.ts';
+import { type SayIn, sayInEnglish } from './sentences.ts';
 
 /** As the gateway says them until those of the other language are loaded. */
 export function useSentences(isNeeded = true): SayIn {
@@ -28,9 +28,5 @@ function useLoaded(
     enabled: isNeeded,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  return say ?? asItIs;
-}
-
-function asItIs(sentence: string): string {
-  return sentence;
+  return say ?? sayInEnglish;
 }

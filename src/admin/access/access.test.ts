@@ -269,7 +269,7 @@ test('address rules are added, checked, changed and removed, but never against t
   const shut = await admin.call('PATCH', '/api/config/ip_filter', { body: strict });
   expect(shut).toMatchObject({
     status: 400,
-    body: { error: { message: expect.stringContaining('127.0.0.1') } },
+    body: { error: { message: { text: expect.stringContaining('127.0.0.1') } } },
   });
   const mine = { list: 'allow', range: '127.0.0.1', expiresAt: admin.options.clock.now() + 3_000 };
   const { body: own } = await admin.call('POST', '/api/address-rules', { body: mine });

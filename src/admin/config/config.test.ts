@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { UnusableFileError } from '../../config/values.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { readSentence } from '../../lib/localized-message.ts';
 import { PRESETS } from '../../routing/mapping.ts';
 import { startAdmin, type TestAdmin } from '../admin.test-support.ts';
 
@@ -43,8 +44,10 @@ afterEach(() => admin.close());
 const patch = (section: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   admin.call('PATCH', `/api/config/${section}`, { body, headers });
 
+/** With the English text alone. */
 function errorOf(body: JsonObject): JsonObject {
-  return isJsonObject(body.error) ? body.error : {};
+  const { message = null, ...error } = isJsonObject(body.error) ? body.error : {};
+  return { ...error, message: readSentence(message)?.text ?? null };
 }
 
 test('sections show what the file says, and of secrets only that they are set', async () => {

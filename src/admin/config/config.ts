@@ -13,7 +13,7 @@ import type { VariableOrigin } from '../../config/origins.ts';
 import { ConfigError, UnusableFileError, UnwritableFileError } from '../../config/values.ts';
 import { createMutex } from '../../lib/concurrency.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
+import { listed, type Sentence, told } from '../../lib/localized-message.ts';
 import { named, object } from '../../lib/object-schema.ts';
 import { isOutOfRoom } from '../../lib/private-file.ts';
 import { PRESETS, presetPatch } from '../../routing/mapping.ts';
@@ -86,7 +86,7 @@ export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
       overrides: overridesOf(section, origins.overrides()),
     };
   };
-  const answerOne = (section: ConfigSection, warnings: readonly string[] = []) => {
+  const answerOne = (section: ConfigSection, warnings: readonly Sentence[] = []) => {
     const written = write(section);
     const body = warnings.length === 0 ? written : { ...written, warnings };
     return answerJson(body, written.revision);
@@ -200,7 +200,7 @@ async function warningsOf(
   section: ConfigSection,
   patch: JsonObject,
   { models, router }: AdminOptions,
-): Promise<readonly string[]> {
+): Promise<readonly Sentence[]> {
   if (section.name !== 'mapping') return [];
   // Without the accounts' own lists a name may seem unknown.
   await models.list();
@@ -219,8 +219,8 @@ async function sayFaults<Result>(
     return await work();
   } catch (error) {
     if (error instanceof ConfigError && !(error instanceof UnusableFileError)) {
-      const field = /^([^\s:]+):/.exec(error.problems[0] ?? '')?.[1] ?? name;
-      throw invalidRequest(field, told`${error.problems.join('; ')}. Nothing was changed.`);
+      const field = /^([^\s:]+):/.exec(error.problems[0]?.text ?? '')?.[1] ?? name;
+      throw invalidRequest(field, told`${listed(error.problems)}. Nothing was changed.`);
     }
     throw isWritten || error instanceof ConfigError ? fileFault(error) : error;
   }
@@ -229,7 +229,7 @@ async function sayFaults<Result>(
 /** No field of the change is to blame. */
 function fileFault(cause: unknown): GatewayError {
   if (cause instanceof UnusableFileError) {
-    const problems = cause.problems.join('; ');
+    const problems = listed(cause.problems);
     return clientError(
       'invalid-request',
       told`The config file cannot be used as it stands, so nothing was changed. Correct it first: ${problems}.`,

@@ -5,7 +5,7 @@ import { invalidRequest } from '../../canonical/error.ts';
 import { findUnknownKeys } from '../../config/check-config.ts';
 import type { Settings } from '../../config/effective.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import {
   type AdminAnswer,
   type AdminCaller,
@@ -81,8 +81,8 @@ function refuseKeyless(patch: JsonObject, result: JsonObject): void {
   }
 }
 
-function refuse(field: string, why: string): never {
-  const problem = `${field}: ${why}`;
+function refuse(field: string, why: Sentence): never {
+  const problem = told`${field}: ${why}`;
   throw invalidRequest(field, told`${problem}. Nothing was changed.`);
 }
 

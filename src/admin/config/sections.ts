@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import type { SettingOverride } from '../../config/origins.ts';
 import { SECTION_TITLES, SETTING_PLACES, type SettingSchema } from '../../config/settings.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { MESSAGE_SCHEMA } from '../../lib/localized-message.ts';
 import { named, object, optional } from '../../lib/object-schema.ts';
 
 export interface ConfigSection {
@@ -203,7 +204,7 @@ export const SECTION_SCHEMA = named('ConfigSection', {
   },
   warnings: optional({
     type: 'array',
-    items: { type: 'string' },
+    items: MESSAGE_SCHEMA,
     description: 'Of a change that was made: what of it will not work as things are now.',
   }),
   overrides: {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { told } from '../../lib/localized-message.ts';
 import type { AccountJson } from '../account-view.ts';
 import { type AttentionSources, findAttention } from './overview.ts';
 
@@ -143,7 +144,10 @@ test('a gateway key that opens the console is told, on the network as a warning'
 
 test('a config file that is not in force is told, with what is wrong in it', () => {
   const { facts } = sources();
-  const configProblems = ['proxy.pool.mode: must be one of balance', 'proxy.port: must be integer'];
+  const configProblems = [
+    told`${'proxy.pool.mode'}: must be one of balance`,
+    told`${'proxy.port'}: must be integer`,
+  ];
   expect(findAttention(sources({ facts: { ...facts, configProblems } }))).toMatchObject([
     {
       kind: 'config-refused',
@@ -152,7 +156,7 @@ test('a config file that is not in force is told, with what is wrong in it', () 
         'The config file cannot be used, so older settings stay in force: ' +
         'proxy.pool.mode: must be one of balance; proxy.port: must be integer.',
       link: '/settings',
-      about: { problems: configProblems.join('; ') },
+      about: { problems: { code: '{}; {}', params: configProblems } },
     },
   ]);
 });

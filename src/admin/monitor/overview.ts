@@ -1,5 +1,6 @@
 // `GET /api/overview`: live figures, accounts, quota, and the conditions that need attention.
 
+import { listed, told } from '../../lib/localized-message.ts';
 import { type AccountJson, writeAccount } from '../account-view.ts';
 import type { GatewayFacts, MonitorRouteOptions } from '../options.ts';
 import { listQuotas, sumFamilies } from '../quota.ts';
@@ -181,10 +182,10 @@ const CONDITIONS: readonly Condition[] = [
     wayOut: 'Correct gui_config.json. Until then no setting can be changed here.',
     link: '/settings',
     find({ facts: { configProblems } }) {
-      const problems = configProblems.join('; ');
+      const problems = listed(configProblems);
       return when(
         configProblems.length > 0,
-        `The config file cannot be used, so older settings stay in force: ${problems}.`,
+        `The config file cannot be used, so older settings stay in force: ${problems.text}.`,
         { about: { problems } },
       );
     },
@@ -195,7 +196,7 @@ const CONDITIONS: readonly Condition[] = [
     wayOut: 'Correct it where the gateway is started or in gui_config.json, or take it out.',
     link: '/settings',
     find: ({ facts }) =>
-      facts.warnings.map((message) => ({ message, about: { problems: message } })),
+      facts.warnings.map((problems) => ({ message: problems.text, about: { problems } })),
   },
   {
     kind: 'account-failing',
@@ -359,19 +360,19 @@ function findFailingAccounts({ recent, accounts }: AttentionSources): readonly F
   if (first === undefined) return [];
   const reasons = failing
     .slice(0, MAX_ACCOUNTS)
-    .map(({ label, condition }) => `${label}: ${condition.reason ?? 'failed'}`)
-    .join('; ');
+    .map(({ label, condition: { reason } }) => told`${label}: ${reason ?? 'failed'}`);
+  const problems = listed(reasons);
   const isAll = recent.requests > 0 && recent.errors >= recent.requests;
   const inUse = accounts.filter(({ status }) => status.kind !== 'disabled');
   return [
     {
       message: isAll
-        ? `Every request of the last ${RECENT_MINUTES} minutes was refused: ${reasons}`
-        : `Accounts that fail: ${reasons}`,
+        ? `Every request of the last ${RECENT_MINUTES} minutes was refused: ${problems.text}`
+        : `Accounts that fail: ${problems.text}`,
       ...(isAll && { kind: 'all-refused' }),
       ...((isAll || failing.length === inUse.length) && { severity: 'error' }),
       ...(more.length === 0 && { link: `/accounts/${encodeURIComponent(first.id)}` }),
-      about: { problems: reasons, count: RECENT_MINUTES },
+      about: { problems, count: RECENT_MINUTES },
     },
   ];
 }

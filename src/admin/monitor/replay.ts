@@ -87,7 +87,10 @@ async function replay(
     requestId,
     ...(record.accountLabel === undefined ? {} : { account: record.accountLabel }),
     ...(record.upstreamModel === undefined ? {} : { upstreamModel: record.upstreamModel }),
-    differences: findDifferences(before ? writeBlocks(before) : (recorded.row.error ?? ''), text),
+    differences: findDifferences(
+      before ? writeBlocks(before) : (recorded.row.error?.text ?? ''),
+      text,
+    ),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import type { XStatic } from 'typebox/schema';
 import { clientError, type GatewayError } from '../../canonical/error.ts';
-import { told } from '../../lib/localized-message.ts';
+import { messageSchema, type Sentence, told } from '../../lib/localized-message.ts';
 import { COUNT, named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
 import {
   REQUEST_BODIES_FIELDS,
@@ -38,7 +38,7 @@ export function judgeReplay(
   return bodies.clientRequest.isWhole ? { replay: 'possible', found } : { replay: 'in-part' };
 }
 
-const REASONS: Readonly<Record<ReplayVerdict, string>> = {
+const REASONS: Readonly<Record<ReplayVerdict, string | Sentence>> = {
   possible: '',
   'other-operation': told`Only requests for answers can be sent again; this one asked for something else.`,
   'not-kept': told`The body of this request was not kept. Turn on proxy.monitor.bodies, then let the client send it again.`,
@@ -169,10 +169,7 @@ const ATTENTION = named('Attention', {
       reason: TEXT,
       upstream: TEXT,
       models: { ...TEXT, description: 'Their ids, separated by commas.' },
-      problems: {
-        ...TEXT,
-        description: 'Of the config file, separated by semicolons, or of a setting.',
-      },
+      problems: messageSchema('Of the config file, or of a setting.'),
       family: TEXT,
       quotaKind: QUOTA_KIND,
       percent: { type: 'number' },

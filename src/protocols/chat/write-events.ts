@@ -199,7 +199,7 @@ export class ChatWriter implements StreamWriter {
       // AI SDK and others read citations from a delta near the end of the content.
       const annotations = writeAnnotations(choice.grounding, choice.content);
       if (annotations.length > 0) text += chunk(choice, { annotations });
-      const refusal = blockMessage(end);
+      const refusal = blockMessage(end)?.text;
       if (refusal !== undefined) text += chunk(choice, { refusal });
       const reason = writeFinishReason(end, choice.calls > 0, this.#options.callForm);
       const logprobs = JSON.stringify(writeLogprobs(end));

@@ -48,7 +48,7 @@ function writeMessage(choice: ReplyChoice, options: AnswerOptions): ChatMessage 
   const message: ChatMessage = {
     role: 'assistant',
     content: null,
-    refusal: blockMessage(choice.end) ?? null,
+    refusal: blockMessage(choice.end)?.text ?? null,
     annotations: [],
   };
   let text = '';

@@ -173,7 +173,7 @@ function requireNamed(name: string, { named, tools }: ToolList, receipt: Receipt
   const tool = matches.find((match) => match.tool?.kind === 'function')?.tool ?? matches[0]?.tool;
   if (tool?.kind === 'function') return { tools, toolChoice: { kind: 'required', names: [name] } };
   if (tool === undefined) {
-    if (name === ADVISOR) throw fieldError(`${CHOICE}.name`, NO_ADVISOR, 'unsupported');
+    if (name === ADVISOR) throw fieldError(`${CHOICE}.name`, NO_ADVISOR.text, 'unsupported');
     note(receipt, 'dropped', CHOICE, told`The chosen tool was dropped.`);
     return { tools, toolChoice: AUTO };
   }

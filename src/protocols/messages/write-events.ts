@@ -187,7 +187,7 @@ const STOP_REASONS = {
 export function writeStop(end: ChoiceEnd, hasToolCall: boolean) {
   const own = STOP_REASONS[end.reason];
   const reason = hasToolCall && own !== 'refusal' ? 'tool_use' : own;
-  const explanation = reason === 'refusal' ? (blockMessage(end) ?? null) : null;
+  const explanation = reason === 'refusal' ? (blockMessage(end)?.text ?? null) : null;
   return {
     stop_reason: reason,
     stop_sequence: reason === 'stop_sequence' ? (end.stopSequence ?? null) : null,

@@ -5,7 +5,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { ShownKeys } from '../../access/guess-limit.ts';
 import { clientError, type GatewayError } from '../../canonical/error.ts';
 import type { AuthMode } from '../../config/values.ts';
-import { told } from '../../lib/localized-message.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import { HEADER_SPELLINGS } from '../../wire/vocabulary.ts';
 import type { ClientKey, HeaderMap } from '../settings.ts';
 import {
@@ -85,7 +85,7 @@ const FOREIGN_PAGE = told`Web pages of other origins need an API key. Send one, 
 
 const UNKNOWN_HOST = told`The gateway does not know the name in this request's Host header as its own. Call it by its address or as localhost, send an API key, or add the name to proxy.allowed_hosts (ISTHMUS_ALLOWED_HOSTS).`;
 
-function unauthenticated(message: string): GatewayError {
+function unauthenticated(message: Sentence): GatewayError {
   return clientError('unauthenticated', message);
 }
 

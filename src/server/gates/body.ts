@@ -148,14 +148,14 @@ const EXCESS_MESSAGES: Readonly<Record<JsonExcess, Sentence>> = {
   key: told`The request body has an object key longer than ${JSON_LIMITS.maxKeyBytes} bytes.`,
 };
 
-function invalidJson(message: string): GatewayError {
+function invalidJson(message: Sentence): GatewayError {
   return invalidRequest('body', message, 'invalid-json');
 }
 
 export interface ByteLimits {
   readonly maxBytes: number;
   /** Whose limit that is, for the error; the gateway's by default. */
-  readonly limitOf?: string | undefined;
+  readonly limitOf?: Sentence | undefined;
   readonly clock: Clock;
   /** Where the memory for the body comes from, and who has it. */
   readonly bodies: Pick<BodyBudget, 'check' | 'take'>;
@@ -286,7 +286,7 @@ export function clientGone(): GatewayError {
   return clientError('client-gone', told`The client closed the connection.`);
 }
 
-const GATEWAY_LIMIT = 'this gateway (ABV_MAX_BODY_SIZE)';
+const GATEWAY_LIMIT = told`this gateway (ABV_MAX_BODY_SIZE)`;
 
 function tooLarge({ maxBytes, limitOf = GATEWAY_LIMIT }: ByteLimits): GatewayError {
   const message = told`The request body is larger than ${maxBytes} bytes, the limit of ${limitOf}.`;
@@ -492,7 +492,7 @@ function tooLargeForMemory(
   );
 }
 
-function overloaded(message: string): GatewayError {
+function overloaded(message: Sentence): GatewayError {
   const retryAfterMs = RETRY_AFTER_MS;
   return new GatewayError({ kind: 'overloaded', source: 'gateway', message, retryAfterMs });
 }

@@ -21,13 +21,17 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import type { StoreLog } from './account-store.ts';
 import { builder, type TableRow, type Tables } from './schema.ts';
+import { fromColumns, toColumns } from './sentence-columns.ts';
 import { type Queries, readJson, removeById, type SqliteConnection } from './session.ts';
 
 export function createAccessLogStore(connection: SqliteConnection): AccessLogStore {
   return {
     add: (entries, most) =>
       connection.write('crash', (queries) => {
-        for (const entry of entries) queries.run(builder.insertInto('access_log').values(entry));
+        for (const { reason: sentence, ...entry } of entries) {
+          const [reason, reasonParts] = toColumns(sentence);
+          queries.run(builder.insertInto('access_log').values({ ...entry, reason, reasonParts }));
+        }
         const ids = builder.selectFrom('access_log').select('id').orderBy('id', 'desc');
         const oldestKept = ids.limit(1).offset(most - 1);
         queries.run(builder.deleteFrom('access_log').where('id', '<', oldestKept));
@@ -38,8 +42,9 @@ export function createAccessLogStore(connection: SqliteConnection): AccessLogSto
         if (verdict !== undefined) query = query.where('verdict', '=', verdict);
         if (before !== undefined) query = query.where('id', '<', before);
         return queries.rows(query).map(
-          (row): StoredAccessEntry => ({
+          ({ reason, reasonParts, ...row }): StoredAccessEntry => ({
             ...row,
+            reason: fromColumns(reason, reasonParts),
             verdict: ACCESS_VERDICTS.find((known) => known === row.verdict) ?? 'rejected',
           }),
         );

@@ -12,7 +12,7 @@ import { type AccountStore, type StoredAccount, StoreError } from '../../account
 import { type AccountHealth, HEALTHY } from '../../accounts/health.ts';
 import { readHealth, writeHealth } from '../../accounts/health-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
+import { listed, type Sentence, told } from '../../lib/localized-message.ts';
 import { SealError, type Vault } from '../../sealing/seal.ts';
 import { builder, type TableRow } from './schema.ts';
 import {
@@ -178,7 +178,7 @@ export function createAccountStore(
   ): StoredAccount {
     const { sealed, health, labelKey: _, proxyUrl: sealedProxyUrl, ...record } = row;
     const { id } = record;
-    const damages: string[] = [];
+    const damages: Sentence[] = [];
     const kind = ACCOUNT_KINDS.find((known) => known === record.kind);
     if (kind === undefined) damages.push(told`its kind is none that is known`);
     const proxy =
@@ -194,7 +194,7 @@ export function createAccountStore(
       damages.push(told`its credential cannot be opened: sign in or give the key again`);
     }
     for (const what of damages) {
-      log?.warn({ accountId: id }, `A stored account is damaged and not used: ${what}.`);
+      log?.warn({ accountId: id }, `A stored account is damaged and not used: ${what.text}.`);
     }
     return {
       record: {
@@ -247,7 +247,7 @@ function proxyPlace(accountId: string): string {
   return `accounts/${accountId}/proxy_url`;
 }
 
-function parseHealth(text: string | undefined, damages: string[]): AccountHealth {
+function parseHealth(text: string | undefined, damages: Sentence[]): AccountHealth {
   if (text === undefined) return HEALTHY;
   const json = readJson(text);
   if (json !== undefined) return readHealth(json);
@@ -256,9 +256,9 @@ function parseHealth(text: string | undefined, damages: string[]): AccountHealth
 }
 
 /** A state that already keeps the account out stays as it is. */
-function damagedHealth(health: AccountHealth, damages: readonly string[]): AccountHealth {
+function damagedHealth(health: AccountHealth, damages: readonly Sentence[]): AccountHealth {
   if (health.status.kind === 'disabled') return health;
-  const detail = told`The stored account is damaged: ${damages.join('; ')}.`;
+  const detail = told`The stored account is damaged: ${listed(damages)}.`;
   return { ...health, status: { kind: 'disabled', reason: 'manual', since: 0, detail } };
 }
 

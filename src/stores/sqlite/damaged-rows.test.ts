@@ -92,7 +92,10 @@ test.each([
   [`insert into account_health values ('a', '{"status":{"kind":"odd"}}')`, /state is damaged/],
 ])('after %s the account is listed, but not used', async (sql, reason) => {
   const [a, b] = await listAfter(sql);
-  expect(a?.status).toMatchObject({ kind: 'disabled', detail: expect.stringMatching(reason) });
+  expect(a?.status).toMatchObject({
+    kind: 'disabled',
+    detail: { text: expect.stringMatching(reason) },
+  });
   expect(b?.status).toEqual({ kind: 'active' });
 });
 

@@ -346,4 +346,14 @@ create table session_bindings (
 create index session_bindings_by_expiry on session_bindings (expires_at);
 `,
   },
+  // What the sentences of records are made of, beside their English texts: the console says them in its language.
+  // JSON; null of texts from elsewhere, and of all that stood there before.
+  {
+    version: 13,
+    name: 'sentence-parts',
+    sql: `
+alter table requests add column error_parts text;
+alter table access_log add column reason_parts text;
+`,
+  },
 ];

@@ -66,6 +66,8 @@ const UNDO_LATER = `
   alter table address_rules drop column revision;
   drop table call_traces;
   drop table session_bindings;
+  alter table requests drop column error_parts;
+  alter table access_log drop column reason_parts;
 `;
 
 test('records saved while their details had a table of their own are found as they were', async () => {

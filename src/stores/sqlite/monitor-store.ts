@@ -7,8 +7,11 @@ import {
   type SqlBool,
   sql,
 } from 'kysely';
+import type { ReceiptEntry } from '../../canonical/receipt.ts';
+import { asSentence } from '../../lib/localized-message.ts';
 import { isWildcard } from '../../lib/names.ts';
 import {
+  type AttemptEntry,
   REQUEST_ROW_FIELDS,
   type ReceiptCounts,
   type RequestBodies,
@@ -32,6 +35,7 @@ import {
 } from '../../monitor/request-store.ts';
 import { type QuarterSum, sumByQuarter } from '../../monitor/usage.ts';
 import { builder, type TableRow, type Tables } from './schema.ts';
+import { fromColumns, toColumns } from './sentence-columns.ts';
 import {
   createGiveBackRoom,
   createInserter,
@@ -41,13 +45,14 @@ import {
 
 // What a record is in its tables.
 
-type ListedColumn = Exclude<keyof RequestRow, 'receipt'> | keyof ReceiptCounts;
+type ListedColumn = Exclude<keyof RequestRow, 'receipt'> | keyof ReceiptCounts | 'errorParts';
 
 const { receipt, ...PLAIN } = REQUEST_ROW_FIELDS;
 /** What lists show of a record. */
 const LISTED_COLUMNS = [
   ...Object.keys(PLAIN),
   ...Object.keys(receipt.properties),
+  'errorParts',
 ] as readonly ListedColumn[];
 
 type ListedRow = Pick<TableRow<'requests'>, ListedColumn>;
@@ -57,21 +62,23 @@ const ROW_BYTES = 200;
 
 /** @param bodyBytes of its bodies */
 function toRequestsRow({ row, details: given }: RequestRecord, bodyBytes: number) {
-  const { receipt: counts, ...plain } = row;
+  const { receipt: counts, error: sentence, ...plain } = row;
   const details = JSON.stringify(given);
-  const written = Buffer.byteLength(row.error ?? '') + Buffer.byteLength(details);
+  const [error, errorParts] = sentence === undefined ? [] : toColumns(sentence);
+  const texts = [error, errorParts, details];
+  const written = texts.reduce((sum, text = '') => sum + Buffer.byteLength(text), 0);
   const bytes = ROW_BYTES + row.path.length + row.model.length + written + bodyBytes;
-  return { ...plain, ...counts, bytes, details };
+  return { ...plain, ...counts, error, errorParts, bytes, details };
 }
 
 function fromRequestsRow(row: ListedRow): RequestRow {
-  const { dropped, approximated, repaired, error, ...plain } = row;
+  const { dropped, approximated, repaired, error, errorParts, ...plain } = row;
   return {
     ...plain,
     stream: plain.stream === 1,
     outcome: REQUEST_ROW_FIELDS.outcome.enum.find((known) => known === plain.outcome) ?? 'error',
     receipt: { dropped, approximated, repaired },
-    error,
+    error: error === undefined ? undefined : fromColumns(error, errorParts),
   };
 }
 
@@ -91,10 +98,35 @@ function fromStored(
 ): RequestRecord {
   return {
     row: fromRequestsRow(row),
-    // The one narrowing of this file: both were written by it.
-    details: JSON.parse(details) as RequestDetails,
+    details: readDetails(details),
     bodies: bodies && fromBodiesRow(bodies),
   };
+}
+
+function readDetails(text: string): RequestDetails {
+  // The one narrowing of this file: it wrote them.
+  const details = JSON.parse(text) as WrittenDetails;
+  return {
+    ...details,
+    attemptsList: details.attemptsList.map(({ detail, ...attempt }) => ({
+      ...attempt,
+      detail: detail === undefined ? undefined : asSentence(detail),
+    })),
+    receiptEntries: details.receiptEntries.map(({ reason, ...entry }) => ({
+      ...entry,
+      reason: asSentence(reason),
+    })),
+  };
+}
+
+type WithText<Entry, Key extends keyof Entry> = Omit<Entry, Key> & {
+  readonly [Name in Key]: Entry[Name] | string;
+};
+
+/** Earlier versions wrote texts alone. */
+interface WrittenDetails extends Omit<RequestDetails, 'attemptsList' | 'receiptEntries'> {
+  readonly attemptsList: readonly WithText<AttemptEntry, 'detail'>[];
+  readonly receiptEntries: readonly WithText<ReceiptEntry, 'reason'>[];
 }
 
 function fromBodiesRow(row: TableRow<'request_bodies'>): RequestBodies {

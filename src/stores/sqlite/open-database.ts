@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { told } from '../../lib/localized-message.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import {
   codeOf,
   createPrivateFile,
@@ -271,7 +271,7 @@ function keepPrivate(path: string): void {
   }
 }
 
-function unreadable(path: string, what: string): StoreError {
+function unreadable(path: string, what: Sentence): StoreError {
   const message = told`The database ${path} ${what}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.`;
   return new StoreError('unreadable', message);
 }
@@ -304,7 +304,7 @@ function readDataKey(queries: Queries, { path, vault }: DataKeyContext): string 
     if (!(error instanceof SealError)) throw error;
     const why =
       error.fault === 'foreign-key'
-        ? told`The database ${path} cannot be opened with this secret key. ${error.message} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.`
+        ? told`The database ${path} cannot be opened with this secret key. ${error.sentence} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.`
         : told`The database ${path} has a damaged key of its secrets. It was left as it is. Put a backup in its place.`;
     throw new StoreError('unreadable', why, error);
   }

@@ -67,8 +67,10 @@ export interface Tables {
   kept_items: { clientKey: string; itemId: string; answerId: string };
   /** Sealed with the secret key; they seal the secrets of all other tables. */
   data_keys: { name: string; sealed: string };
-  requests: Row<Omit<RequestRow, 'receipt'> & ReceiptCounts> &
+  requests: Row<Omit<RequestRow, 'receipt' | 'error'> & ReceiptCounts> &
     Sequenced & {
+      error: Nullable<string>;
+      errorParts: Nullable<string>;
       /** Of the record in all its tables, about. */
       bytes: number;
       /** JSON. */
@@ -94,7 +96,11 @@ export interface Tables {
   client_key_use: Row<DayUse> & { keyId: string };
   client_key_addresses: { keyId: string; address: string; seenAt: number };
   address_rules: Row<AddressRule> & Sequenced;
-  access_log: Row<AccessEntry> & { id: Generated<number> };
+  access_log: Row<Omit<AccessEntry, 'reason'>> & {
+    id: Generated<number>;
+    reason: string;
+    reasonParts: Nullable<string>;
+  };
   console_sessions: Row<ConsoleSession>;
   migrations: { version: number; name: string; appliedAt: number };
 }

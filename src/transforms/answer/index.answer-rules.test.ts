@@ -136,7 +136,7 @@ test('the receipt names what an answer recites, whatever else the request asks f
   const saidOf = (change: Partial<CanonicalRequest>, recited: readonly string[]) => {
     const { rules, receipt } = answerOf([], change);
     rules.transform([finish(recited)]);
-    return receipt.entries.map(({ action, reason }) => `${action}: ${reason}`);
+    return receipt.entries.map(({ action, reason }) => `${action}: ${reason.text}`);
   };
   const page = (number: number) => `https://a.test/${number}`;
   const one = ['dropped: Words of the answer are recited from https://a.test/1.'];
@@ -151,7 +151,7 @@ test('the receipt names parts of the answer that have no place in the protocol o
   const choice = { choice: 0, reason: 'stop', unsupportedKinds: ['hologram'] } as const;
   rules.transform([{ kind: 'finish', choices: [choice, { ...choice, choice: 1 }] }]);
   expect(receipt.entries).toMatchObject([
-    { action: 'dropped', path: 'answer', reason: expect.stringContaining('hologram') },
+    { action: 'dropped', path: 'answer', reason: { text: expect.stringContaining('hologram') } },
   ]);
 });
 
@@ -160,6 +160,10 @@ test('B7: the receipt names the reason of an answer that did not end as finished
   const choice = { choice: 0, reason: 'stop', rawReason: 'OTHER', isOdd: true } as const;
   rules.transform([{ kind: 'finish', choices: [choice] }]);
   expect(receipt.entries).toMatchObject([
-    { action: 'approximated', path: 'answer', reason: expect.stringContaining('reason: OTHER.') },
+    {
+      action: 'approximated',
+      path: 'answer',
+      reason: { text: expect.stringContaining('reason: OTHER.') },
+    },
   ]);
 });

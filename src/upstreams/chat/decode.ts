@@ -10,7 +10,7 @@ import type {
 } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { answerFault, endedRefusal, pathFault } from '../errors.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
@@ -257,11 +257,11 @@ type Ending =
   | { readonly kind: 'finished'; readonly reason: FinishReason; readonly isOdd?: true | undefined }
   | { readonly kind: 'overloaded' }
   /** Worth another attempt; `message` is safe for clients. */
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'failed'; readonly message: Sentence };
 
 const UNUSABLE_CALL: Ending = {
   kind: 'failed',
-  message: 'The model made a tool call that cannot be used.',
+  message: told`The model made a tool call that cannot be used.`,
 };
 
 /** Words for a natural end. */
@@ -286,7 +286,7 @@ function readEnding(
   if (reason === 'insufficient_system_resource') return { kind: 'overloaded' };
   if (choice.hasBrokenCall) return UNUSABLE_CALL;
   if (reason === 'error' || reason === 'abort') {
-    return { kind: 'failed', message: 'The upstream ended the answer with an error.' };
+    return { kind: 'failed', message: told`The upstream ended the answer with an error.` };
   }
   if (isLimit(reason)) {
     const isWhole = choice.hasToolCalls && !choice.hasCutCall;
@@ -301,7 +301,7 @@ function readEnding(
   if (choice.hasContent || (isOdd === undefined && stopsOf(body).length > 0)) {
     return { kind: 'finished', reason: 'stop', isOdd };
   }
-  return { kind: 'failed', message: 'The model gave an empty answer.' };
+  return { kind: 'failed', message: told`The model gave an empty answer.` };
 }
 
 function stopsOf(body: JsonObject | undefined): readonly JsonValue[] {

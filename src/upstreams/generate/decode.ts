@@ -10,7 +10,7 @@ import type {
 } from '../../canonical/event.ts';
 import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
+import { type Sentence, told } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
 import type { Frame } from '../../stream/sse.ts';
 import { answerFault, endedRefusal, pathFault } from '../errors.ts';
@@ -423,11 +423,11 @@ type Ending =
   /** What other upstreams refuse with a status: there is no answer, or no more of it. */
   | { readonly kind: 'refused'; readonly failure: 'missing-signature' | 'model-forbidden' }
   /** Worth another attempt; `message` is safe for clients. */
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'failed'; readonly message: Sentence };
 
 const UNUSABLE_CALL: Ending = {
   kind: 'failed',
-  message: 'The model made a tool call that cannot be used.',
+  message: told`The model made a tool call that cannot be used.`,
 };
 
 /**
@@ -461,7 +461,7 @@ function readEnding(
     case 'TOO_MANY_TOOL_CALLS':
       return UNUSABLE_CALL;
     case 'MALFORMED_RESPONSE':
-      return { kind: 'failed', message: 'The model gave an answer that cannot be used.' };
+      return { kind: 'failed', message: told`The model gave an answer that cannot be used.` };
     case 'MAX_TOKENS':
     case 'CONTINUATION':
       if (answer.hasBrokenCall) return UNUSABLE_CALL;
@@ -475,7 +475,7 @@ function readEnding(
       if (answer.hasContent || (isOdd === undefined && hasStops(body))) {
         return { kind: 'finished', reason: 'stop', isOdd };
       }
-      return { kind: 'failed', message: 'The model gave an empty answer.' };
+      return { kind: 'failed', message: told`The model gave an empty answer.` };
     }
   }
 }

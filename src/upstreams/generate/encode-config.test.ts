@@ -112,7 +112,7 @@ test.each([
   const target = targetOf(id);
   encode(requestOf({ reasoning: { amount } }), target, sandbox);
   expect(target.receipt.entries).toMatchObject([
-    { action: 'approximated', path: 'thinking', reason: expect.stringMatching(reason) },
+    { action: 'approximated', path: 'thinking', reason: { text: expect.stringMatching(reason) } },
   ]);
 });
 

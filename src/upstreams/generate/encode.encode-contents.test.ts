@@ -358,7 +358,10 @@ test('a detail level of a medium inside a tool result has no place there, and th
   ]);
   expect(JSON.stringify(contents)).not.toContain('mediaResolution');
   expect(target.receipt.entries).toContainEqual(
-    expect.objectContaining({ action: 'dropped', reason: expect.stringContaining('detail level') }),
+    expect.objectContaining({
+      action: 'dropped',
+      reason: expect.objectContaining({ text: expect.stringContaining('detail level') }),
+    }),
   );
 });
 
@@ -382,6 +385,6 @@ test('a failed result that is an object says so, and a signature without its par
     target,
   );
   expect(target.receipt.entries).toMatchObject([
-    { action: 'dropped', reason: expect.stringContaining('not in the history') },
+    { action: 'dropped', reason: { text: expect.stringContaining('not in the history') } },
   ]);
 });

@@ -8,6 +8,7 @@ import {
   readNumber,
   tryParse,
 } from '../../lib/json.ts';
+import type { Sentence } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { isPage, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
 import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
@@ -77,7 +78,7 @@ function toGatewayError(facts: Facts): GatewayError {
   });
 }
 
-function clientMessageOf(kind: UpstreamFailureKind, facts: Facts): string | undefined {
+function clientMessageOf(kind: UpstreamFailureKind, facts: Facts): string | Sentence | undefined {
   if (kind === 'rejected')
     return nameFunctions(scrubText(facts.message, facts.secrets), facts.tools);
   return blamesPlace(facts) ? WRONG_PLACE : undefined;

@@ -412,7 +412,7 @@ export class MessagesDecoder implements Decoder {
     const message = textOf(details?.explanation);
     const { reason, isOdd } = readReason(rawReason, this.#hasCalls && !this.#hasBrokenCall);
     if (this.#hasBrokenCall && reason !== 'max-tokens') {
-      return answerFault('The model made a tool call that cannot be used.', {
+      return answerFault(told`The model made a tool call that cannot be used.`, {
         finishReason: rawReason,
         finishMessage: undefined,
         secrets: this.#secrets(),

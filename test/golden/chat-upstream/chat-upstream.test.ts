@@ -86,7 +86,7 @@ describe.each(REQUESTS)('%s', (name) => {
         const body = isRelayed
           ? upstream.patch(call.relay?.body ?? {}, target)
           : translateRequest(call.request, upstream, target);
-        const entries = receipt.entries.map((entry) => ({ ...entry }));
+        const entries = receipt.entries.map((entry) => ({ ...entry, reason: entry.reason.text }));
         return { lane: isRelayed ? 'relay' : 'translate', body, receipt: entries };
       } catch (error) {
         return describeError(asGatewayError(error), protocolOf(request));

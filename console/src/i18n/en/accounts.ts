@@ -108,9 +108,17 @@ export const accounts = {
   revokeFailed: 'The account is removed here, but the provider did not revoke access: {{reason}}',
   kinds: { 'api-key': 'API key', oauth: 'Sign-in', 'service-account': 'Service account' },
   tiers: { ultra: 'Ultra', pro: 'Pro', free: 'Free' },
-  origins: { stored: 'Stored here', environment: 'From the environment', sandbox: 'Sandbox' },
-  originHint: 'From the environment: edit it there.',
-  sandboxOriginHint: 'Built in: it cannot be edited.',
+  origins: {
+    stored: 'Stored here',
+    environment: 'From the environment',
+    settings: 'From the settings',
+    sandbox: 'Sandbox',
+  },
+  originHints: {
+    environment: 'From the environment: edit it there.',
+    settings: 'From the settings: edit the external provider there.',
+    sandbox: 'Built in: it cannot be edited.',
+  },
   causes: {
     quota: 'quota exhausted',
     rate: 'rate limited',

@@ -16,6 +16,8 @@ export const routing = {
   steps: {
     'mapping-exact': 'Your entry {{name}} maps it to {{target}}',
     'mapping-pattern': 'Your pattern {{name}} maps it to {{target}}',
+    targets: '{{name}} tries {{target}} in turn',
+    upstream: 'The upstream {{name}} is asked for {{target}}',
     catalogue: '{{target}} is in the catalogue',
     offered: '{{target}} is offered by an account',
     'offered-twin': '{{name}} is offered by an account, as {{target}}',

@@ -14,7 +14,6 @@ export const clauses: SentenceTexts = {
   'an unexpected fault of the gateway': '网关出现意外故障',
   'and {}_FILE are both set; set one of them': '与 {1}_FILE 同时设置了，只能设置其中一个',
   'another account has this label': '另一个账号使用此名称',
-  'base_url: must be set for the profile generic': 'base_url: 使用 generic 配置时必须设置',
   'belongs to the sandbox, which is there while no other account is':
     '属于沙盒，沙盒仅在没有其他账号时存在',
   'cannot be read: {}_FILE must name a readable file': '无法读取：{1}_FILE 必须指向可读的文件',
@@ -24,6 +23,9 @@ export const clauses: SentenceTexts = {
   'is needed while the external provider is enabled': '启用外部提供方时必须填写',
   'is no setting; there are {}': '不是设置项；现有 {1}',
   'is set by the sign-in itself': '由登录过程自行设置',
+  'is the external provider of the settings: change proxy.extprov':
+    '是设置中的外部提供方：请更改 proxy.extprov',
+  'is the id of the external provider; choose another': '是外部提供方的编号；请选择其他编号',
   'its credential cannot be opened: sign in or give the key again':
     '凭据无法打开：请重新登录或重新填写密钥',
   'its credential is gone: sign in or give the key again': '凭据已丢失：请重新登录或重新填写密钥',
@@ -60,7 +62,7 @@ export const clauses: SentenceTexts = {
   'must be an address that starts with {}://': '必须是以 {1}:// 开头的地址',
   'must be an address without "?" and "#"': '必须是不含“?”和“#”的地址',
   'must be an address without user and password': '必须是不含用户名和密码的地址',
-  'must be an object': '必须是对象',
+  '(root): must be an object': '(root): 必须是对象',
   'must be as browsers send it, "{}", not "{}"': '必须与浏览器发送的一致，即“{1}”，而不是“{2}”',
   'must be as clients send it, "{}", not "{}"': '必须与客户端发送的一致，即“{1}”，而不是“{2}”',
   'must be equal to constant': '必须等于规定的值',
@@ -175,6 +177,8 @@ export const clauses: SentenceTexts = {
     '是占位符而不是密钥：请填写上游给您的密钥',
   'is a key or the password of this gateway, not a key of an upstream: put the key that the upstream gave you':
     '是本网关的密钥或密码，不是上游的密钥：请填写上游给您的密钥',
-  'must stay false: the external provider does not work yet':
-    '必须保持为 false：外部提供方尚不可用',
+  'The external provider is enabled, but serves nothing: set {}.':
+    '外部提供方已启用，但不提供任何服务：请设置 {1}。',
+  'UPSTREAM_PROFILE={} needs an address: set UPSTREAM_BASE_URL.':
+    'UPSTREAM_PROFILE={1} 需要地址：请设置 UPSTREAM_BASE_URL。',
 };

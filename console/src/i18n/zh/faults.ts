@@ -1,9 +1,17 @@
-// What the gate of the gateway, its stores, its routing and the upstreams say, in Chinese, by the English sentence:
+// What the gate of the gateway, its stores, its routing and the upstreams say, in Chinese, by its code:
 // {} stands there for a name, a value or another sentence, and {1} here for the first of them.
 
 import type { SentenceTexts } from '../sentences.ts';
 
 export const faults: SentenceTexts = {
+  // Clauses and sentences put together.
+  '{}.': '{1}。',
+  '{} {}': '{1}{2}',
+  '{}; {}': '{1}; {2}',
+  '{}: {}': '{1}: {2}',
+  '{}: {}.': '{1}: {2}。',
+  '{} ({})': '{1} ({2})',
+  '{} ({}): {}': '{1} ({2}): {3}',
   '1 image': '1 张图片',
   '1 other address': '另外 1 个地址',
   '1 request': '1 个请求',
@@ -16,6 +24,8 @@ export const faults: SentenceTexts = {
     '账号 {1} 没有项目，而 Vertex AI 需要项目。请设置账号的项目（来自环境变量的账号用 ISTHMUS_UPSTREAM_PROJECT）。',
   'All accounts for this model have reached their limit. Try again when one has recovered.':
     '此模型的所有账号都已达到上限。请在有账号恢复后重试。',
+  'All calls that this upstream takes at once are under way. Try again shortly.':
+    '此上游可同时接受的调用都在进行中。请稍后重试。',
   'Ask whoever gave you the key.': '请询问给您密钥的人。',
   'No account offers this model. GET /v1/models lists the names that work.':
     '没有账号提供此模型。GET /v1/models 会列出可用的名称。',
@@ -96,6 +106,10 @@ export const faults: SentenceTexts = {
   'The model "{}" is not known here; see GET /v1/models for the names that are. Other names can be mapped to one of them in custom_mapping.':
     '此处不认识模型“{1}”；可用的名称见 GET /v1/models。其他名称可以在 custom_mapping 中映射到其中之一。',
   'The model gave an answer that cannot be used.': '模型给出的回答无法使用。',
+  'The model gave an empty answer.': '模型给出了空的回答。',
+  'The model made a tool call that cannot be used.': '模型发出了无法使用的工具调用。',
+  'proxy.targets has no steps of that name': 'proxy.targets 中没有该名称的步骤',
+  'this gateway (ABV_MAX_BODY_SIZE)': '本网关（ABV_MAX_BODY_SIZE）',
   'The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.':
     '密码不正确。密码依次取自 WEB_PASSWORD、配置文件中的 admin_password、API 密钥。',
   'The request body comes in millions of chunks of a few bytes. Send it in larger chunks.':
@@ -131,6 +145,7 @@ export const faults: SentenceTexts = {
   'The upstream does not offer this model.': '上游不提供此模型。',
   'The upstream does not serve the place this gateway calls from.':
     '上游不服务于此网关所在的地区。',
+  'The upstream ended the answer with an error.': '上游以错误结束了回答。',
   'The upstream failed to answer.': '上游未能回答。',
   'The upstream gave an embedding without a vector.': '上游给出的向量嵌入没有向量。',
   'The upstream gave no token count.': '上游没有给出 token 数。',
@@ -178,6 +193,8 @@ export const faults: SentenceTexts = {
     '此请求需要 API 密钥，而网关没有配置密钥。请在网关运行的地方设置 API_KEY，再随请求发送。',
   'This request needs an API key. Send it as "Authorization: Bearer <key>" (or x-api-key, x-goog-api-key, ?key=).':
     '此请求需要 API 密钥。请以“Authorization: Bearer <密钥>”（或 x-api-key、x-goog-api-key、?key=）发送。',
+  'This upstream makes no embeddings. Name a model of another one.':
+    '此上游不生成向量嵌入。请指定另一个上游的模型。',
   'This would lock out the address you come from ({})': '这会把您所用的地址（{1}）锁在外面',
   "This would lock out the page you use: the name of its host would be none of the gateway's. Leave that name among the allowed hosts, or make this change from a page at another of its names. {}":
     '这会把您正在使用的页面锁在外面：其主机名将不再是网关的名称。请把该名称保留在允许的主机中，或从网关其他名称下的页面作此更改。{1}',

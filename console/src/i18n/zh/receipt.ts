@@ -1,4 +1,4 @@
-// What a receipt says, in Chinese, by the English sentence: {} stands there for a name, a value or a number,
+// What a receipt says, in Chinese, by its code: {} stands there for a name, a value or a number,
 // and {1} here for the first of them.
 
 import type { SentenceTexts } from '../sentences.ts';
@@ -23,10 +23,12 @@ export const receipt: SentenceTexts = {
   'A thought signature of the {} family means nothing to this model.':
     '{1} 系列的思考签名对此模型没有意义。',
   'A thought signature was not issued by this gateway.': '有一个思考签名不是由本网关签发的。',
+  'A thought without an answer behind it cannot be sent upstream.':
+    '后面没有回答的思考无法发往上游。',
   'A tool call without a signature was sent with the documented stand-in.':
     '没有签名的工具调用已附上文档规定的替代签名发送。',
   'A tool call without the thoughts before it was sent with empty ones.':
-    '没有先前思考的工具调用已附上空的思考发送。',
+    '缺少先前思考的工具调用已附上空的思考发送。',
   'A tool result stood in an assistant turn.': '助手轮次中出现了工具结果。',
   'A tool without a name cannot be called.': '没有名称的工具无法调用。',
   'A transcription has no such file.': '转写没有这种文件。',
@@ -34,6 +36,7 @@ export const receipt: SentenceTexts = {
   'A user turn "…" stands for the empty last one.': '空的最后一轮以一个用户轮次“…”代替。',
   'A user turn "…" was put before the first answer.': '在第一个回答之前加入了一个用户轮次“…”。',
   'A {} stood in a user turn.': '用户轮次中出现了 {1}。',
+  'Alternatives of the whole input are told in words.': '整个输入的可选形式以文字说明。',
   'An answer has at least one token here; 1 is sent.': '此处的回答至少有一个 token，已发送 1。',
   'An earlier search tool sets this option.': '前面的搜索工具已设置此选项。',
   'An edit has no file called {}.': '图片编辑没有名为 {1} 的文件。',
@@ -43,6 +46,7 @@ export const receipt: SentenceTexts = {
   'Arguments are JSON text; the object was taken as it is.':
     '参数应为 JSON 文本，所给对象已按原样采用。',
   'Arguments that are no object are sent as {"value": …}.': '不是对象的参数以 {"value": …} 发送。',
+  'Arguments whose names the upstream refuses were left out.': '名称被上游拒绝的参数已略去。',
   'Calls of provider tools are sent as text.': '提供方工具的调用作为文本发送。',
   'Code the upstream ran has no place in this form.': '这种格式容纳不了上游运行过的代码。',
   'Conversations are not kept here.': '此处不保存对话。',
@@ -59,17 +63,24 @@ export const receipt: SentenceTexts = {
     '图片直接包含在回答中，格式由绘图的模型决定。',
   'Instructions alone are sent as the user turn.': '只有指令时，指令作为用户轮次发送。',
   'Instructions are text only.': '指令只能是文本。',
+  'It cannot be set beside thinking.': '思考时不能设置此项。',
   'Items of type "{}" cannot be shown to the model.': '类型为“{1}”的条目无法给模型看。',
   'Its text stood for the value.': '以文本形式给出的值已还原。',
   'Media inside a tool result have no detail level of their own.':
     '工具结果中的媒体没有自己的细节级别。',
   'Media of tool results stand in the user message behind them.':
-    '工具结果中的媒体放在其后的用户消息中。',
+    '工具结果中的媒体已放入其后的用户消息。',
   'Models now search when they see fit: googleSearch.': '模型现在自行决定何时搜索：googleSearch。',
   'Names of earlier tool calls were made acceptable.': '先前工具调用的名称已改为可接受的形式。',
   'No model of the pool answers with video.': '账号池中没有模型能以视频回答。',
   'No model takes an audio format here.': '此处没有模型接受音频格式。',
+  'Off: a forced call takes no thinking before it.': '已关闭：强制调用之前不能思考。',
   'Off: a tool call in this turn has no signature.': '已关闭：本轮中有一个工具调用没有签名。',
+  'Off: a tool call in this turn has no thought before it.':
+    '已关闭：本轮中有一个工具调用之前没有思考。',
+  'Off: the output limit leaves no room for thinking.': '已关闭：输出上限没有为思考留出空间。',
+  'Off: the upstream misses earlier thoughts.': '已关闭：上游缺少先前的思考。',
+  'Off: this request leaves no room for thinking.': '已关闭：此请求没有为思考留出空间。',
   'Only a system message says how its turn is answered.': '只有系统消息能规定其轮次如何回答。',
   'Only calls of declared functions can be required.': '只能强制调用已声明的函数。',
   'Only its issuer can read encrypted content.': '加密的内容只有签发者能读取。',
@@ -80,11 +91,11 @@ export const receipt: SentenceTexts = {
   'Only thinking of the type enabled has a budget.': '只有类型为 enabled 的思考才有预算。',
   'Only what stands in {} is counted.': '只计算 {1} 中的内容。',
   'Pictures at the end are shown with the question.': '末尾的图片与问题一起给模型看。',
-  'Results of tool calls were moved behind their calls.': '工具调用的结果已移到各自的调用之后。',
+  'Results of tool calls were moved behind their calls.': '工具调用的结果已移到其调用之后。',
   'Sent as high.': '以 high 发送。',
   'Streams carry images in base64.': '流式响应以 base64 传送图片。',
   'Strict schemas are followed, but not enforced.': '会遵循严格模式的 schema，但不强制保证。',
-  'That a tool failed is said in the text of its result.': '工具失败这一点写在其结果的文本中。',
+  'That a tool failed is said in the text of its result.': '工具失败这一点已写入其结果的文本。',
   'The API has no such field.': 'API 没有此字段。',
   'The advisor is a model of the real service alone.': 'advisor 是仅原服务才有的模型。',
   'The answer came without log-probabilities.': '回答没有附带对数概率。',
@@ -99,6 +110,8 @@ export const receipt: SentenceTexts = {
   'The gateway has no counterpart for this field.': '网关没有与此字段对应的内容。',
   'The limit was raised to leave room beside thinking.': '上限已提高，以便在思考之外留出空间。',
   'The mask is shown to the model with an instruction.': '蒙版连同说明一起给模型看。',
+  'The model does not go on from its own words: a user turn "…" was put behind them.':
+    '模型不会接着自己的话继续：已在其后加入一个用户轮次“…”。',
   'The model is asked for the summary in words.': '以文字请模型写摘要。',
   'The model is shown all tools at once, so that there are none to search for.':
     '所有工具一次给模型看，因此无需搜索。',
@@ -119,6 +132,9 @@ export const receipt: SentenceTexts = {
   'The project is the one of the account that is used.': '以所用账号的项目为准。',
   'The response to {} was moved behind its call.': '对 {1} 的响应已移到其调用之后。',
   'The result of {} was moved behind its call.': '{1} 的结果已移到其调用之后。',
+  "The results of another upstream's search mean nothing here.":
+    '另一个上游的搜索结果在此处没有意义。',
+  'The schema was written in the draft the upstream takes.': 'schema 已改写为上游接受的版本。',
   'The size in the request wins over the one in the model name.':
     '以请求中的尺寸为准，模型名称中的尺寸不予采用。',
   'The size is not <width>x<height>; 1024x1024 was taken.':
@@ -134,15 +150,18 @@ export const receipt: SentenceTexts = {
   'The upstream decides how often it uses its tools.': '上游自行决定使用其工具的次数。',
   'The upstream does not take this field.': '上游不接受此字段。',
   'The upstream gave {} of {} answers.': '上游给出了 {2} 个回答中的 {1} 个。',
-  'The upstream gives one answer a request.': '上游每个请求只给一个回答。',
+  'The upstream gives one answer a request.': '上游每个请求只给出一个回答。',
   'The upstream has no counterpart for this option.': '上游没有与此选项对应的内容。',
-  'The upstream has no such field.': '上游没有这个字段。',
+  'The upstream has no such field.': '上游没有此字段。',
   'The upstream has no such format: the model is told it in words.':
-    '上游没有这种格式：已用文字告知模型。',
+    '上游没有这种格式：格式以文字告诉模型。',
+  'The upstream has no such output format: the model is told it in words.':
+    '上游没有这种输出格式：格式以文字告诉模型。',
   'The upstream has no such service tier.': '上游没有这个服务等级。',
+  'The upstream has no such setting.': '上游没有此设置。',
   'The upstream has no such settings.': '上游没有这些设置。',
   'The upstream has no such switch: further calls are left out of the answer.':
-    '上游没有这个开关：回答中多出的调用会被略去。',
+    '上游没有这个开关：多出的调用不出现在回答中。',
   'The upstream has no top_k.': '上游没有 top_k。',
   'The upstream in use has no counterpart.': '所用的上游没有对应项。',
   'The upstream is given {}.': '发给上游的是 {1}。',
@@ -150,35 +169,42 @@ export const receipt: SentenceTexts = {
   'The upstream refused the thought signatures of this conversation.':
     '上游拒绝了此对话的思考签名。',
   'The upstream runs code in a place of its own.': '上游在自己的环境中运行代码。',
-  'The upstream runs no {} itself.': '上游自己不运行 {1}。',
-  'The upstream takes a detail level for single pictures only.': '上游只接受单张图片的细节级别。',
+  'The upstream runs no {} itself.': '上游自身不提供 {1}。',
+  'The upstream takes a detail level for single pictures only.': '上游只接受单幅图片的细节级别。',
+  'The upstream takes allowed or blocked domains, not both: sources of the blocked ones are left out of the answer.':
+    '上游只接受允许的域名或屏蔽的域名之一：来自屏蔽域名的来源不出现在回答中。',
   'The upstream takes no earlier thoughts.': '上游不接受先前的思考。',
+  'The upstream takes no image in an answer of the assistant.': '上游不接受助手回答中的图片。',
   'The upstream takes no names of who speaks.': '上游不接受发言者的名字。',
   'The upstream takes no objects of free member names: the model is told the schema in words.':
     '上游不接受成员名称不固定的对象：schema 以文字告诉模型。',
   'The upstream takes no objects of free member names: the schema is told in words.':
     '上游不接受成员名称不固定的对象：schema 以文字说明。',
   'The upstream takes no seed.': '上游不接受随机种子。',
+  'The upstream takes no stop sequences of white space; the gateway cuts the answer at them.':
+    '上游不接受空白的停止序列；由网关在这些位置截断回答。',
   'The upstream takes no such output format: the model is told it in words.':
-    '上游不接受这种输出格式：已用文字告知模型。',
+    '上游不接受这种输出格式：格式以文字告诉模型。',
+  'The upstream takes no {} in an answer of the assistant.': '上游不接受助手回答中的 {1}。',
   'The upstream takes no {} of this kind: the model is told that it is missing.':
-    '上游不接受这种 {1}：已告知模型缺少了它。',
+    '上游不接受这种 {1}：已告诉模型其缺失。',
+  'The upstream takes temperatures up to 1.': '上游接受的温度最高为 1。',
   'The upstream takes {} stop sequences.': '上游接受 {1} 个停止序列。',
   'The upstream takes {} stop sequences; the gateway cuts the answer at the others.':
     '上游接受 {1} 个停止序列；其余的由网关截断回答。',
   'The value came in another form.': '值以另一种形式给出。',
   'The value is not base64, so it is no signature.': '值不是 base64，因此不是签名。',
   'The voices of the upstream have other names: its own was taken.':
-    '上游的语音名称不同：已采用它自己的语音。',
+    '上游的声音有其他名称：已采用上游自己的声音。',
   'Thinking can be switched on and off here, and no amount be said.':
-    '这里只能开启或关闭思考，不能指定数量。',
+    '此处只能开启或关闭思考，不能指定思考量。',
   'Thinking cannot be limited to the time between tool calls; the model decides.':
     '思考无法限定在工具调用之间，由模型决定。',
   'Thinking without a valid signature cannot be sent upstream.': '没有有效签名的思考无法发往上游。',
   'This field has no effect here.': '此字段在此处不起作用。',
   'This model calls no functions.': '此模型不调用函数。',
   'This model cannot stop thinking; its lowest effort is {}.':
-    '此模型无法停止思考；其最低强度为 {1}。',
+    '此模型无法停止思考，最低强度为 {1}。',
   'This model cannot stop thinking; its lowest level is {}.':
     '此模型无法停止思考，最低级别为 {1}。',
   'This model does not think.': '此模型不思考。',
@@ -186,14 +212,16 @@ export const receipt: SentenceTexts = {
   'This model draws no images; the suffix of its name has no use.':
     '此模型不绘制图片，名称的后缀没有作用。',
   'This model draws pictures of {} only.': '此模型只绘制 {1} 的图片。',
-  'This model gives no log-probabilities.': '此模型不提供对数概率。',
-  'This model reasons and takes no settings of sampling.': '此模型会推理，不接受采样设置。',
-  'This model searches no web.': '此模型不搜索网络。',
+  'This model gives no log-probabilities.': '此模型不给出对数概率。',
+  'This model reasons and takes no settings of sampling.': '此模型为推理模型，不接受采样设置。',
+  'This model searches no web.': '此模型不搜索网页。',
   'This model shows no unfinished pictures.': '此模型不展示未完成的图片。',
-  'This model takes efforts only; the nearest is {}.': '此模型只接受强度；最接近的是 {1}。',
+  'This model takes a temperature or top_p, not both.': '此模型只接受 temperature 或 top_p 之一。',
+  'This model takes efforts only; the nearest is {}.': '此模型只接受强度，最接近的是 {1}。',
   'This model takes it only without functions.': '此模型仅在没有函数时接受它。',
   'This model takes levels only; the nearest is {}.': '此模型只接受级别，最接近的是 {1}。',
   'This model takes no detail level for single media.': '此模型不接受单个媒体的细节级别。',
+  'This model takes no effort.': '此模型不接受强度。',
   'This model takes no instructions: they stand before the first question as marked user text.':
     '此模型不接受指令：指令作为有标记的用户文本放在第一个问题之前。',
   'This model takes no output format beside tools: it is told in words.':
@@ -206,6 +234,7 @@ export const receipt: SentenceTexts = {
   'This model takes no {} beside function tools.': '此模型在有函数工具时不接受 {1}。',
   'This model thinks {} tokens or more.': '此模型至少思考 {1} 个 token。',
   'This model writes at most {} tokens.': '此模型最多写 {1} 个 token。',
+  'This upstream answers in text alone.': '此上游只以文本回答。',
   'Thoughts are shown as summaries.': '思考以摘要形式展示。',
   'Tool call {} has no result; "no result" was sent.': '工具调用 {1} 没有结果，已发送“no result”。',
   'Tools of type "{}" are not available.': '类型为“{1}”的工具不可用。',
@@ -219,7 +248,7 @@ export const receipt: SentenceTexts = {
   'What an earlier answer cited is not sent upstream.': '先前回答所引用的内容不发往上游。',
   'What the end of the name asks for means nothing to embeddings.':
     '名称结尾所要求的内容对向量嵌入没有意义。',
-  'What the model drew or spoke cannot be sent back.': '模型画出或说出的内容无法发回。',
+  'What the model drew or spoke cannot be sent back.': '模型所画或所说的内容无法送回。',
   'What was drawn or said without a signature was sent with the documented stand-in.':
     '没有签名的图片或文字已附上文档规定的替代签名发送。',
   'a second list of positions': '重复的位置列表',

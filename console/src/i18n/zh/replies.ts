@@ -1,4 +1,4 @@
-// What the admin API says of accounts, sign-ins, imports and settings, in Chinese, by the English sentence:
+// What the admin API says of accounts, sign-ins, imports and settings, in Chinese, by its code:
 // {} stands there for a name, a value or another sentence, and {1} here for the first of them.
 
 import type { SentenceTexts } from '../sentences.ts';
@@ -140,6 +140,8 @@ export const replies: SentenceTexts = {
   'This account comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY and start again, or disable it for this run.':
     '此账号来自环境变量：请更改 UPSTREAM_API_KEYS 或 GEMINI_API_KEY 后重新启动，或在本次运行中停用它。',
   'This account does not sign in: it has a key.': '此账号不登录：它使用密钥。',
+  'This account is the external provider of the settings: change proxy.extprov, or disable it for this run.':
+    '此账号是设置中的外部提供方：请更改 proxy.extprov，或在本次运行中停用它。',
   'This account was removed meanwhile. Add it again.': '此账号已被移除。请重新添加。',
   'This answer is from another provider than the sign-in was started with.':
     '此回答来自另一个提供方，而不是开始登录时的提供方。',
@@ -165,7 +167,6 @@ export const replies: SentenceTexts = {
     '请写出“[hidden]”处的内容：需要该地址的密码。',
   'You signed in as {}, but this account is {}. Sign in as {}, or add {} as an account of its own.':
     '您登录的是 {1}，但此账号是 {2}。请以 {3} 登录，或把 {4} 另外添加为账号。',
-  '{} ({})': '{1} ({2})',
   '{} It said: {}': '{1}上游的原话：{2}',
   '{} cannot serve this request now: {}.': '{1} 目前不能处理此请求：{2}。',
   '{} is an account of kind {}: give it such a credential, or add a new account for the {}.':
@@ -183,10 +184,6 @@ export const replies: SentenceTexts = {
   'The variable {} is not known and does nothing.': '变量 {1} 未知，不起作用。',
   'A key of {} makes no account: it {}.': '{1} 中的一个密钥未创建账号：它{2}。',
   '{} is set, but nothing uses it yet.': '{1} 已设置，但目前没有任何功能使用它。',
-  'proxy.extprov.enabled is true in the config file, but the external provider does not work yet: it is treated as off.':
-    '配置文件中的 proxy.extprov.enabled 为 true，但外部提供方尚不可用：按关闭处理。',
-  'UPSTREAM_PROFILE=generic needs an address: set UPSTREAM_BASE_URL.':
-    'UPSTREAM_PROFILE=generic 需要地址：请设置 UPSTREAM_BASE_URL。',
   'The upstream {} has no address: set UPSTREAM_BASE_URL where UPSTREAM_PROFILE is set.':
     '上游 {1} 没有地址：请在设置 UPSTREAM_PROFILE 之处设置 UPSTREAM_BASE_URL。',
   'No account is configured for the upstream {}: set UPSTREAM_API_KEYS where the environment names it, or add an account in the console or with isthmus accounts add.':

@@ -18,6 +18,8 @@ export const routing: Translated<typeof english> = {
   steps: {
     'mapping-exact': '您的条目 {{name}} 将它映射到 {{target}}',
     'mapping-pattern': '您的模式 {{name}} 将它映射到 {{target}}',
+    targets: '{{name}} 依次尝试 {{target}}',
+    upstream: '向上游 {{name}} 请求 {{target}}',
     catalogue: '{{target}} 在目录中',
     offered: '{{target}} 由某个账号提供',
     'offered-twin': '{{name}} 由某个账号提供，其名称为 {{target}}',

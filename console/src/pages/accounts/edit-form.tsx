@@ -47,8 +47,7 @@ export function EditForm({ account }: { readonly account: Account }) {
   const difference = changeOf(account, form.values);
   useUnsaved(Object.keys(difference).length > 0 && !change.isPending);
   if (account.origin !== 'stored') {
-    const hint = account.origin === 'sandbox' ? 'sandboxOriginHint' : 'originHint';
-    return <p className="dimmed">{t(`accounts.${hint}`)}</p>;
+    return <p className="dimmed">{t(`accounts.originHints.${account.origin}`)}</p>;
   }
   const refusedField = change.error instanceof ApiError ? change.error.field : undefined;
   const sayRefusal = (error: unknown): void => {

@@ -85,10 +85,11 @@ function useRemove(): (account: Account) => void {
       confirm: t('common.remove'),
       onConfirm: () =>
         void removing.mutateAsync({ id, revoke: isRevoking.current }).then((told) => {
-          const { revocation, reason = '' } = told ?? {};
-          if (revocation === 'failed')
-            toasts.warn(t('accounts.revokeFailed', { reason: say(reason) }));
-          else toasts.done(t('accounts.removed', { name }));
+          const { revocation, reason } = told ?? {};
+          if (revocation === 'failed') {
+            const why = reason === undefined ? '' : say(reason);
+            toasts.warn(t('accounts.revokeFailed', { reason: why }));
+          } else toasts.done(t('accounts.removed', { name }));
         }, toasts.failed),
     });
   };

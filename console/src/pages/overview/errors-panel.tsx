@@ -75,7 +75,7 @@ function ErrorRow({ row, say }: { readonly row: RequestRow; readonly say: SayIn 
         </div>
       </td>
       <td className="errors-reason wrap-anywhere">
-        <div title={row.error}>{say(row.error ?? '')}</div>
+        {row.error !== undefined && <div title={row.error.text}>{say(row.error)}</div>}
       </td>
       <td className="errors-account">
         <div className="one-line" title={row.account}>

@@ -6,7 +6,6 @@ import { useCallback, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
-import { useSentences } from '../../i18n/use-sentences.ts';
 import type { AnswerPiece } from '../../wire/read-answer.ts';
 import type { Ending } from '../../wire/read-ending.ts';
 import type { Said } from './turns-of.ts';
@@ -127,10 +126,9 @@ function PieceView({ piece, number }: PieceViewProps) {
 }
 
 function ErrorView({ text }: { readonly text: string }) {
-  const say = useSentences();
   return (
     <p role="alert" className="turn-text turn-error">
-      {say(text)}
+      {text}
     </p>
   );
 }

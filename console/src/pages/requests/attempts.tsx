@@ -10,6 +10,7 @@ import type {
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useFormat } from '../../components/use-format.ts';
+import { useSentences } from '../../i18n/use-sentences.ts';
 import { type AttemptsOfCall, groupAttempts } from './group-attempts.ts';
 import { type ConsideredGroup, groupConsidered } from './group-considered.ts';
 import { sayEnd, sayVerdict } from './say-attempt.ts';
@@ -72,6 +73,7 @@ interface AttemptProps {
 
 function Attempt({ attempt, number, Title }: AttemptProps) {
   const { t } = useTranslation();
+  const say = useSentences();
   const format = useFormat();
   const { outcome, status, account, model, ms, considered, detail } = attempt;
   const isGood = outcome === 'ok' || outcome === 'success' || outcome === 'answered';
@@ -88,7 +90,7 @@ function Attempt({ attempt, number, Title }: AttemptProps) {
         <strong>{account ?? '–'}</strong>
         {model !== undefined && <span className="dimmed mono"> {model}</span>}
       </p>
-      {detail !== undefined && <p className="attempt-words wrap-anywhere">{detail}</p>}
+      {detail !== undefined && <p className="attempt-words wrap-anywhere">{say(detail)}</p>}
       {considered.length > 0 && (
         <>
           <Title>{t('requests.considered')}</Title>

@@ -54,7 +54,7 @@ function LastWords({ detail: { attemptsList, error } }: { readonly detail: Reque
   const { t } = useTranslation();
   const say = useSentences();
   const words = attemptsList.at(-1)?.detail;
-  if (words === undefined || words === error) return null;
+  if (words === undefined || words.text === error?.text) return null;
   return (
     <p className="last-words">
       <span className="dimmed">{t('requests.lastWords')}</span>{' '}

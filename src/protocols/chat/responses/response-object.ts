@@ -104,7 +104,7 @@ export function endingOf(
       return {
         status: 'failed',
         code: 'invalid_prompt',
-        message: blockMessage(end) ?? 'The prompt was refused by a safety rule.',
+        message: blockMessage(end)?.text ?? 'The prompt was refused by a safety rule.',
       };
     default:
       return hasContent

@@ -486,7 +486,7 @@ class OutputItems {
    * it. A refused prompt has no answer: its response has failed and says why itself.
    */
   #writeRefusal(end: ChoiceEnd | undefined): string {
-    const refusal = end?.reason === 'safety' ? blockMessage(end) : undefined;
+    const refusal = end?.reason === 'safety' ? blockMessage(end)?.text : undefined;
     if (refusal === undefined) return '';
     const { id, at } = this.#place('msg_', { content_index: 0 });
     const part = { type: 'refusal', refusal };
