@@ -2,6 +2,7 @@
 
 import { gatewayError } from '../canonical/error.ts';
 import type { ListedModel, ModelTask } from '../canonical/model.ts';
+import type { Settings } from '../config/effective.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
 import { createId } from '../lib/ids.ts';
 import { createRedactors } from '../lib/redact.ts';
@@ -48,35 +49,20 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const accounts = await openAccounts({
     ...{ config, backend, userAgent, clock, random, log, store },
     sessionStore: stores.sessions,
-    // A client's own word is kept of an account's state: it may be a credential.
-    cleanModel(model) {
-      const redactor = redactorFor([]);
-      if (model.length <= MAX_MODEL_CHARACTERS) return redactor.text(model);
-      return redactor.beginning(model, MAX_MODEL_CHARACTERS);
-    },
+    cleanModel: createModelCleaner(redactorFor),
   });
   keepProviderAccount({
     ...{ config, accountSecrets, log, book: accounts.book },
     openKey: secrets.openProviderKey,
   });
-  const { pool, families, missing } = accounts;
-  const router = createRouter({
-    ...{ families, offered: () => pool.offered },
-    mapping: () => current().customMapping,
-    targets: () => current().targets,
-  });
+  const { pool } = accounts;
+  const { router, route } = createRouting(accounts, current);
   const keeper = new SignatureCache({
     ...{ clock, log, store: stores.signatures, traceStore: stores.callTraces },
   });
   await keeper.load();
   const isEnabled = () => current().fetchRemoteMedia;
   const media = createMediaFetcher({ clock, userAgent, isEnabled });
-  /** Nothing is made up in place of an upstream that was named and cannot be asked. */
-  const route = (name: string, account?: string): ReturnType<Router['route']> => {
-    const message = missing(account);
-    if (message === undefined) return router.route(name);
-    throw gatewayError('upstream-auth', message, { retryAfterMs: MISSING_RETRY_MS });
-  };
   return {
     backend,
     accounts,
@@ -106,6 +92,35 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
       await keeper.close();
       await backend.close();
     },
+  };
+}
+
+function createRouting(
+  { pool, families, missing }: Awaited<ReturnType<typeof openAccounts>>,
+  current: () => Settings,
+) {
+  const router = createRouter({
+    ...{ families, offered: () => pool.offered },
+    mapping: () => current().customMapping,
+    targets: () => current().targets,
+  });
+  return {
+    router,
+    /** Nothing is made up in place of an upstream that was named and cannot be asked. */
+    route(name: string, account?: string): ReturnType<Router['route']> {
+      const message = missing(account);
+      if (message === undefined) return router.route(name);
+      throw gatewayError('upstream-auth', message, { retryAfterMs: MISSING_RETRY_MS });
+    },
+  };
+}
+
+/** A client's own word is kept of an account's state: it may be a credential. */
+function createModelCleaner(redactorFor: ReturnType<typeof createRedactors>) {
+  return (model: string): string => {
+    const redactor = redactorFor([]);
+    if (model.length <= MAX_MODEL_CHARACTERS) return redactor.text(model);
+    return redactor.beginning(model, MAX_MODEL_CHARACTERS);
   };
 }
 

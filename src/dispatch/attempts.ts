@@ -246,7 +246,7 @@ class AttemptRun {
     const { signal } = this.#request.context;
     const { clientKeyId } = this.#choice.leaseRequest;
     try {
-      return await this.#dependencies.pool.waitForSlot(upstreamIds, clientKeyId, signal);
+      return await this.#dependencies.pool.slots.wait(upstreamIds, clientKeyId, signal);
     } catch (error) {
       this.#endSuspicion({ kind: 'neutral' });
       throw signal.aborted ? abortError(signal) : error;

@@ -1,7 +1,7 @@
 // The account pool: chooses accounts of the book for requests, and keeps what that needs current.
 
 import type { Account } from '../accounts/account.ts';
-import type { AccountBook } from '../accounts/account-book.ts';
+import type { AccountBook, BookChange } from '../accounts/account-book.ts';
 import type { UpstreamModel } from '../upstreams/upstream.ts';
 import { createOwnIds } from './eligibility.ts';
 import { Leasing } from './lease.ts';
@@ -32,29 +32,13 @@ export function createPool(options: PoolOptions) {
   const labels = new AccountLabels();
   for (const account of book.list()) labels.put(account);
   const offered = new OfferedNames(options, ownIdOf);
-  const sessions = new SessionTable({
-    clock,
-    idleMs: () => settings().sessionIdleMs,
-    store: options.sessionStore,
-    log: options.log,
-  });
+  const idleMs = () => settings().sessionIdleMs;
+  const { sessionStore: store, log } = options;
+  const sessions = new SessionTable({ clock, idleMs, store, log });
   const shares = new SuccessShares();
-  const unsubscribe = book.subscribe((change) => {
-    const { kind, account } = change;
-    const { id } = account.record;
-    indexes.take(change);
-    if (kind === 'removed' || kind === 'reauthenticated') shares.forget(id);
-    if (kind === 'removed') {
-      sessions.forgetAccount(id);
-      reservations.forget(id);
-      labels.remove(id);
-      offered.remove(id);
-    } else if (kind !== 'quotas') {
-      // What an unknown list means depends on whether the account stands by.
-      offered.put(account);
-      if (kind !== 'health') labels.put(account);
-    }
-  });
+  const unsubscribe = book.subscribe((change) =>
+    followChange(change, { indexes, shares, sessions, reservations, labels, offered }),
+  );
   const lists = new ModelLists(options);
   const overloads = new Overloads(clock);
   const probes = new Probes(options, shares);
@@ -71,18 +55,12 @@ export function createPool(options: PoolOptions) {
       seenAt = now;
       return leasing.lease(request, now);
     },
-    /**
-     * For a request that all who could serve it are too busy for: resolves with the upstream that keeps a slot for it,
-     * to be named by its next lease. @throws GatewayError overloaded; the signal's reason
-     */
-    waitForSlot: (upstreamIds: readonly string[], clientKeyId: string, signal: AbortSignal) =>
-      slots.wait(upstreamIds, clientKeyId, signal),
+    /** Where requests wait that all who could serve them are too busy for. */
+    slots: slots as Pick<Slots, 'wait'>,
     sessions,
     /** The upstream of the account that a session is bound to; undefined while it is bound to none. */
-    upstreamOfSession(name: SessionName): string | undefined {
-      const home = sessions.find(name)?.home;
-      return home === undefined ? undefined : book.find(home)?.record.upstreamId;
-    },
+    upstreamOfSession: (name: SessionName) =>
+      book.find(sessions.find(name)?.home ?? '')?.record.upstreamId,
     /** How many accounts could serve it now, but for limits of the moment. */
     usableAccounts: (request: LeaseRequest) => indexes.of(request, clock.now()).eligibleCount,
     /** Restores the sessions of the last run; to be called before the first lease. Never rejects. */
@@ -94,10 +72,7 @@ export function createPool(options: PoolOptions) {
     /** Milliseconds since the epoch; undefined when the account was not used since the start. */
     lastUsedAt: (accountId: string) => indexes.lastUsedAt(accountId),
     /** Accounts as the banner and the model lists see them. */
-    accounts: (): readonly AccountView[] =>
-      book.list().map(({ record: { id, label, tier, upstreamId }, models }) => {
-        return { id, label, tier, upstreamId, models };
-      }),
+    accounts: () => book.list().map(viewOf),
     /** The entry of a routed model in the accounts' own lists; undefined when none offers or lists it. */
     describe: (model: string) => describeModel(model, book.list(), ownIdOf),
     /** The names in the accounts' model lists. */
@@ -135,6 +110,38 @@ const NO_LIMITS = {
   ofUpstream: () => undefined,
   ofAccount: () => undefined,
 };
+
+function viewOf({ record: { id, label, tier, upstreamId }, models }: Account): AccountView {
+  return { id, label, tier, upstreamId, models };
+}
+
+interface Followers {
+  readonly indexes: ModelIndexes;
+  readonly shares: SuccessShares;
+  readonly sessions: SessionTable;
+  readonly reservations: QuotaReservations;
+  readonly labels: AccountLabels;
+  readonly offered: OfferedNames;
+}
+
+/** Tells all who keep something of an account that it has changed. */
+function followChange(change: BookChange, followers: Followers): void {
+  const { indexes, shares, sessions, reservations, labels, offered } = followers;
+  const { kind, account } = change;
+  const { id } = account.record;
+  indexes.take(change);
+  if (kind === 'removed' || kind === 'reauthenticated') shares.forget(id);
+  if (kind === 'removed') {
+    sessions.forgetAccount(id);
+    reservations.forget(id);
+    labels.remove(id);
+    offered.remove(id);
+  } else if (kind !== 'quotas') {
+    // What an unknown list means depends on whether the account stands by.
+    offered.put(account);
+    if (kind !== 'health') labels.put(account);
+  }
+}
 
 /** Less is a correction as time servers make them. */
 const TOLERANCE_MS = 1000;

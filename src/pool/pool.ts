@@ -88,7 +88,7 @@ export type LeaseResult =
       readonly waitMs: number;
       readonly selectionLog: readonly SelectionLogEntry[];
     }
-  /** What could serve it has as many calls under way as it takes: `waitForSlot`, and lease again. */
+  /** What could serve it has as many calls under way as it takes: wait for a slot, and lease again. */
   | {
       readonly kind: 'busy';
       readonly upstreamIds: readonly string[];

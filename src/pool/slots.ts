@@ -76,7 +76,7 @@ export class Slots {
   }
 
   /**
-   * Resolves with the upstream that keeps a slot, which is to be given back with `leave` once it was leased or not.
+   * Resolves with the upstream that keeps a slot for the request, to be named by its next lease.
    * @throws GatewayError overloaded when too many wait, or none becomes free in time; the signal's reason
    */
   async wait(

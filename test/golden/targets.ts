@@ -1,13 +1,16 @@
-// The two upstreams every request is translated for, and the models their accounts offer.
+// The upstreams requests are translated for, and the models their accounts offer.
 
 import { CATALOG } from '../../src/routing/catalog.ts';
 import { createFamilies } from '../../src/routing/families.ts';
 import { createRouter, type Route, type Router } from '../../src/routing/router.ts';
 import { createUpstream } from '../../src/upstreams/index.ts';
+import { createMessagesUpstream } from '../../src/upstreams/messages/index.ts';
+import { createAnthropicProfile } from '../../src/upstreams/messages/profiles.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
-export type TargetName = 'sandbox' | 'gemini';
+export type TargetName = 'sandbox' | 'gemini' | 'anthropic';
+/** Those of the generate-content wire, for which every request is translated. */
 export const TARGET_NAMES: readonly TargetName[] = ['sandbox', 'gemini'];
 
 export interface Target {
@@ -45,6 +48,13 @@ export const targets: Readonly<Record<TargetName, Target>> = {
     createUpstream({ profile: 'gemini-api' }, { clock: createFakeClock() }),
     GEMINI_MODELS,
   ),
+  anthropic: {
+    ...createTarget(
+      createMessagesUpstream({ profile: createAnthropicProfile(), clock: createFakeClock() }),
+      [],
+    ),
+    modelIdOf: () => 'claude-opus-4-5',
+  },
 };
 
 function createTarget(upstream: Upstream, models: readonly string[]): Target {

@@ -1,12 +1,13 @@
 // The relay lane of Chat Completions: chunks of an upstream of the same wire, forwarded as they came.
 
+import type { GatewayError } from '../../canonical/error.ts';
 import type { ReceiptEntry } from '../../canonical/receipt.ts';
 import { type CanonicalRequest, openingText } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import { DATA_START, dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
+import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
-import type { RelayCall, RelayWriter, RouteInput } from '../protocol.ts';
+import type { RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
 import type { AnswerOptions } from './answer-parts.ts';
 import { writeErrorBody } from './errors.ts';
 
@@ -29,58 +30,103 @@ export function createRelayCall(
     losses,
     choices: request.choices,
     openingText: () => openingText(request),
-    renameCalls: (frame, rename) =>
-      declared.size === 0
-        ? frame
-        : renameCalls(frame, (name) => (declared.has(name) ? name : rename(name))),
-    createStreamWriter: () => createRelayWriter(answer.includeUsage),
-    // The wire never answers in pieces what was asked for whole.
-    writeReply: ([reply = {}]) => reply,
-  };
-}
-
-/** Usage is asked of every upstream; the chunk that has nothing else is for clients that asked for it. */
-function createRelayWriter(includesUsage: boolean): RelayWriter {
-  return {
-    contentType: EVENT_STREAM_TYPE,
-    write(frame, text) {
-      const { choices } = frame;
-      const isUsageAlone =
-        Array.isArray(choices) && choices.length === 0 && isJsonObject(frame.usage);
-      return isUsageAlone && !includesUsage ? '' : DATA_START + text + FRAME_END;
+    renameCalls: (frame, rename) => {
+      if (declared.size === 0) return frame;
+      const known = (name: string): string => (declared.has(name) ? name : rename(name));
+      return mapCalls(frame, (call) => renameCall(call, known));
     },
-    end: () => dataFrame('[DONE]'),
-    error: (error) => dataFrame(JSON.stringify(writeErrorBody(error))),
-    keepAlive: () => `: keep-alive${FRAME_END}`,
+    createStreamWriter: (context) => new ChunkRelay(answer.includeUsage, context),
+    // The wire never answers in pieces what was asked for whole.
+    writeReply: ([reply = {}], context) => mapCalls(reply, (call) => withId(call, context)),
   };
 }
 
-/** The names in a chunk or a whole answer; the same object when nothing changes. */
-function renameCalls(frame: JsonObject, rename: (name: string) => string): JsonObject {
+/**
+ * Usage is asked of every upstream; the chunk that has nothing else is for clients that asked for it. Calls are
+ * numbered and have ids, without which the official accumulator gives up (`openai` lib/ChatCompletionStream).
+ */
+class ChunkRelay implements RelayWriter {
+  readonly contentType = EVENT_STREAM_TYPE;
+  readonly #includesUsage: boolean;
+  readonly #context: ReplyContext;
+  /** How many calls of each choice have begun. */
+  readonly #begun = new Map<JsonValue, number>();
+
+  constructor(includesUsage: boolean, context: ReplyContext) {
+    this.#includesUsage = includesUsage;
+    this.#context = context;
+  }
+
+  write(frame: JsonObject, text: string): string {
+    const { choices } = frame;
+    const isUsageAlone =
+      Array.isArray(choices) && choices.length === 0 && isJsonObject(frame.usage);
+    if (isUsageAlone && !this.#includesUsage) return '';
+    const whole = mapCalls(frame, (call, choice) => this.#numbered(call, choice));
+    return dataFrame(whole === frame ? text : JSON.stringify(whole));
+  }
+
+  end(): string {
+    return dataFrame('[DONE]');
+  }
+
+  error(error: GatewayError): string {
+    return dataFrame(JSON.stringify(writeErrorBody(error)));
+  }
+
+  keepAlive(): string {
+    return `: keep-alive${FRAME_END}`;
+  }
+
+  /** A piece that names its function begins a call. */
+  #numbered(call: JsonObject, { index: number = 0 }: JsonObject): JsonObject {
+    const begun = this.#begun.get(number) ?? 0;
+    const isFirst = nameOf(call) !== undefined;
+    if (isFirst) this.#begun.set(number, begun + 1);
+    const own = isFirst ? withId(call, this.#context) : call;
+    if (typeof call.index === 'number') return own;
+    return { ...own, index: isFirst ? begun : Math.max(0, begun - 1) };
+  }
+}
+
+function withId(call: JsonObject, { createId }: Pick<ReplyContext, 'createId'>): JsonObject {
+  return typeof call.id === 'string' && call.id !== '' ? call : { ...call, id: createId('call_') };
+}
+
+type CallMap = (call: JsonObject, choice: JsonObject) => JsonObject;
+
+/** A chunk or a whole answer with its calls mapped; the same object when none changed. */
+function mapCalls(frame: JsonObject, map: CallMap): JsonObject {
   const { choices } = frame;
   if (!Array.isArray(choices)) return frame;
-  const renamed = choices.map((choice) => renameInChoice(choice, rename));
-  return renamed.every((choice, at) => choice === choices[at])
+  const mapped = choices.map((choice) => mapChoice(choice, map));
+  return mapped.every((choice, at) => choice === choices[at])
     ? frame
-    : { ...frame, choices: renamed };
+    : { ...frame, choices: mapped };
 }
 
-function renameInChoice(choice: JsonValue, rename: (name: string) => string): JsonValue {
+function mapChoice(choice: JsonValue, map: CallMap): JsonValue {
   if (!isJsonObject(choice)) return choice;
   const key = isJsonObject(choice.delta) ? 'delta' : 'message';
   const message = choice[key];
   if (!isJsonObject(message) || !Array.isArray(message.tool_calls)) return choice;
   const calls = message.tool_calls;
-  const renamed = calls.map((call) => renameCall(call, rename));
-  if (renamed.every((call, at) => call === calls[at])) return choice;
-  return { ...choice, [key]: { ...message, tool_calls: renamed } };
+  const mapped = calls.map((call) => (isJsonObject(call) ? map(call, choice) : call));
+  if (mapped.every((call, at) => call === calls[at])) return choice;
+  return { ...choice, [key]: { ...message, tool_calls: mapped } };
 }
 
-function renameCall(call: JsonValue, rename: (name: string) => string): JsonValue {
-  if (!isJsonObject(call)) return call;
+function nameOf(call: JsonObject): string | undefined {
+  const holder = call[isJsonObject(call.custom) ? 'custom' : 'function'];
+  const name = isJsonObject(holder) ? holder.name : undefined;
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+function renameCall(call: JsonObject, rename: (name: string) => string): JsonObject {
+  const called = nameOf(call);
+  const name = called === undefined ? undefined : rename(called);
+  if (name === undefined || name === called) return call;
   const key = isJsonObject(call.custom) ? 'custom' : 'function';
   const holder = call[key];
-  if (!isJsonObject(holder) || typeof holder.name !== 'string' || holder.name === '') return call;
-  const name = rename(holder.name);
-  return name === holder.name ? call : { ...call, [key]: { ...holder, name } };
+  return isJsonObject(holder) ? { ...call, [key]: { ...holder, name } } : call;
 }

@@ -338,7 +338,8 @@ function beginsAnother(
   if (id !== undefined && call.id !== undefined && id !== call.id) return true;
   if (name === undefined || call.name === undefined) return false;
   if (id !== undefined && id === call.id) return false;
-  return isJsonObject(jsonIn(call.pieces.join('')));
+  const isWhole = call.pieces.at(-1)?.trimEnd().endsWith('}') === true;
+  return isWhole && isJsonObject(jsonIn(call.pieces.join('')));
 }
 
 const LIMITS: ReadonlySet<string | undefined> = new Set(['length', 'max_tokens', 'model_length']);

@@ -13,8 +13,7 @@ import type { ReasoningAmount } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { textOf } from '../read-values.ts';
-import type { FitContext } from './fit.ts';
-import type { ModelTraits } from './models.ts';
+import type { FitContext, ModelTraits } from './models.ts';
 import type { ChatQuirks, EffortWord } from './profiles.ts';
 
 interface SaidEffort {

@@ -11,8 +11,9 @@ import type {
 } from '../../canonical/request.ts';
 import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { describeFreeform, FREEFORM_INPUT } from '../freeform.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
-import type { FitContext } from './fit.ts';
+import type { FitContext } from './models.ts';
 
 /** Source: platform.openai.com, "Function calling"; its refusal of more is `array_above_max_length`. */
 const MAX_FUNCTIONS = 128;
@@ -96,21 +97,11 @@ function encodeFunction({ name, description, parameters, strict }: FunctionTool)
   return { type: 'function', function: declared ?? {} };
 }
 
-/** Free text travels as the one string parameter `input`, and is text again when the client is shown the call. */
-function encodeFreeform({ name, description, grammar }: FreeformTool): JsonObject {
-  const rules =
-    grammar === undefined
-      ? undefined
-      : `The input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
-  const words = [description, rules].filter((line) => line !== undefined && line !== '');
-  const parameters: JsonObject = {
-    type: 'object',
-    properties: { input: { type: 'string', description: 'The whole input, as plain text.' } },
-    required: ['input'],
-    additionalProperties: false,
-  };
-  const said = words.length === 0 ? {} : { description: words.join('\n\n') };
-  return { type: 'function', function: { name, ...said, parameters } };
+/** The text is text again when the client is shown the call. */
+function encodeFreeform(tool: FreeformTool): JsonObject {
+  const description = describeFreeform(tool);
+  const said = description === undefined ? {} : { description };
+  return { type: 'function', function: { name: tool.name, ...said, parameters: FREEFORM_INPUT } };
 }
 
 /** `{}` switches the search on. Domains are told to the model by a transform. */

@@ -16,7 +16,8 @@ import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encodeTools, toWireSchema } from './encode-tools.ts';
-import { type FitContext, fitBody } from './fit.ts';
+import { fitBody } from './fit.ts';
+import type { FitContext } from './models.ts';
 import type { ChatProfile } from './profiles.ts';
 import { type Reasoning, readReasoning, reasoningFields } from './reasoning.ts';
 
@@ -184,9 +185,10 @@ class Messages {
       if (part.kind !== 'tool-result') content.push(...this.#contentOf(part));
     }
     if (content.length === 0) return;
-    const [first] = content;
-    const isPlain = content.length === 1 && first?.type === 'text';
-    this.#messages.push({ role: 'user', content: isPlain ? (first.text ?? '') : content });
+    // Servers without pictures take texts alone.
+    const isPlain = content.every(({ type }) => type === 'text');
+    const plain = content.map(({ text }) => text).join('\n\n');
+    this.#messages.push({ role: 'user', content: isPlain ? plain : content });
   }
 
   #addResult({ callId, content, isError }: ToolResultPart): JsonObject[] {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, textOf } from '../read-values.ts';
-import type { FitContext } from './fit.ts';
+import type { FitContext } from './models.ts';
 import type { ChatQuirks } from './profiles.ts';
 
 /** platform.openai.com, API reference of `tools.function.name`. */

@@ -6,19 +6,11 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
-import type { EncodeTarget } from '../upstream.ts';
 import { encodeEffort } from './effort.ts';
 import { isStrictSchema } from './encode-tools.ts';
 import { fitCallIds, fitNames } from './fit-names.ts';
-import { type ModelTraits, traitsOf } from './models.ts';
-import type { ChatProfile, ChatQuirks } from './profiles.ts';
-
-export interface FitContext {
-  readonly target: EncodeTarget;
-  readonly profile: ChatProfile;
-  /** True for a client's own body: what needs no change stays as it came. */
-  readonly isRelayed?: true | undefined;
-}
+import { type FitContext, type ModelTraits, traitsOf } from './models.ts';
+import type { ChatQuirks } from './profiles.ts';
 
 /** The body as it is sent, but for `stream`. `body` itself stays as it is. */
 export function fitBody(

@@ -1,12 +1,11 @@
 // The Chat Completions upstream: profile, encoder, decoder and transport put together.
 
 import type { ModelCapabilities } from '../../canonical/model.ts';
-import type { Receipt } from '../../canonical/receipt.ts';
-import { mendText } from '../../canonical/text-forms.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { remember } from '../../lib/once.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
+import { encodeJson } from '../json-body.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import { type ClientLimits, UpstreamClient, type WireRules } from '../transport/client.ts';
 import type { AnswerRoom } from '../transport/response.ts';
@@ -131,6 +130,5 @@ function endingOf({ choices, usage }: JsonObject): 'finished' | 'thought' | unde
 const WIRE_RULES: WireRules = {
   classifyFailure,
   endingOf,
-  encodeBody: (body: JsonObject, receipt: Receipt | undefined) =>
-    Buffer.from(mendText(JSON.stringify(body), receipt)),
+  encodeBody: encodeJson,
 };

@@ -1,7 +1,7 @@
 // What one model of this wire can do: the upstream's list, the profile, and the generation its id names.
 
 import type { ModelCapabilities } from '../../canonical/model.ts';
-import type { UpstreamModel } from '../upstream.ts';
+import type { EncodeTarget, UpstreamModel } from '../upstream.ts';
 import type { ChatProfile, ChatQuirks, EffortWord } from './profiles.ts';
 
 /** A generation of models that reason. */
@@ -21,6 +21,14 @@ export interface ModelTraits {
   readonly searches: boolean;
   /** By rising amount; empty where the amount cannot be said. */
   readonly efforts: readonly EffortWord[];
+}
+
+/** Whom a body is written for. */
+export interface FitContext {
+  readonly target: EncodeTarget;
+  readonly profile: ChatProfile;
+  /** True for a client's own body: what needs no change stays as it came. */
+  readonly isRelayed?: true | undefined;
 }
 
 /** Nobody told a limit: the upstream decides. */
@@ -44,7 +52,7 @@ export function capabilitiesOf(
     signatureFamily: familyOf(profile.id, modelId),
     callsFunctions: true,
     takesInstructions: true,
-    takesSystemTurns: true,
+    takesSystemTurns: quirks.takesSystemTurns,
     takesSerialCalls: quirks.takesParallelToolCalls,
     searchWithFunctions: true,
     outputFormats: quirks.responseFormat === 'none' ? 'nowhere' : 'everywhere',

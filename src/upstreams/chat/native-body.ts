@@ -10,7 +10,8 @@ import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { PatchTarget } from '../upstream.ts';
 import { takeAmount } from './effort.ts';
 import { toParameters } from './encode-tools.ts';
-import { type FitContext, fitBody } from './fit.ts';
+import { fitBody } from './fit.ts';
+import type { FitContext } from './models.ts';
 import { patchMessages } from './native-messages.ts';
 import type { ChatProfile } from './profiles.ts';
 import { type Reasoning, reasoningFields } from './reasoning.ts';
@@ -35,7 +36,11 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
   }
   if (!quirks.takesIncludeUsage) delete patched.stream_options;
   patched.messages = patchMessages(patched.messages, target.receipt).map((message) =>
-    patchThoughts(message, target, quirks),
+    patchThoughts(
+      quirks.takesNames ? message : withoutName(message, target.receipt),
+      target,
+      quirks,
+    ),
   );
   if (patched.tools !== undefined) patched.tools = patchTools(patched.tools, target.receipt);
   // One coding CLI sends it to models of another family: calls are optional there, but must match their schema.
@@ -56,6 +61,13 @@ function amountOf(
     thinking: capabilities.thinking,
     note: (reason) => receipt.add('approximated', 'reasoning_effort', reason),
   });
+}
+
+function withoutName(message: JsonObject, receipt: Receipt): JsonObject {
+  const { name, ...nameless } = message;
+  if (name === undefined || message.role === 'function') return message;
+  receipt.add('dropped', 'messages', told`The upstream takes no names of who speaks.`);
+  return nameless;
 }
 
 const THOUGHT_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;

@@ -35,6 +35,10 @@ export interface ChatQuirks {
   readonly limitField: 'max_tokens' | 'max_completion_tokens';
   /** The role of instructions; `developer` is sent to models that reason, which prefer it. */
   readonly instructionsRole: 'system' | 'developer';
+  /** Whether messages may name who speaks. */
+  readonly takesNames: boolean;
+  /** Whether instructions may stand in mid-conversation; else they are marked user text there. */
+  readonly takesSystemTurns: boolean;
   /** Where thoughts of earlier turns go back; absent where they stay out. */
   readonly sendsReasoning?: ReasoningField | undefined;
   /** True where a call has to come back with thoughts, be they empty. */
@@ -83,6 +87,8 @@ export interface ChatQuirks {
 const OPENAI: ChatQuirks = {
   limitField: 'max_completion_tokens',
   instructionsRole: 'developer',
+  takesNames: true,
+  takesSystemTurns: true,
   effort: 'field',
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
   knowsGenerations: true,
@@ -120,6 +126,9 @@ const COMPATIBLE: ChatQuirks = {
   takesFiles: false,
 };
 
+/** Servers that put models' own chat templates to use, many of which refuse instructions that do not come first. */
+const LOCAL: ChatQuirks = { ...COMPATIBLE, takesSystemTurns: false };
+
 /**
  * What services and servers document to do differently. An operator chooses one by name; nothing here looks at
  * addresses or models.
@@ -146,6 +155,7 @@ export const QUIRK_PRESETS = {
   groq: {
     ...COMPATIBLE,
     limitField: 'max_completion_tokens',
+    takesNames: false,
     efforts: ['none', 'low', 'medium', 'high'],
     sendsReasoning: 'reasoning',
     takesChoices: false,
@@ -159,6 +169,8 @@ export const QUIRK_PRESETS = {
    */
   mistral: {
     ...COMPATIBLE,
+    // mistralai/mistral-common: "Unexpected role 'system' after role 'user'".
+    takesSystemTurns: false,
     efforts: ['none', 'high'],
     takesIncludeUsage: false,
     takesStrict: true,
@@ -204,7 +216,7 @@ export const QUIRK_PRESETS = {
    * Outputs": `reasoning`, which was called `reasoning_content`, and `enable_thinking` of the template.
    */
   vllm: {
-    ...COMPATIBLE,
+    ...LOCAL,
     effort: 'template',
     sendsReasoning: 'reasoning',
     takesTopK: true,
@@ -214,7 +226,7 @@ export const QUIRK_PRESETS = {
    * `response_format` with a schema; one answer a request.
    */
   'llama.cpp': {
-    ...COMPATIBLE,
+    ...LOCAL,
     effort: 'template',
     sendsReasoning: 'reasoning_content',
     takesChoices: false,
@@ -226,7 +238,7 @@ export const QUIRK_PRESETS = {
    * format beside text.
    */
   'lm-studio': {
-    ...COMPATIBLE,
+    ...LOCAL,
     effort: undefined,
     responseFormat: 'schema-alone',
     takesParallelToolCalls: false,
@@ -241,7 +253,7 @@ export const QUIRK_PRESETS = {
    * `reasoning_effort` in high, medium, low, none, and thoughts in `reasoning`.
    */
   ollama: {
-    ...COMPATIBLE,
+    ...LOCAL,
     efforts: ['none', 'low', 'medium', 'high'],
     sendsReasoning: 'reasoning',
     takesParallelToolCalls: false,

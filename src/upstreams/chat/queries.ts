@@ -13,7 +13,7 @@ import type { ChatProfile } from './profiles.ts';
 
 /** Of a client's headers those that mean something to upstreams of this wire. */
 const CLIENT_HEADERS =
-  /^(?:openai-(?:organization|project|beta)|http-referer|x-title|x-stainless-.+|idempotency-key)$/;
+  /^(?:openai-(?:organization|project|beta)|http-referer|x-title|x-stainless-.+|user-agent)$/;
 
 /** A POST with the account's credential. */
 export function postRequest(
@@ -38,7 +38,7 @@ export function postRequest(
 }
 
 /** A GET with the account's credential. */
-export function requestOf(
+function requestOf(
   { auth, headers, query }: Pick<ChatProfile, 'auth' | 'headers' | 'query'>,
   path: string,
   { access, signal }: Pick<UpstreamCall, 'access' | 'signal'>,

@@ -2,7 +2,7 @@
 
 import { EFFORT_TOKENS, EFFORTS, tokensOfAmount } from '../../canonical/effort.ts';
 import { invalidRequest } from '../../canonical/error.ts';
-import type { ThinkingCapability } from '../../canonical/model.ts';
+
 import type { Receipt } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
@@ -219,5 +219,3 @@ function lacksThought(messages: readonly JsonObject[]): boolean {
 function hasBlock(content: JsonObject[string] | undefined, type: string): boolean {
   return itemsOf(content).some((block) => objectOf(block)?.type === type);
 }
-
-export type ManualThinking = Extract<ThinkingCapability, { kind: 'budget' }>;

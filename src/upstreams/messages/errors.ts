@@ -104,17 +104,11 @@ function failureKind(facts: Facts): UpstreamFailureKind {
     case 401:
       return 'unauthenticated';
     case 403:
-      if (type === undefined) return 'path';
-      return BLAMES_ACCOUNT.test(message) || BLAMES_BALANCE.test(message)
-        ? 'forbidden'
-        : 'model-forbidden';
+      return type === undefined ? 'path' : forbiddenKind(message);
     case 404:
       return type === undefined ? 'path' : 'model-not-found';
     case 400:
-      if (BLAMES_BALANCE.test(message)) return 'quota-exhausted';
-      if (BLAMES_ACCOUNT.test(message)) return 'forbidden';
-      if (MISSES_THOUGHT.test(message)) return 'missing-signature';
-      return BLAMES_SIGNATURE.test(message) ? 'bad-signature' : 'rejected';
+      return rejectedKind(message);
     case 405:
     case 407:
     case 408:
@@ -126,6 +120,18 @@ function failureKind(facts: Facts): UpstreamFailureKind {
     default:
       return 'rejected';
   }
+}
+
+function forbiddenKind(message: string): UpstreamFailureKind {
+  const isOfAccount = BLAMES_ACCOUNT.test(message) || BLAMES_BALANCE.test(message);
+  return isOfAccount ? 'forbidden' : 'model-forbidden';
+}
+
+function rejectedKind(message: string): UpstreamFailureKind {
+  if (BLAMES_BALANCE.test(message)) return 'quota-exhausted';
+  if (BLAMES_ACCOUNT.test(message)) return 'forbidden';
+  if (MISSES_THOUGHT.test(message)) return 'missing-signature';
+  return BLAMES_SIGNATURE.test(message) ? 'bad-signature' : 'rejected';
 }
 
 /** True when the upstream does not serve the place the request came from: another way out may do. */
@@ -146,27 +152,40 @@ const LIMIT_PREFIXES = ['anthropic-ratelimit-', 'vendorb-ratelimit-'] as const;
  * The limit that was used up and comes back last. Undefined where no header names one.
  * Source: Messages API, "Rate limits", response headers.
  */
-export function readQuotaLesson(
+function readQuotaLesson(
   headers: UpstreamRefusal['headers'],
   now: number,
 ): QuotaLesson | undefined {
-  let lesson: QuotaLesson | undefined;
-  for (const prefix of LIMIT_PREFIXES) {
-    for (const name of LIMITED) {
-      const read = (field: string) => headerOf(headers, `${prefix}${name}-${field}`);
-      if (readCount(read('remaining')) !== 0) continue;
-      const waitMs = readTimestamp(read('reset') ?? '', now);
-      if (waitMs === undefined || now + waitMs <= (lesson?.resetsAt ?? 0)) continue;
-      const limit = name === 'requests' ? readCount(read('limit')) : undefined;
-      lesson = {
-        resetsAt: now + waitMs,
-        // Limits are of a minute; one that comes back later is of a longer window.
-        ...(waitMs >= HOUR_MS ? { windowMs: waitMs, isDaily: waitMs >= DAY_MS / 2 } : {}),
-        ...(limit === undefined ? {} : { limit }),
-      };
-    }
-  }
-  return lesson;
+  const used = LIMIT_PREFIXES.flatMap((prefix) =>
+    LIMITED.flatMap((name) => readUsedUp(headers, { prefix, name, now }) ?? []),
+  );
+  return used.reduce<QuotaLesson | undefined>(
+    (latest, lesson) => (lesson.resetsAt > (latest?.resetsAt ?? 0) ? lesson : latest),
+    undefined,
+  );
+}
+
+interface Limit {
+  readonly prefix: (typeof LIMIT_PREFIXES)[number];
+  readonly name: (typeof LIMITED)[number];
+  readonly now: number;
+}
+
+/** Undefined for a limit of which something is left. */
+function readUsedUp(
+  headers: UpstreamRefusal['headers'],
+  { prefix, name, now }: Limit,
+): (QuotaLesson & { readonly resetsAt: number }) | undefined {
+  const read = (field: string) => headerOf(headers, `${prefix}${name}-${field}`);
+  const waitMs = readTimestamp(read('reset') ?? '', now);
+  if (readCount(read('remaining')) !== 0 || waitMs === undefined) return undefined;
+  const limit = name === 'requests' ? readCount(read('limit')) : undefined;
+  return {
+    resetsAt: now + waitMs,
+    // Limits are of a minute; one that comes back later is of a longer window.
+    ...(waitMs >= HOUR_MS ? { windowMs: waitMs, isDaily: waitMs >= DAY_MS / 2 } : {}),
+    ...(limit === undefined ? {} : { limit }),
+  };
 }
 
 function readCount(text: string | undefined): number | undefined {

@@ -66,44 +66,52 @@ function patchLimit(body: JsonObject, { capabilities, receipt }: PatchTarget): v
 
 /** An amount of thinking is changed where the model takes another form of it, or the operator decides. */
 function patchThinking(body: JsonObject, target: PatchTarget): void {
-  const { capabilities, receipt, thinkingMode, variant, modelId } = target;
+  const { capabilities, receipt, variant } = target;
   moveEffort(body);
   const said = amountIn(body);
+  const effort = effortIn(body);
+  fitEffort(body, target);
   const limit = readNumber(body.max_tokens) ?? capabilities.outputTokenLimit;
   const isForced = ['any', 'tool'].includes(textOf(objectOf(body.tool_choice)?.type) ?? '');
-  if (said === undefined) {
-    if (effortIn(body) !== undefined) fitEffort(body, target);
-    else addVariant(body, variant, { limit, isForced, target });
-    return;
-  }
-  fitEffort(body, target);
-  if (said.kind === 'off') return;
-  const { thinking } = capabilities;
-  if (thinking.kind === 'none') {
+  const room: Room = { limit, isForced, target };
+  if (said === undefined && effort === undefined) addVariant(body, variant, room);
+  if (said === undefined || said.kind === 'off') return;
+  if (capabilities.thinking.kind === 'none') {
     receipt.add('dropped', 'thinking', told`This model does not think.`);
     delete body.thinking;
-    return;
-  }
+  } else fitAmount(body, { said, effort }, room);
+}
+
+/** Expects a model that thinks. Models of other makers are left to say themselves what they take. */
+function fitAmount(
+  body: JsonObject,
+  { said, effort }: { readonly said: ReasoningAmount; readonly effort: Effort | undefined },
+  room: Room,
+): void {
+  const { capabilities, receipt, thinkingMode, modelId } = room.target;
+  const { thinking } = capabilities;
+  const { efforts, version } = traitsOf(modelId);
   const note = (reason: Sentence): void => receipt.add('approximated', 'thinking', reason);
   const decided = applyThinkingMode(said, { mode: thinkingMode, thinking, note });
-  if (decided !== said && thinking.kind === 'level') {
-    const { efforts } = traitsOf(modelId);
-    body.thinking = { ...objectOf(body.thinking), type: 'adaptive' };
-    delete body.thinking.budget_tokens;
+  const isOperators = decided !== said;
+  if (thinking.kind === 'level') {
+    if (!isOperators) return;
+    setAdaptive(body);
     if (decided.kind !== 'adaptive') setEffort(body, nearestEffort(decided, efforts));
     return;
   }
-  if (thinking.kind !== 'budget') return;
-  // Models of other makers are left to say themselves what they take.
-  const isMissing = said.kind === 'adaptive' && traitsOf(modelId).version !== undefined;
-  const isLarge = said.kind === 'budget' && decided === said && said.tokens >= limit;
-  if (decided === said && !isMissing && !isLarge) return;
-  if (decided.kind === 'adaptive' && !isMissing) {
-    body.thinking = { ...objectOf(body.thinking), type: 'adaptive' };
-    delete body.thinking.budget_tokens;
-    return;
+  const hasNoMode = decided.kind === 'adaptive' && version !== undefined;
+  const isLarge = said.kind === 'budget' && said.tokens >= room.limit;
+  if (isOperators && decided.kind === 'adaptive' && !hasNoMode) setAdaptive(body);
+  else if (isOperators || hasNoMode || isLarge) {
+    const isLed = !isOperators && hasNoMode && effort !== undefined;
+    setBudget(body, isLed ? { kind: 'effort', effort } : decided, room);
   }
-  setBudget(body, decided, { limit, isForced, target });
+}
+
+function setAdaptive(body: JsonObject): void {
+  const { budget_tokens: _budget, ...thinking } = objectOf(body.thinking) ?? {};
+  body.thinking = { ...thinking, type: 'adaptive' };
 }
 
 interface Room {

@@ -131,53 +131,52 @@ function normalizeField(
   { schema, level }: { readonly schema: JsonObject; readonly level: number },
 ): Field {
   if (key === 'type') return normalizeType(value, schema.nullable === true);
-  if (key === 'nullable') return GONE;
-  if (key === 'required') {
-    if (!Array.isArray(value)) return GONE;
-    const names = [...new Set(value.filter((name) => typeof name === 'string'))];
-    return kept(key, names, names.length !== value.length);
-  }
+  if (key === 'required') return normalizeRequired(value);
+  if (SCHEMA_MAPS.includes(key)) return normalizeMembers(key, value, level);
+  if (SCHEMA_LISTS.includes(key)) return normalizeItems(key, value, level);
   if (key === 'items' && Array.isArray(value)) {
-    const items = normalizeList(value, level);
-    return items.length === 0
-      ? GONE
-      : kept(
-          'prefixItems',
-          items.map(({ value: one }) => one),
-          true,
-        );
-  }
-  if (SCHEMA_MAPS.includes(key)) {
-    if (!isJsonObject(value)) return GONE;
-    const members = Object.entries(value).map(
-      ([name, member]) => [name, normalize(member, level + 1)] as const,
-    );
-    if (members.every(([, member]) => !member.isChanged)) return kept(key, value);
-    return kept(key, Object.fromEntries(members.map(([name, one]) => [name, one.value])), true);
-  }
-  if (SCHEMA_LISTS.includes(key)) {
-    if (!Array.isArray(value) || value.length === 0) return GONE;
-    const list = normalizeList(value, level);
-    if (list.every((one) => !one.isChanged)) return kept(key, value);
-    return kept(
-      key,
-      list.map((one) => one.value),
-      true,
-    );
+    return { ...normalizeItems('prefixItems', value, level), isChanged: true };
   }
   if (SCHEMAS.some((name) => name === key)) {
     const one = normalize(value, level + 1);
     return kept(key, one.value, one.isChanged);
   }
   if (NUMBERS.includes(key)) return normalizeBound(key, value, schema);
-  if (COUNTS.some((name) => name === key)) {
-    const count = numberOf(value);
-    const isCount = count !== undefined && Number.isInteger(count) && count >= 0;
-    return isCount ? kept(key, count, count !== value) : GONE;
-  }
-  if (TEXTS.includes(key)) return typeof value === 'string' ? kept(key, value) : GONE;
-  if (key === 'enum') return Array.isArray(value) ? kept(key, value) : GONE;
-  return kept(key, value);
+  if (COUNTS.some((name) => name === key)) return normalizeCount(key, value);
+  const isMeant =
+    key !== 'nullable' &&
+    (!TEXTS.includes(key) || typeof value === 'string') &&
+    (key !== 'enum' || Array.isArray(value));
+  return isMeant ? kept(key, value) : GONE;
+}
+
+function normalizeRequired(value: JsonValue): Field {
+  if (!Array.isArray(value)) return GONE;
+  const names = [...new Set(value.filter((name) => typeof name === 'string'))];
+  return kept('required', names, names.length !== value.length);
+}
+
+function normalizeMembers(key: string, value: JsonValue, level: number): Field {
+  if (!isJsonObject(value)) return GONE;
+  const members = Object.entries(value).map(
+    ([name, member]) => [name, normalize(member, level + 1)] as const,
+  );
+  if (members.every(([, member]) => !member.isChanged)) return kept(key, value);
+  return kept(key, Object.fromEntries(members.map(([name, one]) => [name, one.value])), true);
+}
+
+/** Tuples were lists of `items` in earlier drafts. */
+function normalizeItems(key: string, value: JsonValue, level: number): Field {
+  if (!Array.isArray(value) || value.length === 0) return GONE;
+  const list = normalizeList(value, level);
+  const isSame = list.every((one) => !one.isChanged);
+  return kept(key, isSame ? value : list.map((one) => one.value), !isSame);
+}
+
+function normalizeCount(key: string, value: JsonValue): Field {
+  const count = numberOf(value);
+  const isCount = count !== undefined && Number.isInteger(count) && count >= 0;
+  return isCount ? kept(key, count, count !== value) : GONE;
 }
 
 function normalizeList(list: readonly JsonValue[], level: number): readonly Normalized[] {
@@ -239,30 +238,37 @@ function closeObject(schema: JsonObject): JsonObject | undefined {
     if (key === '$schema') continue;
     if (UNENFORCED.has(key) || (key === 'minItems' && Number(value) > 1)) {
       bounds.push(`${key}: ${JSON.stringify(value)}`);
-    } else if (SCHEMA_MAPS.includes(key) && isJsonObject(value)) {
-      const members = Object.entries(value).map(([name, member]) => [name, close(member)] as const);
-      if (members.some(([, member]) => member === undefined)) return undefined;
-      node[key] = Object.fromEntries(members.map(([name, member]) => [name, member ?? {}]));
-    } else if (SCHEMA_LISTS.includes(key) && Array.isArray(value)) {
-      const list = value.map(close);
-      if (list.some((item) => item === undefined)) return undefined;
-      node[key === 'oneOf' ? 'anyOf' : key] = list.map((item) => item ?? {});
-    } else if (key !== 'additionalProperties' && SCHEMAS.some((name) => name === key)) {
-      const one = close(value);
-      if (one === undefined) return undefined;
-      node[key] = one;
-    } else node[key] = value;
+      continue;
+    }
+    const closed = closeField(key, value);
+    if (closed === undefined) return undefined;
+    node[key === 'oneOf' ? 'anyOf' : key] = closed;
   }
   if (describesObject(node)) {
-    const isFree = node.additionalProperties !== undefined && node.additionalProperties !== false;
-    const isOpen = node.additionalProperties === undefined && !hasMembers(node);
-    if (isFree || isOpen) return undefined;
+    if (hasFreeMembers(node)) return undefined;
     node.type ??= 'object';
     node.additionalProperties = false;
   }
   if (bounds.length === 0) return node;
   const words = typeof node.description === 'string' ? `${node.description}\n\n` : '';
   return { ...node, description: `${words}{${bounds.join(', ')}}` };
+}
+
+function closeField(key: string, value: JsonValue): JsonValue | undefined {
+  if (SCHEMA_MAPS.includes(key) && isJsonObject(value)) {
+    const closed = Object.entries(value).flatMap(([name, member]) => {
+      const one = close(member);
+      return one === undefined ? [] : [[name, one] as const];
+    });
+    const isWhole = closed.length === Object.keys(value).length;
+    return isWhole ? Object.fromEntries(closed) : undefined;
+  }
+  if (SCHEMA_LISTS.includes(key) && Array.isArray(value)) {
+    const list = value.flatMap((item) => close(item) ?? []);
+    return list.length === value.length ? list : undefined;
+  }
+  const isSchema = key !== 'additionalProperties' && SCHEMAS.some((name) => name === key);
+  return isSchema ? close(value) : value;
 }
 
 function close(schema: JsonValue): JsonValue | undefined {
@@ -274,6 +280,8 @@ function describesObject({ type, properties }: JsonObject): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object'));
 }
 
-function hasMembers({ properties }: JsonObject): boolean {
-  return isJsonObject(properties) && Object.keys(properties).length > 0;
+/** True for an object whose members may have any name. */
+function hasFreeMembers({ properties, additionalProperties }: JsonObject): boolean {
+  if (additionalProperties !== undefined) return additionalProperties !== false;
+  return !isJsonObject(properties) || Object.keys(properties).length === 0;
 }

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { GatewayError } from '../../canonical/error.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { createChatProtocol } from './index.ts';
+
+const CONTEXT = { model: 'm', createdAt: 1, createId: (prefix: string) => `${prefix}new` };
+
+function relayOf(body: JsonObject) {
+  const route = createChatProtocol().routes.find(({ path }) => path === '/v1/chat/completions');
+  if (route?.operation !== 'generate') throw new Error('no route');
+  const input = { pathModel: '', query: new URLSearchParams(), headers: {} };
+  const receipt = createReceipt();
+  const messages = [{ role: 'user', content: 'hello there' }];
+  const call = route.readCall({ ...input, receipt, body: { model: 'm', messages, ...body } });
+  if (call.relay === undefined) throw new Error('no relay');
+  return { relay: call.relay, noted: receipt.entries };
+}
+
+const write = (body: JsonObject, frame: JsonObject): string =>
+  relayOf(body).relay.createStreamWriter(CONTEXT).write(frame, JSON.stringify(frame));
+
+test('the body is the client’s own, and what has no words here is lost only without a relay', () => {
+  const { relay, noted } = relayOf({ my_field: 1, n: 2 });
+  expect(relay).toMatchObject({ wire: 'chat', choices: 2, body: { my_field: 1, n: 2 } });
+  expect(relay.openingText()).toBe('\nhello there');
+  expect(relay.losses).toMatchObject([{ path: 'my_field', action: 'dropped' }]);
+  expect(noted).toEqual([]);
+});
+
+test('chunks go out as they came; the usage alone only to who asked for it', () => {
+  const text = { choices: [{ index: 0, delta: { content: 'é' }, finish_reason: null }] };
+  expect(write({}, text)).toBe(`data: ${JSON.stringify(text)}\n\n`);
+  const usage = { choices: [], usage: { total_tokens: 3 } };
+  expect(write({}, usage)).toBe('');
+  expect(write({ stream_options: { include_usage: true } }, usage)).toContain('"total_tokens":3');
+});
+
+test('a stream ends with [DONE], and a broken one with an error alone', () => {
+  const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
+  expect(writer.keepAlive()).toBe(': keep-alive\n\n');
+  expect(writer.end()).toBe('data: [DONE]\n\n');
+  const error = new GatewayError({ kind: 'timeout', source: 'upstream', message: 'late' });
+  expect(writer.error(error)).toMatch(/^data: \{"error":\{"message":"late".*\n\n$/);
+});
+
+test('calls without a number or an id get one: accumulators give up without', () => {
+  const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
+  const send = (...tool_calls: JsonObject[]) => {
+    const frame = { choices: [{ index: 0, delta: { tool_calls } }] };
+    return JSON.parse(writer.write(frame, JSON.stringify(frame)).slice(6)).choices[0].delta
+      .tool_calls;
+  };
+  const named = (name: string) => ({ function: { name, arguments: '{}' } });
+  expect(send({ id: 'a', ...named('f') }, named('g'))).toMatchObject([
+    { index: 0, id: 'a' },
+    { index: 1, id: 'call_new' },
+  ]);
+  expect(send({ function: { arguments: ' ' } })).toEqual([
+    { index: 1, function: { arguments: ' ' } },
+  ]);
+  const whole = { choices: [{ message: { tool_calls: [named('f')] } }] };
+  expect(relayOf({}).relay.writeReply([whole], CONTEXT)).toMatchObject({
+    choices: [{ message: { tool_calls: [{ id: 'call_new' }] } }],
+  });
+});
+
+test('names of calls are led back to declared ones, in chunks and in whole answers', () => {
+  const tools = [{ type: 'function', function: { name: 'read_file' } }];
+  const { relay } = relayOf({ tools });
+  const answer = (key: 'delta' | 'message', name: string): JsonObject => ({
+    choices: [{ [key]: { tool_calls: [{ id: 'a', function: { name, arguments: '{}' } }] } }],
+  });
+  const rename = () => 'read_file';
+  expect(relay.renameCalls(answer('delta', 'readFile'), rename)).toEqual(
+    answer('delta', 'read_file'),
+  );
+  expect(relay.renameCalls(answer('message', 'x'), rename)).toEqual(answer('message', 'read_file'));
+  const known = answer('delta', 'read_file');
+  expect(relay.renameCalls(known, () => 'other')).toBe(known);
+});

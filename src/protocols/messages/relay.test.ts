@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import {
+  MINIMAL,
+  readCall,
+  replyContext,
+  routeAt,
+  routeInput,
+} from '../../../test/support/messages.ts';
+import { GatewayError } from '../../canonical/error.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { RelayCall } from '../protocol.ts';
+
+function relayOf(fields: JsonObject = {}): RelayCall {
+  const { relay } = readCall({ ...MINIMAL, ...fields });
+  if (relay === undefined) throw new Error('The call has no relay lane.');
+  return relay;
+}
+
+test('the body goes along as it came, and is refused only where it has to be read', () => {
+  const fields = {
+    mcp_servers: [{ type: 'url' }],
+    tools: [{ type: 'computer_20990101', name: 'c' }],
+  };
+  const call = readCall({ ...MINIMAL, ...fields });
+  expect(call.relay).toMatchObject({ wire: 'messages', body: { ...MINIMAL, ...fields } });
+  expect(() => call.request).toThrow('MCP servers');
+});
+
+test('a count may be relayed as well', () => {
+  const body = { model: 'm', messages: MINIMAL.messages };
+  const call = routeAt('count-tokens', '/v1/messages/count_tokens').readCall(routeInput(body));
+  expect(call.relay).toMatchObject({ wire: 'messages', body });
+});
+
+test('what the gateway has no words for is lost only where it is translated', () => {
+  expect(relayOf({ speed: 'fast' }).losses).toMatchObject([{ action: 'dropped', path: 'speed' }]);
+});
+
+test.each<[string, JsonObject, string | undefined]>([
+  [
+    'texts',
+    { system: 'Be kind.', messages: [{ role: 'user', content: 'A long question' }] },
+    'Be kind.\nA long question',
+  ],
+  [
+    'blocks',
+    {
+      system: [
+        { type: 'text', text: 'Be' },
+        { type: 'text', text: 'kind.' },
+      ],
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'user', content: [{ type: 'text', text: 'A long question' }] },
+      ],
+    },
+    'Be\nkind.\nA long question',
+  ],
+  ['short words', {}, undefined],
+])('a session begins with the instructions and the first long text: %s', (_name, fields, text) => {
+  expect(relayOf(fields).openingText()).toBe(text);
+});
+
+test('frames go out under their type, as they came', () => {
+  const writer = relayOf().createStreamWriter(replyContext());
+  const text = '{"type":"ping" }';
+  expect(writer.write({ type: 'ping' }, text)).toBe(`event: ping\ndata: ${text}\n\n`);
+  expect(writer.repeat?.('{}')).toBe('event: ping\ndata: {}\n\n');
+  expect(writer.keepAlive()).toBe('event: ping\ndata: {"type":"ping"}\n\n');
+  expect(writer.end()).toBe('');
+});
+
+test('a failure is told in the words of the protocol', () => {
+  const error = new GatewayError({ kind: 'overloaded', source: 'upstream', message: 'Busy.' });
+  const text = relayOf().createStreamWriter(replyContext()).error(error);
+  expect(text).toContain('event: error\n');
+  expect(text).toContain('"overloaded_error"');
+});
+
+test('a whole answer goes out as it came', () => {
+  const answer = { id: 'msg_up', type: 'message', content: [] };
+  expect(relayOf().writeReply([answer], replyContext())).toBe(answer);
+});
+
+test('calls of tools nobody declared are renamed, and nothing else is touched', () => {
+  const relay = relayOf({ tools: [{ name: 'read_file', input_schema: { type: 'object' } }] });
+  const rename = (): string => 'read_file';
+  const opening = (name: string): JsonObject => ({
+    type: 'content_block_start',
+    content_block: { type: 'tool_use', id: 'a', name },
+  });
+  expect(relay.renameCalls(opening('readFile'), rename)).toEqual(opening('read_file'));
+  const known = opening('read_file');
+  expect(relay.renameCalls(known, () => 'other')).toBe(known);
+  const whole = { type: 'message', content: [{ type: 'tool_use', id: 'a', name: 'readFile' }] };
+  expect(relay.renameCalls(whole, rename)).toMatchObject({ content: [{ name: 'read_file' }] });
+  const text = { type: 'message', content: [{ type: 'text', text: 'readFile' }] };
+  expect(relay.renameCalls(text, rename)).toBe(text);
+});

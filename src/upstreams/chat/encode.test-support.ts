@@ -1,0 +1,54 @@
+// What the encoder's tests share: bodies of canonical requests and of a client's own, with what was noted.
+
+import { contextOf } from '../../../test/support/canonical.ts';
+import { createReceipt } from '../../canonical/receipt.ts';
+import type { CanonicalRequest } from '../../canonical/request.ts';
+import type { SignatureRecall } from '../../canonical/signatures.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { applyTransforms } from '../../transforms/index.ts';
+import type { PatchTarget } from '../upstream.ts';
+import { encode } from './encode.ts';
+import { capabilitiesOf } from './models.ts';
+import { patch } from './native-body.ts';
+import { type ChatProfile, createOpenAiProfile } from './profiles.ts';
+
+export interface Made {
+  readonly body: JsonObject;
+  /** As `<action> <path>`. */
+  readonly notes: readonly string[];
+}
+
+interface Aim {
+  readonly profile?: ChatProfile;
+  readonly modelId?: string;
+  readonly recall?: SignatureRecall;
+}
+
+export const OPENAI = createOpenAiProfile();
+
+function targetOf({ profile = OPENAI, modelId = 'gpt-4o', recall }: Aim): PatchTarget {
+  return {
+    ...contextOf(recall === undefined ? {} : { recall }),
+    modelId,
+    capabilities: capabilitiesOf(profile, modelId),
+    usesPlaceholders: false,
+    receipt: createReceipt(),
+  };
+}
+
+function notesOf({ receipt }: PatchTarget): readonly string[] {
+  return receipt.entries.map(({ action, path }) => `${action} ${path}`);
+}
+
+/** After the transforms, as dispatch does it. */
+export function made(request: CanonicalRequest, aim: Aim = {}): Made {
+  const target = targetOf(aim);
+  const body = encode(applyTransforms(request, target), target, aim.profile ?? OPENAI);
+  return { body, notes: notesOf(target) };
+}
+
+export function patched(body: JsonObject, aim: Aim = {}): Made {
+  const target = targetOf(aim);
+  const sent = { messages: [{ role: 'user', content: 'hello' }], model: 'asked', ...body };
+  return { body: patch(sent, target, aim.profile ?? OPENAI), notes: notesOf(target) };
+}

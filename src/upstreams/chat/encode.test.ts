@@ -1,0 +1,358 @@
+import { expect, test } from 'vitest';
+import { assistant, call, requestOf, result, text, user } from '../../../test/support/canonical.ts';
+import type { CanonicalRequest, MediaPart, Tool } from '../../canonical/request.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { made, OPENAI } from './encode.test-support.ts';
+import { createCompatibleProfile, type QuirkPreset } from './profiles.ts';
+
+const like = (quirks: QuirkPreset) =>
+  createCompatibleProfile({ baseUrl: 'http://127.0.0.1:1/v1', quirks });
+const compatible = createCompatibleProfile({ baseUrl: 'http://127.0.0.1:1/v1' });
+
+const asked = (change: Partial<CanonicalRequest>) =>
+  requestOf({ turns: [user('hello there')], ...change });
+const messagesOf = (body: JsonObject) => body.messages;
+
+test('instructions stand in front, and keep their place in mid-conversation', () => {
+  const { body, notes } = made(
+    asked({
+      system: [text('Be brief.'), text('Be kind.')],
+      turns: [
+        user('a'),
+        assistant('b'),
+        { role: 'system', parts: [text('Now rhyme.')] },
+        user('c'),
+      ],
+    }),
+  );
+  expect(messagesOf(body)).toEqual([
+    { role: 'system', content: 'Be brief.\n\nBe kind.' },
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+    { role: 'system', content: 'Now rhyme.' },
+    { role: 'user', content: 'c' },
+  ]);
+  expect(notes).toEqual([]);
+  const reasoner = made(asked({ system: [text('Be brief.')] }), { modelId: 'o3-mini' });
+  expect(messagesOf(reasoner.body)).toMatchObject([{ role: 'developer' }, { role: 'user' }]);
+});
+
+test('results stand right behind their calls, their pictures in a user message behind them', () => {
+  const picture: MediaPart = {
+    kind: 'media',
+    modality: 'image',
+    mediaType: 'image/png',
+    source: { kind: 'base64', base64: 'AAAA' },
+  };
+  const { body, notes } = made(
+    asked({
+      turns: [
+        user('go'),
+        assistant('Looking.', call('a'), call('b')),
+        user('and?', { ...result('b'), content: [picture], isError: true }, result('a', 'A')),
+      ],
+    }),
+  );
+  expect(messagesOf(body)).toEqual([
+    { role: 'user', content: 'go' },
+    {
+      role: 'assistant',
+      content: 'Looking.',
+      tool_calls: ['a', 'b'].map((id) => ({
+        id,
+        type: 'function',
+        function: { name: `tool_${id}`, arguments: `{"id":"${id}"}` },
+      })),
+    },
+    { role: 'tool', tool_call_id: 'a', content: 'A' },
+    { role: 'tool', tool_call_id: 'b', content: 'Error: The result is in the next message.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+        { type: 'text', text: 'and?' },
+      ],
+    },
+  ]);
+  expect(notes).toEqual(['approximated messages', 'approximated messages']);
+});
+
+test('a long id of a call is a short one upstream, the same for call and result', () => {
+  const id = `toolu_${'x'.repeat(60)}`;
+  const turns = [user('go'), assistant(call(id)), user(result(id))];
+  const [, made1, back] = messagesOf(made(asked({ turns })).body) as JsonObject[];
+  const [sent] = (made1?.tool_calls ?? []) as JsonObject[];
+  expect(String(sent?.id).length).toBeLessThanOrEqual(40);
+  expect(back?.tool_call_id).toBe(sent?.id);
+  const nine = made(asked({ turns }), { profile: like('mistral') });
+  expect(JSON.stringify(nine.body)).toMatch(/"tool_call_id":"[a-z0-9]{9}"/);
+});
+
+const FUNCTION: Tool = {
+  kind: 'function',
+  name: 'weather',
+  description: 'of a city',
+  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+};
+
+test('functions, free text and what the upstream does not run', () => {
+  const { body, notes } = made(
+    asked({
+      tools: [
+        FUNCTION,
+        { kind: 'freeform', name: 'patch', grammar: { syntax: 'lark', definition: 'start: "x"' } },
+        { kind: 'function', name: 'bare' },
+        { kind: 'code-execution', path: 'tools[3]' },
+      ],
+    }),
+  );
+  expect(body.tools).toMatchObject([
+    { type: 'function', function: { name: 'weather', parameters: { required: ['city'] } } },
+    { function: { name: 'patch', parameters: { required: ['input'] } } },
+    { function: { name: 'bare' } },
+  ]);
+  expect(JSON.stringify(body.tools)).toContain('lark grammar');
+  expect(body.tool_choice).toBeUndefined();
+  expect(notes).toEqual(['dropped tools[3]']);
+});
+
+test('schemas of other dialects are said in the words of this one', () => {
+  const parameters: JsonObject = {
+    type: 'OBJECT',
+    properties: {
+      list: { type: 'ARRAY' },
+      maybe: { type: 'STRING', nullable: true },
+      pair: { type: 'array', items: [{ type: 'string' }, { type: 'number' }] },
+    },
+  };
+  const { body } = made(asked({ tools: [{ kind: 'function', name: 'f', parameters }] }));
+  expect(body.tools).toMatchObject([
+    {
+      function: {
+        parameters: {
+          type: 'object',
+          properties: {
+            list: { type: 'array', items: {} },
+            maybe: { type: ['string', 'null'] },
+            pair: { prefixItems: [{ type: 'string' }, { type: 'number' }], items: {} },
+          },
+        },
+      },
+    },
+  ]);
+});
+
+test('a schema is strict where it follows the rules of strict ones', () => {
+  const strict = (parameters: JsonObject): Tool => ({ ...FUNCTION, parameters, strict: true });
+  const closed = {
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+    additionalProperties: false,
+  };
+  const good = made(asked({ tools: [strict(closed)] }));
+  expect(good.body.tools).toMatchObject([{ function: { strict: true } }]);
+  const open = made(asked({ tools: [strict({ type: 'object', properties: {} })] }));
+  expect(JSON.stringify(open.body.tools)).not.toContain('strict');
+  expect(open.notes).toEqual(['approximated tools[0]']);
+  const none = made(asked({ tools: [strict(closed)] }), { profile: compatible });
+  expect(none.notes).toEqual(['approximated tools[0]']);
+});
+
+test.each<[Partial<CanonicalRequest>, JsonObject[string] | undefined]>([
+  [{ toolChoice: { kind: 'none' } }, 'none'],
+  [{ toolChoice: { kind: 'required', names: [] } }, 'required'],
+  [{ toolChoice: { kind: 'validated', names: [] } }, undefined],
+  [
+    { toolChoice: { kind: 'required', names: ['weather'] } },
+    { type: 'function', function: { name: 'weather' } },
+  ],
+  [
+    { toolChoice: { kind: 'auto', names: ['weather'] } },
+    {
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'weather' } }] },
+    },
+  ],
+])('a choice of tools: %j', (change, choice) => {
+  const tools: Tool[] = [FUNCTION, { kind: 'function', name: 'other' }];
+  expect(made(asked({ tools, ...change })).body.tool_choice).toEqual(choice);
+});
+
+test('where a choice cannot be limited, only the allowed tools are offered', () => {
+  const tools: Tool[] = [FUNCTION, { kind: 'function', name: 'other' }];
+  const toolChoice = { kind: 'auto', names: ['weather'] } as const;
+  const { body } = made(asked({ tools, toolChoice }), { profile: compatible });
+  expect(body.tools).toHaveLength(1);
+});
+
+test('one call at a time is a switch of the wire, where it has it', () => {
+  const serial = asked({ tools: [FUNCTION], parallelToolCalls: false });
+  expect(made(serial)).toMatchObject({ body: { parallel_tool_calls: false }, notes: [] });
+  const told = made(serial, { profile: like('ollama') });
+  expect(told.body.parallel_tool_calls).toBeUndefined();
+  expect(JSON.stringify(told.body.messages)).toContain('at most one function');
+});
+
+const SAMPLED = asked({
+  sampling: { temperature: 0.3, topP: 0.9, topK: 5, seed: 7, presencePenalty: 1 },
+  stopSequences: ['END'],
+  maxOutputTokens: 100,
+});
+
+test('sampling is said in the names of the upstream; what it has not is told', () => {
+  expect(made(SAMPLED)).toMatchObject({
+    body: {
+      ...{ temperature: 0.3, top_p: 0.9, seed: 7, presence_penalty: 1, stop: ['END'] },
+      max_completion_tokens: 100,
+    },
+    notes: ['dropped top_k'],
+  });
+  const mistral = made(SAMPLED, { profile: like('mistral') });
+  expect(mistral.body).toMatchObject({ max_tokens: 100, random_seed: 7 });
+  expect(mistral.body.seed).toBeUndefined();
+});
+
+test('models that reason refuse settings of sampling, unless they are told not to think', () => {
+  const { body, notes } = made(SAMPLED, { modelId: 'gpt-5-mini' });
+  expect(Object.keys(body).sort()).toEqual(['max_completion_tokens', 'messages', 'model', 'seed']);
+  expect(notes).toEqual([
+    ...['dropped temperature', 'dropped top_p', 'dropped presence_penalty', 'dropped top_k'],
+  ]);
+  const still = asked({ sampling: { temperature: 0.3 }, reasoning: { amount: { kind: 'off' } } });
+  expect(made(still, { modelId: 'gpt-5.1' }).body).toMatchObject({
+    temperature: 0.3,
+    reasoning_effort: 'none',
+  });
+});
+
+type Amount = CanonicalRequest['reasoning']['amount'];
+
+test.each<[string, Amount, string | undefined]>([
+  ['gpt-5', { kind: 'budget', tokens: 2048 }, 'low'],
+  ['gpt-5', { kind: 'effort', effort: 'max' }, 'high'],
+  ['gpt-5', { kind: 'off' }, 'minimal'],
+  ['gpt-5.2', { kind: 'effort', effort: 'max' }, 'xhigh'],
+  ['openai/o4-mini', { kind: 'off', isUnasked: true }, 'low'],
+  ['o3', { kind: 'effort', effort: 'minimal' }, 'low'],
+  ['gpt-7', { kind: 'off' }, 'low'],
+  ['gpt-5', { kind: 'adaptive' }, undefined],
+  ['gpt-4o', { kind: 'effort', effort: 'high' }, undefined],
+  ['gpt-5-chat-latest', { kind: 'effort', effort: 'high' }, undefined],
+])('%s is asked for %j with %s', (modelId, amount, word) => {
+  expect(made(asked({ reasoning: { amount } }), { modelId }).body.reasoning_effort).toBe(word);
+});
+
+test.each<[QuirkPreset, Amount, JsonObject]>([
+  ['openrouter', { kind: 'budget', tokens: 2048 }, { reasoning: { max_tokens: 2048 } }],
+  ['openrouter', { kind: 'off' }, { reasoning: { effort: 'none' } }],
+  [
+    'deepseek',
+    { kind: 'effort', effort: 'medium' },
+    { thinking: { type: 'enabled' }, reasoning_effort: 'high' },
+  ],
+  ['deepseek', { kind: 'off' }, { thinking: { type: 'disabled' } }],
+  ['vllm', { kind: 'off' }, { chat_template_kwargs: { enable_thinking: false } }],
+  ['ollama', { kind: 'effort', effort: 'minimal' }, { reasoning_effort: 'low' }],
+])('%s is told %j as %j', (preset, amount, fields) => {
+  const { body } = made(asked({ reasoning: { amount } }), { profile: like(preset), modelId: 'm' });
+  expect(body).toMatchObject(fields);
+});
+
+test('formats go up as schemas, as JSON, or in words', () => {
+  const schema: JsonObject = { type: 'object', properties: { a: { type: 'string' } } };
+  const wanted = asked({ outputFormat: { kind: 'json-schema', schema, strict: true } });
+  expect(made(wanted)).toMatchObject({
+    body: { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } },
+    notes: ['approximated response_format'],
+  });
+  const object = made(wanted, { profile: like('deepseek') });
+  expect(object.body.response_format).toEqual({ type: 'json_object' });
+  expect(JSON.stringify(object.body.messages)).toContain('JSON Schema');
+  const list = asked({ outputFormat: { kind: 'json-schema', schema: { type: 'array' } } });
+  expect(made(list).body.response_format).toBeUndefined();
+  const bare = made(asked({ outputFormat: { kind: 'json' } }));
+  expect(JSON.stringify(bare.body.messages)).toContain('JSON');
+  expect(
+    made(asked({ outputFormat: { kind: 'json' } }), { profile: like('lm-studio') }).body,
+  ).toMatchObject({
+    response_format: { type: 'json_schema' },
+  });
+});
+
+test('media go up where the upstream takes them, and are told to be missing where not', () => {
+  const media = (modality: MediaPart['modality'], mediaType: string): MediaPart => ({
+    kind: 'media',
+    modality,
+    mediaType,
+    source: { kind: 'base64', base64: 'AAAA' },
+  });
+  const request = asked({
+    turns: [user(media('document', 'application/pdf'), media('audio', 'audio/wav'), 'Well?')],
+  });
+  expect(made(request).body.messages).toMatchObject([
+    {
+      content: [
+        { type: 'file', file: { file_data: 'data:application/pdf;base64,AAAA' } },
+        { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+        { type: 'text', text: 'Well?' },
+      ],
+    },
+  ]);
+  const blind = made(request, { profile: like('deepseek') });
+  expect(JSON.stringify(blind.body.messages)).toContain('[document left out');
+  expect(blind.notes).toEqual(['dropped messages', 'dropped messages']);
+});
+
+test('an address is sent where it is read, and refused where it is not', () => {
+  const part: MediaPart = {
+    kind: 'media',
+    modality: 'image',
+    source: { kind: 'url', url: 'https://a.example/x.png', path: 'messages[0]' },
+  };
+  const request = asked({ turns: [user(part)] });
+  expect(JSON.stringify(made(request).body)).toContain('"url":"https://a.example/x.png"');
+  expect(() => made(request, { profile: like('ollama') })).toThrow('messages[0]: this image URL');
+});
+
+test('thoughts go back to who wants them, in its own field, and signatures of others nowhere', () => {
+  const family = 'chat.openai-compatible.m';
+  const details = [{ type: 'reasoning.text', text: 'hm', signature: 'S' }];
+  const value = Buffer.from(JSON.stringify(details)).toString('base64url');
+  const turns = (signature: { value: string; family: string }) => [
+    user('a'),
+    assistant({ kind: 'thinking', text: 'hm', signature: { ...signature, on: 'thinking' } }, 'b'),
+    user('c'),
+  ];
+  const sent = (quirks: QuirkPreset, signature: { value: string; family: string }) =>
+    made(asked({ turns: turns(signature) }), { profile: like(quirks), modelId: 'm' });
+  expect(sent('openrouter', { value, family }).body.messages).toMatchObject([
+    {},
+    { role: 'assistant', content: 'b', reasoning_details: details },
+    {},
+  ]);
+  expect(sent('deepseek', { value: 'cmVhc29uaW5n', family }).body.messages).toMatchObject([
+    {},
+    { reasoning_content: 'hm' },
+    {},
+  ]);
+  const foreign = sent('openrouter', { value, family: 'alpha' });
+  expect(JSON.stringify(foreign.body)).not.toContain('reasoning');
+  expect(foreign.notes).toContain('dropped messages');
+  const silent = made(asked({ turns: turns({ value, family: 'chat.openai.gpt' }) }), {
+    profile: OPENAI,
+  });
+  expect(silent.notes).toEqual(['dropped messages']);
+});
+
+test('what the operator adds to every request wins', () => {
+  const profile = createCompatibleProfile({
+    baseUrl: 'http://127.0.0.1:1',
+    quirks: { preset: 'vllm', extraBody: { chat_template_kwargs: { x: 1 }, temperature: 0 } },
+  });
+  const request = asked({ sampling: { temperature: 1 }, reasoning: { amount: { kind: 'off' } } });
+  expect(made(request, { profile }).body).toMatchObject({
+    temperature: 0,
+    chat_template_kwargs: { enable_thinking: false, x: 1 },
+  });
+});

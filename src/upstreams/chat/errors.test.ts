@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import type { UpstreamFailureKind } from '../../canonical/error.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
+import { classifyErrorFrame, classifyFailure } from './errors.ts';
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+
+function refuse(
+  status: number,
+  body: JsonValue,
+  headers: Record<string, string> = { 'content-type': 'application/json' },
+) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return classifyFailure({ status, headers, body: text, now: NOW, secrets: ['sk-secret'] });
+}
+
+const error = (message: string, type: string | null = null, code: JsonValue = null) => ({
+  error: { message, type, param: null, code },
+});
+
+test.each<[number, JsonValue, UpstreamFailureKind]>([
+  [401, error('Incorrect API key', 'invalid_request_error', 'invalid_api_key'), 'unauthenticated'],
+  [401, 'no', 'unauthenticated'],
+  [400, error('bad key', 'authentication_error'), 'unauthenticated'],
+  [429, error('quota', 'insufficient_quota', 'insufficient_quota'), 'quota-exhausted'],
+  [402, error('Insufficient Balance', 'unknown_error', 'invalid_request_error'), 'quota-exhausted'],
+  [429, error('slow', 'requests', 'rate_limit_exceeded'), 'rate-limited'],
+  [403, error('closed', null, 'account_deactivated'), 'forbidden'],
+  [400, error('off', null, 'billing_not_active'), 'forbidden'],
+  [404, error('The model `x` does not exist', null, 'model_not_found'), 'model-not-found'],
+  [403, error('no access to model', null, 'model_not_found'), 'model-not-found'],
+  [404, { error: { message: 'model "x" not found, try pulling it first' } }, 'model-not-found'],
+  [404, { object: 'error', message: 'The model x does not exist.', code: 404 }, 'model-not-found'],
+  [404, { detail: 'Not Found' }, 'path'],
+  [404, '<html>gone</html>', 'path'],
+  [403, error('Country not supported', null, 'unsupported_country_region_territory'), 'path'],
+  [403, { error: { message: 'flagged', code: 403, metadata: { reasons: ['x'] } } }, 'rejected'],
+  [403, error('not permitted'), 'model-forbidden'],
+  [403, 'blocked by a firewall', 'path'],
+  [400, error('too long', 'invalid_request_error', 'context_length_exceeded'), 'rejected'],
+  [400, error('no', null, 'content_policy_violation'), 'rejected'],
+  [422, { detail: [{ loc: ['body', 'messages', 0], msg: 'field required' }] }, 'rejected'],
+  [400, error('Invalid `signature` in `reasoning_details`'), 'bad-signature'],
+  [503, error('busy', 'server_error'), 'overloaded'],
+  [498, error('capacity', null, 'capacity_exceeded'), 'overloaded'],
+  [500, error('The engine is currently overloaded, please try again later'), 'overloaded'],
+  [500, error('oops', 'server_error'), 'path'],
+  [502, '<html>bad gateway</html>', 'path'],
+  [408, error('late'), 'path'],
+  [413, error('too large'), 'rejected'],
+])('status %d with %j is %s', (status, body, kind) => {
+  expect(refuse(status, body).failure?.kind).toBe(kind);
+});
+
+test.each<[JsonValue, string]>([
+  [{ error: 'plain words' }, 'plain words'],
+  [{ message: 'of the top', object: 'error' }, 'of the top'],
+  [{ detail: 'of a framework' }, 'of a framework'],
+  [{ detail: [{ loc: ['body', 'n'], msg: 'must be 1' }] }, 'n: must be 1'],
+  [{ detail: { error: { message: 'inside' } } }, 'inside'],
+  [[{ error: { message: 'in a list' } }], 'in a list'],
+  [error('with sk-secret in it'), 'with [redacted] in it'],
+])('the words of %j are told', (body, message) => {
+  expect(refuse(400, body).message).toContain(message.split('[')[0]);
+  expect(refuse(400, body).message).not.toContain('sk-secret');
+});
+
+test.each<[string, JsonObject]>([
+  [
+    'prompt is too long: 210000 tokens > 128000 maximum',
+    error(
+      "This model's maximum context length is 128000 tokens. However, your messages resulted in 210000 tokens.",
+      null,
+      'context_length_exceeded',
+    ),
+  ],
+  [
+    'prompt is too long',
+    error(
+      'the request exceeds the available context size (4096 tokens)',
+      'exceed_context_size_error',
+      400,
+    ),
+  ],
+])('a prompt that is too long is called so: %s', (words, body) => {
+  expect(refuse(400, body)).toMatchObject({
+    reason: 'context-length',
+    message: expect.stringContaining(words),
+  });
+});
+
+test.each<[Record<string, string>, string, number]>([
+  [{ 'retry-after': '20' }, 'slow', 20_000],
+  [{ 'retry-after-ms': '1500' }, 'slow', 1500],
+  [{}, 'Please try again in 6.5s.', 6500],
+  [
+    { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '1m30s' },
+    'slow',
+    90_000,
+  ],
+])('the wait of %j and %j is read', (headers, message, waitMs) => {
+  expect(refuse(429, error(message), headers).failure?.retryAfterMs).toBe(waitMs);
+});
+
+test('what a limit says of itself is learnt', () => {
+  const daily = 'Rate limit reached on requests per day (RPD): Limit 200, Used 200.';
+  expect(refuse(429, error(daily)).failure).toMatchObject({
+    kind: 'quota-exhausted',
+    quota: { limit: 200, windowMs: 86_400_000, isDaily: true },
+  });
+  const headers = { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '2s' };
+  const tokens = 'Rate limit reached on tokens per min (TPM): Limit 10000, Used 9000.';
+  expect(refuse(429, error(tokens), headers).failure).toMatchObject({
+    kind: 'rate-limited',
+    quota: { windowMs: 60_000, isDaily: false, resetsAt: NOW + 2000 },
+  });
+  const metadata = { headers: { 'X-RateLimit-Reset': String(NOW + 5000) } };
+  const named = refuse(429, { error: { message: 'x', code: 429, metadata } });
+  expect(named.failure?.quota).toEqual({ resetsAt: NOW + 5000 });
+});
+
+test.each<[JsonValue, UpstreamFailureKind]>([
+  [{ message: 'x', code: 429 }, 'rate-limited'],
+  [{ message: 'x', type: 'rate_limit_error' }, 'rate-limited'],
+  [{ message: 'x', code: 'model_not_found' }, 'model-not-found'],
+  [{ message: 'x', type: 'invalid_request_error' }, 'rejected'],
+  [{ message: 'x' }, 'path'],
+  ['x', 'path'],
+])('an error within an answer is as if it had been the status: %j', (value, kind) => {
+  expect(classifyErrorFrame(value, NOW).failure?.kind).toBe(kind);
+});

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../lib/json.ts';
+import { patched } from './encode.test-support.ts';
+import { createCompatibleProfile, type QuirkPreset } from './profiles.ts';
+
+const like = (quirks: QuirkPreset) =>
+  createCompatibleProfile({ baseUrl: 'http://127.0.0.1:1/v1', quirks });
+
+test('a body goes up as it came, but for the model', () => {
+  const body = {
+    temperature: 0.2,
+    my_field: 1,
+    messages: [{ role: 'user', content: 'hi', name: 'a' }],
+  };
+  expect(patched(body)).toEqual({ body: { ...body, model: 'gpt-4o' }, notes: [] });
+});
+
+test('words of this gateway stay here', () => {
+  const { body, notes } = patched({ imageSize: '2K', google: {}, quality: null });
+  expect(Object.keys(body).sort()).toEqual(['messages', 'model']);
+  expect(notes).toEqual(['dropped imageSize', 'dropped google']);
+});
+
+test('the limit stands in the field the upstream takes', () => {
+  expect(patched({ max_tokens: 5 }).body).toMatchObject({ max_completion_tokens: 5 });
+  const both = { max_tokens: 5, max_completion_tokens: 6 };
+  const { body } = patched(both, { profile: like('vllm') });
+  expect(body.max_tokens).toBe(6);
+  expect(body.max_completion_tokens).toBeUndefined();
+});
+
+test.each<[JsonObject, JsonObject]>([
+  [{ reasoning: { effort: 'low' } }, { reasoning_effort: 'low' }],
+  [{ thinking: { type: 'enabled', budget_tokens: 20_000 } }, { reasoning_effort: 'high' }],
+  [{ reasoning_effort: 'medium' }, { reasoning_effort: 'medium' }],
+])('an effort in any dialect is the upstream’s own: %j', (said, sent) => {
+  const { body } = patched(said, { modelId: 'gpt-5' });
+  expect(body).toMatchObject(sent);
+  expect(Object.keys(body)).not.toContain('thinking');
+});
+
+test('what is said in the upstream’s own form stays as it came', () => {
+  const reasoning = { effort: 'high', exclude: true };
+  expect(patched({ reasoning }, { profile: like('openrouter') }).body.reasoning).toEqual(reasoning);
+  const own = { thinking: { type: 'enabled' }, reasoning_effort: 'max' };
+  expect(patched(own, { profile: like('deepseek') }).body).toMatchObject(own);
+});
+
+test('stream options are left out where the upstream has none', () => {
+  const stream_options = { include_usage: true };
+  expect(patched({ stream_options }).body.stream_options).toEqual(stream_options);
+  expect(
+    patched({ stream_options }, { profile: like('mistral') }).body.stream_options,
+  ).toBeUndefined();
+});
+
+const CALL = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+
+test('results are put in order, thoughts in place, and our signatures out', () => {
+  const extra_content = { google: { thought_signature: 'gw1:alpha:tool-call:QUJD' } };
+  const { body, notes } = patched({
+    messages: [
+      { role: 'user', content: 'go' },
+      {
+        role: 'assistant',
+        content: null,
+        reasoning_content: 'hm',
+        tool_calls: [
+          { ...CALL, index: 0, extra_content },
+          { ...CALL, id: 'b' },
+        ],
+      },
+      { role: 'user', content: 'and?' },
+      {
+        role: 'tool',
+        tool_call_id: 'a',
+        content: [{ type: 'image_url', image_url: { url: 'https://a.example/' } }],
+      },
+    ],
+  });
+  expect(body.messages).toEqual([
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: null, tool_calls: [CALL, { ...CALL, id: 'b' }] },
+    { role: 'tool', tool_call_id: 'a', content: 'The result is in the next message.' },
+    { role: 'tool', tool_call_id: 'b', content: 'Error: no result' },
+    { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.example/' } }] },
+    { role: 'user', content: 'and?' },
+  ]);
+  expect(notes).toContain('repaired messages');
+  expect(notes).toContain('dropped messages');
+});
+
+test('remembered thoughts stand in for those a client did not keep', () => {
+  const history = { family: 'chat.openai-compatible.m', parts: [{ text: 'hm' }] };
+  const recall = { lookup: () => ({ history }) };
+  const messages = [
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: null, tool_calls: [CALL] },
+    { role: 'tool', tool_call_id: 'a', content: 'ok' },
+  ];
+  const aim = { profile: like('deepseek'), modelId: 'm' };
+  expect(patched({ messages }, { ...aim, recall }).body.messages).toMatchObject([
+    {},
+    { reasoning_content: 'hm' },
+    {},
+  ]);
+  const unknown = patched({ messages }, aim);
+  expect(unknown.body.messages).toMatchObject([{}, { reasoning_content: '' }, {}]);
+  expect(unknown.notes).toEqual(['repaired messages']);
+});
+
+test('names of who speaks are left out where the upstream refuses them', () => {
+  const messages = [{ role: 'user', content: 'hi', name: 'ann' }];
+  expect(patched({ messages }, { profile: like('groq') })).toMatchObject({
+    body: { messages: [{ role: 'user', content: 'hi' }] },
+    notes: ['dropped messages'],
+  });
+});
+
+test('tools without a name and of other kinds are left out, and names made acceptable', () => {
+  const { body, notes } = patched({
+    tools: [
+      {
+        type: 'function',
+        function: { name: 'a.b', parameters: { type: 'object', properties: {} } },
+      },
+      { type: 'image_generation' },
+      { type: 'function', function: {} },
+      { type: 'custom', custom: { name: 'c' } },
+    ],
+    tool_choice: 'validated',
+  });
+  expect(body.tools).toMatchObject([{ function: { name: 'a_b' } }, { custom: { name: 'c' } }]);
+  expect(body.tool_choice).toBe('auto');
+  expect(notes).toEqual(['dropped tools[1]', 'dropped tools[2]', 'repaired tools']);
+});

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import {
+  createCompatibleProfile,
+  createOpenAiProfile,
+  QUIRK_PRESETS,
+  type QuirkPreset,
+} from './profiles.ts';
+
+const baseUrl = 'https://x.example/v1/';
+
+test('the public API is known by its address, any other is told', () => {
+  expect(createOpenAiProfile({ version: '1.2' })).toMatchObject({
+    id: 'openai',
+    baseUrl: 'https://api.openai.com/v1',
+    userAgent: 'isthmus/1.2',
+    auth: 'bearer',
+    quirks: { limitField: 'max_completion_tokens', instructionsRole: 'developer' },
+  });
+  expect(createCompatibleProfile({ baseUrl })).toMatchObject({
+    id: 'openai-compatible',
+    baseUrl: 'https://x.example/v1',
+    quirks: { limitField: 'max_tokens', instructionsRole: 'system' },
+  });
+});
+
+test.each(Object.keys(QUIRK_PRESETS) as QuirkPreset[])(
+  '%s is chosen by name, and changed',
+  (preset) => {
+    expect(createCompatibleProfile({ baseUrl, quirks: preset }).quirks).toBe(QUIRK_PRESETS[preset]);
+    const quirks = { preset, limitField: 'max_completion_tokens', maxStops: 9 } as const;
+    expect(createCompatibleProfile({ baseUrl, quirks }).quirks).toEqual({
+      ...QUIRK_PRESETS[preset],
+      limitField: 'max_completion_tokens',
+      maxStops: 9,
+    });
+  },
+);
+
+test('fields without a preset change what is usual', () => {
+  const { quirks } = createCompatibleProfile({ baseUrl, quirks: { takesChoices: false } });
+  expect(quirks).toMatchObject({ takesChoices: false, takesLogprobs: true });
+});
+
+test('addresses are a template', () => {
+  const paths = { chat: '/deployments/{model}/chat' };
+  expect(createCompatibleProfile({ baseUrl, paths }).paths).toEqual({
+    chat: '/deployments/{model}/chat',
+    models: '/models',
+    embeddings: '/embeddings',
+  });
+});

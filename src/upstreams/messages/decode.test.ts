@@ -1,0 +1,326 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  eventsOf,
+  messageOf,
+  streamText,
+  thought,
+} from '../../../test/support/messages-upstream.ts';
+import type { CanonicalEvent } from '../../canonical/event.ts';
+import { fold, type Reply } from '../../canonical/fold.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { FrameReader } from '../../stream/sse.ts';
+import type { DecodeContext } from '../upstream.ts';
+import { endingOf, MessagesDecoder } from './decode.ts';
+import { RepeatedDeltas } from './event-parser.ts';
+
+function decoderOf(change: Partial<DecodeContext> = {}): MessagesDecoder {
+  let ids = 0;
+  const createId = (prefix: string): string => {
+    ids += 1;
+    return `${prefix}${ids}`;
+  };
+  return new MessagesDecoder({ signatureFamily: 'own', createId, ...change }, () => 0);
+}
+
+function decode(frames: readonly JsonObject[], change?: Partial<DecodeContext>): CanonicalEvent[] {
+  const decoder = decoderOf(change);
+  return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()];
+}
+
+type Blocks = Parameters<typeof messageOf>[1];
+
+function answerOf(blocks: readonly JsonObject[], more: Partial<Blocks> = {}): Blocks {
+  return { kind: 'blocks', blocks, ...more };
+}
+
+function foldStream(answer: Blocks): Reply {
+  return fold(decode(eventsOf({}, answer)));
+}
+
+const text = (words: string): JsonObject => ({ type: 'text', text: words });
+const call = (id: string, input: JsonObject = { city: 'Oslo' }): JsonObject => ({
+  ...{ type: 'tool_use', id, name: 'weather', input },
+});
+const search = [
+  { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'rain' } },
+  {
+    type: 'web_search_tool_result',
+    tool_use_id: 'srvtoolu_1',
+    content: [
+      { type: 'web_search_result', url: 'https://a.test/', title: 'A', encrypted_content: 'x' },
+    ],
+  },
+];
+const cited: JsonObject = {
+  ...{ type: 'text', text: 'It rains.' },
+  citations: [
+    {
+      ...{ type: 'web_search_result_location', url: 'https://a.test/', title: 'A' },
+      ...{ encrypted_index: 'y', cited_text: 'Rain.' },
+    },
+  ],
+};
+
+test('a stream is blocks in order: thoughts with their signature, text, calls with whole arguments', () => {
+  const answer = answerOf([thought('Hm.'), text('Look: '), call('toolu_1')], { stop: 'tool_use' });
+  const { choices, upstreamId } = foldStream(answer);
+  const { signature } = thought('Hm.');
+  expect(upstreamId).toBe('msg_up');
+  expect(choices[0]?.blocks).toMatchObject([
+    {
+      kind: 'thinking',
+      text: 'Hm.',
+      signature: { value: signature, family: 'own', on: 'thinking' },
+    },
+    { kind: 'text', text: 'Look: ' },
+    { kind: 'tool-call', id: 'toolu_1', name: 'weather', input: { city: 'Oslo' } },
+  ]);
+  expect(choices[0]?.end).toMatchObject({ reason: 'tool-calls', rawReason: 'tool_use' });
+});
+
+test('both cache figures are part of the prompt, and thoughts apart from the answer', () => {
+  expect(foldStream(answerOf([text('Hi')])).usage).toEqual({
+    promptTokens: 32,
+    cachedTokens: 20,
+    toolPromptTokens: 0,
+    answerTokens: 20,
+    thoughtTokens: 11,
+  });
+});
+
+test('zeros at the end take no count back that was told at the start', () => {
+  const decoder = decoderOf();
+  const usage = { input_tokens: 9, output_tokens: 1 };
+  decoder.push({ type: 'message_start', message: { id: 'm', usage } });
+  decoder.push({ type: 'message_delta', delta: {}, usage: { input_tokens: 0, output_tokens: 4 } });
+  expect(decoder.usage).toMatchObject({ promptTokens: 9, answerTokens: 4 });
+});
+
+test.each<[string, string, boolean]>([
+  ['end_turn', 'stop', false],
+  ['max_tokens', 'max-tokens', false],
+  ['model_context_window_exceeded', 'max-tokens', false],
+  ['refusal', 'safety', false],
+  ['pause_turn', 'stop', true],
+  ['a_newer_reason', 'stop', true],
+])('%s ends an answer as %s', (stop, reason, isOdd) => {
+  const end = foldStream(answerOf([text('Hi')], { stop })).choices[0]?.end;
+  expect(end).toMatchObject({ reason, rawReason: stop });
+  expect(end?.isOdd === true).toBe(isOdd);
+});
+
+test('a stop sequence is named', () => {
+  const answer = answerOf([text('Hi')], { stop: 'stop_sequence', stopSequence: 'END' });
+  expect(foldStream(answer).choices[0]?.end).toMatchObject({
+    reason: 'stop-sequence',
+    stopSequence: 'END',
+  });
+});
+
+test('what a refusal explains is told', () => {
+  const message = messageOf({}, answerOf([], { stop: 'refusal' }));
+  const refused = { ...message, stop_details: { type: 'refusal', explanation: 'Not this.' } };
+  expect(fold(decode([refused])).choices[0]?.end).toMatchObject({
+    reason: 'safety',
+    message: 'Not this.',
+  });
+});
+
+test('a search is told early, and with its sources and the passage they support at the end', () => {
+  const events = decode(eventsOf({}, answerOf([...search, text('So: '), cited])));
+  const groundings = events.filter(({ kind }) => kind === 'grounding');
+  expect(groundings).toMatchObject([
+    { queries: ['rain'], sources: [], isEarly: true },
+    {
+      queries: ['rain'],
+      sources: [{ url: 'https://a.test/', title: 'A' }],
+      citations: [{ startIndex: 4, endIndex: 13, text: 'It rains.', sources: [0] }],
+    },
+  ]);
+});
+
+test('opened pages are told by how it went', () => {
+  const fetched = (id: string, url: string, content: JsonObject): JsonObject[] => [
+    { type: 'server_tool_use', id, name: 'web_fetch', input: { url } },
+    { type: 'web_fetch_tool_result', tool_use_id: id, content },
+  ];
+  const error = { type: 'web_fetch_tool_result_error', error_code: 'url_not_accessible' };
+  const { choices } = foldStream(
+    answerOf([
+      ...fetched('srvtoolu_1', 'https://a.test/', {
+        type: 'web_fetch_result',
+        url: 'https://a.test/',
+      }),
+      ...fetched('srvtoolu_2', 'https://b.test/', error),
+      text('Done.'),
+    ]),
+  );
+  expect(choices[0]?.grounding?.pages).toEqual([
+    { url: 'https://a.test/', outcome: 'read' },
+    { url: 'https://b.test/', outcome: 'unreachable' },
+  ]);
+});
+
+test.each<[string, JsonObject, string, string]>([
+  [
+    'a good run',
+    { type: 'code_execution_result', stdout: '4', stderr: '', return_code: 0 },
+    'ok',
+    '4',
+  ],
+  [
+    'a bad one',
+    { type: 'code_execution_result', stdout: '', stderr: 'No.', return_code: 1 },
+    'failed',
+    'No.',
+  ],
+  [
+    'one that took too long',
+    { type: 'code_execution_tool_result_error', error_code: 'execution_time_exceeded' },
+    'timeout',
+    'execution_time_exceeded',
+  ],
+])('code the upstream ran is shown with what came of it: %s', (_name, content, outcome, output) => {
+  const { choices } = foldStream(
+    answerOf([
+      { type: 'server_tool_use', id: 's1', name: 'code_execution', input: { code: '2+2' } },
+      { type: 'code_execution_tool_result', tool_use_id: 's1', content },
+    ]),
+  );
+  expect(choices[0]?.blocks).toMatchObject([
+    { kind: 'code', language: 'python', code: '2+2', id: 's1' },
+    { kind: 'code-result', outcome, output, id: 's1' },
+  ]);
+});
+
+test('what the model thought and did before a call goes with the call, once', () => {
+  const redacted = { type: 'redacted_thinking', data: 'opaque' };
+  const answer = answerOf([thought('Hm.'), redacted, ...search, call('a'), call('b')]);
+  const calls = decode(eventsOf({}, answer)).flatMap((event) =>
+    event.kind === 'block-start' && event.block.kind === 'tool-call' ? [event.block] : [],
+  );
+  expect(calls[0]?.trace).toEqual({ family: 'own', parts: [thought('Hm.'), redacted, ...search] });
+  expect(calls[1]?.trace).toBeUndefined();
+});
+
+test('kinds of blocks nobody knows here are counted', () => {
+  const { end } = foldStream(answerOf([{ type: 'hologram' }, text('Hi')])).choices[0] ?? {};
+  expect(end?.unsupportedKinds).toEqual(['hologram']);
+});
+
+const begun = eventsOf({}, answerOf([text('Once')])).slice(0, -1);
+
+test.each<[string, JsonObject[], string]>([
+  ['without its last event', begun, 'path'],
+  ['without any', [], 'path'],
+  [
+    'with an error event',
+    [...begun, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }],
+    'overloaded',
+  ],
+])('an answer %s is an error, with its blocks closed', (_name, frames, kind) => {
+  const events = decode(frames);
+  expect(events.at(-1)).toMatchObject({ kind: 'error', error: { failure: { kind } } });
+  const starts = events.filter((event) => event.kind === 'block-start');
+  expect(events.filter((event) => event.kind === 'block-end')).toHaveLength(starts.length);
+});
+
+function cutCall(stop: string): CanonicalEvent[] {
+  const start = {
+    type: 'content_block_start',
+    index: 0,
+    content_block: { ...call('a'), input: {} },
+  };
+  const delta = { type: 'input_json_delta', partial_json: '{"city":"Os' };
+  return decode([
+    { type: 'message_start', message: {} },
+    start,
+    { type: 'content_block_delta', index: 0, delta },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: stop } },
+    { type: 'message_stop' },
+  ]);
+}
+
+test('a call the limit cut is absent; a broken one otherwise makes the answer useless', () => {
+  const cut = cutCall('max_tokens');
+  expect(cut.at(-1)).toMatchObject({ kind: 'finish', choices: [{ reason: 'max-tokens' }] });
+  expect(cut.some(({ kind }) => kind === 'block-start')).toBe(false);
+  expect(cutCall('tool_use').at(-1)).toMatchObject({
+    error: { failure: { kind: 'unusable-answer' } },
+  });
+});
+
+test('arguments that come whole in the opening are taken from there', () => {
+  const start = { type: 'content_block_start', index: 0, content_block: call('a') };
+  const frames = [{ type: 'message_start', message: {} }, start, { type: 'message_stop' }];
+  expect(fold(decode(frames)).choices[0]?.blocks).toMatchObject([{ input: { city: 'Oslo' } }]);
+});
+
+test('where the frames are passed on, calls are told as they begin', () => {
+  const decoder = decoderOf({ passesParts: true, placesCitations: false });
+  const [start, ping, opening, ...rest] = eventsOf({}, answerOf([call('a')]));
+  for (const frame of [start, ping]) decoder.push(frame ?? {});
+  expect(decoder.push(opening ?? {})).toMatchObject([
+    { kind: 'block-start', block: { kind: 'tool-call', id: 'a' } },
+  ]);
+  for (const frame of rest) decoder.push(frame);
+  expect(decoder.end().at(-1)).toMatchObject({ kind: 'finish' });
+});
+
+test('the end of the answer is known, and where silence is usual', () => {
+  expect(endingOf({ type: 'message_stop' })).toBe('finished');
+  expect(endingOf(messageOf({}, answerOf([text('Hi')])))).toBe('finished');
+  expect(endingOf({ type: 'content_block_start', content_block: { type: 'thinking' } })).toBe(
+    'thought',
+  );
+  expect(endingOf({ type: 'ping' })).toBeUndefined();
+});
+
+const words = fc.string({ minLength: 1, unit: 'grapheme', maxLength: 30 });
+const block = fc.oneof(
+  words.map(text),
+  words.map(thought),
+  fc.constant({ type: 'redacted_thinking', data: 'x' }),
+  fc.dictionary(fc.string(), fc.string()).map((input) => call('a', input)),
+  fc.constant(cited),
+);
+const answers = fc
+  .array(block, { maxLength: 6 })
+  .map((blocks) =>
+    answerOf(
+      blocks.map((one, index) =>
+        one.type === 'tool_use' ? { ...one, id: `toolu_${index}` } : one,
+      ),
+    ),
+  );
+
+test('a stream says what the whole answer says', () => {
+  fc.assert(
+    fc.property(answers, (answer) => {
+      expect(foldStream(answer)).toEqual(fold(decode([messageOf({}, answer)])));
+    }),
+  );
+});
+
+test('events are the same wherever the bytes are cut, and whether or not they repeat each other', () => {
+  fc.assert(
+    fc.property(answers, fc.array(fc.nat(4000), { maxLength: 5 }), (answer, cuts) => {
+      const frames = eventsOf({}, answer);
+      const bytes = Buffer.from(streamText(frames));
+      const reader = new FrameReader({ maxFrameBytes: 1e6, memory: new RepeatedDeltas() });
+      const places = [...new Set(cuts.filter((cut) => cut < bytes.length))].sort((a, b) => a - b);
+      const decoder = decoderOf();
+      const events: CanonicalEvent[] = [];
+      for (const [index, start] of [0, ...places].entries()) {
+        for (const frame of reader.push(bytes.subarray(start, places[index]))) {
+          events.push(...(decoder.repeat(frame) ?? decoder.push(frame.value)));
+        }
+      }
+      for (const frame of reader.end()) events.push(...decoder.push(frame.value));
+      events.push(...decoder.end());
+      expect(JSON.stringify(events)).toBe(JSON.stringify(decode(frames)));
+    }),
+  );
+});

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../lib/json.ts';
+import { classifyErrorFrame, classifyFailure } from './errors.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
+
+function classify(status: number, body: JsonObject | string, headers: Record<string, string> = {}) {
+  return classifyFailure({
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    now: NOW,
+    secrets: ['top-secret'],
+  });
+}
+
+const errorOf = (type: string, message: string): JsonObject => ({
+  type: 'error',
+  error: { type, message },
+});
+const rejected = (message: string): JsonObject => errorOf('invalid_request_error', message);
+
+test.each<[string, number, JsonObject | string, string]>([
+  ['an overload', 529, errorOf('overloaded_error', 'Overloaded'), 'overloaded'],
+  ['a rate limit', 429, errorOf('rate_limit_error', 'Too fast'), 'rate-limited'],
+  ['a bad key', 401, errorOf('authentication_error', 'invalid x-api-key'), 'unauthenticated'],
+  ['a permission', 403, errorOf('permission_error', 'No access to this model'), 'model-forbidden'],
+  [
+    'an organization',
+    403,
+    errorOf('permission_error', 'This organization has been disabled.'),
+    'forbidden',
+  ],
+  [
+    'the same with another status',
+    400,
+    rejected('This organization has been disabled.'),
+    'forbidden',
+  ],
+  ['a firewall', 403, '<html>Blocked</html>', 'path'],
+  ['a model', 404, errorOf('not_found_error', 'model: claude-9'), 'model-not-found'],
+  ['a wrong address', 404, 'nothing here', 'path'],
+  ['a large body', 413, errorOf('request_too_large', 'Too large'), 'rejected'],
+  ['billing', 402, errorOf('billing_error', 'Pay first'), 'quota-exhausted'],
+  [
+    'a low balance',
+    400,
+    rejected('Your credit balance is too low to access the API.'),
+    'quota-exhausted',
+  ],
+  ['a long prompt', 400, rejected('prompt is too long: 9 tokens > 8 maximum'), 'rejected'],
+  ['a bad field', 400, rejected('max_tokens: Field required'), 'rejected'],
+  [
+    'a signature',
+    400,
+    rejected('messages.1.content.0: Invalid `signature` in `thinking` block'),
+    'bad-signature',
+  ],
+  [
+    'redacted thinking',
+    400,
+    rejected('messages.1.content.0: Invalid `data` in `redacted_thinking` block'),
+    'bad-signature',
+  ],
+  [
+    'a missing thought',
+    400,
+    rejected('Expected `thinking` or `redacted_thinking`, but found `tool_use`.'),
+    'missing-signature',
+  ],
+  [
+    'a country',
+    403,
+    errorOf('permission_error', 'Access is not allowed from unsupported countries'),
+    'path',
+  ],
+  ['a fault of theirs', 500, errorOf('api_error', 'Internal server error'), 'path'],
+  ['a page in between', 502, '<html>Bad gateway</html>', 'path'],
+  ['another dialect', 400, { error: 'bad things' }, 'rejected'],
+])('%s (%i) is of the kind it is', (_name, status, body, kind) => {
+  expect(classify(status, body).failure?.kind).toBe(kind);
+});
+
+test('a status of a proxy says nothing of an account', () => {
+  expect(classify(407, '').failure?.kind).toBe('path');
+});
+
+test('the wait is that of the header, or of the words', () => {
+  const limited = errorOf('rate_limit_error', 'Please try again in 12s.');
+  expect(classify(429, limited, { 'retry-after': '7' }).retryAfterMs).toBe(7000);
+  expect(classify(429, limited).retryAfterMs).toBe(12_000);
+});
+
+test('of the limits that are used up the one that comes back last is learnt', () => {
+  const headers = {
+    'anthropic-ratelimit-requests-limit': '50',
+    'anthropic-ratelimit-requests-remaining': '0',
+    'anthropic-ratelimit-requests-reset': '2026-11-20T12:00:30Z',
+    'anthropic-ratelimit-tokens-remaining': '100',
+    'anthropic-ratelimit-tokens-reset': '2026-11-20T12:05:00Z',
+  };
+  const { failure } = classify(429, errorOf('rate_limit_error', 'Too fast'), headers);
+  expect(failure).toMatchObject({
+    kind: 'rate-limited',
+    quota: { limit: 50, resetsAt: NOW + 30_000 },
+  });
+});
+
+test('a limit of hours is a quota that is gone', () => {
+  const body = errorOf('rate_limit_error', 'Usage limit reached');
+  expect(classify(429, body, { 'retry-after': '7200' }).failure?.kind).toBe('quota-exhausted');
+});
+
+test('the length of a prompt is told in words that clients look for', () => {
+  const body = rejected('prompt is too long: 210000 tokens > 200000 maximum');
+  expect(classify(400, body)).toMatchObject({
+    reason: 'context-length',
+    message: 'prompt is too long: 210000 tokens > 200000 maximum',
+  });
+});
+
+test('secrets of the account are kept out of what is told', () => {
+  const { message } = classify(400, rejected('top-secret: bad field'));
+  expect(message).not.toContain('top-secret');
+});
+
+test.each([
+  ['overloaded_error', 'overloaded'],
+  ['rate_limit_error', 'rate-limited'],
+  ['api_error', 'path'],
+  ['invalid_request_error', 'rejected'],
+])('%s inside an answer is as its status', (type, kind) => {
+  expect(classifyErrorFrame({ type, message: 'No.' }, NOW).failure?.kind).toBe(kind);
+});

@@ -1,0 +1,241 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createReceipt } from '../../canonical/receipt.ts';
+import type { SignatureKey } from '../../canonical/signatures.ts';
+import type { JsonObject, JsonValue } from '../../lib/json.ts';
+import type { PatchTarget } from '../upstream.ts';
+import { capabilitiesOf } from './models.ts';
+import { patch } from './native-body.ts';
+import { createAnthropicProfile } from './profiles.ts';
+
+const MANUAL = 'claude-sonnet-4-5';
+const ADAPTIVE = 'claude-opus-4-7';
+const TOOL = { name: 'f', input_schema: { type: 'object' } };
+const thinking = (signature: string): JsonObject => ({
+  type: 'thinking',
+  thinking: 'Hm.',
+  signature,
+});
+const call: JsonObject = { type: 'tool_use', id: 'a', name: 'f', input: {} };
+const result: JsonObject = { type: 'tool_result', tool_use_id: 'a', content: 'ok' };
+
+function patched(change: JsonObject, modelId = MANUAL, more: Partial<PatchTarget> = {}) {
+  const receipt = createReceipt();
+  const target: PatchTarget = {
+    modelId,
+    capabilities: capabilitiesOf(createAnthropicProfile(), modelId),
+    signatures: 'carried',
+    usesPlaceholders: false,
+    receipt,
+    recall: { lookup: () => undefined },
+    variant: { webSearch: false },
+    thinkingMode: { kind: 'auto' },
+    ...more,
+  };
+  const given = {
+    model: 'm',
+    max_tokens: 8000,
+    messages: [{ role: 'user', content: 'Hi' }],
+    ...change,
+  };
+  const before = JSON.stringify(given);
+  const body = patch(given, target);
+  expect(JSON.stringify(given)).toBe(before);
+  return { body, given, receipt: receipt.entries.map(({ action, path }) => `${action} ${path}`) };
+}
+
+const step = (...content: JsonValue[]): JsonObject => ({
+  messages: [
+    { role: 'user', content: 'Go' },
+    { role: 'assistant', content },
+    { role: 'user', content: [result] },
+  ],
+  tools: [TOOL],
+});
+
+test('a body that suits keeps everything but the name of its model', () => {
+  const fields = {
+    ...{
+      metadata: { user_id: 'u' },
+      context_management: { edits: [] },
+      mcp_servers: [{ name: 'a' }],
+    },
+    ...{ thinking: { type: 'enabled', budget_tokens: 2000, display: 'omitted' } },
+    ...step({ type: 'some_new_block' }, thinking('c2ln'), call),
+  };
+  const { body, given, receipt } = patched({ ...fields, thinking: { type: 'disabled' } });
+  expect(body).toEqual({ ...given, model: MANUAL });
+  expect(body.messages).toBe(given.messages);
+  expect(receipt).toEqual([]);
+});
+
+test('a carrier of its own family is opened, one of another goes with its thought', () => {
+  const own = patched(step(thinking('gw1:anthropic:thinking:c2ln'), call)).body;
+  expect(own.messages).toMatchObject([{}, { content: [{ signature: 'c2ln' }, call] }, {}]);
+  const other = patched(step(thinking('gw1:alpha:thinking:c2ln'), call));
+  expect(other.body.messages).toMatchObject([{}, { content: [call] }, {}]);
+  expect(other.receipt).toEqual(['dropped messages']);
+});
+
+test('a bare signature is judged by who is known to have issued it', () => {
+  const issuedBy = (family: string) => ({
+    recall: {
+      lookup: (key: SignatureKey) =>
+        key.kind === 'value' ? { signature: { value: key.value, family } } : undefined,
+    },
+  });
+  const body = step(thinking('c2ln'), call);
+  expect(patched(body, MANUAL, issuedBy('anthropic')).receipt).toEqual([]);
+  expect(patched(body, MANUAL, issuedBy('own')).receipt).toEqual(['dropped messages']);
+  expect(patched(body).receipt).toEqual([]);
+});
+
+test('behind a refusal no signature goes, and no thinking that would miss it', () => {
+  const body = {
+    ...step(thinking('c2ln'), call),
+    thinking: { type: 'enabled', budget_tokens: 2000 },
+  };
+  const made = patched(body, MANUAL, { signatures: 'stripped' });
+  expect(made.body.messages).toMatchObject([{}, { content: [call] }, {}]);
+  expect(made.body.thinking).toBeUndefined();
+  expect(made.receipt).toEqual(['dropped messages', 'approximated thinking']);
+});
+
+test('what this gateway alone understands is taken out', () => {
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } };
+  const { body, receipt } = patched({
+    ...{ size: '1:1', quality: 'hd', imageSize: '2K' },
+    ...step(image, { ...call, signature: 'gw1:alpha:tool-call:c2ln' }),
+  });
+  expect(Object.keys(body)).toEqual(['model', 'max_tokens', 'messages', 'tools']);
+  expect(body.messages).toMatchObject([{}, { content: [call] }, {}]);
+  expect(body.messages).not.toMatchObject([{}, { content: [{ signature: 'x' }] }, {}]);
+  expect(receipt).toHaveLength(4);
+});
+
+test('a search this gateway wrote for another upstream is taken out, a real one stays', () => {
+  const search = (encrypted_content: string): JsonValue[] => [
+    { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+    {
+      ...{ type: 'web_search_tool_result', tool_use_id: 's' },
+      content: [{ type: 'web_search_result', url: 'u', title: 't', encrypted_content }],
+    },
+    { type: 'text', text: 'So.', citations: [{ encrypted_index: encrypted_content }] },
+  ];
+  const turn = (content: JsonValue[]): JsonObject => ({
+    messages: [
+      { role: 'user', content: 'Go' },
+      { role: 'assistant', content },
+      { role: 'user', content: 'On' },
+    ],
+  });
+  expect(patched(turn(search('x'))).receipt).toEqual([]);
+  expect(patched(turn(search(''))).body.messages).toEqual([
+    { role: 'user', content: 'Go' },
+    { role: 'assistant', content: [{ type: 'text', text: 'So.' }] },
+    { role: 'user', content: 'On' },
+  ]);
+});
+
+test('a turn of which nothing is left goes', () => {
+  const messages = [
+    { role: 'user', content: 'Go' },
+    { role: 'assistant', content: [thinking('gw1:alpha:thinking:c2ln')] },
+    { role: 'user', content: 'On' },
+  ];
+  expect(patched({ messages }).body.messages).toMatchObject([{ content: 'Go' }, { content: 'On' }]);
+});
+
+test('a limit over that of the model is capped, and the budget with it', () => {
+  const { body, receipt } = patched({
+    ...{ max_tokens: 128_000, thinking: { type: 'enabled', budget_tokens: 100_000 } },
+  });
+  expect(body).toMatchObject({ max_tokens: 64_000, thinking: { budget_tokens: 31_999 } });
+  expect(receipt).toEqual(['capped max_tokens', 'approximated thinking']);
+});
+
+test.each<[string, string, JsonObject, JsonObject]>([
+  [
+    'a model without the adaptive mode gets a budget',
+    MANUAL,
+    { thinking: { type: 'adaptive' } },
+    { thinking: { type: 'enabled', budget_tokens: 3999 } },
+  ],
+  [
+    'one that has it keeps it',
+    ADAPTIVE,
+    { thinking: { type: 'adaptive' } },
+    { thinking: { type: 'adaptive' } },
+  ],
+  [
+    'a model of another maker is left alone',
+    'glm-4.6',
+    { thinking: { type: 'adaptive' } },
+    { thinking: { type: 'adaptive' } },
+  ],
+  [
+    'an effort of this product becomes one of the wire',
+    ADAPTIVE,
+    { thinking: { type: 'adaptive', effort: 'high' } },
+    { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+  ],
+  [
+    'an effort the model lacks becomes the nearest',
+    'claude-sonnet-4-6',
+    { output_config: { effort: 'xhigh' } },
+    { output_config: { effort: 'max' } },
+  ],
+])('%s', (_name, model, change, body) => {
+  const made = patched(change, model).body;
+  expect({ thinking: made.thinking, output_config: made.output_config }).toEqual({
+    ...{ thinking: undefined, output_config: undefined },
+    ...body,
+  });
+});
+
+test('a model that does not think is not asked to', () => {
+  const change = { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } };
+  const { body, receipt } = patched(change, 'claude-3-5-haiku');
+  expect(Object.keys(body)).toEqual(['model', 'max_tokens', 'messages']);
+  expect(receipt).toEqual(['dropped output_config.effort', 'dropped thinking']);
+});
+
+test('the name of the model speaks only where the body is silent', () => {
+  const variant = { webSearch: true, thinking: 'on' } as const;
+  const silent = patched({}, MANUAL, { variant }).body;
+  expect(silent).toMatchObject({
+    ...{ thinking: { type: 'enabled' }, tools: [{ type: 'web_search_20250305' }] },
+  });
+  const said = patched({ thinking: { type: 'disabled' } }, MANUAL, { variant }).body;
+  expect(said.thinking).toEqual({ type: 'disabled' });
+});
+
+test("the operator's amount wins", () => {
+  const thinkingMode = { kind: 'custom', tokens: 3000 } as const;
+  const change = { thinking: { type: 'enabled', budget_tokens: 2000 } };
+  expect(patched(change, MANUAL, { thinkingMode }).body.thinking).toMatchObject({
+    budget_tokens: 3000,
+  });
+  const adaptive = patched(change, ADAPTIVE, { thinkingMode: { kind: 'adaptive' } }).body;
+  expect(adaptive.thinking).toEqual({ type: 'adaptive' });
+});
+
+test('patching a patched body changes nothing', () => {
+  const block = fc.constantFrom(
+    ...[thinking('c2ln'), thinking('gw1:anthropic:thinking:c2ln'), thinking('gw1:a:thinking:c2ln')],
+    ...[thinking(''), call, { ...call, signature: 'x' }, { type: 'text', text: 'So.' }],
+  );
+  const modes = fc.constantFrom(undefined, 'enabled', 'adaptive', 'disabled');
+  fc.assert(
+    fc.property(fc.array(block, { maxLength: 4 }), modes, fc.boolean(), (content, mode, isNew) => {
+      const budget = mode === 'enabled' ? { budget_tokens: 20_000 } : {};
+      const model = isNew ? ADAPTIVE : MANUAL;
+      const change = {
+        ...step(...content),
+        ...(mode === undefined ? {} : { thinking: { type: mode, ...budget } }),
+      };
+      const once = patched(change, model).body;
+      expect(patched(once, model).body).toEqual(once);
+    }),
+  );
+});

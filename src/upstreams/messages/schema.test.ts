@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { createReceipt } from '../../canonical/receipt.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { isClosed, toClosedSchema, toInputSchema } from './schema.ts';
+
+function inputOf(schema: JsonObject | boolean | undefined) {
+  const receipt = createReceipt();
+  const input = toInputSchema(schema, { receipt, path: 'p' });
+  return { input, receipt: receipt.entries.map(({ action, path }) => `${action} ${path}`) };
+}
+
+test('a schema that is good goes as it came', () => {
+  const schema = {
+    ...{ type: 'object', properties: { a: { type: 'string', minLength: 1 } }, required: ['a'] },
+    additionalProperties: false,
+  };
+  expect(inputOf(schema)).toEqual({ input: schema, receipt: [] });
+});
+
+test.each([undefined, true, false, {}])('%o takes an object', (schema) => {
+  expect(inputOf(schema).input).toEqual({ type: 'object', properties: {} });
+});
+
+test('words and forms of other dialects become those of the draft', () => {
+  const properties = {
+    a: { type: 'STRING', nullable: true },
+    b: { type: 'array', items: [{ type: 'INTEGER' }] },
+    c: { type: 'number', minimum: 1, exclusiveMinimum: true },
+    d: { type: 'array', minItems: '2', maxItems: 'many' },
+    e: { enum: 'x', required: true, anyOf: [] },
+  };
+  const { input, receipt } = inputOf({ type: 'OBJECT', properties });
+  expect(input).toEqual({
+    type: 'object',
+    properties: {
+      a: { type: ['string', 'null'] },
+      b: { type: 'array', prefixItems: [{ type: 'integer' }] },
+      c: { type: 'number', exclusiveMinimum: 1 },
+      d: { type: 'array', minItems: 2 },
+      e: {},
+    },
+  });
+  expect(receipt).toEqual(['repaired p']);
+});
+
+test('alternatives of the whole input are told in words beside all their arguments', () => {
+  const branch = (name: string): JsonObject => ({ properties: { [name]: { type: 'string' } } });
+  const { input, receipt } = inputOf({ type: 'object', oneOf: [branch('a'), branch('b')] });
+  expect(Object.keys(input.properties ?? {})).toEqual(['a', 'b']);
+  expect(input.oneOf).toBeUndefined();
+  expect(input.description).toContain('"oneOf"');
+  expect(receipt).toEqual(['approximated p']);
+});
+
+test('arguments whose names are refused are left out', () => {
+  const { input, receipt } = inputOf({
+    ...{ type: 'object', properties: { 'a b': {}, c: {} }, required: ['a b', 'c'] },
+  });
+  expect(input).toMatchObject({ properties: { c: {} }, required: ['c'] });
+  expect(receipt).toEqual(['dropped p']);
+});
+
+test('names of members that mean something to JavaScript are names like others', () => {
+  const properties: JsonObject = JSON.parse('{"__proto__":{"type":"STRING"},"constructor":{}}');
+  const { input } = inputOf({ type: 'object', properties });
+  expect(JSON.stringify(input.properties)).toBe('{"__proto__":{"type":"string"},"constructor":{}}');
+});
+
+test('a schema nested without end is cut', () => {
+  let schema: JsonObject = { type: 'string' };
+  for (let level = 0; level < 200; level += 1)
+    schema = { type: 'object', properties: { a: schema } };
+  expect(() => inputOf(schema)).not.toThrow();
+});
+
+test('objects are closed at every level, and a free one cannot be', () => {
+  const context = { receipt: createReceipt(), path: 'p' };
+  const inner = { type: 'object', properties: { b: { type: 'string' } } };
+  const schema = { type: 'object', properties: { a: { type: 'array', items: inner } } };
+  const closed = toClosedSchema(schema, context);
+  expect(JSON.stringify(closed).split('"additionalProperties":false')).toHaveLength(3);
+  expect(closed !== undefined && isClosed(closed)).toBe(true);
+  expect(isClosed(schema)).toBe(false);
+  const free = { type: 'object', properties: { a: { type: 'object' } } };
+  expect(toClosedSchema(free, context)).toBeUndefined();
+});

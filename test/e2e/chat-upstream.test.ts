@@ -1,0 +1,353 @@
+// The official clients of all three protocols against an upstream of the Chat Completions wire, over real sockets.
+
+import Anthropic from '@anthropic-ai/sdk';
+import { GoogleGenAI } from '@google/genai';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { createChatUpstream } from '../../src/upstreams/chat/index.ts';
+import { createCompatibleProfile, createOpenAiProfile } from '../../src/upstreams/chat/profiles.ts';
+import {
+  type ChatUpstreamReply,
+  type FakeChatUpstream,
+  startChatUpstream,
+} from '../support/chat-upstream.ts';
+import { createMiddayClock } from '../support/midday-clock.ts';
+import {
+  GATEWAY_KEY,
+  startGatewayOver,
+  type UpstreamGateway,
+} from '../support/upstream-gateway.ts';
+
+const MODEL = 'gpt-4o';
+const REASONER = 'gpt-5';
+const THINKER = 'deepseek-reasoner';
+
+let upstream: FakeChatUpstream;
+let gateway: UpstreamGateway;
+/** Over the same upstream, with the quirks of one that wants its thoughts back. */
+let thinking: UpstreamGateway;
+
+beforeAll(async () => {
+  upstream = await startChatUpstream([MODEL, REASONER, THINKER, 'text-embedding-3-small']);
+  const clock = createMiddayClock();
+  const profile = createOpenAiProfile({ baseUrl: upstream.url });
+  gateway = await startGatewayOver(createChatUpstream({ profile, clock }), clock);
+  const compatible = createCompatibleProfile({
+    baseUrl: upstream.url,
+    quirks: {
+      preset: 'deepseek',
+      limitField: 'max_completion_tokens',
+      effort: 'field',
+      efforts: ['low', 'high'],
+    },
+  });
+  thinking = await startGatewayOver(createChatUpstream({ profile: compatible, clock }), clock);
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await thinking.close();
+  await upstream.close();
+});
+
+beforeEach(() =>
+  upstream.answer(() => ({ kind: 'message', message: { content: 'Good answer.' } })),
+);
+
+const openai = (to = gateway) =>
+  new OpenAI({ apiKey: GATEWAY_KEY, baseURL: `${to.url}/v1`, maxRetries: 0 });
+const anthropic = (to = gateway) =>
+  new Anthropic({ apiKey: GATEWAY_KEY, baseURL: to.url, maxRetries: 0 });
+const genai = (to = gateway) =>
+  new GoogleGenAI({ apiKey: GATEWAY_KEY, httpOptions: { baseUrl: to.url } });
+
+const WEATHER = {
+  name: 'weather',
+  description: 'The weather of a city',
+  schema: {
+    type: 'object' as const,
+    properties: { city: { type: 'string' as const } },
+    required: ['city'],
+  },
+};
+const CALL = {
+  id: 'call_7',
+  type: 'function',
+  function: { name: 'weather', arguments: '{"city":"Oslo"}' },
+};
+const CALLING: JsonObject = { content: null, tool_calls: [CALL] };
+
+/** The call first, then the answer to its result. */
+function toolLoop({ messages }: JsonObject): ChatUpstreamReply {
+  const isAnswered = JSON.stringify(messages).includes('"role":"tool"');
+  return { kind: 'message', message: isAnswered ? { content: 'Rainy.' } : CALLING };
+}
+
+test('a chat request is relayed: what the client sent goes up, what the upstream said comes back', async () => {
+  const completion = await openai().chat.completions.create(
+    {
+      model: MODEL,
+      max_tokens: 50,
+      messages: [{ role: 'user', content: 'hello there' }],
+    },
+    { headers: { 'x-title': 'app' } },
+  );
+  expect(completion).toMatchObject({
+    id: 'chatcmpl-1',
+    model: 'served-model',
+    choices: [{ message: { content: 'Good answer.' }, finish_reason: 'stop' }],
+    usage: { total_tokens: 12 },
+  });
+  const [call] = upstream.calls;
+  expect(call?.path).toBe('/v1/chat/completions');
+  expect(call?.headers.authorization).toMatch(/^Bearer key-[ab]$/);
+  expect(call?.body).toEqual({
+    model: MODEL,
+    max_completion_tokens: 50,
+    messages: [{ role: 'user', content: 'hello there' }],
+  });
+});
+
+test('a relayed stream ends as the wire has it, with usage only where the client asked', async () => {
+  const ask = async (stream_options?: { include_usage: boolean }) => {
+    const stream = await openai().chat.completions.create({
+      model: MODEL,
+      stream: true,
+      ...(stream_options === undefined ? {} : { stream_options }),
+      messages: [{ role: 'user', content: 'hello there' }],
+    });
+    const chunks: OpenAI.ChatCompletionChunk[] = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    return chunks;
+  };
+  const silent = await ask();
+  expect(silent.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(
+    'Good answer.',
+  );
+  expect(silent.some(({ usage }) => usage)).toBe(false);
+  expect(upstream.calls[0]?.body.stream_options).toEqual({ include_usage: true });
+  expect((await ask({ include_usage: true })).at(-1)?.usage).toMatchObject({ total_tokens: 12 });
+});
+
+test('the official chat helpers go through a tool loop', async () => {
+  upstream.answer(toolLoop);
+  const runner = openai().chat.completions.runTools({
+    model: MODEL,
+    stream: true,
+    messages: [{ role: 'user', content: 'How is the weather in Oslo?' }],
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: WEATHER.name,
+          description: WEATHER.description,
+          parameters: WEATHER.schema,
+          parse: JSON.parse,
+          function: ({ city }: { city: string }) => `rain in ${city}`,
+        },
+      },
+    ],
+  });
+  expect(await runner.finalContent()).toBe('Rainy.');
+  expect(upstream.faults).toEqual([]);
+});
+
+test.each(['stream', 'unary'])('a Messages client goes through a tool loop, %s', async (form) => {
+  upstream.answer(toolLoop);
+  const messages: Anthropic.MessageParam[] = [
+    { role: 'user', content: 'How is the weather in Oslo?' },
+  ];
+  const ask = () => {
+    const request = {
+      model: MODEL,
+      max_tokens: 100,
+      system: 'Be brief.',
+      tools: [
+        { name: WEATHER.name, description: WEATHER.description, input_schema: WEATHER.schema },
+      ],
+      messages,
+    };
+    return form === 'stream'
+      ? anthropic().messages.stream(request).finalMessage()
+      : anthropic().messages.create(request);
+  };
+  const first = await ask();
+  expect(first).toMatchObject({
+    stop_reason: 'tool_use',
+    content: [{ type: 'tool_use', id: 'call_7', name: 'weather', input: { city: 'Oslo' } }],
+    usage: { input_tokens: 7, output_tokens: 5 },
+  });
+  messages.push(
+    { role: 'assistant', content: first.content },
+    {
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 'call_7', content: 'rain' },
+        { type: 'text', text: 'Well?' },
+      ],
+    },
+  );
+  expect(await ask()).toMatchObject({
+    stop_reason: 'end_turn',
+    content: [{ type: 'text', text: 'Rainy.' }],
+  });
+  expect(upstream.faults).toEqual([]);
+  expect(upstream.calls.at(-1)?.body.messages).toMatchObject([
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user' },
+    { role: 'assistant', tool_calls: [{ id: 'call_7' }] },
+    { role: 'tool', tool_call_id: 'call_7', content: 'rain' },
+    { role: 'user', content: 'Well?' },
+  ]);
+});
+
+test('a generate-content client asks in its own words', async () => {
+  upstream.answer(toolLoop);
+  const answer = await genai().models.generateContent({
+    model: MODEL,
+    contents: 'How is the weather in Oslo?',
+    config: {
+      maxOutputTokens: 64,
+      tools: [
+        { functionDeclarations: [{ name: 'weather', parametersJsonSchema: WEATHER.schema }] },
+      ],
+    },
+  });
+  expect(answer.functionCalls).toMatchObject([{ name: 'weather', args: { city: 'Oslo' } }]);
+  expect(answer.usageMetadata).toMatchObject({ promptTokenCount: 7, candidatesTokenCount: 5 });
+  const stream = await genai().models.generateContentStream({ model: MODEL, contents: 'hi' });
+  upstream.answer(() => ({ kind: 'message', message: { content: 'Good answer.' } }));
+  for await (const chunk of stream) expect(chunk.candidates).toHaveLength(1);
+  expect(upstream.faults).toEqual([]);
+});
+
+test('Responses clients are served over the same wire', async () => {
+  const response = await openai().responses.create({ model: MODEL, input: 'hello there' });
+  expect(response.output_text).toBe('Good answer.');
+});
+
+test('a model that reasons is asked by effort, and spared what it refuses', async () => {
+  await anthropic().messages.create({
+    model: REASONER,
+    max_tokens: 4096,
+    thinking: { type: 'enabled', budget_tokens: 2048 },
+    messages: [{ role: 'user', content: 'hello there' }],
+  });
+  expect(upstream.calls[0]?.body).toMatchObject({
+    reasoning_effort: 'low',
+    max_completion_tokens: 4096,
+  });
+  await openai().chat.completions.create({
+    model: REASONER,
+    temperature: 0.2,
+    messages: [{ role: 'user', content: 'hello there' }],
+  });
+  expect(upstream.calls[1]?.body.temperature).toBeUndefined();
+});
+
+test('thoughts come back to the upstream that wants them, from clients that keep none', async () => {
+  upstream.answer((body, nth) =>
+    nth === 1
+      ? { kind: 'message', message: { ...CALLING, reasoning_content: 'Look it up.' } }
+      : toolLoop(body),
+  );
+  const tools = [
+    { type: 'function' as const, function: { name: 'weather', parameters: WEATHER.schema } },
+  ];
+  const question = { role: 'user' as const, content: 'How is the weather in Oslo?' };
+  await openai(thinking).chat.completions.create({ model: THINKER, messages: [question], tools });
+  const history = [
+    { role: 'assistant' as const, tool_calls: [{ ...CALL, type: 'function' as const }] },
+    { role: 'tool' as const, tool_call_id: 'call_7', content: 'rain' },
+  ];
+  await openai(thinking).chat.completions.create({
+    model: THINKER,
+    messages: [question, ...history],
+    tools,
+  });
+  const [, made] = messagesOf(upstream.calls[1]?.body);
+  expect(made).toMatchObject({ role: 'assistant', reasoning_content: 'Look it up.' });
+  await anthropic(thinking).messages.create({
+    model: THINKER,
+    max_tokens: 100,
+    thinking: { type: 'enabled', budget_tokens: 1024 },
+    tools: [{ name: 'weather', input_schema: WEATHER.schema }],
+    messages: [
+      { role: 'user', content: question.content },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: 'call_7', name: 'weather', input: { city: 'Oslo' } }],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_7', content: 'rain' }] },
+    ],
+  });
+  const [, again] = messagesOf(upstream.calls[2]?.body);
+  expect(again).toMatchObject({ role: 'assistant', reasoning_content: 'Look it up.' });
+  expect(upstream.faults).toEqual([]);
+});
+
+function messagesOf(body: JsonObject | undefined): readonly unknown[] {
+  return Array.isArray(body?.messages) ? body.messages : [];
+}
+
+test('a refused account is left for the other one, and what is wrong with a request is told', async () => {
+  const error = {
+    message: 'Incorrect API key',
+    type: 'invalid_request_error',
+    code: 'invalid_api_key',
+  };
+  upstream.answer((_body, nth) =>
+    nth === 1
+      ? { kind: 'status', status: 401, body: { error } }
+      : { kind: 'message', message: { content: 'Good answer.' } },
+  );
+  const completion = await openai().chat.completions.create({
+    model: MODEL,
+    messages: [{ role: 'user', content: 'hello there' }],
+  });
+  expect(completion.choices[0]?.message.content).toBe('Good answer.');
+  const message =
+    "This model's maximum context length is 128000 tokens. However, your messages resulted in 210000 tokens.";
+  upstream.answer(() => ({
+    kind: 'status',
+    status: 400,
+    body: { error: { message, type: 'invalid_request_error', code: 'context_length_exceeded' } },
+  }));
+  await expect(
+    anthropic().messages.create({
+      model: MODEL,
+      max_tokens: 10,
+      messages: [{ role: 'user', content: 'hello there' }],
+    }),
+  ).rejects.toThrow('prompt is too long: 210000 tokens > 128000 maximum');
+});
+
+test('a stream that breaks off is an error in the protocol of the client', async () => {
+  const choices = [{ index: 0, delta: { content: 'Good' }, finish_reason: null }];
+  upstream.answer(() => ({ kind: 'chunks', chunks: [{ id: 'c', model: 'm', choices }] }));
+  const ask = { model: MODEL, messages: [{ role: 'user' as const, content: 'hello there' }] };
+  await expect(openai().chat.completions.stream(ask).finalContent()).rejects.toThrow('cut');
+  await expect(
+    anthropic()
+      .messages.stream({ ...ask, max_tokens: 10 })
+      .finalMessage(),
+  ).rejects.toThrow('cut');
+});
+
+test('vectors are relayed in the form that was asked for', async () => {
+  const { data } = await openai().embeddings.create({
+    model: 'text-embedding-3-small',
+    input: ['a', 'b'],
+  });
+  expect(data.map(({ embedding }) => embedding)).toEqual([
+    [1, 0],
+    [0, 1],
+  ]);
+  expect(upstream.calls[0]?.body).toMatchObject({ input: ['a', 'b'], encoding_format: 'base64' });
+});
+
+test('the models of the upstream are those that are offered', async () => {
+  const { data } = await openai().models.list();
+  expect(data.map(({ id }) => id)).toEqual(expect.arrayContaining([MODEL, REASONER]));
+});

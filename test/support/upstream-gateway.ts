@@ -1,0 +1,67 @@
+// The edge, the dispatcher and a pool over one upstream that a test has built itself.
+
+import { createModelDirectory } from '../../src/compose/traffic.ts';
+import { createDispatcher } from '../../src/dispatch/dispatch.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { createId } from '../../src/lib/ids.ts';
+import { createProtocols } from '../../src/protocols/index.ts';
+import { createRouter } from '../../src/routing/router.ts';
+import { createServer } from '../../src/server/create-server.ts';
+import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from '../../src/server/settings.ts';
+import { SignatureCache } from '../../src/signatures/cache.ts';
+import { createResponseStores } from '../../src/stored-responses/response-store.ts';
+import type { Upstream } from '../../src/upstreams/upstream.ts';
+import { loadMemoryAccess } from './memory-access-stores.ts';
+import { createSeedPool } from './seed-pool.ts';
+
+export interface UpstreamGateway {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The key clients send. */
+export const GATEWAY_KEY = 'sk-upstream-gateway-0123456789';
+
+/** The upstream has the accounts `a` and `b`, with the keys `key-a` and `key-b`; it is closed with the gateway. */
+export async function startGatewayOver(upstream: Upstream, clock: Clock): Promise<UpstreamGateway> {
+  const { pool } = createSeedPool({ accounts: [{ id: 'a' }, { id: 'b' }], upstream, clock });
+  const router = createRouter({ mapping: () => ({}), offered: () => pool.offered });
+  const dispatcher = createDispatcher({
+    router,
+    pool,
+    keeper: new SignatureCache({ clock }),
+    clock,
+    random: Math.random,
+    createId,
+    thinkingMode: () => ({ kind: 'auto' }),
+  });
+  const silent = (): void => {};
+  const log = { debug: silent, info: silent, warn: silent, error: silent, request: silent };
+  const settings: EdgeSettings = {
+    ...DEFAULT_EDGE_SETTINGS,
+    port: 0,
+    authMode: 'strict',
+    apiKeys: [{ id: 'main', key: GATEWAY_KEY }],
+  };
+  const server = createServer({
+    protocols: createProtocols(),
+    dispatcher,
+    models: createModelDirectory({ router, pool }),
+    responseStores: createResponseStores({ clock, onFailure: silent }),
+    adminRoutes: [],
+    settings: () => settings,
+    access: await loadMemoryAccess({ settings: () => settings, clock, log }),
+    clock,
+    log,
+    version: 'test',
+  });
+  const { url } = await server.listen();
+  return {
+    url,
+    async close() {
+      await server.close();
+      await pool.close();
+      await upstream.close();
+    },
+  };
+}

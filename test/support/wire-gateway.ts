@@ -1,0 +1,147 @@
+// The model routes of all protocols over accounts of one upstream, on loopback: for upstreams of every wire.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { asGatewayError } from '../../src/canonical/error.ts';
+import { createReceipt, type ReceiptEntry } from '../../src/canonical/receipt.ts';
+import { createDispatcher } from '../../src/dispatch/dispatch.ts';
+import type { CallContext } from '../../src/dispatch/dispatcher.ts';
+import { createId } from '../../src/lib/ids.ts';
+import { isJsonObject, parseJson } from '../../src/lib/json.ts';
+import { createProtocols, protocolNameForPath } from '../../src/protocols/index.ts';
+import type { ProtocolRoute, RouteInput } from '../../src/protocols/protocol.ts';
+import { matchPathPattern, readPathPattern } from '../../src/server/routes.ts';
+import { SignatureCache } from '../../src/signatures/cache.ts';
+import type { Upstream } from '../../src/upstreams/upstream.ts';
+import { createPassingClock } from './passing-clock.ts';
+import { createSeedPool } from './seed-pool.ts';
+
+export interface WireGateway {
+  readonly url: string;
+  /** What was lost of the request that came last. */
+  readonly receipt: () => readonly ReceiptEntry[];
+  close(): Promise<void>;
+}
+
+type ModelRoute = Extract<ProtocolRoute, { operation: 'generate' | 'count-tokens' }>;
+
+interface GatewayOptions {
+  readonly accounts?: readonly string[];
+  /** The model that is asked for whatever name; the client's own where it is not given. */
+  readonly model?: string;
+}
+
+export async function startWireGateway(
+  upstream: Upstream,
+  { accounts = ['a', 'b'], model }: GatewayOptions = {},
+): Promise<WireGateway> {
+  const clock = createPassingClock();
+  const { pool } = createSeedPool({
+    accounts: accounts.map((id, index) => ({ id, priority: -index })),
+    upstream,
+    clock,
+  });
+  const dispatcher = createDispatcher({
+    router: { route: (name) => ({ target: model ?? name, webSearch: false }) },
+    pool,
+    keeper: new SignatureCache({ clock }),
+    clock,
+    random: () => 0,
+    createId,
+    thinkingMode: () => ({ kind: 'auto' }),
+  });
+  const protocols = createProtocols();
+  let last: readonly ReceiptEntry[] = [];
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? '', 'http://gateway.test');
+    const protocol = protocols.byName[protocolNameForPath(url.pathname)];
+    const receipt = createReceipt();
+    last = receipt.entries;
+    try {
+      const value = parseJson(await readText(request));
+      const input = { query: url.searchParams, headers: {}, receipt };
+      const body = isJsonObject(value) ? value : {};
+      const found = findRoute(protocol.routes, url.pathname);
+      if (found === undefined) throw new Error(`no route for ${url.pathname}`);
+      const { route, pathModel } = found;
+      const given: RouteInput = { ...input, body, pathModel };
+      const context = contextOf(receipt);
+      if (route.operation === 'count-tokens') {
+        sendJson(response, 200, await dispatcher.countTokens(route.readCall(given), context));
+        return;
+      }
+      const call = route.readCall(given);
+      const answered = await dispatcher.generate(call, context);
+      if (answered.kind === 'reply') {
+        sendJson(response, 200, answered.body);
+        return;
+      }
+      const { chunks } = answered;
+      response.writeHead(200, { 'content-type': chunks.contentType ?? 'text/event-stream' });
+      for await (const chunk of chunks) response.write(chunk);
+      response.end();
+    } catch (error) {
+      const shown = protocol.writeError(asGatewayError(error), {
+        requestId: 'req_1',
+        path: url.pathname,
+      });
+      sendJson(response, shown.status, shown.body);
+    }
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    receipt: () => last,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function findRoute(
+  routes: readonly ProtocolRoute[],
+  path: string,
+): { readonly route: ModelRoute; readonly pathModel: string } | undefined {
+  for (const route of routes) {
+    if (route.operation !== 'generate' && route.operation !== 'count-tokens') continue;
+    const pattern = readPathPattern(route.path);
+    const pathModel =
+      pattern === undefined
+        ? route.path === path
+          ? ''
+          : undefined
+        : matchPathPattern(pattern, decodeURIComponent(path));
+    if (pathModel !== undefined) return { route, pathModel };
+  }
+  return undefined;
+}
+
+function contextOf(receipt: CallContext['receipt']): CallContext {
+  return {
+    requestId: 'req_1',
+    clientKeyId: 'key',
+    signal: new AbortController().signal,
+    receipt,
+    strict: false,
+    headerSession: undefined,
+    preferredAccount: undefined,
+    preferredTier: undefined,
+    record: { attempts: [], timings: {} },
+  };
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) text += chunk;
+  return text;
+}
