@@ -130,3 +130,52 @@ test('within a step the weights share the sessions, and a session keeps its orde
 test('without fallback only the first is asked', async () => {
   expect(await chosen('s', () => 0.5, true)).toHaveLength(1);
 });
+
+test.each<readonly [string, (nth: number) => boolean]>([
+  ['fails one attempt in ten', (nth) => nth % 10 === 3],
+  ['is dead', () => true],
+])(
+  'while the first model %s no request is lost, and few attempts are made in vain',
+  async (_what, fails) => {
+    const clock = createFakeClock();
+    const upstream = createFakeUpstream(() => ({ frames: [] }));
+    let seed = 1;
+    const random = (): number => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed / 2_147_483_647;
+    };
+    const accounts = [{ id: 'a' }, { id: 'b' }];
+    const { pool } = createSeedPool({ upstream, clock, accounts, random });
+    const budget = createRetryBudget(clock);
+    let [attempts, ofFirst, lost] = [0, 0, 0];
+    const requests = 1_500;
+    const pending: Promise<void>[] = [];
+    for (let nth = 0; nth < requests; nth += 1) {
+      const routes = MODELS.slice(0, 2).map((target) => ({
+        route: { target, webSearch: false },
+        leaseRequest: { model: target, clientKeyId: `k${nth % 5}` },
+      })) as unknown as RoutedCall;
+      const { signal } = new AbortController();
+      const ended = runAttempts(
+        { routes, context: { signal, record: { attempts: [], timings: {} } } },
+        async (lease, { route }) => {
+          attempts += 1;
+          if (route.target === 'first') {
+            ofFirst += 1;
+            if (fails(ofFirst)) throw failed({ kind: 'path', status: 500 });
+          }
+          lease.release({ kind: 'success' });
+        },
+        { pool, clock, random, budget },
+      ).catch(() => {
+        lost += 1;
+      });
+      pending.push(ended);
+      await clock.advance(50);
+    }
+    await clock.advance(30_000);
+    await Promise.all(pending);
+    expect(lost).toBe(0);
+    expect(attempts / requests).toBeLessThan(1.3);
+  },
+);
