@@ -32,6 +32,7 @@ export const attempts = {
     chosen: 'chosen',
     tried: 'already tried',
     overloaded: 'upstream is overloaded',
+    full: 'has as many calls under way as it takes',
     passedOver: 'another was preferred',
     lowerPriority: 'has a lower priority',
     lowerTier: 'is of a lower tier',

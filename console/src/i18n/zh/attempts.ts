@@ -35,6 +35,7 @@ export const attempts: Translated<typeof english> = {
     chosen: '已选中',
     tried: '已尝试过',
     overloaded: '上游过载',
+    full: '进行中的调用已达到其上限',
     passedOver: '已优先选择其他账号',
     lowerPriority: '优先级较低',
     lowerTier: '等级较低',

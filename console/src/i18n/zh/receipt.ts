@@ -28,7 +28,7 @@ export const receipt: SentenceTexts = {
   'A tool call without a signature was sent with the documented stand-in.':
     '没有签名的工具调用已附上文档规定的替代签名发送。',
   'A tool call without the thoughts before it was sent with empty ones.':
-    '缺少先前思考的工具调用已附上空的思考发送。',
+    '没有先前思考的工具调用已附上空的思考发送。',
   'A tool result stood in an assistant turn.': '助手轮次中出现了工具结果。',
   'A tool without a name cannot be called.': '没有名称的工具无法调用。',
   'A transcription has no such file.': '转写没有这种文件。',
@@ -69,7 +69,7 @@ export const receipt: SentenceTexts = {
   'Media inside a tool result have no detail level of their own.':
     '工具结果中的媒体没有自己的细节级别。',
   'Media of tool results stand in the user message behind them.':
-    '工具结果中的媒体已放入其后的用户消息。',
+    '工具结果中的媒体放在其后的用户消息中。',
   'Models now search when they see fit: googleSearch.': '模型现在自行决定何时搜索：googleSearch。',
   'Names of earlier tool calls were made acceptable.': '先前工具调用的名称已改为可接受的形式。',
   'No model of the pool answers with video.': '账号池中没有模型能以视频回答。',
@@ -91,11 +91,11 @@ export const receipt: SentenceTexts = {
   'Only thinking of the type enabled has a budget.': '只有类型为 enabled 的思考才有预算。',
   'Only what stands in {} is counted.': '只计算 {1} 中的内容。',
   'Pictures at the end are shown with the question.': '末尾的图片与问题一起给模型看。',
-  'Results of tool calls were moved behind their calls.': '工具调用的结果已移到其调用之后。',
+  'Results of tool calls were moved behind their calls.': '工具调用的结果已移到各自的调用之后。',
   'Sent as high.': '以 high 发送。',
   'Streams carry images in base64.': '流式响应以 base64 传送图片。',
   'Strict schemas are followed, but not enforced.': '会遵循严格模式的 schema，但不强制保证。',
-  'That a tool failed is said in the text of its result.': '工具失败这一点已写入其结果的文本。',
+  'That a tool failed is said in the text of its result.': '工具失败这一点写在其结果的文本中。',
   'The API has no such field.': 'API 没有此字段。',
   'The advisor is a model of the real service alone.': 'advisor 是仅原服务才有的模型。',
   'The answer came without log-probabilities.': '回答没有附带对数概率。',
@@ -150,18 +150,18 @@ export const receipt: SentenceTexts = {
   'The upstream decides how often it uses its tools.': '上游自行决定使用其工具的次数。',
   'The upstream does not take this field.': '上游不接受此字段。',
   'The upstream gave {} of {} answers.': '上游给出了 {2} 个回答中的 {1} 个。',
-  'The upstream gives one answer a request.': '上游每个请求只给出一个回答。',
+  'The upstream gives one answer a request.': '上游每个请求只给一个回答。',
   'The upstream has no counterpart for this option.': '上游没有与此选项对应的内容。',
-  'The upstream has no such field.': '上游没有此字段。',
+  'The upstream has no such field.': '上游没有这个字段。',
   'The upstream has no such format: the model is told it in words.':
-    '上游没有这种格式：格式以文字告诉模型。',
+    '上游没有这种格式：已用文字告知模型。',
   'The upstream has no such output format: the model is told it in words.':
     '上游没有这种输出格式：格式以文字告诉模型。',
   'The upstream has no such service tier.': '上游没有这个服务等级。',
   'The upstream has no such setting.': '上游没有此设置。',
   'The upstream has no such settings.': '上游没有这些设置。',
   'The upstream has no such switch: further calls are left out of the answer.':
-    '上游没有这个开关：多出的调用不出现在回答中。',
+    '上游没有这个开关：回答中多出的调用会被略去。',
   'The upstream has no top_k.': '上游没有 top_k。',
   'The upstream in use has no counterpart.': '所用的上游没有对应项。',
   'The upstream is given {}.': '发给上游的是 {1}。',
@@ -169,8 +169,8 @@ export const receipt: SentenceTexts = {
   'The upstream refused the thought signatures of this conversation.':
     '上游拒绝了此对话的思考签名。',
   'The upstream runs code in a place of its own.': '上游在自己的环境中运行代码。',
-  'The upstream runs no {} itself.': '上游自身不提供 {1}。',
-  'The upstream takes a detail level for single pictures only.': '上游只接受单幅图片的细节级别。',
+  'The upstream runs no {} itself.': '上游自己不运行 {1}。',
+  'The upstream takes a detail level for single pictures only.': '上游只接受单张图片的细节级别。',
   'The upstream takes allowed or blocked domains, not both: sources of the blocked ones are left out of the answer.':
     '上游只接受允许的域名或屏蔽的域名之一：来自屏蔽域名的来源不出现在回答中。',
   'The upstream takes no earlier thoughts.': '上游不接受先前的思考。',
@@ -184,10 +184,10 @@ export const receipt: SentenceTexts = {
   'The upstream takes no stop sequences of white space; the gateway cuts the answer at them.':
     '上游不接受空白的停止序列；由网关在这些位置截断回答。',
   'The upstream takes no such output format: the model is told it in words.':
-    '上游不接受这种输出格式：格式以文字告诉模型。',
+    '上游不接受这种输出格式：已用文字告知模型。',
   'The upstream takes no {} in an answer of the assistant.': '上游不接受助手回答中的 {1}。',
   'The upstream takes no {} of this kind: the model is told that it is missing.':
-    '上游不接受这种 {1}：已告诉模型其缺失。',
+    '上游不接受这种 {1}：已告知模型缺少了它。',
   'The upstream takes temperatures up to 1.': '上游接受的温度最高为 1。',
   'The upstream takes {} stop sequences.': '上游接受 {1} 个停止序列。',
   'The upstream takes {} stop sequences; the gateway cuts the answer at the others.':
@@ -195,16 +195,16 @@ export const receipt: SentenceTexts = {
   'The value came in another form.': '值以另一种形式给出。',
   'The value is not base64, so it is no signature.': '值不是 base64，因此不是签名。',
   'The voices of the upstream have other names: its own was taken.':
-    '上游的声音有其他名称：已采用上游自己的声音。',
+    '上游的语音名称不同：已采用它自己的语音。',
   'Thinking can be switched on and off here, and no amount be said.':
-    '此处只能开启或关闭思考，不能指定思考量。',
+    '这里只能开启或关闭思考，不能指定数量。',
   'Thinking cannot be limited to the time between tool calls; the model decides.':
     '思考无法限定在工具调用之间，由模型决定。',
   'Thinking without a valid signature cannot be sent upstream.': '没有有效签名的思考无法发往上游。',
   'This field has no effect here.': '此字段在此处不起作用。',
   'This model calls no functions.': '此模型不调用函数。',
   'This model cannot stop thinking; its lowest effort is {}.':
-    '此模型无法停止思考，最低强度为 {1}。',
+    '此模型无法停止思考；其最低强度为 {1}。',
   'This model cannot stop thinking; its lowest level is {}.':
     '此模型无法停止思考，最低级别为 {1}。',
   'This model does not think.': '此模型不思考。',
@@ -212,12 +212,12 @@ export const receipt: SentenceTexts = {
   'This model draws no images; the suffix of its name has no use.':
     '此模型不绘制图片，名称的后缀没有作用。',
   'This model draws pictures of {} only.': '此模型只绘制 {1} 的图片。',
-  'This model gives no log-probabilities.': '此模型不给出对数概率。',
-  'This model reasons and takes no settings of sampling.': '此模型为推理模型，不接受采样设置。',
-  'This model searches no web.': '此模型不搜索网页。',
+  'This model gives no log-probabilities.': '此模型不提供对数概率。',
+  'This model reasons and takes no settings of sampling.': '此模型会推理，不接受采样设置。',
+  'This model searches no web.': '此模型不搜索网络。',
   'This model shows no unfinished pictures.': '此模型不展示未完成的图片。',
   'This model takes a temperature or top_p, not both.': '此模型只接受 temperature 或 top_p 之一。',
-  'This model takes efforts only; the nearest is {}.': '此模型只接受强度，最接近的是 {1}。',
+  'This model takes efforts only; the nearest is {}.': '此模型只接受强度；最接近的是 {1}。',
   'This model takes it only without functions.': '此模型仅在没有函数时接受它。',
   'This model takes levels only; the nearest is {}.': '此模型只接受级别，最接近的是 {1}。',
   'This model takes no detail level for single media.': '此模型不接受单个媒体的细节级别。',
@@ -248,7 +248,7 @@ export const receipt: SentenceTexts = {
   'What an earlier answer cited is not sent upstream.': '先前回答所引用的内容不发往上游。',
   'What the end of the name asks for means nothing to embeddings.':
     '名称结尾所要求的内容对向量嵌入没有意义。',
-  'What the model drew or spoke cannot be sent back.': '模型所画或所说的内容无法送回。',
+  'What the model drew or spoke cannot be sent back.': '模型画出或说出的内容无法发回。',
   'What was drawn or said without a signature was sent with the documented stand-in.':
     '没有签名的图片或文字已附上文档规定的替代签名发送。',
   'a second list of positions': '重复的位置列表',
