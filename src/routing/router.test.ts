@@ -528,6 +528,15 @@ test('a name as it is offered comes first, then the upstream it names, then the 
   expect(router.route('openai/claude-y')).toMatchObject({ target: 'claude-y' });
 });
 
+test('behind an upstream no alias replaces a name that nobody lists, and no provider is taken off', () => {
+  const router = createRouter({ mapping: () => ({}), offered: () => offeringUpstreams(['x']) });
+  expect(router.route('gpt-4o').target).toBe('alpha-3-pro-high');
+  for (const name of ['gpt-4o', 'openai/gpt-5', 'anthropic/claude-3-opus']) {
+    const upstreamId = 'local';
+    expect(router.route(`local/${name}`)).toMatchObject({ target: name, upstreamId });
+  }
+});
+
 test('a mapping may go to steps of models, each with weights, in the order of its entry', () => {
   const targets = {
     coding: { steps: [['local/llama'], [{ to: 'claude-y', weight: 3 }, 'gone-model']] },

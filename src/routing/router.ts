@@ -270,6 +270,8 @@ interface Search {
   readonly families: Pick<Families, 'newestOf' | 'preferredOf'>;
   readonly targets: TargetDefinitions;
   readonly steps: RouteStep[];
+  /** True for the name behind an upstream, which may know it: no alias replaces it, and nothing is taken off its front. */
+  readonly isWithin?: boolean | undefined;
 }
 
 /** Targets of several models, by name: `proxy.targets`. */
@@ -297,6 +299,7 @@ function findNamed(search: Search, asked: string): ModelRoute | undefined {
     const known = findKnown(base, search.offered);
     if (known !== undefined) return settle(search, known, variant);
   }
+  if (search.isWithin === true) return undefined;
   const within = findWithin(search, asked);
   if (within !== undefined) return within;
   for (const { base, variant } of names.toReversed()) {
@@ -319,7 +322,7 @@ function findWithin(search: Search, asked: string): ModelRoute | undefined {
   if (slash <= 0 || name === '' || search.offered.hasUpstream?.(upstreamId) !== true)
     return undefined;
   search.steps.push({ kind: 'upstream', name: upstreamId, target: name });
-  const inner = { ...search, mapping: undefined };
+  const inner = { ...search, mapping: undefined, isWithin: true };
   const found = findNamed(inner, name) ?? passOn(inner, name);
   return found && { ...found, upstreamId };
 }

@@ -1,4 +1,4 @@
-// The commands and paths of docs/accounts.md are those there are.
+// The commands of docs/accounts.md and docs/upstreams.md, and the paths of the former, are those there are.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,10 +9,12 @@ import { createFakeTerminal } from '../../src/cli/fake-terminal.test-support.ts'
 import { addAdminCommands } from '../../src/cli/program.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/accounts.md'), 'utf8');
+const read = (name: string) => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
+const PAGE = read('accounts.md');
 
 test('every command line is one that is understood', async () => {
-  const lines = PAGE.split('\n')
+  const lines = `${PAGE}\n${read('upstreams.md')}`
+    .split('\n')
     .filter((line) => line.startsWith('isthmus '))
     .map((line) => line.replace(/ +#.*/, ''));
   expect(lines.length).toBeGreaterThan(12);

@@ -12,13 +12,14 @@ import { type CodeBlock, readCodeBlocks } from './code-blocks.ts';
 const BASE = /http:\/\/(?:127\.0\.0\.1|localhost):8045/g;
 
 const blocks = readCodeBlocks();
-/** Shell blocks that ask something; the others start or set up programs. */
+/** Shell blocks that ask something; the others start or set up programs. `upstreams.test.ts` has upstreams for its page. */
 const shellBlocks = blocks.filter(
-  ({ language, code }) => language === 'sh' && /^curl /m.test(code),
+  ({ language, code, place }) =>
+    language === 'sh' && /^curl /m.test(code) && !place.startsWith('docs/upstreams.md'),
 );
 const scriptBlocks = blocks.filter(({ language }) => language === 'js');
 const configBlocks = blocks.filter(
-  ({ language, code }) => language === 'json' && code.includes('"proxy"'),
+  ({ language, code }) => language === 'json' && /"(?:proxy|upstreams)"/.test(code),
 );
 
 let app: TestApp;

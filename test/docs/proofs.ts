@@ -225,7 +225,7 @@ export const PROOFS: readonly Proof[] = [
     test: '%s adds no account',
   },
   {
-    promise: 'No header of a client reaches an upstream.',
+    promise: 'No header of a client reaches an upstream of the Generate-Content wire.',
     tried: '1,000 random header sets',
     everyday: '300',
     file: 'test/security/headers.test.ts',

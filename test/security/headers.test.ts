@@ -1,4 +1,4 @@
-// What of a client's headers reaches an upstream: nothing. Each request brings another random set of them.
+// What of a client’s headers reaches a generate-content upstream: nothing. Each request brings another random set of them.
 
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -61,6 +61,8 @@ export async function startChatUpstream(models: readonly string[]): Promise<Fake
         const data = models.map((id) => ({ id, object: 'model', context_length: 128_000 }));
         return sendJson(response, 200, { object: 'list', data });
       }
+      if (request.method === 'GET')
+        return sendJson(response, 404, { error: { message: 'Not found' } });
       const parsed = parseJson(text);
       const body = isJsonObject(parsed) ? parsed : {};
       calls.push({ path, headers: request.headers, body });
