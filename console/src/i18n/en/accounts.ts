@@ -108,8 +108,14 @@ export const accounts = {
   revokeFailed: 'The account is removed here, but the provider did not revoke access: {{reason}}',
   kinds: { 'api-key': 'API key', oauth: 'Sign-in', 'service-account': 'Service account' },
   tiers: { ultra: 'Ultra', pro: 'Pro', free: 'Free' },
-  origins: { stored: 'Stored here', environment: 'From the environment', sandbox: 'Sandbox' },
+  origins: {
+    stored: 'Stored here',
+    environment: 'From the environment',
+    settings: 'External provider',
+    sandbox: 'Sandbox',
+  },
   originHint: 'From the environment: edit it there.',
+  settingsOriginHint: 'The external provider: edit it under Routing → External provider.',
   sandboxOriginHint: 'Built in: it cannot be edited.',
   causes: {
     quota: 'quota exhausted',

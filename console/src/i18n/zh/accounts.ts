@@ -103,8 +103,14 @@ export const accounts: Translated<typeof english> = {
   revokeFailed: '账号已在此移除，但提供方没有撤销访问权限：{{reason}}',
   kinds: { 'api-key': 'API 密钥', oauth: '登录', 'service-account': '服务账号' },
   tiers: { ultra: 'Ultra', pro: 'Pro', free: '免费' },
-  origins: { stored: '保存在本机', environment: '来自环境变量', sandbox: '沙盒' },
+  origins: {
+    stored: '保存在本机',
+    environment: '来自环境变量',
+    settings: '外部提供方',
+    sandbox: '沙盒',
+  },
   originHint: '来自环境变量：请在那里编辑。',
+  settingsOriginHint: '外部提供方：请在“路由 → 外部提供方”中编辑。',
   sandboxOriginHint: '内置账号：不能编辑。',
   causes: {
     quota: '配额用尽',

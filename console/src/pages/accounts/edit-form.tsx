@@ -34,6 +34,12 @@ const PRIORITY: AmountRange = {
   isNeeded: true,
 };
 
+const ORIGIN_HINTS = {
+  environment: 'originHint',
+  settings: 'settingsOriginHint',
+  sandbox: 'sandboxOriginHint',
+} as const;
+
 const TIERS = ['ultra', 'pro', 'free'] as const;
 
 export function EditForm({ account }: { readonly account: Account }) {
@@ -47,7 +53,7 @@ export function EditForm({ account }: { readonly account: Account }) {
   const difference = changeOf(account, form.values);
   useUnsaved(Object.keys(difference).length > 0 && !change.isPending);
   if (account.origin !== 'stored') {
-    const hint = account.origin === 'sandbox' ? 'sandboxOriginHint' : 'originHint';
+    const hint = ORIGIN_HINTS[account.origin];
     return <p className="dimmed">{t(`accounts.${hint}`)}</p>;
   }
   const refusedField = change.error instanceof ApiError ? change.error.field : undefined;
