@@ -24,6 +24,8 @@ export const routing = {
     variant: '{{name}} is {{target}} with options from its suffix',
     sibling: '{{target}} is the variant of {{name}} with the requested options',
     provider: '{{name}} is {{target}} with a provider prefix',
+    upstream: '{{target}} is asked of the upstream {{name}} alone',
+    targets: '{{name}} tries {{target}}',
     'passed-on': '{{target}} is sent unchanged: an account does not list its models',
   },
   mapping: 'Mapping',

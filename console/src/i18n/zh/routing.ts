@@ -26,6 +26,8 @@ export const routing: Translated<typeof english> = {
     variant: '{{name}} 即 {{target}}，后缀为附加选项',
     sibling: '{{target}} 是 {{name}} 带所要求选项的变体',
     provider: '{{name}} 即带提供方前缀的 {{target}}',
+    upstream: '只向上游 {{name}} 请求 {{target}}',
+    targets: '{{name}} 依次尝试 {{target}}',
     'passed-on': '{{target}} 原样发送：有账号未列出其模型',
   },
   mapping: '映射',
