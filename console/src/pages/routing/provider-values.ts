@@ -4,12 +4,7 @@ import type { SectionPatch } from '../../api/queries/merge-patch.ts';
 
 export const MODES = ['off', 'exclusive', 'pooled', 'fallback'] as const;
 export const FAMILIES = ['opus', 'sonnet', 'haiku'] as const;
-const SERVICES = [
-  'enabled',
-  'web_search_enabled',
-  'web_reader_enabled',
-  'vision_enabled',
-] as const;
+const SERVICES = ['enabled', 'web_search_enabled', 'web_reader_enabled', 'vision_enabled'] as const;
 
 /** What the MCP services need besides being on. */
 const SERVICE_TEXTS = ['web_search_url', 'web_reader_url', 'vision_model'] as const;
