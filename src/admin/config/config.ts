@@ -205,7 +205,9 @@ async function warningsOf(
   // Without the accounts' own lists a name may seem unknown.
   await models.list();
   const named =
-    section.name === 'mapping' ? Object.entries(textsOf(patch)) : namedByTargets(patch, config.raw());
+    section.name === 'mapping'
+      ? Object.entries(textsOf(patch))
+      : namedByTargets(patch, config.raw());
   return named.flatMap(([key, target]) => warnOfTarget(key, target, router) ?? []);
 }
 
