@@ -87,6 +87,7 @@ interface Parts {
 export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
   const router = createRouter({
     mapping: () => ({}),
+    targets: () => targetsIn(fakes.config),
     offered: () =>
       Object.assign(new Set<string>(), { isComplete: true, servedAs: (name: string) => name }),
   });
@@ -177,6 +178,11 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
     },
     log: { warn: (fields) => void fakes.warnings.push(fields) },
   };
+}
+
+function targetsIn(file: JsonObject) {
+  const checked = checkConfig(file);
+  return (checked.kind === 'good' && checked.config.proxy?.targets) || {};
 }
 
 function createFakeConfig(fakes: Fakes): AdminOptions['config'] {

@@ -75,6 +75,7 @@ export type RequestDetail = Omit<XStatic<typeof monitor.REQUEST_DETAIL_SCHEMA>, 
   readonly response?: { readonly blocks: readonly AnswerBlock[]; readonly isWhole: boolean };
 };
 export type RequestAttempt = RequestDetail['attemptsList'][number];
+export type RequestFallback = NonNullable<RequestDetail['fallbacks']>[number];
 export type ConsideredAccount = RequestAttempt['considered'][number];
 export type ReceiptLine = RequestDetail['receiptEntries'][number];
 export type BodyText = NonNullable<RequestDetail['clientRequest']>;

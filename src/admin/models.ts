@@ -35,7 +35,7 @@ const ROUTE_QUERY = object({
     type: 'string',
     minLength: 1,
     maxLength: 1024,
-    description: 'A name as a client would send it.',
+    description: 'A name as a client would send it, or `@name` of `proxy.targets`.',
   },
 });
 
@@ -63,6 +63,18 @@ export const ROUTE_SCHEMA = named('Route', {
       text: { type: 'string', description: 'The step in words.' },
     }),
   },
+  chain: optional({
+    type: 'array',
+    description: 'Where the name goes to several models: the steps, in the order they are tried.',
+    items: {
+      type: 'array',
+      items: object({
+        name: { type: 'string', description: 'A model, or `upstream/model`.' },
+        weight: { type: 'number' },
+        servedAs: { type: ['string', 'null'], description: 'As above, for this model.' },
+      }),
+    },
+  }),
   error: orNull(
     messageSchema(
       'Why it goes nowhere or is not served now, with the name that may have been meant.',
@@ -101,13 +113,18 @@ export function createModelRoutes({ models, router }: AdminOptions): readonly Ap
       run: async ({ query }) => {
         // Without the accounts' own lists a name may seem unknown.
         await models.list();
-        const explanation = router.explain(query.model);
-        const { steps, route, servedAs } = explanation;
+        const explanation = query.model.startsWith('@')
+          ? router.explainTarget(query.model)
+          : router.explain(query.model);
+        const { steps, route, servedAs, chain } = explanation;
         return answerJson({
           asked: query.model,
           target: route?.target ?? null,
           servedAs: servedAs ?? null,
           steps: steps.map((step) => ({ ...step, text: sayRouteStep(step) })),
+          chain: chain?.map((step) =>
+            step.map((model) => ({ ...model, servedAs: model.servedAs ?? null })),
+          ),
           error: sayUnserved(query.model, explanation, router) ?? null,
           thinking: route?.thinking ?? null,
           effort: route?.effort ?? null,

@@ -36,12 +36,22 @@ export interface CallRecord {
   error?: GatewayError | undefined;
 }
 
+/** Why a target is left for the next one. */
+export const FALLBACK_REASONS = [
+  ...(['no-accounts', 'not-offered', 'limited', 'overloaded', 'unusable', 'all-tried'] as const),
+  ...(['fails-more', 'no-answer', 'prompt-too-long'] as const),
+] as const;
+
+export type FallbackReason = (typeof FALLBACK_REASONS)[number];
+
 interface FallbackRecord {
   /** The names as the mapping has them: a model, or `upstream/model`. */
   readonly from: string;
   readonly to: string;
-  readonly reason: string;
-  /** Attempts that were made before. */
+  readonly reason: FallbackReason;
+  /** Which of several upstream calls, from 1. */
+  readonly upstreamCall?: number | undefined;
+  /** Attempts of that call that were made before. */
   readonly afterAttempts: number;
 }
 

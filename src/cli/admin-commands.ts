@@ -183,8 +183,30 @@ export async function addAccount(context: Context, _name: string, flags: AddFlag
   const upstream = await chooseUpstream(context, flags.upstream);
   const credential = await readCredential(context, flags);
   const body = { upstream, ...credential, ...(await readRest(context, flags)) };
-  const account = await context.client.call('POST', '/api/accounts', body);
-  printAccount(context, account, `is added. ${sayTrial(account)}`.trim());
+  const undo = await ensureUpstream(context, upstream);
+  try {
+    const account = await context.client.call('POST', '/api/accounts', body);
+    printAccount(context, account, `is added. ${sayTrial(account)}`.trim());
+  } catch (error) {
+    await undo();
+    throw error;
+  }
+}
+
+/** Profiles that know their address, so that a key is all that an upstream of such a name needs. */
+const READY_PROFILES = ['anthropic', 'openai', 'gemini-api'];
+
+/** Writes such an upstream into the settings where they do not name it yet. @returns what takes it out again */
+async function ensureUpstream({ client }: Context, id: string): Promise<() => Promise<void>> {
+  const nothing = async (): Promise<void> => {};
+  if (!READY_PROFILES.includes(id)) return nothing;
+  const known = objectsOf(await client.call('GET', '/api/upstreams'), 'upstreams');
+  if (known.some((one) => textOf(one, 'id') === id)) return nothing;
+  const write = async (entry: JsonObject | null): Promise<void> => {
+    await client.call('PATCH', '/api/config/upstreams', { [id]: entry });
+  };
+  await write({ profile: id });
+  return () => write(null);
 }
 
 function sayTrial(account: JsonObject): string {
@@ -221,7 +243,7 @@ async function chooseUpstream({ client }: Context, named: string | undefined): P
   const ids = plain(upstreams.map((one) => textOf(one, 'id')).join(', '));
   if (only !== undefined) throw new Error(`Name the upstream with --upstream; there are: ${ids}`);
   throw new Error(
-    'No upstream is configured, and the built-in sandbox takes no real account. Add one under "upstreams" of the config file, or in the settings of the console.',
+    `No upstream is configured, and the built-in sandbox takes no real account. Name the one your key is of (--upstream ${READY_PROFILES.join(', ')}), or add another under "upstreams" of the config file or in the settings of the console.`,
   );
 }
 

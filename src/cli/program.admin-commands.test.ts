@@ -120,6 +120,34 @@ test.each<[JsonObject[], string | undefined]>([
   },
 );
 
+test.each([true, false])(
+  'a key of a public service adds its upstream too; when it is taken: %s',
+  async (isTaken) => {
+    const program = new Command('isthmus').exitOverride();
+    const sent: unknown[] = [];
+    addAdminCommands(program, {
+      terminal: createFakeTerminal({ answers: [SECRETS.key] }),
+      clock: impatientClock,
+      connect: async () => ({
+        async call(method, path, body) {
+          if (method === 'GET') return { upstreams: [SANDBOX] };
+          sent.push(path === '/api/accounts' ? body?.upstream : body);
+          if (path === '/api/accounts' && !isTaken) throw new Error('The key was refused.');
+          return { id: 'acc_1', label: 'work' };
+        },
+        close: async () => {},
+      }),
+    });
+    const work = program.parseAsync(['accounts', 'add', '--upstream', 'anthropic'], {
+      from: 'user',
+    });
+    const done = [{ anthropic: { profile: 'anthropic' } }, 'anthropic'];
+    if (isTaken) await work;
+    else await expect(work).rejects.toThrow('The key was refused.');
+    expect(sent).toEqual(isTaken ? done : [...done, { anthropic: null }]);
+  },
+);
+
 test('a key comes from a file, a proxy with its password too', async () => {
   const { printed } = await isthmus(
     `accounts add --json --key-file ${fileWith('k-1\n')} --proxy-file ${fileWith(SECRETS.proxy)}`,

@@ -47,6 +47,7 @@ const UNITS = { seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_0
 export const SECTION_TITLES = {
   auth: 'keys and who needs one',
   mapping: 'model names',
+  targets: 'models to try in steps',
   families: 'which models serve a family',
   pool: 'how accounts are chosen',
   quota: 'quota figures and protection',
@@ -373,7 +374,7 @@ const TARGET_NAME = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[
 
 const TARGETS_SCHEMA = {
   type: 'object',
-  section: 'mapping',
+  section: 'targets',
   isNamed: true,
   default: {},
   description:

@@ -52,10 +52,10 @@ function failed(failure: UpstreamFailure): GatewayError {
 }
 
 test.each<readonly [string, UpstreamFailure, string]>([
-  ['at its limit', { kind: 'rate-limited', status: 429 }, 'is at its limit'],
-  ['retired', { kind: 'model-not-found', status: 404 }, 'is offered by no account'],
-  ['dead', { kind: 'path' }, 'failed on every account'],
-  ['overloaded', { kind: 'overloaded', status: 529 }, 'failed on every account'],
+  ['at its limit', { kind: 'rate-limited', status: 429 }, 'limited'],
+  ['retired', { kind: 'model-not-found', status: 404 }, 'not-offered'],
+  ['dead', { kind: 'path' }, 'all-tried'],
+  ['overloaded', { kind: 'overloaded', status: 529 }, 'all-tried'],
 ])(
   'the next model is asked when the first is %s, and the record says why',
   async (_what, failure, reason) => {

@@ -1,6 +1,6 @@
 // The attempt loop: leases an account, tries, and follows the retry table until one attempt commits.
 
-import type { AttemptRecord } from '../canonical/call-record.ts';
+import type { AttemptRecord, FallbackReason } from '../canonical/call-record.ts';
 import { asGatewayError, changed, GatewayError, type UpstreamFailure } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
@@ -140,11 +140,11 @@ class AttemptRun {
   async #nextLease(): Promise<Lease> {
     if (this.#pause === 'jitter' && this.#hasOther()) await this.#sleep([100, 400]);
     this.#pause = 'none';
-    if (this.#tried === undefined && this.#isOutdone()) this.#fallBack(FAILS_MORE);
+    if (this.#tried === undefined && this.#isOutdone()) this.#fallBack('fails-more');
     let result = await this.#leaseInTurn();
     if (result.kind === 'none' && !this.#isLast) {
       this.#nothing = moreHopeful(this.#nothing, result);
-      this.#fallBack(WHY_LEFT[result.reason]);
+      this.#fallBack(result.reason);
       return this.#nextLease();
     }
     if (result.kind === 'none') result = await this.#leaseAgain(result);
@@ -165,16 +165,19 @@ class AttemptRun {
   }
 
   /** Goes on with the next route, whose accounts have refused nothing yet. */
-  #fallBack(reason: string): void {
+  #fallBack(reason: FallbackReason): void {
     const { context } = this.#request;
     const from = targetName(this.#choice.route);
     this.#endSuspicion('held');
     this.#place += 1;
     const { route } = this.#choice;
-    const { record } = context;
+    const { record, upstreamCall } = context;
     record.routedModel = route.target;
     record.fallbacks ??= [];
-    record.fallbacks.push({ from, to: targetName(route), reason, afterAttempts: this.#attempts });
+    record.fallbacks.push({
+      ...{ from, to: targetName(route), reason, upstreamCall },
+      afterAttempts: this.#attempts,
+    });
     this.#tried = undefined;
     this.#repeats = 0;
     this.#limits = 0;
@@ -435,17 +438,6 @@ class AttemptRun {
   }
 }
 
-const FAILS_MORE = 'fails more often than not';
-
-const WHY_LEFT: Readonly<Record<NothingLeft['reason'], string>> = {
-  'no-accounts': 'has no account',
-  'not-offered': 'is offered by no account',
-  limited: 'is at its limit',
-  overloaded: 'is overloaded',
-  unusable: 'has no usable account',
-  'all-tried': 'failed on every account',
-};
-
 const BY_HOPE: readonly NothingLeft['reason'][] = [
   ...(['all-tried', 'overloaded', 'limited', 'unusable', 'not-offered', 'no-accounts'] as const),
 ];
@@ -460,15 +452,15 @@ function moreHopeful(known: NothingLeft | undefined, next: NothingLeft): Nothing
 }
 
 /** Why another model may do what this one did not; undefined where the request itself is refused. */
-function whyFallBack(error: unknown, { kind }: UpstreamFailure): string | undefined {
+function whyFallBack(error: unknown, { kind }: UpstreamFailure): FallbackReason | undefined {
   if (error instanceof GatewayError && error.reason === 'context-length') {
-    return 'takes no prompt of this length';
+    return 'prompt-too-long';
   }
-  if (kind === 'model-not-found') return WHY_LEFT['not-offered'];
-  if (isLimit(kind)) return WHY_LEFT.limited;
-  if (kind === 'overloaded') return WHY_LEFT.overloaded;
-  if (isPathFault(kind)) return 'does not answer';
-  return isRefusal(kind) || isAccountTrouble(kind) ? WHY_LEFT.unusable : undefined;
+  if (kind === 'model-not-found') return 'not-offered';
+  if (isLimit(kind)) return 'limited';
+  if (kind === 'overloaded') return 'overloaded';
+  if (isPathFault(kind)) return 'no-answer';
+  return isRefusal(kind) || isAccountTrouble(kind) ? 'unusable' : undefined;
 }
 
 /** The upstream's own words, else ours with what lies behind them: `connect ECONNREFUSED …`. */

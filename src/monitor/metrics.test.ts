@@ -34,12 +34,30 @@ test('each bucket of a histogram holds those below it', () => {
   ]);
 });
 
+test('targets that were left are counted by the reason', () => {
+  const metrics = openMetrics();
+  const left = { from: 'a', to: 'b', afterAttempts: 1 };
+  const { row, details } = recordOf();
+  const fallbacks = [
+    { ...left, reason: 'limited' as const },
+    { ...left, reason: 'no-answer' as const },
+  ];
+  metrics.add({ row, details: { ...details, fallbacks } });
+  metrics.add({ row, details: { ...details, fallbacks: fallbacks.slice(0, 1) } });
+  expect(metrics.write().text.split('\n')).toEqual(
+    expect.arrayContaining([
+      'isthmus_fallbacks_total{reason="limited"} 2',
+      'isthmus_fallbacks_total{reason="no-answer"} 1',
+    ]),
+  );
+});
+
 test('models beyond two hundred are counted together', () => {
   const metrics = openMetrics();
   for (let model = 0; model < 250; model += 1) {
-    metrics.add(recordOf({ upstreamModel: `model-${model}` }).row);
+    metrics.add(recordOf({ upstreamModel: `model-${model}` }));
   }
-  metrics.add(recordOf({ upstreamModel: 'model-7' }).row);
+  metrics.add(recordOf({ upstreamModel: 'model-7' }));
   const lines = metrics.write().text.split('\n');
   const requests = lines.filter((line) => line.startsWith('isthmus_requests_total{'));
   expect(requests).toHaveLength(201);

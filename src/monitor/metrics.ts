@@ -1,6 +1,6 @@
 // The figures of the process for Prometheus; nothing in them names a person, a key or a prompt.
 
-import { type RequestRow, usageModel } from './record.ts';
+import { type RequestRecord, usageModel } from './record.ts';
 
 export interface MetricsSources {
   readonly inFlight: () => number;
@@ -25,6 +25,10 @@ export function createMetrics(sources: MetricsSources) {
   );
   const images = text.counter('isthmus_images_total', 'Images in answers.');
   const attempts = text.counter('isthmus_attempts_total', 'Attempts on accounts.');
+  const fallbacks = text.counter(
+    'isthmus_fallbacks_total',
+    'Targets of a mapping that were left for the next one, by the reason.',
+  );
   const duration = text.histogram(
     'isthmus_request_duration_seconds',
     'Time from the beginning of a request to its end.',
@@ -63,7 +67,7 @@ export function createMetrics(sources: MetricsSources) {
   /** Whoever counts often keeps its series, as looking them up writes their labels. */
   const known = new Map<string, ReturnType<typeof makeSeries>>();
   return {
-    add(row: RequestRow): void {
+    add({ row, details }: Pick<RequestRecord, 'row' | 'details'>): void {
       let model = usageModel(row);
       if (!models.has(model)) {
         if (models.size < MAX_MODELS) models.add(model);
@@ -80,6 +84,7 @@ export function createMetrics(sources: MetricsSources) {
       series.output.value += row.outputTokens ?? 0;
       series.cached.value += row.cachedTokens ?? 0;
       series.thought.value += row.thoughtTokens ?? 0;
+      for (const { reason } of details.fallbacks ?? []) fallbacks({ reason }).value += 1;
       if (row.images) images({ model }).value += row.images;
     },
     write: () => ({ text: text.write(), contentType: METRICS_TYPE }),

@@ -69,7 +69,7 @@ export function createMonitor(options: MonitorOptions) {
         const made = writeRecord(one, context, keepsBodies);
         const { row } = made;
         figures.add(row);
-        metrics.add(row);
+        metrics.add(made);
         options.onRecord?.(made, one);
         if (!enabled) continue;
         if (row.outcome === 'error') errors.add(row);

@@ -1,6 +1,6 @@
 // One model request as the monitor keeps it.
 
-import type { CallRecord } from '../canonical/call-record.ts';
+import { type CallRecord, FALLBACK_REASONS } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest, Wanting } from '../canonical/request.ts';
@@ -94,6 +94,14 @@ const ATTEMPT = named('RequestAttempt', {
   ms: optional(COUNT),
 });
 
+const FALLBACK = named('RequestFallback', {
+  from: { ...TEXT, description: 'The target that was left: a model, or `upstream/model`.' },
+  to: TEXT,
+  reason: { enum: FALLBACK_REASONS },
+  afterAttempts: { ...COUNT, description: 'How many attempts of its upstream call came before.' },
+  upstreamCall: optional({ ...COUNT, description: 'Which of `upstreamCalls`, from 1.' }),
+});
+
 /** What only the view of one request shows. */
 export const REQUEST_DETAILS_FIELDS = {
   route: TEXT,
@@ -107,6 +115,11 @@ export const REQUEST_DETAILS_FIELDS = {
   /** True when a token count is an estimate of the gateway. */
   isEstimate: optional({ type: 'boolean' }),
   attemptsList: { type: 'array', items: ATTEMPT },
+  fallbacks: optional({
+    type: 'array',
+    items: FALLBACK,
+    description: 'The targets that were left for the next one of the mapping, in order.',
+  }),
   upstreamCalls: optional({
     ...COUNT,
     description: 'How many calls it was, where it was several at once.',

@@ -11,7 +11,10 @@ const TOLD = { ...NO_USAGE, promptTokens: 9, cachedTokens: 4, answerTokens: 5, t
 const rowOf = (...usages: readonly (Usage | undefined)[]): RequestRow =>
   recordOf(usages.map((usage) => ({ usage, imageCount: 1 }))).row;
 
-function recordOf(answers: EndedRequest['facts']['answers']): RequestRecord {
+function recordOf(
+  answers: EndedRequest['facts']['answers'],
+  fallbacks?: EndedRequest['facts']['fallbacks'],
+): RequestRecord {
   const ended = {
     ...{ requestId: 'r', isIdGiven: false, protocol: 'chat', route: '/v1/chat/completions' },
     ...{ pathModel: '', method: 'POST', path: '/v1/chat/completions', body: undefined },
@@ -19,7 +22,7 @@ function recordOf(answers: EndedRequest['facts']['answers']): RequestRecord {
     ...{ clientAddress: '127.0.0.1', userAgent: undefined, session: undefined },
     ...{ credentials: [], receipt: [], totalMs: 1, firstEventMs: undefined },
     ...{ endedAt: 0, endedAtMonotonic: 0 },
-    facts: { attempts: [], timings: {}, answers },
+    facts: { attempts: [], timings: {}, answers, fallbacks },
   };
   const context = {
     redactorFor: createRedactors(() => []),
@@ -43,6 +46,12 @@ test('of several answers those that told theirs are counted', () => {
   expect(rowOf(TOLD, undefined, TOLD)).toMatchObject({
     ...{ inputTokens: 18, outputTokens: 14, cachedTokens: 8, thoughtTokens: 4, images: 3 },
   });
+});
+
+test('the targets that were left are told with the reason', () => {
+  const left = { from: 'ant/sonnet', to: 'flash', reason: 'limited', afterAttempts: 1 } as const;
+  expect(recordOf([], [left]).details.fallbacks).toEqual([left]);
+  expect(recordOf([]).details.fallbacks).toBeUndefined();
 });
 
 test('an answer that was held back says why, and how each of the answers ended', () => {

@@ -72,6 +72,11 @@ export function writeRecord(
       // Counted tokens, or the usage of an answer that ended before it was told.
       isEstimate: facts.isEstimate === true || answers?.isEstimate === true || undefined,
       attemptsList,
+      fallbacks: facts.fallbacks?.slice(0, MAX_LISTED).map(({ from, to, ...why }) => ({
+        ...why,
+        from: clean(from, redactor),
+        to: clean(to, redactor),
+      })),
       upstreamCalls: facts.upstreamCalls,
       passedOver: facts.passedOver,
       receiptEntries: receipt.length === 0 ? receipt : cleanReceipt(receipt, redactor),

@@ -137,8 +137,17 @@ export interface Explanation {
   readonly route?: Route | undefined;
   /** The id by which an enabled account serves it now; accounts may differ in it. */
   readonly servedAs?: string | undefined;
+  /** Of a name that goes to several models, each step with its models, and what serves each now. */
+  readonly chain?: readonly (readonly ExplainedModel[])[] | undefined;
   /** Why the name goes nowhere, or why it is not served now. */
   readonly error?: Sentence | undefined;
+}
+
+interface ExplainedModel {
+  /** As a mapping writes it. */
+  readonly name: string;
+  readonly weight: number;
+  readonly servedAs: string | undefined;
 }
 
 export type Router = ReturnType<typeof createRouter>;
@@ -211,9 +220,10 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
     const steps: RouteStep[] = [];
     try {
       const route = routeWith(name, { mapping: compiled, steps });
+      const chain = explainChain(route, offered());
       const servedAs = findServed(route, offered());
-      if (servedAs !== undefined) return { steps, route, servedAs };
-      return { steps, route, error: told`No enabled account offers "${route.target}" now.` };
+      if (servedAs !== undefined) return { steps, route, servedAs, chain };
+      return { steps, route, chain, error: told`No enabled account offers "${route.target}" now.` };
     } catch (error) {
       if (error instanceof GatewayError) return { steps, error: error.sentence };
       throw error;
@@ -241,13 +251,34 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
     /** Where a target of the mapping leads, which is not mapped again. */
     explainTarget: (target: string): Explanation => explainWith(target, undefined),
     /** The listed name that a misspelt one was meant to be. */
-    meant: (name: string): string | undefined => nearestName(name, list()),
+    meant: (name: string): string | undefined => {
+      if (name.startsWith('@')) {
+        return nearestName(
+          name,
+          Object.keys(targets?.() ?? {}).map((one) => `@${one}`),
+        );
+      }
+      const within = splitUpstream(name, offered());
+      if (within === undefined) return nearestName(name, list());
+      const found = nearestName(within.name, list());
+      return found === undefined ? undefined : `${within.upstreamId}/${found}`;
+    },
     /**
      * The names a client may list, sorted: offers, catalogue, exact mapping keys and exact aliases that an
      * enabled account serves now.
      */
     list,
   };
+}
+
+function explainChain({ chain }: ModelRoute, offered: OfferedNames): Explanation['chain'] {
+  return chain?.map((step) =>
+    step.map(({ model, weight }) => ({
+      name: targetName(model),
+      weight,
+      servedAs: offered.servedAs(model.target, model.upstreamId),
+    })),
+  );
 }
 
 /** The id of the first model of the route that is served now. */
@@ -315,12 +346,20 @@ function findNamed(search: Search, asked: string): ModelRoute | undefined {
   return found;
 }
 
-/** `upstream/model`: what that upstream is asked for, whether its name is known to others or not. */
-function findWithin(search: Search, asked: string): ModelRoute | undefined {
+/** Undefined for a name that does not begin with an upstream there is. */
+function splitUpstream(asked: string, { hasUpstream }: Pick<OfferedNames, 'hasUpstream'>) {
   const slash = asked.indexOf('/');
   const [upstreamId, name] = [asked.slice(0, slash), asked.slice(slash + 1)];
-  if (slash <= 0 || name === '' || search.offered.hasUpstream?.(upstreamId) !== true)
-    return undefined;
+  return slash > 0 && name !== '' && hasUpstream?.(upstreamId) === true
+    ? { upstreamId, name }
+    : undefined;
+}
+
+/** `upstream/model`: what that upstream is asked for, whether its name is known to others or not. */
+function findWithin(search: Search, asked: string): ModelRoute | undefined {
+  const within = splitUpstream(asked, search.offered);
+  if (within === undefined) return undefined;
+  const { upstreamId, name } = within;
   search.steps.push({ kind: 'upstream', name: upstreamId, target: name });
   const inner = { ...search, mapping: undefined, isWithin: true };
   const found = findNamed(inner, name) ?? passOn(inner, name);

@@ -321,7 +321,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
 
   test('all of the external provider is shown, kept and shown again', async () => {
     const page = await console.open('/routing?tab=provider');
-    await page.getByText('Not active yet').waitFor();
+    await page.getByText('Not in use.').waitFor();
     const texts = [
       ['Base URL', 'https://provider.example/api'],
       ['API key', 'a-key-of-the-provider'],
@@ -329,10 +329,11 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
       ['Sonnet', 'model-s'],
       ['Haiku', 'model-h'],
       ['Exact mapping', 'client-name = provider-name'],
+      ['URL of its MCP service for web search', 'https://provider.example/mcp/search'],
+      ['URL of its MCP service that reads web pages', 'https://provider.example/mcp/reader'],
+      ['Model that looks at pictures', 'model-v'],
     ] as const;
-    const switches = ['Offer MCP endpoints', 'Web search', 'Web reader', 'Vision'];
-    const use = page.getByRole('switch', { name: 'Use the provider', exact: true });
-    expect(await use.isDisabled()).toBe(true);
+    const switches = ['Offer MCP endpoints to clients', 'Web search', 'Web reader', 'Vision'];
     for (const [name, text] of texts) await page.getByLabel(name, { exact: true }).fill(text);
     for (const name of switches) {
       await page.getByRole('switch', { name, exact: true }).click({ force: true });
@@ -357,6 +358,9 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
         web_search_enabled: true,
         web_reader_enabled: true,
         vision_enabled: true,
+        web_search_url: 'https://provider.example/mcp/search',
+        web_reader_url: 'https://provider.example/mcp/reader',
+        vision_model: 'model-v',
       },
     });
     await page.reload();
@@ -394,6 +398,8 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     const page = await console.open('/settings?section=upstreams');
     await page.getByRole('button', { name: 'Add upstream' }).click();
     const form = page.getByRole('dialog');
+    await form.getByRole('combobox', { name: 'Profile' }).click();
+    await page.getByRole('option', { name: 'generateContent-compatible' }).click();
     await form.getByLabel('ID', { exact: true }).fill('new-one');
     await form.getByLabel('Base URL').fill('models.example');
     await form.getByLabel('Client ID').fill('me');
@@ -425,7 +431,7 @@ describe.skipIf(isWithoutBrowser)('the settings in the console', () => {
     const drawer = page.getByRole('dialog');
     await drawer.getByLabel('ID', { exact: true }).fill('work');
     await drawer.getByRole('combobox', { name: 'Profile' }).click();
-    await page.getByRole('option', { name: 'generic' }).click();
+    await page.getByRole('option', { name: 'generateContent-compatible' }).click();
     await drawer.getByLabel('Base URL').fill('http://127.0.0.1:9/models');
     await drawer.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Upstream work saved').waitFor();

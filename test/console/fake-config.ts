@@ -19,6 +19,7 @@ const MAPPINGS: Readonly<Record<Scene, Readonly<Record<string, string>>>> = {
     'gpt-4o': 'alpha-3-pro-high',
     'gpt-4*': 'alpha-3-pro-low',
     'gpt-*-mini*': 'alpha-3-flash',
+    'claude-sonnet-*': '@main',
     'house-model': 'beta-sonnet-4-6-thinking',
     'claude-*opus*': 'beta-opus-4-6-thinking',
     [HOSTILE[0]]: 'alpha-3-flash',
@@ -53,6 +54,12 @@ export function createConfigRoutes(scene: Scene): readonly FakeRoute[] {
       },
       'gemini-api': { profile: 'gemini-api' },
     });
+    put('targets', {
+      main: {
+        steps: [['anthropic/claude-sonnet-5'], [{ to: 'gemini-3-pro', weight: 3 }, 'gpt-oss-120b']],
+      },
+      'a-long-name-of-a-chain-that-goes-on': { steps: [['gpt-oss-120b']] },
+    });
     put('auth', { api_key: { isSet: true }, auth_mode: 'auto' });
     put('network', { cors_origins: ['https://app.example'], max_body_size: 209_715_200 });
     put('ip_filter', { enabled: true });
@@ -68,7 +75,14 @@ export function createConfigRoutes(scene: Scene): readonly FakeRoute[] {
       ),
     );
   let compiled: { readonly of: string; readonly map: Readonly<Record<string, string>> } | undefined;
+  const targets = () =>
+    // The one narrowing of this file: the fixtures above and the console write them so.
+    read('targets').values as Record<
+      string,
+      { steps: (string | { to: string; weight: number })[][] }
+    >;
   const router = createRouter({
+    targets,
     mapping() {
       const current = mapping();
       const of = JSON.stringify(current);
@@ -116,13 +130,16 @@ export function createConfigRoutes(scene: Scene): readonly FakeRoute[] {
       path: '/api/route',
       run({ query }) {
         const asked = query.get('model') ?? '';
-        const explanation = router.explain(asked);
-        const { steps, route, servedAs } = explanation;
+        const explanation = asked.startsWith('@')
+          ? router.explainTarget(asked)
+          : router.explain(asked);
+        const { steps, route, servedAs, chain } = explanation;
         return json({
           asked,
           target: route?.target ?? null,
           servedAs: servedAs ?? null,
           steps: steps.map((step) => ({ ...step, text: sayRouteStep(step) })),
+          ...(chain === undefined ? {} : { chain }),
           error: sayUnserved(asked, explanation, router) ?? null,
           thinking: route?.thinking ?? null,
           effort: route?.effort ?? null,

@@ -129,6 +129,14 @@ function matchesStatus({ status, outcome }: RequestRow, wanted: string): boolean
 
 const DETAIL = {
   route: 'mapping "gpt-4*" → alpha-3-pro-high',
+  fallbacks: [
+    {
+      from: 'anthropic/claude-sonnet-5',
+      to: 'gemini-3-pro',
+      reason: 'limited',
+      afterAttempts: 0,
+    },
+  ],
   attemptsList: [
     {
       account: 'jun.watanabe@example.org',

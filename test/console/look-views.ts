@@ -47,6 +47,7 @@ export const VIEWS: readonly View[] = [
   { name: 'account-import', path: '/accounts?add=import', scene: 'rich' },
   { name: 'accounts-chinese', path: '/accounts', scene: 'rich', language: 'zh' },
   { name: 'routing', path: '/routing?name=gpt-4o-mini', scene: 'rich' },
+  { name: 'routing-chain', path: '/routing?name=claude-sonnet-5', scene: 'rich' },
   { name: 'routing-empty', path: '/routing', scene: 'empty' },
   { name: 'routing-catalogue', path: '/routing?tab=catalogue', scene: 'rich' },
   { name: 'routing-provider', path: '/routing?tab=provider', scene: 'rich' },

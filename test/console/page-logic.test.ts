@@ -91,17 +91,36 @@ test('attempts of several calls stand below their call, in the order of the call
     { ...attempt, upstreamCall: 1, outcome: 'ok' },
     { ...attempt, upstreamCall: 2, outcome: 'ok' },
   ];
-  const shown = groupAttempts({ attemptsList, upstreamCalls: 3 }).map(({ call, attempts }) => [
+  const shown = groupAttempts({ attemptsList, upstreamCalls: 3 }).map(({ call, steps }) => [
     call,
-    attempts.map(({ outcome }) => outcome),
+    steps.map((step) => (step.kind === 'attempt' ? step.attempt.outcome : step.kind)),
   ]);
   expect(shown).toEqual([
     [1, ['ok']],
     [2, ['path', 'ok']],
   ]);
   const single = [{ ...attempt, outcome: 'ok' }];
-  expect(groupAttempts({ attemptsList: single })).toEqual([{ call: undefined, attempts: single }]);
+  expect(groupAttempts({ attemptsList: single })).toMatchObject([
+    { call: undefined, steps: [{ attempt: single[0], number: 1 }] },
+  ]);
   expect(groupAttempts({ attemptsList: [] })).toEqual([]);
+});
+
+test('a target that was left stands behind the attempts that were made on it', () => {
+  const attempt = { account: 'ann', considered: [], model: 'm' };
+  const attemptsList = [
+    { ...attempt, outcome: 'overloaded' },
+    { ...attempt, outcome: 'ok' },
+  ];
+  const left = { to: 'c', reason: 'overloaded' } as const;
+  const fallbacks = [
+    { ...left, from: 'a', afterAttempts: 0 },
+    { ...left, from: 'b', afterAttempts: 1 },
+  ];
+  const [group] = groupAttempts({ attemptsList, fallbacks });
+  expect(
+    group?.steps.map((step) => (step.kind === 'attempt' ? step.number : step.fallback.from)),
+  ).toEqual(['a', 1, 'b', 2]);
 });
 
 test('accounts of which much the same was found are one line, and those apart keep theirs', () => {

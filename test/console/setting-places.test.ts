@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { en } from '../../console/src/i18n/en.ts';
 import { readProvider, writePatch } from '../../console/src/pages/routing/provider-values.ts';
+import { PROFILES } from '../../console/src/pages/settings/upstream-profiles.ts';
 import {
   readUpstream,
   type UpstreamValues,
@@ -45,6 +46,9 @@ function providerKeys(): readonly string[] {
         web_search_enabled: true,
         web_reader_enabled: true,
         vision_enabled: true,
+        web_search_url: 'https://m.example/search',
+        web_reader_url: 'https://m.example/reader',
+        vision_model: 'm',
       },
     },
   );
@@ -57,12 +61,19 @@ function upstreamKeys(): readonly string[] {
     ...readUpstream('work', { profile: 'generic' }),
     ...{ base_url: 'https://u.example', vocabulary: 'real', auth: 'query', location: 'l' },
     ...{ quota_path: '/q', limits: 'm = 1 / 2', client_id: 'i', client_secret: 's' },
+    ...{ key_header: 'k', headers: 'h = v', query: 'q = v', chat_path: '/c', models_path: '/m' },
+    ...{ embeddings_path: '/e', extra_body: '{"seed": 1}', quirks: 'groq' },
+    ...{ max_concurrency: '4', max_concurrency_per_account: '2' },
     ...{ authorization_url: 'a', token_url: 't', revocation_url: 'r', userinfo_url: 'u' },
     ...{ issuer: 'i', redirect_url: 'r', scopes: ['s'], extra_parameters: 'a = b' },
   };
-  return flatten(writeUpstream(values, undefined), ['limits', 'oauth.extra_parameters']).map(
-    (key) => `upstreams.<name>.${key}`,
+  const tables = ['limits', 'oauth.extra_parameters', 'headers', 'query', 'extra_body'];
+  const written = PROFILES.flatMap((profile) =>
+    flatten(writeUpstream({ ...values, profile }, undefined), tables),
   );
+  return [...new Set(written)]
+    .filter((key) => key !== 'paths')
+    .map((key) => `upstreams.<name>.${key}`);
 }
 
 function flatten(value: object, whole: readonly string[], before = ''): string[] {
@@ -77,6 +88,7 @@ test('every key of the config file can be changed on a page', () => {
   const reachable = new Set([
     ...fields.map(({ section, path }) => filePath(section, path).join('.')),
     'proxy.custom_mapping',
+    'proxy.targets',
     ...providerKeys(),
     ...upstreamKeys(),
     // The same as `proxy.auth_mode`: the section `auth` reads both and writes that one.

@@ -86,6 +86,14 @@ const ACTS: Readonly<Record<string, Act>> = {
     before: 404,
     after: 200,
   },
+  'proxy.targets': {
+    section: 'targets',
+    given: { mapping: { 'chain-*': '@main' } },
+    patch: { main: { steps: [['alpha-3-flash']] } },
+    see: async () => (await ask({ model: 'chain-model' })).status,
+    before: 404,
+    after: 200,
+  },
   'proxy.max_body_size': {
     section: 'network',
     patch: { max_body_size: 16_384 },

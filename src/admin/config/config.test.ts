@@ -56,6 +56,7 @@ test('sections show what the file says, and of secrets only that they are set', 
   expect(body.sections).toMatchObject([
     { section: 'auth', values: { api_key: { isSet: true }, auth_mode: 'strict' } },
     { section: 'mapping', values: { 'gpt-4': 'alpha-3-flash' } },
+    { section: 'targets', values: {} },
     { section: 'families', values: {} },
     { section: 'pool', values: {} },
     { section: 'quota', values: {} },
@@ -268,6 +269,23 @@ test('B10: an entry that goes to a model nobody offers is saved with a warning a
   const good = await patch('mapping', { 'my-*': 'alpha-3-flash', other: 'gpt-4o' });
   expect(good.body).not.toHaveProperty('warnings');
   expect((await patch('mapping', { 'my-*': null })).body).not.toHaveProperty('warnings');
+});
+
+test('targets are saved with a warning for each model that nobody offers', async () => {
+  const main = { steps: [['alpha-3-flash'], [{ to: 'alpha-3-flsh', weight: 3 }]] };
+  const { status, body } = await patch('targets', { main });
+  expect(status).toBe(200);
+  expect(body.values).toEqual({ main });
+  expect(body.warnings).toEqual([
+    '"@main" goes to "alpha-3-flsh", which no account offers and no rule knows: requests for it will fail. Did you mean "alpha-3-flash"?',
+  ]);
+  expect((await patch('mapping', { 'my-*': '@main' })).body).not.toHaveProperty('warnings');
+  const misspelt = await patch('mapping', { other: '@mian' });
+  expect(misspelt.body.warnings).toMatchObject([expect.stringContaining('Did you mean "@main"?')]);
+  const removed = await patch('targets', { main: null });
+  expect(removed.body.warnings).toMatchObject([expect.stringContaining('"my-*" goes to "@main"')]);
+  expect((await patch('targets', { 'no name': main })).status).toBe(400);
+  expect((await patch('targets', { '': { steps: [] } })).status).toBe(400);
 });
 
 test('an entry of the mapping is no longer than a model name may be', async () => {

@@ -12,7 +12,7 @@ import { mergePatch } from '../../config/file.ts';
 import type { VariableOrigin } from '../../config/origins.ts';
 import { ConfigError, UnusableFileError, UnwritableFileError } from '../../config/values.ts';
 import { createMutex } from '../../lib/concurrency.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { listed, type Sentence, told } from '../../lib/localized-message.ts';
 import { named, object } from '../../lib/object-schema.ts';
 import { isOutOfRoom } from '../../lib/private-file.ts';
@@ -199,14 +199,32 @@ function checkRevision(
 async function warningsOf(
   section: ConfigSection,
   patch: JsonObject,
-  { models, router }: AdminOptions,
+  { models, router, config }: AdminOptions,
 ): Promise<readonly Sentence[]> {
-  if (section.name !== 'mapping') return [];
+  if (section.name !== 'mapping' && section.name !== 'targets') return [];
   // Without the accounts' own lists a name may seem unknown.
   await models.list();
-  return Object.entries(textsOf(patch)).flatMap(
-    ([key, target]) => warnOfTarget(key, target, router) ?? [],
-  );
+  const named =
+    section.name === 'mapping'
+      ? Object.entries(textsOf(patch))
+      : namedByTargets(patch, config.raw());
+  return named.flatMap(([key, target]) => warnOfTarget(key, target, router) ?? []);
+}
+
+/** What changed targets name, and the entries of the mapping that name a target which was taken out. */
+function namedByTargets(patch: JsonObject, raw: JsonObject): [key: string, target: string][] {
+  return Object.keys(patch).flatMap((name) => {
+    const steps = valueAt(raw, ['proxy', 'targets', name, 'steps']);
+    if (Array.isArray(steps)) {
+      return steps.flat().map((entry): [string, string] => {
+        const to = isJsonObject(entry) ? entry.to : entry;
+        return [`@${name}`, String(to)];
+      });
+    }
+    const mapping = valueAt(raw, ['proxy', 'custom_mapping']);
+    const entries = Object.entries(textsOf(isJsonObject(mapping) ? mapping : {}));
+    return entries.filter(([, target]) => target === `@${name}`);
+  });
 }
 
 /** @throws GatewayError naming the path of the file that is at fault; nothing is changed then. */

@@ -26,6 +26,7 @@ const MAX_SHOWN = 40;
  */
 export function refuseChange({ name }: ConfigSection, patch: JsonObject, result: JsonObject): void {
   if (name === 'mapping') refuseEntries(patch);
+  if (name === 'targets') refuseTargetNames(patch);
   if (name === 'extprov') refuseKeyless(patch, result);
   if (name !== 'auth' || typeof patch.admin_password !== 'string') return;
   if ([...patch.admin_password].length >= MIN_PASSWORD_LENGTH) return;
@@ -66,6 +67,13 @@ function refuseEntries(patch: JsonObject): void {
       refuse('proxy.custom_mapping', told`"${name}" must go to the name of one model, without "*"`);
     }
   }
+}
+
+/** `@name` of a mapping must be able to say it. */
+function refuseTargetNames(patch: JsonObject): void {
+  const bad = Object.keys(patch).find((name) => !/^[\w.-]{1,64}$/.test(name));
+  if (bad === undefined || patch[bad] === null) return;
+  refuse('proxy.targets', told`a name has up to 64 letters, digits, dots, dashes and underscores`);
 }
 
 /** What else is changed of a provider that lacks its key or address is nobody's fault of now. */

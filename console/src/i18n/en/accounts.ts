@@ -111,12 +111,12 @@ export const accounts = {
   origins: {
     stored: 'Stored here',
     environment: 'From the environment',
-    settings: 'From the settings',
+    settings: 'External provider',
     sandbox: 'Sandbox',
   },
   originHints: {
     environment: 'From the environment: edit it there.',
-    settings: 'From the settings: edit the external provider there.',
+    settings: 'The external provider: edit it under Routing → External provider.',
     sandbox: 'Built in: it cannot be edited.',
   },
   causes: {

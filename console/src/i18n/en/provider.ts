@@ -3,10 +3,13 @@
 export const provider = {
   title: 'External provider',
   hint: 'A provider that supports the Messages protocol natively. Requests can be sent to it instead of to the accounts.',
-  inactive: 'Not active yet',
-  inactiveHint:
-    'This version stores these settings but sends no requests to the provider. They take effect in a later version.',
+  inactive:
+    'Not in use. It takes part once it is on, has a base URL and a key, and a mode other than “Never”.',
+  state: 'State of the provider',
+  requests: 'Its requests',
   enabled: 'Use the provider',
+  enabledHint: 'For requests of the Messages protocol only.',
+  modeOffHint: 'With this mode no request goes to it.',
   baseUrl: 'Base URL',
   apiKey: 'API key',
   apiKeySet: 'One is set. Leave empty to keep it.',
@@ -26,10 +29,13 @@ export const provider = {
   exactHint: 'One per line: client model = provider model',
   exactBad: 'Line {{line}} must have the form “client model = provider model”.',
   mcp: 'MCP services',
-  mcpEnabled: 'Offer MCP endpoints',
+  mcpEnabled: 'Offer MCP endpoints to clients',
   webSearch: 'Web search',
   webReader: 'Web reader',
   vision: 'Vision',
+  webSearchUrl: 'URL of its MCP service for web search',
+  webReaderUrl: 'URL of its MCP service that reads web pages',
+  visionModel: 'Model that looks at pictures',
   saved: 'Provider settings saved',
   urlBad: 'Enter a URL that starts with http:// or https://.',
 } as const;

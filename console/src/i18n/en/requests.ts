@@ -115,6 +115,7 @@ export const requests = {
   noAttempt: 'No account was tried',
   noAttemptHint: 'The request ended before an account was selected. See Summary for the reason.',
   considered: 'Why this account',
+  leftTarget: 'Left {{from}} for {{to}}, because it {{why}}',
   passedOver: 'Why no account was available',
   accountsMore_one: '{{count}} account',
   accountsMore_other: '{{count}} accounts',

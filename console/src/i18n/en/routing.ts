@@ -30,7 +30,10 @@ export const routing = {
   },
   mapping: 'Mapping',
   mappingHint:
-    'A name, or a pattern in which * matches any text. Exact names take precedence over patterns, longer patterns over shorter ones.',
+    'A name, or a pattern in which * matches any text. Exact names take precedence over patterns, longer patterns over shorter ones. It maps to a model, to upstream/model, or to @name of a fallback chain below.',
+  chain: 'Models in the order they are tried',
+  weight: 'weight {{weight}}',
+  notServed: 'not available now',
   target: 'Model',
   addEntry: 'Add entry',
   addName: 'New name or pattern',

@@ -106,12 +106,12 @@ export const accounts: Translated<typeof english> = {
   origins: {
     stored: '保存在本机',
     environment: '来自环境变量',
-    settings: '来自设置',
+    settings: '外部提供方',
     sandbox: '沙盒',
   },
   originHints: {
     environment: '来自环境变量：请在那里编辑。',
-    settings: '来自设置：请在那里编辑外部提供方。',
+    settings: '外部提供方：请在“路由 → 外部提供方”中编辑。',
     sandbox: '内置账号：不能编辑。',
   },
   causes: {

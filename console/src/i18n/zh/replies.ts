@@ -12,6 +12,8 @@ export const replies: SentenceTexts = {
   '"{}" must be a string.': '“{1}”必须是字符串。',
   '"{}" must be a whole number.': '“{1}”必须是整数。',
   '"{}" must be an object.': '“{1}”必须是对象。',
+  'a name has up to 64 letters, digits, dots, dashes and underscores':
+    '名称最多 64 个字母、数字、点、短横线和下划线',
   '"{}" must go to the name of one model, without "*"': '“{1}”必须指向一个模型的名称，不能含有“*”',
   '1 to {} key files are imported at once.': '一次可导入 1 到 {1} 个密钥文件。',
   'Accounts are not stored in this process.': '此进程不保存账号。',

@@ -101,6 +101,7 @@ export const requests: Translated<typeof english> = {
   noAttempt: '没有尝试任何账号',
   noAttemptHint: '请求在选定账号之前就已结束，原因见“概要”。',
   considered: '为何选择此账号',
+  leftTarget: '离开 {{from}}，改用 {{to}}：{{why}}',
   passedOver: '为何没有可用账号',
   accountsMore_other: '{{count}} 个账号',
   accountsOthers_other: '及另外 {{count}} 个',

@@ -12,12 +12,14 @@ import { requests } from './requests.ts';
 import { routing } from './routing.ts';
 import { security } from './security.ts';
 import { settings } from './settings.ts';
+import { targets } from './targets.ts';
 import { textView } from './text-view.ts';
 import { usage } from './usage.ts';
 
 export const rest = {
   addAccount,
   routing,
+  targets,
   provider,
   keys,
   requests,

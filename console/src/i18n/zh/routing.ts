@@ -31,7 +31,11 @@ export const routing: Translated<typeof english> = {
     'passed-on': '{{target}} 原样发送：有账号未列出其模型',
   },
   mapping: '映射',
-  mappingHint: '名称或模式，* 代表任意内容。精确名称优先于模式，较长的模式优先于较短的。',
+  mappingHint:
+    '名称或模式，* 代表任意内容。精确名称优先于模式，较长的模式优先于较短的。可映射到模型、upstream/model，或下面回退链的 @name。',
+  chain: '依次尝试的模型',
+  weight: '权重 {{weight}}',
+  notServed: '目前不可用',
   target: '模型',
   addEntry: '添加条目',
   addName: '新名称或模式',

@@ -6,10 +6,10 @@ import { useChangeSection } from '../../api/queries/config.ts';
 import type { AddFormProps, Upstream } from './upstream-select.tsx';
 
 /** They know their address, and a key is all they want. */
-const READY_PROFILES = ['gemini-api'] as const;
+const READY_PROFILES = ['anthropic', 'openai', 'gemini-api'] as const;
 
 export interface ReadyUpstreams {
-  /** Those there are, before those that are there as soon as an account comes to them. */
+  /** Those there are, before those that are there as soon as an account comes to them; sandboxes last. */
   readonly offered: readonly Upstream[];
   readonly isChanging: boolean;
   readonly error: Error | null;
@@ -31,7 +31,9 @@ export function useReadyUpstreams({
   const fresh = isLoading ? [] : listReady(upstreams);
   const isNew = (id: string): boolean => fresh.some((upstream) => upstream.id === id);
   return {
-    offered: [...upstreams, ...fresh],
+    offered: [...upstreams, ...fresh].sort(
+      (one, other) => Number(one.profile === 'sandbox') - Number(other.profile === 'sandbox'),
+    ),
     isChanging: change.isPending,
     error: change.error,
     isNew,

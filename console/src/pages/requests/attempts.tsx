@@ -1,11 +1,12 @@
 // Every try of a request: which account, why that one, and what became of it.
 
-import { IconRouteOff } from '@tabler/icons-react';
+import { IconCornerDownRight, IconRouteOff } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type {
   ConsideredAccount,
   RequestAttempt,
   RequestDetail,
+  RequestFallback,
 } from '../../../../src/admin/contract.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
@@ -46,7 +47,7 @@ interface CallAttemptsProps {
   readonly calls: number | undefined;
 }
 
-function CallAttempts({ group: { call, attempts }, calls = 1 }: CallAttemptsProps) {
+function CallAttempts({ group: { call, steps }, calls = 1 }: CallAttemptsProps) {
   const { t } = useTranslation();
   const Title = call === undefined ? 'h3' : 'h4';
   return (
@@ -55,10 +56,13 @@ function CallAttempts({ group: { call, attempts }, calls = 1 }: CallAttemptsProp
         <h3 className="attempts-call">{t('requests.upstreamCall', { number: call, calls })}</h3>
       )}
       <ol className="attempts">
-        {attempts.map((attempt, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: tries have no name but their number
-          <Attempt key={index} attempt={attempt} number={index + 1} Title={Title} />
-        ))}
+        {steps.map((step) =>
+          step.kind === 'attempt' ? (
+            <Attempt key={step.number} {...step} Title={Title} />
+          ) : (
+            <Fallback key={`${step.fallback.from} ${step.fallback.to}`} {...step} />
+          ),
+        )}
       </ol>
     </section>
   );
@@ -97,6 +101,18 @@ function Attempt({ attempt, number, Title }: AttemptProps) {
           <Considered entries={considered} />
         </>
       )}
+    </li>
+  );
+}
+
+function Fallback({ fallback }: { readonly fallback: RequestFallback }) {
+  const { t } = useTranslation();
+  const { from, to, reason } = fallback;
+  const why = t(`attempts.fallbacks.${reason}`);
+  return (
+    <li className="attempt-fallback wrap-anywhere">
+      <IconCornerDownRight size={16} aria-hidden="true" />
+      <span>{t('requests.leftTarget', { from, to, why })}</span>
     </li>
   );
 }

@@ -1,20 +1,55 @@
-// The attempts of a request by the upstream calls they are of, each numbered within its call.
+// The attempts of a request by the upstream calls they are of, each numbered within its call, and where a target
+// was left for the next one.
 
-import type { RequestAttempt, RequestDetail } from '../../../../src/admin/contract.ts';
+import type {
+  RequestAttempt,
+  RequestDetail,
+  RequestFallback,
+} from '../../../../src/admin/contract.ts';
 
 export interface AttemptsOfCall {
   /** From 1; undefined where the request was one call. */
   readonly call: number | undefined;
-  readonly attempts: readonly RequestAttempt[];
+  readonly steps: readonly AttemptStep[];
 }
 
-type Attempted = Pick<RequestDetail, 'attemptsList' | 'upstreamCalls'>;
+export type AttemptStep =
+  | { readonly kind: 'attempt'; readonly attempt: RequestAttempt; readonly number: number }
+  | { readonly kind: 'fallback'; readonly fallback: RequestFallback };
 
-export function groupAttempts({ attemptsList, upstreamCalls = 1 }: Attempted): AttemptsOfCall[] {
-  if (attemptsList.length === 0) return [];
-  if (upstreamCalls < 2) return [{ call: undefined, attempts: attemptsList }];
-  const byCall = Map.groupBy(attemptsList, ({ upstreamCall = 1 }) => upstreamCall);
-  return [...byCall]
-    .map(([call, attempts]) => ({ call, attempts }))
-    .sort((one, other) => one.call - other.call);
+type Attempted = Pick<RequestDetail, 'attemptsList' | 'fallbacks' | 'upstreamCalls'>;
+
+export function groupAttempts(detail: Attempted): AttemptsOfCall[] {
+  const { attemptsList, fallbacks = [], upstreamCalls = 1 } = detail;
+  const isOne = upstreamCalls < 2;
+  const callOf = ({ upstreamCall = 1 }: { readonly upstreamCall?: number }) =>
+    isOne ? 1 : upstreamCall;
+  const calls = new Set([...attemptsList, ...fallbacks].map(callOf));
+  return [...calls]
+    .sort((one, other) => one - other)
+    .map((call) => ({
+      call: isOne ? undefined : call,
+      steps: orderSteps(
+        attemptsList.filter((attempt) => callOf(attempt) === call),
+        fallbacks.filter((fallback) => callOf(fallback) === call),
+      ),
+    }));
+}
+
+/** A target is left behind the attempts that were made until then. */
+function orderSteps(
+  attempts: readonly RequestAttempt[],
+  fallbacks: readonly RequestFallback[],
+): readonly AttemptStep[] {
+  const leftAfter = (count: number): readonly AttemptStep[] =>
+    fallbacks
+      .filter(({ afterAttempts }) => Math.min(afterAttempts, attempts.length) === count)
+      .map((fallback) => ({ kind: 'fallback', fallback }));
+  return [
+    ...leftAfter(0),
+    ...attempts.flatMap((attempt, index): readonly AttemptStep[] => [
+      { kind: 'attempt', attempt, number: index + 1 },
+      ...leftAfter(index + 1),
+    ]),
+  ];
 }

@@ -93,6 +93,7 @@ function NewEntry({ mapping }: { readonly mapping: Mapping }) {
       />
       <IconArrowRight className="entry-arrow" size={16} aria-hidden="true" />
       <ModelInput
+        takesTargets
         label={t('routing.addTarget')}
         placeholder={t('routing.addTarget')}
         value={target}
@@ -160,6 +161,7 @@ function EntryRow({ entry: [name, target], mapping, isDeciding, onTry }: EntryRo
       </button>
       <IconArrowRight className="entry-arrow" size={16} aria-hidden="true" />
       <ModelInput
+        takesTargets
         label={t('routing.editTarget', { name })}
         value={draft ?? target}
         error={problem}

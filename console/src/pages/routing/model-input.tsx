@@ -3,6 +3,8 @@
 import { Autocomplete } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { KeyboardEvent } from 'react';
+import { upstreamsQuery } from '../../api/queries/accounts.ts';
+import { sectionQuery } from '../../api/queries/config.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
 
 export interface ModelInputProps {
@@ -10,6 +12,8 @@ export interface ModelInputProps {
   readonly placeholder?: string;
   readonly value: string;
   readonly error?: string | undefined;
+  /** Whether it may be a target of several models, as `@name`. */
+  readonly takesTargets?: boolean;
   readonly onChange: (value: string) => void;
   /** Enter, a choice from the list, or leaving the field. */
   readonly onCommit?: (value: string) => void;
@@ -19,10 +23,12 @@ export interface ModelInputProps {
 const SHOWN = 40;
 
 export function ModelInput(props: ModelInputProps) {
-  const { label, placeholder = '', value, error, onChange, onCommit, onCancel } = props;
+  const { label, placeholder = '', value, error, takesTargets = false } = props;
+  const { onChange, onCommit, onCancel } = props;
   const { data } = useQuery(modelsQuery);
   // Names that stand for themselves: to map a name to an alias is possible, not advised.
-  const names = (data?.models ?? []).filter(({ id, target }) => target === id).map(({ id }) => id);
+  const models = (data?.models ?? []).filter(({ id, target }) => target === id).map(({ id }) => id);
+  const names = useSuggestions(models, { value, takesTargets });
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && onCommit !== undefined) onCommit(value);
     if (event.key === 'Escape') onCancel?.();
@@ -45,4 +51,17 @@ export function ModelInput(props: ModelInputProps) {
       onKeyDown={onKey}
     />
   );
+}
+
+/** Models by themselves; of one upstream where its id stands in front; targets where they are taken. */
+function useSuggestions(
+  models: readonly string[],
+  { value, takesTargets }: { readonly value: string; readonly takesTargets: boolean },
+): string[] {
+  const { data: known } = useQuery({ ...upstreamsQuery, enabled: value.includes('/') });
+  const { data: targets } = useQuery({ ...sectionQuery('targets'), enabled: takesTargets });
+  const upstream = known?.upstreams.find(({ id }) => value.startsWith(`${id}/`));
+  if (upstream !== undefined) return models.map((model) => `${upstream.id}/${model}`);
+  const names = takesTargets ? Object.keys(targets?.values ?? {}).map((name) => `@${name}`) : [];
+  return [...names, ...models];
 }

@@ -9,6 +9,7 @@ import { Catalogue } from './catalogue.tsx';
 import { MappingPanel } from './mapping-panel.tsx';
 import { PresetsPanel } from './presets-panel.tsx';
 import { ProviderPanel } from './provider-panel.tsx';
+import { TargetsPanel } from './targets-panel.tsx';
 import { useWhere, WherePanel } from './where-panel.tsx';
 import './page.css';
 
@@ -45,7 +46,10 @@ export function RoutingPage() {
         </Tabs.List>
         <Tabs.Panel value="mapping">
           <div className="routing-columns">
-            <MappingPanel decidingKey={where.decidingKey} onTry={where.ask} />
+            <div className="routing-column">
+              <MappingPanel decidingKey={where.decidingKey} onTry={where.ask} />
+              <TargetsPanel onTry={where.ask} />
+            </div>
             <PresetsPanel />
           </div>
         </Tabs.Panel>

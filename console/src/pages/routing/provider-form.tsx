@@ -18,16 +18,17 @@ import {
   MODES,
   type ProviderValues,
   readProvider,
-  SERVICES,
   writePatch,
 } from './provider-values.ts';
 
-const SERVICE_TEXTS = {
-  enabled: 'provider.mcpEnabled',
-  web_search_enabled: 'provider.webSearch',
-  web_reader_enabled: 'provider.webReader',
-  vision_enabled: 'provider.vision',
-} as const;
+const isUrlOrNone = (url: string): boolean => url === '' || /^https?:\/\/\S+$/i.test(url);
+
+/** Each with what it needs besides being on. */
+const SERVICES = [
+  ['web_search_enabled', 'provider.webSearch', 'web_search_url', 'provider.webSearchUrl'],
+  ['web_reader_enabled', 'provider.webReader', 'web_reader_url', 'provider.webReaderUrl'],
+  ['vision_enabled', 'provider.vision', 'vision_model', 'provider.visionModel'],
+] as const;
 
 export function ProviderForm({ section }: { readonly section: ConfigSection }) {
   const { values, revision } = section;
@@ -39,8 +40,11 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
   const form = useForm({
     initialValues: read,
     validate: {
-      base_url: (url) =>
-        url === '' || /^https?:\/\/\S+$/i.test(url) ? null : t('provider.urlBad'),
+      base_url: (url) => (isUrlOrNone(url) ? null : t('provider.urlBad')),
+      mcp: {
+        web_search_url: (url) => (isUrlOrNone(url) ? null : t('provider.urlBad')),
+        web_reader_url: (url) => (isUrlOrNone(url) ? null : t('provider.urlBad')),
+      },
       mapping(text) {
         const line = badLine(text);
         return line === undefined ? null : t('provider.exactBad', { line });
@@ -65,8 +69,7 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
     <form className="form-stack" onSubmit={form.onSubmit(save)}>
       <Switch
         label={t('provider.enabled')}
-        // Nothing uses it yet: it can only be taken out of a file that has it on.
-        disabled={!form.values.enabled}
+        description={t('provider.enabledHint')}
         {...form.getInputProps('enabled', { type: 'checkbox' })}
       />
       <TextInput
@@ -85,6 +88,11 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
       <Select
         label={t('provider.mode')}
         allowDeselect={false}
+        description={
+          form.values.enabled && form.values.dispatch_mode === 'off'
+            ? t('provider.modeOffHint')
+            : undefined
+        }
         data={MODES.map((value) => ({ value, label: t(`provider.modes.${value}`) }))}
         {...form.getInputProps('dispatch_mode')}
       />
@@ -113,12 +121,26 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
       />
       <Fieldset legend={t('provider.mcp')}>
         <div className="form-stack">
-          {SERVICES.map((service) => (
-            <Switch
-              key={service}
-              label={t(SERVICE_TEXTS[service])}
-              {...form.getInputProps(`mcp.${service}`, { type: 'checkbox' })}
-            />
+          <Switch
+            label={t('provider.mcpEnabled')}
+            {...form.getInputProps('mcp.enabled', { type: 'checkbox' })}
+          />
+          {SERVICES.map(([service, label, need, needLabel]) => (
+            <div key={service} className="provider-service">
+              <Switch
+                label={t(label)}
+                description={<span className="mono">/mcp/{ENDPOINTS[service]}/mcp</span>}
+                {...form.getInputProps(`mcp.${service}`, { type: 'checkbox' })}
+              />
+              <TextInput
+                label={t(needLabel)}
+                placeholder={need === 'vision_model' ? form.values.models.sonnet : 'https://'}
+                inputMode={need === 'vision_model' ? 'text' : 'url'}
+                autoComplete="off"
+                spellCheck={false}
+                {...form.getInputProps(`mcp.${need}`)}
+              />
+            </div>
           ))}
         </div>
       </Fieldset>
@@ -134,11 +156,20 @@ export function ProviderForm({ section }: { readonly section: ConfigSection }) {
   );
 }
 
-/** The two texts that the gateway checks; undefined for what is wrong elsewhere. */
+/** The path of each below `/mcp`. */
+const ENDPOINTS = {
+  web_search_enabled: 'web_search',
+  web_reader_enabled: 'web_reader',
+  vision_enabled: 'vision',
+} as const;
+
+/** The texts that the gateway checks; undefined for what is wrong elsewhere. */
 function refusedFieldOf(error: unknown) {
-  for (const name of ['api_key', 'base_url'] as const) {
+  for (const name of REFUSABLE) {
     const words = readFieldError(error, `proxy.extprov.${name}`);
     if (words !== undefined) return { name, words };
   }
   return undefined;
 }
+
+const REFUSABLE = ['api_key', 'base_url', 'mcp.web_search_url', 'mcp.web_reader_url'] as const;

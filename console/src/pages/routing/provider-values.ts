@@ -4,12 +4,13 @@ import type { SectionPatch } from '../../api/queries/merge-patch.ts';
 
 export const MODES = ['off', 'exclusive', 'pooled', 'fallback'] as const;
 export const FAMILIES = ['opus', 'sonnet', 'haiku'] as const;
-export const SERVICES = [
-  'enabled',
-  'web_search_enabled',
-  'web_reader_enabled',
-  'vision_enabled',
-] as const;
+const SERVICES = ['enabled', 'web_search_enabled', 'web_reader_enabled', 'vision_enabled'] as const;
+
+/** What the MCP services need besides being on. */
+const SERVICE_TEXTS = ['web_search_url', 'web_reader_url', 'vision_model'] as const;
+
+type Mcp = Readonly<Record<(typeof SERVICES)[number], boolean>> &
+  Readonly<Record<(typeof SERVICE_TEXTS)[number], string>>;
 
 export interface ProviderValues {
   readonly enabled: boolean;
@@ -18,7 +19,7 @@ export interface ProviderValues {
   readonly dispatch_mode: string;
   readonly models: Readonly<Record<(typeof FAMILIES)[number], string>>;
   readonly mapping: string;
-  readonly mcp: Readonly<Record<(typeof SERVICES)[number], boolean>>;
+  readonly mcp: Mcp;
 }
 
 /** What the settings say; a secret is never among it. */
@@ -44,6 +45,9 @@ export function readProvider(values: object): ProviderValues {
       web_search_enabled: mcp.get('web_search_enabled') === true,
       web_reader_enabled: mcp.get('web_reader_enabled') === true,
       vision_enabled: mcp.get('vision_enabled') === true,
+      web_search_url: textOf(mcp.get('web_search_url')),
+      web_reader_url: textOf(mcp.get('web_reader_url')),
+      vision_model: textOf(mcp.get('vision_model')),
     },
   };
 }
@@ -68,6 +72,7 @@ export function writePatch(values: object, form: ProviderValues): SectionPatch {
   const gone = [...known.keys()].filter((name) => !wanted.has(name));
   const models = FAMILIES.filter((family) => form.models[family] !== before.models[family]);
   const services = SERVICES.filter((service) => form.mcp[service] !== before.mcp[service]);
+  const texts = SERVICE_TEXTS.filter((name) => form.mcp[name] !== before.mcp[name]);
   return {
     ...(form.enabled === before.enabled ? {} : { enabled: form.enabled }),
     ...(form.base_url === before.base_url ? {} : { base_url: text(form.base_url) }),
@@ -84,9 +89,14 @@ export function writePatch(values: object, form: ProviderValues): SectionPatch {
     ...(models.length === 0
       ? {}
       : { models: Object.fromEntries(models.map((name) => [name, text(form.models[name])])) }),
-    ...(services.length === 0
+    ...(services.length + texts.length === 0
       ? {}
-      : { mcp: Object.fromEntries(services.map((name) => [name, form.mcp[name]])) }),
+      : {
+          mcp: Object.fromEntries([
+            ...services.map((name) => [name, form.mcp[name]] as const),
+            ...texts.map((name) => [name, text(form.mcp[name])] as const),
+          ]),
+        }),
   };
 }
 

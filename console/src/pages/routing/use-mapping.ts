@@ -1,46 +1,54 @@
-// The operator's own mapping: its entries, and changes to it that can be taken back.
+// The operator's own mapping and targets: their entries, and changes to them that can be taken back.
 
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { ConfigSection } from '../../../../src/admin/contract.ts';
 import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
-import { patchNow } from '../../api/queries/merge-patch.ts';
+import { patchNow, type SectionPatch } from '../../api/queries/merge-patch.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
 
 export type Entry = readonly [name: string, target: string];
 
-/** Null removes an entry. */
-type MappingPatch = Readonly<Record<string, string | null>>;
-
-export interface Mapping {
-  readonly entries: readonly Entry[];
+/** Entries of a section by the names that people chose. */
+export interface NamedEntries<Entries> {
+  readonly entries: Entries;
   readonly isLoading: boolean;
   readonly error: Error | null;
   reload(): void;
-  /** Acts at once; the notice says what was done and takes it back. `onRefused` gives back what was typed. */
-  change(patch: MappingPatch, message: string, onRefused?: () => void): void;
+  /**
+   * Acts at once; null removes an entry. The notice says what was done and takes it back. `onRefused` gives back
+   * what was typed.
+   */
+  change(patch: SectionPatch, message: string, onRefused?: () => void): void;
 }
 
-export function useMapping(): Mapping {
+export type Mapping = NamedEntries<readonly Entry[]>;
+
+export const useMapping = (): Mapping => useEntries('mapping', readEntries);
+
+export function useEntries<Entries>(
+  section: string,
+  readValues: (values: object) => Entries,
+): NamedEntries<Entries> {
   const { t } = useTranslation();
   const say = useSentences();
   const toasts = useToasts();
-  const { data, error, refetch } = useQuery(sectionQuery('mapping'));
-  const { mutateAsync } = useChangeSection('mapping');
-  const entries = readEntries(data?.values ?? {});
+  const { data, error, refetch } = useQuery(sectionQuery(section));
+  const { mutateAsync } = useChangeSection(section);
+  const values: object = data?.values ?? {};
   return {
-    entries,
+    entries: readValues(values),
     isLoading: data === undefined && error === null,
     error: data === undefined ? error : null,
     reload: () => void refetch(),
     change(patch, message, onRefused) {
-      const before = new Map(entries);
+      const before = new Map<string, unknown>(Object.entries(values));
       const back = Object.fromEntries(
         Object.keys(patch).map((name) => [name, before.get(name) ?? null]),
       );
-      const undo = ({ values }: ConfigSection): void =>
-        void mutateAsync({ patch: back, onlyWhile: patchNow(values, patch) }).then(
+      const undo = (saved: ConfigSection): void =>
+        void mutateAsync({ patch: back, onlyWhile: patchNow(saved.values, patch) }).then(
           () => toasts.done(t('common.undone')),
           toasts.failed,
         );

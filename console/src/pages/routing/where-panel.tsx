@@ -72,7 +72,7 @@ export function WherePanel({ where }: { readonly where: Where }) {
 function Answer({ explanation }: { readonly explanation: RouteExplanation }) {
   const { t } = useTranslation();
   const say = useSentences();
-  const { asked, target, servedAs, steps, error } = explanation;
+  const { asked, target, servedAs, steps, chain, error } = explanation;
   const extras = useExtras(explanation);
   return (
     <>
@@ -89,6 +89,7 @@ function Answer({ explanation }: { readonly explanation: RouteExplanation }) {
           </span>
         ))}
       </p>
+      {chain !== undefined && <Chain chain={chain} />}
       {error !== null && <p className="where-error wrap-anywhere">{say(error)}</p>}
       {steps.length > 0 && (
         <ol className="where-steps">
@@ -100,6 +101,32 @@ function Answer({ explanation }: { readonly explanation: RouteExplanation }) {
         </ol>
       )}
     </>
+  );
+}
+
+/** The steps of a target: of the models of one the heavier is tried first more often. */
+function Chain({ chain }: { readonly chain: NonNullable<RouteExplanation['chain']> }) {
+  const { t } = useTranslation();
+  return (
+    <ol className="where-chain" aria-label={t('routing.chain')}>
+      {chain.map((step) => (
+        <li key={step.map(({ name }) => name).join(' ')}>
+          {step.map(({ name, weight, servedAs }) => (
+            <span key={name} className="where-line">
+              <strong className="mono wrap-anywhere">{name}</strong>
+              {step.length > 1 && (
+                <span className="where-extra">{t('routing.weight', { weight })}</span>
+              )}
+              <span className="where-extra">
+                {servedAs === null
+                  ? t('routing.notServed')
+                  : t('routing.servedAs', { id: servedAs })}
+              </span>
+            </span>
+          ))}
+        </li>
+      ))}
+    </ol>
   );
 }
 

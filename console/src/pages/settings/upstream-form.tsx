@@ -1,7 +1,7 @@
 // The form of one upstream.
 
-import { Button, Select, TagsInput, Textarea, TextInput } from '@mantine/core';
-import { type UseFormReturnType, useForm } from '@mantine/form';
+import { Button, TagsInput, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConfigSection } from '../../../../src/admin/contract.ts';
@@ -11,17 +11,15 @@ import { SecretInput } from '../../components/secret-input.tsx';
 import { useFollowed } from '../../components/use-followed.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
-import { useOverrideText } from '../../settings/override-note.tsx';
-import { findOverride, valueAt } from '../../settings/section-values.ts';
+import { valueAt } from '../../settings/section-values.ts';
+import { PROFILES, takesSignIn } from './upstream-profiles.ts';
+import { ProfileSelect, ReachFields, type UpstreamFields } from './upstream-reach.tsx';
 import {
-  AUTH_WAYS,
   findUpstreamProblem,
   hasClientSecret,
   listRefused,
-  PROFILES,
   readUpstream,
   type UpstreamValues,
-  VOCABULARIES,
   writeUpstream,
 } from './upstream-values.ts';
 import '../../components/form.css';
@@ -33,8 +31,6 @@ export interface UpstreamFormProps {
   readonly onClose: () => void;
 }
 
-type Form = UseFormReturnType<UpstreamValues>;
-
 export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
@@ -45,8 +41,9 @@ export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
   // An entry that somebody else removed is written anew as it was.
   const last = useRef(entry);
   if (entry !== undefined) last.current = entry;
-  const read = readUpstream(id, last.current);
-  const form: Form = useForm<UpstreamValues>({ initialValues: read });
+  const suggested = Object.hasOwn(values, PROFILES[0]) ? '' : PROFILES[0];
+  const read = readUpstream(id === '' ? suggested : id, last.current);
+  const form: UpstreamFields = useForm<UpstreamValues>({ initialValues: read });
   useFollowed(form, read, section.revision);
   const showProblem = useProblem(form);
   const submit = form.onSubmit((typed) => {
@@ -72,6 +69,7 @@ export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
   });
   return (
     <form className="form-stack" onSubmit={submit} noValidate>
+      <ProfileSelect form={form} section={section} isNew={id === ''} />
       <TextInput
         label={t('settings.upstream.id')}
         description={t('settings.upstream.idHint')}
@@ -81,7 +79,9 @@ export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
         {...form.getInputProps('id')}
       />
       <ReachFields form={form} section={section} />
-      <OAuthFields form={form} isSecretSet={hasClientSecret(entry)} />
+      {(takesSignIn(form.values.profile) || read.client_id !== '') && (
+        <OAuthFields form={form} isSecretSet={hasClientSecret(entry)} />
+      )}
       {change.error !== null && listRefused(change.error, form.values) === undefined && (
         <ErrorNote error={change.error} />
       )}
@@ -97,16 +97,23 @@ export function UpstreamForm({ id, section, onClose }: UpstreamFormProps) {
   );
 }
 
-function useProblem(form: Form) {
+function useProblem(form: UpstreamFields) {
   const { t } = useTranslation();
   return (problem: NonNullable<ReturnType<typeof findUpstreamProblem>>): void => {
     showField(form, problem.field);
     switch (problem.field) {
       case 'id':
-        form.setFieldError(
-          'id',
-          t(problem.kind === 'bad' ? 'settings.upstream.idBad' : 'settings.upstream.idTaken'),
-        );
+        form.setFieldError('id', t(`settings.upstream.idProblems.${problem.kind}`));
+        break;
+      case 'base_url':
+        form.setFieldError('base_url', t('settings.upstream.baseUrlMissing'));
+        break;
+      case 'extra_body':
+        form.setFieldError('extra_body', t('settings.upstream.extraBodyBad'));
+        break;
+      case 'max_concurrency':
+      case 'max_concurrency_per_account':
+        // Said at the field itself.
         break;
       case 'client_id':
         form.setFieldError('client_id', t('settings.upstream.clientIdMissing'));
@@ -114,11 +121,10 @@ function useProblem(form: Form) {
       case 'limits':
         form.setFieldError('limits', t('settings.upstream.limitsBad', { line: problem.line }));
         break;
+      case 'headers':
+      case 'query':
       case 'extra_parameters':
-        form.setFieldError(
-          'extra_parameters',
-          t('settings.upstream.extraParametersBad', { line: problem.line }),
-        );
+        form.setFieldError(problem.field, t('settings.upstream.pairsBad', { line: problem.line }));
         break;
       default:
         problem satisfies never;
@@ -127,98 +133,12 @@ function useProblem(form: Form) {
 }
 
 /** The form is longer than its drawer: what is wrong may stand out of sight. */
-function showField(form: Form, field: keyof UpstreamValues | undefined): void {
+function showField(form: UpstreamFields, field: keyof UpstreamValues | undefined): void {
   if (field !== undefined) form.getInputNode(field)?.focus();
 }
 
-interface ReachFieldsProps {
-  readonly form: Form;
-  readonly section: ConfigSection;
-}
-
-function ReachFields({ form, section }: ReachFieldsProps) {
-  const { t } = useTranslation();
-  const sayOverride = useOverrideText();
-  const { id, profile } = form.values;
-  /** What the environment says holds, whatever is written here. */
-  const lock = (field: string) => {
-    const override = findOverride(section, [id, field]);
-    if (override === undefined) return {};
-    return { disabled: true, value: String(override.value), description: sayOverride(override) };
-  };
-  const isGeneric = profile === 'generic';
-  const text = (field: 'base_url' | 'location' | 'quota_path', label: string, hint: string) => (
-    <TextInput
-      label={label}
-      withAsterisk={isGeneric && field === 'base_url'}
-      description={hint}
-      autoComplete="off"
-      spellCheck={false}
-      {...form.getInputProps(field)}
-      {...lock(field)}
-    />
-  );
-  return (
-    <>
-      <Select
-        label={t('settings.upstream.profile')}
-        description={
-          isProfile(profile) ? t(`settings.upstream.profileHints.${profile}`) : undefined
-        }
-        data={[...PROFILES]}
-        allowDeselect={false}
-        {...form.getInputProps('profile')}
-        {...lock('profile')}
-      />
-      {text(
-        'base_url',
-        t('settings.upstream.baseUrl'),
-        t(isGeneric ? 'settings.upstream.baseUrlNeeded' : 'settings.upstream.baseUrlHint'),
-      )}
-      {isGeneric && (
-        <div className="form-row">
-          <Select
-            label={t('settings.upstream.vocabulary')}
-            description={t('settings.upstream.vocabularyHint')}
-            data={[...VOCABULARIES]}
-            placeholder={VOCABULARIES[0]}
-            clearable
-            {...form.getInputProps('vocabulary')}
-            {...lock('vocabulary')}
-          />
-          <Select
-            label={t('settings.upstream.auth')}
-            description={t('settings.upstream.authHint')}
-            data={[...AUTH_WAYS]}
-            placeholder={AUTH_WAYS[0]}
-            clearable
-            {...form.getInputProps('auth')}
-            {...lock('auth')}
-          />
-        </div>
-      )}
-      {isGeneric &&
-        text('quota_path', t('settings.upstream.quotaPath'), t('settings.upstream.quotaPathHint'))}
-      {profile === 'vertex' &&
-        text('location', t('settings.upstream.location'), t('settings.upstream.locationHint'))}
-      <Textarea
-        label={t('settings.upstream.limits')}
-        description={t('settings.upstream.limitsHint')}
-        autosize
-        minRows={2}
-        spellCheck={false}
-        {...form.getInputProps('limits')}
-      />
-    </>
-  );
-}
-
-function isProfile(text: string): text is (typeof PROFILES)[number] {
-  return PROFILES.some((one) => one === text);
-}
-
 interface OAuthFieldsProps {
-  readonly form: Form;
+  readonly form: UpstreamFields;
   readonly isSecretSet: boolean;
 }
 

@@ -1,11 +1,14 @@
 // The form of an upstream: its fields as they are typed, and the entry of the config file they make.
 
+import { type AmountRange, isGoodAmount, takeAmount } from '../../components/read-amount.ts';
 import { readFieldErrors } from '../../components/read-field-error.ts';
 import { isSecretSet, readTexts, valueAt } from '../../settings/section-values.ts';
+import { hasField, isProfile, needsAddress, type OwnField, PROFILES } from './upstream-profiles.ts';
 
-export const PROFILES = ['generic', 'gemini-api', 'vertex', 'sandbox'] as const;
 export const VOCABULARIES = ['neutral', 'real'] as const;
-export const AUTH_WAYS = ['bearer', 'header', 'query'] as const;
+
+/** The id of the external provider, which is an upstream of its own. */
+const PROVIDER_ID = 'extprov';
 
 export interface UpstreamValues {
   readonly id: string;
@@ -13,6 +16,19 @@ export interface UpstreamValues {
   readonly base_url: string;
   readonly vocabulary: string | null;
   readonly auth: string | null;
+  readonly quirks: string | null;
+  readonly key_header: string;
+  /** One a line, as the query: `name = value`. */
+  readonly headers: string;
+  readonly query: string;
+  readonly chat_path: string;
+  readonly models_path: string;
+  readonly embeddings_path: string;
+  /** JSON; '' for none. */
+  readonly extra_body: string;
+  /** As they are typed. */
+  readonly max_concurrency: string;
+  readonly max_concurrency_per_account: string;
   readonly location: string;
   readonly quota_path: string;
   /** One a line: `model = requests / minutes`. */
@@ -35,18 +51,34 @@ const OAUTH_TEXTS = [
   ...(['userinfo_url', 'issuer', 'redirect_url'] as const),
 ];
 
+export const CALLS_AT_ONCE: AmountRange = { least: 1, most: 10_000, isWhole: true };
+
+const AT_ONCE = ['max_concurrency', 'max_concurrency_per_account'] as const;
+const PATHS = ['chat', 'models', 'embeddings'] as const;
+
 export function readUpstream(id: string, entry: unknown): UpstreamValues {
   const text = (...path: readonly string[]): string => {
     const value = valueAt(entry, path);
     return typeof value === 'string' ? value : '';
   };
   const word = (name: string): string | null => (text(name) === '' ? null : text(name));
+  const amount = (name: string): string => String(valueAt(entry, [name]) ?? '');
   return {
     id,
-    profile: text('profile') === '' ? 'generic' : text('profile'),
+    profile: text('profile') === '' ? PROFILES[0] : text('profile'),
     base_url: text('base_url'),
     vocabulary: word('vocabulary'),
     auth: word('auth'),
+    quirks: word('quirks'),
+    key_header: text('key_header'),
+    headers: writePairs(valueAt(entry, ['headers'])),
+    query: writePairs(valueAt(entry, ['query'])),
+    chat_path: text('paths', 'chat'),
+    models_path: text('paths', 'models'),
+    embeddings_path: text('paths', 'embeddings'),
+    extra_body: writeJson(valueAt(entry, ['extra_body'])),
+    max_concurrency: amount('max_concurrency'),
+    max_concurrency_per_account: amount('max_concurrency_per_account'),
     location: text('location'),
     quota_path: text('quota_path'),
     limits: writeLimits(valueAt(entry, ['limits'])),
@@ -67,20 +99,28 @@ export const hasClientSecret = (entry: unknown): boolean =>
   isSecretSet(valueAt(entry, ['oauth', 'client_secret']));
 
 export type UpstreamProblem =
-  | { readonly field: 'id'; readonly kind: 'bad' | 'taken' }
-  | { readonly field: 'client_id' }
-  | { readonly field: 'limits' | 'extra_parameters'; readonly line: number };
+  | { readonly field: 'id'; readonly kind: 'bad' | 'taken' | 'reserved' }
+  | { readonly field: 'base_url' | 'client_id' | 'extra_body' | (typeof AT_ONCE)[number] }
+  | { readonly field: (typeof LINES)[number][0]; readonly line: number };
 
 export function findUpstreamProblem(
   values: UpstreamValues,
   takenIds: readonly string[],
 ): UpstreamProblem | undefined {
-  if (!/^[\w.-]{1,64}$/.test(values.id)) return { field: 'id', kind: 'bad' };
-  if (takenIds.includes(values.id)) return { field: 'id', kind: 'taken' };
-  const limitLine = findBadLine(values.limits, LIMIT_LINE);
-  if (limitLine !== undefined) return { field: 'limits', line: limitLine };
-  const pairLine = findBadLine(values.extra_parameters, PAIR_LINE);
-  if (pairLine !== undefined) return { field: 'extra_parameters', line: pairLine };
+  const { id, profile } = values;
+  if (!/^[a-z\d][a-z\d._-]{0,39}$/i.test(id)) return { field: 'id', kind: 'bad' };
+  if (takenIds.includes(id)) return { field: 'id', kind: 'taken' };
+  if (id === PROVIDER_ID || (isProfile(id) && id !== profile)) {
+    return { field: 'id', kind: 'reserved' };
+  }
+  if (needsAddress(profile) && values.base_url === '') return { field: 'base_url' };
+  for (const [field, form] of LINES) {
+    const line = findBadLine(values[field], form);
+    if (line !== undefined) return { field, line };
+  }
+  if (readJson(values.extra_body) === undefined) return { field: 'extra_body' };
+  const many = AT_ONCE.find((field) => !isGoodAmount(values[field], CALLS_AT_ONCE));
+  if (many !== undefined) return { field: many };
   return values.client_id === '' && hasOAuth(values) ? { field: 'client_id' } : undefined;
 }
 
@@ -100,7 +140,8 @@ export function listRefused(
   const faults = readFieldErrors(error, `upstreams${key}`);
   if (faults === undefined) return undefined;
   const found = Array.from(faults, ([place, words]) => {
-    const name = /^(?:oauth\.)?(\w+)/.exec(place)?.[1] ?? '';
+    const [, group, word = ''] = /^(?:(oauth|paths)\.)?(\w+)/.exec(place) ?? [];
+    const name = group === 'paths' ? `${word}_path` : word;
     return isField(name, values) ? [{ field: name, words }] : [];
   });
   return found.every(({ length }) => length > 0) ? found.flat() : undefined;
@@ -116,14 +157,29 @@ function isField(name: string, values: UpstreamValues): name is keyof UpstreamVa
  */
 export function writeUpstream(values: UpstreamValues, known: unknown): Record<string, unknown> {
   const orNull = (text: string | null): string | null => (text === '' ? null : text);
-  const { profile, base_url, vocabulary, auth, location, quota_path } = values;
+  const { profile, base_url } = values;
+  const own = (name: OwnField, value: unknown) => (hasField(profile, name) ? value : null);
+  const pairs = (name: 'headers' | 'query') =>
+    own(name, mergeTable(readPairs(values[name]), valueAt(known, [name])));
   return {
     profile,
     base_url: orNull(base_url),
-    vocabulary,
-    auth,
-    location: orNull(location),
-    quota_path: orNull(quota_path),
+    vocabulary: own('vocabulary', values.vocabulary),
+    auth: own('auth', values.auth),
+    quirks: own('quirks', values.quirks),
+    key_header: own('key_header', orNull(values.key_header)),
+    headers: pairs('headers'),
+    query: pairs('query'),
+    paths: own('paths', writePaths(values)),
+    extra_body: own(
+      'extra_body',
+      mergeTable(readJson(values.extra_body) ?? {}, valueAt(known, ['extra_body'])),
+    ),
+    location: own('location', orNull(values.location)),
+    quota_path: own('quota_path', orNull(values.quota_path)),
+    ...Object.fromEntries(
+      AT_ONCE.map((name) => [name, takeAmount(values[name], CALLS_AT_ONCE) ?? null]),
+    ),
     limits: mergeTable(readLimits(values.limits), valueAt(known, ['limits'])),
     oauth: values.client_id === '' ? null : writeOAuth(values, known),
   };
@@ -143,13 +199,45 @@ function writeOAuth(values: UpstreamValues, known: unknown): Record<string, unkn
   };
 }
 
-function mergeTable(
-  table: Readonly<Record<string, unknown>>,
-  known: unknown,
-): Record<string, unknown> | null {
-  const before = typeof known === 'object' && known !== null ? Object.keys(known) : [];
-  if (Object.keys(table).length === 0) return null;
-  return { ...Object.fromEntries(before.map((name) => [name, null])), ...table };
+function writePaths(values: UpstreamValues): Table | null {
+  const entries = PATHS.map((name) => [name, values[`${name}_path`].trim() || null] as const);
+  return entries.every(([, path]) => path === null) ? null : Object.fromEntries(entries);
+}
+
+/** The patch that leaves of a table what is wanted, and nothing else; null takes it out. */
+function mergeTable(wanted: Table, known: unknown): Table | null {
+  return Object.keys(wanted).length === 0 ? null : replaceTable(wanted, known);
+}
+
+function replaceTable(wanted: Table, known: unknown): Table {
+  const before = isTable(known) ? known : {};
+  const gone = Object.keys(before).map((name) => [name, null] as const);
+  const kept = Object.entries(wanted).map(([name, value]) => {
+    const old = before[name];
+    return [name, isTable(value) && isTable(old) ? replaceTable(value, old) : value] as const;
+  });
+  return Object.fromEntries([...gone, ...kept]);
+}
+
+type Table = Readonly<Record<string, unknown>>;
+
+function isTable(value: unknown): value is Table {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function writeJson(value: unknown): string {
+  return isTable(value) ? JSON.stringify(value, null, 2) : '';
+}
+
+/** Undefined for what is no JSON object. */
+function readJson(text: string): Table | undefined {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isTable(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function hasOAuth(values: UpstreamValues): boolean {
@@ -158,6 +246,14 @@ function hasOAuth(values: UpstreamValues): boolean {
 
 const LIMIT_LINE = /^\s*(\S+)\s*=\s*(\d{1,9})\s*\/\s*(\d{1,9})\s*$/;
 const PAIR_LINE = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/;
+
+/** The fields that are read line by line. */
+const LINES = [
+  ['headers', PAIR_LINE],
+  ['query', PAIR_LINE],
+  ['limits', LIMIT_LINE],
+  ['extra_parameters', PAIR_LINE],
+] as const;
 
 /** Counted from 1. */
 function findBadLine(text: string, form: RegExp): number | undefined {

@@ -1,0 +1,26 @@
+// The editor of targets on the routing page.
+
+export const targets = {
+  title: 'Fallback chains',
+  hint: 'Models to try in steps, under a name that entries of the mapping use as @name. The next step is tried if no account of the one before can serve the request. Within a step, models share the sessions by weight.',
+  add: 'Add a fallback chain',
+  name: 'Name',
+  firstModel: 'First model',
+  nameBad: 'Use up to 64 letters, digits, dots, dashes and underscores.',
+  nameTaken: 'A chain with this name already exists. Change it below.',
+  modelBad: 'Enter one model or upstream/model, without * and @.',
+  added: 'Chain @{{name}} added',
+  changed: 'Chain @{{name}} changed',
+  removed: 'Chain @{{name}} removed',
+  remove: 'Remove the chain @{{name}}',
+  step: 'Step {{number}}',
+  earlier: 'Move step {{number}} of @{{name}} up',
+  later: 'Move step {{number}} of @{{name}} down',
+  model: 'Model {{model}}',
+  weight: 'Weight of {{model}}',
+  removeModel: 'Remove {{model}}',
+  addModel: 'Alternative model in step {{number}} of @{{name}}',
+  addModelHere: 'Add an alternative …',
+  addStep: 'Model of a new step of @{{name}}',
+  addStepHere: 'Add a step …',
+} as const;
