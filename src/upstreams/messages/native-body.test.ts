@@ -262,5 +262,5 @@ test('an input in the words of an older draft is said in those of the wire', () 
     },
     TOOL,
   ]);
-  expect(receipt).toEqual([]);
+  expect(receipt).toEqual(['repaired tools[0].input_schema']);
 });

@@ -8,7 +8,7 @@ function versionSent(asked: string | undefined, body: JsonObject): unknown {
   const { headers } = postRequest(createAnthropicProfile(), '/messages', {
     modelId: 'm',
     body,
-    access: { credential: 'k', credentialKind: 'api-key' },
+    access: { accountId: 'a', credential: 'k', credentialKind: 'api-key' },
     signal: new AbortController().signal,
     clientHeaders,
   });
