@@ -264,3 +264,11 @@ test('an input in the words of an older draft is said in those of the wire', () 
   ]);
   expect(receipt).toEqual(['repaired tools[0].input_schema']);
 });
+
+test('of two ways to sample the temperature is kept, where the model takes one', () => {
+  const both = patched({ temperature: 0.5, top_p: 0.9 });
+  expect(both.body).toMatchObject({ temperature: 0.5 });
+  expect(both.body.top_p).toBeUndefined();
+  expect(both.receipt).toEqual(['dropped top_p']);
+  expect(patched({ top_p: 0.9 }).body.top_p).toBe(0.9);
+});

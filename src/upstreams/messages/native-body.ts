@@ -41,6 +41,7 @@ export function patch(body: JsonObject, target: PatchTarget): JsonObject {
   if (Array.isArray(body.tools)) patched.tools = patchTools(body.tools, target);
   if (variant.webSearch) patched.tools = withSearch(patched.tools);
   patchLimit(patched, target);
+  patchSampling(patched, target);
   patchThinking(patched, target);
   if (usesPlaceholders && objectOf(patched.thinking)?.type === 'enabled') {
     receipt.add('approximated', 'thinking', told`Off: the upstream misses earlier thoughts.`);
@@ -79,6 +80,14 @@ function patchLimit(body: JsonObject, { capabilities, receipt }: PatchTarget): v
   if (asked === undefined || asked <= outputTokenLimit) return;
   receipt.add('capped', 'max_tokens', told`This model writes at most ${outputTokenLimit} tokens.`);
   body.max_tokens = outputTokenLimit;
+}
+
+/** Newer models refuse two ways to sample at once. */
+function patchSampling(body: JsonObject, { modelId, receipt }: PatchTarget): void {
+  const hasBoth = (body.temperature ?? null) !== null && (body.top_p ?? null) !== null;
+  if (!hasBoth || traitsOf(modelId).takesBothSamplings) return;
+  receipt.add('dropped', 'top_p', told`This model takes a temperature or top_p, not both.`);
+  delete body.top_p;
 }
 
 /** An amount of thinking is changed where the model takes another form of it, or the operator decides. */
