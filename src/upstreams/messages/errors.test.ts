@@ -132,3 +132,22 @@ test.each([
 ])('%s inside an answer is as its status', (type, kind) => {
   expect(classifyErrorFrame({ type, message: 'No.' }, NOW).failure?.kind).toBe(kind);
 });
+
+test.each([
+  [404, 'thread_not_found', { kind: 'not-found', reason: 'thread-not-found', field: 'thread' }],
+  [
+    400,
+    'thread_unsupported_request',
+    { kind: 'invalid-request', reason: 'unsupported', field: 'thread' },
+  ],
+] as const)(
+  'with status %i, the code %s is the thread’s, and no fault of an account',
+  (status, error_code, told) => {
+    const error = { type: 'invalid_request_error', message: 'No thread', details: { error_code } };
+    expect(classify(status, { type: 'error', error })).toMatchObject({
+      ...told,
+      message: 'No thread',
+      failure: { kind: 'rejected' },
+    });
+  },
+);

@@ -1,6 +1,12 @@
 // Decides what a refusal of a Messages upstream means: one failure kind for the retry table, one error for the client.
 
-import type { GatewayError, QuotaLesson, UpstreamFailureKind } from '../../canonical/error.ts';
+import {
+  changed,
+  type GatewayError,
+  type GatewayErrorOptions,
+  type QuotaLesson,
+  type UpstreamFailureKind,
+} from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { ERROR_TYPE_STATUS } from '../../wire/messages.ts';
@@ -37,6 +43,8 @@ interface Facts {
   /** The word of the wire for it; undefined where the answer holds no error of this wire. */
   readonly type: string | undefined;
   readonly message: string;
+  /** What exactly is wrong, where the answer has a word for it. */
+  readonly code: string | undefined;
   readonly isPage: boolean;
   readonly retryAfterMs?: number | undefined;
   readonly quota?: QuotaLesson | undefined;
@@ -45,12 +53,13 @@ interface Facts {
 /** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */
 export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
   const { status, headers, body, now, secrets = [] } = refusal;
-  const { type, message } = readErrorText(body);
+  const { type, message, code } = readErrorText(body);
   const retryAfterMs = readRetryHeaders(headers, now) ?? readDelayFromMessage(message, now);
   const facts: Facts = {
     status,
     type,
     message,
+    code,
     isPage: isPage(headerOf(headers, 'content-type') ?? '', body),
     retryAfterMs,
     quota: readQuotaLesson(headers, now),
@@ -64,11 +73,12 @@ export function classifyErrorFrame(
   now: number,
   secrets: readonly string[] = [],
 ): GatewayError {
-  const { type, message } = readError(value);
+  const { type, message, code } = readError(value);
   const facts: Facts = {
     status: ERROR_TYPE_STATUS.get(type ?? '') ?? 500,
     type: type ?? 'api_error',
     message,
+    code,
     isPage: false,
     retryAfterMs: readDelayFromMessage(message, now),
   };
@@ -83,11 +93,28 @@ function toGatewayError(
   { excerpt, secrets }: { readonly excerpt: string; readonly secrets: readonly string[] },
 ): GatewayError {
   const { status, message, type, retryAfterMs, quota } = facts;
-  return refusalError({
+  const error = refusalError({
     ...{ kind: failureKind(facts), status, message, excerpt, secrets, retryAfterMs, quota },
     reason: type,
     clientMessage: blamesPlace(facts) ? WRONG_PLACE : undefined,
   });
+  const ofThread = threadFault(facts);
+  return ofThread === undefined ? error : changed(error, ofThread);
+}
+
+/**
+ * Clients that let the service keep the conversation go on by these codes: whole, or without a thread.
+ * Source: TypeScript SDK `resources/messages/messages.d.ts`, Thread…ErrorDetails.
+ */
+function threadFault({ code }: Facts): Partial<GatewayErrorOptions> | undefined {
+  switch (code) {
+    case 'thread_not_found':
+      return { kind: 'not-found', reason: 'thread-not-found', field: 'thread' };
+    case 'thread_unsupported_request':
+      return { kind: 'invalid-request', reason: 'unsupported', field: 'thread' };
+    default:
+      return undefined;
+  }
 }
 
 /**
@@ -96,6 +123,7 @@ function toGatewayError(
  */
 function failureKind(facts: Facts): UpstreamFailureKind {
   const { status, type, message } = facts;
+  if (threadFault(facts) !== undefined) return 'rejected';
   if (status === 402 || type === 'billing_error') return 'quota-exhausted';
   if (status === 429) return isLong(facts) ? 'quota-exhausted' : 'rate-limited';
   if (status === 503 || status === 529 || type === 'overloaded_error') return 'overloaded';
@@ -195,6 +223,7 @@ function readCount(text: string | undefined): number | undefined {
 interface ErrorBody {
   readonly type: string | undefined;
   readonly message: string;
+  readonly code?: string | undefined;
 }
 
 /** The error in an answer's text: `{type: "error", error: {type, message}}`, or what others make of it. */
@@ -213,5 +242,6 @@ function readError(value: JsonValue | undefined): ErrorBody {
   const error: JsonObject = objectOf(value) ?? {};
   const message = textOf(error.message) ?? '';
   const isError = message !== '' || error.type !== undefined || error.code !== undefined;
-  return { type: textOf(error.type) ?? (isError ? 'api_error' : undefined), message };
+  const type = textOf(error.type) ?? (isError ? 'api_error' : undefined);
+  return { type, message, code: textOf(objectOf(error.details)?.error_code) };
 }

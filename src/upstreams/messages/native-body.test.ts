@@ -239,3 +239,36 @@ test('patching a patched body changes nothing', () => {
     }),
   );
 });
+
+test('an input in the words of an older draft is said in those of the wire', () => {
+  const $schema = 'http://json-schema.org/draft-07/schema#';
+  const pair = { type: 'array', items: [{ type: 'string' }, { type: 'number' }], minItems: 2 };
+  const input_schema = { $schema, type: 'object', properties: { pair, mode: { const: 'fast' } } };
+  const { body, receipt } = patched({ tools: [{ name: 'f', input_schema }, TOOL] });
+  expect(body.tools).toEqual([
+    {
+      name: 'f',
+      input_schema: {
+        type: 'object',
+        properties: {
+          pair: {
+            type: 'array',
+            prefixItems: [{ type: 'string' }, { type: 'number' }],
+            minItems: 2,
+          },
+          mode: { const: 'fast' },
+        },
+      },
+    },
+    TOOL,
+  ]);
+  expect(receipt).toEqual(['repaired tools[0].input_schema']);
+});
+
+test('of two ways to sample the temperature is kept, where the model takes one', () => {
+  const both = patched({ temperature: 0.5, top_p: 0.9 });
+  expect(both.body).toMatchObject({ temperature: 0.5 });
+  expect(both.body.top_p).toBeUndefined();
+  expect(both.receipt).toEqual(['dropped top_p']);
+  expect(patched({ top_p: 0.9 }).body.top_p).toBe(0.9);
+});

@@ -23,6 +23,7 @@ import {
   withoutLostThinking,
 } from './encode-config.ts';
 import { traitsOf } from './models.ts';
+import { toInputSchema } from './schema.ts';
 
 /** What only this gateway understands, at the top of a body. */
 const OWN_FIELDS = ['imageSize', 'size', 'quality'];
@@ -37,14 +38,31 @@ export function patch(body: JsonObject, target: PatchTarget): JsonObject {
     delete patched[field];
   }
   if (Array.isArray(body.messages)) patched.messages = patchMessages(body.messages, target);
-  if (variant.webSearch) patched.tools = withSearch(body.tools);
+  if (Array.isArray(body.tools)) patched.tools = patchTools(body.tools, target);
+  if (variant.webSearch) patched.tools = withSearch(patched.tools);
   patchLimit(patched, target);
+  patchSampling(patched, target);
   patchThinking(patched, target);
   if (usesPlaceholders && objectOf(patched.thinking)?.type === 'enabled') {
     receipt.add('approximated', 'thinking', told`Off: the upstream misses earlier thoughts.`);
     delete patched.thinking;
   }
   return withoutLostThinking(patched, receipt);
+}
+
+/** Drafts before 2020-12, which is the one the wire takes. */
+const OLDER_DRAFT = /\bdraft-?0[3467]\b|\bdraft\/2019-09\b/;
+
+/** Inputs of tools in the words of an older draft are said in those of the wire: libraries still write them. */
+function patchTools(tools: JsonValue[], { receipt }: PatchTarget): JsonValue[] {
+  const patched = tools.map((tool, index) => {
+    const schema = objectOf(objectOf(tool)?.input_schema);
+    if (!isJsonObject(tool) || !OLDER_DRAFT.test(textOf(schema?.$schema) ?? '')) return tool;
+    const path = `tools[${index}].input_schema`;
+    const { $schema: _draft, ...input_schema } = toInputSchema(schema, { receipt, path });
+    return { ...tool, input_schema };
+  });
+  return patched.every((tool, index) => tool === tools[index]) ? tools : patched;
 }
 
 /** The search that the name of the model asks for. */
@@ -62,6 +80,14 @@ function patchLimit(body: JsonObject, { capabilities, receipt }: PatchTarget): v
   if (asked === undefined || asked <= outputTokenLimit) return;
   receipt.add('capped', 'max_tokens', told`This model writes at most ${outputTokenLimit} tokens.`);
   body.max_tokens = outputTokenLimit;
+}
+
+/** Newer models refuse two ways to sample at once. */
+function patchSampling(body: JsonObject, { modelId, receipt }: PatchTarget): void {
+  const hasBoth = (body.temperature ?? null) !== null && (body.top_p ?? null) !== null;
+  if (!hasBoth || traitsOf(modelId).takesBothSamplings) return;
+  receipt.add('dropped', 'top_p', told`This model takes a temperature or top_p, not both.`);
+  delete body.top_p;
 }
 
 /** An amount of thinking is changed where the model takes another form of it, or the operator decides. */

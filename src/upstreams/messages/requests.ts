@@ -1,5 +1,6 @@
 // Builds the HTTP requests of the Messages API for one account.
 
+import type { JsonObject } from '../../lib/json.ts';
 import { mergeBetas } from '../../wire/messages.ts';
 import { HEADER_SPELLINGS, readHeader } from '../../wire/vocabulary.ts';
 import type { ClientRequest } from '../transport/client.ts';
@@ -16,7 +17,7 @@ export function postRequest(
   return {
     method: 'POST',
     path: profile.versionPath + path,
-    headers: headersOf(profile, access, clientHeaders),
+    headers: headersOf(profile, access, { client: clientHeaders, body }),
     body,
     receipt,
     freshConnection,
@@ -42,17 +43,24 @@ export function getRequest(
   };
 }
 
+interface Relayed {
+  readonly client?: UpstreamCall['clientHeaders'];
+  readonly body?: JsonObject;
+}
+
 /** The client's own headers over the profile's, its flags beside them, and the account's credential over all. */
 function headersOf(
   { auth, version, betaHeader, betas }: MessagesProfile,
   { credential, credentialKind }: AccountAccess,
-  client: NonNullable<UpstreamCall['clientHeaders']> = {},
+  { client = {}, body }: Relayed = {},
 ): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(client)) {
     if (!NOT_PASSED_ON.has(name)) headers[name] = value;
   }
-  headers[version.header] = readHeader(client, 'messagesVersion') ?? version.value;
+  const asked = readHeader(client, 'messagesVersion');
+  headers[version.header] =
+    asked === undefined || saysMoreThan(asked, body) ? version.value : asked;
   const flags = mergeBetas([
     ...HEADER_SPELLINGS.messagesBeta.map((name) => client[name]),
     ...betas,
@@ -61,6 +69,15 @@ function headersOf(
   if (credentialKind === 'api-key' && auth === 'x-api-key') headers['x-api-key'] = credential;
   else headers.authorization = `Bearer ${credential}`;
   return headers;
+}
+
+/** From this version on there is no sampling to be set. Source: TypeScript SDK 1.x, which sends it. */
+const WITHOUT_SAMPLING = '2026-10-21';
+const SAMPLING = ['temperature', 'top_p', 'top_k'];
+
+/** True where the body says what its version has no words for: it is sent by the one before. */
+function saysMoreThan(version: string, body: JsonObject = {}): boolean {
+  return version >= WITHOUT_SAMPLING && SAMPLING.some((field) => body[field] !== undefined);
 }
 
 /** Credentials, what belongs to one connection, and what is written anew in the profile's spelling. */
