@@ -13,7 +13,7 @@ export interface WireQuestion {
   readonly stream?: boolean;
 }
 
-export interface UnderstoodAnswer {
+interface UnderstoodAnswer {
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly city: string }[];
   readonly thought: string;

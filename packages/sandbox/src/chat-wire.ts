@@ -75,7 +75,7 @@ export interface ChatPart {
   };
 }
 
-export interface ChatCall {
+interface ChatCall {
   readonly id: string;
   readonly type: 'function' | 'custom';
   readonly function?: { readonly name: string; readonly arguments: string };
@@ -93,7 +93,7 @@ export interface ChatTool {
   readonly custom?: { readonly name: string; readonly description?: string };
 }
 
-export interface ChatToolChoice {
+interface ChatToolChoice {
   readonly type: 'function' | 'custom' | 'allowed_tools';
   readonly function?: { readonly name: string };
   readonly custom?: { readonly name: string };

@@ -20,7 +20,7 @@ import type { MessagesModel } from './wire-models.ts';
 
 /** Of the second, sampling is the model's own business. */
 export const MESSAGES_VERSIONS = ['2023-06-01', '2026-10-21'] as const;
-export type MessagesVersion = (typeof MESSAGES_VERSIONS)[number];
+type MessagesVersion = (typeof MESSAGES_VERSIONS)[number];
 
 export interface MessagesContext {
   readonly kind: 'create' | 'count';
@@ -314,13 +314,13 @@ interface Placed {
   readonly at: string;
 }
 
-export interface MessagesTurn {
+interface MessagesTurn {
   readonly role: 'user' | 'assistant';
   readonly blocks: readonly Placed[];
 }
 
 /** Neighbours of one role are one turn; system messages stand outside. */
-export function turnsOf(messages: readonly Message[]): readonly MessagesTurn[] {
+function turnsOf(messages: readonly Message[]): readonly MessagesTurn[] {
   const turns: { role: 'user' | 'assistant'; blocks: Placed[] }[] = [];
   for (const [index, { role, content }] of messages.entries()) {
     if (role === 'system') continue;

@@ -79,7 +79,7 @@ export interface Block {
   readonly tool_name?: string;
 }
 
-export interface Source {
+interface Source {
   readonly type: 'base64' | 'url' | 'file' | 'text' | 'content';
   readonly media_type?: string;
   readonly data?: string;

@@ -80,7 +80,7 @@ import {
   type TierQuotas,
   writeQuota,
 } from './state.ts';
-import { idHeader, sendWireError, type WireCall } from './wire-call.ts';
+import { idHeader, sendWireError, type Wire, type WireCall } from './wire-call.ts';
 
 export { createDefaultAccounts, type SandboxAccount, type SandboxTier } from './state.ts';
 
@@ -302,7 +302,7 @@ function modelCall(
 
 /** A call over another wire; its errors have the form of that wire. */
 function wireCall(
-  wire: 'messages' | 'chat',
+  wire: Wire,
   path: string,
   answer: (call: WireCall, services: Services) => Promise<Ending>,
 ): Route {
@@ -324,11 +324,7 @@ function wireCall(
   });
 }
 
-function sendWire(
-  wire: 'messages' | 'chat',
-  { response, requestId }: WireCall,
-  body: JsonObject,
-): void {
+function sendWire(wire: Wire, { response, requestId }: WireCall, body: JsonObject): void {
   sendText(response, 200, JSON.stringify(body), idHeader(wire, requestId));
 }
 
@@ -388,7 +384,7 @@ function lookup(
   });
 }
 
-type ModelWire = 'generate' | 'messages' | 'chat';
+type ModelWire = 'generate' | Wire;
 
 /**
  * The wire that a question about models speaks: Messages with its version header, generate-content
