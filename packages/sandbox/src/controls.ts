@@ -2,6 +2,7 @@
 
 import { badRequest, type Violation } from './errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from './json.ts';
+import { SANDBOX_MODELS } from './models.ts';
 import type { OAuthServices } from './oauth.ts';
 import { writeKeyFile } from './oauth-tokens.ts';
 import {
@@ -182,8 +183,9 @@ function readChange(figures: JsonObject): QuotaChange {
   };
 }
 
+/** Of the models whose quota an account can ask for itself. */
 function writeQuotas(member: Member, { quotas }: QuotaServices): JsonObject {
-  const models = ALL_MODELS.map(({ id, drawsImages }) => {
+  const models = SANDBOX_MODELS.map(({ id, drawsImages }) => {
     const { resetsAt, ...figures } = quotas.read(member, id);
     const kind = drawsImages === true ? 'image' : 'text';
     return { name: id, kind, ...figures, resetTime: new Date(resetsAt).toISOString() };
