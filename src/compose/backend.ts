@@ -33,6 +33,12 @@ export interface BackendOptions {
 }
 
 const SANDBOX_ID = 'sandbox';
+/** The sandbox over the other wires: these serve only who names them, `sandbox-messages/claude-haiku-4-5`. */
+const SANDBOX_WIRES = [
+  { id: 'sandbox-messages', label: 'messages@sandbox.example', profile: 'messages', path: '' },
+  { id: 'sandbox-chat', label: 'chat@sandbox.example', profile: 'openai', path: '/v1' },
+] as const;
+const SANDBOX_IDS: readonly string[] = [SANDBOX_ID, ...SANDBOX_WIRES.map(({ id }) => id)];
 const SANDBOX_SCOPES = ['models', 'email', 'profile'];
 
 /** @throws Error when an upstream of the configuration cannot be built. */
@@ -66,7 +72,7 @@ export async function openBackend(options: BackendOptions) {
     /** Whether the built-in sandbox is what answers for this upstream; a sandbox that runs elsewhere may have its name. */
     isBuiltIn: (id: string): boolean =>
       embedded !== undefined &&
-      id === SANDBOX_ID &&
+      SANDBOX_IDS.includes(id) &&
       !settings().upstreams.some((upstream) => upstream.id === id && !isEmbedded(upstream)),
     /** Upstreams of the settings that are not the built-in sandbox. */
     namedUpstreams: () => namedUpstreams(settings()),
@@ -95,17 +101,27 @@ async function startSandbox({ current, clock }: BackendOptions) {
   return {
     url,
     oauth: { ...oauth, scopes: SANDBOX_SCOPES },
-    seeds: sandbox.accounts.map(
-      ({ email, tier, project, key }): SeedAccount => ({
-        id: email,
-        label: email,
-        origin: 'sandbox',
-        tier,
-        projectId: project,
-        upstreamId: SANDBOX_ID,
-        credential: { kind: 'api-key', key },
-      }),
-    ),
+    seeds: [
+      ...sandbox.accounts.map(
+        ({ email, tier, project, key }): SeedAccount => ({
+          id: email,
+          label: email,
+          origin: 'sandbox',
+          tier,
+          projectId: project,
+          upstreamId: SANDBOX_ID,
+          credential: { kind: 'api-key', key },
+        }),
+      ),
+      ...sandbox.accounts.slice(0, 1).flatMap(({ tier, key }) =>
+        SANDBOX_WIRES.map(
+          ({ id, label }): SeedAccount => ({
+            ...{ id: label, label, tier, upstreamId: id, origin: 'sandbox' },
+            credential: { kind: 'api-key', key },
+          }),
+        ),
+      ),
+    ],
     close: (): Promise<void> => sandbox.close(),
   };
 }
@@ -145,9 +161,16 @@ function upstreamSettings(
   const configured = settings.upstreams.flatMap((definition) => settingsOf(definition) ?? []);
   const provider = providerUpstream(settings);
   if (provider !== undefined) configured.push(provider);
-  const hasOwn = configured.some(({ id }) => id === SANDBOX_ID);
-  if (embedded === undefined || hasOwn) return configured;
-  return [...configured, { profile: 'sandbox', id: SANDBOX_ID, baseUrl: embedded.url }];
+  if (embedded === undefined) return configured;
+  const { url } = embedded;
+  const offered: readonly UpstreamSettings[] = [
+    { profile: 'sandbox', id: SANDBOX_ID, baseUrl: url },
+    ...SANDBOX_WIRES.map(({ id, profile, path }) => ({
+      ...{ id, profile, baseUrl: url + path, servesByNameOnly: true, isSandbox: true },
+    })),
+  ];
+  const own = configured.map(({ id }) => id);
+  return [...configured, ...offered.filter(({ id }) => !own.includes(id))];
 }
 
 function listChoices(

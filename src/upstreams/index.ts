@@ -42,6 +42,8 @@ export interface UpstreamSettings extends Optional<GenericProfileOptions>, Verte
   readonly betas?: readonly string[] | undefined;
   /** True where its accounts serve only requests that are routed to it by its id. */
   readonly servesByNameOnly?: boolean | undefined;
+  /** True where the built-in sandbox answers, whatever the wire. */
+  readonly isSandbox?: boolean | undefined;
 }
 
 interface UpstreamOptions {
@@ -60,9 +62,9 @@ export function createUpstream(
   settings: UpstreamSettings,
   options: UpstreamOptions,
 ): OwnedUpstream {
-  const { servesByNameOnly } = settings;
+  const { servesByNameOnly, isSandbox } = settings;
   const upstream = createWire(settings, options);
-  return servesByNameOnly === true ? { ...upstream, servesByNameOnly } : upstream;
+  return servesByNameOnly === true ? { ...upstream, servesByNameOnly, isSandbox } : upstream;
 }
 
 function createWire(settings: UpstreamSettings, options: UpstreamOptions): OwnedUpstream {

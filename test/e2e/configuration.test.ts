@@ -31,6 +31,8 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
     expect(running.app.pool.accounts().map(({ label }) => label)).toEqual([
       'ada@sandbox.example',
       'grace@sandbox.example',
+      'messages@sandbox.example',
+      'chat@sandbox.example',
     ]);
     expect((await send(running.url, call)).status).toBe(200);
   });

@@ -14,6 +14,7 @@ import {
   SANDBOX_TIERS,
   type SandboxTier,
 } from './state.ts';
+import { ALL_MODELS } from './wire-models.ts';
 
 /** Says what a field must be when its value is not that. */
 interface FieldRule {
@@ -31,11 +32,11 @@ const TIER: FieldRule = {
   accepts: (value) => readTier(value) !== undefined,
 };
 const MODEL: FieldRule = {
-  mustBe: 'the id of a model of GET /v1beta/models',
-  accepts: (value) => SANDBOX_MODELS.some(({ id }) => id === value),
+  mustBe: 'the id of a model',
+  accepts: (value) => ALL_MODELS.some(({ id }) => id === value),
 };
 const MODELS: FieldRule = {
-  mustBe: 'a list of ids of GET /v1beta/models',
+  mustBe: 'a list of ids of models',
   accepts: (value) => Array.isArray(value) && value.every(MODEL.accepts),
 };
 
@@ -150,7 +151,7 @@ export function setQuotas(body: JsonValue, services: QuotaServices): JsonObject 
   const { account = '', model, ...figures } = readFields(body, FIELDS);
   const change = readChange(figures);
   const member = services.members.require(String(account));
-  const models = SANDBOX_MODELS.filter(
+  const models = ALL_MODELS.filter(
     ({ id }) => model === undefined || model === null || id === model,
   );
   const requests =
@@ -182,6 +183,7 @@ function readChange(figures: JsonObject): QuotaChange {
   };
 }
 
+/** Of the models whose quota an account can ask for itself. */
 function writeQuotas(member: Member, { quotas }: QuotaServices): JsonObject {
   const models = SANDBOX_MODELS.map(({ id, drawsImages }) => {
     const { resetsAt, ...figures } = quotas.read(member, id);

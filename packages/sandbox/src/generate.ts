@@ -1,28 +1,17 @@
 // The calls of models: generate, count tokens and embed, with their checks, faults and quotas.
 
 import { createHash } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-import { badRequest, notFound, writeScriptedError } from './errors.ts';
+import { badRequest, notFound } from './errors.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { findModel, findProjectModel, methodsOf, ownIdOf, type SandboxModel } from './models.ts';
+import { applyFault, failWhenAsked, type PlayedCall, type PlayServices, play } from './play.ts';
 import { readMessage } from './proto.ts';
 import { checkAll, checkParts, checkRequest, type Report } from './rules.ts';
-import { type Directives, readDirectives, readLastTurn, simulate } from './simulate.ts';
-import {
-  createId,
-  type Ending,
-  type Fault,
-  type Faults,
-  type FaultyCall,
-  type PrefixCache,
-  type QuotaCounters,
-  type SandboxCaller,
-  type SandboxClock,
-  type Signatures,
-} from './state.ts';
+import { readDirectives } from './simulate.ts';
+import type { Ending, PrefixCache, SandboxCaller, Signatures } from './state.ts';
 import { countContentTokens, countPromptTokens, sumTokens } from './tokens.ts';
 import { type EmbedContentRequest, type GenerateRequest, partsOf } from './wire.ts';
-import { type Delivery, type Frames, sendFrames, writeFrames } from './write-answer.ts';
+import { type Delivery, writeFrames } from './write-answer.ts';
 
 export interface ModelAddress {
   readonly modelId: string;
@@ -37,54 +26,35 @@ interface PublisherPlace {
   readonly model: string;
 }
 
-export interface GenerateServices {
-  readonly clock: SandboxClock;
+export interface GenerateServices extends PlayServices {
   readonly signatures: Signatures;
-  readonly faults: Faults;
-  readonly quotas: QuotaCounters;
   readonly prefixes: PrefixCache;
 }
 
-export interface ModelCall {
-  readonly account: SandboxCaller;
+export interface ModelCall extends PlayedCall {
   readonly address: ModelAddress;
-  readonly body: JsonValue;
-  /** Aborts when the caller is gone. */
-  readonly signal: AbortSignal;
-  readonly response: ServerResponse;
 }
 
 /** @throws SandboxError until the answer has begun. */
-export async function generate(
+export function generate(
   call: ModelCall,
   delivery: Delivery,
-  { clock, signatures, faults, quotas, prefixes }: GenerateServices,
+  services: GenerateServices,
 ): Promise<Ending> {
-  const { account, address, signal } = call;
-  const model = requireMethod(address, 'generateContent');
-  const ownId = ownIdOf(model.id);
+  const { signatures, prefixes } = services;
+  const model = requireMethod(call.address, 'generateContent');
   const request = readChecked(call, model, signatures);
-  const turn = readLastTurn(request.contents ?? []);
-  const directives = readDirectives(turn.text);
-  const models = [model.id, ownId];
-  const fault = faults.take({ endpoint: 'generate', account: account.email, models }) ?? {};
-  const waitMs = (fault.delayMs ?? 0) + (delivery === 'whole' ? directives.pauseMs : 0);
-  if (waitMs > 0) await clock.sleep(waitMs, signal);
-  if (fault.status !== undefined && fault.errorAfterEvents === undefined) {
-    throw writeScriptedError(fault.status, fault);
-  }
-  failWhenAsked(directives);
-  quotas.spend(account, model.id);
-  const cachedTokens = prefixes.visit(`${account.email}\n${ownId}`, request);
-  const answer = simulate({ request, model, turn, directives, cachedTokens, createId });
-  const frames = writeFrames(answer, { delivery, signatures, fault });
-  return sendFrames(call.response, frames, {
-    clock,
-    signal,
-    pauseMs: fault.pauseMs ?? directives.pauseMs,
-    ...planCut(frames, directives, fault),
-    cutKind: fault.cutKind ?? 'reset',
-  });
+  const scope = `${call.account.email}\n${ownIdOf(model.id)}`;
+  return play(
+    call,
+    {
+      ...{ model, request },
+      isStream: delivery !== 'whole',
+      countCached: () => prefixes.visit(scope, request),
+      write: (answer, fault) => writeFrames(answer, { delivery, signatures, fault }),
+    },
+    services,
+  );
 }
 
 /** @throws SandboxError 404 */
@@ -146,29 +116,6 @@ function readChecked(
   if (tokens <= model.inputTokenLimit) return request;
   const description = `the input token count ${tokens} exceeds the maximum of ${model.inputTokenLimit} for ${model.id}`;
   throw badRequest([{ field: 'contents', description }]);
-}
-
-/** `UPSTREAM-STATUS 429` comes with a retry delay of a second, as rate limits do. */
-function failWhenAsked({ status }: Directives): void {
-  if (status === undefined) return;
-  const limited = { reason: 'RATE_LIMIT_EXCEEDED', retryDelay: '1s' };
-  throw writeScriptedError(status, status === 429 ? limited : {});
-}
-
-/** `UPSTREAM-CUT` breaks a stream off before its last event, a whole body in its middle. */
-function planCut(
-  frames: Frames,
-  directives: Directives,
-  fault: Fault,
-): { cutAfterFrames?: number; cutAfterBytes?: number } {
-  const { cutAfterEvents, cutAfterBytes } = fault;
-  if (cutAfterEvents !== undefined) return { cutAfterFrames: cutAfterEvents };
-  if (cutAfterBytes !== undefined) return { cutAfterBytes };
-  if (!directives.cut) return {};
-  const [only] = frames.list;
-  return frames.list.length === 1 && only !== undefined
-    ? { cutAfterBytes: Math.floor(Buffer.byteLength(only) / 2) }
-    : { cutAfterFrames: frames.list.length - 1 };
 }
 
 /** @throws SandboxError 400 or 404. Roles and turn order do not matter here. */
@@ -368,15 +315,4 @@ function addDirection(sum: Float64Array, feature: string, weight: number): void 
     state ^= state << third;
     sum[index] = value + (state < 0 ? -weight : weight);
   }
-}
-
-/** @throws SandboxError of a scripted fault for this call, after its delay. */
-export async function applyFault(
-  call: FaultyCall,
-  { faults, clock }: Pick<GenerateServices, 'faults' | 'clock'>,
-  signal: AbortSignal,
-): Promise<void> {
-  const fault = faults.take(call) ?? {};
-  if (fault.delayMs !== undefined) await clock.sleep(fault.delayMs, signal);
-  if (fault.status !== undefined) throw writeScriptedError(fault.status, fault);
 }

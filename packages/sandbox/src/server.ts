@@ -7,6 +7,7 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http';
+import { complete, embedInputs, listChatModels, requireChatModel, writeChatModel } from './chat.ts';
 import {
   addServiceAccount,
   changeAccount,
@@ -17,7 +18,6 @@ import {
 } from './controls.ts';
 import { notFound, SandboxError } from './errors.ts';
 import {
-  applyFault,
   countTokens,
   embed,
   embedBatch,
@@ -26,9 +26,24 @@ import {
   type ModelCall,
   requireModel,
 } from './generate.ts';
-import { readJsonBody, requireLocalTool, sendError, sendJson } from './http.ts';
-import type { JsonObject, JsonValue } from './json.ts';
-import { listModels, SANDBOX_MODELS, writeModel, writePublisherModels } from './models.ts';
+import { readJsonBody, requireLocalTool, sendError, sendJson, sendText } from './http.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import {
+  countMessage,
+  createMessage,
+  listMessagesModels,
+  readHeaders,
+  requireMessagesModel,
+  writeMessagesModel,
+} from './messages.ts';
+import { createMarkedCache } from './messages-cache.ts';
+import {
+  findModel,
+  listModels,
+  SANDBOX_MODELS,
+  writeModel,
+  writePublisherModels,
+} from './models.ts';
 import {
   answerOAuth,
   authenticateToken,
@@ -45,12 +60,15 @@ import {
   createServiceAccountKeys,
   createTokens,
 } from './oauth-tokens.ts';
+import { applyFault, type PlayedCall } from './play.ts';
 import {
   createFaults,
+  createId,
   createMembers,
   createPrefixCache,
   createQuotaCounters,
   createRequestLog,
+  createSeals,
   createSignatures,
   DEFAULT_TIER_QUOTAS,
   type Ending,
@@ -62,6 +80,7 @@ import {
   type TierQuotas,
   writeQuota,
 } from './state.ts';
+import { idHeader, sendWireError, type Wire, type WireCall } from './wire-call.ts';
 
 export { createDefaultAccounts, type SandboxAccount, type SandboxTier } from './state.ts';
 
@@ -130,6 +149,8 @@ function createServices(options: SandboxOptions, issuer: () => string) {
     tiers,
     issuer,
     signatures: createSignatures(seed),
+    seals: createSeals(seed),
+    marked: createMarkedCache(clock),
     faults: createFaults(),
     quotas: createQuotaCounters(clock, tiers),
     prefixes: createPrefixCache(),
@@ -206,6 +227,16 @@ const ROUTES: readonly Route[] = [
       return 'complete';
     }),
   ]),
+  wireCall('messages', '/v1/messages', createMessage),
+  wireCall('messages', '/v1/messages/count_tokens', async (call, services) => {
+    sendWire('messages', call, await countMessage(call, services));
+    return 'complete';
+  }),
+  wireCall('chat', '/v1/chat/completions', complete),
+  wireCall('chat', '/v1/embeddings', async (call, services) => {
+    sendWire('chat', call, await embedInputs(call, services));
+    return 'complete';
+  }),
   modelCall(`${PLAIN}:embedContent`, async (call, services) => {
     sendJson(call.response, 200, await embed(call, services));
     return 'complete';
@@ -214,10 +245,8 @@ const ROUTES: readonly Route[] = [
     sendJson(call.response, 200, await embedBatch(call, services));
     return 'complete';
   }),
-  lookup(PLAIN, 'models', ({ parts: { model = '' } }) =>
-    writeModel(requireModel({ modelId: model, place: undefined })),
-  ),
-  lookup('/v1(?:beta)?/models', 'models', ({ query }) => listModels(query)),
+  lookup(PLAIN, 'models', (asked) => MODELS_OF[asked.wire].read(asked)),
+  lookup('/v1(?:beta)?/models', 'models', (asked) => MODELS_OF[asked.wire].list(asked)),
   lookup('/v1(?:beta1)?/publishers/google/models', 'models', () => writePublisherModels()),
   lookup('/v1(?:beta)?/quota', 'quota', ({ account, services: { quotas } }) =>
     writeQuota(
@@ -258,35 +287,76 @@ const ROUTES: readonly Route[] = [
   ),
 ];
 
-/** Keeps what arrived and how the answer ended. */
 function modelCall(
   path: string,
   answer: (call: ModelCall, services: Services, exchange: Exchange) => Promise<Ending>,
 ): Route {
-  return route('POST', path, async (exchange, services, parts) => {
-    const { request, response, url, signal } = exchange;
-    const account = authenticate(request, url, services);
-    const { text, value: body } = await readJsonBody(request);
-    const note = services.log.add({
-      time: new Date(services.clock.now()).toISOString(),
-      account: account.email,
-      path: url.pathname,
-      body: text,
-    });
-    try {
+  return route('POST', path, (exchange, services, parts) =>
+    answerLogged(exchange, services, (received) => {
       const address = addressOf(parts);
-      requireStanding(account, address.modelId);
-      const call = { account, address, body, signal, response };
-      note(200, await answer(call, services, exchange));
+      requireStanding(received.account, address.modelId);
+      return answer({ ...received, address }, services, exchange);
+    }),
+  );
+}
+
+/** A call over another wire; its errors have the form of that wire. */
+function wireCall(
+  wire: Wire,
+  path: string,
+  answer: (call: WireCall, services: Services) => Promise<Ending>,
+): Route {
+  return route('POST', path, async (exchange, services) => {
+    const { request, response, signal } = exchange;
+    const requestId = createId('req_');
+    let spent: { readonly account: Member; readonly modelId: string } | undefined;
+    try {
+      await answerLogged(exchange, services, (received) => {
+        const { account, body } = received;
+        const model = isJsonObject(body) ? body.model : undefined;
+        if (typeof model === 'string') spent = { account, modelId: model };
+        return answer({ ...received, headers: request.headers, requestId }, services);
+      });
     } catch (error) {
-      note(toSandboxError(error).status, signal.aborted ? 'client-gone' : 'complete');
-      throw error;
+      if (signal.aborted) throw error;
+      sendWireError(response, toSandboxError(error), { wire, requestId, spent }, services);
     }
   });
 }
 
+function sendWire(wire: Wire, { response, requestId }: WireCall, body: JsonObject): void {
+  sendText(response, 200, JSON.stringify(body), idHeader(wire, requestId));
+}
+
+interface Received extends PlayedCall {
+  readonly account: Member;
+}
+
+/** Keeps what arrived and how the answer ended. */
+async function answerLogged(
+  { request, response, url, signal }: Exchange,
+  services: Services,
+  answer: (received: Received) => Promise<Ending>,
+): Promise<void> {
+  const account = authenticate(request, url, services);
+  const { text, value: body } = await readJsonBody(request);
+  const note = services.log.add({
+    time: new Date(services.clock.now()).toISOString(),
+    account: account.email,
+    path: url.pathname,
+    body: text,
+  });
+  try {
+    note(200, await answer({ account, body, signal, response }));
+  } catch (error) {
+    note(toSandboxError(error).status, signal.aborted ? 'client-gone' : 'complete');
+    throw error;
+  }
+}
+
 interface Lookup {
   readonly account: Member;
+  readonly wire: ModelWire;
   readonly query: URLSearchParams;
   readonly parts: PathParts;
   readonly services: Services;
@@ -298,12 +368,58 @@ function lookup(
   read: (lookup: Lookup) => JsonObject,
 ): Route {
   return route('GET', path, async ({ request, response, url, signal }, services, parts) => {
-    const account = authenticate(request, url, services);
-    requireStanding(account);
-    await applyFault({ endpoint, account: account.email, models: [] }, services, signal);
-    sendJson(response, 200, read({ account, query: url.searchParams, parts, services }));
+    const wire = wireOf(request, url, parts);
+    try {
+      const account = authenticate(request, url, services);
+      requireStanding(account);
+      await applyFault({ endpoint, account: account.email, models: [] }, services, signal);
+      if (wire === 'messages') readHeaders(request.headers);
+      const asked = { account, wire, query: url.searchParams, parts, services };
+      sendJson(response, 200, read(asked));
+    } catch (error) {
+      if (signal.aborted || wire === 'generate') throw error;
+      const failed = { wire, requestId: createId('req_') };
+      sendWireError(response, toSandboxError(error), failed, services);
+    }
   });
 }
+
+type ModelWire = 'generate' | Wire;
+
+/**
+ * The wire that a question about models speaks: Messages with its version header, generate-content
+ * below `/v1beta`, with its own key or for a model of it, and else Chat.
+ */
+function wireOf({ headers }: IncomingMessage, url: URL, { model }: PathParts): ModelWire {
+  if (!url.pathname.startsWith('/v1/models')) return 'generate';
+  if (headers['anthropic-version'] !== undefined) return 'messages';
+  const isGenerate =
+    headers['x-vendora-api-key'] !== undefined ||
+    ['key', 'pageSize', 'pageToken'].some((name) => url.searchParams.has(name)) ||
+    (model !== undefined && findModel(model) !== undefined);
+  return isGenerate ? 'generate' : 'chat';
+}
+
+interface WireModels {
+  readonly list: (lookup: Lookup) => JsonObject;
+  readonly read: (lookup: Lookup) => JsonObject;
+}
+
+const MODELS_OF: Readonly<Record<ModelWire, WireModels>> = {
+  generate: {
+    list: ({ query }) => listModels(query),
+    read: ({ parts: { model = '' } }) =>
+      writeModel(requireModel({ modelId: model, place: undefined })),
+  },
+  messages: {
+    list: ({ query }) => listMessagesModels(query),
+    read: ({ parts: { model = '' } }) => writeMessagesModel(requireMessagesModel(model)),
+  },
+  chat: {
+    list: () => listChatModels(),
+    read: ({ parts: { model = '' } }) => writeChatModel(requireChatModel(model)),
+  },
+};
 
 function oauth(method: string, path: string, operation: OAuthOperation): Route {
   return route(method, path, (exchange, services) => answerOAuth(operation, exchange, services));
@@ -365,7 +481,8 @@ function authenticate({ headers }: IncomingMessage, url: URL, services: Services
   // On the paths of Vertex AI an API key has its real header too.
   const isPublisher = url.pathname.includes('/publishers/google/models');
   const name = isPublisher ? 'x-goog-api-key' : 'x-vendora-api-key';
-  const header = headers[name];
+  const header =
+    headers[name] ?? (url.pathname.startsWith('/v1/') ? headers['x-api-key'] : undefined);
   const key = typeof header === 'string' ? header : undefined;
   const credential = bearer ?? key ?? url.searchParams.get('key') ?? undefined;
   if (credential === undefined) {

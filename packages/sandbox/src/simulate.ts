@@ -63,6 +63,8 @@ export interface Candidate {
   /** Where they are asked for. */
   readonly logprobs?: { readonly tokens: readonly string[] } | undefined;
   readonly finishReason: string;
+  /** The one that ended the text. */
+  readonly stopSequence?: string | undefined;
   readonly finishMessage?: string | undefined;
   readonly groundingMetadata?: JsonObject | undefined;
   readonly urlContextMetadata?: JsonObject | undefined;
@@ -95,9 +97,21 @@ interface SimulationInput {
   readonly turn: LastTurn;
   readonly directives: Directives;
   readonly cachedTokens: number;
+  /** What ids of answers and of calls begin with. */
+  readonly idPrefixes?: IdPrefixes | undefined;
+  /** One call at a time, whatever the prompt asks for. */
+  readonly isSerial?: boolean | undefined;
   /** A fresh random id with the given prefix. */
   createId(prefix: string): string;
 }
+
+export interface IdPrefixes {
+  readonly answer: string;
+  readonly call: string;
+}
+
+const ID_PREFIXES: IdPrefixes = { answer: '', call: 'fc_' };
+const CALL_ID_LENGTH = 12;
 
 interface Simulation extends SimulationInput {
   readonly thinking: Thinking;
@@ -130,7 +144,7 @@ export function simulate(input: SimulationInput): Answer {
   const simulation: Simulation = {
     ...input,
     thinking,
-    chosen: chooseCalls(request, turn),
+    chosen: chooseCalls(request, turn, input.isSerial === true),
     candidateCount: config.candidateCount ?? 1,
     maxTokens: (config.maxOutputTokens ?? Number.POSITIVE_INFINITY) - thinking.tokens,
   };
@@ -138,7 +152,7 @@ export function simulate(input: SimulationInput): Answer {
   return {
     modelId: model.id,
     family: model.family,
-    responseId: input.createId(''),
+    responseId: input.createId((input.idPrefixes ?? ID_PREFIXES).answer),
     prompt: countPromptTokens(request),
     cachedTokens: input.cachedTokens,
     thinkingTokens: isBlocked ? 0 : thinking.tokens,
@@ -167,9 +181,11 @@ function simulateCandidate(simulation: Simulation, index: number): Candidate {
 }
 
 /** Calls that do not fit into the output limit are absent, never cut. */
-function simulateCalls({ chosen, thinking, maxTokens, createId }: Simulation): Candidate {
+function simulateCalls(simulation: Simulation): Candidate {
+  const { chosen, thinking, maxTokens, idPrefixes = ID_PREFIXES, createId } = simulation;
+  const { call: prefix } = idPrefixes;
   const calls: IssuedCall[] = chosen.calls.map((call) => ({
-    id: createId('fc_').slice(0, 15),
+    id: createId(prefix).slice(0, prefix.length + CALL_ID_LENGTH),
     ...call,
   }));
   const fits = countOutputTokens('', calls) <= maxTokens;
@@ -202,6 +218,7 @@ function simulateText(simulation: Simulation, index: number): Candidate {
     pictures: order === undefined ? [] : [draw(order)],
     logprobs: responseLogprobs === true ? { tokens: cutIntoTokens(text) } : undefined,
     finishReason: composed.finishReason,
+    stopSequence: composed.stopSequence,
     groundingMetadata:
       offers('vendoraSearch') && text !== '' ? writeGrounding(turn.text, text) : undefined,
     urlContextMetadata: offers('urlContext') ? writeUrlContext(turn.text) : undefined,
@@ -265,6 +282,22 @@ export interface Directives {
   readonly blockReason?: string;
   /** `UPSTREAM-CUT`: break off before the end. */
   readonly cut: boolean;
+  /** `UPSTREAM-HANG`: fall silent half way, with the connection open. */
+  readonly hang: boolean;
+  /** `UPSTREAM-ERROR`: an error in the middle of the stream. */
+  readonly error: boolean;
+  /** `UPSTREAM-TOO-LONG`: refuse the prompt as too long. */
+  readonly isTooLong: boolean;
+  /** `UPSTREAM-REDACTED`: the thoughts of a Messages answer are sealed. */
+  readonly isRedacted: boolean;
+  /** `UPSTREAM-REFUSE`: a Chat answer is a refusal. */
+  readonly refuses: boolean;
+  /** `UPSTREAM-QUOTA`: answer as if the account's quota were used up. */
+  readonly hasNoQuota: boolean;
+  /** `UPSTREAM-SEARCH-ERROR <code>`: a search of the web fails with that code. */
+  readonly searchError?: string;
+  /** `SAY-TEXT <rest of the line>`: answer with that text. */
+  readonly say?: string;
   /** `UPSTREAM-SLOW <ms>`: pause between stream events (or before a unary answer). */
   readonly pauseMs: number;
   /** `UPSTREAM-WORDS <n>`: answer with n numbered words. */
@@ -285,9 +318,11 @@ const MAX_WORDS = 100_000;
 
 export function readDirectives(text: string): Directives {
   const status = readCount(text, 'STATUS', 599);
-  const finishReason = /UPSTREAM-FINISH ([A-Z_]+)/.exec(text)?.[1];
+  const finishReason = /UPSTREAM-FINISH (\w+)/.exec(text)?.[1]?.toUpperCase();
   const block = /UPSTREAM-BLOCK(?: ([A-Z_]+))?/.exec(text);
   const words = readCount(text, 'WORDS', MAX_WORDS);
+  const searchError = /UPSTREAM-SEARCH-ERROR (\w+)/.exec(text)?.[1];
+  const say = /(?:^|[^A-Z-])SAY-TEXT (.+)/.exec(text)?.[1];
   return {
     ...(status !== undefined && status >= 400 && { status }),
     ...(finishReason !== undefined && { finishReason }),
@@ -295,6 +330,14 @@ export function readDirectives(text: string): Directives {
       blockReason: BLOCK_REASONS.find((reason) => reason === block[1]) ?? 'PROHIBITED_CONTENT',
     }),
     cut: text.includes('UPSTREAM-CUT'),
+    hang: text.includes('UPSTREAM-HANG'),
+    error: /UPSTREAM-ERROR(?![A-Z-])/.test(text),
+    isTooLong: text.includes('UPSTREAM-TOO-LONG'),
+    isRedacted: text.includes('UPSTREAM-REDACTED'),
+    refuses: text.includes('UPSTREAM-REFUSE'),
+    hasNoQuota: text.includes('UPSTREAM-QUOTA'),
+    ...(searchError !== undefined && { searchError }),
+    ...(say !== undefined && { say }),
     pauseMs: readCount(text, 'SLOW', MAX_PAUSE_MS) ?? 0,
     ...(words !== undefined && { words }),
   };
@@ -311,8 +354,9 @@ interface ChosenCalls {
   readonly notes: readonly string[];
 }
 
-function chooseCalls(request: GenerateRequest, turn: LastTurn): ChosenCalls {
-  const markers = findMarkers(turn);
+function chooseCalls(request: GenerateRequest, turn: LastTurn, isSerial: boolean): ChosenCalls {
+  const all = findMarkers(turn);
+  const markers = isSerial ? all.slice(0, 1) : all;
   const callable = listCallable(request);
   if (callable.length === 0) {
     return { calls: [], notes: markers.map(({ name }) => `No function ${name} may be called.`) };
@@ -547,12 +591,15 @@ function composeText(simulation: Simulation, sentences: readonly string[]) {
   const { request, maxTokens } = simulation;
   const whole = writeWhole(simulation, sentences);
   const within = cutToTokens(whole, maxTokens);
-  const ends = (request.generationConfig?.stopSequences ?? [])
-    .map((sequence) => within.indexOf(sequence))
-    .filter((at) => at >= 0);
-  const text = ends.length === 0 ? within : within.slice(0, Math.min(...ends));
-  const isLimited = text.length === within.length && within.length < whole.length;
-  return { text, finishReason: isLimited ? 'MAX_TOKENS' : 'STOP' };
+  const [stop] = (request.generationConfig?.stopSequences ?? [])
+    .map((sequence) => ({ sequence, at: within.indexOf(sequence) }))
+    .filter(({ at }) => at >= 0)
+    .sort((one, other) => one.at - other.at);
+  if (stop !== undefined) {
+    const text = within.slice(0, stop.at);
+    return { text, finishReason: 'STOP', stopSequence: stop.sequence };
+  }
+  return { text: within, finishReason: within.length < whole.length ? 'MAX_TOKENS' : 'STOP' };
 }
 
 function writeWhole(simulation: Simulation, sentences: readonly string[]): string {
@@ -565,6 +612,7 @@ function writeWhole(simulation: Simulation, sentences: readonly string[]): strin
   if (turn.results.length > 0) return writeToolResult(turn);
   const recordings = recordingsToWriteDown(turn);
   if (recordings.length > 0) return recordings.map(describeRecording).join(' ');
+  if (directives.say !== undefined) return directives.say;
   if (directives.words === undefined) return writeReflection(sentences, charactersFor(maxTokens));
   return Array.from({ length: directives.words }, (_, index) => `word-${index + 1}`).join(' ');
 }

@@ -621,6 +621,26 @@ export function createSignatures(seed: string) {
   };
 }
 
+export type Seals = ReturnType<typeof createSeals>;
+
+/** Opaque values that prove that the sandbox issued something, as it is, over the Messages or the Chat wire. */
+export function createSeals(seed: string) {
+  const sealBytes = (kind: SealKind, what: string): Buffer => {
+    const code = createHmac('sha256', seed).update(`${kind}\n${what}`).digest();
+    const filler = createHash('shake256', { outputLength: FILLER_BYTES }).update(code).digest();
+    return Buffer.concat([Buffer.from([LEADING_BYTE]), code, filler]);
+  };
+  return {
+    /** In base64. The same thing always gets the same one. */
+    issue: (kind: SealKind, what: string) => sealBytes(kind, what).toString('base64'),
+    isGenuine: (kind: SealKind, what: string, given: string): boolean =>
+      isSame(sealBytes(kind, what), Buffer.from(given, 'base64')),
+  };
+}
+
+/** Thoughts by their words, sealed thoughts by nothing, search results and citations by their address. */
+type SealKind = 'thinking' | 'redacted' | 'content' | 'index';
+
 /**
  * What a signature is bound to: a call's name and arguments, or being text. Not the words of a text,
  * because a stream carries its signature on an empty closing part.

@@ -3,7 +3,7 @@
 
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { writeError, writeScriptedError } from './errors.ts';
+import { type SandboxError, writeError, writeScriptedError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import {
   type Answer,
@@ -21,6 +21,7 @@ export type Delivery = 'whole' | 'sse' | 'array';
 
 export interface Frames {
   readonly contentType: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly list: readonly string[];
 }
 
@@ -37,7 +38,11 @@ export function writeFrames(
     case 'sse':
       return {
         contentType: 'text/event-stream',
-        list: damage(listChunks(answer, signatures, fault).map(writeEvent), fault, writeEvent),
+        list: damage(listChunks(answer, signatures, fault).map(writeEvent), fault, {
+          error: writeError,
+          frame: writeEvent,
+          broken: `data: ${BROKEN_JSON}\r\n\r\n`,
+        }),
       };
     case 'array':
       return {
@@ -70,20 +75,27 @@ function writeArray(chunks: readonly JsonObject[], fault: Fault): string[] {
   if (chunks.length === 0) return ['[]'];
   const separate = (text: string, index: number): string => `${index === 0 ? '[' : ',\r\n'}${text}`;
   const texts = chunks.map((chunk) => JSON.stringify(chunk));
-  return [...damage(texts, fault, (chunk) => JSON.stringify(chunk)).map(separate), ']'];
+  const form: DamageForm = {
+    error: writeError,
+    frame: (chunk) => JSON.stringify(chunk),
+    broken: BROKEN_JSON,
+  };
+  return [...damage(texts, fault, form).map(separate), ']'];
+}
+
+/** How a stream says what a fault puts into it. */
+interface DamageForm {
+  readonly error: (error: SandboxError) => JsonObject;
+  readonly frame: (content: JsonObject) => string;
+  readonly broken: string;
 }
 
 /** Puts a broken line behind the first frame, or an error in place of the rest. */
-function damage(
-  frames: readonly string[],
-  fault: Fault,
-  write: (chunk: JsonObject) => string,
-): string[] {
-  const broken = write === writeEvent ? `data: ${BROKEN_JSON}\r\n\r\n` : BROKEN_JSON;
-  const whole = fault.garbage === true ? frames.toSpliced(1, 0, broken) : [...frames];
+export function damage(frames: readonly string[], fault: Fault, form: DamageForm): string[] {
+  const whole = fault.garbage === true ? frames.toSpliced(1, 0, form.broken) : [...frames];
   if (fault.errorAfterEvents === undefined) return whole;
-  const error = writeError(writeScriptedError(fault.status ?? 503, fault));
-  const last = fault.rawError === true ? JSON.stringify(error, null, 2) : write(error);
+  const error = form.error(writeScriptedError(fault.status ?? 503, fault));
+  const last = fault.rawError === true ? JSON.stringify(error, null, 2) : form.frame(error);
   return [...whole.slice(0, fault.errorAfterEvents), last];
 }
 
@@ -272,7 +284,7 @@ const PIECE_LENGTH = 24;
 /** Long texts come in at most about this many pieces. */
 const MAX_PIECES = 2_000;
 
-function splitText(text: string): string[] {
+export function splitText(text: string): string[] {
   const length = Math.max(PIECE_LENGTH, Math.ceil(text.length / MAX_PIECES));
   const pieces: string[] = [];
   let from = 0;
@@ -294,6 +306,8 @@ interface Pace {
   readonly cutAfterFrames?: number | undefined;
   readonly cutAfterBytes?: number | undefined;
   readonly cutKind: CutKind;
+  /** Falls silent there until the caller leaves. */
+  readonly hangAfterFrames?: number | undefined;
 }
 
 /** Answers 200 with the frames as body. */
@@ -302,7 +316,7 @@ export async function sendFrames(
   frames: Frames,
   pace: Pace,
 ): Promise<Ending> {
-  response.writeHead(200, { 'content-type': frames.contentType });
+  response.writeHead(200, { 'content-type': frames.contentType, ...frames.headers });
   response.flushHeaders();
   try {
     return await sendBody(response, frames.list, pace);
@@ -320,6 +334,7 @@ async function sendBody(
   let room = pace.cutAfterBytes ?? Number.POSITIVE_INFINITY;
   for (const [index, frame] of frames.entries()) {
     if (index === pace.cutAfterFrames) return cut(response, pace.cutKind);
+    if (index === pace.hangAfterFrames) await leaving(pace.signal);
     if (index > 0 && pace.pauseMs > 0) await pace.clock.sleep(pace.pauseMs, pace.signal);
     const bytes = Buffer.from(frame);
     if (bytes.length > room) {
@@ -332,6 +347,11 @@ async function sendBody(
   if (frames.length === pace.cutAfterFrames) return cut(response, pace.cutKind);
   response.end();
   return 'complete';
+}
+
+async function leaving(signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  await once(signal, 'abort');
 }
 
 async function write(response: ServerResponse, bytes: Buffer, signal: AbortSignal): Promise<void> {
