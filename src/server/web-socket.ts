@@ -8,7 +8,6 @@ import type { WebSocket } from 'ws';
 import { asGatewayError, clientError, type GatewayError } from '../canonical/error.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { isJsonObject, parseJson } from '../lib/json.ts';
-import { told } from '../lib/localized-message.ts';
 import type { WebSocketRoute } from '../protocols/protocol.ts';
 import { FRAME_END } from '../stream/sse.ts';
 import { serve } from './answer.ts';
@@ -220,7 +219,7 @@ class Connection {
     this.#timers.pace = undefined;
     if (this.#isRefusing) return;
     if (isBinary) {
-      const message = told`Send each request as a text message, in JSON.`;
+      const message = 'Send each request as a text message, in JSON.';
       this.#add({ body: NOTHING, refusal: clientError('unsupported-media-type', message) });
     } else if (body.length > MAX_NOTICE_BYTES || !this.#route.isNotice(body.toString())) {
       this.#add({ body });

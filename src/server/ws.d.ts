@@ -7,6 +7,10 @@ declare module 'ws' {
 
   export class WebSocket extends EventEmitter {
     static readonly OPEN: 1;
+    constructor(
+      address: string,
+      options?: { readonly headers?: Readonly<Record<string, string>> },
+    );
     readonly readyState: number;
     on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): this;
     on(event: 'ping' | 'pong', listener: (data: Buffer) => void): this;
@@ -14,7 +18,7 @@ declare module 'ws' {
     on(event: 'error', listener: (error: Error) => void): this;
     /** Of a class of the gateway's own. */
     on(event: 'too-large', listener: () => void): this;
-    send(text: string): void;
+    send(data: string | Buffer): void;
     ping(): void;
     close(code?: number, reason?: string): void;
     pause(): void;
