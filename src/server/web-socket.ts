@@ -29,6 +29,7 @@ export function takesWebSocket(
   edge: Edge,
   { method, url = '', headers }: IncomingMessage,
 ): boolean {
+  if (!edge.settings().takesWebSockets) return false;
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
   const key = headers['sec-websocket-key']?.trim() ?? '';
   if (headers['sec-websocket-version'] !== '13' || !HANDSHAKE_KEY.test(key)) return false;

@@ -7,10 +7,7 @@ declare module 'ws' {
 
   export class WebSocket extends EventEmitter {
     static readonly OPEN: 1;
-    constructor(
-      address: string,
-      options?: { readonly headers?: Readonly<Record<string, string>> },
-    );
+    constructor(address: string, options?: { readonly headers?: Readonly<Record<string, string>> });
     readonly readyState: number;
     on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): this;
     on(event: 'ping' | 'pong', listener: (data: Buffer) => void): this;
@@ -18,7 +15,7 @@ declare module 'ws' {
     on(event: 'error', listener: (error: Error) => void): this;
     /** Of a class of the gateway's own. */
     on(event: 'too-large', listener: () => void): this;
-    send(data: string | Buffer): void;
+    send(data: string | Buffer, options?: { readonly binary: boolean }): void;
     ping(): void;
     close(code?: number, reason?: string): void;
     pause(): void;

@@ -9,7 +9,7 @@ import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
 import { startPoolApp } from '../support/pool-app.ts';
 import { GREETING, RESULT_SEEN, WEATHER } from '../support/prompts.ts';
 import { startRawUpstream } from '../support/raw-upstream.ts';
-import { openWebSocket, type WebSocketClient } from '../support/web-socket-client.ts';
+import { openWebSocket as openAt, type WebSocketClient } from '../support/web-socket-client.ts';
 
 const MODEL = 'alpha-3-flash';
 let app: TestApp;
@@ -18,6 +18,9 @@ beforeAll(async () => {
   app = await startApp();
 });
 afterAll(() => app.close());
+
+const openWebSocket = (url: string, headers?: Readonly<Record<string, string>>) =>
+  openAt(`${url}/v1/responses`, headers);
 
 const unstored = { model: MODEL, store: false };
 const says = (text: string): JsonObject[] => [{ type: 'message', role: 'user', content: text }];
@@ -53,7 +56,12 @@ describe('turns', () => {
   test('a tool is called and answered after a warm-up, with nothing stored and only new items sent', () =>
     opened(async (client) => {
       const tools = [{ type: 'function', ...WEATHER }];
-      const warm = await client.ask({ ...unstored, generate: false, tools, input: says('Be kind.') });
+      const warm = await client.ask({
+        ...unstored,
+        generate: false,
+        tools,
+        input: says('Be kind.'),
+      });
       expect(warm).toMatchObject({ status: 'completed', output: [] });
       const call = 'CALL-TOOL weather {"city":"Paris"}';
       const first = await client.ask({
@@ -147,7 +155,9 @@ describe('turns', () => {
   test('a note that a response was worked on needs no answer', () =>
     opened(async (client) => {
       client.send({ type: 'response.processed', response_id: 'resp_1' });
-      expect(await client.ask({ model: MODEL, input: 'Hi' })).toMatchObject({ status: 'completed' });
+      expect(await client.ask({ model: MODEL, input: 'Hi' })).toMatchObject({
+        status: 'completed',
+      });
     }));
 
   test('the official SDK reads them', async () => {
@@ -172,8 +182,16 @@ describe('errors', () => {
     ['[]', 400, 'invalid_type'],
     ['{"type":"response.steer"}', 400, 'unsupported_value'],
     ['{"type":"response.create"}', 400, 'missing_required_parameter'],
-    ['{"type":"response.create","model":"m","input":"a","background":true}', 400, 'unsupported_value'],
-    ['{"type":"response.create","model":"m","input":"a","stream_id":"a"}', 400, 'unsupported_value'],
+    [
+      '{"type":"response.create","model":"m","input":"a","background":true}',
+      400,
+      'unsupported_value',
+    ],
+    [
+      '{"type":"response.create","model":"m","input":"a","stream_id":"a"}',
+      400,
+      'unsupported_value',
+    ],
     [Buffer.from('{"type":"response.create"}'), 415, 'unsupported_content_type'],
   ])('%s is told and the connection stays', (message, status, code) =>
     opened(async (client) => {
@@ -181,7 +199,9 @@ describe('errors', () => {
       const event = await client.next();
       expect(event).toMatchObject({ type: 'error', status, error: { code } });
       expect(event.headers).toHaveProperty('x-request-id');
-      expect(await client.ask({ model: MODEL, input: 'Hi' })).toMatchObject({ status: 'completed' });
+      expect(await client.ask({ model: MODEL, input: 'Hi' })).toMatchObject({
+        status: 'completed',
+      });
     }),
   );
 
@@ -199,7 +219,10 @@ describe('errors', () => {
     const client = await openWebSocket(small.url);
     const line = small.nextLine();
     client.send({ type: 'response.create', model: MODEL, input: 'x'.repeat(200_000) });
-    expect(await client.next()).toMatchObject({ status: 413, error: { code: 'request_too_large' } });
+    expect(await client.next()).toMatchObject({
+      status: 413,
+      error: { code: 'request_too_large' },
+    });
     expect(await client.closed).toBe(1009);
     expect((await line).fields).toMatchObject({ status: 413, error: 'too-large' });
     await small.close();

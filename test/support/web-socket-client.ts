@@ -1,4 +1,4 @@
-// A client of the Responses surface over a WebSocket, which waits for messages in their order.
+// A client on a WebSocket, which waits for messages in their order.
 
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
@@ -21,12 +21,12 @@ export interface WebSocketClient {
 
 const LAST = ['response.completed', 'response.incomplete', 'response.failed', 'error'];
 
-/** Rejects when the server answers without a WebSocket. */
+/** Rejects when the server answers without a WebSocket. `url` begins with `http`. */
 export async function openWebSocket(
   url: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<WebSocketClient> {
-  const webSocket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/responses`, { headers });
+  const webSocket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
   const messages: JsonObject[] = [];
   let wake = (): void => undefined;
   webSocket.on('message', (data) => {
