@@ -80,7 +80,7 @@ export interface ClientResponse
 }
 
 /** What is special about a request that is one message on a WebSocket. */
-export interface WebSocketTurn {
+interface WebSocketTurn {
   /** Why it is refused once it has passed its gates. */
   readonly refusal?: GatewayError | undefined;
   /** The answers that later requests of the connection can go on from, with those of the key. */
