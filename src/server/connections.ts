@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../lib/clock.ts';
 import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
 import { type IpRange, isInRange, isLoopback, readAddress, visitorOf } from '../lib/net.ts';
 import { memoize, remember } from '../lib/once.ts';
-import type { ClientResponse } from './edge.ts';
+import type { ClientResponse } from './client-response.ts';
 import { MAX_PEERS } from './gates/locality.ts';
 import type { Log } from './settings.ts';
 

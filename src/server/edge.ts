@@ -1,7 +1,6 @@
 // The shared context of the edge: its parts and the state of one request.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Writable } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
 import type { AccessControl } from '../access/access.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
 import type { GatewayError } from '../canonical/error.ts';
@@ -22,6 +21,7 @@ import type {
 } from '../stored-responses/response-store.ts';
 import type { Activity } from './activity.ts';
 import type { AdminRoute } from './admin-route.ts';
+import type { ClientResponse } from './client-response.ts';
 import type { ConsoleFiles } from './console.ts';
 import type { KeyRing } from './gates/authenticate.ts';
 import type { BodyBudget, BodyHolder } from './gates/body.ts';
@@ -68,15 +68,6 @@ export interface Edge extends EdgeOptions {
   trustedProxies(settings: EdgeSettings): readonly IpRange[];
   /** Of a peer that speaks for itself. */
   addressOf(peer: string): string;
-}
-
-/** What an answer is written to: node's own response, or what stands for one on a WebSocket. */
-export interface ClientResponse
-  extends Writable,
-    Pick<ServerResponse, 'req' | 'socket' | 'statusCode' | 'headersSent' | 'chunkedEncoding'> {
-  writeHead(status: number, headers: string[]): unknown;
-  writeContinue(): void;
-  flushHeaders(): void;
 }
 
 /** What is special about a request that is one message on a WebSocket. */

@@ -7,8 +7,9 @@ import type { Clock, Timer } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { writeSentence } from '../lib/localized-message.ts';
 import type { ClientProtocol } from '../protocols/protocol.ts';
+import type { ClientResponse } from './client-response.ts';
 import { closeStalled, type StallClock } from './connections.ts';
-import type { ClientResponse, Exchange } from './edge.ts';
+import type { Exchange } from './edge.ts';
 import { corsHeaders } from './gates/cors.ts';
 
 export interface JsonAnswer {

@@ -7,8 +7,9 @@ import { createId } from '../lib/ids.ts';
 import type { GenerateCall, StreamWriter } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
 import { readCallContext, startDeadline } from './call-context.ts';
+import type { ClientResponse } from './client-response.ts';
 import { closeStalled, onSocket } from './connections.ts';
-import type { ClientResponse, Exchange } from './edge.ts';
+import type { Exchange } from './edge.ts';
 import { baseHeaders, logInternal, sendError } from './respond.ts';
 
 /**

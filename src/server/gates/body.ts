@@ -24,7 +24,7 @@ import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-limits.
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { isLoopback, readAddress, visitorOf } from '../../lib/net.ts';
 import { parseWithSharedTools } from '../../lib/shared-json.ts';
-import type { ClientResponse } from '../edge.ts';
+import type { ClientResponse } from '../client-response.ts';
 
 export interface BodyInput extends ByteLimits {
   readonly request: IncomingMessage;
