@@ -544,6 +544,14 @@ export const PROXY_SCHEMA = {
       check: readHostName,
       description: 'Host names, besides the loopback ones, under which local requests may come.',
     },
+    web_sockets: {
+      as: 'takesWebSockets',
+      type: 'boolean',
+      section: 'network',
+      default: true,
+      description:
+        'Takes Responses requests over a WebSocket too; without it, clients are told to come over HTTP.',
+    },
     fetch_remote_media: {
       ...SWITCH,
       section: 'network',

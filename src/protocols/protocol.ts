@@ -40,6 +40,20 @@ interface CallRoute<Operation, Call> {
   readCall(input: RouteInput): Call;
   /** Fetches what a body says of earlier answers, before it is read. @throws GatewayError not-found */
   findEarlier?(body: JsonObject, responses: ResponseStore): Promise<EarlierItems>;
+  /** Present when clients may also open a WebSocket on the path, and send each request as a message. */
+  readonly webSocket?: WebSocketRoute<Call> | undefined;
+}
+
+/** What a protocol's messages on a WebSocket are, beside the bodies and the events of its HTTP. */
+export interface WebSocketRoute<Call> {
+  /** True for a short message that asks for no answer. */
+  isNotice(text: string): boolean;
+  /** As `readCall`, for a message. */
+  readCall(input: RouteInput): Call;
+  /** The message for what HTTP answers with an error status. */
+  writeError(reply: ErrorReply, headers: Readonly<Record<string, string>>): string;
+  /** The message that a connection has been open as long as one may be. */
+  writeConnectionLimit(minutes: number): string;
 }
 
 /** `path` may hold `{model}`, which also stands for names with slashes; the colon may come encoded. */
@@ -148,6 +162,8 @@ export interface GenerateCall {
   readonly fanOut?: FanOut | undefined;
   /** Present when the protocol can also carry an upstream's native frames of the same wire. */
   readonly relay?: RelayCall | undefined;
+  /** Present when no model is asked: the whole stream, as it is sent at once. */
+  readonly writeAtOnce?: ((context: ReplyContext) => string) | undefined;
   /** Present when the client is answered at once, and looks for the answer later; `stream` is true then. */
   readonly background?: BackgroundCall | undefined;
 }

@@ -1,12 +1,13 @@
 // The lifecycle of one request: its state, the way to its route or console file, a client that leaves, its line in the log.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AccessVerdict } from '../access/access-log.ts';
 import { asGatewayError, clientError, type GatewayError } from '../canonical/error.ts';
 import { createReceipt } from '../canonical/receipt.ts';
 import { createTimedId } from '../lib/ids.ts';
 import { runAdminRoute } from './admin.ts';
 import { observeEnd } from './call-context.ts';
+import type { ClientResponse } from './client-response.ts';
 import { onSocket } from './connections.ts';
 import type { ConsoleFile } from './console.ts';
 import type { Edge, Exchange } from './edge.ts';
@@ -43,7 +44,7 @@ export async function serve(edge: Edge, parts: ExchangeParts): Promise<void> {
 /** Answers a request that a gate before routing refused. */
 export function refuse(
   edge: Edge,
-  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  { request, response }: { readonly request: IncomingMessage; readonly response: ClientResponse },
   error: unknown,
 ): void {
   // The unchecked target chooses the shape of the error and nothing else.
@@ -68,12 +69,15 @@ function blockedBy(exchange: Exchange): GatewayError | undefined {
 
 export interface ExchangeParts {
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientResponse;
   readonly path: string;
   readonly query: string;
+  readonly upgrade?: Exchange['upgrade'];
+  readonly turn?: Exchange['turn'];
 }
 
-function createExchange(edge: Edge, { request, response, path, query }: ExchangeParts): Exchange {
+function createExchange(edge: Edge, parts: ExchangeParts): Exchange {
+  const { request, response, path, query, upgrade, turn } = parts;
   const headers = readHeaderMap(request.headers);
   const givenId = headers['x-request-id'];
   const settings = edge.settings();
@@ -109,6 +113,8 @@ function createExchange(edge: Edge, { request, response, path, query }: Exchange
     heldBytes: 0,
     listIndex: -1,
     isAnswered: false,
+    upgrade,
+    turn,
   };
 }
 
@@ -167,6 +173,10 @@ async function answer(exchange: Exchange): Promise<void> {
     edge.access.addresses.enter(exchange.clientAddress);
   }
   if (method === 'OPTIONS') return sendPreflight(exchange);
+  if (match.kind === 'wrong-method' && exchange.upgrade !== undefined) {
+    authenticateExchange(exchange);
+    return exchange.upgrade(exchange);
+  }
   if (match.kind !== 'route') {
     if (await answerConsoleFile(exchange, match)) return;
     return refuseRoute(exchange, match);

@@ -191,7 +191,8 @@ export function observeEnd(exchange: Exchange, observed: ObservedCall, status: n
 export type MeteredCall =
   | { readonly operation: 'generate'; readonly call: GenerateCall }
   | { readonly operation: 'embed'; readonly call: EmbedCall }
-  | { readonly operation: 'count-tokens'; readonly call: CountTokensCall };
+  /** Nothing is made. */
+  | { readonly operation: 'count-tokens'; readonly call: Pick<CountTokensCall, 'model'> };
 
 /** Text is about this many bytes a token; media in it would make a reservation absurd, so it has a cap. */
 const BYTES_PER_TOKEN = 4;

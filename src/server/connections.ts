@@ -9,6 +9,7 @@ import type { Clock, Timer } from '../lib/clock.ts';
 import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
 import { type IpRange, isInRange, isLoopback, readAddress, visitorOf } from '../lib/net.ts';
 import { memoize, remember } from '../lib/once.ts';
+import type { ClientResponse } from './client-response.ts';
 import { MAX_PEERS } from './gates/locality.ts';
 import type { Log } from './settings.ts';
 
@@ -25,7 +26,7 @@ export type StallClock = Pick<Clock, 'monotonic' | 'startTimer'>;
  * From now until `cancel`, which whoever sees progress calls. A pipelined response has no socket before
  * its turn: until then it is not the client that is slow.
  */
-export function closeStalled(response: ServerResponse, clock: StallClock): Pick<Timer, 'cancel'> {
+export function closeStalled(response: ClientResponse, clock: StallClock): Pick<Timer, 'cancel'> {
   let timer: Timer | undefined;
   let isOver = false;
   const look = (): Promise<number | undefined> => readUnsentBytes(response.socket);
@@ -181,6 +182,7 @@ export interface ConnectionServer {
     event: 'request',
     listener: (request: IncomingMessage, response: ServerResponse) => void,
   ): unknown;
+  prependListener(event: 'upgrade', listener: (request: IncomingMessage) => void): unknown;
 }
 
 interface Visitor {
@@ -270,6 +272,11 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
     });
   };
   server.prependListener('connection', enter);
+  // A WebSocket is never idle: its client may ask at any moment.
+  server.prependListener('upgrade', ({ socket }) => {
+    const held = open.get(socket);
+    if (held !== undefined) held.requests += 1;
+  });
   server.prependListener('request', begin);
 }
 

@@ -1,19 +1,13 @@
 // Builds the HTTP server: parser limits, the target gate, then the route table.
 
 import { once } from 'node:events';
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import { createServer as createHttpServer, type Server, STATUS_CODES } from 'node:http';
 import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
 import { clientError, type ErrorKind } from '../canonical/error.ts';
 import { createTimedId } from '../lib/ids.ts';
 import { ownAddress } from '../lib/net.ts';
 import { memoize, remember } from '../lib/once.ts';
-import { BackgroundRuns } from '../stored-responses/response-store.ts';
+import { BackgroundRuns, createConnectionResponses } from '../stored-responses/response-store.ts';
 import { createActivity, shuttingDown } from './activity.ts';
 import { refuse, serve } from './answer.ts';
 import { limitConnections } from './connections.ts';
@@ -23,6 +17,7 @@ import { createBodyBudget } from './gates/body.ts';
 import { MAX_PEERS, readClientAddress, readTrustedProxies } from './gates/locality.ts';
 import { checkSingleHeaders, checkTransferCoding, readTarget } from './gates/target.ts';
 import { createRouteTable } from './routes.ts';
+import { type TakeRequest, takesWebSocket, takeUpgrade } from './web-socket.ts';
 
 export type EdgeServer = ReturnType<typeof createServer>;
 
@@ -32,6 +27,10 @@ export function createServer(options: EdgeOptions) {
   const edge: Edge = {
     ...options,
     runs: new BackgroundRuns(),
+    connectionResponses: createConnectionResponses({
+      clock: options.clock,
+      onFailure: (error) => options.log.warn({ err: error }, 'an answer cannot be gone on from'),
+    }),
     bodies: options.bodies ?? createBodyBudget(options.clock),
     routes: createRouteTable(options.protocols.all, options.adminRoutes),
     activity: createActivity(options.clock),
@@ -70,13 +69,13 @@ export function createServer(options: EdgeOptions) {
 }
 
 function openHttpServer(edge: Edge): Server {
-  const take = (request: IncomingMessage, response: ServerResponse): void => {
+  const take: TakeRequest = (request, response, upgrade) => {
     try {
       checkSingleHeaders(request.rawHeaders, request.httpVersion);
       const codings = request.headers['transfer-encoding'];
       if (codings !== undefined) checkTransferCoding(codings);
       const { path, query } = readTarget(request.url ?? '');
-      void serve(edge, { request, response, path, query });
+      void serve(edge, { request, response, path, query, upgrade });
     } catch (error) {
       refuse(edge, { request, response }, error);
     }
@@ -91,9 +90,11 @@ function openHttpServer(edge: Edge): Server {
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
       // The target gate answers a missing Host in JSON.
       requireHostHeader: false,
+      shouldUpgradeCallback: (request) => takesWebSocket(edge, request),
     },
-    take,
+    (request, response) => take(request, response),
   );
+  server.on('upgrade', (request, socket, head) => takeUpgrade({ request, socket, head }, take));
   // A socket without any progress for this long is dead, whatever it was doing.
   server.setTimeout(requestTimeoutMs + 30_000);
   server.on('clientError', createMalformedRefusal(edge));

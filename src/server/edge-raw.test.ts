@@ -132,6 +132,27 @@ test('a WebSocket to a path of ours is told to come over HTTP, to another that t
   expect(await upgrade('/v1/nothing')).toMatch(/^HTTP\/1\.1 404 /);
 });
 
+test.each([
+  ['another route', '/v1/chat/completions', {}],
+  ['a handshake without its key', '/v1/talk', { key: '' }],
+  ['a handshake of another version', '/v1/talk', { version: '12' }],
+  ['the switch turned off', '/v1/talk', { takesWebSockets: false }],
+])('%s makes no WebSocket, and the client comes over HTTP', async (_name, path, change) => {
+  const given = { key: 'dGhlIHNhbXBsZSBub25jZQ==', version: '13', takesWebSockets: true };
+  const { key, version, takesWebSockets } = { ...given, ...change };
+  const { port } = await start({ settings: { takesWebSockets } });
+  const lines = [
+    `GET ${path} HTTP/1.1`,
+    'Host: a',
+    'Connection: close, Upgrade',
+    'Upgrade: websocket',
+    `Sec-WebSocket-Version: ${version}`,
+    `Sec-WebSocket-Key: ${key}`,
+  ];
+  const received = await sendRaw(port, `${lines.join('\r\n')}\r\n\r\n`);
+  expect(received).toMatch(/^HTTP\/1\.1 426 /);
+});
+
 test('an expectation nobody knows is ignored', async () => {
   const { port } = await start();
   const received = await sendRaw(

@@ -1,8 +1,9 @@
 // The shared context of the edge: its parts and the state of one request.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AccessControl } from '../access/access.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
+import type { GatewayError } from '../canonical/error.ts';
 import type { ListedModel } from '../canonical/model.ts';
 import type { RequestReceipt } from '../canonical/receipt.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
@@ -12,9 +13,15 @@ import type { IpRange } from '../lib/net.ts';
 import type { EndedRequest, RequestObserver } from '../monitor/record.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { ClientProtocol } from '../protocols/protocol.ts';
-import type { BackgroundRuns, ResponseStores } from '../stored-responses/response-store.ts';
+import type {
+  BackgroundRuns,
+  ConnectionResponses,
+  ResponseStore,
+  ResponseStores,
+} from '../stored-responses/response-store.ts';
 import type { Activity } from './activity.ts';
 import type { AdminRoute } from './admin-route.ts';
+import type { ClientResponse } from './client-response.ts';
 import type { ConsoleFiles } from './console.ts';
 import type { KeyRing } from './gates/authenticate.ts';
 import type { BodyBudget, BodyHolder } from './gates/body.ts';
@@ -52,6 +59,7 @@ export interface EdgeOptions {
 
 export interface Edge extends EdgeOptions {
   readonly runs: BackgroundRuns;
+  readonly connectionResponses: ConnectionResponses;
   readonly routes: RouteTable;
   readonly activity: Activity;
   readonly bodies: BodyBudget;
@@ -62,11 +70,19 @@ export interface Edge extends EdgeOptions {
   addressOf(peer: string): string;
 }
 
+/** What is special about a request that is one message on a WebSocket. */
+interface WebSocketTurn {
+  /** Why it is refused once it has passed its gates. */
+  readonly refusal?: GatewayError | undefined;
+  /** The answers that later requests of the connection can go on from, with those of the key. */
+  responsesOver(stored: ResponseStore): ResponseStore;
+}
+
 /** One request on its way; everything known of it and nothing of any other. */
 export interface Exchange extends BodyHolder, IndexedListItem {
   readonly edge: Edge;
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientResponse;
   readonly settings: EdgeSettings;
   readonly requestId: string;
   /** Monotonic milliseconds. */
@@ -86,6 +102,9 @@ export interface Exchange extends BodyHolder, IndexedListItem {
   protocol: ClientProtocol | undefined;
   /** '' until the request is authenticated. */
   clientKeyId: string;
+  /** Opens the WebSocket that the request asks for, once it may have one. */
+  readonly upgrade?: ((exchange: Exchange) => Promise<void>) | undefined;
+  readonly turn?: WebSocketTurn | undefined;
   /** Set for model requests whose end the monitor is told. */
   observed?: ObservedCall | undefined;
 }

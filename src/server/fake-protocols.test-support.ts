@@ -17,7 +17,21 @@ import type {
 import { readHeader } from '../wire/vocabulary.ts';
 import type { EdgeProtocols } from './edge.ts';
 
+const talkRoute: ProtocolRoute = {
+  operation: 'generate',
+  method: 'POST',
+  path: '/v1/talk',
+  readCall: (input) => readCall('chat', input),
+  webSocket: {
+    isNotice: (text) => text === '"heard"',
+    readCall: (input) => readCall('chat', { ...input, body: { ...input.body, stream: true } }),
+    writeError: ({ status, body }, headers) => JSON.stringify({ status, ...body, headers }),
+    writeConnectionLimit: (minutes) => JSON.stringify({ limit: minutes }),
+  },
+};
+
 const chatRoutes: readonly ProtocolRoute[] = [
+  talkRoute,
   generateRoute('chat', '/v1/chat/completions'),
   listRoute('chat', '/v1/models'),
   getRoute('chat', '/v1/models/{model}'),

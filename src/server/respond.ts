@@ -1,12 +1,13 @@
 // Writes whole answers: JSON with its length, errors in the client's own protocol.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { asGatewayError, errorStatus, type GatewayError } from '../canonical/error.ts';
 import { summarizeReceipt } from '../canonical/receipt.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { writeSentence } from '../lib/localized-message.ts';
 import type { ClientProtocol } from '../protocols/protocol.ts';
+import type { ClientResponse } from './client-response.ts';
 import { closeStalled, type StallClock } from './connections.ts';
 import type { Exchange } from './edge.ts';
 import { corsHeaders } from './gates/cors.ts';
@@ -201,7 +202,7 @@ const PIECE_BYTES = 262_144;
  * nothing of it for two minutes is cut off.
  */
 export function endAnswer(
-  response: ServerResponse,
+  response: ClientResponse,
   body: string | Buffer | undefined,
   clock: StallClock,
 ): void {
@@ -209,7 +210,7 @@ export function endAnswer(
   else sendInPieces(response, typeof body === 'string' ? Buffer.from(body) : body, clock);
 }
 
-function sendInPieces(response: ServerResponse, body: Buffer, clock: StallClock): void {
+function sendInPieces(response: ClientResponse, body: Buffer, clock: StallClock): void {
   let offset = 0;
   let stall: Pick<Timer, 'cancel'> | undefined;
   const sendNext = (): void => {

@@ -6,6 +6,7 @@ import { createId } from '../lib/ids.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { GenerateCall, ProtocolRoute, RouteInput } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
+import { EVENT_STREAM_TYPE } from '../stream/sse.ts';
 import { answerInBackground } from './background.ts';
 import {
   bodyInput,
@@ -65,13 +66,21 @@ export async function runRoute(
       );
     }
     case 'generate': {
-      const call = route.readCall(await readInput(exchange, { route, pathModel }));
+      const reader = (exchange.turn && route.webSocket) ?? route;
+      const call = reader.readCall(await readInput(exchange, { route, pathModel }));
       // Reading a large body and writing what goes upstream are two long pieces of work.
       if (exchange.heldBytes >= STEPWISE_FROM_BYTES) await nextTurn();
-      const { model, background } = call;
+      const { model, background, writeAtOnce } = call;
       const stream = call.stream && background === undefined;
       const asked = edge.observer?.readsRequests === true ? call : undefined;
       observeCall(exchange, { model, stream, asked });
+      if (writeAtOnce !== undefined) {
+        return metered(exchange, { call, operation: 'count-tokens' }, async () => {
+          const createdAt = Math.floor(edge.clock.now() / 1000);
+          const text = writeAtOnce({ model, createId, createdAt });
+          sendText(exchange, { status: 200, text, type: EVENT_STREAM_TYPE });
+        });
+      }
       return metered(exchange, { call, operation: 'generate' }, () => {
         if (background !== undefined) {
           return answerInBackground(exchange, { ...call, background });
@@ -119,6 +128,7 @@ async function readInput(
   // Not before: what is refused without its body is answered at once, also to who has closed its side by now.
   await turn.requests.reach();
   if (request.destroyed || request.socket.destroyed) throw clientGone();
+  if (exchange.turn?.refusal !== undefined) throw exchange.turn.refusal;
   const input = bodyInput(exchange);
   const bodies = 'bodies' in route ? route.bodies : undefined;
   const isForm =
@@ -129,7 +139,8 @@ async function readInput(
     : { fields: await readJsonBody(input), files: undefined };
   exchange.abort.signal.throwIfAborted();
   observeBody(exchange, { body, files });
-  const responses = edge.responseStores.of(exchange.clientKeyId);
+  const stored = edge.responseStores.of(exchange.clientKeyId);
+  const responses = exchange.turn?.responsesOver(stored) ?? stored;
   const findEarlier = 'findEarlier' in route ? route.findEarlier : undefined;
   const earlier = await findEarlier?.(body, responses);
   return { pathModel, query, headers, body, files, responses, receipt, earlier };

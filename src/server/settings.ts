@@ -35,7 +35,7 @@ export interface ClientKey {
 
 export interface EdgeSettings
   extends AccessSettings,
-    Pick<ProxySettings, 'host' | 'port' | 'maxBodyBytes'>,
+    Pick<ProxySettings, 'host' | 'port' | 'maxBodyBytes' | 'takesWebSockets'>,
     Pick<ProxySettings, 'trustedProxies' | 'allowedHosts' | 'corsOrigins'> {
   readonly authMode: AuthMode;
   readonly apiKeys: readonly ClientKey[];

@@ -1,6 +1,5 @@
 // One streamed answer: headers held for the first event, keep-alives in silence, errors in the stream's own words.
 
-import type { ServerResponse } from 'node:http';
 import { asGatewayError } from '../canonical/error.ts';
 import type { AnswerChunks } from '../dispatch/dispatcher.ts';
 import { type Clock, SilenceTimer } from '../lib/clock.ts';
@@ -8,6 +7,7 @@ import { createId } from '../lib/ids.ts';
 import type { GenerateCall, StreamWriter } from '../protocols/protocol.ts';
 import { turn } from '../stream/scheduler.ts';
 import { readCallContext, startDeadline } from './call-context.ts';
+import type { ClientResponse } from './client-response.ts';
 import { closeStalled, onSocket } from './connections.ts';
 import type { Exchange } from './edge.ts';
 import { baseHeaders, logInternal, sendError } from './respond.ts';
@@ -64,7 +64,7 @@ interface Piece {
 
 /** Writes texts to one client. */
 export class SocketWriter {
-  readonly #response: ServerResponse;
+  readonly #response: ClientResponse;
   readonly #clock: Clock;
   /** Written and not yet sent. */
   #pending = '';
@@ -73,7 +73,7 @@ export class SocketWriter {
   #hasSent = false;
   #framesItself = false;
 
-  constructor(response: ServerResponse, clock: Clock) {
+  constructor(response: ClientResponse, clock: Clock) {
     this.#response = response;
     this.#clock = clock;
   }
@@ -211,7 +211,8 @@ class OpenStream extends SocketWriter {
     this.#exchange = exchange;
     this.#call = call;
     this.#pulse = new SilenceTimer(clock, () => this.#beat());
-    this.#pulse.touch(exchange.settings.headerHoldMs);
+    // A WebSocket has no headers, and is kept alive by its connection.
+    if (exchange.turn === undefined) this.#pulse.touch(exchange.settings.headerHoldMs);
   }
 
   get #writer(): StreamWriter {

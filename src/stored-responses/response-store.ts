@@ -42,7 +42,10 @@ export interface ResponseStoresOptions {
 
 export type ResponseStores = ReturnType<typeof createResponseStores>;
 /** The answers of one client key; no other key's can be seen through it. */
-export type ResponseStore = ReturnType<ResponseStores['of']>;
+export type ResponseStore = ReturnType<ResponseStores['of']> & {
+  /** As `put`, for what is kept while its connection is open, and no longer; absent where there is none. */
+  putUnstored?(answer: StoredResponse): boolean;
+};
 
 const MONTH_MS = 30 * 86_400_000;
 
@@ -118,6 +121,42 @@ export function createResponseStores(options: ResponseStoresOptions) {
           return changed;
         }),
     }),
+  };
+}
+
+export type ConnectionResponses = ReturnType<typeof createConnectionResponses>;
+
+/**
+ * What open connections keep of the answers that are not stored. The least recently used of all of them
+ * leave the memory they share first.
+ */
+export function createConnectionResponses(
+  options: Pick<ResponseStoresOptions, 'clock' | 'onFailure' | 'maxMemory'>,
+) {
+  const stores = createResponseStores(options);
+  let opened = 0;
+  return {
+    open() {
+      opened += 1;
+      const own = stores.of(`connection ${opened}`);
+      const ids: string[] = [];
+      return {
+        /** The answers of the connection and those of its client key. */
+        over: (stored: ResponseStore): ResponseStore => ({
+          ...stored,
+          putUnstored(answer) {
+            ids.push(answer.id);
+            return own.put(answer);
+          },
+          find: async (id) => (await own.find(id)) ?? stored.find(id),
+          findByItem: async (id) => (await own.findByItem(id)) ?? stored.findByItem(id),
+        }),
+        /** Forgets the answers of the connection. */
+        close(): void {
+          for (const id of ids.splice(0)) void own.remove(id);
+        },
+      };
+    },
   };
 }
 

@@ -70,6 +70,10 @@ const CHANGES: readonly Change[] = [
     ...{ holds: ({ maxBodyBytes }) => maxBodyBytes, value: 20_000 },
   },
   {
+    ...{ path: NETWORK, name: 'WebSockets', put: turn },
+    ...{ holds: ({ takesWebSockets }) => takesWebSockets, value: false },
+  },
+  {
     ...{ path: NETWORK, name: 'Fetch remote media', put: turn },
     ...{ holds: ({ fetchRemoteMedia }) => fetchRemoteMedia, value: true },
   },

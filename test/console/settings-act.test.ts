@@ -296,6 +296,12 @@ const READ_LATER: Readonly<Record<string, Omit<Act, 'before'>>> = {
     see: inForce(({ monitor }) => monitor.maxBytes),
     after: 2_000_000,
   },
+  'proxy.web_sockets': {
+    section: 'network',
+    patch: { web_sockets: false },
+    see: inForce(({ takesWebSockets }) => takesWebSockets),
+    after: false,
+  },
   // Asked before each fetch; none is made here, as only public hosts are fetched from.
   'proxy.fetch_remote_media': {
     section: 'network',

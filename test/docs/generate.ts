@@ -39,7 +39,7 @@ const MEANINGS: Readonly<Record<ErrorKind, string>> = {
   'too-large': 'The body is larger than `ABV_MAX_BODY_SIZE`.',
   'unsupported-media-type': 'The body is not JSON, or it is compressed.',
   'headers-too-large': 'The headers are larger than 16 kB together.',
-  'upgrade-refused': 'A WebSocket was asked for; clients go on over HTTP.',
+  'upgrade-refused': 'A WebSocket was asked for where none is taken; clients go on over HTTP.',
   'not-implemented': 'The body came in a transfer coding other than `chunked`; send it without.',
   'rate-limited': 'Every account that could answer is limited for now.',
   'quota-exhausted': 'Every account that could answer has used up its quota.',
@@ -198,7 +198,8 @@ function describeRoute(route: EdgeRoute): { what: string; protocols: readonly st
         first.operation === 'kept-answers' ? first.title : OPERATION_TITLES[first.operation];
       const stream = route.path.includes(':stream') ? ' as a stream' : '';
       const protocols = route.offers.map(({ protocol }) => PROTOCOL_TITLES[protocol.name]);
-      return { what: `${what}${stream}`, protocols };
+      const socket = 'webSocket' in first && first.webSocket ? ', also over a WebSocket' : '';
+      return { what: `${what}${stream}${socket}`, protocols };
     }
     default:
       return route satisfies never;

@@ -69,6 +69,13 @@ const NETWORK_FIELDS: readonly Field[] = [
   },
   {
     kind: 'switch',
+    id: 'webSockets',
+    section: 'network',
+    path: ['web_sockets'],
+    fallback: true,
+  },
+  {
+    kind: 'switch',
     id: 'fetchRemoteMedia',
     section: 'network',
     path: ['fetch_remote_media'],

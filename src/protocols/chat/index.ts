@@ -8,7 +8,7 @@ import { readBodySession, readChatRequest } from './read-request.ts';
 import { createRelayCall } from './relay.ts';
 import { readCompactCall, readInputTokensCall, readResponsesCall } from './responses/index.ts';
 import { findEarlier } from './responses/previous-response.ts';
-
+import { RESPONSES_WEB_SOCKET } from './responses/web-socket.ts';
 import { ChatWriter } from './write-events.ts';
 import { writeReply } from './write-reply.ts';
 
@@ -31,6 +31,7 @@ const ROUTES: readonly ProtocolRoute[] = [
     recordedAs: 'responses',
     readCall: readResponsesCall,
     findEarlier,
+    webSocket: RESPONSES_WEB_SOCKET,
   },
   {
     operation: 'count-tokens',

@@ -1,7 +1,7 @@
 // Reads a JSON body: media type, encoding, size and pace limits, the memory budget of all bodies, then the text.
 
 import { constants, isAscii, isUtf8 } from 'node:buffer';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { clientError, GatewayError, invalidRequest } from '../../canonical/error.ts';
@@ -12,7 +12,7 @@ import {
   STEPWISE_FROM_BYTES,
   StepwiseSyntaxError,
 } from '../../lib/chunked-json.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock, Timer } from '../../lib/clock.ts';
 import {
   isJsonObject,
   type JsonHints,
@@ -24,10 +24,11 @@ import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-limits.
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { isLoopback, readAddress, visitorOf } from '../../lib/net.ts';
 import { parseWithSharedTools } from '../../lib/shared-json.ts';
+import type { ClientResponse } from '../client-response.ts';
 
 export interface BodyInput extends ByteLimits {
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: Pick<ClientResponse, 'writeContinue'>;
 }
 
 /**
@@ -217,7 +218,6 @@ function collectBytes(
     let small: Buffer[] = [];
     let [received, count, written, smallBytes] = [0, 0, 0, 0];
     let isPlain = true;
-    const startedAt = clock.monotonic();
     const add = (piece: Buffer): void => {
       const excess = survey?.read(piece);
       if (excess !== undefined) throw invalidJson(EXCESS_MESSAGES[excess]);
@@ -232,7 +232,7 @@ function collectBytes(
       smallBytes = 0;
     };
     const end = (): void => {
-      timer.cancel();
+      pace.cancel();
       request.off('data', onChunk).off('end', onEnd).off('error', onGone).off('close', onGone);
     };
     const fail = (error: unknown): void => {
@@ -271,14 +271,25 @@ function collectBytes(
         resolve(inPlace?.subarray(0, written) ?? only ?? Buffer.concat(pieces));
       });
     const onGone = (): void => fail(clientGone());
-    const look = (): void => {
-      const countedMs = clock.monotonic() - startedAt - GRACE_MS;
-      if (received < (countedMs / 1000) * MIN_BYTES_PER_SECOND) fail(tooSlow());
-      else timer = clock.startTimer(LOOK_MS, look);
-    };
-    let timer = clock.startTimer(GRACE_MS, look);
+    const pace = watchPace(clock, () => received, fail);
     request.on('data', onChunk).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
+}
+
+/** Fails what has come too slowly since now, unless it is cancelled. */
+export function watchPace(
+  clock: Clock,
+  received: () => number,
+  fail: (error: GatewayError) => void,
+): Pick<Timer, 'cancel'> {
+  const startedAt = clock.monotonic();
+  const look = (): void => {
+    const countedMs = clock.monotonic() - startedAt - GRACE_MS;
+    if (received() < (countedMs / 1000) * MIN_BYTES_PER_SECOND) fail(tooSlow());
+    else timer = clock.startTimer(LOOK_MS, look);
+  };
+  let timer = clock.startTimer(GRACE_MS, look);
+  return { cancel: () => timer.cancel() };
 }
 
 /** The reason of every abort caused by the client's leaving. */
@@ -288,7 +299,10 @@ export function clientGone(): GatewayError {
 
 const GATEWAY_LIMIT = told`this gateway (ABV_MAX_BODY_SIZE)`;
 
-function tooLarge({ maxBytes, limitOf = GATEWAY_LIMIT }: ByteLimits): GatewayError {
+export function tooLarge({
+  maxBytes,
+  limitOf = GATEWAY_LIMIT,
+}: Pick<ByteLimits, 'maxBytes' | 'limitOf'>): GatewayError {
   const message = told`The request body is larger than ${maxBytes} bytes, the limit of ${limitOf}.`;
   return clientError('too-large', message);
 }
@@ -340,7 +354,7 @@ const OTHER_FACTOR = 5.5;
 const TOKEN_BYTES = 128;
 
 /** Bodies up to this size come by the hundred with ordinary streams, and are bounded by those. */
-const UNCOUNTED_BYTES = 65_536;
+export const UNCOUNTED_BYTES = 65_536;
 /** Bodies up to this size find room that larger ones never take. */
 const MODEST_BYTES = 4 * MEGABYTE;
 /** The gateway at rest with fifty streams, beside the process that started it. */

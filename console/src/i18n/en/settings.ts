@@ -113,6 +113,10 @@ export const settings = {
       name: 'Max request size',
       hint: 'Larger model requests are rejected with 413. May be written as 16 MB.',
     },
+    webSockets: {
+      name: 'WebSockets',
+      hint: 'Takes Responses requests over a WebSocket too; otherwise clients are told to use HTTP.',
+    },
     fetchRemoteMedia: {
       name: 'Fetch remote media',
       hint: 'Fetches images and documents that requests reference by https URL, from public hosts only.',

@@ -101,6 +101,10 @@ export const settings: Translated<typeof english> = {
     host: { name: '主机', hint: '127.0.0.1 仅服务本机，0.0.0.0 服务整个网络。' },
     port: { name: '端口', hint: '0 表示使用空闲端口。' },
     maxBodySize: { name: '最大请求', hint: '更长的模型请求以 413 拒绝。可写作 16 MB。' },
+    webSockets: {
+      name: 'WebSocket',
+      hint: '也通过 WebSocket 接受 Responses 请求；关闭后告知客户端改用 HTTP。',
+    },
     fetchRemoteMedia: {
       name: '获取远程媒体',
       hint: '获取请求以 https 网址引用的图片和文档，仅限公共主机。',

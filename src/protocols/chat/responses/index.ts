@@ -18,13 +18,34 @@ import { ResponsesWriter, writeResponse } from './write-events.ts';
 
 /** @throws GatewayError 400 naming the field */
 export function readResponsesCall(input: RouteInput): GenerateCall {
+  return readWritableCall(input).call;
+}
+
+/**
+ * The response that makes ready for a later one, which goes on from it: whole, and without an answer.
+ * @throws GatewayError 400 naming the field
+ */
+export function readWarmUpCall(input: RouteInput): GenerateCall {
+  const { call, writerOf } = readWritableCall(input);
+  return { ...call, writeAtOnce: (context) => writerOf(context).writeWarmUp() };
+}
+
+function readWritableCall(input: RouteInput): {
+  readonly call: GenerateCall;
+  readonly writerOf: (context: ReplyContext) => ResponsesWriter;
+} {
   const { body, receipt, responses, earlier } = input;
   const { model, stream, canonical, settings } = readResponsesRequest(body, receipt, earlier);
   const { echo, isStored, previousId, conversationId } = settings;
   const put = (response: JsonObject): boolean => {
     const { id } = response;
-    if (!isStored || typeof id !== 'string' || responses === undefined) return false;
-    return responses.put({ id, previousId, input: listInputItems(body.input), response });
+    if (typeof id !== 'string' || responses === undefined) return false;
+    const asked = { id, previousId, input: listInputItems(body.input) };
+    if (isStored) return responses.put({ ...asked, response });
+    // To go on from there is only the output.
+    return (
+      responses.putUnstored?.({ ...asked, response: { output: [...outputOf(response)] } }) === true
+    );
   };
   const background = settings.isBackground
     ? new BackgroundAnswer({ model, echo, size: JSON.stringify(body).length, put })
@@ -43,7 +64,7 @@ export function readResponsesCall(input: RouteInput): GenerateCall {
       keep: (response) => keep(response, context),
       fail: (error, response) => background?.fail(error, outputOf(response)),
     });
-  return {
+  const call: GenerateCall = {
     protocol: 'chat',
     model,
     // Read as it comes: an answer nobody waits for may take as long as it goes on.
@@ -54,6 +75,7 @@ export function readResponsesCall(input: RouteInput): GenerateCall {
     createStreamWriter: writerOf,
     writeReply: (reply, context) => writeResponse(reply, writerOf(context)),
   };
+  return { call, writerOf };
 }
 
 /** Source: `openai` resources/responses/input-tokens. @throws GatewayError 400 naming the field */

@@ -89,6 +89,17 @@ export class ResponsesWriter implements StreamWriter {
     return responseObject(head, this.#ending, { output, usage, searches });
   }
 
+  /** The whole stream of a response that is complete without an answer. */
+  writeWarmUp(): string {
+    let text = this.#begin();
+    this.#ending = { status: 'completed', completedAt: this.#context.createdAt };
+    const { response } = this;
+    text += this.#frames.write('response.completed', { response });
+    for (let more = this.more(); more !== ''; more = this.more()) text += more;
+    this.#keeper?.keep(response);
+    return text;
+  }
+
   write(event: CanonicalEvent): string {
     if (this.#isOfAnother(event)) return '';
     if (this.#hold === undefined) return this.#writeEvent(event);
