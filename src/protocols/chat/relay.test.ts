@@ -89,6 +89,16 @@ test('chunks go out as they came; the usage alone only to who asked for it', () 
   expect(write({ stream_options: { include_usage: true } }, usage)).toContain('"total_tokens":3');
 });
 
+test('a chunk that repeats one goes out unread where that one went out as it came', () => {
+  const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
+  const frame = { choices: [{ index: 0, delta: { content: 'a' } }] };
+  expect(writer.repeat?.('{}')).toBeUndefined();
+  writer.write(frame, JSON.stringify(frame));
+  expect(writer.repeat?.('{ }')).toBe('data: { }\n\n');
+  writer.write({ choices: [], usage: {} }, '');
+  expect(writer.repeat?.('{}')).toBeUndefined();
+});
+
 test('a stream ends with [DONE], and a broken one with an error alone', () => {
   const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
   expect(writer.keepAlive()).toBe(': keep-alive\n\n');

@@ -83,6 +83,8 @@ class ChunkRelay implements RelayWriter {
   readonly #context: ReplyContext;
   /** How many calls of each choice have begun. */
   readonly #begun = new Map<JsonValue, number>();
+  /** True when the last chunk went out as it came. */
+  #isVerbatim = false;
 
   constructor(includesUsage: boolean, context: ReplyContext) {
     this.#includesUsage = includesUsage;
@@ -93,9 +95,15 @@ class ChunkRelay implements RelayWriter {
     const { choices } = frame;
     const isUsageAlone =
       Array.isArray(choices) && choices.length === 0 && isJsonObject(frame.usage);
+    this.#isVerbatim = false;
     if (isUsageAlone && !this.#includesUsage) return '';
     const whole = mapCalls(frame, (call, choice) => this.#numbered(call, choice));
-    return dataFrame(whole === frame ? text : JSON.stringify(whole));
+    this.#isVerbatim = whole === frame;
+    return dataFrame(this.#isVerbatim ? text : JSON.stringify(whole));
+  }
+
+  repeat(text: string): string | undefined {
+    return this.#isVerbatim ? dataFrame(text) : undefined;
   }
 
   end(): string {
