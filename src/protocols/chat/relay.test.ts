@@ -141,4 +141,10 @@ test('names of calls are led back to declared ones, in chunks and in whole answe
   expect(relay.renameCalls(answer('message', 'x'), rename)).toEqual(answer('message', 'read_file'));
   const known = answer('delta', 'read_file');
   expect(relay.renameCalls(known, () => 'other')).toBe(known);
+  const unread = relayOf({
+    tools: [...tools, { type: 'new' }],
+    functions: [{ name: 'f' }],
+    n: 'x',
+  });
+  expect([...unread.relay.declaredNames()]).toEqual(['read_file', 'f']);
 });

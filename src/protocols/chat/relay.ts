@@ -26,6 +26,7 @@ export function createRelayCall(
     },
     choices: readNumber(body.n),
     openingText: () => readOpeningText(body),
+    declaredNames: declared,
     renameCalls: (frame, rename) => {
       if (declared().size === 0) return frame;
       const known = (name: string): string => (declared().has(name) ? name : rename(name));
