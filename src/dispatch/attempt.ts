@@ -10,7 +10,7 @@ import { told } from '../lib/localized-message.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
-import { createNameMatcher, isCallable } from '../transforms/answer/calls.ts';
+import { createNameMatcher } from '../transforms/answer/calls.ts';
 import { type AnswerRules, createAnswerRules } from '../transforms/answer/index.ts';
 import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
@@ -176,11 +176,13 @@ export class GenerateAttempt {
 
   /** Calls go back under the name they have here: what is remembered of one goes by it. */
   #relayEdit(relay: RelayCall): (value: JsonObject) => JsonObject {
-    const { call, context } = this.#input;
-    const { receipt } = context;
+    const { receipt } = this.#input.context;
     let match: ((name: string) => string) | undefined;
     const rename = (name: string): string => {
-      match ??= createNameMatcher(call.request.tools.filter(isCallable), receipt);
+      match ??= createNameMatcher(
+        [...relay.declaredNames()].map((declared) => ({ name: declared })),
+        receipt,
+      );
       return match(name);
     };
     return (value) => relay.renameCalls(value, rename);

@@ -57,6 +57,7 @@ test('a conversation has one name, in whatever lane it goes', () => {
   const relay = {
     wire: 'fake-wire',
     body: {},
+    declaredNames: () => new Set<string>(),
     renameCalls: (frame: JsonObject) => frame,
     openingText: () => `Be brief.\n${LONG}`,
     createStreamWriter: refuse,

@@ -214,7 +214,7 @@ export async function askApart(
   context: CallContext,
   routing: Routing,
 ): Promise<GenerateCall> {
-  const { model, protocol, request, fanOut = { requests: [request], takesPartial: true } } = call;
+  const { model, protocol } = call;
   const routes = await routeCall({ model, protocol }, context, routing);
   const { leased } = lookForLease(routes, routing.pool);
   // Without an account the attempts say what is wrong.
@@ -224,6 +224,7 @@ export async function askApart(
   // Native requests are the upstream's to judge.
   if (call.relay?.wire === upstream.wire) return call;
   if (upstream.capabilities(modelId, listedModel).severalAnswers) return call;
+  const { request, fanOut = { requests: [request], takesPartial: true } } = call;
   for (const { action, path, reason } of call.relay?.losses ?? []) {
     context.receipt.add(action, path, reason);
   }

@@ -10,6 +10,7 @@ function relayOf({ upstream }: DispatchBench): RelayCall {
   return {
     wire: upstream.wire,
     body: {},
+    declaredNames: () => new Set<string>(),
     renameCalls: (frame) => frame,
     openingText: () => undefined,
     createStreamWriter: () => ({

@@ -132,6 +132,7 @@ test.each([true, false])(
     const relay: RelayCall = {
       wire: bench.upstream.wire,
       body: {},
+      declaredNames: () => new Set<string>(),
       renameCalls: (frame) => frame,
       openingText: () => undefined,
       createStreamWriter: () => ({

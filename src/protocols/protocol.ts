@@ -234,6 +234,8 @@ export interface RelayCall extends RelayBody {
    * request declares no tool of; the same object when nothing changes.
    */
   renameCalls(frame: JsonObject, rename: (name: string) => string): JsonObject;
+  /** Of the tools the body declares, read from it as it came. */
+  declaredNames(): ReadonlySet<string>;
   createStreamWriter(context: ReplyContext): RelayWriter;
   /** Mostly one body; some upstreams send in pieces what was asked for whole. */
   writeReply(upstreamBodies: readonly JsonObject[], context: ReplyContext): JsonObject;

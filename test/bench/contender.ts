@@ -9,6 +9,8 @@ export interface Contender {
   /** The dialect it is asked in. */
   readonly dialect: Dialect;
   readonly child: Child;
+  /** Put before every path. */
+  readonly prefix?: string;
   /** Sent besides the request's own. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -19,6 +21,7 @@ export function shotAt(contender: Contender, requests: Workload['requests']): Sh
   return {
     ...request,
     url: contender.child.url,
+    path: `${contender.prefix ?? ''}${request.path}`,
     headers: { ...request.headers, ...contender.headers },
   };
 }

@@ -16,8 +16,8 @@ const QUICK_SHARE = 0.2;
 type Costs = ReadonlyMap<Contender, number[]>;
 
 export async function measureCpu(workload: Workload, field: Field, plan: Plan): Promise<Row[]> {
-  const gateway = Object.values(field.gateway);
-  const contenders = [field.bare, ...gateway, ...field.rivals];
+  const { bare, gateway, rivals } = sideOf(workload, field);
+  const contenders = [bare, ...gateway, ...rivals];
   const costs: Costs = new Map(contenders.map((contender) => [contender, []]));
   // Not counted: opens connections, and lets everybody forget what the workload before was.
   if (!plan.isQuick) for (const contender of contenders) await runOnce(workload, contender, plan);
@@ -28,10 +28,24 @@ export async function measureCpu(workload: Workload, field: Field, plan: Plan): 
     }
   }
   return [
-    bareRow(workload, costs.get(field.bare) ?? []),
-    ...gateway.map((lane) => gatewayRow(workload, lane, { costs, bare: field.bare })),
-    ...field.rivals.map((rival) => rivalRow(workload, rival, { costs, field })),
+    bareRow(workload, costs.get(bare) ?? []),
+    ...gateway.map((lane) => gatewayRow(workload, lane, { costs, bare })),
+    ...rivals.map((rival) => rivalRow(workload, rival, { costs, field })),
   ];
+}
+
+/** Who takes part: rivals only before the upstream they all know. */
+function sideOf(
+  { upstream, lanes }: Workload,
+  field: Field,
+): {
+  readonly bare: Contender;
+  readonly gateway: Contender[];
+  readonly rivals: readonly Contender[];
+} {
+  if (upstream === undefined) return { ...field, gateway: Object.values(field.gateway) };
+  const { bare, gateway } = field.others[upstream];
+  return { bare, gateway: (lanes ?? [upstream]).map((lane) => gateway[lane]), rivals: [] };
 }
 
 async function runOnce(workload: Workload, contender: Contender, plan: Plan): Promise<number> {

@@ -1,61 +1,71 @@
-// The bench's upstream: one answer, whole, as a burst of events or as paced events.
+// The bench's upstream of every wire: one answer, whole, as a burst of events or as paced events.
 
 import { createServer, type ServerResponse } from 'node:http';
+import { ALL_ANSWERS, type Answers, answersTo } from './answers.ts';
 import { listenOnLoopback } from './listen-on-loopback.ts';
 import { EVENTS_PER_STREAM, PLAYED_MODELS } from './models.ts';
 
-const encodeEvent = (text: string, isLast: boolean): string =>
-  `data: ${answerText(text, isLast)}\r\n\r\n`;
+const LAST = EVENTS_PER_STREAM - 1;
 
-const wholeAnswer = Buffer.from(answerText('word of the answer '.repeat(20), true));
-const burstEvents = Array.from({ length: EVENTS_PER_STREAM }, (_, index) =>
-  Buffer.from(encodeEvent(`word ${index} of the answer `, index === EVENTS_PER_STREAM - 1)),
-);
-const modelList = Buffer.from(
-  JSON.stringify({
-    models: PLAYED_MODELS.map(({ name }) => ({
-      name: `models/${name}`,
-      inputTokenLimit: 1_048_576,
-      outputTokenLimit: 65_536,
-      supportedGenerationMethods: ['generateContent', 'countTokens'],
-    })),
-  }),
-);
+/** The events of a stream that is sent at once. */
+const bursts = new Map(ALL_ANSWERS.map((answers) => [answers, burstOf(answers)]));
 
 let streamsStarted = 0;
 
 const server = createServer((request, response) => {
-  request.resume();
-  request.on('end', () => answer(request.url ?? '', response));
+  const { method, url = '' } = request;
+  const pieces: Buffer[] = [];
+  request.on('data', (piece: Buffer) => pieces.push(piece));
+  request.on('end', () => {
+    if (method === 'GET') sendWhole(response, answersTo(url).models);
+    else answer(response, url, Buffer.concat(pieces));
+  });
 });
 listenOnLoopback(server);
 
-function answer(url: string, response: ServerResponse): void {
-  if (url.includes(':streamGenerateContent')) {
-    const paceMs = PLAYED_MODELS.find(({ name }) => url.includes(`/${name}:`))?.paceMs ?? 0;
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    if (paceMs === 0) sendBurst(response);
-    else sendPaced(response, paceMs);
+/** The model and whether it is a stream stand in the path or in the body. */
+function answer(response: ServerResponse, url: string, body: Buffer): void {
+  const answers = answersTo(url);
+  const isStream = url.includes(':stream') || body.includes('"stream":true');
+  if (!isStream) {
+    sendWhole(response, answers.whole);
     return;
   }
-  const body = url.includes(':generateContent') ? wholeAnswer : modelList;
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
-  response.end(body);
+  const paced = PLAYED_MODELS.find(
+    ({ name, paceMs }) => paceMs > 0 && (url.includes(`/${name}:`) || body.includes(`"${name}"`)),
+  );
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  if (paced === undefined) sendBurst(response, bursts.get(answers) ?? []);
+  else sendPaced(response, answers, paced.paceMs);
 }
 
-function sendBurst(response: ServerResponse): void {
-  for (const event of burstEvents) response.write(event);
+function sendWhole(response: ServerResponse, text: string): void {
+  const length = Buffer.byteLength(text);
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
+  response.end(text);
+}
+
+function burstOf({ head, event, tail }: Answers): readonly Buffer[] {
+  return Array.from({ length: EVENTS_PER_STREAM }, (_, index) => {
+    const text = event(`word ${index} of the answer `, index === LAST);
+    return Buffer.from(`${index === 0 ? head : ''}${text}${index === LAST ? tail : ''}`);
+  });
+}
+
+function sendBurst(response: ServerResponse, burst: readonly Buffer[]): void {
+  for (const piece of burst) response.write(piece);
   response.end();
 }
 
 /** The first event goes at once; the second one's delay spreads the streams over the pace. */
-function sendPaced(response: ServerResponse, paceMs: number): void {
+function sendPaced(response: ServerResponse, { head, event, tail }: Answers, paceMs: number): void {
   let sent = 0;
   let timer: NodeJS.Timeout | undefined;
   const sendOne = (): void => {
+    const isLast = sent === LAST;
+    const text = event(`word @${sendTime()}@ of the answer `, isLast);
+    response.write(`${sent === 0 ? head : ''}${text}${isLast ? tail : ''}`);
     sent += 1;
-    const isLast = sent === EVENTS_PER_STREAM;
-    response.write(encodeEvent(`word @${sendTime()}@ of the answer `, isLast));
     if (!isLast) return;
     clearInterval(timer);
     response.end();
@@ -74,19 +84,4 @@ function sendPaced(response: ServerResponse, paceMs: number): void {
 /** Milliseconds since the epoch with microseconds, the same clock in every process of this machine. */
 function sendTime(): string {
   return (performance.timeOrigin + performance.now()).toFixed(3);
-}
-
-function answerText(text: string, isLast: boolean): string {
-  return JSON.stringify({
-    candidates: [
-      {
-        content: { role: 'model', parts: [{ text }] },
-        index: 0,
-        ...(isLast && { finishReason: 'STOP' }),
-      },
-    ],
-    usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 100, totalTokenCount: 112 },
-    modelVersion: 'bench',
-    responseId: 'bench-1',
-  });
 }

@@ -5,7 +5,13 @@ import type { Field } from './field.ts';
 import { fire } from './load.ts';
 import type { Plan } from './plan.ts';
 import type { Row } from './report.ts';
-import { PACED_STREAMS, WARM_UP_WORKLOADS, type Workload } from './workloads.ts';
+import {
+  OTHER_PACED_STREAMS,
+  OTHER_WARM_UP_WORKLOADS,
+  PACED_STREAMS,
+  WARM_UP_WORKLOADS,
+  type Workload,
+} from './workloads.ts';
 
 /** The gateway's cost falls for its first 20,000 requests or so; the others have far less code. */
 const GATEWAY_SECONDS = 15;
@@ -27,6 +33,12 @@ export async function warmUp(field: Field, plan: Plan): Promise<Row[]> {
   await exercise(others, { ...all, seconds: OTHERS_SECONDS }, plan);
   const paced = { workloads: [PACED_STREAMS], seconds: PACED_SECONDS };
   await exercise([...gateway, ...others], paced, plan);
+  for (const { bare, gateway } of Object.values(field.others)) {
+    const both = Object.values(gateway);
+    await exercise(both, { workloads: OTHER_WARM_UP_WORKLOADS, seconds: GATEWAY_SECONDS }, plan);
+    const pacedToo = { workloads: [OTHER_PACED_STREAMS], seconds: OTHERS_SECONDS };
+    await exercise([...both, bare], pacedToo, plan);
+  }
   return [];
 }
 

@@ -1,14 +1,28 @@
 // What the bench asks for: each workload in the three dialects, its load and its budget.
 
 import type { BenchRequest } from './load.ts';
-import { BURST, EVENTS_PER_STREAM, PACED, type PlayedModel } from './models.ts';
+import {
+  BURST,
+  EVENTS_PER_STREAM,
+  OTHER_BURST,
+  OTHER_PACED,
+  PACED,
+  type PlayedModel,
+} from './models.ts';
 
 export const GATEWAY_KEY = 'bench-gateway-key';
 
 export type Dialect = 'chat' | 'messages' | 'native';
 
+/** Wires of upstreams beside the one that most rows are measured with. */
+export type OtherWire = 'messages' | 'chat';
+
 export interface Workload {
   readonly name: string;
+  /** The wire of the upstream, where it is another one. */
+  readonly upstream?: OtherWire;
+  /** The dialects it is asked in; its own where it is not said, which is relayed. */
+  readonly lanes?: readonly OtherWire[];
   readonly requests: Readonly<Record<Dialect, BenchRequest>>;
   readonly connections: number;
   /** Length of one run; a paced workload lasts as long as its streams. */
@@ -34,7 +48,7 @@ export const UNARY: Workload = {
   rounds: 9,
   unit: 'request',
   unitsPerRequest: 1,
-  mostOfBare: 2.5,
+  mostOfBare: 2,
   leastAddedByPortkey: 6,
 };
 
@@ -46,7 +60,7 @@ export const BURST_STREAM: Workload = {
   rounds: 9,
   unit: 'request',
   unitsPerRequest: 1,
-  mostOfBare: 4,
+  mostOfBare: 3,
   leastAddedByPortkey: 8,
 };
 
@@ -69,7 +83,7 @@ const LARGE_BODY: Workload = {
   rounds: 9,
   unit: 'request',
   unitsPerRequest: 1,
-  mostOfBare: 3,
+  mostOfBare: 2.2,
 };
 
 const MANY_TOOLS: Workload = {
@@ -83,16 +97,48 @@ const MANY_TOOLS: Workload = {
   mostOfBare: 8,
 };
 
+/** Together they run every line of code the others need. */
+export const WARM_UP_WORKLOADS: readonly Workload[] = [UNARY, BURST_STREAM, LARGE_BODY, MANY_TOOLS];
+
+const OTHER_UNARY: Workload = { ...UNARY, requests: unaryRequests(OTHER_BURST, SHORT_PROMPT) };
+const OTHER_BURST_STREAM: Workload = {
+  ...BURST_STREAM,
+  requests: streamRequests(OTHER_BURST, SHORT_PROMPT),
+};
+
+export const OTHER_PACED_STREAMS: Workload = {
+  ...PACED_STREAMS,
+  requests: streamRequests(OTHER_PACED, SHORT_PROMPT),
+};
+
+export const OTHER_WARM_UP_WORKLOADS: readonly Workload[] = [OTHER_UNARY, OTHER_BURST_STREAM];
+
 export const WORKLOADS: readonly Workload[] = [
   UNARY,
   BURST_STREAM,
   PACED_STREAMS,
   LARGE_BODY,
   MANY_TOOLS,
+  ...(['messages', 'chat'] as const).flatMap(workloadsOf),
 ];
 
-/** Together they run every line of code the others need. */
-export const WARM_UP_WORKLOADS: readonly Workload[] = [UNARY, BURST_STREAM, LARGE_BODY, MANY_TOOLS];
+/** What an upstream of another wire is measured with: its own clients relayed, and the others translated. */
+function workloadsOf(upstream: OtherWire): readonly Workload[] {
+  const relayed = (workload: Workload, mostOfBare: number): Workload => ({
+    ...{ ...workload, upstream, mostOfBare, rounds: Math.ceil(workload.rounds / 2) },
+    name: `${upstream} relayed, ${workload.name}`,
+  });
+  return [
+    relayed(OTHER_UNARY, 2),
+    relayed(OTHER_BURST_STREAM, 2.2),
+    relayed(OTHER_PACED_STREAMS, 1.5),
+    {
+      ...relayed(OTHER_BURST_STREAM, 3),
+      name: `${upstream} translated, ${BURST_STREAM.name}`,
+      lanes: [upstream === 'chat' ? 'messages' : 'chat'],
+    },
+  ];
+}
 
 function unaryRequests(model: PlayedModel, prompt: string): Workload['requests'] {
   return {

@@ -1,10 +1,11 @@
 // The Chat Completions client protocol: its routes and how each is read and answered.
 
 import { createReceipt } from '../../canonical/receipt.ts';
+import { once } from '../../lib/once.ts';
 import type { ClientProtocol, GenerateCall, ProtocolRoute, RouteInput } from '../protocol.ts';
 import { writeError } from './errors.ts';
 import { writeModel, writeModels } from './models.ts';
-import { readBodySession, readChatRequest } from './read-request.ts';
+import { readBodySession, readChatHead, readChatRequest } from './read-request.ts';
 import { createRelayCall } from './relay.ts';
 import { readCompactCall, readInputTokensCall, readResponsesCall } from './responses/index.ts';
 import { findEarlier } from './responses/previous-response.ts';
@@ -52,18 +53,27 @@ const ROUTES: readonly ProtocolRoute[] = [
   { operation: 'get-model', method: 'GET', path: '/v1/models/{model}', writeModel },
 ];
 
-/** What is left out in reading is lost only where the body is not relayed. */
+/**
+ * The whole body is read where it is translated: a relayed one is the upstream's to judge. What is left out in
+ * reading is lost only there.
+ */
 function readChatCall({ body, headers }: RouteInput): GenerateCall {
   const receipt = createReceipt();
-  const { model, stream, canonical: request, answer } = readChatRequest(body, receipt);
+  const read = once(() => readChatRequest(body, receipt));
+  const { model, stream } = readChatHead(body) ?? read();
   return {
     protocol: 'chat',
     model,
     stream,
     bodySession: readBodySession(body),
-    request,
-    createStreamWriter: (context) => new ChatWriter(context, answer),
-    writeReply: (reply, context) => writeReply(reply, context, answer),
-    relay: createRelayCall({ body, headers }, { request, losses: receipt.entries, answer }),
+    get request() {
+      return read().canonical;
+    },
+    createStreamWriter: (context) => new ChatWriter(context, read().answer),
+    writeReply: (reply, context) => writeReply(reply, context, read().answer),
+    relay: createRelayCall({ body, headers }, () => {
+      read();
+      return receipt.entries;
+    }),
   };
 }

@@ -45,6 +45,18 @@ export interface ChatRequest {
 /** Values that ask for what happens anyway. */
 const DEFAULT_WORDS = new Set(['auto', 'default', 'medium']);
 
+/** What every call needs at once; undefined where it is not as it must be, which `readChatRequest` tells. */
+export function readChatHead({
+  model,
+  stream,
+}: JsonObject): Pick<ChatRequest, 'model' | 'stream'> | undefined {
+  if (typeof model !== 'string' || plainModelName(model) === '') return undefined;
+  const streams = stream ?? false;
+  return typeof streams === 'boolean'
+    ? { model: plainModelName(model), stream: streams }
+    : undefined;
+}
+
 /** @throws GatewayError (invalid-request) naming the field. */
 export function readChatRequest(sent: JsonObject, receipt: Receipt): ChatRequest {
   const context = createReadContext(receipt);

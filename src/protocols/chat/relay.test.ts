@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
+import { openingText } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { createChatProtocol } from './index.ts';
 
@@ -14,7 +15,7 @@ function relayOf(body: JsonObject) {
   const messages = [{ role: 'user', content: 'hello there' }];
   const call = route.readCall({ ...input, receipt, body: { model: 'm', messages, ...body } });
   if (call.relay === undefined) throw new Error('no relay');
-  return { relay: call.relay, noted: receipt.entries };
+  return { call, relay: call.relay, noted: receipt.entries };
 }
 
 const write = (body: JsonObject, frame: JsonObject): string =>
@@ -28,12 +29,74 @@ test('the body is the client’s own, and what has no words here is lost only wi
   expect(noted).toEqual([]);
 });
 
+test.each<[string, JsonObject, string]>([
+  ['audio', { modalities: ['text', 'audio'], audio: { voice: 'a', format: 'wav' } }, 'Audio'],
+  [
+    'a file by its id',
+    { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'f' } }] }] },
+    'file_id',
+  ],
+  ['a field of the wrong type', { temperature: 'warm' }, 'temperature must be'],
+])('a body is refused only where it is translated: %s', (_name, fields, words) => {
+  const { call, relay } = relayOf(fields);
+  expect(relay.body).toMatchObject(fields);
+  expect(() => call.request).toThrow(words);
+  expect(() => relay.losses).toThrow(words);
+});
+
+test('fields without words here go along', () => {
+  const fields = {
+    prediction: { type: 'content', content: 'a' },
+    store: true,
+    metadata: { a: 'b' },
+    web_search_options: { search_context_size: 'low' },
+  };
+  const { relay } = relayOf(fields);
+  expect(relay.body).toMatchObject(fields);
+  expect(relay.losses?.map(({ path }) => path)).toEqual(
+    expect.arrayContaining(['prediction', 'store']),
+  );
+});
+
+test('a head that is no head is told by the strict reader', () => {
+  expect(() => relayOf({ model: '' })).toThrow('model is empty');
+  expect(() => relayOf({ stream: 'yes' })).toThrow('stream must be true or false');
+  expect(relayOf({ model: 'models/m', stream: null }).call).toMatchObject({
+    model: 'm',
+    stream: false,
+  });
+});
+
+test('a session begins with the leading instructions and the first long text', () => {
+  const text = (text: string): JsonObject => ({ type: 'text', text });
+  const messages = [
+    { role: 'system', content: 'Be' },
+    { role: 'developer', content: [text('kind.')] },
+    { role: 'user', content: 'Hi' },
+    { role: 'system', content: 'later' },
+    { role: 'user', content: [text('short'), text('A long question')] },
+  ];
+  const { call, relay } = relayOf({ messages });
+  expect(relay.openingText()).toBe('Be\nkind.\nA long question');
+  expect(relay.openingText()).toBe(openingText(call.request));
+});
+
 test('chunks go out as they came; the usage alone only to who asked for it', () => {
   const text = { choices: [{ index: 0, delta: { content: 'é' }, finish_reason: null }] };
   expect(write({}, text)).toBe(`data: ${JSON.stringify(text)}\n\n`);
   const usage = { choices: [], usage: { total_tokens: 3 } };
   expect(write({}, usage)).toBe('');
   expect(write({ stream_options: { include_usage: true } }, usage)).toContain('"total_tokens":3');
+});
+
+test('a chunk that repeats one goes out unread where that one went out as it came', () => {
+  const writer = relayOf({}).relay.createStreamWriter(CONTEXT);
+  const frame = { choices: [{ index: 0, delta: { content: 'a' } }] };
+  expect(writer.repeat?.('{}')).toBeUndefined();
+  writer.write(frame, JSON.stringify(frame));
+  expect(writer.repeat?.('{ }')).toBe('data: { }\n\n');
+  writer.write({ choices: [], usage: {} }, '');
+  expect(writer.repeat?.('{}')).toBeUndefined();
 });
 
 test('a stream ends with [DONE], and a broken one with an error alone', () => {
@@ -78,4 +141,10 @@ test('names of calls are led back to declared ones, in chunks and in whole answe
   expect(relay.renameCalls(answer('message', 'x'), rename)).toEqual(answer('message', 'read_file'));
   const known = answer('delta', 'read_file');
   expect(relay.renameCalls(known, () => 'other')).toBe(known);
+  const unread = relayOf({
+    tools: [...tools, { type: 'new' }],
+    functions: [{ name: 'f' }],
+    n: 'x',
+  });
+  expect([...unread.relay.declaredNames()]).toEqual(['read_file', 'f']);
 });

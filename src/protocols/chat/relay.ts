@@ -2,43 +2,76 @@
 
 import type { GatewayError } from '../../canonical/error.ts';
 import type { ReceiptEntry } from '../../canonical/receipt.ts';
-import { type CanonicalRequest, openingText } from '../../canonical/request.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
+import { openingText } from '../../canonical/request.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
+import { once } from '../../lib/once.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
 import type { RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
-import type { AnswerOptions } from './answer-parts.ts';
 import { writeErrorBody } from './errors.ts';
 
-interface ReadBody {
-  readonly request: CanonicalRequest;
-  /** What of the body `request` has no words for. */
-  readonly losses: readonly ReceiptEntry[];
-  readonly answer: Pick<AnswerOptions, 'includeUsage'>;
-}
-
+/** Of the body only what the relay needs is looked at. `readLosses` gives what is lost where it is translated. */
 export function createRelayCall(
   { body, headers }: Pick<RouteInput, 'body' | 'headers'>,
-  { request, losses, answer }: ReadBody,
+  readLosses: () => readonly ReceiptEntry[],
 ): RelayCall {
-  const declared = new Set(request.tools.map((tool) => ('name' in tool ? tool.name : undefined)));
+  const declared = once(() => declaredNames(body));
   return {
     wire: CHAT_WIRE,
     body,
     headers: forwardedHeaders(headers),
-    losses,
-    choices: request.choices,
-    openingText: () => openingText(request),
+    get losses() {
+      return readLosses();
+    },
+    choices: readNumber(body.n),
+    openingText: () => readOpeningText(body),
+    declaredNames: declared,
     renameCalls: (frame, rename) => {
-      if (declared.size === 0) return frame;
-      const known = (name: string): string => (declared.has(name) ? name : rename(name));
+      if (declared().size === 0) return frame;
+      const known = (name: string): string => (declared().has(name) ? name : rename(name));
       return mapCalls(frame, (call) => renameCall(call, known));
     },
-    createStreamWriter: (context) => new ChunkRelay(answer.includeUsage, context),
+    createStreamWriter: (context) => new ChunkRelay(asksForUsage(body), context),
     // The wire never answers in pieces what was asked for whole.
     writeReply: ([reply = {}], context) => mapCalls(reply, (call) => withId(call, context)),
   };
+}
+
+/** As of the canonical request: leading instructions, and the first long text of a user. */
+function readOpeningText({ messages }: JsonObject): string | undefined {
+  const said = objectsIn(messages);
+  const start = said.findIndex(({ role }) => !INSTRUCTING.has(role));
+  const texts = (message: JsonObject) =>
+    textsIn(message).map((text) => ({ kind: 'text', text }) as const);
+  return openingText({
+    system: said.slice(0, Math.max(0, start)).flatMap(texts),
+    turns: said.flatMap((message) =>
+      message.role === 'user' ? [{ role: 'user', parts: texts(message) }] : [],
+    ),
+  });
+}
+
+const INSTRUCTING: ReadonlySet<unknown> = new Set(['system', 'developer']);
+
+function textsIn({ content }: JsonObject): readonly string[] {
+  if (typeof content === 'string') return [content];
+  return objectsIn(content).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+}
+
+/** `functions` is the older list, whose members are what the others hold. */
+function declaredNames({ tools, functions }: JsonObject): ReadonlySet<string> {
+  const names = objectsIn(tools).map((tool) => nameOf(tool) ?? tool.name);
+  const older = objectsIn(functions).map(({ name }) => name);
+  return new Set([...names, ...older].filter((name) => typeof name === 'string'));
+}
+
+function asksForUsage({ stream_options: options }: JsonObject): boolean {
+  return isJsonObject(options) && options.include_usage === true;
+}
+
+function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /**
@@ -51,6 +84,8 @@ class ChunkRelay implements RelayWriter {
   readonly #context: ReplyContext;
   /** How many calls of each choice have begun. */
   readonly #begun = new Map<JsonValue, number>();
+  /** True when the last chunk went out as it came. */
+  #isVerbatim = false;
 
   constructor(includesUsage: boolean, context: ReplyContext) {
     this.#includesUsage = includesUsage;
@@ -61,9 +96,15 @@ class ChunkRelay implements RelayWriter {
     const { choices } = frame;
     const isUsageAlone =
       Array.isArray(choices) && choices.length === 0 && isJsonObject(frame.usage);
+    this.#isVerbatim = false;
     if (isUsageAlone && !this.#includesUsage) return '';
     const whole = mapCalls(frame, (call, choice) => this.#numbered(call, choice));
-    return dataFrame(whole === frame ? text : JSON.stringify(whole));
+    this.#isVerbatim = whole === frame;
+    return dataFrame(this.#isVerbatim ? text : JSON.stringify(whole));
+  }
+
+  repeat(text: string): string | undefined {
+    return this.#isVerbatim ? dataFrame(text) : undefined;
   }
 
   end(): string {

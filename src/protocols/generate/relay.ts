@@ -108,6 +108,7 @@ export function createRelayCall(
     get losses() {
       return reading.losses;
     },
+    declaredNames: declared,
     renameCalls: (frame, rename) =>
       declared().size === 0
         ? frame
@@ -117,9 +118,11 @@ export function createRelayCall(
   };
 }
 
-function declaredNames({ tools = [] }: GenerateBody): ReadonlySet<string | undefined> {
+function declaredNames({ tools = [] }: GenerateBody): ReadonlySet<string> {
   return new Set(
-    tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name)),
+    tools.flatMap(({ functionDeclarations = [] }) =>
+      functionDeclarations.flatMap(({ name }) => name ?? []),
+    ),
   );
 }
 

@@ -39,6 +39,7 @@ export function createRelayCall(
     get losses() {
       return reading.losses;
     },
+    declaredNames: declared,
     renameCalls: (frame, rename) =>
       declared().size === 0
         ? frame
@@ -71,8 +72,9 @@ function textIn(block: object): string {
   return 'text' in block && typeof block.text === 'string' ? block.text : '';
 }
 
-function declaredNames(tools: JsonValue | undefined): ReadonlySet<unknown> {
-  return new Set(Array.isArray(tools) ? tools.filter(isJsonObject).map(({ name }) => name) : []);
+function declaredNames(tools: JsonValue | undefined): ReadonlySet<string> {
+  const declared = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
+  return new Set(declared.map(({ name }) => name).filter((name) => typeof name === 'string'));
 }
 
 /** Calls stand in the opening of a block, or in a whole answer. */

@@ -198,7 +198,7 @@ const MAX_CANDIDATES = 64;
  * it is: the client knows best how to answer it.
  */
 export function createNameMatcher(
-  tools: readonly CallableTool[],
+  tools: readonly Pick<CallableTool, 'name'>[],
   receipt: Receipt,
 ): (called: string) => string {
   const declared = new Set(tools.map((tool) => tool.name));

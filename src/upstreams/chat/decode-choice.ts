@@ -122,6 +122,11 @@ export class ChoiceDecoder {
     }
   }
 
+  /** A delta that has a text and nothing else. */
+  say(text: string, events: CanonicalEvent[]): void {
+    this.#addText('text', text, events);
+  }
+
   /** Gives out what waits for the end of the choice, and ends the open block. */
   close(events: CanonicalEvent[]): void {
     this.#giveAudio(events);

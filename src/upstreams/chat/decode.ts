@@ -12,6 +12,7 @@ import type { Usage } from '../../canonical/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
+import type { Frame } from '../../stream/sse.ts';
 import { answerFault, endedRefusal, pathFault } from '../errors.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import type { DecodeContext, Decoder } from '../upstream.ts';
@@ -79,6 +80,15 @@ export class ChatDecoder implements Decoder {
     if (choices.length === 0) return events;
     this.#start(frame, events);
     for (const choice of choices) this.#readChoice(choice, events);
+    return events;
+  }
+
+  /** Such a chunk has one choice, which says its text and nothing else. */
+  repeat({ repeats, said }: Frame): CanonicalEvent[] | undefined {
+    const [choice] = objectsOf(repeats?.choices);
+    if (this.#hasEnded || choice === undefined || said === undefined) return undefined;
+    const events: CanonicalEvent[] = [];
+    this.#choiceAt(numberOf(choice)).say(said, events);
     return events;
   }
 

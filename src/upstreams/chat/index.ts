@@ -8,12 +8,14 @@ import { CHAT_WIRE } from '../../wire/chat.ts';
 import { encodeJson } from '../json-body.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import { type ClientLimits, UpstreamClient, type WireRules } from '../transport/client.ts';
+import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import type { AnswerRoom } from '../transport/response.ts';
 import type { TokenCount, Upstream, UpstreamCall, UpstreamModel } from '../upstream.ts';
 import { ChatDecoder } from './decode.ts';
 import { encode } from './encode.ts';
 import { typedValues } from './encode-tools.ts';
 import { classifyFailure } from './errors.ts';
+import { findTextChunk } from './event-parser.ts';
 import { messagesOf, outputLimit } from './fit.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
@@ -130,5 +132,6 @@ function endingOf({ choices, usage }: JsonObject): 'finished' | 'thought' | unde
 const WIRE_RULES: WireRules = {
   classifyFailure,
   endingOf,
+  createMemory: () => new RepeatedTexts(findTextChunk),
   encodeBody: encodeJson,
 };

@@ -10,9 +10,10 @@ import type { CanonicalEvent } from '../../canonical/event.ts';
 import { fold, type Reply } from '../../canonical/fold.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { FrameReader } from '../../stream/sse.ts';
+import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import type { DecodeContext } from '../upstream.ts';
 import { endingOf, MessagesDecoder } from './decode.ts';
-import { RepeatedDeltas } from './event-parser.ts';
+import { findTextDelta } from './event-parser.ts';
 
 function decoderOf(change: Partial<DecodeContext> = {}): MessagesDecoder {
   let ids = 0;
@@ -309,7 +310,10 @@ test('events are the same wherever the bytes are cut, and whether or not they re
     fc.property(answers, fc.array(fc.nat(4000), { maxLength: 5 }), (answer, cuts) => {
       const frames = eventsOf({}, answer);
       const bytes = Buffer.from(streamText(frames));
-      const reader = new FrameReader({ maxFrameBytes: 1e6, memory: new RepeatedDeltas() });
+      const reader = new FrameReader({
+        maxFrameBytes: 1e6,
+        memory: new RepeatedTexts(findTextDelta),
+      });
       const places = [...new Set(cuts.filter((cut) => cut < bytes.length))].sort((a, b) => a - b);
       const decoder = decoderOf();
       const events: CanonicalEvent[] = [];

@@ -9,6 +9,7 @@ import { remember } from '../../lib/once.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
 import { encodeJson } from '../json-body.ts';
 import { type ClientLimits, UpstreamClient, type WireRules } from '../transport/client.ts';
+import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import type { AnswerRoom } from '../transport/response.ts';
 import type { Upstream, UpstreamModel } from '../upstream.ts';
 import { endingOf, MessagesDecoder } from './decode.ts';
@@ -16,7 +17,7 @@ import { encode, readsUri } from './encode.ts';
 import { outputLimit } from './encode-config.ts';
 import { typedValues } from './encode-tools.ts';
 import { classifyFailure } from './errors.ts';
-import { RepeatedDeltas } from './event-parser.ts';
+import { findTextDelta } from './event-parser.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
 import type { MessagesProfile } from './profiles.ts';
@@ -97,6 +98,6 @@ function noEmbeddings(): GatewayError {
 const WIRE_RULES: WireRules = {
   classifyFailure,
   endingOf,
-  createMemory: () => new RepeatedDeltas(),
+  createMemory: () => new RepeatedTexts(findTextDelta),
   encodeBody: encodeJson,
 };
