@@ -120,6 +120,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'protocols/index.ts',
     'dispatch/dispatcher.ts',
   ],
+  mcp: [
+    'canonical/',
+    'config/effective.ts',
+    'lib/',
+    'media/',
+    'server/service-route.ts',
+    'upstreams/retry-delay.ts',
+    'upstreams/transport/',
+  ],
   admin: [
     'stream/',
     'accounts/',

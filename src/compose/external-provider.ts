@@ -18,12 +18,14 @@ interface ActiveProvider {
   readonly baseUrl: string;
   /** Plain, or sealed as the file has it. */
   readonly apiKey: string;
-  readonly mode: ExternalProvider['mode'];
+  /** `off` where it takes part in no requests of clients, and looks at pictures alone. */
+  readonly mode: ExternalProvider['mode'] | 'off';
 }
 
 /** Undefined while it is off, or lacks its address or key. */
-function activeProvider({ enabled, baseUrl, apiKey, dispatchMode }: ProviderSettings) {
-  if (!enabled || dispatchMode === 'off' || !baseUrl || !apiKey) return undefined;
+function activeProvider({ enabled, baseUrl, apiKey, dispatchMode, mcp }: ProviderSettings) {
+  const isAsked = dispatchMode !== 'off' || (mcp.enabled && mcp.visionEnabled);
+  if (!enabled || !isAsked || !baseUrl || !apiKey) return undefined;
   return { baseUrl, apiKey, mode: dispatchMode } satisfies ActiveProvider;
 }
 
@@ -39,12 +41,12 @@ export function providerUpstream({ externalProvider }: Settings): UpstreamSettin
 /** How it takes part in requests, as the settings are now. */
 export function createProviderRule(current: () => Settings): () => ExternalProvider | undefined {
   const ruleOf = memoize((settings: ProviderSettings): ExternalProvider | undefined => {
-    const active = activeProvider(settings);
-    if (active === undefined) return undefined;
+    const { mode = 'off' } = activeProvider(settings) ?? {};
+    if (mode === 'off') return undefined;
     const { modelMapping, models } = settings;
     return {
       upstreamId: PROVIDER_ID,
-      mode: active.mode,
+      mode,
       modelFor: (asked) => providerModel(asked, { modelMapping, models }),
     };
   });

@@ -33,7 +33,7 @@ export function createServer(options: EdgeOptions) {
     ...options,
     runs: new BackgroundRuns(),
     bodies: options.bodies ?? createBodyBudget(options.clock),
-    routes: createRouteTable(options.protocols.all, options.adminRoutes),
+    routes: createRouteTable(options.protocols.all, options.adminRoutes, options.services),
     activity: createActivity(options.clock),
     keyRing: (settings) => keyRing(settings.apiKeys),
     trustedProxies: (settings) => trustedProxies(settings.trustedProxies),
