@@ -53,6 +53,11 @@ export function createProviderRule(current: () => Settings): () => ExternalProvi
   return () => ruleOf(current().externalProvider);
 }
 
+/** Where it looks at pictures alone, no name of a client leads to it. */
+export function closedProvider({ externalProvider }: Settings): string | undefined {
+  return externalProvider.dispatchMode === 'off' ? PROVIDER_ID : undefined;
+}
+
 const FAMILIES = ['opus', 'sonnet', 'haiku'] as const;
 
 /** The exact entry of the mapping, else the default of the family in the name, else the name as it is. */
