@@ -63,8 +63,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     ...{ clock, log, store: stores.signatures, traceStore: stores.callTraces },
   });
   await keeper.load();
-  const isEnabled = () => current().fetchRemoteMedia;
-  const media = createMediaFetcher({ clock, userAgent, isEnabled });
+  const media = openMedia(context, userAgent);
   const mcp = openMcp(context, foundation, media);
   return {
     backend,
@@ -99,6 +98,13 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
       await backend.close();
     },
   };
+}
+
+function openMedia({ config, clock }: GatewayContext, userAgent: string): MediaFetcher {
+  return createMediaFetcher({
+    ...{ clock, userAgent },
+    isEnabled: () => config.current().fetchRemoteMedia,
+  });
 }
 
 function openMcp(
