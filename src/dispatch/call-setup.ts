@@ -136,7 +136,7 @@ function routeWithin(
   const [first, ...others] =
     closed === undefined ? named : named.filter(({ upstreamId }) => upstreamId !== closed);
   if (first !== undefined) return [choose(first), ...others.map(choose)];
-  const message = told`${model} names an upstream that is switched off here.`;
+  const message = `${model} names an upstream that is switched off here.`;
   throw clientError('not-found', message, { reason: 'model-not-found', field: 'model' });
 }
 

@@ -3,7 +3,6 @@
 import { asGatewayError, clientError, type GatewayError } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { JSON_LIMITS, JsonSurvey } from '../lib/json-limits.ts';
-import { told } from '../lib/localized-message.ts';
 import {
   bodyInput,
   metered,
@@ -14,7 +13,7 @@ import {
   startDeadline,
 } from './call-context.ts';
 import type { Exchange } from './edge.ts';
-import { checkEncoding, isJsonType, readBytes, readJsonBody, wantBody } from './gates/body.ts';
+import { checkJson, readBytes, readJsonBody, wantBody } from './gates/body.ts';
 import { baseHeaders, sendError } from './respond.ts';
 import type { ServiceAnswer, ServiceInput, ServiceRoute } from './service-route.ts';
 import { SocketWriter } from './stream-response.ts';
@@ -62,11 +61,7 @@ function admit({ edge, clientKeyId }: Exchange, { method, modelName }: ServiceRo
 /** JSON text within the limits of all bodies, not read further. */
 function readText(exchange: Exchange): Promise<Buffer> {
   const { request } = exchange;
-  checkEncoding(request);
-  if (!isJsonType(request.headers['content-type'])) {
-    const message = told`Send the request body as JSON, with Content-Type: application/json.`;
-    throw clientError('unsupported-media-type', message);
-  }
+  checkJson(request);
   const input = bodyInput(exchange);
   wantBody(input);
   return readBytes(request, input, new JsonSurvey(JSON_LIMITS));
