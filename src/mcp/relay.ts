@@ -9,8 +9,7 @@ import { readWithin } from '../lib/time-limit.ts';
 import type { ServiceAnswer, ServiceInput, ServiceRoute } from '../server/service-route.ts';
 import { readRetryAfter } from '../upstreams/retry-delay.ts';
 import { readNetworkError } from '../upstreams/transport/connections.ts';
-import type { McpOptions } from './services.ts';
-import { checkService, type ServiceName, urlOf } from './settings.ts';
+import { checkService, type McpOptions, type ServiceName, urlOf } from './settings.ts';
 
 type RelayedName = Exclude<ServiceName, 'vision'>;
 type RelayOptions = Pick<McpOptions, 'settings' | 'openKey' | 'sessionKey' | 'userAgent' | 'clock'>;

@@ -1,28 +1,9 @@
 // The MCP services of the gateway: two of the provider's, relayed, and one of our own for pictures.
 
-import type { Clock } from '../lib/clock.ts';
 import { once } from '../lib/once.ts';
-import type { MediaFetcher } from '../media/fetch-media.ts';
 import type { ServiceRoute } from '../server/service-route.ts';
 import { createRelay } from './relay.ts';
-import { checkService, type ProviderSettings, type ServiceName } from './settings.ts';
-
-export interface McpOptions {
-  /** As they are now. */
-  readonly settings: () => ProviderSettings;
-  /** Opens the key of the provider, which the file may hold sealed. @throws Error */
-  readonly openKey: (text: string) => string;
-  /** Binds the provider's sessions to the clients that have them. */
-  readonly sessionKey: Buffer;
-  /** The upstream that looks at pictures. */
-  readonly upstreamId: string;
-  readonly media: Pick<MediaFetcher, 'isEnabled' | 'fetch'>;
-  /** Release version. */
-  readonly version: string;
-  readonly userAgent: string;
-  readonly clock: Clock;
-  readonly onFailure: (error: unknown) => void;
-}
+import { checkService, type McpOptions, type ServiceName } from './settings.ts';
 
 export function createMcpServices(options: McpOptions) {
   const { settings } = options;

@@ -1,9 +1,28 @@
-// Which MCP services are on, as the settings of the external provider say, and what is missing where one is not.
+// What the MCP services are built with, and which of them the settings of the external provider have on.
 
 import { clientError } from '../canonical/error.ts';
 import type { Settings } from '../config/effective.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { MediaFetcher } from '../media/fetch-media.ts';
 
-export type ProviderSettings = Settings['externalProvider'];
+type ProviderSettings = Settings['externalProvider'];
+
+export interface McpOptions {
+  /** As they are now. */
+  readonly settings: () => ProviderSettings;
+  /** Opens the key of the provider, which the file may hold sealed. @throws Error */
+  readonly openKey: (text: string) => string;
+  /** Binds the provider's sessions to the clients that have them. */
+  readonly sessionKey: Buffer;
+  /** The upstream that looks at pictures. */
+  readonly upstreamId: string;
+  readonly media: Pick<MediaFetcher, 'isEnabled' | 'fetch'>;
+  /** Release version. */
+  readonly version: string;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly onFailure: (error: unknown) => void;
+}
 
 export type ServiceName = 'web_search' | 'web_reader' | 'vision';
 

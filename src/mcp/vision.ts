@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import type { FetchedMedia } from '../media/fetch-media.ts';
 import type { ServiceAnswer, ServiceInput } from '../server/service-route.ts';
 import { readPicture } from './pictures.ts';
-import type { McpOptions } from './services.ts';
+import type { McpOptions } from './settings.ts';
 import { inputSchemaOf, VISION_TOOLS, type VisionTool } from './tools.ts';
 
 type VisionOptions = Pick<

@@ -169,6 +169,22 @@ test('what the provider tells by itself reaches a client that listens', async ()
   expect(await promise).toBe('notifications/tools/list_changed');
 });
 
+test('a stream that is listened to ends when the gateway does, and holds nothing up', async () => {
+  const app = await start();
+  const { transport } = await connect(app, SEARCH);
+  const response = await fetch(app.url + SEARCH, {
+    headers: {
+      authorization: `Bearer ${KEY}`,
+      accept: 'text/event-stream',
+      'mcp-session-id': transport.sessionId ?? '',
+    },
+  });
+  expect(response.status).toBe(200);
+  const text = response.text();
+  await app.app.server.close();
+  expect(await text).toContain('list_changed');
+});
+
 test('a call whose stream is cut goes on where it was: the client asks for the rest by the last event', async () => {
   const app = await start();
   app.provider.script.fault = ({ body }, response) => {
@@ -380,7 +396,21 @@ test.each([
   expect(app.provider.seen).toEqual([]);
 });
 
-test('a look at a picture is a request of its client: in the records, under the rules of its key', async () => {
+test('a look at a picture is in the list of requests, with the model that was asked', async () => {
+  const app = await start();
+  const { client } = await connect(app, VISION);
+  await client.callTool({ name: 'describe_image', arguments: ONE });
+  await expect
+    .poll(async () => {
+      const headers = { authorization: `Bearer ${KEY}` };
+      const answer = await fetch(`${app.url}/api/requests`, { headers });
+      const { requests } = (await answer.json()) as { requests: readonly JsonObject[] };
+      return requests;
+    })
+    .toEqual([expect.objectContaining({ protocol: 'messages', model: 'eyes-1', status: 200 })]);
+});
+
+test('a look at a picture is under the rules of the key of its client', async () => {
   const app = await start({ mcp: { enabled: true, vision_enabled: true } });
   const { secret } = await app.app.access.keys.create({ name: 'k', allowedModels: ['claude-*'] });
   const { client } = await connect(app, VISION, { key: secret });
