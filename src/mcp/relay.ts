@@ -155,9 +155,11 @@ async function* readText(
   }
 }
 
-/** An answer without content may be left out of sight only when it was read. */
+/** So that its connection can be used again. @throws GatewayError */
 async function drain({ body }: Dispatcher.ResponseData): Promise<void> {
-  await readWithin(body, MAX_REFUSAL_BYTES);
+  await readWithin(body, MAX_REFUSAL_BYTES).catch((error: unknown) => {
+    throw readNetworkError(error, { hasAnswer: true });
+  });
 }
 
 interface Refused {
