@@ -79,7 +79,7 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
   let { port } = config.current();
   const parts = { ...foundation, ...traffic, access, logFiles, port: () => port };
   const observation = await openObservation(context, parts);
-  const { backend, router, protocols, dispatcher, models, responseStores, bodies } = traffic;
+  const { backend, router, protocols, dispatcher, models, responseStores, bodies, mcp } = traffic;
   const distPath = consoleFolder(config.current().distPath);
   const server = createServer({
     ...{ protocols, dispatcher, models, responseStores, bodies, access, settings, clock, log },
@@ -87,6 +87,7 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
     consoleFiles: createConsoleFiles({ distPath, log }),
     observer: observation.observer,
     adminRoutes: createAdministration(context, parts, observation.routes),
+    services: mcp.routes,
   });
   const { book, pool, quota } = traffic.accounts;
   return {

@@ -120,6 +120,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'protocols/index.ts',
     'dispatch/dispatcher.ts',
   ],
+  mcp: [
+    'canonical/',
+    'config/effective.ts',
+    'lib/',
+    'media/',
+    'server/service-route.ts',
+    'upstreams/retry-delay.ts',
+    'upstreams/transport/',
+  ],
   admin: [
     'stream/',
     'accounts/',
@@ -146,6 +155,17 @@ const imports = sourceFiles(SOURCE).flatMap(readImports);
 
 test('every import follows the allowed-imports table', () => {
   expect(imports.filter((one) => !isAllowed(one))).toEqual([]);
+});
+
+test('the SDK of MCP is imported by the server for pictures alone, which is loaded when it is first asked', () => {
+  const filesWith = (text: RegExp): string[] =>
+    sourceFiles(SOURCE)
+      .filter((file) => text.test(readFileSync(file, 'utf8')))
+      .map((file) => relative(SOURCE, file));
+  expect(filesWith(/@modelcontextprotocol/)).toEqual(['mcp/vision.ts']);
+  expect(filesWith(/'\.\/vision\.ts'/)).toEqual(['mcp/services.ts']);
+  const services = readFileSync(resolve(SOURCE, 'mcp/services.ts'), 'utf8');
+  expect(services.match(/.*vision\.ts.*/g)).toEqual([expect.stringContaining("() => import('./")]);
 });
 
 test('nothing that is built imports what serves tests only', () => {

@@ -18,12 +18,14 @@ interface ActiveProvider {
   readonly baseUrl: string;
   /** Plain, or sealed as the file has it. */
   readonly apiKey: string;
-  readonly mode: ExternalProvider['mode'];
+  /** `off` where it takes part in no requests of clients, and looks at pictures alone. */
+  readonly mode: ExternalProvider['mode'] | 'off';
 }
 
 /** Undefined while it is off, or lacks its address or key. */
-function activeProvider({ enabled, baseUrl, apiKey, dispatchMode }: ProviderSettings) {
-  if (!enabled || dispatchMode === 'off' || !baseUrl || !apiKey) return undefined;
+function activeProvider({ enabled, baseUrl, apiKey, dispatchMode, mcp }: ProviderSettings) {
+  const isAsked = dispatchMode !== 'off' || (mcp.enabled && mcp.visionEnabled);
+  if (!enabled || !isAsked || !baseUrl || !apiKey) return undefined;
   return { baseUrl, apiKey, mode: dispatchMode } satisfies ActiveProvider;
 }
 
@@ -39,16 +41,21 @@ export function providerUpstream({ externalProvider }: Settings): UpstreamSettin
 /** How it takes part in requests, as the settings are now. */
 export function createProviderRule(current: () => Settings): () => ExternalProvider | undefined {
   const ruleOf = memoize((settings: ProviderSettings): ExternalProvider | undefined => {
-    const active = activeProvider(settings);
-    if (active === undefined) return undefined;
+    const { mode = 'off' } = activeProvider(settings) ?? {};
+    if (mode === 'off') return undefined;
     const { modelMapping, models } = settings;
     return {
       upstreamId: PROVIDER_ID,
-      mode: active.mode,
+      mode,
       modelFor: (asked) => providerModel(asked, { modelMapping, models }),
     };
   });
   return () => ruleOf(current().externalProvider);
+}
+
+/** Where it looks at pictures alone, no name of a client leads to it. */
+export function closedProvider({ externalProvider }: Settings): string | undefined {
+  return externalProvider.dispatchMode === 'off' ? PROVIDER_ID : undefined;
 }
 
 const FAMILIES = ['opus', 'sonnet', 'haiku'] as const;

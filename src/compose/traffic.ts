@@ -3,10 +3,12 @@
 import { gatewayError } from '../canonical/error.ts';
 import type { ListedModel, ModelTask } from '../canonical/model.ts';
 import type { Settings } from '../config/effective.ts';
+import { PROVIDER_ID } from '../config/upstreams.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
 import { createId } from '../lib/ids.ts';
 import { createRedactors } from '../lib/redact.ts';
-import { createMediaFetcher } from '../media/fetch-media.ts';
+import { createMcpServices } from '../mcp/services.ts';
+import { createMediaFetcher, type MediaFetcher } from '../media/fetch-media.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { CATALOG_CREATED_AT, findCatalogModel } from '../routing/catalog.ts';
@@ -17,7 +19,7 @@ import { SignatureCache } from '../signatures/cache.ts';
 import { createResponseStores } from '../stored-responses/response-store.ts';
 import { openAccounts } from './accounts.ts';
 import { openBackend } from './backend.ts';
-import { createProviderRule, keepProviderAccount } from './external-provider.ts';
+import { closedProvider, createProviderRule, keepProviderAccount } from './external-provider.ts';
 import { type Foundation, type GatewayContext, noteSeeds, watchCredentials } from './foundation.ts';
 
 /** Longer names are no model's. */
@@ -61,8 +63,8 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     ...{ clock, log, store: stores.signatures, traceStore: stores.callTraces },
   });
   await keeper.load();
-  const isEnabled = () => current().fetchRemoteMedia;
-  const media = createMediaFetcher({ clock, userAgent, isEnabled });
+  const media = openMedia(context, userAgent);
+  const mcp = openMcp(context, foundation, media);
   return {
     backend,
     accounts,
@@ -77,8 +79,10 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     dispatcher: createDispatcher({
       ...{ router: { route }, pool, keeper, clock, random, createId, media },
       provider: createProviderRule(current),
+      closedUpstream: () => closedProvider(current()),
       thinkingMode: () => current().thinking,
     }),
+    mcp,
     responseStores: createResponseStores({
       clock,
       store: stores.storedResponses,
@@ -87,12 +91,34 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     signatures: keeper,
     /** In reverse order of opening; the stores stay open. */
     async close(): Promise<void> {
+      await mcp.close();
       await media.close();
       await accounts.close();
       await keeper.close();
       await backend.close();
     },
   };
+}
+
+function openMedia({ config, clock }: GatewayContext, userAgent: string): MediaFetcher {
+  return createMediaFetcher({
+    ...{ clock, userAgent },
+    isEnabled: () => config.current().fetchRemoteMedia,
+  });
+}
+
+function openMcp(
+  { config, clock, log, version }: GatewayContext,
+  { secrets, secretKey }: Foundation,
+  media: MediaFetcher,
+) {
+  return createMcpServices({
+    ...{ version, userAgent: `isthmus/${version}`, media, clock, upstreamId: PROVIDER_ID },
+    settings: () => config.current().externalProvider,
+    openKey: secrets.openProviderKey,
+    sessionKey: secretKey.derive('mcp sessions v1'),
+    onFailure: (error) => log.warn({ error: String(error) }, 'An MCP request for pictures failed.'),
+  });
 }
 
 function createRouting(

@@ -1,7 +1,7 @@
 // What a call needs before it is tried: its route, its session, and what its record says of a lease.
 
 import { createHash, hash as digest } from 'node:crypto';
-import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelTask } from '../canonical/model.ts';
 import { openingText } from '../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
@@ -20,6 +20,8 @@ export interface Routing {
   readonly random: () => number;
   /** The external provider as the settings are now; undefined while it is off. */
   readonly provider?: (() => ExternalProvider | undefined) | undefined;
+  /** An upstream that no name of a client leads to, as the settings are now. */
+  readonly closedUpstream?: (() => string | undefined) | undefined;
 }
 
 /** An upstream beside the pool that takes part in Messages requests. */
@@ -55,6 +57,10 @@ export async function routeCall(
 ): Promise<RoutedCall> {
   const lists = routing.pool.ensureModels();
   if (lists !== undefined) await lists;
+  if (context.onlyUpstream !== undefined) {
+    context.record.routedModel = call.model;
+    return [ofUpstream(context.onlyUpstream, call, context)];
+  }
   const provider = call.protocol === 'messages' ? routing.provider?.() : undefined;
   const routes =
     provider === undefined || context.onlyAccount !== undefined
@@ -71,14 +77,8 @@ function routeWithProvider(
   call: AskedCall,
   { context, routing }: { readonly context: CallContext; readonly routing: Routing },
 ): RoutedCall {
-  const { model, session } = call;
-  const { clientKeyId } = context;
   const { upstreamId, mode } = provider;
-  const target = provider.modelFor(model);
-  const own: RouteChoice = {
-    route: { target, upstreamId, webSearch: false },
-    leaseRequest: { model: target, upstreamId, clientKeyId, session },
-  };
+  const own = ofUpstream(upstreamId, { ...call, model: provider.modelFor(call.model) }, context);
   if (mode === 'exclusive') return [own];
   let others: RoutedCall;
   try {
@@ -97,6 +97,17 @@ function routeWithProvider(
   return [others[0], ...others.slice(1), { ...own, isLastResort: true }];
 }
 
+function ofUpstream(
+  upstreamId: string,
+  { model, session }: AskedCall,
+  { clientKeyId }: CallContext,
+): RouteChoice {
+  return {
+    route: { target: model, upstreamId, webSearch: false },
+    leaseRequest: { model, upstreamId, clientKeyId, session },
+  };
+}
+
 /** Of new sessions the provider gets its share as one account among the others; a session stays where it is. */
 function isItsTurn(request: LeaseRequest, { pool, random }: Routing, upstreamId: string): boolean {
   const { session, clientKeyId } = request;
@@ -109,7 +120,7 @@ function isItsTurn(request: LeaseRequest, { pool, random }: Routing, upstreamId:
 function routeWithin(
   { model, session }: AskedCall,
   context: CallContext,
-  { router, random }: Routing,
+  { router, random, closedUpstream }: Routing,
 ): RoutedCall {
   const { clientKeyId, preferredAccount, onlyAccount, preferredTier } = context;
   const route = router.route(model, onlyAccount ?? preferredAccount);
@@ -119,10 +130,14 @@ function routeWithin(
     leaseRequest: { model: one.target, upstreamId: one.upstreamId, ...wishes },
   });
   const { chain } = route;
-  if (chain === undefined) return [choose(route)];
   const luck = (name: string): number => (session === undefined ? random() : share(session, name));
-  const [first = route, ...others] = chain.flatMap((step) => orderByWeight(step, luck));
-  return [choose(first), ...others.map(choose)];
+  const named = chain?.flatMap((step) => orderByWeight(step, luck)) ?? [route];
+  const closed = closedUpstream?.();
+  const [first, ...others] =
+    closed === undefined ? named : named.filter(({ upstreamId }) => upstreamId !== closed);
+  if (first !== undefined) return [choose(first), ...others.map(choose)];
+  const message = `${model} names an upstream that is switched off here.`;
+  throw clientError('not-found', message, { reason: 'model-not-found', field: 'model' });
 }
 
 /**

@@ -52,6 +52,8 @@ export interface CallContext {
   readonly preferredAccount?: string | undefined;
   /** The label of the account that alone may serve it. */
   readonly onlyAccount?: string | undefined;
+  /** The upstream that alone may serve it, and knows the model by this very name. */
+  readonly onlyUpstream?: string | undefined;
   readonly preferredTier?: Tier | undefined;
   /** True where only the first of several targets may serve it. */
   readonly isFallbackOff?: boolean | undefined;

@@ -18,6 +18,7 @@ import { type PeerInput, readClientAddress } from './gates/locality.ts';
 import { isAdminPath, sendError, sendJson, sendText } from './respond.ts';
 import type { RouteMatch, RouteOffer } from './routes.ts';
 import { runRoute } from './run-route.ts';
+import { runService } from './run-service.ts';
 import { acceptsCoding, readHeaderMap } from './settings.ts';
 
 /** Most requests have none; nobody writes into it. */
@@ -192,6 +193,7 @@ async function answer(exchange: Exchange): Promise<void> {
     return runAdminRoute(exchange, { route: route.route, parameter, peer });
   }
   authenticateExchange(exchange);
+  if (route.kind === 'service') return runService(exchange, route.route);
   const { offers } = route;
   const offer = offers.length === 1 ? offers[0] : pickOffer(exchange, offers);
   exchange.protocol = offer.protocol;

@@ -32,7 +32,7 @@ export function createServer(options: EdgeOptions) {
       onFailure: (error) => options.log.warn({ err: error }, 'an answer cannot be gone on from'),
     }),
     bodies: options.bodies ?? createBodyBudget(options.clock),
-    routes: createRouteTable(options.protocols.all, options.adminRoutes),
+    routes: createRouteTable(options.protocols.all, options.adminRoutes, options.services),
     activity: createActivity(options.clock),
     keyRing: (settings) => keyRing(settings.apiKeys),
     trustedProxies: (settings) => trustedProxies(settings.trustedProxies),

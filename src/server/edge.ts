@@ -26,6 +26,7 @@ import type { ConsoleFiles } from './console.ts';
 import type { KeyRing } from './gates/authenticate.ts';
 import type { BodyBudget, BodyHolder } from './gates/body.ts';
 import type { RouteTable } from './routes.ts';
+import type { ServiceRoute } from './service-route.ts';
 import type { EdgeSettings, HeaderMap, Log } from './settings.ts';
 
 export type EdgeProtocols = Pick<Protocols, 'all' | 'protocolForPath' | 'pickListProtocol'>;
@@ -42,6 +43,8 @@ export interface EdgeOptions {
   readonly responseStores: ResponseStores;
   readonly observer?: RequestObserver | undefined;
   readonly adminRoutes?: readonly AdminRoute[] | undefined;
+  /** Endpoints beside the models'. */
+  readonly services?: readonly ServiceRoute[] | undefined;
   readonly access: AccessControl;
   /** The files of the console; without them there are none. */
   readonly consoleFiles?: ConsoleFiles | undefined;

@@ -1,12 +1,17 @@
 // Writes whole answers: JSON with its length, errors in the client's own protocol.
 
 import type { IncomingMessage } from 'node:http';
-import { asGatewayError, errorStatus, type GatewayError } from '../canonical/error.ts';
+import {
+  asGatewayError,
+  type ErrorKind,
+  errorStatus,
+  type GatewayError,
+} from '../canonical/error.ts';
 import { summarizeReceipt } from '../canonical/receipt.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { writeSentence } from '../lib/localized-message.ts';
-import type { ClientProtocol } from '../protocols/protocol.ts';
+import type { ClientProtocol, ErrorReply } from '../protocols/protocol.ts';
 import type { ClientResponse } from './client-response.ts';
 import { closeStalled, type StallClock } from './connections.ts';
 import type { Exchange } from './edge.ts';
@@ -76,16 +81,35 @@ export function sendError(
   if (error.kind === 'client-gone' || exchange.response.headersSent) return;
   if (error.kind === 'internal') logInternal(exchange, error);
   const isAdmin = isAdminPath(exchange.path);
-  const { status, body } = isAdmin
-    ? writeAdminError(error)
-    : protocolOf(exchange).writeError(error, {
-        requestId: exchange.requestId,
-        path: exchange.path,
-      });
+  const { status, body } = isAdmin ? writeAdminError(error) : writeClientError(exchange, error);
   const headers = [...retryHeaders(error, status), ...extraHeaders];
   if (isAdmin) headers.push('cache-control', 'no-store');
   if (status === 401) headers.push('www-authenticate', 'Bearer realm="isthmus"');
   sendJson(exchange, { status, body, headers });
+}
+
+function writeClientError(exchange: Exchange, error: GatewayError): ErrorReply {
+  const { requestId, path } = exchange;
+  if (path.startsWith('/mcp/')) return writeRpcError(error);
+  return protocolOf(exchange).writeError(error, { requestId, path });
+}
+
+/** JSON-RPC 2.0, "Error object"; the rest of the range for servers is used as the MCP SDKs do. */
+const RPC_CODES: Readonly<Partial<Record<ErrorKind, number>>> = {
+  'invalid-request': -32_600,
+  internal: -32_603,
+};
+const RPC_PARSE_ERROR = -32_700;
+const RPC_SERVER_ERROR = -32_000;
+
+/** Answers of the transport itself belong to no request (MCP, "Streamable HTTP"). */
+function writeRpcError(error: GatewayError): ErrorReply {
+  const { kind, reason, message, field } = error;
+  const isSyntax = reason === 'invalid-json';
+  const code = isSyntax ? RPC_PARSE_ERROR : (RPC_CODES[kind] ?? RPC_SERVER_ERROR);
+  const data = { kind: reason ?? kind, ...(field === undefined ? {} : { field }) };
+  const body = { jsonrpc: '2.0', error: { code, message, data }, id: null };
+  return { status: errorStatus(error), body };
 }
 
 /** In whose shape errors are written. */

@@ -2,6 +2,7 @@
 
 import type { ClientProtocol, ProtocolRoute } from '../protocols/protocol.ts';
 import type { AdminAccess, AdminMethod, AdminRoute } from './admin-route.ts';
+import type { ServiceRoute } from './service-route.ts';
 
 export type EdgeRoute = { readonly path: string } & (
   | { readonly kind: 'health'; readonly method: 'GET'; readonly access: 'public' }
@@ -10,6 +11,12 @@ export type EdgeRoute = { readonly path: string } & (
       readonly method: AdminMethod;
       readonly access: AdminAccess;
       readonly route: AdminRoute;
+    }
+  | {
+      readonly kind: 'service';
+      readonly method: ServiceRoute['method'];
+      readonly access: 'client';
+      readonly route: ServiceRoute;
     }
   | {
       readonly kind: 'protocol';
@@ -45,12 +52,17 @@ interface PatternRoutes {
 export function createRouteTable(
   protocols: readonly ClientProtocol[],
   adminRoutes: readonly AdminRoute[] = [],
+  services: readonly ServiceRoute[] = [],
 ) {
   const ofAdmin = adminRoutes.map((route): EdgeRoute => {
     const { method, path, access } = route;
     return { kind: 'admin', method, path, access, route };
   });
-  const routes = [...mergeRoutes(protocols), ...ofAdmin];
+  const ofServices = services.map((route): EdgeRoute => {
+    const { method, path } = route;
+    return { kind: 'service', method, path, access: 'client', route };
+  });
+  const routes = [...mergeRoutes(protocols), ...ofAdmin, ...ofServices];
   const literals = new Map<string, PathRoutes>();
   const patterns = new Map<string, PatternRoutes>();
   for (const route of routes) {

@@ -90,7 +90,7 @@ export function describeRoutes({ routes }: RouteTable): string {
     'A trailing slash is tolerated, `HEAD` stands for `GET`, and `OPTIONS` is answered with 204 everywhere.',
     'Another method on one of these paths is 405, every other path 404, both in the shape of the protocol',
     'the path belongs to: Generate-Content below `/v1beta` and `/v1alpha` and for `/v1/models/{model}:verb`, Messages below',
-    '`/v1/messages`, `{"error": {"code", "message", "field"?}}` below `/api` and `/oauth`, Chat Completions',
+    '`/v1/messages`, `{"error": {"code", "message", "field"?}}` below `/api` and `/oauth`, JSON-RPC below `/mcp`, Chat Completions',
     'for its own surfaces. Of any other path the client decides, as for shared paths (below the table).',
     'A 404 names the right path where it knows which one was meant.',
     '`GET /api/openapi.json` describes the admin API in full, `GET /api/docs` as a page.',
@@ -192,6 +192,8 @@ function describeRoute(route: EdgeRoute): { what: string; protocols: readonly st
       return { what: 'tells that it runs', protocols: [] };
     case 'admin':
       return { what: route.route.title, protocols: [] };
+    case 'service':
+      return { what: route.route.title, protocols: ['MCP'] };
     case 'protocol': {
       const [{ route: first }] = route.offers;
       const what =

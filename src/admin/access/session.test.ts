@@ -59,6 +59,8 @@ const TAKEOVERS: readonly (readonly [section: string, patch: JsonObject])[] = [
   ['upstreams', { main: { oauth: { authorization_url: 'https://thief.example/auth' } } }],
   ['upstreams', { main: { oauth: { redirect_url: 'https://thief.example/back' } } }],
   ['extprov', { base_url: 'https://thief.example' }],
+  ['extprov', { mcp: { web_search_url: 'https://thief.example/mcp' } }],
+  ['extprov', { mcp: { web_reader_url: 'https://thief.example/mcp' } }],
 ];
 
 test.each(TAKEOVERS)(

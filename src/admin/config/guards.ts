@@ -121,11 +121,18 @@ export function needsReauthentication(
       return Object.keys(change.to).some((id) => sendsElsewhere(id, change, facts));
     case 'extprov':
       // Without a key there is nothing to be sent.
-      return change.from.api_key !== undefined && differs(change.from, change.to, [['base_url']]);
+      return change.from.api_key !== undefined && differs(change.from, change.to, PROVIDER_PLACES);
     default:
       return false;
   }
 }
+
+/** Where the key of the external provider is sent. */
+const PROVIDER_PLACES: readonly (readonly string[])[] = [
+  ['base_url'],
+  ['mcp', 'web_search_url'],
+  ['mcp', 'web_reader_url'],
+];
 
 /** Whoever is reached there is shown credentials, codes, or a person who signs in. */
 const PLACES: readonly (readonly string[])[] = [

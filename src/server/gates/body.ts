@@ -39,15 +39,8 @@ export interface BodyInput extends ByteLimits {
 export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   const input = given.maxBytes > MAX_TEXT ? { ...given, ...TEXT_LIMIT } : given;
   const { request } = input;
-  const { headers } = request;
-  if (headers['content-encoding'] !== undefined) checkEncoding(request);
-  const { 'content-length': length = '0', 'content-type': type } = headers;
-  const hasBody = length !== '0' || headers['transfer-encoding'] !== undefined;
-  if (type !== 'application/json' && hasBody && !isJsonType(type)) {
-    const message = told`Send the request body as JSON, with Content-Type: application/json.`;
-    throw clientError('unsupported-media-type', message);
-  }
-  if (headers.expect !== undefined) wantBody(input);
+  checkJson(request);
+  if (request.headers.expect !== undefined) wantBody(input);
   const survey = new JsonSurvey(JSON_LIMITS);
   const received = await readBytes(request, input, survey);
   const { toolsPlace } = survey;
@@ -61,6 +54,17 @@ export async function readJsonBody(given: BodyInput): Promise<JsonObject> {
   const value = known ?? parseText(decodeBody(received), survey);
   if (!isJsonObject(value)) throw noObject();
   return value;
+}
+
+/** @throws GatewayError unsupported-media-type for a body that is compressed, or said to be something else */
+export function checkJson(request: IncomingMessage): void {
+  const { headers } = request;
+  if (headers['content-encoding'] !== undefined) checkEncoding(request);
+  const { 'content-length': length = '0', 'content-type': type } = headers;
+  const hasBody = length !== '0' || headers['transfer-encoding'] !== undefined;
+  if (type === 'application/json' || !hasBody || isJsonType(type)) return;
+  const message = told`Send the request body as JSON, with Content-Type: application/json.`;
+  throw clientError('unsupported-media-type', message);
 }
 
 /** What node can hold as one text, whatever limit is set. */

@@ -5,7 +5,7 @@ import type { HeaderMap } from '../settings.ts';
 /** What SDKs in pages go by, and what the gateway says of its answers. */
 const EXPOSED =
   'request-id, x-request-id, retry-after, retry-after-ms, x-should-retry, server-timing, ' +
-  'x-isthmus-receipt, x-isthmus-estimate, x-isthmus-sandbox, x-isthmus-model, x-isthmus-attempts';
+  'mcp-session-id, mcp-protocol-version, x-isthmus-receipt, x-isthmus-estimate, x-isthmus-sandbox, x-isthmus-model, x-isthmus-attempts';
 const MAX_REFLECTED_CHARACTERS = 4096;
 
 /** Name and value pairs for an answer to this request, flat; empty for all but named origins. */

@@ -130,6 +130,6 @@ test('C5: an answer of many unknown names over many tools is looked through once
 
 test('a changed name is noted', () => {
   const receipt = createReceipt();
-  createNameMatcher([{ kind: 'function', name: 'Bash' }], receipt)('bash');
+  createNameMatcher([{ name: 'Bash' }], receipt)('bash');
   expect(receipt.entries).toMatchObject([{ action: 'repaired', path: 'tool_calls.Bash' }]);
 });

@@ -1,0 +1,244 @@
+// Relays MCP messages to a service of the provider: its key in place of the client's, and nothing else of the client.
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Agent, type Dispatcher } from 'undici';
+import { clientError, GatewayError } from '../canonical/error.ts';
+import { memoize } from '../lib/once.ts';
+import { scrubText } from '../lib/redact.ts';
+import { readWithin } from '../lib/time-limit.ts';
+import type { ServiceAnswer, ServiceInput, ServiceRoute } from '../server/service-route.ts';
+import { readRetryAfter } from '../upstreams/retry-delay.ts';
+import { readNetworkError } from '../upstreams/transport/connections.ts';
+import { checkService, type McpOptions, type ServiceName, urlOf } from './settings.ts';
+
+type RelayedName = Exclude<ServiceName, 'vision'>;
+type RelayOptions = Pick<McpOptions, 'settings' | 'openKey' | 'sessionKey' | 'userAgent' | 'clock'>;
+
+/** Of the client's headers these go along (MCP, "Streamable HTTP"). */
+const FORWARDED =
+  /^(?:accept|content-type|last-event-id|mcp-(?:protocol-version|method|name|param-[\w-]+))$/;
+const RETURNED = ['content-type', 'mcp-protocol-version', 'retry-after', 'allow'];
+const SESSION = 'mcp-session-id';
+
+/** Above the gateway's own limit of 300 s, so that its error wins. */
+const HEADERS_MS = 305_000;
+const MAX_CONNECTIONS = 1024;
+/** Of a refusal. */
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+interface Target {
+  readonly name: RelayedName;
+  readonly url: URL;
+  readonly key: string;
+}
+
+export function createRelay(options: RelayOptions) {
+  const { settings, openKey, sessionKey, userAgent, clock } = options;
+  const agent = new Agent({
+    allowH2: false,
+    connections: MAX_CONNECTIONS,
+    connect: { timeout: 5_000 },
+    headersTimeout: HEADERS_MS,
+    bodyTimeout: 0,
+  });
+  const sessions = new SessionBinding(sessionKey);
+  const keyOf = memoize(({ apiKey = '' }: ReturnType<typeof settings>) => openKey(apiKey));
+  const targetOf = (name: RelayedName): Target => {
+    const current = settings();
+    checkService(current, name);
+    return { name, url: new URL(urlOf(current, name) ?? ''), key: keyOf(current) };
+  };
+  return {
+    /** @throws GatewayError; or the signal's reason */
+    async send(
+      method: ServiceRoute['method'],
+      name: RelayedName,
+      input: ServiceInput,
+    ): Promise<ServiceAnswer> {
+      const asked = settings();
+      const target = targetOf(name);
+      const scope = `${name} ${target.url.href} ${input.clientKeyId}`;
+      const given = input.headers[SESSION];
+      const session = given === undefined ? undefined : sessions.open(given, scope);
+      const body = method === 'POST' ? await input.readBytes() : null;
+      const { signal } = input;
+      signal.throwIfAborted();
+      const response = await agent
+        .request({
+          ...{ origin: target.url.origin, path: target.url.pathname + target.url.search },
+          ...{ method, body, signal },
+          headers: {
+            accept: 'application/json, text/event-stream',
+            ...forwardedHeaders(input),
+            ...(session === undefined ? {} : { [SESSION]: session }),
+            authorization: `Bearer ${target.key}`,
+            'accept-encoding': 'identity',
+            'user-agent': userAgent,
+          },
+        })
+        .catch((error: unknown) => {
+          signal.throwIfAborted();
+          throw readNetworkError(error, { hasAnswer: false });
+        });
+      const { statusCode } = response;
+      if (statusCode >= 300) {
+        return refusalOf(response, { target, session, now: clock.now() });
+      }
+      const headers = returnedHeaders(response);
+      const issued = headerOf(response, SESSION);
+      if (issued !== undefined) headers.push(SESSION, sessions.bind(issued, scope));
+      if (!hasText(response)) {
+        await drain(response);
+        return { status: statusCode, headers };
+      }
+      const isOpen = (): boolean => settings() === asked || isSame(targetOf(name), target);
+      return { status: statusCode, headers, body: readText(response, signal, isOpen) };
+    },
+    /** Ends every connection at once. */
+    close: (): Promise<void> => agent.destroy(),
+  };
+}
+
+function isSame(left: Target, right: Target): boolean {
+  return left.url.href === right.url.href && left.key === right.key;
+}
+
+function forwardedHeaders({ headers }: ServiceInput): Record<string, string> {
+  const entries = Object.entries(headers).flatMap(([name, value]) =>
+    value !== undefined && FORWARDED.test(name) ? [[name, value] as const] : [],
+  );
+  return Object.fromEntries(entries);
+}
+
+function returnedHeaders(response: Dispatcher.ResponseData): string[] {
+  return RETURNED.flatMap((name) => {
+    const value = headerOf(response, name);
+    return value === undefined ? [] : [name, value];
+  });
+}
+
+function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** @throws GatewayError where an answer has content that is neither JSON nor events */
+function hasText(response: Dispatcher.ResponseData): boolean {
+  const { statusCode, body } = response;
+  if (statusCode === 202 || statusCode === 204 || headerOf(response, 'content-length') === '0') {
+    return false;
+  }
+  const type = headerOf(response, 'content-type') ?? '';
+  if (/^(?:application\/json|text\/event-stream)\b/i.test(type)) return true;
+  if (type === '') return false;
+  body.on('error', () => {}).destroy();
+  throw unavailable(`answered with ${type.slice(0, 60)} and not in MCP`);
+}
+
+/** The client's pull drives the reading. */
+async function* readText(
+  { body }: Dispatcher.ResponseData,
+  signal: AbortSignal,
+  isOpen: () => boolean,
+): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  try {
+    for await (const chunk of body) {
+      // What is switched off or put elsewhere meanwhile ends here.
+      if (!isOpen()) throw unavailable('is another one now');
+      const text = decoder.decode(chunk, { stream: true });
+      if (text !== '') yield text;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof GatewayError ? error : readNetworkError(error, { hasAnswer: true });
+  }
+}
+
+/** So that its connection can be used again. @throws GatewayError */
+async function drain({ body }: Dispatcher.ResponseData): Promise<void> {
+  await readWithin(body, MAX_REFUSAL_BYTES).catch((error: unknown) => {
+    throw readNetworkError(error, { hasAnswer: true });
+  });
+}
+
+interface Refused {
+  readonly target: Target;
+  readonly session: string | undefined;
+  readonly now: number;
+}
+
+/** What the provider says of its own key, its load and its addresses is no matter of the client's. @throws GatewayError */
+async function refusalOf(
+  response: Dispatcher.ResponseData,
+  { target: { key }, session, now }: Refused,
+): Promise<ServiceAnswer> {
+  const { statusCode: status } = response;
+  const bytes = await readWithin(response.body, MAX_REFUSAL_BYTES).catch(() => undefined);
+  const retryAfterMs = readRetryAfter(headerOf(response, 'retry-after') ?? '', now);
+  if (status === 401 || status === 403) {
+    const message = 'The provider of this MCP service refuses the key of the gateway.';
+    throw new GatewayError({ kind: 'upstream-auth', source: 'upstream', message });
+  }
+  if (status === 429) {
+    const message = 'The provider of this MCP service takes no more calls now.';
+    throw new GatewayError({ kind: 'rate-limited', source: 'upstream', message, retryAfterMs });
+  }
+  if (status === 404 && session !== undefined) throw unknownSession();
+  if (status === 404 || status < 400) throw unavailable('has nothing at its address');
+  if (status >= 500) throw unavailable(`failed with status ${status}`, retryAfterMs);
+  const headers = returnedHeaders(response);
+  const isJson = /^application\/json\b/i.test(headerOf(response, 'content-type') ?? '');
+  if (isJson && bytes !== undefined) {
+    const text = scrubText(bytes.toString(), [key]);
+    return { status, headers, body: oneOf(text) };
+  }
+  const kind = status === 405 ? 'method-not-allowed' : 'upstream-rejected';
+  const message = `The MCP service answered with status ${status}.`;
+  throw new GatewayError({ kind, source: 'upstream', message });
+}
+
+async function* oneOf(text: string): AsyncGenerator<string, void> {
+  yield text;
+}
+
+function unavailable(what: string, retryAfterMs?: number): GatewayError {
+  const message = `The MCP service of the provider ${what}.`;
+  return new GatewayError({
+    ...{ kind: 'upstream-unavailable', source: 'upstream', message, retryAfterMs },
+  });
+}
+
+/** Clients begin a new session by it (MCP, "Session Management"). */
+function unknownSession(): GatewayError {
+  return clientError('not-found', 'There is no such MCP session. Initialize a new one.');
+}
+
+const TAG_LENGTH = 22;
+
+/** All clients share one key of the provider: the id of a session is good for the client alone that got it. */
+class SessionBinding {
+  readonly #key: Buffer;
+
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  bind(id: string, scope: string): string {
+    return `${id}.${this.#tag(id, scope)}`;
+  }
+
+  /** @throws GatewayError not-found */
+  open(bound: string, scope: string): string {
+    const at = bound.lastIndexOf('.');
+    const id = bound.slice(0, Math.max(at, 0));
+    const [given, right] = [Buffer.from(bound.slice(at + 1)), Buffer.from(this.#tag(id, scope))];
+    if (given.length !== right.length || !timingSafeEqual(given, right)) throw unknownSession();
+    return id;
+  }
+
+  #tag(id: string, scope: string): string {
+    const hmac = createHmac('sha256', this.#key).update(`${scope}\n${id}`);
+    return hmac.digest('base64url').slice(0, TAG_LENGTH);
+  }
+}

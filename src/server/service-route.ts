@@ -1,0 +1,43 @@
+// The interface of an endpoint beside the models', such as an MCP server, as the edge runs it.
+
+import type { JsonObject } from '../lib/json.ts';
+import type { HeaderMap } from './settings.ts';
+
+export interface ServiceRoute {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Without a placeholder. */
+  readonly path: string;
+  /** What it does, in a few words. */
+  readonly title: string;
+  /**
+   * What a key whose models are named needs among them; each POST counts as a request of the key. Absent where only
+   * what is asked of a model counts.
+   */
+  readonly modelName?: string | undefined;
+  /** @throws GatewayError to answer with its status. */
+  run(input: ServiceInput): Promise<ServiceAnswer>;
+}
+
+export interface ServiceInput {
+  readonly headers: HeaderMap;
+  readonly clientKeyId: string;
+  /** Aborted when the client leaves, a limit passes or the gateway stops. */
+  readonly signal: AbortSignal;
+  /** The JSON text as it came. @throws GatewayError as for other bodies */
+  readBytes(): Promise<Buffer>;
+  /** @throws GatewayError as for other bodies */
+  readJson(): Promise<JsonObject>;
+  /**
+   * Asks one upstream over the Messages protocol, as a request of the same client: under its limits, with a record.
+   * Call it once at most. @throws GatewayError
+   */
+  ask(body: JsonObject, upstreamId: string): Promise<JsonObject>;
+}
+
+export interface ServiceAnswer {
+  readonly status: number;
+  /** Names and values alternating. */
+  readonly headers: readonly string[];
+  /** Absent for none; what it throws cuts the answer off, so that its reader knows that it is not whole. */
+  readonly body?: AsyncIterable<string> | undefined;
+}
