@@ -20,6 +20,7 @@ import type * as tests from './try-account.ts';
 import type * as upstreams from './upstreams.ts';
 
 export type { ErrorKind } from '../canonical/error.ts';
+export type { QuirkPreset, UpstreamProfile } from '../config/values.ts';
 export type { Sentence as Message } from '../lib/localized-message.ts';
 
 export type ErrorAnswer = XStatic<typeof shared.ERROR_SCHEMA>;

@@ -24,6 +24,7 @@ export const QUIRK_PRESETS = [
   ...(['openrouter', 'groq', 'mistral', 'deepseek', 'xai'] as const),
   ...(['vllm', 'llama.cpp', 'lm-studio', 'ollama'] as const),
 ] as const;
+export type QuirkPreset = (typeof QUIRK_PRESETS)[number];
 
 export const TRACE_SAMPLERS = [
   'always_on',

@@ -57,7 +57,7 @@ export class GenerateAttempt {
   #promptEstimate: number | undefined;
   readonly #estimatePrompt = (): number => {
     const { call, options } = this.#input;
-    this.#promptEstimate ??= options.estimator.estimate(call.request);
+    this.#promptEstimate ??= estimatePrompt(call, options.estimator);
     return this.#promptEstimate;
   };
   #access: AccountAccess | undefined;
@@ -258,6 +258,16 @@ export class GenerateAttempt {
       isSearchNamed: prepared.isSearchNamed,
       estimatePrompt: this.#estimatePrompt,
     };
+  }
+}
+
+/** A relayed body need not be one that is understood here: its length has to do then. */
+function estimatePrompt(call: GenerateCall, estimator: TokenEstimator): number {
+  try {
+    return estimator.estimate(call.request);
+  } catch (error) {
+    if (!(error instanceof GatewayError) || call.relay === undefined) throw error;
+    return estimator.estimateText(JSON.stringify(call.relay.body).length);
   }
 }
 

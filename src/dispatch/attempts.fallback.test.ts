@@ -109,7 +109,7 @@ function chosen(session: string | undefined, random = Math.random, isFallbackOff
   const { pool } = createSeedPool({ upstream, clock, accounts: [] });
   const router = { route: () => ({ target: 'heavy', webSearch: false, chain: CHAIN }) };
   const context = { ...contextOf(), isFallbackOff };
-  return routeCall({ model: 'm', protocol: 'chat', session }, context, { router, pool, random });
+  return routeCall({ model: 'm', protocol: 'chat' }, context, { router, pool, random, session });
 }
 
 test('within a step the weights share the sessions, and a session keeps its order', async () => {

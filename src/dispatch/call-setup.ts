@@ -3,6 +3,7 @@
 import { createHash, hash as digest } from 'node:crypto';
 import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { ModelTask } from '../canonical/model.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
 import { openingText } from '../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
@@ -35,7 +36,14 @@ export interface ExternalProvider {
 interface AskedCall {
   readonly model: string;
   readonly protocol: ProtocolName;
-  readonly session?: string | undefined;
+  /** The wire the body is written in. */
+  readonly relay?: { readonly wire: string } | undefined;
+  /** Read when it is first looked at. @throws GatewayError invalid-request */
+  readonly request?: CanonicalRequest | undefined;
+}
+
+interface NamedCall extends Pick<AskedCall, 'model'> {
+  readonly session: string | undefined;
 }
 
 /** A model that may serve a call, and what the call asks of the pool for it. */
@@ -49,19 +57,39 @@ export interface RouteChoice {
 /** In the order in which they are tried; mostly one. */
 export type RoutedCall = readonly [RouteChoice, ...RouteChoice[]];
 
-/** @throws GatewayError when the model name leads nowhere. */
+/**
+ * A body that nobody could be sent as it is has been read when this resolves, and a bad one is told before all else.
+ * @throws GatewayError when the body is refused, or the model name leads nowhere.
+ */
 export async function routeCall(
   call: AskedCall,
   context: CallContext,
-  routing: Routing,
+  routing: Routing & { readonly session?: string | undefined },
 ): Promise<RoutedCall> {
-  const lists = routing.pool.ensureModels();
+  const { pool, session } = routing;
+  const lists = pool.ensureModels();
   if (lists !== undefined) await lists;
+  const wire = call.relay?.wire;
+  let isRelayed = false;
+  try {
+    const routes = findRoutes({ model: call.model, session }, call.protocol, { context, routing });
+    isRelayed = routes.some(({ leaseRequest }) => pool.speaks(wire, leaseRequest.upstreamId));
+    return routes;
+  } finally {
+    if (!isRelayed) void call.request;
+  }
+}
+
+function findRoutes(
+  call: NamedCall,
+  protocol: ProtocolName,
+  { context, routing }: { readonly context: CallContext; readonly routing: Routing },
+): RoutedCall {
   if (context.onlyUpstream !== undefined) {
     context.record.routedModel = call.model;
     return [ofUpstream(context.onlyUpstream, call, context)];
   }
-  const provider = call.protocol === 'messages' ? routing.provider?.() : undefined;
+  const provider = protocol === 'messages' ? routing.provider?.() : undefined;
   const routes =
     provider === undefined || context.onlyAccount !== undefined
       ? routeWithin(call, context, routing)
@@ -74,7 +102,7 @@ export async function routeCall(
 /** The models the name leads to, and where the external provider stands among them. */
 function routeWithProvider(
   provider: ExternalProvider,
-  call: AskedCall,
+  call: NamedCall,
   { context, routing }: { readonly context: CallContext; readonly routing: Routing },
 ): RoutedCall {
   const { upstreamId, mode } = provider;
@@ -99,7 +127,7 @@ function routeWithProvider(
 
 function ofUpstream(
   upstreamId: string,
-  { model, session }: AskedCall,
+  { model, session }: NamedCall,
   { clientKeyId }: CallContext,
 ): RouteChoice {
   return {
@@ -118,7 +146,7 @@ function isItsTurn(request: LeaseRequest, { pool, random }: Routing, upstreamId:
 }
 
 function routeWithin(
-  { model, session }: AskedCall,
+  { model, session }: NamedCall,
   context: CallContext,
   { router, random, closedUpstream }: Routing,
 ): RoutedCall {

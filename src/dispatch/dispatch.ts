@@ -74,8 +74,7 @@ class Dispatch implements Dispatcher {
   async #generateOne(call: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
     const { model } = call;
     const session = nameSession(call, context);
-    const { protocol } = call;
-    const routes = await routeCall({ model, protocol, session }, context, this.#options);
+    const routes = await routeCall(call, context, { ...this.#options, session });
     const bodies = new CallBodies(call, context, this.#options);
     /** The last one whose answer says itself what is wrong with it. */
     let refused: GenerateAttempt | undefined;
@@ -111,8 +110,7 @@ class Dispatch implements Dispatcher {
   async explain(asked: GenerateCall, context: CallContext): Promise<CallExplanation> {
     const call = asksForSeveral(asked) ? await askApart(asked, context, this.#options) : asked;
     const { model } = call;
-    const { protocol } = call;
-    const routes = await routeCall({ model, protocol }, context, this.#options);
+    const routes = await routeCall(call, context, this.#options);
     const bodies = new CallBodies(call, context, this.#options);
     const { leased, route } = lookForLease(routes, this.#options.pool);
     if (leased.kind === 'none') throw exhaustedError(leased, undefined);

@@ -77,6 +77,8 @@ export function createPool(options: PoolOptions) {
     describe: (model: string) => describeModel(model, book.list(), ownIdOf),
     /** The names in the accounts' model lists. */
     offered,
+    speaks: (wire: string | undefined, upstreamId: string | undefined) =>
+      offered.speaks(wire, upstreamId),
     /**
      * Refreshes the accounts' model lists: a promise while a list was never read, undefined when all
      * are known well enough (stale ones are read again in the background). Never rejects: an account

@@ -205,6 +205,18 @@ export class OfferedNames {
     return this.#served.get(place);
   }
 
+  /** True while an account could take bodies of the wire: of that upstream, or of any that serves without being named. */
+  speaks(wire: string | undefined, upstreamId: string | undefined): boolean {
+    const { upstreams } = this.#options;
+    const ids = upstreamId === undefined ? this.#upstreams.keys() : [upstreamId];
+    for (const id of ids) {
+      const upstream = upstreams.get(id);
+      const isAsked = upstreamId !== undefined || upstream?.servesByNameOnly !== true;
+      if (isAsked && upstream?.wire === wire) return true;
+    }
+    return false;
+  }
+
   /** True while an upstream of that id has an account. */
   hasUpstream(id: string): boolean {
     return this.#upstreams.has(id);

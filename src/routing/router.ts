@@ -347,10 +347,10 @@ function findNamed(search: Search, asked: string): ModelRoute | undefined {
 }
 
 /** Undefined for a name that does not begin with an upstream there is. */
-function splitUpstream(asked: string, { hasUpstream }: Pick<OfferedNames, 'hasUpstream'>) {
+function splitUpstream(asked: string, offered: Pick<OfferedNames, 'hasUpstream'>) {
   const slash = asked.indexOf('/');
   const [upstreamId, name] = [asked.slice(0, slash), asked.slice(slash + 1)];
-  return slash > 0 && name !== '' && hasUpstream?.(upstreamId) === true
+  return slash > 0 && name !== '' && offered.hasUpstream?.(upstreamId) === true
     ? { upstreamId, name }
     : undefined;
 }

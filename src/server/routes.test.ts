@@ -20,6 +20,13 @@ function resolve(method: string, path: string): string {
   }
 }
 
+const nativeRoutes = (version: string): string[] => [
+  `POST ${version}/models/{model}/countTokens client generate:count-tokens`,
+  `POST ${version}/models/{model}:countTokens client generate:count-tokens`,
+  `POST ${version}/models/{model}:generateContent client generate:generate`,
+  `POST ${version}/models/{model}:streamGenerateContent client generate:generate`,
+];
+
 test('the merged table lists every route, what it asks for and who answers', () => {
   expect(listRoutes(table)).toEqual([
     'GET /health public health',
@@ -32,12 +39,9 @@ test('the merged table lists every route, what it asks for and who answers', () 
     'POST /v1/chat/completions client chat:generate',
     'POST /v1/messages client messages:generate',
     'POST /v1/messages/count_tokens client messages:count-tokens',
-    ...['/v1', '/v1beta'].flatMap((version) => [
-      `POST ${version}/models/{model}/countTokens client generate:count-tokens`,
-      `POST ${version}/models/{model}:countTokens client generate:count-tokens`,
-      `POST ${version}/models/{model}:generateContent client generate:generate`,
-      `POST ${version}/models/{model}:streamGenerateContent client generate:generate`,
-    ]),
+    ...nativeRoutes('/v1'),
+    'POST /v1/talk client chat:generate',
+    ...nativeRoutes('/v1beta'),
   ]);
 });
 

@@ -11,6 +11,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { AttemptRecord } from '../canonical/call-record.ts';
+import { GatewayError } from '../canonical/error.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
 import type { AskedFor, EndedRequest, RequestRecord } from '../monitor/record.ts';
@@ -142,10 +143,20 @@ export function present(attributes: MaybeAttributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
 
+/** Undefined for a body that was refused, or relayed without being understood here. */
+function readAsked(asked: AskedFor | undefined): CanonicalRequest | undefined {
+  try {
+    return asked?.request;
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
+}
+
 /** The parameters of a request as GenAI attributes; undefined where absent. Stop sequences hold client text: left out. */
 function requestParameters(asked: AskedFor | undefined): MaybeAttributes {
-  if (asked === undefined) return {};
-  const { request } = asked;
+  const request = readAsked(asked);
+  if (asked === undefined || request === undefined) return {};
   const { sampling, maxOutputTokens } = request;
   const choices = wantedAnswers(asked);
   return {

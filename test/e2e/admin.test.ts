@@ -111,7 +111,7 @@ test('answers of the sandbox are told as such, also while an account somebody ad
   await add({ upstream: 'sandbox', kind: 'api-key', key: 'mine', addAnyway: true, label: 'mine' });
   expect(await overview()).toMatchObject({
     isSandbox: true,
-    accounts: { total: 3, failing: 1, disabled: 2 },
+    accounts: { total: 5, failing: 1, disabled: 4 },
     attention: [{ kind: 'account-failing' }, { kind: 'sandbox' }],
   });
   const short = { profile: 'generic', base_url: 'http://127.0.0.1:9' };

@@ -156,18 +156,18 @@ test('the accounts of the sandbox rest while there are others, and come back', a
       .map(({ status }) => isJsonObject(status) && status.kind === 'disabled');
   };
   expect((await ask(gateway)).status).toBe(200);
-  expect(await resting()).toEqual([false, false]);
+  expect(await resting()).toEqual([false, false, false, false]);
   const { record } = await gateway.app.book.add({
     upstreamId: 'sandbox',
     label: 'mine',
     credential: { kind: 'api-key', key: 'not-a-good-one' },
   });
-  expect(await resting()).toEqual([true, true]);
+  expect(await resting()).toEqual([true, true, true, true]);
   expect((await ask(gateway)).status).toBe(503);
   await gateway.restart();
-  expect(await resting()).toEqual([true, true]);
+  expect(await resting()).toEqual([true, true, true, true]);
   await gateway.must('DELETE', `/api/accounts/${record.id}`);
-  expect(await resting()).toEqual([false, false]);
+  expect(await resting()).toEqual([false, false, false, false]);
   expect((await ask(gateway)).status).toBe(200);
 });
 

@@ -13,7 +13,7 @@ export interface AttemptsOfCall {
   readonly steps: readonly AttemptStep[];
 }
 
-export type AttemptStep =
+type AttemptStep =
   | { readonly kind: 'attempt'; readonly attempt: RequestAttempt; readonly number: number }
   | { readonly kind: 'fallback'; readonly fallback: RequestFallback };
 

@@ -1,8 +1,8 @@
 // The profiles of upstreams: in the order in which people look for theirs, with the settings that each takes.
 
-import type { QUIRK_PRESETS, UPSTREAM_PROFILES } from '../../../../src/config/values.ts';
+import type { QuirkPreset, UpstreamProfile } from '../../../../src/admin/contract.ts';
 
-export type Profile = (typeof UPSTREAM_PROFILES)[number];
+export type Profile = UpstreamProfile;
 
 export const PROFILES = [
   ...(['anthropic', 'openai', 'openai-compatible', 'messages'] as const),
@@ -55,7 +55,7 @@ export const PRESET_ADDRESSES = {
   'lm-studio': 'http://127.0.0.1:1234/v1',
   'llama.cpp': 'http://127.0.0.1:8080/v1',
   vllm: 'http://127.0.0.1:8000/v1',
-} as const satisfies Readonly<Record<(typeof QUIRK_PRESETS)[number], string>>;
+} as const satisfies Readonly<Record<QuirkPreset, string>>;
 
 /** '' for what is no preset. */
 export function presetAddress(quirks: string | null): string {
