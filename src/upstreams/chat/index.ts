@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { remember } from '../../lib/once.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
+import { realModelName } from '../../wire/vocabulary.ts';
 import { encodeJson } from '../json-body.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import { type ClientLimits, UpstreamClient, type WireRules } from '../transport/client.ts';
@@ -50,7 +51,7 @@ export function createChatUpstream(options: ChatUpstreamOptions): ChatUpstream {
     id: profile.id,
     wire: CHAT_WIRE,
     baseUrl,
-    modelIds: (name) => [name],
+    modelIds: (name) => [...new Set([realModelName(name), name])],
     capabilities(modelId, listed) {
       if (listed === undefined) return builtIn(modelId);
       const found = listedOnes.get(listed) ?? capabilitiesOf(profile, modelId, listed);

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { createChatUpstream } from './index.ts';
 import {
   createCompatibleProfile,
   createOpenAiProfile,
@@ -48,4 +50,11 @@ test('addresses are a template', () => {
     models: '/models',
     embeddings: '/embeddings',
   });
+});
+
+test('a name of the catalogue is asked for as the real service calls it', async () => {
+  const upstream = createChatUpstream({ profile: createOpenAiProfile(), clock: createFakeClock() });
+  expect(upstream.modelIds('beta-sonnet-4-6')).toEqual(['claude-sonnet-4-6', 'beta-sonnet-4-6']);
+  expect(upstream.modelIds('gpt-5')).toEqual(['gpt-5']);
+  await upstream.close();
 });
