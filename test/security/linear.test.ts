@@ -95,7 +95,11 @@ test.each([
   const count = countOf({ slow: 8000, everyday: 1500 });
   const twice = shape(2 * count);
   if ((await costOf(twice)) < FLOOR_MS) return;
-  const once = await leastCost(shape(count));
-  const most = Math.max(FLOOR_MS, MOST_RATIO * once);
-  expect(await leastCost(twice)).toBeLessThan(most);
+  let [cost, most] = [Number.POSITIVE_INFINITY, 0];
+  // A machine that does much else at the time of one of the two makes the ratio wrong: a few pairs are looked at.
+  for (let pair = 0; pair < 4 && cost >= most; pair += 1) {
+    most = Math.max(FLOOR_MS, MOST_RATIO * (await leastCost(shape(count))));
+    cost = await leastCost(twice);
+  }
+  expect(cost).toBeLessThan(most);
 });
