@@ -127,6 +127,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
       return route.fulfill({ json: { id: 'new', label: 'mine', condition: { trial: null } } });
     });
     const upstreams = async () => (await console.api('GET', '/api/config/upstreams')).values;
+    await choose(page, 'Upstream', 'gemini-api');
     await dialog.getByLabel('Key', { exact: true }).fill('a-key-of-a-person-0123456789');
     await dialog.getByRole('button', { name: 'Add key' }).click();
     await dialog.getByRole('button', { name: 'Add anyway' }).waitFor();

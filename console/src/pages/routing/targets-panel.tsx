@@ -92,7 +92,7 @@ function NewTarget({ targets }: { readonly targets: Targets }) {
         onChange={setModel}
       />
       <Button type="submit" variant="default" leftSection={<IconPlus size={16} />}>
-        {t('common.add')}
+        {t('targets.add')}
       </Button>
     </form>
   );
