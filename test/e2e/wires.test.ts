@@ -1,5 +1,7 @@
 // Every client protocol over every wire of the built-in sandbox, which is strict on each.
 
+import Anthropic from '@anthropic-ai/sdk';
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { startGateway, type TestApp } from '../support/app.ts';
@@ -126,3 +128,33 @@ test('models of the other wires serve only who names their upstream', async () =
   const { text } = await post(client, { model: 'gpt-4.1', items });
   expect(text).not.toContain('gpt-4.1 received');
 });
+
+test.each(WIRES)(
+  'the tool runner of the official SDK, which asks for a thread, goes on without one over $name',
+  async ({ model }) => {
+    const anthropic = new Anthropic({ baseURL: app.url, apiKey: 'any', maxRetries: 0 });
+    const cities: string[] = [];
+    const last = await anthropic.beta.messages.toolRunner({
+      model,
+      max_tokens: 1_000,
+      messages: [{ role: 'user', content: 'CALL-TOOL get_weather {"city":"Oslo"}' }],
+      tools: [
+        betaTool({
+          name: 'get_weather',
+          description: 'The weather of a city.',
+          inputSchema: {
+            type: 'object',
+            properties: { city: { type: 'string' } },
+            required: ['city'],
+          },
+          run: ({ city }) => {
+            cities.push(city);
+            return 'sunny';
+          },
+        }),
+      ],
+    });
+    expect(cities).toEqual(['Oslo']);
+    expect(last.content).toMatchObject([{ type: 'text', text: 'TOOL-RESULT-SEEN: sunny' }]);
+  },
+);

@@ -151,3 +151,12 @@ test.each([
     });
   },
 );
+
+test('an upstream that has no threads is told as such, so that clients go on without one', () => {
+  const message = 'thread: Extra inputs are not permitted';
+  const error = { type: 'invalid_request_error', message };
+  expect(classify(400, { type: 'error', error })).toMatchObject({
+    ...{ kind: 'invalid-request', reason: 'unsupported', field: 'thread', message },
+    failure: { kind: 'rejected' },
+  });
+});

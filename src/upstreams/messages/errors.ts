@@ -35,6 +35,9 @@ const BLAMES_ACCOUNT =
 const BLAMES_LOCATION =
   /\b(?:country|countries|region|regions|territory|location)\b[^.]{0,60}\b(?:not|un)\s?(?:supported|available|allowed)|\bunsupported (?:country|countries|region|location)/i;
 
+/** "thread: Extra inputs are not permitted" */
+const REFUSES_THREAD = /^thread\b[^:]{0,40}:/;
+
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -106,8 +109,10 @@ function toGatewayError(
  * Clients that let the service keep the conversation go on by these codes: whole, or without a thread.
  * Source: TypeScript SDK `resources/messages/messages.d.ts`, Thread…ErrorDetails.
  */
-function threadFault({ code }: Facts): Partial<GatewayErrorOptions> | undefined {
-  switch (code) {
+function threadFault(facts: Facts): Partial<GatewayErrorOptions> | undefined {
+  // An upstream without threads knows no such code: it refuses the field.
+  const isRefused = facts.status === 400 && REFUSES_THREAD.test(facts.message);
+  switch (isRefused ? 'thread_unsupported_request' : facts.code) {
     case 'thread_not_found':
       return { kind: 'not-found', reason: 'thread-not-found', field: 'thread' };
     case 'thread_unsupported_request':
