@@ -53,6 +53,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'upstreams/upstream.ts',
     'upstreams/errors.ts',
     'upstreams/freeform.ts',
+    'upstreams/wire-parts.ts',
     'upstreams/json-body.ts',
     'upstreams/retry-delay.ts',
     'upstreams/read-values.ts',

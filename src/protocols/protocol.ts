@@ -241,6 +241,19 @@ export interface RelayCall extends RelayBody {
   writeReply(upstreamBodies: readonly JsonObject[], context: ReplyContext): JsonObject;
 }
 
+type RenameCalls = RelayCall['renameCalls'];
+
+/** Renames the calls of frames but for those of declared tools; nothing where none is declared. */
+export function renameUndeclared(
+  declared: () => ReadonlySet<string>,
+  renameCalls: RenameCalls,
+): RenameCalls {
+  return (frame, rename) =>
+    declared().size === 0
+      ? frame
+      : renameCalls(frame, (name) => (declared().has(name) ? name : rename(name)));
+}
+
 export interface ReplyContext {
   /** The model name the answer shows: the one the client asked for. */
   readonly model: string;

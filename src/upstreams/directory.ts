@@ -1,9 +1,10 @@
 // The upstreams in use: built from the settings, kept while those stay the same, closed when done with.
 
 import type { Clock, Timer } from '../lib/clock.ts';
-import { createUpstream, type OwnedUpstream, type UpstreamSettings } from './index.ts';
+import { createUpstream, type UpstreamSettings } from './index.ts';
 import type { AnswerRoom } from './transport/response.ts';
 import type { Upstream } from './upstream.ts';
+import type { OwnedUpstream } from './wire-parts.ts';
 
 export type UpstreamDirectory = ReturnType<typeof createUpstreamDirectory>;
 

@@ -242,6 +242,14 @@ function causeOf({ status, excerpt }: ReadRefusal): Error {
   return new Error(`Upstream status ${status}: ${excerpt}`);
 }
 
+/** Statuses that proxies, firewalls and broken connections have; all others below 500 are about the request. */
+const PATH_STATUSES: readonly number[] = [405, 407, 408, 409, 425, 451, 499];
+
+/** What a status below 500 means that no wire has a meaning of its own for. */
+export function kindOfOther(status: number): 'path' | 'rejected' {
+  return PATH_STATUSES.includes(status) ? 'path' : 'rejected';
+}
+
 /** True for an HTML page: something between here and the upstream wrote it. */
 export function isPage(contentType: string, body: string): boolean {
   return /\bx?html\b/i.test(contentType) || /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body);

@@ -18,7 +18,7 @@ import { createVertexProfile, type VertexProfileOptions } from './generate/profi
 import { createMessagesUpstream } from './messages/index.ts';
 import { createAnthropicProfile, createMessagesProfile } from './messages/profiles.ts';
 import type { AnswerRoom } from './transport/response.ts';
-import type { Upstream } from './upstream.ts';
+import type { OwnedUpstream } from './wire-parts.ts';
 
 /** As the operator describes it; what a profile has no use for is left alone. */
 export interface UpstreamSettings extends Optional<GenericProfileOptions>, VertexProfileOptions {
@@ -49,12 +49,6 @@ export interface UpstreamSettings extends Optional<GenericProfileOptions>, Verte
 interface UpstreamOptions {
   readonly clock: Clock;
   readonly answerRoom?: AnswerRoom | undefined;
-}
-
-/** An upstream that knows how many of its calls are under way. */
-export interface OwnedUpstream extends Upstream {
-  /** How many requests are sent and not answered to their end. */
-  callsUnderWay(): number;
 }
 
 /** The caller closes it. */

@@ -5,11 +5,9 @@ import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createSystemClock } from '../../src/lib/clock.ts';
-import {
-  createMessagesUpstream,
-  type MessagesUpstream,
-} from '../../src/upstreams/messages/index.ts';
+import { createMessagesUpstream } from '../../src/upstreams/messages/index.ts';
 import { createMessagesProfile } from '../../src/upstreams/messages/profiles.ts';
+import type { OwnedUpstream } from '../../src/upstreams/wire-parts.ts';
 import {
   type MessagesUpstreamServer,
   startMessagesUpstream,
@@ -22,7 +20,7 @@ const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, requi
 const CALL = 'CALL-TOOL weather {"city":"Oslo"}';
 
 let server: MessagesUpstreamServer;
-let upstream: MessagesUpstream;
+let upstream: OwnedUpstream;
 let gateway: WireGateway;
 let anthropic: Anthropic;
 let openai: OpenAI;

@@ -8,7 +8,13 @@ import { once } from '../../lib/once.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
-import type { RelayCall, RelayWriter, ReplyContext, RouteInput } from '../protocol.ts';
+import {
+  type RelayCall,
+  type RelayWriter,
+  type ReplyContext,
+  type RouteInput,
+  renameUndeclared,
+} from '../protocol.ts';
 import { writeErrorBody } from './errors.ts';
 
 /** Of the body only what the relay needs is looked at. `readLosses` gives what is lost where it is translated. */
@@ -27,11 +33,9 @@ export function createRelayCall(
     choices: readNumber(body.n),
     openingText: () => readOpeningText(body),
     declaredNames: declared,
-    renameCalls: (frame, rename) => {
-      if (declared().size === 0) return frame;
-      const known = (name: string): string => (declared().has(name) ? name : rename(name));
-      return mapCalls(frame, (call) => renameCall(call, known));
-    },
+    renameCalls: renameUndeclared(declared, (frame, rename) =>
+      mapCalls(frame, (call) => renameCall(call, rename)),
+    ),
     createStreamWriter: (context) => new ChunkRelay(asksForUsage(body), context),
     // The wire never answers in pieces what was asked for whole.
     writeReply: ([reply = {}], context) => mapCalls(reply, (call) => withId(call, context)),

@@ -3,7 +3,12 @@
 import { type ErrorKind, GatewayError } from '../../canonical/error.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
-import type { LateReading, RelayCall, RelayWriter } from '../protocol.ts';
+import {
+  type LateReading,
+  type RelayCall,
+  type RelayWriter,
+  renameUndeclared,
+} from '../protocol.ts';
 import { writeError } from './errors.ts';
 import type { GenerateBody } from './normalize-body.ts';
 import { objectsIn } from './schema.ts';
@@ -109,10 +114,7 @@ export function createRelayCall(
       return reading.losses;
     },
     declaredNames: declared,
-    renameCalls: (frame, rename) =>
-      declared().size === 0
-        ? frame
-        : renameCalls(frame, (name) => (declared().has(name) ? name : rename(name))),
+    renameCalls: renameUndeclared(declared, renameCalls),
     createStreamWriter: () => createRelayWriter(framing),
     writeReply: (upstreamBodies) => repairAnswer(joinAnswers(upstreamBodies)),
   };

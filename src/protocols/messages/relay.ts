@@ -5,7 +5,14 @@ import { once } from '../../lib/once.ts';
 import { EVENT_STREAM_TYPE, eventFrame } from '../../stream/sse.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
-import type { LateReading, RelayBody, RelayCall, RelayWriter, RouteInput } from '../protocol.ts';
+import {
+  type LateReading,
+  type RelayBody,
+  type RelayCall,
+  type RelayWriter,
+  type RouteInput,
+  renameUndeclared,
+} from '../protocol.ts';
 import { writeStreamError } from './errors.ts';
 import type { Body } from './schema.ts';
 import { PING } from './write-events.ts';
@@ -40,10 +47,7 @@ export function createRelayCall(
       return reading.losses;
     },
     declaredNames: declared,
-    renameCalls: (frame, rename) =>
-      declared().size === 0
-        ? frame
-        : renameCalls(frame, (name) => (declared().has(name) ? name : rename(name))),
+    renameCalls: renameUndeclared(declared, renameCalls),
     createStreamWriter: createRelayWriter,
     writeReply: ([answer = {}]) => answer,
   };

@@ -9,7 +9,7 @@ import {
   readNumber,
 } from '../../lib/json.ts';
 import { scrubText } from '../../lib/redact.ts';
-import { isPage, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
+import { isPage, kindOfOther, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import {
   headerOf,
@@ -239,16 +239,8 @@ function kindOfStatus(facts: Facts): UpstreamFailureKind {
       return isStructured ? 'model-not-found' : 'path';
     case 400:
       return BLAMES_SIGNATURE.test(message) ? 'bad-signature' : 'rejected';
-    case 405:
-    case 407:
-    case 408:
-    case 409:
-    case 425:
-    case 451:
-    case 499:
-      return 'path';
     default:
-      return 'rejected';
+      return kindOfOther(status);
   }
 }
 

@@ -1,17 +1,14 @@
 // The Chat Completions upstream: profile, encoder, decoder and transport put together.
 
-import type { ModelCapabilities } from '../../canonical/model.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
-import { remember } from '../../lib/once.ts';
 import { CHAT_WIRE } from '../../wire/chat.ts';
 import { realModelName } from '../../wire/vocabulary.ts';
 import { encodeJson } from '../json-body.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
-import { type ClientLimits, UpstreamClient, type WireRules } from '../transport/client.ts';
+import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
-import type { AnswerRoom } from '../transport/response.ts';
-import type { TokenCount, Upstream, UpstreamCall, UpstreamModel } from '../upstream.ts';
+import type { TokenCount, UpstreamCall } from '../upstream.ts';
+import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';
 import { ChatDecoder } from './decode.ts';
 import { encode } from './encode.ts';
 import { typedValues } from './encode-tools.ts';
@@ -24,40 +21,18 @@ import type { ChatProfile } from './profiles.ts';
 import { embed, encodeEmbedInput, listModels, postRequest } from './queries.ts';
 import { readThought } from './reasoning.ts';
 
-export interface ChatUpstreamOptions {
-  readonly profile: ChatProfile;
-  readonly clock: Clock;
-  readonly limits?: Partial<ClientLimits> | undefined;
-  readonly answerRoom?: AnswerRoom | undefined;
-}
-
-export interface ChatUpstream extends Upstream {
-  /** How many requests are sent and not answered to their end. */
-  callsUnderWay(): number;
-}
-
-/** Clients name models, so what is remembered of their names is bounded. */
-const MAX_NAMES = 1000;
-
 /** `close` ends the connections at once: answers under way must have been drained before. */
-export function createChatUpstream(options: ChatUpstreamOptions): ChatUpstream {
-  const { profile, clock, limits, answerRoom } = options;
-  const { baseUrl, userAgent, quirks } = profile;
-  const wire = WIRE_RULES;
-  const client = new UpstreamClient({ wire, baseUrl, userAgent, clock, limits, answerRoom });
-  const builtIn = remember(MAX_NAMES, (modelId: string) => capabilitiesOf(profile, modelId));
-  const listedOnes = new WeakMap<UpstreamModel, ModelCapabilities>();
-  return {
-    id: profile.id,
-    wire: CHAT_WIRE,
-    baseUrl,
+export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpstream {
+  const { profile, clock } = options;
+  const { quirks } = profile;
+  const { client, common } = createWireParts(options, {
+    rules: WIRE_RULES,
     modelIds: (name) => [...new Set([realModelName(name), name])],
-    capabilities(modelId, listed) {
-      if (listed === undefined) return builtIn(modelId);
-      const found = listedOnes.get(listed) ?? capabilitiesOf(profile, modelId, listed);
-      listedOnes.set(listed, found);
-      return found;
-    },
+    capabilitiesOf,
+  });
+  return {
+    ...common,
+    wire: CHAT_WIRE,
     readsUri: (uri) => quirks.images === 'any' && isPictureAddress(uri),
     encode: (request, target) => encode(request, target, profile),
     typedValues,
@@ -77,8 +52,6 @@ export function createChatUpstream(options: ChatUpstreamOptions): ChatUpstream {
     embed: (call) => embed({ client, profile }, call),
     listModels: (access, signal) => listModels({ client, profile }, access, signal),
     readQuota: async () => undefined,
-    callsUnderWay: () => client.underWay,
-    close: () => client.close(),
   };
 }
 

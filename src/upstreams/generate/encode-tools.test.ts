@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import { assistant, user } from '../../../test/support/canonical.ts';
 import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { encode } from './encode.ts';
 import { typedValues } from './encode-tools.ts';
 import { createVertexProfile } from './profiles/vertex.ts';
-import { assistant, gemini, requestOf, sandbox, targetOf, user } from './requests.test-support.ts';
+import { gemini, requestOf, sandbox, targetOf } from './requests.test-support.ts';
 
 const parameters = { type: 'object', properties: { c: { type: 'string' } }, required: ['c'] };
 const w: Tool = { kind: 'function', name: 'w', description: 'd', parameters };

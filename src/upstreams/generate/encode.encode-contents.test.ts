@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { assistant, user } from '../../../test/support/canonical.ts';
 import type {
   CanonicalRequest,
   Part,
@@ -11,7 +12,7 @@ import type { EncodeTarget } from '../upstream.ts';
 import { encode } from './encode.ts';
 import { capabilitiesOf } from './models.ts';
 import { createVertexProfile } from './profiles/vertex.ts';
-import { assistant, gemini, requestOf, sandbox, targetOf, user } from './requests.test-support.ts';
+import { gemini, requestOf, sandbox, targetOf } from './requests.test-support.ts';
 
 const encodeTurns = (turns: readonly Turn[], target: EncodeTarget = targetOf('alpha-3-flash')) =>
   encode(requestOf({ turns }), target, sandbox).contents;

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assistant, user } from '../../../test/support/canonical.ts';
 import type { Part, Signature, Turn } from '../../canonical/request.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { encode } from './encode.ts';
-import { assistant, requestOf, sandbox, targetOf, user } from './requests.test-support.ts';
+import { requestOf, sandbox, targetOf } from './requests.test-support.ts';
 
 const text = fc.constantFrom('', 'x', 'y');
 const signature: fc.Arbitrary<Signature | undefined> = fc.option(

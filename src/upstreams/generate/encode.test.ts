@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { user } from '../../../test/support/canonical.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import { encode } from './encode.ts';
 import { capabilitiesOf } from './models.ts';
 import { createVertexProfile } from './profiles/vertex.ts';
-import { gemini, requestOf, sandbox, targetOf, user } from './requests.test-support.ts';
+import { gemini, requestOf, sandbox, targetOf } from './requests.test-support.ts';
 
 const encodeFor = (modelId: string, fields: Partial<CanonicalRequest> = {}) =>
   encode(requestOf(fields), targetOf(modelId), sandbox);

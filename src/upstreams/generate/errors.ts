@@ -10,7 +10,7 @@ import {
 } from '../../lib/json.ts';
 import type { Sentence } from '../../lib/localized-message.ts';
 import { scrubText } from '../../lib/redact.ts';
-import { isPage, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
+import { isPage, kindOfOther, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
 import { countOf, itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
 import {
   headerOf,
@@ -155,16 +155,8 @@ function failureKind(facts: Facts): UpstreamFailureKind {
     case 400:
       if (MISSES_SIGNATURE.test(facts.message)) return 'missing-signature';
       return BLAMES_SIGNATURE.test(facts.message) ? 'bad-signature' : 'rejected';
-    case 405:
-    case 407:
-    case 408:
-    case 409:
-    case 425:
-    case 451:
-    case 499:
-      return 'path';
     default:
-      return 'rejected';
+      return kindOfOther(status);
   }
 }
 

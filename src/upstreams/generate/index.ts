@@ -1,12 +1,8 @@
 // The generate-content upstream: profile, encoder, decoder and transport put together.
 
-import type { ModelCapabilities } from '../../canonical/model.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
-import { remember } from '../../lib/once.ts';
-import { type ClientLimits, UpstreamClient, type WireRules } from '../transport/client.ts';
-import type { AnswerRoom } from '../transport/response.ts';
-import type { Upstream, UpstreamModel } from '../upstream.ts';
+import type { WireRules } from '../transport/client.ts';
+import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';
 import { GenerateDecoder } from './decode.ts';
 import { embed, encodeEmbedInput } from './embed.ts';
 import { encode } from './encode.ts';
@@ -24,45 +20,19 @@ import { modelRequest } from './requests.ts';
 /** The wire's name; the generate protocol's relay lane carries the same. */
 const GENERATE_WIRE = 'generate-content';
 
-export interface GenerateUpstreamOptions {
-  readonly profile: GenerateProfile;
-  readonly clock: Clock;
-  readonly limits?: Partial<ClientLimits> | undefined;
-  readonly answerRoom?: AnswerRoom | undefined;
-}
-
-export interface GenerateUpstream extends Upstream {
-  /** How many requests are sent and not answered to their end. */
-  callsUnderWay(): number;
-}
-
 /** `close` ends the connections at once: answers under way must have been drained before. */
-export function createGenerateUpstream(options: GenerateUpstreamOptions): GenerateUpstream {
-  const { profile, clock, limits, answerRoom } = options;
-  const { baseUrl, userAgent } = profile;
-  const client = new UpstreamClient({
-    wire: WIRE_RULES,
-    baseUrl,
-    userAgent,
-    clock,
-    limits,
-    answerRoom,
+export function createGenerateUpstream(options: WireOptions<GenerateProfile>): OwnedUpstream {
+  const { profile, clock } = options;
+  const { client, common, builtIn } = createWireParts(options, {
+    rules: WIRE_RULES,
+    modelIds: (name) => profile.modelIds(name),
+    capabilitiesOf,
   });
-  const builtIn = remember(MAX_NAMES, (modelId: string) => capabilitiesOf(profile, modelId));
-  const listedOnes = new WeakMap<UpstreamModel, ModelCapabilities>();
   return {
-    id: profile.id,
+    ...common,
     wire: GENERATE_WIRE,
     isSandbox: profile.isSandbox,
-    baseUrl,
-    modelIds: remember(MAX_NAMES, (name) => profile.modelIds(name)),
     unlistedId: (name) => profile.unlistedId?.(name),
-    capabilities(modelId, listed) {
-      if (listed === undefined) return builtIn(modelId);
-      const found = listedOnes.get(listed) ?? capabilitiesOf(profile, modelId, listed);
-      listedOnes.set(listed, found);
-      return found;
-    },
     readsUri: (uri) => profile.readsUri(uri),
     encode: (request, target) => encode(request, target, profile),
     typedValues,
@@ -79,13 +49,8 @@ export function createGenerateUpstream(options: GenerateUpstreamOptions): Genera
     embed: (call) => embed(client, profile, call),
     listModels: (access, signal) => listModels({ client, profile }, access, signal),
     readQuota: createQuotaReader({ client, profile, clock }),
-    callsUnderWay: () => client.underWay,
-    close: () => client.close(),
   };
 }
-
-/** Clients name models, so what is remembered of their names is bounded. */
-const MAX_NAMES = 1000;
 
 /**
  * `finished` when every candidate names the reason why, `thought` when the last part is one: no answer ends in

@@ -10,7 +10,7 @@ import {
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { ERROR_TYPE_STATUS } from '../../wire/messages.ts';
-import { isPage, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
+import { isPage, kindOfOther, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
 import { objectOf, textOf } from '../read-values.ts';
 import { headerOf, readDelayFromMessage, readRetryHeaders, readTimestamp } from '../retry-delay.ts';
 
@@ -142,16 +142,8 @@ function failureKind(facts: Facts): UpstreamFailureKind {
       return type === undefined ? 'path' : 'model-not-found';
     case 400:
       return rejectedKind(message);
-    case 405:
-    case 407:
-    case 408:
-    case 409:
-    case 425:
-    case 451:
-    case 499:
-      return 'path';
     default:
-      return 'rejected';
+      return kindOfOther(status);
   }
 }
 

@@ -1,17 +1,13 @@
 // The Messages upstream: profile, encoder, decoder and transport put together.
 
 import { GatewayError } from '../../canonical/error.ts';
-import type { ModelCapabilities } from '../../canonical/model.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import { remember } from '../../lib/once.ts';
 import { MESSAGES_WIRE } from '../../wire/messages.ts';
 import { encodeJson } from '../json-body.ts';
-import { type ClientLimits, UpstreamClient, type WireRules } from '../transport/client.ts';
+import type { WireRules } from '../transport/client.ts';
 import { RepeatedTexts } from '../transport/repeated-texts.ts';
-import type { AnswerRoom } from '../transport/response.ts';
-import type { Upstream, UpstreamModel } from '../upstream.ts';
+import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';
 import { endingOf, MessagesDecoder } from './decode.ts';
 import { encode, readsUri } from './encode.ts';
 import { outputLimit } from './encode-config.ts';
@@ -24,41 +20,17 @@ import type { MessagesProfile } from './profiles.ts';
 import { createTokenCounter, listModels } from './queries.ts';
 import { postRequest } from './requests.ts';
 
-export interface MessagesUpstreamOptions {
-  readonly profile: MessagesProfile;
-  readonly clock: Clock;
-  readonly limits?: Partial<ClientLimits> | undefined;
-  readonly answerRoom?: AnswerRoom | undefined;
-}
-
-export interface MessagesUpstream extends Upstream {
-  /** How many requests are sent and not answered to their end. */
-  callsUnderWay(): number;
-}
-
-/** Clients name models, so what is remembered of their names is bounded. */
-const MAX_NAMES = 1000;
-
 /** `close` ends the connections at once: answers under way must have been drained before. */
-export function createMessagesUpstream(options: MessagesUpstreamOptions): MessagesUpstream {
-  const { profile, clock, limits, answerRoom } = options;
-  const { baseUrl, userAgent } = profile;
-  const client = new UpstreamClient({
-    ...{ wire: WIRE_RULES, baseUrl, userAgent, clock, limits, answerRoom },
+export function createMessagesUpstream(options: WireOptions<MessagesProfile>): OwnedUpstream {
+  const { profile, clock } = options;
+  const { client, common } = createWireParts(options, {
+    rules: WIRE_RULES,
+    modelIds: (name) => profile.modelIds(name),
+    capabilitiesOf,
   });
-  const builtIn = remember(MAX_NAMES, (modelId: string) => capabilitiesOf(profile, modelId));
-  const listedOnes = new WeakMap<UpstreamModel, ModelCapabilities>();
   return {
-    id: profile.id,
+    ...common,
     wire: MESSAGES_WIRE,
-    baseUrl,
-    modelIds: remember(MAX_NAMES, (name) => profile.modelIds(name)),
-    capabilities(modelId, listed) {
-      if (listed === undefined) return builtIn(modelId);
-      const found = listedOnes.get(listed) ?? capabilitiesOf(profile, modelId, listed);
-      listedOnes.set(listed, found);
-      return found;
-    },
     readsUri,
     encode,
     typedValues,
@@ -78,8 +50,6 @@ export function createMessagesUpstream(options: MessagesUpstreamOptions): Messag
     },
     listModels: (access, signal) => listModels({ client, profile }, access, signal),
     readQuota: async () => undefined,
-    callsUnderWay: () => client.underWay,
-    close: () => client.close(),
   };
 }
 

@@ -91,8 +91,13 @@ function NewTarget({ targets }: { readonly targets: Targets }) {
         error={isTried ? modelProblem : undefined}
         onChange={setModel}
       />
-      <Button type="submit" variant="default" leftSection={<IconPlus size={16} />}>
-        {t('targets.add')}
+      <Button
+        type="submit"
+        variant="default"
+        leftSection={<IconPlus size={16} />}
+        aria-label={t('targets.add')}
+      >
+        {t('common.add')}
       </Button>
     </form>
   );
