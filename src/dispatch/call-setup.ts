@@ -158,7 +158,8 @@ function routeWithin(
     leaseRequest: { model: one.target, upstreamId: one.upstreamId, ...wishes },
   });
   const { chain } = route;
-  const luck = (name: string): number => (session === undefined ? 1 - random() : share(session, name));
+  const luck = (name: string): number =>
+    session === undefined ? 1 - random() : share(session, name);
   const named = chain?.flatMap((step) => orderByWeight(step, luck)) ?? [route];
   const closed = closedUpstream?.();
   const [first, ...others] =
