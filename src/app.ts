@@ -12,6 +12,8 @@ import type { AccountBook } from './accounts/account-book.ts';
 import { createAdminRoutes } from './admin/admin-routes.ts';
 import type { ModelLister } from './admin/options.ts';
 import type { ApiRoute } from './admin/route.ts';
+import type { Cluster } from './cluster/cluster.ts';
+import { openCluster } from './compose/cluster.ts';
 import { type GatewayContext, openFoundation } from './compose/foundation.ts';
 import { type ObservationParts, openObservation } from './compose/monitor.ts';
 import { openTraffic } from './compose/traffic.ts';
@@ -32,7 +34,9 @@ import { createServer, type EdgeServer } from './server/create-server.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from './server/settings.ts';
 import type { Upstream } from './upstreams/upstream.ts';
 
-export interface AppOptions extends Omit<GatewayContext, 'version'> {
+export interface AppOptions extends Omit<GatewayContext, 'version' | 'cluster'> {
+  /** Without it this process serves alone. */
+  readonly cluster?: Cluster | undefined;
   /** Where the log is kept, to show it; undefined where it is not. */
   readonly logFiles?: LogFiles | undefined;
   /** How many the system lets this process have open; undefined where it does not say. */
@@ -64,8 +68,9 @@ export const VERSION: string = readVersion();
  * data folder cannot be used; the message names the way out.
  */
 export async function createApp({ logFiles, openFiles, ...options }: AppOptions): Promise<App> {
-  const context = { ...options, version: VERSION };
-  const { config, clock, log } = context;
+  const { config, clock, log } = options;
+  const cluster = options.cluster ?? (await openCluster({ clock, log }));
+  const context = { ...options, version: VERSION, cluster };
   const foundation = await openFoundation(context);
   const traffic = await openTraffic(context, foundation);
   const edgeSettings = memoize(toEdgeSettings);

@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type App, createApp } from '../app.ts';
+import { openCluster } from '../compose/cluster.ts';
 import { configPath, type Flags, resolveDataDir, type Settings } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
 import { createLiveConfig, gatewaySecrets, type LiveConfig } from '../config/live.ts';
@@ -42,7 +43,8 @@ export async function serve(flags: Flags) {
   warnOfFewFiles(openFiles, log);
   const newKeyFile = (await ensureKey(config)) ? path : undefined;
   const { random } = Math;
-  const app = await createApp({ config, clock, log, logFiles, openFiles, random });
+  const cluster = await openCluster({ redisUrl: environment.redisUrl, clock, log });
+  const app = await createApp({ config, clock, log, logFiles, openFiles, random, cluster });
   const claim = claimFolder(dataDir);
   if (!claim.isOurs) log.warn({ dataDir }, SHARED_FOLDER);
   return {
@@ -63,6 +65,7 @@ export async function serve(flags: Flags) {
     async close(): Promise<void> {
       log.info({}, 'The gateway stops.');
       await app.close();
+      await cluster.close();
       claim.release();
       log.flush();
       await logFiles.close();

@@ -7,6 +7,7 @@ import type { Credential } from '../accounts/account.ts';
 import type { SeedAccount } from '../accounts/account-book.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
 import { valueAt, wrap } from '../admin/config/sections.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { configPath } from '../config/effective.ts';
 import { mergePatch } from '../config/file.ts';
 import { type ConfigLog, gatewaySecrets, type LiveConfig } from '../config/live.ts';
@@ -21,6 +22,8 @@ import type { Log } from '../server/settings.ts';
 
 /** What every part of the gateway is built with. */
 export interface GatewayContext {
+  /** The other processes that serve the same clients; whoever joined it leaves it. */
+  readonly cluster: Cluster;
   readonly config: LiveConfig;
   readonly clock: Clock;
   readonly random: () => number;

@@ -96,7 +96,7 @@ function missingAddressWarnings(upstreams: readonly UpstreamDefinition[]): Sente
 
 /** Settings of later parts: whoever sets one should know that it does nothing yet. */
 function unusedWarnings(environment: Environment, { proxy }: ConfigFile): Sentence[] {
-  const unused = (['databaseUrl', 'redisUrl'] as const).filter((key) => environment[key]);
+  const unused = (['databaseUrl'] as const).filter((key) => environment[key]);
   const sentences = unused.map(
     (key) => told`${VARIABLES[key].name} is set, but nothing uses it yet.`,
   );

@@ -152,7 +152,7 @@ export const VARIABLES = {
     shows: 'host',
   }),
   redisUrl: variable('REDIS_URL', addressOf('redis', 'rediss', 'valkey', 'valkeys'), {
-    summary: 'Valkey or Redis, for several replicas. Checked, but not in use yet.',
+    summary: 'Valkey, or Redis from 6.2 on: what several replicas share at run time.',
     shows: 'host',
   }),
   trustedProxies: ofSetting('TRUSTED_PROXIES', PROXY.trusted_proxies),

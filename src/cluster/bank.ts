@@ -1,0 +1,122 @@
+// The figures behind exact counters, kept in one process: alone, as the parent of workers, or while Valkey is away.
+
+import type { Clock } from '../lib/clock.ts';
+import type { Bank, CounterName, CreditGrant, CreditRequest } from './cluster.ts';
+
+const SECONDS = 60;
+/** A counter with a name of its day is forgotten when nobody used it for so long. */
+const NAMED_MS = 48 * 3_600_000;
+const SWEEP_EVERY = 1000;
+
+interface Entry {
+  /** Second since the epoch → amount, in order; a named counter has one. */
+  readonly amounts: Map<number, number>;
+  usedAt: number;
+}
+
+export class LocalBank implements Bank {
+  readonly isLocal = true;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #entries = new Map<string, Entry>();
+  #untilSweep = SWEEP_EVERY;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  lease(request: CreditRequest): CreditGrant {
+    const { window, limit, amount } = request;
+    const now = this.#clock.now();
+    const { amounts } = this.#entryOf(request, now);
+    const used = totalOf(amounts, window, now);
+    const granted = grantOf(request, limit - used);
+    if (granted > 0) addTo(amounts, window, now, granted);
+    const canWait = granted < amount && window === 'minute';
+    const retryAfterMs = canWait ? waitUntil(amounts, limit - amount, now) : 0;
+    return { granted, used: used + granted, retryAfterMs };
+  }
+
+  giveBack({ counter, window }: CounterName, amount: number): void {
+    const now = this.#clock.now();
+    const { amounts } = this.#entryOf({ counter, window, initial: 0 }, now);
+    if (amount < 0) {
+      addTo(amounts, window, now, -amount);
+      return;
+    }
+    let left = amount;
+    // The newest first: what is given back was granted a moment ago.
+    for (const second of [...amounts.keys()].reverse()) {
+      const taken = Math.min(left, amounts.get(second) ?? 0);
+      amounts.set(second, (amounts.get(second) ?? 0) - taken);
+      left -= taken;
+    }
+  }
+
+  #entryOf(
+    { counter, window, initial }: CounterName & Pick<CreditRequest, 'initial'>,
+    now: number,
+  ) {
+    this.#untilSweep -= 1;
+    if (this.#untilSweep <= 0) this.#sweep(now);
+    const known = this.#entries.get(counter);
+    if (known !== undefined) {
+      known.usedAt = now;
+      return known;
+    }
+    const entry: Entry = { amounts: new Map(), usedAt: now };
+    if (initial > 0) addTo(entry.amounts, window, now, initial);
+    this.#entries.set(counter, entry);
+    return entry;
+  }
+
+  #sweep(now: number): void {
+    this.#untilSweep = Math.max(SWEEP_EVERY, this.#entries.size);
+    for (const [counter, { usedAt }] of this.#entries) {
+      if (Math.abs(now - usedAt) > NAMED_MS) this.#entries.delete(counter);
+    }
+  }
+}
+
+/** All of the amount, and of the rest of the batch a fair part of what is left; or nothing. */
+function grantOf({ amount, batch }: CreditRequest, room: number): number {
+  if (amount > room) return 0;
+  const spare = Math.floor((room - amount) / 8);
+  return amount + Math.max(0, Math.min(batch - amount, spare));
+}
+
+function addTo(
+  amounts: Map<number, number>,
+  window: CreditRequest['window'],
+  now: number,
+  amount: number,
+): void {
+  const second = window === 'named' ? 0 : Math.floor(now / 1000);
+  amounts.set(second, (amounts.get(second) ?? 0) + amount);
+}
+
+function totalOf(
+  amounts: Map<number, number>,
+  window: CreditRequest['window'],
+  now: number,
+): number {
+  if (window === 'named') return amounts.get(0) ?? 0;
+  const second = Math.floor(now / 1000);
+  let sum = 0;
+  for (const [known, amount] of amounts) {
+    // A clock that was set back must not keep a count for ever.
+    if (second - known >= SECONDS || known > second) amounts.delete(known);
+    else sum += amount;
+  }
+  return sum;
+}
+
+/** Milliseconds until at most `most` of what is counted now still counts. */
+function waitUntil(amounts: ReadonlyMap<number, number>, most: number, now: number): number {
+  let left = [...amounts.values()].reduce((sum, amount) => sum + amount, 0);
+  for (const [second, amount] of amounts) {
+    if (left <= most) break;
+    left -= amount;
+    if (left <= most) return (second + SECONDS) * 1000 - now;
+  }
+  return 0;
+}

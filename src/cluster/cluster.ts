@@ -1,0 +1,99 @@
+// What the processes of one gateway share: notices, single values and exact counters. Decisions stay with each process.
+
+import type { JsonValue } from '../lib/json.ts';
+
+/**
+ * A process's membership among those that serve the same clients. There are three: `memory.ts` for a process alone,
+ * `parent.ts` for the workers of one machine, `valkey.ts` for replicas. All pass test/contracts/cluster.ts.
+ */
+export interface Cluster {
+  /** Names this process among the others, for this run alone. */
+  readonly replica: string;
+  readonly notices: Notices;
+  readonly values: SharedValues;
+  readonly bank: Bank;
+  readonly state: () => ClusterState;
+  /** Called when the state changes; the answer ends it. */
+  subscribe(listener: (state: ClusterState) => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface ClusterState {
+  readonly kind: 'memory' | 'parent' | 'valkey';
+  /** False while the others cannot be reached: then this process decides by itself. */
+  readonly isConnected: boolean;
+  /** Since when, in milliseconds since the epoch. */
+  readonly since: number;
+  /** The processes there are, this one included, as far as is known. */
+  readonly replicas: readonly string[];
+}
+
+/** What one process tells the others: within 50 ms, and in its own order. */
+interface Notices {
+  /**
+   * Tells every other process. Never waits and never fails: a notice that cannot be sent is lost, and whoever
+   * missed it is told to catch up.
+   */
+  tell(topic: string, notice: JsonValue): void;
+  /** @returns what ends it */
+  listen(topic: string, listener: NoticeListener): () => void;
+}
+
+export interface NoticeListener {
+  /** @param from the replica that told it, never this one */
+  take(notice: JsonValue, from: string): void;
+  /** Notices may have been missed: what they would have changed is to be read anew from where it is stored. */
+  catchUp?(): void;
+}
+
+/** Small texts that any process may need, each for a limited time. They are lost when what holds them is. */
+interface SharedValues {
+  /** @throws ClusterUnavailable */
+  put(key: string, value: string, lifetimeMs: number): Promise<void>;
+  /** @throws ClusterUnavailable */
+  get(key: string): Promise<string | undefined>;
+  /** Gives it to one asker alone, and forgets it. @throws ClusterUnavailable */
+  take(key: string): Promise<string | undefined>;
+}
+
+export class ClusterUnavailable extends Error {
+  override readonly name = 'ClusterUnavailable';
+}
+
+/** How long an amount counts: for the last minute, or as long as the name of the counter says. */
+export type CountWindow = 'minute' | 'named';
+
+export interface CounterName {
+  /** The same in every process; that of a day or month holds the date. */
+  readonly counter: string;
+  readonly window: CountWindow;
+}
+
+export interface CreditRequest extends CounterName {
+  /** The most that all processes together may use. */
+  readonly limit: number;
+  /** All of it is granted, or nothing. */
+  readonly amount: number;
+  /** What is taken in stock where the limit is far. */
+  readonly batch: number;
+  /** What is used already as far as the asker knows, for a bank that has no such counter: a new one, or one that lost it. */
+  readonly initial: number;
+}
+
+export interface CreditGrant {
+  /** At least the amount, or 0. */
+  readonly granted: number;
+  /** What all processes have used or hold in stock. */
+  readonly used: number;
+  /** Until the amount could be granted by time alone; 0 where it is granted, or time does not help. */
+  readonly retryAfterMs: number;
+}
+
+/** Grants the credits of exact counters. A bank in this process answers at once, others by a promise that never rejects. */
+export interface Bank {
+  lease(request: CreditRequest): CreditGrant | Promise<CreditGrant>;
+  /** Takes back what was granted and not used, or with a negative amount counts what was used beyond it. */
+  giveBack(counter: CounterName, amount: number): void;
+  /** True where leasing costs nothing: then nothing is taken in stock. */
+  readonly isLocal: boolean;
+}

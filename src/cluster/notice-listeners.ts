@@ -1,0 +1,40 @@
+// Who listens to which notices in this process.
+
+import type { JsonValue } from '../lib/json.ts';
+import type { NoticeListener } from './cluster.ts';
+
+export class NoticeListeners {
+  readonly #byTopic = new Map<string, Set<NoticeListener>>();
+  readonly #onFault: (error: unknown) => void;
+
+  /** @param onFault told of what a listener throws; the others are told all the same */
+  constructor(onFault: (error: unknown) => void) {
+    this.#onFault = onFault;
+  }
+
+  /** @returns what ends it */
+  add(topic: string, listener: NoticeListener): () => void {
+    const listeners = this.#byTopic.get(topic) ?? new Set();
+    this.#byTopic.set(topic, listeners.add(listener));
+    return () => void listeners.delete(listener);
+  }
+
+  take(topic: string, notice: JsonValue, from: string): void {
+    for (const listener of this.#byTopic.get(topic) ?? [])
+      this.#guard(() => listener.take(notice, from));
+  }
+
+  /** To be called when notices may have been missed. */
+  catchUp(): void {
+    for (const listeners of this.#byTopic.values())
+      for (const listener of listeners) this.#guard(() => listener.catchUp?.());
+  }
+
+  #guard(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#onFault(error);
+    }
+  }
+}

@@ -1,0 +1,196 @@
+// The workers of one machine: what they share is kept by their parent, behind the channel between the two.
+
+import type { Clock } from '../lib/clock.ts';
+import type { JsonValue } from '../lib/json.ts';
+import { createListeners } from '../lib/listeners.ts';
+import {
+  type Bank,
+  type Cluster,
+  type ClusterState,
+  ClusterUnavailable,
+  type CounterName,
+  type CreditGrant,
+  type CreditRequest,
+} from './cluster.ts';
+import type { Hub } from './hub.ts';
+import { NoticeListeners } from './notice-listeners.ts';
+
+/** One end of a channel between processes: of `process` in a worker, of a worker's handle in the parent. */
+export interface Channel {
+  /** Sends in order. A channel that is closed loses what is sent. */
+  send(message: ChannelMessage): void;
+  /** @returns what ends it */
+  listen(listener: (message: unknown) => void): () => void;
+}
+
+/** Marks the messages of this file among all others of the channel. */
+const MARK = 'isthmus-cluster';
+
+interface ChannelMessage {
+  readonly mark: typeof MARK;
+  readonly items: readonly Item[];
+}
+
+type Item =
+  | { readonly kind: 'notice'; topic: string; notice: JsonValue; from: string }
+  | { readonly kind: 'members'; replicas: readonly string[] }
+  | { readonly kind: 'ask'; id: number; question: Question }
+  | { readonly kind: 'answer'; id: number; answer: CreditGrant | string | null }
+  | { readonly kind: 'give-back'; counter: CounterName; amount: number };
+
+type Question =
+  | { readonly kind: 'lease'; request: CreditRequest }
+  | { readonly kind: 'put'; key: string; value: string; lifetimeMs: number }
+  | { readonly kind: 'get' | 'take'; key: string };
+
+/** Serves one worker. @returns what ends it, when the worker is gone */
+export function serveWorker(hub: Hub, replica: string, channel: Channel): () => void {
+  const outbox = createOutbox(channel);
+  const leave = hub.join({
+    replica,
+    take: (topic, notice, from) => outbox.add({ kind: 'notice', topic, notice, from }),
+    meet: (replicas) => outbox.add({ kind: 'members', replicas }),
+  });
+  const unlisten = channel.listen((message) => {
+    for (const item of itemsOf(message)) {
+      if (item.kind === 'notice') hub.tell(item.topic, item.notice, replica);
+      if (item.kind === 'give-back') hub.bank.giveBack(item.counter, item.amount);
+      if (item.kind !== 'ask') continue;
+      outbox.add({ kind: 'answer', id: item.id, answer: answerOf(hub, item.question) });
+    }
+  });
+  return () => {
+    unlisten();
+    leave();
+  };
+}
+
+function answerOf(hub: Hub, question: Question): CreditGrant | string | null {
+  switch (question.kind) {
+    case 'lease':
+      return hub.bank.lease(question.request);
+    case 'put':
+      hub.put(question.key, question.value, question.lifetimeMs);
+      return null;
+    case 'get':
+      return hub.get(question.key) ?? null;
+    case 'take':
+      return hub.take(question.key) ?? null;
+    default:
+      return question satisfies never;
+  }
+}
+
+export interface WorkerClusterOptions {
+  readonly replica: string;
+  readonly channel: Channel;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** The membership of a worker. A parent that is gone ends its workers: nothing is done without it. */
+export function createWorkerCluster({
+  replica,
+  channel,
+  clock,
+  onFault,
+}: WorkerClusterOptions): Cluster {
+  const listeners = new NoticeListeners(onFault);
+  const changes = createListeners<ClusterState>(onFault);
+  const outbox = createOutbox(channel);
+  const waiting = new Map<number, (answer: CreditGrant | string | null) => void>();
+  const since = clock.now();
+  let replicas: readonly string[] = [replica];
+  let lastId = 0;
+  let isClosed = false;
+  const state = (): ClusterState => ({ kind: 'parent', isConnected: !isClosed, since, replicas });
+  const unlisten = channel.listen((message) => {
+    for (const item of itemsOf(message)) {
+      if (item.kind === 'notice') listeners.take(item.topic, item.notice, item.from);
+      if (item.kind === 'answer') {
+        waiting.get(item.id)?.(item.answer);
+        waiting.delete(item.id);
+      }
+      if (item.kind !== 'members') continue;
+      replicas = item.replicas;
+      changes.tell(state());
+    }
+  });
+  const ask = (question: Question): Promise<CreditGrant | string | null> => {
+    lastId += 1;
+    const id = lastId;
+    outbox.add({ kind: 'ask', id, question });
+    return new Promise((resolve) => waiting.set(id, resolve));
+  };
+  const askText = async (question: Question): Promise<string | undefined> => {
+    if (isClosed) throw new ClusterUnavailable('The cluster is left.');
+    const answer = await ask(question);
+    return typeof answer === 'string' ? answer : undefined;
+  };
+  const bank: Bank = {
+    isLocal: false,
+    async lease(request) {
+      const answer = isClosed ? null : await ask({ kind: 'lease', request });
+      return isGrant(answer) ? answer : { granted: 0, used: request.initial, retryAfterMs: 0 };
+    },
+    giveBack: ({ counter, window }, amount) =>
+      outbox.add({ kind: 'give-back', counter: { counter, window }, amount }),
+  };
+  return {
+    replica,
+    notices: {
+      tell: (topic, notice) => outbox.add({ kind: 'notice', topic, notice, from: replica }),
+      listen: (topic, listener) => listeners.add(topic, listener),
+    },
+    values: {
+      async put(key, value, lifetimeMs) {
+        await askText({ kind: 'put', key, value, lifetimeMs });
+      },
+      get: (key) => askText({ kind: 'get', key }),
+      take: (key) => askText({ kind: 'take', key }),
+    },
+    bank,
+    state,
+    subscribe: changes.add,
+    async close() {
+      isClosed = true;
+      outbox.flush();
+      unlisten();
+      for (const resolve of waiting.values()) resolve(null);
+      waiting.clear();
+    },
+  };
+}
+
+function isGrant(answer: CreditGrant | string | null): answer is CreditGrant {
+  return typeof answer === 'object' && answer !== null;
+}
+
+/** What is sent within one turn of the event loop goes as one message: each costs a system call on both sides. */
+function createOutbox(channel: Channel) {
+  let items: Item[] = [];
+  const flush = (): void => {
+    if (items.length === 0) return;
+    const message: ChannelMessage = { mark: MARK, items };
+    items = [];
+    channel.send(message);
+  };
+  return {
+    add(item: Item): void {
+      items.push(item);
+      if (items.length === 1) queueMicrotask(flush);
+    },
+    flush,
+  };
+}
+
+/** Both ends run the same version of the program: what has the mark has the shape. */
+function itemsOf(message: unknown): readonly Item[] {
+  return isOurs(message) ? message.items : [];
+}
+
+function isOurs(message: unknown): message is ChannelMessage {
+  return (
+    typeof message === 'object' && message !== null && 'mark' in message && message.mark === MARK
+  );
+}

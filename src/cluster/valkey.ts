@@ -1,0 +1,497 @@
+// Replicas on any machines: what they share is kept by Valkey (or Redis from 6.2 on), and without it each decides alone.
+
+import { Redis } from 'ioredis';
+import type { Clock, Timer } from '../lib/clock.ts';
+import { type JsonValue, parseJson } from '../lib/json.ts';
+import { createListeners } from '../lib/listeners.ts';
+import { LocalBank } from './bank.ts';
+import {
+  type Bank,
+  type Cluster,
+  type ClusterState,
+  ClusterUnavailable,
+  type CounterName,
+  type CreditGrant,
+  type CreditRequest,
+} from './cluster.ts';
+import { NoticeListeners } from './notice-listeners.ts';
+
+export interface ValkeyClusterOptions {
+  /** `redis://` or `rediss://`, also spelled `valkey://`; the path is the number of the database. */
+  readonly url: string;
+  readonly replica: string;
+  readonly clock: Pick<Clock, 'now' | 'startTimer'>;
+  readonly log: {
+    warn(fields: object, message: string): void;
+    info(fields: object, message: string): void;
+  };
+}
+
+/** One hash slot, so that scripts also run where Valkey is a cluster of its own. */
+const PREFIX = '{isthmus}:';
+const NOTICES = `${PREFIX}notices`;
+const MEMBERS = `${PREFIX}members`;
+/** Notices that wait for a replica that was away; whoever missed more reads anew. */
+const KEPT_NOTICES = 20_000;
+/** Longer would be a request's wait. */
+const COMMAND_MS = 500;
+const BLOCK_MS = 5000;
+const HEARTBEAT_MS = 2000;
+const GONE_MS = 10_000;
+/** Listened to here alone: another replica could not tell its notices for a while. */
+const MISSED = 'cluster.missed';
+const JOINED = 'cluster.joined';
+
+/** KEYS: counter. ARGV: window, limit, amount, batch, initial. As `LocalBank.lease`, by the server's clock. */
+const LEASE = `
+local time = redis.call('TIME')
+local now = tonumber(time[1])
+local limit, amount, batch, initial = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local used, seconds, counts = 0, {}, {}
+if ARGV[1] == 'named' then
+  local stored = redis.call('GET', KEYS[1])
+  if stored then used = tonumber(stored) else
+    used = initial
+    redis.call('SET', KEYS[1], initial, 'EX', 172800)
+  end
+else
+  local fields = redis.call('HGETALL', KEYS[1])
+  for index = 1, #fields, 2 do
+    local second, count = tonumber(fields[index]), tonumber(fields[index + 1])
+    if now - second >= 60 or second > now then redis.call('HDEL', KEYS[1], fields[index]) else
+      used = used + count
+      counts[second] = count
+      table.insert(seconds, second)
+    end
+  end
+end
+local room, granted = limit - used, 0
+if amount <= room then
+  granted = amount + math.max(0, math.min(batch - amount, math.floor((room - amount) / 8)))
+end
+if granted > 0 then
+  if ARGV[1] == 'named' then
+    redis.call('INCRBY', KEYS[1], granted)
+    redis.call('EXPIRE', KEYS[1], 172800)
+  else
+    redis.call('HINCRBY', KEYS[1], now, granted)
+    redis.call('EXPIRE', KEYS[1], 120)
+  end
+end
+local wait = 0
+if granted < amount and ARGV[1] ~= 'named' then
+  table.sort(seconds)
+  local left = used
+  for _, second in ipairs(seconds) do
+    if left <= limit - amount then break end
+    left = left - counts[second]
+    if left <= limit - amount then
+      wait = (second + 60 - now) * 1000 - math.floor(tonumber(time[2]) / 1000)
+    end
+  end
+end
+return {granted, used + granted, wait}`;
+
+/** KEYS: counter. ARGV: window, amount; a negative one was used. As `LocalBank.giveBack`. */
+const GIVE_BACK = `
+local now, amount = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2])
+if ARGV[1] == 'named' then
+  if redis.call('INCRBY', KEYS[1], -amount) < 0 then redis.call('SET', KEYS[1], 0) end
+  redis.call('EXPIRE', KEYS[1], 172800)
+  return
+end
+if amount < 0 then redis.call('HINCRBY', KEYS[1], now, -amount) else
+  local fields, seconds, counts = redis.call('HGETALL', KEYS[1]), {}, {}
+  for index = 1, #fields, 2 do
+    local second = tonumber(fields[index])
+    counts[second] = tonumber(fields[index + 1])
+    table.insert(seconds, second)
+  end
+  table.sort(seconds, function(left, right) return left > right end)
+  for _, second in ipairs(seconds) do
+    local taken = math.min(amount, counts[second])
+    if taken > 0 then redis.call('HINCRBY', KEYS[1], second, -taken) end
+    amount = amount - taken
+  end
+end
+redis.call('EXPIRE', KEYS[1], 120)`;
+
+/** KEYS: members. ARGV: this replica, or nothing when it leaves; milliseconds until one is gone. Answers all there are. */
+const MEET = `
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+if ARGV[1] ~= '' then redis.call('ZADD', KEYS[1], now, ARGV[1]) end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
+return redis.call('ZRANGE', KEYS[1], 0, -1)`;
+
+interface Scripts {
+  lease(key: string, ...args: (string | number)[]): Promise<[number, number, number]>;
+  giveBack(key: string, ...args: (string | number)[]): Promise<null>;
+  meet(key: string, replica: string, goneMs: number): Promise<string[]>;
+}
+
+/** Joins, or goes on alone until Valkey is there: never rejects. */
+export async function joinValkeyCluster(options: ValkeyClusterOptions): Promise<Cluster> {
+  const cluster = new ValkeyCluster(options);
+  await cluster.start();
+  return cluster;
+}
+
+class ValkeyCluster implements Cluster {
+  readonly replica: string;
+  readonly notices: Cluster['notices'];
+  readonly values: Cluster['values'];
+  readonly bank: Bank;
+  readonly subscribe: Cluster['subscribe'];
+  readonly #options: ValkeyClusterOptions;
+  readonly #redis: Redis;
+  readonly #scripts: Scripts;
+  readonly #reader: NoticeReader;
+  readonly #listeners: NoticeListeners;
+  readonly #bank: FallbackBank;
+  readonly #tellState: (state: ClusterState) => void;
+  #state: ClusterState;
+  #untold: [string, JsonValue][] = [];
+  #heartbeat: Timer | undefined;
+  #isClosed = false;
+
+  constructor(options: ValkeyClusterOptions) {
+    const { url, replica, clock, log } = options;
+    this.#options = options;
+    this.replica = replica;
+    const onFault = (error: unknown): void => {
+      log.warn({ error }, 'A notice of another replica could not be taken.');
+    };
+    this.#listeners = new NoticeListeners(onFault);
+    const changes = createListeners<ClusterState>(onFault);
+    this.#tellState = changes.tell;
+    this.subscribe = changes.add;
+    this.#redis = connect(url, { commandTimeout: COMMAND_MS });
+    this.#scripts = defineScripts(this.#redis);
+    this.#reader = new NoticeReader(connect(url, {}), {
+      take: (topic, notice, from) => this.#take(topic, notice, from),
+      onGap: () => this.#listeners.catchUp(),
+    });
+    this.#bank = new FallbackBank({
+      clock,
+      scripts: this.#scripts,
+      isConnected: () => this.#state.isConnected,
+      onFault: () => this.#lose(),
+    });
+    this.bank = this.#bank;
+    const since = clock.now();
+    this.#state = { kind: 'valkey', isConnected: false, since, replicas: [replica] };
+    this.notices = {
+      tell: (topic, notice) => this.#tell(topic, notice),
+      listen: (topic, listener) => this.#listeners.add(topic, listener),
+    };
+    this.values = {
+      put: async (key, value, lifetimeMs) => {
+        await this.#ask(() => this.#redis.set(`${PREFIX}value:${key}`, value, 'PX', lifetimeMs));
+      },
+      get: (key) => this.#askText(() => this.#redis.get(`${PREFIX}value:${key}`)),
+      take: (key) => this.#askText(() => this.#redis.getdel(`${PREFIX}value:${key}`)),
+    };
+  }
+
+  readonly state = (): ClusterState => this.#state;
+
+  /** Resolves when it is joined, or when Valkey does not answer. */
+  async start(): Promise<void> {
+    const { log } = this.#options;
+    await this.#beat();
+    if (this.#state.isConnected) return;
+    log.warn({}, 'Valkey does not answer: until it does, this replica decides by itself.');
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#heartbeat?.cancel();
+    this.#flush();
+    if (this.#state.isConnected) {
+      await this.#redis.zrem(MEMBERS, this.replica).catch(() => undefined);
+    }
+    this.#reader.close();
+    this.#redis.disconnect();
+  }
+
+  #tell(topic: string, notice: JsonValue): void {
+    if (!this.#state.isConnected) return;
+    this.#untold.push([topic, notice]);
+    if (this.#untold.length === 1) queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    if (this.#untold.length === 0) return;
+    const text = JSON.stringify(this.#untold);
+    this.#untold = [];
+    const limit = ['MAXLEN', '~', KEPT_NOTICES] as const;
+    this.#redis
+      .xadd(NOTICES, ...limit, '*', 'from', this.replica, 'notices', text)
+      .catch(() => this.#lose());
+  }
+
+  #take(topic: string, notice: JsonValue, from: string): void {
+    if (from === this.replica) return;
+    if (topic === MISSED) this.#listeners.catchUp();
+    else if (topic === JOINED) void this.#meet();
+    else this.#listeners.take(topic, notice, from);
+  }
+
+  /** Says that this replica is there, and finds out whether Valkey is. */
+  async #beat(): Promise<void> {
+    await this.#meet();
+    if (this.#isClosed) return;
+    this.#heartbeat = this.#options.clock.startTimer(HEARTBEAT_MS, () => void this.#beat());
+  }
+
+  async #meet(): Promise<void> {
+    try {
+      await begin(this.#redis);
+      const replicas = await this.#scripts.meet(MEMBERS, this.replica, GONE_MS);
+      await this.#reader.start();
+      this.#found(replicas);
+    } catch {
+      this.#lose();
+    }
+  }
+
+  #found(replicas: readonly string[]): void {
+    const wasConnected = this.#state.isConnected;
+    const known = this.#state.replicas;
+    const isSame =
+      known.length === replicas.length && known.every((name) => replicas.includes(name));
+    if (wasConnected && isSame) return;
+    const { clock, log } = this.#options;
+    const since = wasConnected ? this.#state.since : clock.now();
+    this.#state = { ...this.#state, isConnected: true, since, replicas };
+    if (!wasConnected) {
+      log.info({ replicas: replicas.length }, 'This replica shares its state through Valkey.');
+      this.#bank.settle();
+      this.#tell(JOINED, this.replica);
+      this.#tell(MISSED, null);
+      this.#listeners.catchUp();
+    }
+    this.#tellState(this.#state);
+  }
+
+  #lose(): void {
+    if (!this.#state.isConnected || this.#isClosed) return;
+    const { clock, log } = this.#options;
+    log.warn({}, 'Valkey does not answer: until it does, this replica decides by itself.');
+    this.#untold = [];
+    this.#state = {
+      ...this.#state,
+      isConnected: false,
+      since: clock.now(),
+      replicas: [this.replica],
+    };
+    this.#tellState(this.#state);
+  }
+
+  async #askText(run: () => Promise<string | null>): Promise<string | undefined> {
+    return (await this.#ask(run)) ?? undefined;
+  }
+
+  async #ask<Answer>(run: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await run();
+    } catch (error) {
+      this.#lose();
+      throw new ClusterUnavailable('Valkey does not answer.', { cause: error });
+    }
+  }
+}
+
+/** A command that is not answered is never sent twice, and none waits for a connection. */
+function connect(url: string, more: { readonly commandTimeout?: number }): Redis {
+  const redis = new Redis(url.replace(/^valkey(s?):/, 'redis$1:'), {
+    protocol: 2,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2000,
+    retryStrategy: (attempt) => Math.min(100 * attempt, 1000),
+    ...more,
+  });
+  // Each command tells of its own failure.
+  redis.on('error', () => undefined);
+  return redis;
+}
+
+async function begin(redis: Redis): Promise<void> {
+  if (redis.status === 'wait') await redis.connect();
+}
+
+function defineScripts(redis: Redis): Scripts {
+  redis.defineCommand('isthmusLease', { numberOfKeys: 1, lua: LEASE });
+  redis.defineCommand('isthmusGiveBack', { numberOfKeys: 1, lua: GIVE_BACK });
+  redis.defineCommand('isthmusMeet', { numberOfKeys: 1, lua: MEET });
+  // What `defineCommand` adds has no types.
+  const defined = redis as unknown as Record<
+    'isthmusLease' | 'isthmusGiveBack' | 'isthmusMeet',
+    (...args: unknown[]) => Promise<never>
+  >;
+  return {
+    lease: (...args) => defined.isthmusLease(...args),
+    giveBack: (...args) => defined.isthmusGiveBack(...args),
+    meet: (...args) => defined.isthmusMeet(...args),
+  };
+}
+
+interface ReaderOptions {
+  take(topic: string, notice: JsonValue, from: string): void;
+  /** Notices were dropped before they were read. */
+  onGap(): void;
+}
+
+/** Reads the stream of notices from where it stands, and goes on there after a break. */
+class NoticeReader {
+  readonly #redis: Redis;
+  readonly #options: ReaderOptions;
+  #lastId: string | undefined;
+  #isRunning = false;
+  #isClosed = false;
+
+  constructor(redis: Redis, options: ReaderOptions) {
+    this.#redis = redis;
+    this.#options = options;
+  }
+
+  /** Resolves when every notice from now on will be read. */
+  async start(): Promise<void> {
+    if (this.#isRunning || this.#isClosed) return;
+    await begin(this.#redis);
+    const [first] = await this.#redis.xrange(NOTICES, '-', '+', 'COUNT', 1);
+    const [last] = await this.#redis.xrevrange(NOTICES, '+', '-', 'COUNT', 1);
+    const newest = last?.[0] ?? '0-0';
+    const known = this.#lastId;
+    // Dropped up to here, or a server that lost everything.
+    const isGap =
+      known !== undefined && (isBefore(newest, known) || isBefore(known, first?.[0] ?? known));
+    if (known === undefined || isGap) this.#lastId = newest;
+    if (isGap) this.#options.onGap();
+    this.#isRunning = true;
+    void this.#run();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#redis.disconnect();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (!this.#isClosed) {
+        const from = this.#lastId ?? '0-0';
+        const answer = await this.#redis.xread(
+          'COUNT',
+          500,
+          'BLOCK',
+          BLOCK_MS,
+          'STREAMS',
+          NOTICES,
+          from,
+        );
+        for (const [, entries] of answer ?? []) {
+          for (const [id, fields] of entries) {
+            this.#lastId = id;
+            this.#deliver(fields);
+          }
+        }
+      }
+    } catch {
+      // The next heartbeat starts it again, or finds that Valkey is gone.
+      this.#isRunning = false;
+    }
+  }
+
+  #deliver([, from = '', , text = '[]']: readonly string[]): void {
+    const notices = parseJson(text);
+    if (!Array.isArray(notices)) return;
+    for (const notice of notices) {
+      if (!Array.isArray(notice)) continue;
+      const [topic, value = null] = notice;
+      if (typeof topic === 'string') this.#options.take(topic, value, from);
+    }
+  }
+}
+
+/** Ids of a stream are two numbers, the first of milliseconds. */
+function isBefore(left: string, right: string): boolean {
+  const [leftMs = 0, leftCount = 0] = left.split('-').map(Number);
+  const [rightMs = 0, rightCount = 0] = right.split('-').map(Number);
+  return leftMs === rightMs ? leftCount < rightCount : leftMs < rightMs;
+}
+
+interface FallbackOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly scripts: Scripts;
+  readonly isConnected: () => boolean;
+  readonly onFault: () => void;
+}
+
+/** Counts in Valkey; while that is away here, against the whole limit, and tells Valkey of it afterwards. */
+class FallbackBank implements Bank {
+  readonly isLocal = false;
+  readonly #options: FallbackOptions;
+  #alone: LocalBank | undefined;
+  /** What was used while alone. */
+  readonly #unsettled = new Map<string, CounterName & { amount: number }>();
+
+  constructor(options: FallbackOptions) {
+    this.#options = options;
+  }
+
+  async lease(request: CreditRequest): Promise<CreditGrant> {
+    const { counter, window, limit, amount, batch, initial } = request;
+    const { scripts, isConnected, onFault } = this.#options;
+    if (!isConnected()) return this.#leaseAlone(request);
+    try {
+      const args = [window, limit, amount, batch, initial] as const;
+      const [granted, used, retryAfterMs] = await scripts.lease(keyOf(counter), ...args);
+      return { granted, used, retryAfterMs };
+    } catch {
+      onFault();
+      return this.#leaseAlone(request);
+    }
+  }
+
+  giveBack(name: CounterName, amount: number): void {
+    const { scripts, isConnected, onFault } = this.#options;
+    if (!isConnected()) {
+      this.#alone?.giveBack(name, amount);
+      this.#note(name, -amount);
+      return;
+    }
+    scripts.giveBack(keyOf(name.counter), name.window, amount).catch(() => {
+      onFault();
+      this.#note(name, -amount);
+    });
+  }
+
+  /** Valkey is there again. */
+  settle(): void {
+    this.#alone = undefined;
+    const unsettled = [...this.#unsettled.values()];
+    this.#unsettled.clear();
+    for (const { amount, ...name } of unsettled) if (amount !== 0) this.giveBack(name, -amount);
+  }
+
+  #leaseAlone(request: CreditRequest): CreditGrant {
+    this.#alone ??= new LocalBank(this.#options.clock);
+    const grant = this.#alone.lease(request);
+    this.#note(request, grant.granted);
+    return grant;
+  }
+
+  #note({ counter, window }: CounterName, amount: number): void {
+    const known = this.#unsettled.get(counter);
+    this.#unsettled.set(counter, { counter, window, amount: (known?.amount ?? 0) + amount });
+  }
+}
+
+function keyOf(counter: string): string {
+  return `${PREFIX}counter:${counter}`;
+}

@@ -1,0 +1,34 @@
+// Joins the processes that serve the same clients: replicas through Valkey, workers through their parent, or none.
+
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Cluster } from '../cluster/cluster.ts';
+import { createMemoryCluster } from '../cluster/memory.ts';
+import { type Channel, createWorkerCluster } from '../cluster/parent.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../server/settings.ts';
+
+export interface OpenClusterOptions {
+  /** Of Valkey or Redis; it shares among all replicas, workers included. */
+  readonly redisUrl?: string | undefined;
+  /** To the parent of a worker. */
+  readonly channel?: Channel | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Whoever opened it closes it, after all that uses it. */
+export async function openCluster(options: OpenClusterOptions): Promise<Cluster> {
+  const { redisUrl, channel, clock, log } = options;
+  const replica = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  const onFault = (error: unknown): void => {
+    log.warn({ error }, 'A notice of another process could not be taken.');
+  };
+  if (redisUrl !== undefined) {
+    // Its code is read only where it is used.
+    const { joinValkeyCluster } = await import('../cluster/valkey.ts');
+    return joinValkeyCluster({ url: redisUrl, replica, clock, log });
+  }
+  if (channel !== undefined) return createWorkerCluster({ replica, channel, clock, onFault });
+  return createMemoryCluster({ replica, clock, onFault });
+}

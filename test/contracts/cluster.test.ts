@@ -1,0 +1,135 @@
+// The contract of clusters over every kind there is.
+
+import { Redis } from 'ioredis';
+import { describe, test } from 'vitest';
+import type { Cluster } from '../../src/cluster/cluster.ts';
+import { Hub } from '../../src/cluster/hub.ts';
+import { createMemoryCluster } from '../../src/cluster/memory.ts';
+import { type Channel, createWorkerCluster, serveWorker } from '../../src/cluster/parent.ts';
+import { joinValkeyCluster } from '../../src/cluster/valkey.ts';
+import { createSystemClock } from '../../src/lib/clock.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { findValkey, startValkey } from '../support/valkey.ts';
+import { type ClusterUnderTest, describeCluster } from './cluster.ts';
+
+const NAMES = ['one', 'two', 'three'] as const;
+
+describeCluster('members in one process', async () => {
+  const clock = createFakeClock();
+  const hub = new Hub(clock);
+  return underTest(clock, (replica) => createMemoryCluster({ replica, clock, hub, onFault }));
+});
+
+describeCluster('workers and their parent', async () => {
+  const clock = createFakeClock();
+  const hub = new Hub(clock);
+  return underTest(clock, (replica) => {
+    const [parentEnd, workerEnd] = createChannel();
+    serveWorker(hub, replica, parentEnd);
+    return createWorkerCluster({ replica, channel: workerEnd, clock, onFault });
+  });
+});
+
+const program = findValkey();
+if (program === undefined) {
+  describe.skip('SKIPPED, as neither valkey-server nor redis-server is installed: replicas and Valkey', () => {
+    test('a cluster of replicas and Valkey', () => undefined);
+  });
+} else {
+  describeCluster(`replicas and ${program}`, () => withValkey(program));
+}
+
+async function withValkey(installed: string): Promise<ClusterUnderTest> {
+  const server = await startValkey(installed);
+  const { url } = server;
+  const clock = createSystemClock();
+  const log = { warn: onFault, info: () => undefined };
+  const join = (replica: string) => joinValkeyCluster({ url, replica, clock, log });
+  const [one, two, three] = NAMES;
+  const members = [await join(one), await join(two), await join(three)] as const;
+  const redis = new Redis(url);
+  return {
+    members,
+    clock,
+    settle: () => settle(members),
+    pass: (ms) => passTime(redis, ms),
+    async close() {
+      for (const member of members) await member.close();
+      redis.disconnect();
+      await server.close();
+    },
+  };
+}
+
+/** Each tells the others, who have read everything before that then. */
+async function settle(members: ClusterUnderTest['members']): Promise<void> {
+  const heard = members.map((member) => {
+    const from = new Set<string>();
+    return new Promise<void>((resolve) => {
+      const end = member.notices.listen('test.settle', {
+        take(_notice, replica) {
+          from.add(replica);
+          if (from.size < members.length - 1) return;
+          end();
+          resolve();
+        },
+      });
+    });
+  });
+  for (const { notices } of members) notices.tell('test.settle', null);
+  await Promise.all(heard);
+}
+
+/** The server's clock cannot be moved: everything it holds is made older. */
+async function passTime(redis: Redis, ms: number): Promise<void> {
+  for (const key of await redis.keys('*')) {
+    const leftMs = await redis.pttl(key);
+    if (leftMs > 0) await redis.pexpire(key, Math.max(1, leftMs - ms));
+    if ((await redis.type(key)) !== 'hash') continue;
+    const counts = Object.entries(await redis.hgetall(key));
+    await redis.del(key);
+    for (const [second, count] of counts)
+      await redis.hset(key, Number(second) - Math.ceil(ms / 1000), count);
+  }
+  // What has a millisecond left is gone when the server has looked at it twice.
+  while ((await redis.keys('*value*')).length > 0 && ms > 60_000) await redis.ping();
+}
+
+function underTest(
+  clock: ReturnType<typeof createFakeClock>,
+  join: (replica: string) => Cluster,
+): ClusterUnderTest {
+  const [one, two, three] = NAMES;
+  const members = [join(one), join(two), join(three)] as const;
+  return {
+    members,
+    clock,
+    settle: () => clock.advance(0),
+    pass: (ms) => clock.advance(ms),
+    async close() {
+      for (const member of members) await member.close();
+    },
+  };
+}
+
+/** Both ends of a channel: what is sent arrives later, as a copy. */
+function createChannel(): readonly [Channel, Channel] {
+  const listeners: Set<(message: unknown) => void>[] = [new Set(), new Set()];
+  const end = (own: number): Channel => ({
+    send(message) {
+      const copy = structuredClone(message);
+      queueMicrotask(() => {
+        for (const listener of listeners[1 - own] ?? []) listener(copy);
+      });
+    },
+    listen(listener) {
+      listeners[own]?.add(listener);
+      return () => void listeners[own]?.delete(listener);
+    },
+  });
+  return [end(0), end(1)];
+}
+
+function onFault(error: unknown): never {
+  throw error;
+}
