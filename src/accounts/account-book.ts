@@ -1,6 +1,7 @@
 // The accounts of this process: stored ones with those of the environment and the sandbox, always current.
 
 import { GatewayError } from '../canonical/error.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
@@ -62,8 +63,28 @@ interface BookOptions {
   readonly createId: (prefix: string) => string;
   /** A model's name as it may be kept; as it is where this is absent. */
   readonly cleanModel?: ((model: string) => string) | undefined;
+  /** To the other processes with the same accounts; without it there are none. */
+  readonly notices?: Cluster['notices'] | undefined;
   readonly log: AccountLog;
 }
+
+const TOPIC = 'accounts';
+
+/** What one process tells the others of an account. Times in it are of its own clock. */
+type AccountNotice =
+  /** Added, changed or removed: the store says how. */
+  | { readonly kind: 'stored' }
+  | {
+      readonly kind: 'health';
+      readonly id: string;
+      readonly event: HealthEvent;
+      readonly jitter: number;
+    }
+  | {
+      readonly kind: 'quotas';
+      readonly id: string;
+      readonly readings: readonly (readonly [string, QuotaReading | undefined])[];
+    };
 
 interface AccountLog {
   info(fields: object, message: string): void;
@@ -85,8 +106,14 @@ class Book {
   readonly #seedCredentials = new Map<string, VersionedCredential>();
   readonly #listeners: Listeners<BookChange>;
   readonly #saver: StateSaver | undefined;
+  readonly #unlisten: (() => void) | undefined;
   #list: readonly Account[] | undefined;
   #version = 0;
+  #reloading: Promise<void> | undefined;
+  #isReloadDue = false;
+  /** Rises with each change of what is stored that this process makes. */
+  #ownChanges = 0;
+  readonly #leaving = new Set<string>();
 
   constructor(accounts: readonly LoadedAccount[], options: BookOptions) {
     this.#options = options;
@@ -96,6 +123,10 @@ class Book {
     const { store } = options;
     const find = (id: string) => this.#accounts.get(id);
     this.#saver = store && createStateSaver({ ...options, store, find });
+    this.#unlisten = options.notices?.listen(TOPIC, {
+      take: (notice) => this.#takeNotice(notice),
+      catchUp: () => this.#reload(),
+    });
     for (const { account, proxyUrl, credential } of accounts) {
       const { id } = account.record;
       if (this.#accounts.has(id)) throw new Error(`Two accounts have the id ${id}.`);
@@ -143,6 +174,7 @@ class Book {
     this.#setProxyUrl(record.id, proxyUrl);
     const added = newAccount(record, 'stored');
     this.#put(added, 'added');
+    this.#shareStored();
     return added;
   }
 
@@ -162,6 +194,7 @@ class Book {
     this.#setProxyUrl(id, stored.proxyUrl);
     const changed = { ...current, record: stored.record };
     this.#put(changed, 'record');
+    this.#shareStored();
     return changed;
   }
 
@@ -171,11 +204,13 @@ class Book {
     const store = this.#requireStore();
     const proxyUrl = this.#proxyUrls.get(id);
     const before = this.list();
+    this.#leaving.add(id);
     this.#accounts.delete(id);
     this.#proxyUrls.delete(id);
     this.#tell({ kind: 'removed', account });
     try {
       await store.remove(id);
+      this.#shareStored();
     } catch (error) {
       this.#setProxyUrl(id, proxyUrl);
       // In its old place, before what was added meanwhile.
@@ -189,6 +224,8 @@ class Book {
       );
       this.#tell({ kind: 'added', account });
       throw error;
+    } finally {
+      this.#leaving.delete(id);
     }
   }
 
@@ -216,20 +253,32 @@ class Book {
   apply(id: string, event: HealthEvent): void {
     const account = this.#accounts.get(id);
     if (account === undefined) return;
-    const { clock, random, cleanModel } = this.#options;
+    const { random, cleanModel } = this.#options;
     // What a client named as its model may be a secret, and is kept with the account.
     const named = 'model' in event ? event.model : undefined;
     const model = named === undefined ? undefined : (cleanModel?.(named) ?? named);
     const cleaned = model === named || model === undefined ? event : { ...event, model };
-    const health = nextHealth(account.health, cleaned, { now: clock.now(), jitter: random() });
-    if (health !== account.health) {
-      const changed = { ...account, health };
+    const jitter = random();
+    const changed = this.#applyEvent(account, cleaned, jitter);
+    if (changed !== undefined) this.#save(changed, 'health');
+    if (changed !== undefined || event.kind === 'reauthenticated') {
+      this.#share({ kind: 'health', id, event: cleaned, jitter });
+    }
+  }
+
+  /** The account as it is now; undefined when the event changes nothing. */
+  #applyEvent(account: Account, event: HealthEvent, jitter: number): Account | undefined {
+    const { id } = account.record;
+    const health = nextHealth(account.health, event, { now: this.#options.clock.now(), jitter });
+    const changed = health === account.health ? undefined : { ...account, health };
+    if (changed !== undefined) {
       if (account.health.status.kind !== health.status.kind) this.#logStatus(changed);
-      this.#save(changed, 'health');
       this.#put(changed, 'health');
     }
-    if (event.kind !== 'reauthenticated') return;
-    this.#tell({ kind: 'reauthenticated', account: this.#accounts.get(id) ?? account });
+    if (event.kind === 'reauthenticated') {
+      this.#tell({ kind: 'reauthenticated', account: this.#accounts.get(id) ?? account });
+    }
+    return changed;
   }
 
   /**
@@ -256,6 +305,17 @@ class Book {
   setQuotas(id: string, readings: ReadonlyMap<string, QuotaReading | undefined>): void {
     const account = this.#accounts.get(id);
     if (account === undefined || readings.size === 0) return;
+    const changed = this.#takeReadings(account, readings);
+    this.#save(changed, 'quotas');
+    if (changed.health !== account.health) this.#save(changed, 'health');
+    this.#share({ kind: 'quotas', id, readings: [...readings] });
+  }
+
+  #takeReadings(
+    account: Account,
+    readings: ReadonlyMap<string, QuotaReading | undefined>,
+  ): Account {
+    const { id } = account.record;
     const quotas = new Map(account.quotas);
     let { health } = account;
     const { clock, random } = this.#options;
@@ -268,11 +328,11 @@ class Book {
       health = nextHealth(health, event, { now: clock.now(), jitter: random() });
     }
     const changed = { ...account, quotas, health };
-    this.#save(changed, 'quotas');
     this.#put(changed, 'quotas');
-    if (health === account.health) return;
-    this.#save(changed, 'health');
-    this.#tell({ kind: 'health', account: this.#accounts.get(id) ?? changed });
+    if (health !== account.health) {
+      this.#tell({ kind: 'health', account: this.#accounts.get(id) ?? changed });
+    }
+    return changed;
   }
 
   async readCredential(id: string): Promise<VersionedCredential | undefined> {
@@ -327,7 +387,81 @@ class Book {
 
   /** Writes what is not saved yet. */
   async close(): Promise<void> {
+    this.#unlisten?.();
+    await this.#reloading;
     await this.#saver?.close();
+  }
+
+  #share(notice: AccountNotice): void {
+    this.#options.notices?.tell(TOPIC, notice);
+  }
+
+  #shareStored(): void {
+    this.#ownChanges += 1;
+    this.#share({ kind: 'stored' });
+  }
+
+  /** Whoever tells it saves it. */
+  #takeNotice(told: unknown): void {
+    if (!isNotice(told)) return;
+    if (told.kind === 'stored') {
+      this.#reload();
+      return;
+    }
+    const account = this.#accounts.get(told.id);
+    if (account === undefined) return;
+    if (told.kind === 'health') this.#applyEvent(account, told.event, told.jitter);
+    else
+      this.#takeReadings(
+        account,
+        new Map(told.readings.map(([model, one]) => [model, one ?? undefined])),
+      );
+  }
+
+  /** Reads the stored accounts anew, once more when that is asked for meanwhile. */
+  #reload(): void {
+    this.#isReloadDue = true;
+    this.#reloading ??= this.#reloadAll().finally(() => {
+      this.#reloading = undefined;
+    });
+  }
+
+  async #reloadAll(): Promise<void> {
+    const { store, log } = this.#options;
+    while (this.#isReloadDue && store !== undefined) {
+      this.#isReloadDue = false;
+      try {
+        const before = this.#ownChanges;
+        const stored = await store.list();
+        if (before === this.#ownChanges) this.#takeStored(stored);
+        else this.#isReloadDue = true;
+      } catch (error) {
+        log.warn(
+          { error },
+          'Accounts that another process changed cannot be read; they stay as they were.',
+        );
+      }
+    }
+  }
+
+  #takeStored(stored: readonly StoredAccount[]): void {
+    const ids = new Set(stored.map(({ record }) => record.id));
+    for (const account of this.list()) {
+      const { id } = account.record;
+      if (account.origin !== 'stored' || ids.has(id)) continue;
+      this.#accounts.delete(id);
+      this.#proxyUrls.delete(id);
+      this.#tell({ kind: 'removed', account });
+    }
+    for (const one of stored) {
+      const { record, proxyUrl } = one;
+      if (this.#leaving.has(record.id)) continue;
+      const known = this.#accounts.get(record.id);
+      if (known !== undefined && known.record.revision >= record.revision) continue;
+      this.#setProxyUrl(record.id, proxyUrl);
+      if (known === undefined) this.#put(loadStored(one).account, 'added');
+      else this.#put({ ...known, record }, 'record');
+    }
   }
 
   #logStatus({ record, health: { status } }: Account): void {
@@ -387,6 +521,12 @@ export async function createAccountBook(options: AccountBookOptions): Promise<Ac
 /** A book whose storage holds no account yet. */
 export function createSeedBook(options: AccountBookOptions): AccountBook {
   return new Book(loadSeeds(options.seeds, options.clock), options);
+}
+
+/** Of another version's notices what is not known is left alone. */
+function isNotice(value: unknown): value is AccountNotice {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  return value.kind === 'stored' || value.kind === 'health' || value.kind === 'quotas';
 }
 
 function newAccount(record: AccountRecord, origin: AccountOrigin): Account {

@@ -1,7 +1,5 @@
 // What the processes of one gateway share: notices, single values and exact counters. Decisions stay with each process.
 
-import type { JsonValue } from '../lib/json.ts';
-
 /**
  * A process's membership among those that serve the same clients. There are three: `memory.ts` for a process alone,
  * `parent.ts` for the workers of one machine, `valkey.ts` for replicas. All pass test/contracts/cluster.ts.
@@ -33,15 +31,19 @@ interface Notices {
   /**
    * Tells every other process. Never waits and never fails: a notice that cannot be sent is lost, and whoever
    * missed it is told to catch up.
+   * @param notice plain JSON; fields that are undefined are left out. Secrets have no place in it.
    */
-  tell(topic: string, notice: JsonValue): void;
+  tell(topic: string, notice: unknown): void;
   /** @returns what ends it */
   listen(topic: string, listener: NoticeListener): () => void;
 }
 
 export interface NoticeListener {
-  /** @param from the replica that told it, never this one */
-  take(notice: JsonValue, from: string): void;
+  /**
+   * @param notice as another replica told it, which may be of another version
+   * @param from that replica, never this one
+   */
+  take(notice: unknown, from: string): void;
   /** Notices may have been missed: what they would have changed is to be read anew from where it is stored. */
   catchUp?(): void;
 }

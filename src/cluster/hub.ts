@@ -1,12 +1,11 @@
 // The common state of several members in one process: behind a process alone, and in the parent of workers.
 
 import type { Clock } from '../lib/clock.ts';
-import type { JsonValue } from '../lib/json.ts';
 import { LocalBank } from './bank.ts';
 
 export interface HubMember {
   readonly replica: string;
-  take(topic: string, notice: JsonValue, from: string): void;
+  take(topic: string, notice: unknown, from: string): void;
   /** Told of all members whenever one comes or goes. */
   meet(replicas: readonly string[]): void;
 }
@@ -40,7 +39,7 @@ export class Hub {
     };
   }
 
-  tell(topic: string, notice: JsonValue, from: string): void {
+  tell(topic: string, notice: unknown, from: string): void {
     for (const member of this.#members.values())
       if (member.replica !== from) member.take(topic, notice, from);
   }

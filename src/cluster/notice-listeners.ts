@@ -1,6 +1,5 @@
 // Who listens to which notices in this process.
 
-import type { JsonValue } from '../lib/json.ts';
 import type { NoticeListener } from './cluster.ts';
 
 export class NoticeListeners {
@@ -19,7 +18,7 @@ export class NoticeListeners {
     return () => void listeners.delete(listener);
   }
 
-  take(topic: string, notice: JsonValue, from: string): void {
+  take(topic: string, notice: unknown, from: string): void {
     for (const listener of this.#byTopic.get(topic) ?? [])
       this.#guard(() => listener.take(notice, from));
   }

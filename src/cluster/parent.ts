@@ -1,7 +1,6 @@
 // The workers of one machine: what they share is kept by their parent, behind the channel between the two.
 
 import type { Clock } from '../lib/clock.ts';
-import type { JsonValue } from '../lib/json.ts';
 import { createListeners } from '../lib/listeners.ts';
 import {
   type Bank,
@@ -32,7 +31,7 @@ interface ChannelMessage {
 }
 
 type Item =
-  | { readonly kind: 'notice'; topic: string; notice: JsonValue; from: string }
+  | { readonly kind: 'notice'; topic: string; notice: unknown; from: string }
   | { readonly kind: 'members'; replicas: readonly string[] }
   | { readonly kind: 'ask'; id: number; question: Question }
   | { readonly kind: 'answer'; id: number; answer: CreditGrant | string | null }

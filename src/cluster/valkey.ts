@@ -2,7 +2,7 @@
 
 import { Redis } from 'ioredis';
 import type { Clock, Timer } from '../lib/clock.ts';
-import { type JsonValue, parseJson } from '../lib/json.ts';
+import { parseJson } from '../lib/json.ts';
 import { createListeners } from '../lib/listeners.ts';
 import { LocalBank } from './bank.ts';
 import {
@@ -151,7 +151,7 @@ class ValkeyCluster implements Cluster {
   readonly #bank: FallbackBank;
   readonly #tellState: (state: ClusterState) => void;
   #state: ClusterState;
-  #untold: [string, JsonValue][] = [];
+  #untold: [string, unknown][] = [];
   #heartbeat: Timer | undefined;
   #isClosed = false;
 
@@ -215,7 +215,7 @@ class ValkeyCluster implements Cluster {
     this.#redis.disconnect();
   }
 
-  #tell(topic: string, notice: JsonValue): void {
+  #tell(topic: string, notice: unknown): void {
     if (!this.#state.isConnected) return;
     this.#untold.push([topic, notice]);
     if (this.#untold.length === 1) queueMicrotask(() => this.#flush());
@@ -231,7 +231,7 @@ class ValkeyCluster implements Cluster {
       .catch(() => this.#lose());
   }
 
-  #take(topic: string, notice: JsonValue, from: string): void {
+  #take(topic: string, notice: unknown, from: string): void {
     if (from === this.replica) return;
     if (topic === MISSED) this.#listeners.catchUp();
     else if (topic === JOINED) void this.#meet();
@@ -341,7 +341,7 @@ function defineScripts(redis: Redis): Scripts {
 }
 
 interface ReaderOptions {
-  take(topic: string, notice: JsonValue, from: string): void;
+  take(topic: string, notice: unknown, from: string): void;
   /** Notices were dropped before they were read. */
   onGap(): void;
 }

@@ -5,6 +5,7 @@ import { type AccountBook, createAccountBook } from '../accounts/account-book.ts
 import type { AccountStore } from '../accounts/account-store.ts';
 import { AccountTrials } from '../accounts/health.ts';
 import { asGatewayError } from '../canonical/error.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Settings } from '../config/effective.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -30,6 +31,7 @@ export interface AccountsOptions {
   readonly backend: Backend;
   readonly store: AccountStore;
   readonly sessionStore: SessionStore;
+  readonly notices: Cluster['notices'];
   /** A model's name as it may be kept. */
   readonly cleanModel: (model: string) => string;
   readonly userAgent: string;
@@ -72,6 +74,7 @@ export async function openAccounts(options: AccountsOptions) {
     concurrency: createConcurrencyLimits(current, (id) => book.find(id)?.record.upstreamId),
     ...watchQuota(options, book, quota),
     sessionStore: options.sessionStore,
+    notices: options.notices,
     onModelListFailure(account, error, id) {
       log.warn({ account, error }, 'The model list of an account could not be read.');
       const { sentence, failure } = asGatewayError(error);

@@ -178,6 +178,12 @@ export async function watchCredentials(
   }
   const watched: AccountStore = {
     ...store,
+    // Perhaps one that another process stored.
+    async readCredential(id) {
+      const stored = await store.readCredential(id);
+      if (stored !== undefined) secrets.set(id, secretsOf(stored.credential));
+      return stored;
+    },
     async insert(account) {
       secrets.set(account.record.id, secretsOf(account.credential));
       return store.insert(account).catch((error: unknown) => {

@@ -50,6 +50,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const redactorFor = createRedactors(secretList, accountSecrets);
   const accounts = await openAccounts({
     ...{ config, backend, userAgent, clock, random, log, store },
+    notices: context.cluster.notices,
     sessionStore: stores.sessions,
     cleanModel: createModelCleaner(redactorFor),
   });
@@ -59,10 +60,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   });
   const { pool } = accounts;
   const { router, route } = createRouting(accounts, current);
-  const keeper = new SignatureCache({
-    ...{ clock, log, store: stores.signatures, traceStore: stores.callTraces },
-  });
-  await keeper.load();
+  const keeper = await openSignatures(context, stores);
   const media = openMedia(context, userAgent);
   const mcp = openMcp(context, foundation, media);
   return {
@@ -98,6 +96,15 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
       await backend.close();
     },
   };
+}
+
+async function openSignatures(
+  { clock, log, cluster: { notices } }: GatewayContext,
+  { signatures: store, callTraces: traceStore }: Foundation['stores'],
+): Promise<SignatureCache> {
+  const cache = new SignatureCache({ clock, log, notices, store, traceStore });
+  await cache.load();
+  return cache;
 }
 
 function openMedia({ config, clock }: GatewayContext, userAgent: string): MediaFetcher {

@@ -363,6 +363,8 @@ export function createTokenSource(options: TokenSourceOptions) {
   const accounts = new Map<string, AccountTokens>();
   const unsubscribe = book.subscribe(({ kind, account }) => {
     if (kind === 'removed') accounts.delete(account.record.id);
+    // Perhaps by another process.
+    if (kind === 'reauthenticated') accounts.get(account.record.id)?.forget();
   });
   return {
     async accessFor({ record }: Account, { refresh, refused, signal }: AccessOptions) {

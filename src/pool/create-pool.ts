@@ -33,8 +33,8 @@ export function createPool(options: PoolOptions) {
   for (const account of book.list()) labels.put(account);
   const offered = new OfferedNames(options, ownIdOf);
   const idleMs = () => settings().sessionIdleMs;
-  const { sessionStore: store, log } = options;
-  const sessions = new SessionTable({ clock, idleMs, store, log });
+  const { sessionStore: store, notices, log } = options;
+  const sessions = new SessionTable({ clock, idleMs, store, notices, log });
   const shares = new SuccessShares();
   const unsubscribe = book.subscribe((change) =>
     followChange(change, { indexes, shares, sessions, reservations, labels, offered }),

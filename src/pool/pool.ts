@@ -4,6 +4,7 @@ import type { Account, Tier, TokenSource } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { SelectionLogEntry } from '../canonical/call-record.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WriteBehindLog } from '../lib/write-behind.ts';
 import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
@@ -44,6 +45,8 @@ export interface PoolOptions {
   readonly families?: (() => FamilyModels) | undefined;
   /** Lets session bindings survive a restart. */
   readonly sessionStore?: SessionStore | undefined;
+  /** To the other processes that serve the same sessions. */
+  readonly notices?: Cluster['notices'] | undefined;
   readonly log?: WriteBehindLog | undefined;
   readonly clock: Clock;
   readonly random: () => number;

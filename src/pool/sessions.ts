@@ -1,6 +1,7 @@
 // Where a session's requests go: its home account, and detours for models its home cannot serve.
 
 import { createHash } from 'node:crypto';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { WriteBehind, type WriteBehindLog } from '../lib/write-behind.ts';
@@ -121,8 +122,12 @@ export interface SessionTableOptions {
   readonly idleMs: () => number;
   readonly maxEntries?: number;
   readonly store?: SessionStore | undefined;
+  /** To the other processes that serve the same sessions. */
+  readonly notices?: Cluster['notices'] | undefined;
   readonly log?: WriteBehindLog | undefined;
 }
+
+const TOPIC = 'sessions';
 
 interface Entry {
   readonly clientKeyId: string;
@@ -152,10 +157,16 @@ export class SessionTable {
   /** In the order of last use, as `keep` moves an entry to the end. */
   readonly #entries = new Map<string, Entry>();
   readonly #writes: WriteBehind<StoredSession> | undefined;
+  readonly #unlisten: (() => void) | undefined;
   #newest: string | undefined;
+  #hasAccount: (accountId: string) => boolean = () => true;
 
   constructor(options: SessionTableOptions) {
-    const { store, clock, log, maxEntries = MAX_SESSIONS } = options;
+    const { store, clock, log, notices, maxEntries = MAX_SESSIONS } = options;
+    this.#unlisten = notices?.listen(TOPIC, {
+      take: (notice) => this.#takeNotice(notice),
+      catchUp: () => void this.load(this.#hasAccount),
+    });
     this.#options = options;
     this.#maxEntries = maxEntries;
     this.#writes =
@@ -232,10 +243,13 @@ export class SessionTable {
   /** Takes up what the store holds of accounts that are there. Never rejects: a store that fails is logged and left out. */
   async load(hasAccount: (accountId: string) => boolean): Promise<void> {
     const { store, log } = this.#options;
+    this.#hasAccount = hasAccount;
     try {
       for (const { json, expiresAt } of (await store?.load(this.#bounds())) ?? []) {
         const read = readStored(json);
         if (read === undefined || !hasAccount(read.entry.binding.home)) continue;
+        // What is in use here is newer than what was saved of it.
+        if (this.#entries.has(read.key)) continue;
         this.#entries.set(read.key, { ...read.entry, expiresAt, savedUntil: expiresAt });
       }
       this.#dropSurplus();
@@ -246,7 +260,25 @@ export class SessionTable {
 
   /** Saves what is not saved yet, as far as the store takes it. */
   async close(): Promise<void> {
+    this.#unlisten?.();
     await this.#writes?.close();
+  }
+
+  /** Whoever tells it saves it. */
+  #takeNotice(notice: unknown): void {
+    if (!isNotice(notice)) return;
+    if ('ended' in notice) {
+      this.#entries.delete(notice.ended);
+      return;
+    }
+    const read = readStored(notice.json);
+    if (read === undefined) return;
+    const idleMs = this.#options.idleMs();
+    // By this clock: the other's may be another.
+    const expiresAt = this.#options.clock.now() + idleMs;
+    this.#entries.delete(read.key);
+    this.#entries.set(read.key, { ...read.entry, expiresAt, savedUntil: expiresAt });
+    this.#dropSurplus();
   }
 
   #bounds() {
@@ -259,12 +291,14 @@ export class SessionTable {
 
   #save(key: string, entry: Entry): void {
     const json = writeStored(key, entry);
+    this.#options.notices?.tell(TOPIC, { json } satisfies SessionNotice);
     this.#writes?.add({ key: hash(key), json, expiresAt: entry.expiresAt });
   }
 
   /** In the store as well, where a row that has expired stands for none. */
   #end(key: string): void {
     this.#entries.delete(key);
+    this.#options.notices?.tell(TOPIC, { ended: key } satisfies SessionNotice);
     this.#writes?.add({ key: hash(key), json: '', expiresAt: 0 });
   }
 
@@ -279,6 +313,16 @@ export class SessionTable {
       this.#entries.delete(key);
     }
   }
+}
+
+/** A session that was bound or moved, as it is stored; or one that ended. */
+type SessionNotice = { readonly json: string } | { readonly ended: string };
+
+function isNotice(value: unknown): value is SessionNotice {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'json' in value
+    ? typeof value.json === 'string'
+    : 'ended' in value && typeof value.ended === 'string';
 }
 
 function writeStored(key: string, { clientKeyId, label, binding }: Entry): string {

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import type { ServerToolHistory, Signature } from '../canonical/request.ts';
 import type { SignatureEntry, SignatureKey } from '../canonical/signatures.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, parseJson } from '../lib/json.ts';
 import { TextDigest } from '../lib/long-text.ts';
@@ -19,12 +20,16 @@ export interface SignatureCacheOptions {
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly store?: SignatureStore | undefined;
   readonly traceStore?: TraceStore | undefined;
+  /** To the other processes that the next turn may come to. */
+  readonly notices?: Cluster['notices'] | undefined;
   readonly log?: WriteBehindLog | undefined;
   readonly maxEntries?: number;
   /** Of all entries together, in UTF-16 units. */
   readonly maxSize?: number;
   readonly lifetimeMs?: number;
 }
+
+const TOPIC = 'signatures';
 
 interface CachedEntry extends SignatureEntry {
   /** The size of the history in UTF-16 units. */
@@ -53,12 +58,17 @@ export class SignatureCache {
   readonly #entries: LruCache<CachedEntry>;
   readonly #signatureWrites: WriteBehind<StoredSignature> | undefined;
   readonly #historyWrites: WriteBehind<StoredTrace> | undefined;
+  readonly #unlisten: (() => void) | undefined;
   /** The kinds that were remembered: most upstreams sign no texts, and a digest has its cost. */
   readonly #kinds = new Set<SignatureKey['kind']>();
 
   constructor(options: SignatureCacheOptions) {
     const { clock, store, traceStore, log, maxEntries = MAX_ENTRIES, maxSize = MAX_SIZE } = options;
     this.#options = options;
+    this.#unlisten = options.notices?.listen(TOPIC, {
+      take: (notice) => this.#takeNotice(notice),
+      catchUp: () => void this.load(),
+    });
     this.#maxEntries = maxEntries;
     this.#entries = new LruCache({ maxEntries, maxSize, sizeOf });
     this.#signatureWrites =
@@ -132,6 +142,7 @@ export class SignatureCache {
   }
 
   async close(): Promise<void> {
+    this.#unlisten?.();
     await this.#signatureWrites?.close();
     await this.#historyWrites?.close();
   }
@@ -144,15 +155,24 @@ export class SignatureCache {
     const historyJson = history === undefined ? '' : JSON.stringify(history);
     const isKept = history !== undefined && historyJson.length <= MAX_PART_SIZE;
     const kept = signature && this.#unambiguous(key, digest, signature);
-    this.#merge(digest, {
+    const entry: CachedEntry = {
       signature: kept,
       input: input && withinSize(input),
       history: isKept ? history : undefined,
       historySize: isKept ? historyJson.length : 0,
       expiresAt,
-    });
+    };
+    this.#merge(digest, entry);
+    this.#options.notices?.tell(TOPIC, { kind: key.kind, digest, entry } satisfies SignatureNotice);
     if (kept !== undefined) this.#signatureWrites?.add({ ...kept, key: digest, expiresAt });
     if (isKept) this.#historyWrites?.add({ key: digest, json: historyJson, expiresAt });
+  }
+
+  /** Whoever tells it saves it. */
+  #takeNotice(notice: unknown): void {
+    if (!isNotice(notice)) return;
+    this.#kinds.add(notice.kind);
+    this.#merge(notice.digest, notice.entry);
   }
 
   #unambiguous({ kind }: SignatureKey, digest: string, signature: Signature): Signature {
@@ -177,6 +197,17 @@ export class SignatureCache {
     const entry = this.#entries.get(digest);
     return entry === undefined || entry.expiresAt <= this.#options.clock.now() ? undefined : entry;
   }
+}
+
+interface SignatureNotice {
+  readonly kind: SignatureKey['kind'];
+  readonly digest: string;
+  readonly entry: CachedEntry;
+}
+
+function isNotice(value: unknown): value is SignatureNotice {
+  if (typeof value !== 'object' || value === null || !('entry' in value)) return false;
+  return 'digest' in value && 'kind' in value && ALL_KINDS.some((kind) => kind === value.kind);
 }
 
 /** A digest, so that an entry's size does not depend on the text, and storage never sees it. */

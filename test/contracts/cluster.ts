@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Cluster } from '../../src/cluster/cluster.ts';
 import { Counters } from '../../src/cluster/counters.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import type { JsonValue } from '../../src/lib/json.ts';
 
 export interface ClusterUnderTest {
   readonly members: readonly [Cluster, Cluster, Cluster];
@@ -27,7 +26,7 @@ export function describeCluster(name: string, open: () => Promise<ClusterUnderTe
     afterEach(() => under.close());
 
     const heard = (index: 0 | 1 | 2, topic: string) => {
-      const notices: [JsonValue, string][] = [];
+      const notices: [unknown, string][] = [];
       members[index].notices.listen(topic, {
         take: (notice, from) => notices.push([notice, from]),
       });

@@ -1,0 +1,131 @@
+// What one replica learns of accounts, sessions and signatures, the others act upon.
+
+import { expect, test } from 'vitest';
+import type { QuotaReading } from '../../src/accounts/account.ts';
+import { createAccountBook, type NewAccount } from '../../src/accounts/account-book.ts';
+import type { Cluster } from '../../src/cluster/cluster.ts';
+import { Hub } from '../../src/cluster/hub.ts';
+import { createMemoryCluster } from '../../src/cluster/memory.ts';
+import { SessionTable } from '../../src/pool/sessions.ts';
+import { SignatureCache } from '../../src/signatures/cache.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { createMemoryAccountStore } from '../support/memory-account-store.ts';
+
+const ADA: NewAccount = {
+  upstreamId: 'u',
+  label: 'ada@example.org',
+  credential: { kind: 'api-key', key: 'k' },
+};
+
+async function openReplicas() {
+  const clock = createFakeClock();
+  // The second machine's clock is a minute behind.
+  const late = { ...clock, now: () => clock.now() - 60_000 };
+  const hub = new Hub(clock);
+  const store = createMemoryAccountStore();
+  let ids = 0;
+  const open = async (replica: string, ownClock: typeof clock) => {
+    const cluster: Cluster = createMemoryCluster({ replica, clock, hub, onFault });
+    const { notices } = cluster;
+    const book = await createAccountBook({
+      ...{ store, notices, clock: ownClock, seeds: [] },
+      random: () => 0.5,
+      createId(prefix) {
+        ids += 1;
+        return `${prefix}${ids}`;
+      },
+      log: { info: ignore, warn: ignore, error: onFault },
+    });
+    const sessions = new SessionTable({ clock: ownClock, idleMs: () => 3_600_000, notices });
+    const signatures = new SignatureCache({ clock: ownClock, notices });
+    return { book, sessions, signatures };
+  };
+  return { clock, late, one: await open('one', clock), other: await open('other', late) };
+}
+
+test('an account that one replica adds, changes or removes is there, changed and gone on the others', async () => {
+  const { clock, one, other } = await openReplicas();
+  const { record } = await one.book.add(ADA);
+  await clock.advance(0);
+  expect(other.book.find(record.id)?.record.label).toBe('ada@example.org');
+  await one.book.change(record.id, { priority: 7 });
+  await clock.advance(0);
+  expect(other.book.find(record.id)?.record.priority).toBe(7);
+  await other.book.remove(record.id);
+  await clock.advance(0);
+  expect(one.book.list()).toEqual([]);
+});
+
+test('an account that is added while another is told of stays', async () => {
+  const { clock, one, other } = await openReplicas();
+  await Promise.all([
+    one.book.add(ADA),
+    other.book.add({ ...ADA, label: 'bob@example.org' }),
+    one.book.add({ ...ADA, label: 'cid@example.org' }),
+  ]);
+  await clock.advance(0);
+  const labels = ({ book }: typeof one) =>
+    book
+      .list()
+      .map((account) => account.record.label)
+      .sort();
+  expect(labels(one)).toEqual(['ada@example.org', 'bob@example.org', 'cid@example.org']);
+  expect(labels(other)).toEqual(labels(one));
+});
+
+test('a cooldown is known to every replica at once, for as long whatever its clock says', async () => {
+  const { clock, late, one, other } = await openReplicas();
+  const { record } = await one.book.add(ADA);
+  await clock.advance(0);
+  const failure = { kind: 'rate-limited', retryAfterMs: 90_000 } as const;
+  one.book.apply(record.id, { kind: 'failure', model: 'm', failure });
+  const coolUntil = (book: typeof one.book) =>
+    book.find(record.id)?.health.models.get('m')?.coolUntil ?? 0;
+  expect(coolUntil(one.book) - clock.now()).toBe(90_000);
+  expect(coolUntil(other.book) - late.now()).toBe(90_000);
+  other.book.apply(record.id, { kind: 'clear-cooldown' });
+  expect(coolUntil(one.book)).toBe(0);
+});
+
+test('a reading of a quota is known to every replica', async () => {
+  const { clock, one, other } = await openReplicas();
+  const { record } = await one.book.add(ADA);
+  await clock.advance(0);
+  const fetchedAt = clock.now();
+  const reading: QuotaReading = {
+    remainingFraction: 0.25,
+    resetsAt: undefined,
+    source: 'upstream',
+    fetchedAt,
+  };
+  one.book.setQuotas(record.id, new Map([['m', reading]]));
+  expect(other.book.find(record.id)?.quotas.get('m')?.remainingFraction).toBe(0.25);
+  one.book.setQuotas(record.id, new Map([['m', undefined]]));
+  expect(other.book.find(record.id)?.quotas.size).toBe(0);
+});
+
+test('a session stays on its account whichever replica its next request comes to', async () => {
+  const { one, other } = await openReplicas();
+  const name = { clientKeyId: 'key', session: 'one run' };
+  one.sessions.keep(name, { home: 'a', models: ['m'], detours: new Map() });
+  expect(other.sessions.find(name)?.home).toBe('a');
+  other.sessions.keep(name, { home: 'b', models: ['m'], detours: new Map() });
+  expect(one.sessions.find(name)?.home).toBe('b');
+  const [bound] = one.sessions.sessions();
+  expect(one.sessions.forget(bound?.id ?? '')).toBe(true);
+  expect(other.sessions.find(name)).toBeUndefined();
+});
+
+test('a signature is found whichever replica the next turn comes to, by the same key alone', async () => {
+  const { one, other } = await openReplicas();
+  const call = { kind: 'call', id: 'call_1', name: 'read' } as const;
+  one.signatures.remember('key', call, { signature: { value: 'signed' } });
+  expect(other.signatures.lookup('key', call)?.signature?.value).toBe('signed');
+  expect(other.signatures.lookup('another key', call)).toBeUndefined();
+});
+
+function ignore(): void {}
+
+function onFault(error: unknown): never {
+  throw error;
+}
