@@ -76,7 +76,7 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
   const edgeSettings = memoize(toEdgeSettings);
   const settings = () => edgeSettings(config.current());
   const access = await openAccessControl({
-    ...{ config, settings, clock, createId, log },
+    ...{ config, settings, clock, createId, cluster, log },
     stores: foundation.stores.access,
     derive: (purpose) => foundation.secretKey.derive(purpose),
     redactorFor: traffic.redactorFor,

@@ -1,5 +1,6 @@
 // Access control: IP rules, API keys, console sign-in and the access log.
 
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import {
   type AccessLogger,
@@ -43,6 +44,7 @@ export interface AccessControlOptions {
   readonly derive: (purpose: string) => Buffer;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
+  readonly cluster?: Cluster | undefined;
   /** Keeps credentials out of the access log. */
   readonly redactorFor: RedactorFor;
   readonly log: AccessLogger;
@@ -51,6 +53,7 @@ export interface AccessControlOptions {
 /** @throws StoreError */
 export async function loadAccessControl(options: AccessControlOptions) {
   const { stores, settings, passwordSettled, derive, clock, createId, redactorFor, log } = options;
+  const { cluster } = options;
   const [rules, storedKeys, storedSessions] = await Promise.all([
     stores.addressRules.list(),
     stores.clientKeys.list(),
@@ -69,7 +72,7 @@ export async function loadAccessControl(options: AccessControlOptions) {
   );
   const digestKey = derive('client keys v1');
   const keys = new ApiKeys(
-    { store: stores.clientKeys, digestKey, clock, createId, log },
+    { store: stores.clientKeys, digestKey, clock, createId, cluster, log },
     storedKeys,
   );
   const accessLog = createAccessLog({ store: stores.accessLog, clock, redactorFor, log });

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
 import { GatewayError } from '../canonical/error.ts';
+import { LocalBank } from '../cluster/bank.ts';
+import { Counters } from '../cluster/counters.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import { createBlockedHoursCheck, createKeySecret } from './api-key.ts';
 import { ApiKeys, type KeyInput } from './api-keys.ts';
@@ -170,11 +172,11 @@ test('a limit of one is said as one', async () => {
 
 test('tokens of a minute are counted as used, and reserved while calls run', async () => {
   const { gate, clock, id } = await openKeys({ tokensPerMinute: 1_000 });
-  const running = gate.admit(id, { ...CALL, tokens: 1_000 });
+  const running = await gate.admit(id, { ...CALL, tokens: 1_000 });
   expect(refusal(() => gate.admit(id, CALL))).toMatchObject({ kind: 'rate-limited' });
   running?.settle({ tokens: 10, images: 0 });
   running?.settle({ tokens: 5_000, images: 0 });
-  gate.admit(id, CALL)?.settle({ tokens: 2_000 });
+  (await gate.admit(id, CALL))?.settle({ tokens: 2_000 });
   expect(refusal(() => gate.admit(id, CALL))).toMatchObject({ retryAfterMs: 60_000 });
   await clock.advance(60_000);
   expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
@@ -182,7 +184,7 @@ test('tokens of a minute are counted as used, and reserved while calls run', asy
 
 test('a daily budget begins anew at midnight UTC', async () => {
   const { gate, book, clock, id } = await openKeys({ dailyTokens: 500 });
-  gate.admit(id, CALL)?.settle({ tokens: 500 });
+  (await gate.admit(id, CALL))?.settle({ tokens: 500 });
   expect(refusal(() => gate.admit(id, CALL))).toMatchObject({
     kind: 'quota-exhausted',
     retryAfterMs: 12 * HOUR,
@@ -196,13 +198,14 @@ test('a daily budget begins anew at midnight UTC', async () => {
 
 test('of two hundred pictures at once no more pass than the budget has (T29)', async () => {
   const { gate, book, id } = await openKeys({ dailyImages: 20 });
-  const admitted = Array.from({ length: 200 }, () => {
+  const outcomes = Array.from({ length: 200 }, async () => {
     try {
-      return gate.admit(id, { ...CALL, images: 1 });
+      return await gate.admit(id, { ...CALL, images: 1 });
     } catch {
       return undefined;
     }
-  }).filter((one) => one !== undefined);
+  });
+  const admitted = (await Promise.all(outcomes)).filter((one) => one !== undefined);
   expect(admitted).toHaveLength(20);
   for (const one of admitted.slice(0, 15)) one.settle({ images: 1, tokens: 0 });
   // Those that failed cost nothing.
@@ -227,8 +230,14 @@ test('without a limit of addresses none are kept, and those of an earlier limit 
 
 test('addresses that came while the clock was days ahead do not count after it was set back', () => {
   let now = Date.UTC(2027, 0, 1);
+  const clock = { ...createFakeClock(), now: () => now };
   const stored = { use: undefined, addresses: new Map() };
-  const meter = new UsageMeter(stored, { clock: { now: () => now }, onUse: () => {} });
+  const meter = new UsageMeter(stored, {
+    id: 'key',
+    counters: new Counters({ bank: new LocalBank(clock), clock }),
+    clock,
+    onUse: () => {},
+  });
   expect(meter.takeAddress('192.0.2.1', 1)).toBe(true);
   now = Date.UTC(2026, 0, 1);
   expect(meter.takeAddress('192.0.2.2', 1)).toBe(true);
@@ -261,7 +270,7 @@ test('what a key used today and from where survives a restart', async () => {
     maxAddresses: 1,
   });
   gate.enter(id, '192.0.2.1');
-  gate.admit(id, CALL)?.settle({ tokens: 500 });
+  (await gate.admit(id, CALL))?.settle({ tokens: 500 });
   await book.close();
   const again = await reopen();
   const gateAgain = again;
@@ -275,7 +284,7 @@ test('what could not be saved of a key is saved with the next', async () => {
   const { gate, clock, id, store, reopen } = await openKeys({ dailyTokens: 500 });
   const { saveProgress } = store;
   store.saveProgress = () => Promise.reject(new Error('no room'));
-  gate.admit(id, CALL)?.settle({ tokens: 500 });
+  (await gate.admit(id, CALL))?.settle({ tokens: 500 });
   await clock.advance(1_000);
   store.saveProgress = saveProgress;
   await clock.advance(5_000);
@@ -284,7 +293,7 @@ test('what could not be saved of a key is saved with the next', async () => {
 
 test('a change of models, curfew and switch counts from the next request, and forgets no use', async () => {
   const { gate, book, clock, id } = await openKeys({ allowedModels: ['alpha-*'] });
-  gate.admit(id, CALL)?.settle({ tokens: 7 });
+  (await gate.admit(id, CALL))?.settle({ tokens: 7 });
   const change = (limits: Parameters<typeof book.change>[1]) => book.change(id, limits, undefined);
   const enter = () => refusal(() => gate.enter(id, '192.0.2.1'))?.message;
   const { key, usedToday } = await change({ allowedModels: ['beta-*'] });

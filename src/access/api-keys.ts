@@ -2,6 +2,9 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
+import { LocalBank } from '../cluster/bank.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
@@ -23,7 +26,13 @@ import {
   type KeyProgress,
   type StoredKey,
 } from './api-key.ts';
-import { type CallCost, type MeterRefusal, UsageMeter } from './usage-window.ts';
+import {
+  type CallCost,
+  type MeterRefusal,
+  type NewUse,
+  type Reservation,
+  UsageMeter,
+} from './usage-window.ts';
 
 /** Of a secret, which may be shown. */
 const PREFIX_CHARACTERS = 9;
@@ -56,8 +65,17 @@ export interface ApiKeysOptions {
   readonly digestKey: Buffer;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
+  /** The other processes with the same keys; without it there are none. */
+  readonly cluster?: Pick<Cluster, 'notices' | 'bank'> | undefined;
   readonly log?: AccessLogger | undefined;
 }
+
+const TOPIC = 'keys';
+
+/** What one process tells the others of keys: the store has what was changed, and who counted saves it. */
+type KeyNotice =
+  | { readonly kind: 'stored' }
+  | { readonly kind: 'use'; readonly id: string; readonly use: NewUse };
 
 /** `stored` are the keys of the store. */
 export class ApiKeys {
@@ -67,10 +85,17 @@ export class ApiKeys {
   readonly #byId = new Map<string, Kept>();
   readonly #byDigest = new Map<string, Kept>();
   readonly #listeners: Listeners<string>;
+  readonly #counters: Counters;
+  readonly #unlisten: (() => void) | undefined;
 
   constructor(options: ApiKeysOptions, stored: readonly StoredKey[] = []) {
-    const { store, clock, log } = options;
+    const { store, clock, cluster, log } = options;
     this.#options = options;
+    this.#counters = new Counters({ bank: cluster?.bank ?? new LocalBank(clock), clock });
+    this.#unlisten = cluster?.notices.listen(TOPIC, {
+      take: (notice) => this.#takeNotice(notice),
+      catchUp: () => void this.#reload(),
+    });
     this.#used = new WriteBehind<string>({
       clock,
       log,
@@ -116,7 +141,7 @@ export class ApiKeys {
     const digest = digestKeySecret(secret, digestKey);
     await store.insert(key, digest);
     const kept = this.#keep({ key, digest, use: undefined, addresses: new Map() });
-    this.#listeners.tell(key.id);
+    this.#changed(key.id);
     return { listed: writeListed(kept), secret };
   }
 
@@ -142,7 +167,7 @@ export class ApiKeys {
     await this.#options.store.update(key);
     kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
     kept.checks = createChecks(key);
-    this.#listeners.tell(id);
+    this.#changed(id);
     return writeListed(kept);
   }
 
@@ -152,7 +177,7 @@ export class ApiKeys {
     await this.#options.store.remove(id);
     this.#byId.delete(id);
     this.#byDigest.delete(digest);
-    this.#listeners.tell(id);
+    this.#changed(id);
   }
 
   /** Calls back with the id of each key that is made, changed or removed; the answer ends it. */
@@ -189,9 +214,12 @@ export class ApiKeys {
   /**
    * Counts a call before it runs.
    * @throws GatewayError forbidden for a model that is not allowed; rate-limited or quota-exhausted,
-   * with the wait, when a limit is reached
+   * with the wait, when a limit is reached; by a promise where other processes have to be asked
    */
-  admit(keyId: string, { model, ...cost }: CallCost & { readonly model: string }) {
+  admit(
+    keyId: string,
+    { model, ...cost }: CallCost & { readonly model: string },
+  ): Reservation | undefined | Promise<Reservation> {
     const kept = this.#byId.get(keyId);
     if (kept === undefined) return undefined;
     if (!kept.checks.allows(model)) {
@@ -199,12 +227,18 @@ export class ApiKeys {
       throw rejected(message);
     }
     checkSize(kept.key, cost);
-    const outcome = kept.meter.reserve(cost, kept.key);
-    if ('kind' in outcome) throw limitReached(kept.key, outcome, cost);
-    return outcome;
+    const { key } = kept;
+    const passed = (outcome: Reservation | MeterRefusal): Reservation => {
+      if ('kind' in outcome) throw limitReached(key, outcome, cost);
+      return outcome;
+    };
+    const outcome = kept.meter.reserve(cost, key);
+    return outcome instanceof Promise ? outcome.then(passed) : passed(outcome);
   }
 
   async close(): Promise<void> {
+    this.#unlisten?.();
+    this.#counters.close();
     await this.#used.close();
   }
 
@@ -217,19 +251,66 @@ export class ApiKeys {
   #keep(stored: StoredKey): Kept {
     const { key, digest } = stored;
     const { clock } = this.#options;
-    const onUse = (): void => {
+    const onUse = (use: NewUse): void => {
       kept.key = { ...kept.key, lastUsedAt: clock.now() };
       this.#used.add(key.id);
+      if (Object.keys(use).length > 0) this.#tell({ kind: 'use', id: key.id, use });
     };
     const kept: Kept = {
       key,
       digest,
-      meter: new UsageMeter(stored, { clock, onUse }),
+      meter: new UsageMeter(stored, { id: key.id, counters: this.#counters, clock, onUse }),
       checks: createChecks(key),
     };
     this.#byId.set(key.id, kept);
     this.#byDigest.set(digest, kept);
     return kept;
+  }
+
+  #changed(id: string): void {
+    this.#listeners.tell(id);
+    this.#tell({ kind: 'stored' });
+  }
+
+  #tell(notice: KeyNotice): void {
+    this.#options.cluster?.notices.tell(TOPIC, notice);
+  }
+
+  #takeNotice(notice: unknown): void {
+    if (!isNotice(notice)) return;
+    if (notice.kind === 'stored') void this.#reload();
+    else this.#byId.get(notice.id)?.meter.addUse(notice.use);
+  }
+
+  async #reload(): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      const stored = await store.list();
+      const ids = new Set(stored.map(({ key }) => key.id));
+      for (const [id, { digest }] of this.#byId) {
+        if (ids.has(id)) continue;
+        this.#byId.delete(id);
+        this.#byDigest.delete(digest);
+        this.#listeners.tell(id);
+      }
+      for (const one of stored) this.#takeStored(one);
+    } catch (error) {
+      log?.warn(
+        { error },
+        'Keys that another process changed cannot be read; they stay as they were.',
+      );
+    }
+  }
+
+  #takeStored(one: StoredKey): void {
+    const known = this.#byId.get(one.key.id);
+    if (known !== undefined && known.key.revision >= one.key.revision) return;
+    if (known === undefined) this.#keep(one);
+    else {
+      known.key = { ...one.key, lastUsedAt: known.key.lastUsedAt };
+      known.checks = createChecks(one.key);
+    }
+    this.#listeners.tell(one.key.id);
   }
 
   #progressOf(id: string): readonly KeyProgress[] {
@@ -239,6 +320,12 @@ export class ApiKeys {
     const addresses = new Map(meter.addresses);
     return [{ id, lastUsedAt: key.lastUsedAt, use: meter.dayUse(), addresses }];
   }
+}
+
+/** Of another version's notices what is not known is left alone. */
+function isNotice(value: unknown): value is KeyNotice {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  return value.kind === 'stored' || (value.kind === 'use' && 'id' in value && 'use' in value);
 }
 
 function writeListed({ key, meter }: Kept): ListedKey {
@@ -309,13 +396,15 @@ function rejected(message: Sentence): GatewayError {
   return clientError('forbidden', told`${message} ${wayOut}`, { reason: 'key-rejected' });
 }
 
-function limitReached(key: ClientKey, refusal: MeterRefusal, { images }: CallCost): GatewayError {
+function limitReached(key: ClientKey, refusal: MeterRefusal, cost: CallCost): GatewayError {
   const { retryAfterMs, kind, left = 0 } = refusal;
   const what = LIMIT_NAMES[kind](key);
-  const state =
-    left === 0
-      ? told`This key has used its ${what}.`
-      : told`This key has ${left} of its ${what} left, and this request asks for ${images}.`;
+  let state = told`This key has used its ${what}.`;
+  if (left > 0 && kind === 'daily-images') {
+    state = told`This key has ${left} of its ${what} left, and this request asks for ${cost.images}.`;
+  } else if (left > 0) {
+    state = told`This key has ${left} of its ${what} left, and this request may use ${cost.tokens}: a lower limit for its answer may fit.`;
+  }
   const message = told`${state} It can go on in ${formatWait(retryAfterMs)}.`;
   const errorKind = kind.startsWith('daily') ? 'quota-exhausted' : 'rate-limited';
   return clientError(errorKind, message, { retryAfterMs });

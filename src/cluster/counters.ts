@@ -24,6 +24,12 @@ export type CountersOptions = {
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'startTimer'>;
 };
 
+interface OpenOptions {
+  readonly initial?: number;
+  /** False where what one process holds would be missed by another: each call asks then. */
+  readonly hasStock?: boolean;
+}
+
 /** All counters of a process. */
 export class Counters {
   readonly #options: CountersOptions;
@@ -38,8 +44,11 @@ export class Counters {
    * @param counter its name, the same in every process
    * @param initial what is used already, as far as is stored
    */
-  open(counter: string, window: CountWindow, initial = 0): Counter {
-    return new Counter({ ...this.#options, counter, window, initial, onStock: this.#onStock });
+  open(counter: string, window: CountWindow, { initial = 0, hasStock = true }: OpenOptions = {}) {
+    const { bank, clock } = this.#options;
+    const keepsStock = hasStock && !bank.isLocal;
+    const onStock = this.#onStock;
+    return new Counter({ bank, clock, counter, window, initial, keepsStock, onStock });
   }
 
   /** Gives all stock back. */
@@ -64,6 +73,7 @@ interface CounterOptions extends CountersOptions {
   readonly counter: string;
   readonly window: CountWindow;
   readonly initial: number;
+  readonly keepsStock: boolean;
   readonly onStock: (counter: Counter) => void;
 }
 
@@ -103,7 +113,12 @@ export class Counter {
       this.#known = used;
       this.#keep(granted < missing ? fromStock : granted - missing);
       if (granted >= missing) return TAKEN;
-      return { isTaken: false, retryAfterMs, left: Math.max(0, limit - used + fromStock) };
+      if (this.#stock >= amount && amount > 0) {
+        // Others who asked meanwhile brought more than they needed.
+        this.#stock -= amount;
+        return TAKEN;
+      }
+      return { isTaken: false, retryAfterMs, left: Math.max(0, limit - used + this.#stock) };
     };
     const outcome = this.#lease(missing, limit);
     return outcome instanceof Promise ? outcome.then(settle) : settle(outcome);
@@ -132,12 +147,21 @@ export class Counter {
     return true;
   }
 
-  #lease(amount: number, limit: number) {
-    const { bank, counter, window } = this.#options;
-    const batch = bank.isLocal ? amount : Math.max(amount, this.#spentNow, this.#spentBefore);
+  /** Of those who ask at once one asks for stock as well. */
+  #lease(amount: number, limit: number): CreditGrant | Promise<CreditGrant> {
+    const { bank, counter, window, keepsStock } = this.#options;
+    const batch =
+      !keepsStock || this.#isFetching
+        ? amount
+        : Math.max(amount, this.#spentNow, this.#spentBefore);
     // What counts for a minute only is not known for longer.
     const initial = window === 'named' ? this.#known : 0;
-    return bank.lease({ counter, window, limit, amount, batch, initial });
+    const outcome = bank.lease({ counter, window, limit, amount, batch, initial });
+    if (!(outcome instanceof Promise) || batch === amount) return outcome;
+    this.#isFetching = true;
+    return outcome.finally(() => {
+      this.#isFetching = false;
+    });
   }
 
   #keep(stock: number): void {
@@ -149,13 +173,10 @@ export class Counter {
 
   /** Before the stock is gone, so that no request waits. */
   #refill(limit: number): void {
-    const wanted = Math.max(this.#spentNow, this.#spentBefore);
-    if (this.#isFetching || this.#stock >= wanted) return;
+    if (this.#isFetching || this.#stock >= Math.max(this.#spentNow, this.#spentBefore)) return;
     const outcome = this.#lease(0, limit);
     if (!(outcome instanceof Promise)) return;
-    this.#isFetching = true;
     void outcome.then(({ granted, used }) => {
-      this.#isFetching = false;
       this.#known = used;
       this.#keep(granted);
     });

@@ -197,7 +197,7 @@ export type MeteredCall =
 /** Text is about this many bytes a token; media in it would make a reservation absurd, so it has a cap. */
 const BYTES_PER_TOKEN = 4;
 const MAX_INPUT_TOKENS = 4_000;
-/** What an answer is taken for until it is there. */
+/** What an answer is taken for until it is there, where the client sets no limit. */
 const ANSWER_TOKENS = 500;
 
 /** @throws GatewayError forbidden, rate-limited or quota-exhausted; and whatever `run` throws */
@@ -214,7 +214,8 @@ export async function metered(
     tokens: estimateTokens(exchange, metering),
     images: await countImages(exchange, metering),
   };
-  const reservation = keys.admit(clientKeyId, { model, ...cost });
+  const admitted = keys.admit(clientKeyId, { model, ...cost });
+  const reservation = admitted instanceof Promise ? await admitted : admitted;
   try {
     await run();
   } catch (error) {
@@ -224,11 +225,15 @@ export async function metered(
   reservation?.settle(readUse(record, cost, record.error === undefined ? 'answered' : 'failed'));
 }
 
-function estimateTokens({ headers }: Exchange, { operation }: MeteredCall): number {
+/** What it may use at most as far as is known: the input by its size, and the answer that the client allows. */
+function estimateTokens({ headers }: Exchange, metering: MeteredCall): number {
+  const { operation } = metering;
   if (operation === 'count-tokens') return 0;
   const bytes = Number(headers['content-length'] ?? 0);
   const input = Math.min(Math.ceil(bytes / BYTES_PER_TOKEN), MAX_INPUT_TOKENS);
-  return operation === 'embed' ? input : input + ANSWER_TOKENS;
+  if (operation === 'embed') return input;
+  const { request } = metering.call;
+  return input + (request.maxOutputTokens ?? ANSWER_TOKENS) * wantedAnswers(metering.call);
 }
 
 /** Pictures that the call asks for, or that its model draws whatever it is asked. */

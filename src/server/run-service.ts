@@ -24,7 +24,7 @@ export async function runService(exchange: Exchange, route: ServiceRoute): Promi
   if (request.method === 'HEAD') {
     throw clientError('method-not-allowed', `${route.path} does not take HEAD.`);
   }
-  const reservation = admit(exchange, route);
+  const reservation = await admit(exchange, route);
   const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
   const onAbort = (): void => sendError(exchange, abort.signal.reason);
   abort.signal.addEventListener('abort', onAbort, { once: true });

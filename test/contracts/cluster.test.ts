@@ -5,9 +5,10 @@ import { describe, test } from 'vitest';
 import type { Cluster } from '../../src/cluster/cluster.ts';
 import { Hub } from '../../src/cluster/hub.ts';
 import { createMemoryCluster } from '../../src/cluster/memory.ts';
-import { type Channel, createWorkerCluster, serveWorker } from '../../src/cluster/parent.ts';
+import { createWorkerCluster, serveWorker } from '../../src/cluster/parent.ts';
 import { joinValkeyCluster } from '../../src/cluster/valkey.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
+import { createChannel } from '../support/channel.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { findValkey, startValkey } from '../support/valkey.ts';
 import { type ClusterUnderTest, describeCluster } from './cluster.ts';
@@ -110,24 +111,6 @@ function underTest(
       for (const member of members) await member.close();
     },
   };
-}
-
-/** Both ends of a channel: what is sent arrives later, as a copy. */
-function createChannel(): readonly [Channel, Channel] {
-  const listeners: Set<(message: unknown) => void>[] = [new Set(), new Set()];
-  const end = (own: number): Channel => ({
-    send(message) {
-      const copy = structuredClone(message);
-      queueMicrotask(() => {
-        for (const listener of listeners[1 - own] ?? []) listener(copy);
-      });
-    },
-    listen(listener) {
-      listeners[own]?.add(listener);
-      return () => void listeners[own]?.delete(listener);
-    },
-  });
-  return [end(0), end(1)];
 }
 
 function onFault(error: unknown): never {

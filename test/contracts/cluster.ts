@@ -87,7 +87,7 @@ export function describeCluster(name: string, open: () => Promise<ClusterUnderTe
 
     const openCounters = (counter: string, window: 'minute' | 'named', initial = 0) =>
       members.map((member) =>
-        new Counters({ bank: member.bank, clock: under.clock }).open(counter, window, initial),
+        new Counters({ bank: member.bank, clock: under.clock }).open(counter, window, { initial }),
       );
 
     test.each(['minute', 'named'] as const)(

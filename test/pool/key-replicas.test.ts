@@ -1,0 +1,128 @@
+// The keys of several replicas: one change is everybody's, and one limit holds over all.
+
+import { expect, test } from 'vitest';
+import { ApiKeys } from '../../src/access/api-keys.ts';
+import { GatewayError } from '../../src/canonical/error.ts';
+import { Hub } from '../../src/cluster/hub.ts';
+import { createMemoryCluster } from '../../src/cluster/memory.ts';
+import { createWorkerCluster, serveWorker } from '../../src/cluster/parent.ts';
+import { createChannel } from '../support/channel.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { createMemoryAccessStores } from '../support/memory-access-stores.ts';
+
+const CALL = { model: 'alpha-3-flash', tokens: 100, images: 0 };
+
+function openReplicas(kind: 'one process' | 'workers') {
+  const clock = createFakeClock(Date.UTC(2026, 10, 27, 12));
+  const hub = new Hub(clock);
+  const { clientKeys: store } = createMemoryAccessStores();
+  let count = 0;
+  const createId = (prefix: string): string => {
+    count += 1;
+    return `${prefix}${count}`;
+  };
+  const join = (replica: string) => {
+    if (kind === 'one process') return createMemoryCluster({ replica, clock, hub, onFault });
+    const [parentEnd, channel] = createChannel();
+    serveWorker(hub, replica, parentEnd);
+    return createWorkerCluster({ replica, channel, clock, onFault });
+  };
+  const open = (replica: string): ApiKeys =>
+    new ApiKeys({
+      ...{ store, clock, createId, digestKey: Buffer.alloc(32, 1) },
+      cluster: join(replica),
+    });
+  return { clock, replicas: [open('a'), open('b'), open('c')] as const };
+}
+
+describeOver('a key that is made, changed or removed on one replica is so on all', async (kind) => {
+  const { clock, replicas } = openReplicas(kind);
+  const [first, second, third] = replicas;
+  const { listed, secret } = await first.create({ name: 'Ada' });
+  const { id } = listed.key;
+  await clock.advance(0);
+  expect([second.identify([secret]), third.identify([secret])]).toEqual([id, id]);
+  await third.change(id, { allowedModels: ['beta-*'] }, undefined);
+  await clock.advance(0);
+  expect(first.allows(id, 'alpha-3-flash')).toBe(false);
+  await second.remove(id);
+  await clock.advance(0);
+  expect(first.identify([secret])).toBeUndefined();
+});
+
+describeOver(
+  'requests of a minute and pictures of a day are exact over all replicas',
+  async (kind) => {
+    const { clock, replicas } = openReplicas(kind);
+    const { listed } = await replicas[0].create({
+      name: 'Ada',
+      requestsPerMinute: 100,
+      dailyImages: 40,
+    });
+    const { id } = listed.key;
+    await clock.advance(0);
+    const admitted = await countAdmitted(replicas, 300, id, CALL);
+    // What one took in stock and did not use is back within a second.
+    await clock.advance(2_000);
+    expect(admitted + (await countAdmitted(replicas, 300, id, CALL))).toBe(100);
+    await clock.advance(60_000);
+    expect(await countAdmitted(replicas, 60, id, { ...CALL, images: 1 })).toBe(40);
+  },
+);
+
+describeOver(
+  'a budget of tokens is never exceeded, and what was not used is there again',
+  async (kind) => {
+    const { clock, replicas } = openReplicas(kind);
+    const { listed } = await replicas[0].create({ name: 'Ada', dailyTokens: 10_000 });
+    const { id } = listed.key;
+    await clock.advance(0);
+    const call = { ...CALL, tokens: 900 };
+    const running = await Promise.all(
+      Array.from({ length: 30 }, async (_, index) => {
+        try {
+          return await replicas[index % 3]?.admit(id, call);
+        } catch (error) {
+          if (!(error instanceof GatewayError)) throw error;
+          return undefined;
+        }
+      }),
+    );
+    const admitted = running.filter((one) => one !== undefined);
+    expect(admitted.length).toBeGreaterThanOrEqual(8);
+    expect(admitted.length).toBeLessThanOrEqual(11);
+    for (const one of admitted) one.settle({ tokens: 100 });
+    await clock.advance(2_000);
+    for (const replica of replicas)
+      expect(replica.get(id)?.usedToday.tokens).toBe(100 * admitted.length);
+    const later = await countAdmitted(replicas, 30, id, call);
+    expect(100 * admitted.length + 900 * later).toBeLessThanOrEqual(10_000);
+    expect(later).toBeGreaterThanOrEqual(7);
+  },
+);
+
+function describeOver(name: string, run: (kind: 'one process' | 'workers') => Promise<void>): void {
+  test.each(['one process', 'workers'] as const)(`${name} (%s)`, run);
+}
+
+async function countAdmitted(
+  replicas: readonly ApiKeys[],
+  times: number,
+  id: string,
+  call: Parameters<ApiKeys['admit']>[1],
+): Promise<number> {
+  const outcomes = Array.from({ length: times }, async (_, index) => {
+    try {
+      await replicas[index % replicas.length]?.admit(id, call);
+      return true;
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      return false;
+    }
+  });
+  return (await Promise.all(outcomes)).filter((isAdmitted) => isAdmitted).length;
+}
+
+function onFault(error: unknown): never {
+  throw error;
+}
