@@ -98,8 +98,9 @@ test.each([
   ['claude-3-5-haiku-latest', 'small'],
   ['claude-opus-special', 'mine'],
   ['gpt-5', 'gpt-5'],
+  ['extprov/claude-opus-4-6', 'claude-opus-4-6'],
 ])(
-  'V154: the model %s is asked for as %s: the exact entry, the family, the name as it is',
+  'V154: the model %s is asked for as %s: the exact entry, the family, the name as it is, its own name',
   (asked, sent) => {
     const modelMapping = { 'claude-opus-special': 'mine' };
     expect(providerModel(asked, { modelMapping, models: MODELS })).toBe(sent);
