@@ -203,6 +203,13 @@ test('an account of an upstream that is not configured is passed over and says s
   expect(bench.verdicts()).toEqual({ a: 'its upstream fake is not configured' });
 });
 
+test('a disabled account of an upstream that is gone is no reason why a model cannot be had', () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }], upstreams: new Map() });
+  bench.book.apply('a', { kind: 'disable' });
+  expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'not-offered' });
+  expect(bench.verdicts()).toEqual({ a: 'its upstream fake is not configured' });
+});
+
 test('every account tried is told apart from none usable', () => {
   const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }] });
   expect(bench.ask({ exclude: new Set(['a', 'b']) })).toEqual({
