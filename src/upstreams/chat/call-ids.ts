@@ -1,49 +1,9 @@
-// Names of functions and ids of calls in the form an upstream of this wire takes, everywhere they stand.
+// Ids of calls in the form an upstream of this wire takes, everywhere they stand.
 
 import { createHash } from 'node:crypto';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import { told } from '../../lib/localized-message.ts';
-import { itemsOf, objectOf, textOf } from '../read-values.ts';
-import type { FitContext } from './models.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json.ts';
+import { itemsOf, textOf } from '../read-values.ts';
 import type { ChatQuirks } from './profiles.ts';
-
-/** platform.openai.com, API reference of `tools.function.name`. */
-const TAKEN_NAME = /^[A-Za-z0-9_-]{1,64}$/;
-const UNTAKEN = /[^A-Za-z0-9_-]/g;
-const MAX_NAME_LENGTH = 64;
-
-function takenName(name: string): string {
-  return TAKEN_NAME.test(name) ? name : name.replace(UNTAKEN, '_').slice(0, MAX_NAME_LENGTH);
-}
-
-/** Dots and colons become low lines: answers find the way back by the words (`transforms/answer/calls.ts`). */
-export function fitNames(body: JsonObject, { target }: FitContext): void {
-  let isChanged = false;
-  const fitHolder = (holder: JsonObject): JsonObject => {
-    const name = textOf(holder.name);
-    if (name === undefined || TAKEN_NAME.test(name)) return holder;
-    isChanged = true;
-    return { ...holder, name: takenName(name) };
-  };
-  const fitTool = (tool: JsonValue): JsonValue => {
-    if (!isJsonObject(tool)) return tool;
-    const key = tool.type === 'custom' ? 'custom' : 'function';
-    const holder = objectOf(tool[key]);
-    const fitted = holder === undefined ? undefined : fitHolder(holder);
-    return fitted === undefined || fitted === holder ? tool : { ...tool, [key]: fitted };
-  };
-  if (body.tools !== undefined) body.tools = itemsOf(body.tools).map(fitTool);
-  if (isJsonObject(body.tool_choice)) body.tool_choice = fitTool(body.tool_choice);
-  body.messages = itemsOf(body.messages).map((message) => {
-    if (!isJsonObject(message) || !Array.isArray(message.tool_calls)) return message;
-    const calls = message.tool_calls.map(fitTool);
-    const isSame = calls.every((call, at) => call === itemsOf(message.tool_calls)[at]);
-    return isSame ? message : { ...message, tool_calls: calls };
-  });
-  if (!isChanged) return;
-  const reason = told`Upstreams refuse such a name: another is sent in its place.`;
-  target.receipt.add('repaired', 'tools', reason);
-}
 
 const MAX_ID_LENGTH = 40;
 const NINE = /^[A-Za-z0-9]{9}$/;
