@@ -123,6 +123,7 @@ export class GenerateAttempt {
         signal: exchange.signal,
         freshConnection,
         receipt,
+        onRateLimit: (read) => lease.noteRateLimit(read),
         clientHeaders: this.#relayed?.headers,
       });
     } catch (error) {
