@@ -306,6 +306,8 @@ class Book {
     const account = this.#accounts.get(id);
     if (account === undefined || readings.size === 0) return;
     const changed = this.#takeReadings(account, readings);
+    // Rates are over sooner than a start takes, and every process reads those of its own answers.
+    if ([...readings.values()].every((reading) => reading?.source === 'rate')) return;
     this.#save(changed, 'quotas');
     if (changed.health !== account.health) this.#save(changed, 'health');
     this.#share({ kind: 'quotas', id, readings: [...readings] });

@@ -49,7 +49,11 @@ export interface QuotaReading {
   readonly remainingCalls?: number | undefined;
   /** Milliseconds since the epoch; undefined when the upstream does not say. */
   readonly resetsAt: number | undefined;
-  readonly source: 'upstream' | 'estimated';
+  /**
+   * `upstream`: reported by it; `estimated`: from limits and our own use; `rate`: what an answer said of a limit of
+   * about a minute, which ranks accounts and keeps none out (`quota/rate-limits.ts`).
+   */
+  readonly source: 'upstream' | 'estimated' | 'rate';
   /** Milliseconds since the epoch. */
   readonly fetchedAt: number;
 }

@@ -108,10 +108,14 @@ async function saveMark({ id, parts }: Mark, { store, find }: StateSaverOptions)
       const account = find(id);
       if (account === undefined) return;
       if (part === 'health') await store.saveHealth(id, account.health);
-      else await store.saveQuotas(id, account.quotas);
+      else await store.saveQuotas(id, withoutRates(account.quotas));
     }
   } catch (error) {
     if (error instanceof StoreError && error.fault === 'missing') return;
     throw error;
   }
+}
+
+function withoutRates(quotas: Account['quotas']): Account['quotas'] {
+  return new Map([...quotas].filter(([, { source }]) => source !== 'rate'));
 }

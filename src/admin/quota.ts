@@ -103,12 +103,14 @@ interface FamilyReading extends QuotaJson, Pick<FamilyJson, 'family' | 'kind'> {
   readonly id: string;
 }
 
-/** By model family, and texts apart from images. */
+/** By model family, and texts apart from images; rates are no quotas. */
 export function sumFamilies(
   accounts: readonly { readonly id: string; readonly quotas: readonly QuotaJson[] }[],
 ): FamilyJson[] {
   const readings = accounts.flatMap(({ id, quotas }) =>
-    quotas.map((quota): FamilyReading => ({ id, ...quota, ...familyOf(quota.model) })),
+    quotas
+      .filter(({ source }) => source !== 'rate')
+      .map((quota): FamilyReading => ({ id, ...quota, ...familyOf(quota.model) })),
   );
   const families = Map.groupBy(readings, ({ family, kind }) => `${family} ${kind}`);
   return Array.from(families.values(), writeFamily).sort(

@@ -56,7 +56,10 @@ export const QUOTA_SCHEMA = named('Quota', {
   model: { type: 'string', description: "The account's own id of the model." },
   percent: { type: 'number', minimum: 0, maximum: 100 },
   resetsAt: OPTIONAL_TIME,
-  source: { enum: ['upstream', 'estimated'] },
+  source: {
+    enum: ['upstream', 'estimated', 'rate'],
+    description: '`rate`: a rate limit as the last answers told it; it keeps no account out.',
+  },
   fetchedAt: ISO_TIME,
   isProtected: { type: 'boolean', description: 'Kept back by quota protection.' },
 });

@@ -28,12 +28,20 @@ export function acceptedToolNames(
   request: NamedTools,
   form: NameForm = 'dotted',
 ): ReadonlyMap<string, string> {
+  return acceptedNames(() => namesOf(request), form);
+}
+
+/** As `acceptedToolNames`, of names that stand elsewhere; `names` gives all of them each time. */
+export function acceptedNames(
+  names: () => Iterable<string>,
+  form: NameForm,
+): ReadonlyMap<string, string> {
   const { accepted: isAccepted } = FORMS[form];
   const refused = new Set<string>();
-  for (const name of namesOf(request)) if (!isAccepted.test(name)) refused.add(name);
+  for (const name of names()) if (!isAccepted.test(name)) refused.add(name);
   const accepted = new Map<string, string>();
   if (refused.size === 0) return accepted;
-  const taken = new Set(namesOf(request));
+  const taken = new Set(names());
   for (const name of refused) {
     const free = freeName(name, taken, form);
     taken.add(free);

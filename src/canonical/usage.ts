@@ -6,6 +6,8 @@ export interface Usage {
   readonly promptTokens: number;
   /** The part of the prompt read from a cache. */
   readonly cachedTokens: number;
+  /** The part of the prompt written to a cache, besides what was read from it; absent where there is none, or nobody says. */
+  readonly cacheWrites?: CacheWrites | undefined;
   /** The prompt tokens the upstream's own tools added (search results and the like). */
   readonly toolPromptTokens: number;
   /** The visible answer. */
@@ -16,6 +18,12 @@ export interface Usage {
   readonly media?: MediaTokens | undefined;
   /** True when a count is an estimate of the gateway, which is for records and not for clients. */
   readonly isEstimate?: true | undefined;
+}
+
+export interface CacheWrites {
+  readonly tokens: number;
+  /** Those of them that are kept for an hour, the others for five minutes; absent where nobody says. */
+  readonly hourTokens?: number | undefined;
 }
 
 interface MediaTokens {
@@ -39,6 +47,11 @@ export function inputTokens(usage: Usage): number {
 /** Everything that came out: answer and thoughts. */
 export function outputTokens(usage: Usage): number {
   return usage.answerTokens + usage.thoughtTokens;
+}
+
+/** The tokens of the prompt that were written to a cache. */
+export function cacheWriteTokens({ cacheWrites }: Usage): number {
+  return cacheWrites?.tokens ?? 0;
 }
 
 export function totalTokens(usage: Usage): number {

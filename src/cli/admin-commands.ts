@@ -156,7 +156,7 @@ function sayState(account: JsonObject): string {
 }
 
 function sayQuota(account: JsonObject): string {
-  const quotas = objectsOf(account, 'quotas');
+  const quotas = objectsOf(account, 'quotas').filter(({ source }) => source !== 'rate');
   const [least] = quotas.toSorted((left, right) => Number(left.percent) - Number(right.percent));
   return least === undefined ? '-' : `${textOf(least, 'percent')} % ${textOf(least, 'model')}`;
 }

@@ -20,6 +20,7 @@ import type { SessionStore } from '../pool/sessions.ts';
 import type { ConcurrencyLimits } from '../pool/slots.ts';
 import { createQuotaEstimates } from '../quota/estimates.ts';
 import { createProtection } from '../quota/protection.ts';
+import { createRateReadings } from '../quota/rate-limits.ts';
 import { QuotaRefresher } from '../quota/refresher.ts';
 import { createFamilies } from '../routing/families.ts';
 import type { Log } from '../server/settings.ts';
@@ -244,5 +245,6 @@ function watchQuota(
     const draws = upstream?.capabilities(modelId, undefined).drawsImages === true;
     if (draws) refresher.noteChanged(accountId);
   };
-  return { onOutcome, callLimitOf };
+  const { note: onRateLimit } = createRateReadings({ book, now: () => clock.now() });
+  return { onOutcome, onRateLimit, callLimitOf };
 }

@@ -58,15 +58,21 @@ export function closedProvider({ externalProvider }: Settings): string | undefin
   return externalProvider.dispatchMode === 'off' ? PROVIDER_ID : undefined;
 }
 
+const OWN_PREFIX = `${PROVIDER_ID}/`;
+
 const FAMILIES = ['opus', 'sonnet', 'haiku'] as const;
 
-/** The exact entry of the mapping, else the default of the family in the name, else the name as it is. */
+/**
+ * The exact entry of the mapping, else what follows the provider's own id, which is the provider's name of a model,
+ * else the default of the family in the name, else the name as it is.
+ */
 export function providerModel(
   asked: string,
   { modelMapping, models }: Pick<ProviderSettings, 'modelMapping' | 'models'>,
 ): string {
   const exact = Object.hasOwn(modelMapping, asked) ? modelMapping[asked] : undefined;
   if (exact !== undefined) return exact;
+  if (asked.startsWith(OWN_PREFIX)) return asked.slice(OWN_PREFIX.length);
   const lower = asked.toLowerCase();
   const family = FAMILIES.find((word) => lower.includes(word));
   return family === undefined ? asked : models[family];

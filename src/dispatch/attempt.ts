@@ -3,10 +3,12 @@
 import { GatewayError } from '../canonical/error.ts';
 import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import { precedingUserContent } from '../canonical/signatures.ts';
+import { acceptedNames } from '../canonical/tool-names.ts';
 import { AnswerTranscript } from '../canonical/transcript.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
+import { once } from '../lib/once.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { GenerateCall, RelayCall, ReplyContext } from '../protocols/protocol.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
@@ -121,6 +123,7 @@ export class GenerateAttempt {
         signal: exchange.signal,
         freshConnection,
         receipt,
+        onRateLimit: (read) => lease.noteRateLimit(read),
         clientHeaders: this.#relayed?.headers,
       });
     } catch (error) {
@@ -177,14 +180,18 @@ export class GenerateAttempt {
   /** Calls go back under the name they have here: what is remembered of one goes by it. */
   #relayEdit(relay: RelayCall): (value: JsonObject) => JsonObject {
     const { receipt } = this.#input.context;
-    let match: ((name: string) => string) | undefined;
-    const rename = (name: string): string => {
-      match ??= createNameMatcher(
-        [...relay.declaredNames()].map((declared) => ({ name: declared })),
-        receipt,
-      );
-      return match(name);
-    };
+    const known = once(() => {
+      const declared = [...relay.declaredNames()];
+      const sent = acceptedNames(() => declared, 'plain');
+      return {
+        match: createNameMatcher(
+          declared.map((name) => ({ name })),
+          receipt,
+        ),
+        ownNames: new Map(Array.from(sent, ([name, accepted]) => [accepted, name])),
+      };
+    });
+    const rename = (name: string): string => known().ownNames.get(name) ?? known().match(name);
     return (value) => relay.renameCalls(value, rename);
   }
 

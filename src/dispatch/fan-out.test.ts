@@ -85,21 +85,40 @@ test.each([
   ['one does not tell', [{ image: 5, audio: 1 }, undefined], undefined],
   ['the first does not tell', [undefined, { image: 5, audio: 1 }], undefined],
 ])('the media of prompts are added where %s', async (_who, told, sum) => {
+  expect((await sumOf(told.map((media) => ({ ...USAGE, media }))))?.media).toEqual(sum);
+});
+
+test.each([
+  [
+    { tokens: 5, hourTokens: 2 },
+    { tokens: 3, hourTokens: 3 },
+    { tokens: 8, hourTokens: 5 },
+  ],
+  [{ tokens: 5, hourTokens: 2 }, { tokens: 3 }, { tokens: 8 }],
+  [undefined, { tokens: 3, hourTokens: 1 }, { tokens: 3, hourTokens: 1 }],
+  [undefined, undefined, undefined],
+])('tokens written to caches add up: %j and %j', async (one, other, sum) => {
+  const told = [one, other].map((cacheWrites) => ({ ...USAGE, cacheWrites }));
+  expect((await sumOf(told))?.cacheWrites).toEqual(sum);
+});
+
+/** The usage of an answer that is made of one request for each of these. */
+async function sumOf(told: readonly Usage[]): Promise<Usage | undefined> {
   const sums: Usage[] = [];
   const writeReply = ({ usage }: Reply) => {
     sums.push(usage);
     return {};
   };
   const left = [...told];
-  await generateSeveral({ ...severalOf(2, false), writeReply }, contextOf(), {
+  await generateSeveral({ ...severalOf(told.length, false), writeReply }, contextOf(), {
     ...answering(),
     async generateOne(call: GenerateCall) {
-      const reply = { ...REPLY, usage: { ...USAGE, media: left.shift() } };
+      const reply = { ...REPLY, usage: left.shift() ?? USAGE };
       return { kind: 'reply' as const, body: call.writeReply(reply, REPLY_CONTEXT) };
     },
   });
-  expect(sums.at(-1)?.media).toEqual(sum);
-});
+  return sums.at(-1);
+}
 
 test('answers stand in the order of their requests, whichever comes first, and all figures are added', async () => {
   const call = {

@@ -3,7 +3,7 @@
 import { asGatewayError, GatewayError } from '../canonical/error.ts';
 import { type Reply, type ReplyChoice, unfold } from '../canonical/fold.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import type { Usage } from '../canonical/usage.ts';
+import type { CacheWrites, Usage } from '../canonical/usage.ts';
 import { told } from '../lib/localized-message.ts';
 import type { FanOut, GenerateCall, ReplyContext } from '../protocols/protocol.ts';
 import { AsyncBatchQueue } from '../stream/queue.ts';
@@ -189,11 +189,27 @@ function addUsage(sum: Usage, usage: Usage): Usage {
   return {
     promptTokens: sum.promptTokens + usage.promptTokens,
     cachedTokens: sum.cachedTokens + usage.cachedTokens,
+    ...addCacheWrites(sum.cacheWrites, usage.cacheWrites),
     toolPromptTokens: sum.toolPromptTokens + usage.toolPromptTokens,
     answerTokens: sum.answerTokens + usage.answerTokens,
     thoughtTokens: sum.thoughtTokens + usage.thoughtTokens,
     ...(isTold && { media: { image: one.image + other.image, audio: one.audio + other.audio } }),
   };
+}
+
+/** How long they are kept is known where it is known of both. */
+function addCacheWrites(
+  one: CacheWrites | undefined,
+  other: CacheWrites | undefined,
+): Pick<Usage, 'cacheWrites'> {
+  if (one === undefined || other === undefined) {
+    const cacheWrites = one ?? other;
+    return cacheWrites === undefined ? {} : { cacheWrites };
+  }
+  const tokens = one.tokens + other.tokens;
+  const isTold = one.hourTokens !== undefined && other.hourTokens !== undefined;
+  if (!isTold) return { cacheWrites: { tokens } };
+  return { cacheWrites: { tokens, hourTokens: one.hourTokens + other.hourTokens } };
 }
 
 /** As many as the models give that give several; more are refused where the request is encoded. */

@@ -21,7 +21,7 @@ export function createMetrics(sources: MetricsSources) {
   const requests = text.counter('isthmus_requests_total', 'Model requests that ended.');
   const tokens = text.counter(
     'isthmus_tokens_total',
-    'Tokens by kind: cached ones are part of the input, thoughts part of the output.',
+    'Tokens by kind: cached ones and those written to a cache are part of the input, thoughts part of the output.',
   );
   const images = text.counter('isthmus_images_total', 'Images in answers.');
   const attempts = text.counter('isthmus_attempts_total', 'Attempts on accounts.');
@@ -62,6 +62,7 @@ export function createMetrics(sources: MetricsSources) {
     input: tokens({ model, kind: 'input' }),
     output: tokens({ model, kind: 'output' }),
     cached: tokens({ model, kind: 'cached' }),
+    cacheWrite: tokens({ model, kind: 'cache_write' }),
     thought: tokens({ model, kind: 'thought' }),
   });
   /** Whoever counts often keeps its series, as looking them up writes their labels. */
@@ -83,6 +84,7 @@ export function createMetrics(sources: MetricsSources) {
       series.input.value += row.inputTokens ?? 0;
       series.output.value += row.outputTokens ?? 0;
       series.cached.value += row.cachedTokens ?? 0;
+      series.cacheWrite.value += row.cacheWriteTokens ?? 0;
       series.thought.value += row.thoughtTokens ?? 0;
       for (const { reason } of details.fallbacks ?? []) fallbacks({ reason }).value += 1;
       if (row.images) images({ model }).value += row.images;

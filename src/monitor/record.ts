@@ -64,6 +64,7 @@ export const REQUEST_ROW_FIELDS = {
   inputTokens: optional(COUNT),
   outputTokens: optional(COUNT),
   cachedTokens: optional(COUNT),
+  cacheWriteTokens: optional(COUNT),
   thoughtTokens: optional(COUNT),
   images: optional(COUNT),
   receipt: RECEIPT_COUNTS,

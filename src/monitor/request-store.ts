@@ -53,7 +53,7 @@ export interface TimeSpan {
 /** What is summed of requests. */
 export const USAGE_FIGURES = [
   ...(['requests', 'errors', 'inputTokens', 'outputTokens'] as const),
-  ...(['cachedTokens', 'thoughtTokens', 'images'] as const),
+  ...(['cachedTokens', 'cacheWriteTokens', 'thoughtTokens', 'images'] as const),
 ] as const;
 
 export type UsageSum = Readonly<Record<(typeof USAGE_FIGURES)[number], number>>;

@@ -150,6 +150,7 @@ export function sumByQuarter(records: readonly RequestRecord[]): readonly Quarte
       inputTokens: row.inputTokens ?? 0,
       outputTokens: row.outputTokens ?? 0,
       cachedTokens: row.cachedTokens ?? 0,
+      cacheWriteTokens: row.cacheWriteTokens ?? 0,
       thoughtTokens: row.thoughtTokens ?? 0,
       images: row.images ?? 0,
     };

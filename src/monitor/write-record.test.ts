@@ -5,7 +5,11 @@ import { createRedactors } from '../lib/redact.ts';
 import type { EndedRequest, RequestRecord, RequestRow } from './record.ts';
 import { writeRecord } from './write-record.ts';
 
-const TOLD = { ...NO_USAGE, promptTokens: 9, cachedTokens: 4, answerTokens: 5, thoughtTokens: 2 };
+const TOLD = {
+  ...NO_USAGE,
+  ...{ promptTokens: 9, cachedTokens: 4, answerTokens: 5, thoughtTokens: 2 },
+  cacheWrites: { tokens: 3 },
+};
 
 /** The row of a request whose answers had this usage. */
 const rowOf = (...usages: readonly (Usage | undefined)[]): RequestRow =>
@@ -45,6 +49,7 @@ test('tokens that nobody told are not known, and are not taken for none', () => 
 test('of several answers those that told theirs are counted', () => {
   expect(rowOf(TOLD, undefined, TOLD)).toMatchObject({
     ...{ inputTokens: 18, outputTokens: 14, cachedTokens: 8, thoughtTokens: 4, images: 3 },
+    cacheWriteTokens: 6,
   });
 });
 

@@ -4,7 +4,7 @@ import type { CallRecord } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
-import { inputTokens, outputTokens } from '../canonical/usage.ts';
+import { cacheWriteTokens, inputTokens, outputTokens } from '../canonical/usage.ts';
 import { changeTexts, type Sentence } from '../lib/localized-message.ts';
 import { remember } from '../lib/once.ts';
 import type { Redactor } from '../lib/redact.ts';
@@ -132,6 +132,7 @@ function writeRow(ended: EndedRequest, { context, redactor, answers }: RowSource
     inputTokens: answers?.tokens?.input,
     outputTokens: answers?.tokens?.output,
     cachedTokens: answers?.tokens?.cached,
+    cacheWriteTokens: answers?.tokens?.cacheWrite,
     thoughtTokens: answers?.tokens?.thought,
     images: answers?.images,
     receipt: ended.receipt.length === 0 ? NOTHING_DONE : countReceipt(ended.receipt),
@@ -144,23 +145,26 @@ const surfaceOf = remember(256, (route) =>
   route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, ''),
 );
 
+const noTokens = () => ({ input: 0, output: 0, cached: 0, cacheWrite: 0, thought: 0 });
+
 /** Undefined where no answer began; tokens also where nobody told them: nothing is known then. */
 function sumAnswers(answers: CallRecord['answers'] = []) {
   if (answers.length === 0) return undefined;
   let images = 0;
   let withheld: Sentence | undefined;
   let isEstimate = false;
-  let tokens: { input: number; output: number; cached: number; thought: number } | undefined;
+  let tokens: ReturnType<typeof noTokens> | undefined;
   let finishReasons: FinishReason[] | undefined;
   for (const answer of answers) {
     const { usage, finishReasons: reasons = [] } = answer;
     images += answer.imageCount;
     withheld ??= answer.withheld;
     if (usage !== undefined) {
-      tokens ??= { input: 0, output: 0, cached: 0, thought: 0 };
+      tokens ??= noTokens();
       tokens.input += inputTokens(usage);
       tokens.output += outputTokens(usage);
       tokens.cached += usage.cachedTokens;
+      tokens.cacheWrite += cacheWriteTokens(usage);
       tokens.thought += usage.thoughtTokens;
       if (usage.isEstimate === true) isEstimate = true;
     }

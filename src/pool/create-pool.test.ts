@@ -103,6 +103,16 @@ test('of two accounts the one with clearly more quota left of that model is take
   expect(new Set([1, 2].map(() => bench.use()))).toEqual(new Set(['more', 'less']));
 });
 
+test('what is left of a rate limit ranks accounts, and none is kept out for it, nor by protection', () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }], isProtected: () => true });
+  const rate = (share: number) => ({ ...readingOf(bench, share, 60_000), source: 'rate' as const });
+  bench.book.setQuotas('a', new Map([['m', rate(0)]]));
+  bench.book.setQuotas('b', new Map([['m', rate(0.4)]]));
+  expect([1, 2, 3].map(() => bench.use())).toEqual(['b', 'b', 'b']);
+  expect(bench.use({ exclude: new Set(['b']) })).toBe('a');
+  expect(bench.book.find('a')?.health.models.size).toBe(0);
+});
+
 test('among equals the one with less to do is taken, then the longer unused', () => {
   const bench = createPoolBench({ accounts: [{ id: 'a' }, { id: 'b' }] });
   const first = bench.lease();
@@ -200,6 +210,13 @@ test('an account of an upstream that is not configured is passed over and says s
   const upstreams = new Map();
   const bench = createPoolBench({ accounts: [{ id: 'a' }], upstreams });
   expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'unusable' });
+  expect(bench.verdicts()).toEqual({ a: 'its upstream fake is not configured' });
+});
+
+test('a disabled account of an upstream that is gone is no reason why a model cannot be had', () => {
+  const bench = createPoolBench({ accounts: [{ id: 'a' }], upstreams: new Map() });
+  bench.book.apply('a', { kind: 'disable' });
+  expect(bench.ask()).toMatchObject({ kind: 'none', reason: 'not-offered' });
   expect(bench.verdicts()).toEqual({ a: 'its upstream fake is not configured' });
 });
 

@@ -166,12 +166,18 @@ export interface KnownQuota {
   readonly until: number;
 }
 
-/** The quota reading of one model, unless its window is over. */
-export function knownQuota(
-  { quotas }: Account,
-  modelId: string,
-  now: number,
-): KnownQuota | undefined {
+/** The quota reading of one model, unless its window is over. A rate is none. */
+export function knownQuota(account: Account, modelId: string, now: number): KnownQuota | undefined {
+  const isRate = account.quotas.get(modelId)?.source === 'rate';
+  return isRate ? undefined : latestReading(account, modelId, now);
+}
+
+/** What is left of the model's quota or, where that is not known, of its rate limit: 0 to 1. */
+export function knownShare(account: Account, modelId: string, now: number): number | undefined {
+  return latestReading(account, modelId, now)?.remainingFraction;
+}
+
+function latestReading({ quotas }: Account, modelId: string, now: number): KnownQuota | undefined {
   const reading = quotas.get(modelId);
   if (reading === undefined) return undefined;
   const { remainingFraction, resetsAt, fetchedAt } = reading;

@@ -292,6 +292,7 @@ export class Leasing {
         if (window !== undefined) overloads.noteEnd(window, 'success', clock.now());
         book.apply(id, { kind: 'success', model: modelId, startedAt });
       },
+      noteRateLimit: (read) => this.#options.onRateLimit?.(id, modelId, read),
       release: (outcome) => {
         if (!isOpen) return;
         isOpen = false;

@@ -227,7 +227,9 @@ export class ModelIndexes {
     const upstream = upstreams.get(upstreamId);
     if (upstream === undefined) {
       const verdict = `its upstream ${upstreamId} is not configured`;
-      const eligibility: Eligibility = { kind: 'unusable', verdict };
+      // A disabled account is no reason why a model nobody offers cannot be had.
+      const isDisabled = account.health.status.kind === 'disabled';
+      const eligibility: Eligibility = { kind: isDisabled ? 'not-offered' : 'unusable', verdict };
       return { account, upstreamId, modelId: undefined, eligibility, load, place: undefined };
     }
     const isAsked =

@@ -7,7 +7,7 @@ import type { UpstreamFailure } from '../canonical/error.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WriteBehindLog } from '../lib/write-behind.ts';
-import type { AccountAccess, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
+import type { AccountAccess, RateLimit, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { Eligibility, FamilyModels } from './eligibility.ts';
 import type { SessionStore } from './sessions.ts';
 import type { ConcurrencyLimits } from './slots.ts';
@@ -40,6 +40,10 @@ export interface PoolOptions {
   /** Told how each lease ended, whatever it ended in. */
   readonly onOutcome?:
     | ((accountId: string, modelId: string, outcome: LeaseOutcome) => void)
+    | undefined;
+  /** Told of every answer whose headers may speak of rate limits; `read` looks at them. */
+  readonly onRateLimit?:
+    | ((accountId: string, modelId: string, read: () => RateLimit | undefined) => void)
     | undefined;
   /** Which listed models stand for the catalogue's names; without it a name stands for itself alone. */
   readonly families?: (() => FamilyModels) | undefined;
@@ -137,6 +141,8 @@ export interface Lease {
   }): Promise<AccountAccess>;
   /** Tells the pool that the upstream answers: what that ends need not wait for the end of the answer. */
   noteAnswer(): void;
+  /** Tells what an answer says of the rate limits; `read` is called where it is wanted. */
+  noteRateLimit(read: () => RateLimit | undefined): void;
   /** Tells the pool how the attempt ended and frees its slot. Call exactly once. */
   release(outcome: LeaseOutcome): void;
 }

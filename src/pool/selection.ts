@@ -1,7 +1,7 @@
 // Chooses one account for one request: a verdict on each, then the ordered policies; the first that names one decides.
 
 import type { SelectionLogEntry } from '../canonical/call-record.ts';
-import { type Eligibility, knownQuota } from './eligibility.ts';
+import { type Eligibility, knownShare } from './eligibility.ts';
 import type { ModelIndex } from './model-index.ts';
 import type { AccountLabels } from './model-lists.ts';
 import type { Overloads } from './overload.ts';
@@ -353,7 +353,7 @@ function memberAt(ranks: readonly Rank[], place: number): Candidate | undefined 
 /** What is known to be left of the model's quota, 0 to 1. */
 function remainingOf({ account, modelId }: Candidate, now: number): number | undefined {
   if (modelId === undefined || account.quotas.size === 0) return undefined;
-  return knownQuota(account, modelId, now)?.remainingFraction;
+  return knownShare(account, modelId, now);
 }
 
 function logGroups(

@@ -33,8 +33,9 @@ export function createQuotaEstimates(options: QuotaEstimatesOptions) {
     /** Counts calls that the upstream answered. */
     noteUse(accountId: string, modelId: string, calls: number): void {
       const account = book.find(accountId);
-      const known = account?.quotas.get(modelId);
-      if (account === undefined || known?.source === 'upstream') return;
+      const reading = account?.quotas.get(modelId);
+      if (account === undefined || reading?.source === 'upstream') return;
+      const known = reading?.source === 'estimated' ? reading : undefined;
       const limit = findLimit(account, modelId);
       if (limit === undefined) return;
       write(account, modelId, afterUse(known, { limit, calls, now: now() }));

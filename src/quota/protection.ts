@@ -19,7 +19,7 @@ export type IsProtected = (account: Account, model: ProtectedModel) => boolean;
 
 /**
  * True while the model's last figure is strictly below the threshold. An unknown figure protects
- * nothing, and neither does one whose window is over.
+ * nothing, and neither does one whose window is over, or that of a rate.
  */
 export function createProtection({ settings, now, normalizeName }: ProtectionOptions): IsProtected {
   const namesOf = rememberNames(normalizeName);
@@ -27,7 +27,8 @@ export function createProtection({ settings, now, normalizeName }: ProtectionOpt
     const { enabled, thresholdPercent, models } = settings();
     if (!enabled) return false;
     const reading = account.quotas.get(modelId);
-    if (reading === undefined || isOver(reading, now())) return false;
+    if (reading === undefined || reading.source === 'rate') return false;
+    if (isOver(reading, now())) return false;
     if (percentOf(reading) >= thresholdPercent) return false;
     if (models.length === 0) return true;
     const names = namesOf(models);

@@ -129,7 +129,9 @@ export class QuotaRefresher {
       turn === 'first'
         ? untilFirstTurn(accountId, { now, intervalMs })
         : untilNextTurn(accountId, { now, intervalMs, jitter: random() });
-    const resets = [...account.quotas.values()].flatMap(({ resetsAt }) => resetsAt ?? []);
+    const resets = [...account.quotas.values()].flatMap(({ source, resetsAt }) =>
+      source === 'rate' ? [] : (resetsAt ?? []),
+    );
     const delayMs = untilReset(resets, { now, withinMs: turnMs }) ?? turnMs;
     const timer = clock.startTimer(delayMs, () => void this.#takeTurn(accountId));
     this.#turns.set(accountId, timer);

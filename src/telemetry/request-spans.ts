@@ -70,6 +70,7 @@ function edgeAttributes({ record, ended, operation }: RequestSpanInput): MaybeAt
     'gen_ai.usage.input_tokens': row.inputTokens,
     'gen_ai.usage.output_tokens': row.outputTokens,
     'gen_ai.usage.cache_read.input_tokens': row.cachedTokens,
+    'gen_ai.usage.cache_creation.input_tokens': row.cacheWriteTokens,
     'gen_ai.usage.reasoning.output_tokens': row.thoughtTokens,
     'http.request.method': row.method,
     'http.route': details.route,

@@ -85,6 +85,7 @@ function ended(change: Partial<EndedRequest> = {}): EndedRequest {
           usage: {
             promptTokens: 10,
             cachedTokens: 4,
+            cacheWrites: { tokens: 3 },
             toolPromptTokens: 1,
             answerTokens: 5,
             thoughtTokens: 2,
@@ -149,6 +150,7 @@ test('a request is one span at the edge and one below it for each attempt', asyn
       'gen_ai.usage.input_tokens': 11,
       'gen_ai.usage.output_tokens': 7,
       'gen_ai.usage.cache_read.input_tokens': 4,
+      'gen_ai.usage.cache_creation.input_tokens': 3,
       'gen_ai.usage.reasoning.output_tokens': 2,
       'http.request.method': 'POST',
       'http.route': '/v1/chat/completions',

@@ -129,8 +129,18 @@ export interface UpstreamCall {
   readonly freshConnection?: boolean | undefined;
   /** Told before anything is sent when the text of the body has to be mended. */
   readonly receipt?: Receipt | undefined;
+  /** Told of every answer, whatever its status, where the wire has headers for it; `read` looks at them. */
+  readonly onRateLimit?: ((read: () => RateLimit | undefined) => void) | undefined;
   /** Of a relayed call: the headers of the client that go along, without its credential; lower-case names. */
   readonly clientHeaders?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Of the limits on the rate of an account's calls the scarcest, as an answer tells it. */
+export interface RateLimit {
+  /** 0 to 1. */
+  readonly remainingFraction: number;
+  /** When it is whole again, in milliseconds since the epoch. */
+  readonly resetsAt: number;
 }
 
 export interface UpstreamEmbedCall extends Omit<UpstreamCall, 'body' | 'stream'> {

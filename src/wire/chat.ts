@@ -76,7 +76,12 @@ export type ChatUsage = {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
-  prompt_tokens_details: { cached_tokens: number; audio_tokens?: number; image_tokens?: number };
+  prompt_tokens_details: {
+    cached_tokens: number;
+    cache_write_tokens?: number;
+    audio_tokens?: number;
+    image_tokens?: number;
+  };
   completion_tokens_details: { reasoning_tokens: number };
 };
 

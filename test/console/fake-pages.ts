@@ -243,6 +243,7 @@ function makeBucket({ at, group, stepMs }: BucketPlace, seed: number): UsageBuck
     inputTokens,
     outputTokens,
     cachedTokens: Math.round(inputTokens * random() * 0.6),
+    cacheWriteTokens: Math.round(inputTokens * 0.1),
     thoughtTokens: Math.round(outputTokens * random() * 0.5),
     images: group.includes('image') ? requests : 0,
   };

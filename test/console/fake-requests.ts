@@ -66,6 +66,7 @@ export function makeRow(index: number, now: number): RequestRow {
     inputTokens: Math.round(200 + random() * 60_000),
     outputTokens: fault === undefined ? Math.round(random() * 3000) : 0,
     cachedTokens: Math.round(random() * 20_000),
+    cacheWriteTokens: 1200,
     receipt: {
       dropped: Number(random() < 0.1),
       approximated: 0,

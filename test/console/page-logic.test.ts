@@ -28,7 +28,12 @@ import {
   readUpstream,
   writeUpstream,
 } from '../../console/src/pages/settings/upstream-values.ts';
-import { cacheShare, sumByGroup, sumBySteps } from '../../console/src/pages/usage/sum-usage.ts';
+import {
+  cacheShare,
+  freshTokens,
+  sumByGroup,
+  sumBySteps,
+} from '../../console/src/pages/usage/sum-usage.ts';
 import { writeCsv } from '../../console/src/pages/usage/write-csv.ts';
 import { patchOf, valueAt } from '../../console/src/settings/section-values.ts';
 import type { UsageBucket } from '../../src/admin/contract.ts';
@@ -263,6 +268,7 @@ const bucket = (at: number, group: string, change: Partial<UsageBucket> = {}): U
   inputTokens: 100,
   outputTokens: 10,
   cachedTokens: 25,
+  cacheWriteTokens: 15,
   thoughtTokens: 5,
   images: 0,
   ...change,
@@ -278,6 +284,7 @@ test('the groups with the most tokens stand first, and a share needs something t
   const groups = sumByGroup([bucket(0, 'a'), bucket(0, 'b', { inputTokens: 900 })]);
   expect(groups.map(({ group }) => group)).toEqual(['b', 'a']);
   expect(cacheShare(bucket(0, 'a'))).toBe(0.25);
+  expect(freshTokens(bucket(0, 'a'))).toBe(60);
   expect(cacheShare(bucket(0, 'a', { inputTokens: 0 }))).toBeUndefined();
 });
 

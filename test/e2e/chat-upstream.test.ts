@@ -130,6 +130,35 @@ test('a relayed stream ends as the wire has it, with usage only where the client
   expect((await ask({ include_usage: true })).at(-1)?.usage).toMatchObject({ total_tokens: 12 });
 });
 
+test('a tool with a name that the wire refuses goes up under another, and its call comes back under its own', async () => {
+  upstream.answer(({ tools }) => {
+    const [tool] = tools as { readonly function: { readonly name: string } }[];
+    const name = tool?.function.name ?? '';
+    return { kind: 'message', message: { content: null, tool_calls: [callOf(name)] } };
+  });
+  const ask = (over: JsonObject) =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${GATEWAY_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: MODEL,
+        messages: [{ role: 'user', content: 'go' }],
+        tools: [{ type: 'function', function: { name: 'files.read/all' } }],
+        ...over,
+      }),
+    });
+  const reply = await (await ask({})).json();
+  expect(reply).toMatchObject({
+    choices: [{ message: { tool_calls: [{ function: { name: 'files.read/all' } }] } }],
+  });
+  expect(upstream.calls[0]?.body.tools).toMatchObject([
+    { function: { name: expect.stringMatching(/^files_read_all_[0-9a-f]{8}$/) } },
+  ]);
+  expect(await (await ask({ stream: true })).text()).toContain('"name":"files.read/all"');
+});
+
+const callOf = (name: string) => ({ ...CALL, function: { ...CALL.function, name } });
+
 test('the official chat helpers go through a tool loop', async () => {
   upstream.answer(toolLoop);
   const runner = openai().chat.completions.runTools({

@@ -22,7 +22,7 @@ interface Seen {
 /** A service of the Messages protocol that answers with its own name, or with the status it is told to. */
 async function startProvider() {
   const seen: Seen[] = [];
-  const say = { status: 200 };
+  const say = { status: 200, headers: {} };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -34,7 +34,7 @@ async function startProvider() {
       ? { input_tokens: 42 }
       : messageOf(isJsonObject(body) ? body.model : '');
     const error = { type: 'error', error: { type: 'rate_limit_error', message: 'no more' } };
-    response.writeHead(say.status, { 'content-type': 'application/json' });
+    response.writeHead(say.status, { 'content-type': 'application/json', ...say.headers });
     response.end(JSON.stringify(say.status === 200 ? answer : error));
   });
   server.listen(0, '127.0.0.1');
@@ -98,8 +98,9 @@ test.each([
   ['claude-3-5-haiku-latest', 'small'],
   ['claude-opus-special', 'mine'],
   ['gpt-5', 'gpt-5'],
+  ['extprov/claude-opus-4-6', 'claude-opus-4-6'],
 ])(
-  'V154: the model %s is asked for as %s: the exact entry, the family, the name as it is',
+  'V154: the model %s is asked for as %s: the exact entry, the family, the name as it is, its own name',
   (asked, sent) => {
     const modelMapping = { 'claude-opus-special': 'mine' };
     expect(providerModel(asked, { modelMapping, models: MODELS })).toBe(sent);
@@ -195,4 +196,21 @@ test('a provider that is at its limit is told as such', async () => {
   const app = await start('exclusive');
   app.provider.say.status = 429;
   expect(await ask(app)).toMatch(/^429/);
+});
+
+test('what its answers say of the rate limits is shown as such, and nothing left keeps it from no request', async () => {
+  const app = await start('exclusive', { models: MODELS });
+  app.provider.say.headers = {
+    'anthropic-ratelimit-requests-limit': '50',
+    'anthropic-ratelimit-requests-remaining': '0',
+    'anthropic-ratelimit-requests-reset': '2100-01-01T00:00:00Z',
+  };
+  expect(await ask(app)).toBe('provider');
+  const shown = await (await fetch(`${app.url}/api/quota`)).json();
+  const { accounts } = shown as { accounts: readonly JsonObject[] };
+  expect(accounts.find(({ label }) => label === 'extprov')).toMatchObject({
+    quotas: [{ model: 'big', percent: 0, source: 'rate', isProtected: false }],
+  });
+  expect(shown).not.toMatchObject({ families: [{ family: 'big' }] });
+  expect(await ask(app)).toBe('provider');
 });

@@ -149,7 +149,7 @@ test.each([true, false])(
     expect(called.usage).toMatchObject({
       prompt_tokens: 32,
       completion_tokens: 31,
-      prompt_tokens_details: { cached_tokens: 20 },
+      prompt_tokens_details: { cached_tokens: 20, cache_write_tokens: 5 },
       completion_tokens_details: { reasoning_tokens: 11 },
     });
     if (message === undefined) throw new Error('The answer has no message.');

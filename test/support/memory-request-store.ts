@@ -110,8 +110,9 @@ export function createMemoryRequestStore(): RequestStore {
 }
 
 function pickUsage(sum: QuarterSum): Omit<UsageRow, 'at' | 'group'> {
-  const { requests, errors, inputTokens, outputTokens, cachedTokens, thoughtTokens, images } = sum;
-  return { requests, errors, inputTokens, outputTokens, cachedTokens, thoughtTokens, images };
+  const { at: _at, model: _model, account: _account, keyId: _id, keyName: _name, ...rest } = sum;
+  const { protocol: _protocol, ...figures } = rest;
+  return figures;
 }
 
 function nameKeys(

@@ -31,6 +31,7 @@ export function recordOf({ bodies, ...change }: RecordParts = {}): RequestRecord
       inputTokens: 3,
       outputTokens: 2,
       cachedTokens: 1,
+      cacheWriteTokens: 1,
       thoughtTokens: 1,
       images: 0,
       receipt: { dropped: 0, approximated: 0, repaired: 0 },

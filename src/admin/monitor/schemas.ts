@@ -134,6 +134,7 @@ export const USAGE_SCHEMA = named('Usage', {
       inputTokens: COUNT,
       outputTokens: COUNT,
       cachedTokens: COUNT,
+      cacheWriteTokens: COUNT,
       thoughtTokens: COUNT,
       images: COUNT,
     }),

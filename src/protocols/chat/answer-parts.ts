@@ -6,7 +6,13 @@ import { PARAGRAPH } from '../../canonical/media.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { writeCarrier } from '../../canonical/signatures.ts';
 import { sourceTitle, writeCodeText } from '../../canonical/text-forms.ts';
-import { inputTokens, outputTokens, totalTokens, type Usage } from '../../canonical/usage.ts';
+import {
+  cacheWriteTokens,
+  inputTokens,
+  outputTokens,
+  totalTokens,
+  type Usage,
+} from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
 import type {
@@ -31,12 +37,14 @@ export type ShownBlock = Extract<BlockOpening, { kind: 'media' | 'code' | 'code-
 export function writeUsage(usage: Usage): ChatUsage {
   // Sound and pictures in the prompt, where the upstream tells them.
   const { media } = usage;
+  const written = cacheWriteTokens(usage);
   return {
     prompt_tokens: inputTokens(usage),
     completion_tokens: outputTokens(usage),
     total_tokens: totalTokens(usage),
     prompt_tokens_details: {
       cached_tokens: usage.cachedTokens,
+      ...(written === 0 ? {} : { cache_write_tokens: written }),
       ...(media === undefined ? {} : { audio_tokens: media.audio, image_tokens: media.image }),
     },
     completion_tokens_details: { reasoning_tokens: usage.thoughtTokens },

@@ -29,6 +29,16 @@ test('a prompt nobody counted yet is estimated where the answer begins, and coun
   const late = write(answer([...textBlock(0, 'Hi'), usage]));
   expect(late[0]).toMatchObject({ message: { usage: { input_tokens: 77, output_tokens: 0 } } });
   expect(late.at(-2)).toMatchObject({ usage: { input_tokens: 40, cache_read_input_tokens: 60 } });
+  const cacheWrites = { tokens: 30, hourTokens: 10 };
+  const written = write([{ kind: 'start', usage: { ...USAGE, cacheWrites } }]);
+  expect(written[0]).toMatchObject({
+    message: {
+      usage: {
+        ...{ input_tokens: 10, cache_creation_input_tokens: 30, cache_read_input_tokens: 60 },
+        cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 10 },
+      },
+    },
+  });
   const early = write([{ kind: 'start', usage: USAGE }]);
   expect(early[0]).toMatchObject({ message: { usage: { input_tokens: 40, output_tokens: 0 } } });
 });

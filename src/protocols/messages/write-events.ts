@@ -14,7 +14,13 @@ import {
 import type { Signature } from '../../canonical/request.ts';
 import { writeCarrier } from '../../canonical/signatures.ts';
 import { blockMessage, sourceTitle, writeCodeText } from '../../canonical/text-forms.ts';
-import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../../canonical/usage.ts';
+import {
+  cacheWriteTokens,
+  inputTokens,
+  NO_USAGE,
+  outputTokens,
+  type Usage,
+} from '../../canonical/usage.ts';
 import { joinFlat } from '../../lib/flatten-string.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { EVENT_STREAM_TYPE, eventFrame, eventStart, FRAME_END } from '../../stream/sse.ts';
@@ -165,10 +171,22 @@ export function writeFinalUsage(usage: Usage, grounding: GroundingEvent | undefi
 
 function writeCounts(usage: Usage) {
   return {
-    input_tokens: Math.max(0, inputTokens(usage) - usage.cachedTokens),
-    cache_creation_input_tokens: 0,
+    input_tokens: Math.max(0, inputTokens(usage) - usage.cachedTokens - cacheWriteTokens(usage)),
+    cache_creation_input_tokens: cacheWriteTokens(usage),
     cache_read_input_tokens: usage.cachedTokens,
     output_tokens: outputTokens(usage),
+  };
+}
+
+/** How long written caches are kept: of whole answers and `message_start`, where the upstream says it. */
+export function writeCacheWrites({ cacheWrites }: Usage) {
+  if (cacheWrites?.hourTokens === undefined) return {};
+  const { tokens, hourTokens } = cacheWrites;
+  return {
+    cache_creation: {
+      ephemeral_5m_input_tokens: tokens - hourTokens,
+      ephemeral_1h_input_tokens: hourTokens,
+    },
   };
 }
 
@@ -374,6 +392,7 @@ export function writeMessageStart(context: ReplyContext, usage: Usage): string {
   const promptTokens = isCounted ? usage.promptTokens : (context.estimatePrompt?.() ?? 0);
   const counts = JSON.stringify({
     ...writeCounts({ ...usage, promptTokens }),
+    ...writeCacheWrites(usage),
     output_tokens: 0,
     service_tier: 'standard',
   });

@@ -15,6 +15,7 @@ import {
   PING,
   shownGrounding,
   type WriterOptions,
+  writeCacheWrites,
   writeFinalUsage,
   writeMessageStart,
   writeSearch,
@@ -37,7 +38,11 @@ export function writeMessagesReply(reply: Reply, context: ReplyContext, options:
       ...(grounding === undefined ? [] : writeSearch(grounding, context, options)),
     ],
     ...writeStop(choice?.end ?? NO_END, hasToolCall),
-    usage: { ...writeFinalUsage(reply.usage, grounding), ...TIER },
+    usage: {
+      ...writeFinalUsage(reply.usage, grounding),
+      ...writeCacheWrites(reply.usage),
+      ...TIER,
+    },
   };
 }
 
@@ -81,7 +86,11 @@ function writeBlock(
 
 /** Source: Messages API, "Compaction on demand"; TypeScript SDK `lib/BetaMessageStream.js`. */
 export function writeSummaryReply(reply: Reply, { createId, model }: ReplyContext) {
-  const usage = { ...writeFinalUsage(reply.usage, undefined), ...TIER };
+  const usage = {
+    ...writeFinalUsage(reply.usage, undefined),
+    ...writeCacheWrites(reply.usage),
+    ...TIER,
+  };
   return { id: createId('msg_'), ...MESSAGE, model, ...summaryOf(reply), usage };
 }
 

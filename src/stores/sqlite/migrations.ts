@@ -356,4 +356,13 @@ alter table requests add column error_parts text;
 alter table access_log add column reason_parts text;
 `,
   },
+  // Tokens written to a cache cost more than others; older records do not tell them.
+  {
+    version: 14,
+    name: 'cache-writes',
+    sql: `
+alter table requests add column cache_write_tokens integer;
+alter table usage_sums add column cache_write_tokens integer not null default 0;
+`,
+  },
 ];

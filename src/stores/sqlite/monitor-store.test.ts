@@ -68,11 +68,15 @@ const UNDO_LATER = `
   drop table session_bindings;
   alter table requests drop column error_parts;
   alter table access_log drop column reason_parts;
+  alter table requests drop column cache_write_tokens;
+  alter table usage_sums drop column cache_write_tokens;
 `;
 
 test('records saved while their details had a table of their own are found as they were', async () => {
   const database = await createTestDatabase();
-  const records = ['a', 'b'].map((id) => recordOf({ id, path: `/v1/${id}` }));
+  const records = ['a', 'b'].map((id) =>
+    recordOf({ id, path: `/v1/${id}`, cacheWriteTokens: undefined }),
+  );
   await database.stores.requests.save(records);
   await database.closeStores();
   const file = new DatabaseSync(database.path);

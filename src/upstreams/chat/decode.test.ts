@@ -304,6 +304,18 @@ test('thoughts are part of the completion, or beside it where the total says so'
   expect(read(60)).toMatchObject({ answerTokens: 30, thoughtTokens: 20 });
 });
 
+test.each([
+  ['in the details', { prompt_tokens_details: { cached_tokens: 8, cache_write_tokens: 90 } }],
+  ['as LiteLLM says it', { prompt_tokens_details: { cache_creation_tokens: 90 } }],
+  ['as the Messages API says it', { cache_creation_input_tokens: 90 }],
+])('tokens written to a cache are read %s, as part of the prompt', (_name, told) => {
+  const usage = { prompt_tokens: 100, completion_tokens: 1, ...told };
+  expect(reply(whole({ content: 'A' }, 'stop', { usage })).usage).toMatchObject({
+    promptTokens: 100,
+    cacheWrites: { tokens: 90 },
+  });
+});
+
 test('usage of every chunk is the latest one, and never a sum', () => {
   const usage = (completion_tokens: number) => ({ usage: { prompt_tokens: 1, completion_tokens } });
   const chunks = [

@@ -238,6 +238,7 @@ function readUsage(usage: JsonObject): Usage | undefined {
   const details = objectOf(usage.completion_tokens_details);
   const thoughtTokens = countOf(details?.reasoning_tokens) ?? 0;
   const cached = countOf(prompt?.cached_tokens) ?? countOf(usage.prompt_cache_hit_tokens) ?? 0;
+  const written = readCacheWrites(usage, prompt);
   const total = countOf(usage.total_tokens);
   const isBeside = thoughtTokens > 0 && total === promptTokens + completion + thoughtTokens;
   const image = countOf(prompt?.image_tokens) ?? 0;
@@ -245,11 +246,22 @@ function readUsage(usage: JsonObject): Usage | undefined {
   return {
     promptTokens,
     cachedTokens: Math.min(cached, promptTokens),
+    ...(written === 0 ? {} : { cacheWrites: { tokens: Math.min(written, promptTokens) } }),
     toolPromptTokens: 0,
     answerTokens: isBeside ? completion : Math.max(0, completion - thoughtTokens),
     thoughtTokens: isBeside ? thoughtTokens : Math.min(thoughtTokens, completion),
     ...(image + audio > 0 ? { media: { image, audio } } : {}),
   };
+}
+
+/** Spellings of openai and OpenRouter, LiteLLM's, and the Messages API's own, which some services pass on. */
+function readCacheWrites(usage: JsonObject, prompt: JsonObject | undefined): number {
+  return (
+    countOf(prompt?.cache_write_tokens) ??
+    countOf(prompt?.cache_creation_tokens) ??
+    countOf(usage.cache_creation_input_tokens) ??
+    0
+  );
 }
 
 /** Sums of larger ones would not fit the stores of records. */

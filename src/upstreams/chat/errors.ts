@@ -10,15 +10,18 @@ import {
 } from '../../lib/json.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { isPage, kindOfOther, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
+import { readScarcestLimit } from '../rate-limit.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import {
   headerOf,
   MAX_RETRY_DELAY_MS,
   readDelayFromMessage,
   readDuration,
+  readRetryAfter,
   readRetryHeaders,
   UNIT_MS,
 } from '../retry-delay.ts';
+import type { RateLimit } from '../upstream.ts';
 
 /** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */
 export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
@@ -277,6 +280,18 @@ function readReset(headers: Headers, { error }: ErrorBody, now: number): number 
   const at = Number(textOf(named) ?? readNumber(named));
   if (at > now) waits.push(Math.min(at - now, MAX_RETRY_DELAY_MS));
   return waits.length === 0 ? undefined : Math.max(...waits);
+}
+
+const LIMIT_HEADERS = ['requests', 'tokens'].map((what) => ({
+  limit: `x-ratelimit-limit-${what}`,
+  remaining: `x-ratelimit-remaining-${what}`,
+  reset: `x-ratelimit-reset-${what}`,
+}));
+
+/** What any answer says of the limits, by the same headers. */
+export function readRateLimit(headers: Headers, now: number): RateLimit | undefined {
+  const readWait = (text: string) => readRetryAfter(text, now);
+  return readScarcestLimit(headers, LIMIT_HEADERS, { now, readWait });
 }
 
 /** "… on requests per min (RPM): Limit 3, Used 3, Requested 1." names the quota; tokens count no calls. */

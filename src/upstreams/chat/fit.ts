@@ -6,9 +6,9 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { itemsOf, objectOf, objectsOf, textOf } from '../read-values.ts';
+import { fitCallIds } from './call-ids.ts';
 import { encodeEffort } from './effort.ts';
 import { isStrictSchema } from './encode-tools.ts';
-import { fitCallIds, fitNames } from './fit-names.ts';
 import { type FitContext, type ModelTraits, traitsOf } from './models.ts';
 import type { ChatQuirks } from './profiles.ts';
 
@@ -28,7 +28,6 @@ export function fitBody(
   fitFormat(fitted, context);
   fitTools(fitted, traits, context);
   fitSampling(fitted, { traits, isThinking: effort.word !== 'none' }, context);
-  fitNames(fitted, context);
   fitCallIds(fitted, quirks.callIds);
   return merge({ ...fitted, ...effort.fields }, quirks.extraBody);
 }

@@ -12,7 +12,7 @@ import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-p
 import { ChatDecoder } from './decode.ts';
 import { encode } from './encode.ts';
 import { typedValues } from './encode-tools.ts';
-import { classifyFailure } from './errors.ts';
+import { classifyFailure, readRateLimit } from './errors.ts';
 import { findTextChunk } from './event-parser.ts';
 import { messagesOf, outputLimit } from './fit.ts';
 import { capabilitiesOf } from './models.ts';
@@ -105,6 +105,7 @@ function endingOf({ choices, usage }: JsonObject): 'finished' | 'thought' | unde
 /** How its bodies are written and its answers read. */
 const WIRE_RULES: WireRules = {
   classifyFailure,
+  readRateLimit,
   endingOf,
   createMemory: () => new RepeatedTexts(findTextChunk),
   encodeBody: encodeJson,

@@ -60,6 +60,7 @@ export function capabilitiesOf(
     mediaInFunctionResponse: false,
     severalAnswers: quirks.takesChoices,
     drawsImages: false,
+    plainToolNames: true,
   };
 }
 

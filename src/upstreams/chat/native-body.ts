@@ -3,6 +3,7 @@
 import { applyThinkingMode } from '../../canonical/effort.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { ReasoningAmount } from '../../canonical/request.ts';
+import { acceptedNames } from '../../canonical/tool-names.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { CHAT_EXTENSION_KEYS } from '../../wire/vocabulary.ts';
@@ -43,6 +44,7 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
     ),
   );
   if (patched.tools !== undefined) patched.tools = patchTools(patched.tools, target.receipt);
+  patchNames(patched, target.receipt);
   // One coding CLI sends it to models of another family: calls are optional there, but must match their schema.
   if (patched.tool_choice === 'validated') patched.tool_choice = 'auto';
   const said = takeAmount(patched, quirks);
@@ -116,6 +118,44 @@ function patchTools(tools: JsonValue, receipt: Receipt): JsonValue[] {
     if (isSchema) own.parameters = toParameters(parameters);
     return [{ type: 'function', function: own }];
   });
+}
+
+/** Names of functions as translated requests have them on this wire; answers find the way back by the same rule. */
+function patchNames(body: JsonObject, receipt: Receipt): void {
+  const callsOf = ({ tool_calls }: JsonObject) => itemsOf(tool_calls);
+  function* namesIn(): Generator<string> {
+    const calls = objectsOf(body.messages).flatMap(callsOf);
+    for (const one of [...itemsOf(body.tools), ...calls, body.tool_choice]) {
+      const name = textOf(holderOf(one)?.name);
+      if (name !== undefined) yield name;
+    }
+  }
+  const names = acceptedNames(namesIn, 'plain');
+  if (names.size === 0) return;
+  const rename = (one: JsonValue): JsonValue => {
+    const holder = holderOf(one);
+    const name = names.get(textOf(holder?.name) ?? '');
+    if (!isJsonObject(one) || name === undefined) return one;
+    return { ...one, [keyOf(one)]: { ...holder, name } };
+  };
+  if (body.tools !== undefined) body.tools = itemsOf(body.tools).map(rename);
+  if (isJsonObject(body.tool_choice)) body.tool_choice = rename(body.tool_choice);
+  body.messages = itemsOf(body.messages).map((message) =>
+    isJsonObject(message) && Array.isArray(message.tool_calls)
+      ? { ...message, tool_calls: callsOf(message).map(rename) }
+      : message,
+  );
+  const reason = told`Upstreams refuse such a name: another is sent in its place.`;
+  receipt.add('repaired', 'tools', reason);
+}
+
+/** Of a tool, a call or a choice: the object that names the function. */
+function holderOf(one: JsonValue | undefined): JsonObject | undefined {
+  return isJsonObject(one) ? objectOf(one[keyOf(one)]) : undefined;
+}
+
+function keyOf({ type }: JsonObject): 'custom' | 'function' {
+  return type === 'custom' ? 'custom' : 'function';
 }
 
 function thoughtsIn(message: JsonObject): readonly Reasoning[] {

@@ -21,7 +21,8 @@ export function postRequest(
   path: string,
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
-  const { access, body, modelId, receipt, freshConnection, signal, clientHeaders = {} } = call;
+  const { access, body, modelId, receipt, freshConnection, signal } = call;
+  const { clientHeaders = {}, onRateLimit } = call;
   const passed = Object.entries(clientHeaders).filter(([name]) => CLIENT_HEADERS.test(name));
   const request = requestOf(profile, path.replace('{model}', encodeURIComponent(modelId)), {
     access,
@@ -34,6 +35,7 @@ export function postRequest(
     body,
     receipt,
     freshConnection,
+    onRateLimit,
   };
 }
 

@@ -84,9 +84,25 @@ test('both cache figures are part of the prompt, and thoughts apart from the ans
   expect(foldStream(answerOf([text('Hi')])).usage).toEqual({
     promptTokens: 32,
     cachedTokens: 20,
+    cacheWrites: { tokens: 5 },
     toolPromptTokens: 0,
     answerTokens: 20,
     thoughtTokens: 11,
+  });
+});
+
+test('how long written caches are kept is told at the start, and holds to the end', () => {
+  const decoder = decoderOf();
+  const cache_creation = { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 400 };
+  const usage = { input_tokens: 9, cache_creation_input_tokens: 500, output_tokens: 1 };
+  decoder.push({
+    type: 'message_start',
+    message: { id: 'm', usage: { ...usage, cache_creation } },
+  });
+  decoder.push({ type: 'message_delta', delta: {}, usage: { ...usage, output_tokens: 4 } });
+  expect(decoder.usage).toMatchObject({
+    promptTokens: 509,
+    cacheWrites: { tokens: 500, hourTokens: 400 },
   });
 });
 

@@ -8,7 +8,7 @@ import type {
   FinishReason,
 } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
-import { NO_USAGE, type Usage } from '../../canonical/usage.ts';
+import { type CacheWrites, NO_USAGE, type Usage } from '../../canonical/usage.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -488,17 +488,27 @@ const MAX_TOKEN_COUNT = 2_147_483_647;
 /** Written and read caches are part of the prompt, thoughts part of the output (Messages API, "Prompt caching"). */
 function readUsage(counts: JsonObject): Usage {
   const cachedTokens = readCount(counts.cache_read_input_tokens);
-  const written = readCount(counts.cache_creation_input_tokens);
+  const cacheWrites = readCacheWrites(counts);
   const output = readCount(counts.output_tokens);
   const details = objectOf(counts.output_tokens_details);
   const thoughtTokens = Math.min(output, readCount(details?.thinking_tokens));
   return {
     ...NO_USAGE,
-    promptTokens: readCount(counts.input_tokens) + written + cachedTokens,
+    promptTokens: readCount(counts.input_tokens) + (cacheWrites?.tokens ?? 0) + cachedTokens,
     cachedTokens,
+    ...(cacheWrites === undefined ? {} : { cacheWrites }),
     answerTokens: output - thoughtTokens,
     thoughtTokens,
   };
+}
+
+function readCacheWrites(counts: JsonObject): CacheWrites | undefined {
+  const tokens = readCount(counts.cache_creation_input_tokens);
+  if (tokens === 0) return undefined;
+  const hour = readNumber(objectOf(counts.cache_creation)?.ephemeral_1h_input_tokens);
+  return hour === undefined
+    ? { tokens }
+    : { tokens, hourTokens: Math.min(tokens, readCount(hour)) };
 }
 
 function readCount(value: JsonValue | undefined): number {

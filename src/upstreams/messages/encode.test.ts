@@ -3,6 +3,7 @@ import { assistant, requestOf, user } from '../../../test/support/canonical.ts';
 import { thought } from '../../../test/support/messages-upstream.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest, MediaPart, Part } from '../../canonical/request.ts';
+import { objectsOf } from '../read-values.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encode } from './encode.ts';
 import { capabilitiesOf } from './models.ts';
@@ -124,6 +125,24 @@ test('hints of the client are the only marks where it gives any', () => {
   const { body } = encoded({ system, tools: [TOOL] });
   expect(JSON.stringify(body).split('cache_control')).toHaveLength(2);
   expect(body.system).toMatchObject([{ cache_control: { type: 'ephemeral' } }]);
+});
+
+test('of more marks than the wire takes the last ones stay, and the last of the instructions', () => {
+  const system = ['a', 'b'].map((text) => ({ kind: 'text', text, cacheHint: true }) as const);
+  const turns = ['1', '2', '3', '4'].flatMap((text) => [
+    { role: 'user', parts: [{ kind: 'text', text, cacheHint: true }] } as const,
+    assistant(text),
+  ]);
+  const { body, receipt } = encoded({ system, turns: [...turns, user('5')] });
+  expect(body.system).toEqual([
+    { type: 'text', text: 'a' },
+    { type: 'text', text: 'b', cache_control: { type: 'ephemeral' } },
+  ]);
+  const marks = objectsOf(body.messages)
+    .filter(({ role }) => role === 'user')
+    .map(({ content }) => objectsOf(content)[0]?.cache_control !== undefined);
+  expect(marks).toEqual([false, true, true, true, false]);
+  expect(receipt).toEqual(['dropped cache_control']);
 });
 
 test('without hints tools, instructions and the last two user turns are marked', () => {

@@ -58,7 +58,7 @@ export function encode(request: CanonicalRequest, target: EncodeTarget): JsonObj
     ...encodeSampling(request, thinking, target),
   };
   const settled = withoutLostThinking(body, target.receipt);
-  return hasHint(request) ? settled : withBreakpoints(settled);
+  return hasHint(request) ? withinMaxMarks(settled, target) : withBreakpoints(settled);
 }
 
 /** @throws GatewayError (invalid-request) */
@@ -482,6 +482,42 @@ function withBreakpoints(body: JsonObject): JsonObject {
     ...(tools === undefined ? {} : { tools: cachedUpTo(objectsOf(tools)) }),
     ...(system === undefined ? {} : { system: cachedUpTo(objectsOf(system)) }),
   };
+}
+
+const MAX_MARKS = 4;
+
+/**
+ * Of more marks than the wire takes the last ones stay, as they cover most of the prompt, and the last one of the
+ * instructions, which other conversations share.
+ */
+function withinMaxMarks(body: JsonObject, { receipt }: EncodeTarget): JsonObject {
+  const system = objectsOf(body.system);
+  const messages = objectsOf(body.messages);
+  const blocks = [...system, ...messages.flatMap(({ content }) => objectsOf(content))];
+  const marked = blocks.filter(isMarked);
+  if (marked.length <= MAX_MARKS) return body;
+  const shared = system.findLast(isMarked);
+  const others = marked.filter((block) => block !== shared);
+  const kept = new Set(others.slice(shared === undefined ? -MAX_MARKS : 1 - MAX_MARKS));
+  const settle = (block: JsonObject): JsonObject => {
+    if (!isMarked(block) || block === shared || kept.has(block)) return block;
+    const { cache_control: _mark, ...rest } = block;
+    return rest;
+  };
+  const reason = told`The upstream takes ${MAX_MARKS} cache breakpoints a request: ${marked.length - MAX_MARKS} were left out.`;
+  receipt.add('dropped', 'cache_control', reason);
+  return {
+    ...body,
+    messages: messages.map((message) => ({
+      ...message,
+      content: objectsOf(message.content).map(settle),
+    })),
+    ...(system.length === 0 ? {} : { system: system.map(settle) }),
+  };
+}
+
+function isMarked({ cache_control }: JsonObject): boolean {
+  return cache_control !== undefined;
 }
 
 function cachedUpTo(blocks: readonly JsonObject[]): JsonObject[] {

@@ -1,4 +1,5 @@
 // Decides what a refusal of a Messages upstream means: one failure kind for the retry table, one error for the client.
+// Reads the limits that its answers name.
 
 import {
   changed,
@@ -11,8 +12,10 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../
 import { scrubText } from '../../lib/redact.ts';
 import { ERROR_TYPE_STATUS } from '../../wire/messages.ts';
 import { isPage, kindOfOther, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
+import { readScarcestLimit } from '../rate-limit.ts';
 import { objectOf, textOf } from '../read-values.ts';
 import { headerOf, readDelayFromMessage, readRetryHeaders, readTimestamp } from '../retry-delay.ts';
+import type { RateLimit } from '../upstream.ts';
 
 // Error prose is only interpreted in this file, for faults that share a type with others.
 
@@ -211,6 +214,23 @@ function readUsedUp(
     ...(waitMs >= HOUR_MS ? { windowMs: waitMs, isDaily: waitMs >= DAY_MS / 2 } : {}),
     ...(limit === undefined ? {} : { limit }),
   };
+}
+
+const LIMIT_HEADERS = LIMIT_PREFIXES.flatMap((prefix) =>
+  LIMITED.map((name) => ({
+    limit: `${prefix}${name}-limit`,
+    remaining: `${prefix}${name}-remaining`,
+    reset: `${prefix}${name}-reset`,
+  })),
+);
+
+/** What any answer says of the limits. */
+export function readRateLimit(
+  headers: UpstreamRefusal['headers'],
+  now: number,
+): RateLimit | undefined {
+  const readWait = (text: string) => readTimestamp(text, now);
+  return readScarcestLimit(headers, LIMIT_HEADERS, { now, readWait });
 }
 
 function readCount(text: string | undefined): number | undefined {

@@ -12,7 +12,7 @@ import { endingOf, MessagesDecoder } from './decode.ts';
 import { encode, readsUri } from './encode.ts';
 import { outputLimit } from './encode-config.ts';
 import { typedValues } from './encode-tools.ts';
-import { classifyFailure } from './errors.ts';
+import { classifyFailure, readRateLimit } from './errors.ts';
 import { findTextDelta } from './event-parser.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
@@ -67,6 +67,7 @@ function noEmbeddings(): GatewayError {
 /** How its bodies are written and its answers read. */
 const WIRE_RULES: WireRules = {
   classifyFailure,
+  readRateLimit,
   endingOf,
   createMemory: () => new RepeatedTexts(findTextDelta),
   encodeBody: encodeJson,

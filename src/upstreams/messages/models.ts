@@ -23,6 +23,8 @@ export function capabilitiesOf(
     signatureFamily,
     callsFunctions: true,
     takesInstructions: true,
+    // No `takesSystemTurns`: newer models take them inside `messages`, under beta flags, and no document says which
+    // models without one. A wrong guess costs the request; marked user text costs nothing. Relayed ones stay as they came.
     searchWithFunctions: true,
     outputFormats: traits.takesFormats ? 'everywhere' : 'nowhere',
     takesJsonSchema: true,

@@ -13,7 +13,7 @@ export function postRequest(
   path: string,
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
-  const { access, body, signal, receipt, freshConnection, clientHeaders } = call;
+  const { access, body, signal, receipt, freshConnection, clientHeaders, onRateLimit } = call;
   return {
     method: 'POST',
     path: profile.versionPath + path,
@@ -24,6 +24,7 @@ export function postRequest(
     proxyUrl: access.proxyUrl,
     secrets: [access.credential],
     signal,
+    onRateLimit,
   };
 }
 

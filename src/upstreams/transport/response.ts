@@ -8,7 +8,7 @@ import { AsyncBatchQueue, type Ending } from '../../stream/queue.ts';
 import { turn } from '../../stream/scheduler.ts';
 import { type EventMemory, type Frame, FrameError, FrameReader } from '../../stream/sse.ts';
 import { pathFault, type UpstreamRefusal } from '../errors.ts';
-import type { UpstreamStream } from '../upstream.ts';
+import type { RateLimit, UpstreamCall, UpstreamStream } from '../upstream.ts';
 import { readNetworkError, timeoutFault } from './connections.ts';
 
 /** Of a request what its answer depends on. */
@@ -20,12 +20,15 @@ export interface AnswerRequest {
   readonly body?: JsonObject | undefined;
   /** True for models that draw, which are silent for long. */
   readonly drawsImages?: boolean | undefined;
+  readonly onRateLimit?: UpstreamCall['onRateLimit'];
 }
 
 /** How a wire's answers are read. */
 export interface WireAnswers {
   /** The error an answer amounts to whose status is not 2xx; `failure` is set. Never throws. */
   classifyFailure(refusal: UpstreamRefusal): Error;
+  /** What the headers of an answer say of the rate limits; absent where the wire has none for it. */
+  readRateLimit?(headers: Headers, now: number): RateLimit | undefined;
   /**
    * What the frame that came last says of what comes: `finished` when it names the end of the answer, `thought` when
    * it is of one, behind which a long silence is usual.
@@ -159,6 +162,7 @@ export class AnswerStream
       if (this.#interim > MAX_INTERIM) this.#cancel(pathFault(told`The upstream never answered.`));
       return;
     }
+    this.#tellRateLimit(headers);
     if (status >= 300) {
       this.#refusal = { status, headers, chunks: [], bytes: 0 };
       this.#silence.touch(this.#place.limits.refusalMs);
@@ -171,6 +175,12 @@ export class AnswerStream
     }
     this.#silence.touch(this.#place.limits.firstFrameMs);
     this.#opening.resolve(this);
+  }
+
+  #tellRateLimit(headers: Headers): void {
+    const { wire, clock } = this.#place;
+    if (wire.readRateLimit === undefined) return;
+    this.#request.onRateLimit?.(() => wire.readRateLimit?.(headers, clock.now()));
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {

@@ -65,6 +65,8 @@ export const accounts = {
   protected: 'reserved',
   protectedHint: 'Below the quota protection threshold: not used for this model.',
   estimated: 'estimated',
+  rate: 'rate limit',
+  rateHint: 'From the headers of responses. It ranks accounts and blocks none.',
   estimatedHint: 'The upstream does not report this; it is estimated from usage.',
   noQuota: 'No quota data yet',
   moreModels_one: '{{count}} more model',

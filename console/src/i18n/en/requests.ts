@@ -88,6 +88,7 @@ export const requests = {
   inputTokens: 'input',
   outputTokens: 'output',
   cachedTokens: 'cached',
+  cacheWriteTokens: 'written to the cache',
   thoughtTokens: 'thinking',
   estimated: 'estimated',
   modelVersion: 'Model version',

@@ -42,6 +42,7 @@ export const usage = {
   measures: { tokens: 'Tokens', requests: 'Requests' },
   kinds: {
     fresh: 'Input',
+    written: 'Input written to the cache',
     cached: 'Cached input',
     thought: 'Thinking',
     output: 'Output',

@@ -66,6 +66,8 @@ export const accounts: Translated<typeof english> = {
   protected: '保留',
   protectedHint: '低于配额保护阈值：不再用于此模型。',
   estimated: '估算',
+  rate: '速率限制',
+  rateHint: '来自响应标头。只影响账号排序，不会停用账号。',
   estimatedHint: '上游不报告此数据，按用量估算。',
   noQuota: '尚无配额数据',
   moreModels_other: '另有 {{count}} 个模型',

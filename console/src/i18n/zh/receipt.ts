@@ -162,6 +162,8 @@ export const receipt: SentenceTexts = {
   'The upstream has no such settings.': '上游没有这些设置。',
   'The upstream has no such switch: further calls are left out of the answer.':
     '上游没有这个开关：回答中多出的调用会被略去。',
+  'The upstream takes {} cache breakpoints a request: {} were left out.':
+    '上游每个请求最多接受 {1} 个缓存断点：{2} 个已略去。',
   'The upstream has no top_k.': '上游没有 top_k。',
   'The upstream in use has no counterpart.': '所用的上游没有对应项。',
   'The upstream is given {}.': '发给上游的是 {1}。',

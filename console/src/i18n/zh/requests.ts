@@ -74,6 +74,7 @@ export const requests: Translated<typeof english> = {
   inputTokens: '输入',
   outputTokens: '输出',
   cachedTokens: '缓存',
+  cacheWriteTokens: '写入缓存',
   thoughtTokens: '思考',
   estimated: '估算',
   modelVersion: '模型版本',

@@ -37,6 +37,7 @@ export const usage: Translated<typeof english> = {
   measures: { tokens: 'Token', requests: '请求' },
   kinds: {
     fresh: '输入',
+    written: '写入缓存的输入',
     cached: '缓存的输入',
     thought: '思考',
     output: '输出',

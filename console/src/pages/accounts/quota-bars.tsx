@@ -60,6 +60,11 @@ function QuotaBar({ quota }: { readonly quota: Quota }) {
               <span>{t('accounts.estimated')}</span>
             </Tooltip>
           )}
+          {source === 'rate' && (
+            <Tooltip label={t('accounts.rateHint')}>
+              <span>{t('accounts.rate')}</span>
+            </Tooltip>
+          )}
           {percent < 100 && resetsAt !== null && <ResetCountdown at={resetsAt} />}
         </span>
         <span className="quota-left">{left}</span>

@@ -142,11 +142,15 @@ function ModelWay({ detail }: { readonly detail: RequestDetail }) {
   return <span className="mono wrap-anywhere">{way.join(' → ')}</span>;
 }
 
+const TOKEN_COUNTS = [
+  ...(['inputTokens', 'outputTokens'] as const),
+  ...(['cachedTokens', 'cacheWriteTokens', 'thoughtTokens'] as const),
+] as const;
+
 function TokenCounts({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const format = useFormat();
-  const counts = (['inputTokens', 'outputTokens', 'cachedTokens', 'thoughtTokens'] as const)
-    .map((name) => ({ name, count: detail[name] }))
+  const counts = TOKEN_COUNTS.map((name) => ({ name, count: detail[name] }))
     .filter(({ name, count }) => count !== undefined && (count > 0 || /put/.test(name)))
     .map(({ name, count = 0 }) => `${format.number(count)} ${t(`requests.${name}`)}`);
   if (detail.images !== undefined && detail.images > 0) {

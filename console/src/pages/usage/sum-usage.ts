@@ -8,6 +8,7 @@ export interface UsageSum {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedTokens: number;
+  readonly cacheWriteTokens: number;
   readonly thoughtTokens: number;
   readonly images: number;
 }
@@ -18,6 +19,7 @@ export const NO_USAGE: UsageSum = {
   inputTokens: 0,
   outputTokens: 0,
   cachedTokens: 0,
+  cacheWriteTokens: 0,
   thoughtTokens: 0,
   images: 0,
 };
@@ -29,6 +31,7 @@ function addUsage(left: UsageSum, right: UsageSum): UsageSum {
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,
     cachedTokens: left.cachedTokens + right.cachedTokens,
+    cacheWriteTokens: left.cacheWriteTokens + right.cacheWriteTokens,
     thoughtTokens: left.thoughtTokens + right.thoughtTokens,
     images: left.images + right.images,
   };
@@ -39,6 +42,10 @@ export const sumAll = (buckets: readonly UsageSum[]): UsageSum =>
 
 export const allTokens = ({ inputTokens, outputTokens }: UsageSum): number =>
   inputTokens + outputTokens;
+
+/** What went in and neither came out of a cache nor was written to one. */
+export const freshTokens = ({ inputTokens, cachedTokens, cacheWriteTokens }: UsageSum): number =>
+  Math.max(0, inputTokens - cachedTokens - cacheWriteTokens);
 
 /** The part of what went in that came out of a cache, 0 to 1; undefined when nothing went in. */
 export function cacheShare({ inputTokens, cachedTokens }: UsageSum): number | undefined {

@@ -7,7 +7,14 @@ import type { Usage } from '../../../../src/admin/contract.ts';
 import { Panel } from '../../components/panel.tsx';
 import { type Column, type Series, StackedColumns } from '../../components/stacked-columns.tsx';
 import { useFormat } from '../../components/use-format.ts';
-import { allTokens, type StepSum, sumByGroup, sumBySteps, type UsageSum } from './sum-usage.ts';
+import {
+  allTokens,
+  freshTokens,
+  type StepSum,
+  sumByGroup,
+  sumBySteps,
+  type UsageSum,
+} from './sum-usage.ts';
 import type { UsageView } from './usage-view.ts';
 import { useGroupNames } from './use-group-names.ts';
 import { useStepNames } from './use-step-names.ts';
@@ -104,13 +111,14 @@ function useStacks(usage: Usage, { by }: UsageView, measure: Measure): readonly 
   return [...stacks, { id: ' others', name: t('usage.others'), tone: 'rest', read }];
 }
 
-/** What goes in holds what came from the cache, what comes out holds the thinking. */
+/** What goes in holds what came from the cache and what went into it, what comes out holds the thinking. */
 const KINDS: readonly {
-  readonly id: 'fresh' | 'cached' | 'thought' | 'output';
+  readonly id: 'fresh' | 'written' | 'cached' | 'thought' | 'output';
   readonly tone: string;
   readonly pick: (sum: UsageSum) => number;
 }[] = [
-  { id: 'fresh', tone: '0', pick: (sum) => Math.max(0, sum.inputTokens - sum.cachedTokens) },
+  { id: 'fresh', tone: '0', pick: freshTokens },
+  { id: 'written', tone: '4', pick: (sum) => Math.min(sum.cacheWriteTokens, sum.inputTokens) },
   { id: 'cached', tone: '1', pick: (sum) => Math.min(sum.cachedTokens, sum.inputTokens) },
   { id: 'thought', tone: '3', pick: (sum) => Math.min(sum.thoughtTokens, sum.outputTokens) },
   { id: 'output', tone: '2', pick: (sum) => Math.max(0, sum.outputTokens - sum.thoughtTokens) },

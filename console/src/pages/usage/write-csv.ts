@@ -4,7 +4,7 @@ import { NO_USAGE, type StepSum } from './sum-usage.ts';
 
 const COLUMNS = [
   ...(['requests', 'errors', 'inputTokens', 'outputTokens'] as const),
-  ...(['cachedTokens', 'thoughtTokens', 'images'] as const),
+  ...(['cachedTokens', 'cacheWriteTokens', 'thoughtTokens', 'images'] as const),
 ];
 
 export interface Grouping {

@@ -3,7 +3,13 @@
 import type { GatewayError } from '../../../canonical/error.ts';
 import type { ChoiceEnd } from '../../../canonical/event.ts';
 import { blockMessage } from '../../../canonical/text-forms.ts';
-import { inputTokens, outputTokens, totalTokens, type Usage } from '../../../canonical/usage.ts';
+import {
+  cacheWriteTokens,
+  inputTokens,
+  outputTokens,
+  totalTokens,
+  type Usage,
+} from '../../../canonical/usage.ts';
 import { joinFlat } from '../../../lib/flatten-string.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../lib/json.ts';
 import { eventFrame, eventStart, FRAME_END } from '../../../stream/sse.ts';
@@ -73,7 +79,10 @@ export function failedError(code: string, message: string): JsonObject {
 function writeUsage(usage: Usage): JsonObject {
   return {
     input_tokens: inputTokens(usage),
-    input_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: 0 },
+    input_tokens_details: {
+      cached_tokens: usage.cachedTokens,
+      cache_write_tokens: cacheWriteTokens(usage),
+    },
     output_tokens: outputTokens(usage),
     output_tokens_details: { reasoning_tokens: usage.thoughtTokens },
     total_tokens: totalTokens(usage),
