@@ -45,7 +45,7 @@ test('fields without a preset change what is usual', () => {
 
 test('addresses are a template', () => {
   const paths = { chat: '/deployments/{model}/chat' };
-  expect(createCompatibleProfile({ baseUrl, paths }).paths).toEqual({
+  expect(createCompatibleProfile({ baseUrl, paths }).paths).toMatchObject({
     chat: '/deployments/{model}/chat',
     models: '/models',
     embeddings: '/embeddings',
