@@ -48,6 +48,7 @@ export const SECTION_TITLES = {
   auth: 'keys and who needs one',
   mapping: 'model names',
   targets: 'models to try in steps',
+  presets: 'mappings to apply by name',
   families: 'which models serve a family',
   pool: 'how accounts are chosen',
   quota: 'quota figures and protection',
@@ -550,6 +551,16 @@ export const PROXY_SCHEMA = {
       description: 'Requested model name, exact or with `*`, → target model.',
     },
     targets: TARGETS_SCHEMA,
+    presets: {
+      type: 'object',
+      section: 'presets',
+      isNamed: true,
+      default: {},
+      description:
+        'Mappings by name that can be applied beside the built-in presets: model name, exact or with `*`, → target, ' +
+        'which may be `upstream/model` or `@name`.',
+      additionalProperties: { ...TEXT_MAP, isNamed: true },
+    },
     families: FAMILIES_SCHEMA,
     extprov: { as: 'externalProvider', ...EXTPROV_SCHEMA },
     max_body_size: {
