@@ -158,8 +158,19 @@ export function readImageOptions(
   const aspectRatio = readAspectRatio(given ?? undefined, context);
   const sizeOfQuality = readQuality(quality ?? undefined, context);
   const size = readImageSize(imageSize ?? undefined, context) ?? sizeOfQuality;
-  return aspectRatio === undefined && size === undefined ? undefined : { aspectRatio, size };
+  const word = quality?.toLowerCase() ?? 'auto';
+  if (aspectRatio === undefined && size === undefined && word === 'auto') return undefined;
+  const pixels = PIXELS.exec(given?.trim() ?? '');
+  return {
+    aspectRatio,
+    size,
+    ...(pixels === null ? {} : { pixels: `${Number(pixels[1])}x${Number(pixels[2])}` }),
+    // The stronger field says it better.
+    ...(word === 'auto' || imageSize ? {} : { quality: word }),
+  };
 }
+
+const PIXELS = /^(\d{1,9})\s*[xX]\s*(\d{1,9})$/;
 
 /** The size a word such as `2K` or `2k` stands for. */
 export function asImageSize(word: string): ImageSize | undefined {
@@ -177,7 +188,7 @@ function readAspectRatio(
     if (RATIOS.includes(size)) return size;
     throw unknownWord('size', ['<width>x<height>', ...RATIOS]);
   }
-  const match = /^(\d{1,9})\s*[xX]\s*(\d{1,9})$/.exec(size);
+  const match = PIXELS.exec(size);
   const width = Number(match?.[1]);
   const height = Number(match?.[2]);
   if (width > 0 && height > 0) return nearestRatio(width, height);

@@ -35,6 +35,13 @@ export interface ModelCapabilities {
   readonly severalAnswers: boolean;
   /** True when the model draws images. */
   readonly drawsImages: boolean;
+  /** True when a mask has a place of its own; else the model is told what it is. */
+  readonly takesMasks?: true | undefined;
+  /**
+   * True for a model that is asked in another form than the others of its wire, so that no client's body is relayed
+   * to it.
+   */
+  readonly hasOwnForm?: true | undefined;
   /** True when a search can be given domains and a place; else the model is told. */
   readonly searchSettings?: true | undefined;
   /** True when names of tools may have letters, digits, `_` and `-` alone. */

@@ -28,6 +28,8 @@ export interface CanonicalRequest {
   /** How many unfinished pictures the client wants to see at most; absent means none. */
   readonly imageDrafts?: number | undefined;
   readonly speech?: JsonObject | undefined;
+  /** Present where a recording is to be written down: models that do nothing else have no use for the words of the turn. */
+  readonly transcription?: Transcription | undefined;
   readonly mediaResolution?: MediaResolution | undefined;
   readonly safety: readonly SafetySetting[];
   readonly cachedContent?: string | undefined;
@@ -93,6 +95,8 @@ export interface MediaPart {
   readonly resolution?: MediaResolution | undefined;
   readonly signature?: Signature | undefined;
   readonly cacheHint?: boolean | undefined;
+  /** True for a picture that says where the first one of its turn may be changed. */
+  readonly isMask?: true | undefined;
 }
 
 export type MediaSource =
@@ -275,6 +279,23 @@ export type OutputModality = 'text' | 'image' | 'audio';
 export interface ImageOptions {
   readonly aspectRatio?: string | undefined;
   readonly size?: '1K' | '2K' | '4K' | undefined;
+  /** `<width>x<height>`, where the client said it so; the ratio is the nearest one to it. */
+  readonly pixels?: string | undefined;
+  /** The client's own word for what stands as `size`. */
+  readonly quality?: string | undefined;
+}
+
+/** What is to become of the recording of a turn. */
+export interface Transcription {
+  readonly task: 'transcribe' | 'translate';
+  /** What may be spoken; empty where nobody knows. */
+  readonly languages: readonly string[];
+  /** Words that may occur, spelt as they are to be written. */
+  readonly keywords: readonly string[];
+  /** What goes before the recording, or helps with names and spelling. */
+  readonly prompt?: string | undefined;
+  /** Of what the times are told. */
+  readonly times: 'nothing' | 'segments' | 'words';
 }
 
 export type MediaResolution = 'low' | 'medium' | 'high';

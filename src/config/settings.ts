@@ -48,6 +48,7 @@ export const SECTION_TITLES = {
   auth: 'keys and who needs one',
   mapping: 'model names',
   targets: 'models to try in steps',
+  presets: 'mappings to apply by name',
   families: 'which models serve a family',
   pool: 'how accounts are chosen',
   quota: 'quota figures and protection',
@@ -281,6 +282,12 @@ const LIMIT_SCHEMA = {
   },
 } as const;
 
+const MODEL_PATTERNS = {
+  type: 'array',
+  maxItems: 100,
+  items: { ...TEXT, maxLength: 256 },
+} as const;
+
 const CALLS_AT_ONCE = { type: 'integer', minimum: 1, maximum: 10_000 } as const;
 
 export const UPSTREAM_SCHEMA = {
@@ -323,6 +330,30 @@ export const UPSTREAM_SCHEMA = {
         chat: { ...TEXT, check: readUrlPath, description: '`/chat/completions` when absent.' },
         models: { ...TEXT, check: readUrlPath, description: '`/models` when absent.' },
         embeddings: { ...TEXT, check: readUrlPath, description: '`/embeddings` when absent.' },
+        images: { ...TEXT, check: readUrlPath, description: '`/images/generations` when absent.' },
+        edits: { ...TEXT, check: readUrlPath, description: '`/images/edits` when absent.' },
+        transcriptions: {
+          ...TEXT,
+          check: readUrlPath,
+          description: '`/audio/transcriptions` when absent.',
+        },
+        translations: {
+          ...TEXT,
+          check: readUrlPath,
+          description: '`/audio/translations` when absent.',
+        },
+        speech: { ...TEXT, check: readUrlPath, description: '`/audio/speech` when absent.' },
+      },
+    },
+    endpoints: {
+      type: 'object',
+      description:
+        'Models of an `openai` or `openai-compatible` upstream that are asked at an endpoint of their own, as patterns ' +
+        'of their ids, beside those that are known. An empty list: the upstream has no such endpoint.',
+      properties: {
+        images: { ...MODEL_PATTERNS, description: 'Models that draw.' },
+        transcriptions: { ...MODEL_PATTERNS, description: 'Models that write recordings down.' },
+        speech: { ...MODEL_PATTERNS, description: 'Models that speak a text.' },
       },
     },
     quirks: {
@@ -520,6 +551,16 @@ export const PROXY_SCHEMA = {
       description: 'Requested model name, exact or with `*`, → target model.',
     },
     targets: TARGETS_SCHEMA,
+    presets: {
+      type: 'object',
+      section: 'presets',
+      isNamed: true,
+      default: {},
+      description:
+        'Mappings by name that can be applied beside the built-in presets: model name, exact or with `*`, → target, ' +
+        'which may be `upstream/model` or `@name`.',
+      additionalProperties: { ...TEXT_MAP, isNamed: true },
+    },
     families: FAMILIES_SCHEMA,
     extprov: { as: 'externalProvider', ...EXTPROV_SCHEMA },
     max_body_size: {

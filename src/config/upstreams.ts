@@ -228,6 +228,7 @@ const OWN_KEYS: Readonly<Record<string, readonly UpstreamProfile[]>> = {
   headers: ['openai', 'openai-compatible'],
   query: ['openai-compatible'],
   paths: ['openai-compatible'],
+  endpoints: ['openai', 'openai-compatible'],
   quirks: ['openai-compatible'],
   extra_body: ['openai-compatible'],
 };

@@ -238,8 +238,9 @@ export async function askApart(
   const { upstream, modelId, listedModel, release } = leased.lease;
   release({ kind: 'neutral' });
   // Native requests are the upstream's to judge.
-  if (call.relay?.wire === upstream.wire) return call;
-  if (upstream.capabilities(modelId, listedModel).severalAnswers) return call;
+  const { severalAnswers, hasOwnForm } = upstream.capabilities(modelId, listedModel);
+  if (call.relay?.wire === upstream.wire && hasOwnForm !== true) return call;
+  if (severalAnswers) return call;
   const { request, fanOut = { requests: [request], takesPartial: true } } = call;
   for (const { action, path, reason } of call.relay?.losses ?? []) {
     context.receipt.add(action, path, reason);

@@ -82,7 +82,7 @@ export class CallBodies {
   async prepare(lease: Lease, plan: SignaturePlan, route: RoutedModel): Promise<PreparedBody> {
     const { media } = this.#options;
     const { receipt, strict } = this.#context;
-    if (media?.isEnabled() === true) await this.#load(media, lease.upstream);
+    if (media?.isEnabled() === true) await this.#load(media, lease);
     const found = this.#find(lease, plan, route);
     if (this.#noted.length > 0) receipt.withdraw(this.#noted);
     this.#noted = found.noted;
@@ -104,10 +104,14 @@ export class CallBodies {
     return fingerprintOf(this.#sent.at(-1)?.body ?? {});
   }
 
-  async #load(fetcher: MediaFetcher, upstream: Upstream): Promise<void> {
+  async #load(
+    fetcher: MediaFetcher,
+    { upstream, modelId, listedModel }: Pick<Lease, 'upstream' | 'modelId' | 'listedModel'>,
+  ): Promise<void> {
     const { relay, request } = this.#call;
-    if (relay?.wire === upstream.wire) return;
-    const isReadable = (uri: string): boolean => upstream.readsUri(uri);
+    const hasOwnForm = upstream.capabilities(modelId, listedModel).hasOwnForm === true;
+    if (relay?.wire === upstream.wire && !hasOwnForm) return;
+    const isReadable = (uri: string): boolean => !hasOwnForm && upstream.readsUri(uri);
     const { signal } = this.#context;
     this.#fetched ??= new Map();
     const options = { fetcher, isReadable, signal, fetched: this.#fetched };
@@ -137,7 +141,8 @@ export class CallBodies {
       mayBePiece,
     };
     const { relay } = this.#call;
-    const isRelayed = relay !== undefined && relay.wire === upstream.wire;
+    const isRelayed =
+      relay !== undefined && relay.wire === upstream.wire && capabilities.hasOwnForm !== true;
     if (!isRelayed) {
       for (const { action, path, reason } of relay?.losses ?? []) receipt.add(action, path, reason);
     }

@@ -94,7 +94,7 @@ export class Probes {
     const failure = await askOneToken(account, {
       upstream,
       tokens,
-      modelId: model ?? this.#shares.servedModel(accountId, '') ?? likelyModel(account),
+      modelId: model ?? this.#shares.servedModel(accountId, '') ?? likelyModel(account, upstream),
       signal,
     });
     timer.cancel();
@@ -162,9 +162,20 @@ async function openOneToken(
   return { frames, body, signatureFamily: capabilities.signatureFamily };
 }
 
-function likelyModel({ models }: Account): string | undefined {
-  const list = [...(models?.values() ?? [])];
-  return list.find(({ tasks }) => tasks?.includes('generate') ?? true)?.id;
+function likelyModel({ models }: Account, upstream: Upstream): string | undefined {
+  return answeringModels([...(models?.values() ?? [])], upstream)[0]?.id;
+}
+
+/** Those that say something to a word. */
+function answeringModels(
+  models: readonly UpstreamModel[],
+  upstream: Pick<Upstream, 'capabilities'>,
+): readonly UpstreamModel[] {
+  return models.filter(
+    (model) =>
+      (model.tasks?.includes('generate') ?? true) &&
+      upstream.capabilities(model.id, model).hasOwnForm !== true,
+  );
 }
 
 /** The keys and accounts that were let through last; of more, the oldest may pass a little early. */
@@ -207,7 +218,7 @@ export async function answerOnce(
   access: AccountAccess,
   { models, signal }: { readonly models: readonly UpstreamModel[]; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
-  const listed = pickSmallModel(models);
+  const listed = pickSmallModel(answeringModels(models, upstream));
   if (listed === undefined) return undefined;
   const { id: modelId } = listed;
   const asked = { modelId, listed, access, signal };
@@ -224,10 +235,7 @@ export async function answerOnce(
 
 /** Pictures cost more than a token. */
 function pickSmallModel(models: readonly UpstreamModel[]): UpstreamModel | undefined {
-  const answering = models.filter(
-    ({ id, tasks }) =>
-      tasks?.includes('generate') !== false && !/image|embed|imagen|veo|tts|audio|live/i.test(id),
-  );
+  const answering = models.filter(({ id }) => !/image|embed|imagen|veo|tts|audio|live/i.test(id));
   const sizes = [/flash-?lite|mini|nano|haiku/i, /flash|small/i, /./];
   return sizes
     .map((size) => answering.find(({ id }) => size.test(id)))

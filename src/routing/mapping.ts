@@ -108,12 +108,11 @@ function better(
   return isNearer > 0 ? other : own;
 }
 
-type PresetName = 'default' | 'performance' | 'cost-effective';
-
 export interface Preset {
-  readonly name: PresetName;
+  readonly name: string;
+  /** '' for the operator's own, which are known by their names. */
   readonly description: string;
-  /** Name patterns → target model, in the form of `custom_mapping`. */
+  /** Name patterns → target, in the form of `custom_mapping`. */
   readonly mapping: Readonly<Record<string, string>>;
 }
 
@@ -169,14 +168,39 @@ export const PRESETS: readonly Preset[] = [
 
 type Entries = Readonly<Record<string, string>>;
 
+/** The built-in presets, then those of `proxy.presets`. */
+export function allPresets(own: Readonly<Record<string, Entries>>): readonly Preset[] {
+  const others = Object.entries(own).map(([name, mapping]) => ({ name, description: '', mapping }));
+  return [...PRESETS, ...others];
+}
+
 /**
  * What applying a preset changes: its own entries, and those that another preset brought go (null).
- * An entry of another name or target is the operator's own and stays.
+ * An entry of another name or target is the operator's own and stays. Where it goes to `@name` or
+ * `upstream/model`, so does every name it covers: what the preset says of these is left out.
  */
-export function presetPatch(mapping: Entries, preset: Preset): Record<string, string | null> {
-  const others = PRESETS.filter(({ name }) => name !== preset.name);
-  const brought = Object.entries(mapping).filter(([name, target]) =>
-    others.some((other) => Object.hasOwn(other.mapping, name) && other.mapping[name] === target),
+export function presetPatch(
+  mapping: Entries,
+  preset: Preset,
+  presets: readonly Preset[],
+): Record<string, string | null> {
+  const others = presets.filter(({ name }) => name !== preset.name);
+  const entries = Object.entries(mapping);
+  const isOf = ([name, target]: readonly [string, string]) => {
+    return (one: Preset) => Object.hasOwn(one.mapping, name) && one.mapping[name] === target;
+  };
+  const brought = entries.filter((entry) => others.some(isOf(entry)));
+  const chosen = entries
+    .filter((entry) => isChosenPlace(entry[1]) && !presets.some(isOf(entry)))
+    .map(([name]) => createWildcard(name));
+  const added = Object.entries(preset.mapping).filter(
+    ([name]) => !chosen.some((wildcard) => wildcard.matches(foldCase(name))),
   );
-  return { ...Object.fromEntries(brought.map(([name]) => [name, null])), ...preset.mapping };
+  const gone = brought.filter(([name]) => !added.some(([other]) => other === name));
+  return Object.fromEntries([...gone.map(([name]) => [name, null]), ...added]);
+}
+
+/** A target that says more than a model: several of them, or whose. */
+function isChosenPlace(target: string): boolean {
+  return target.startsWith('@') || target.includes('/');
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../canonical/error.ts';
 import { realModelName } from '../wire/vocabulary.ts';
 import { CATALOG } from './catalog.ts';
-import { PRESETS, type Preset, presetPatch } from './mapping.ts';
+import { allPresets, PRESETS, type Preset, presetPatch } from './mapping.ts';
 import { sayRouteStep } from './named-model.ts';
 import { createRouter, type Route } from './router.ts';
 
@@ -363,7 +363,7 @@ test('an explanation tells each step and never throws', () => {
 
 /** The mapping with a preset in it. */
 function applied(mapping: Readonly<Record<string, string>>, preset: Preset) {
-  const changed = { ...mapping, ...presetPatch(mapping, preset) };
+  const changed = { ...mapping, ...presetPatch(mapping, preset, PRESETS) };
   return Object.fromEntries(
     Object.entries(changed).flatMap(([name, target]) => (target === null ? [] : [[name, target]])),
   );
@@ -383,6 +383,28 @@ test('the preset applied last decides, whichever was applied before', () => {
       expect(mapping).toEqual({ mine: 'x', ...last.mapping });
     }
   }
+});
+
+test('a preset leaves alone what goes to an upstream or a target, and every name that covers', () => {
+  const own = { 'gpt-5*': '@coding', 'claude-*': 'anthropic/claude-sonnet-4-6', 'o1*': 'mine' };
+  const [preset] = allPresets({});
+  if (preset === undefined) throw new Error('no preset');
+  const mapping = applied(own, preset);
+  expect(mapping).toMatchObject({ ...own, 'o1*': preset.mapping['o1*'] });
+  expect(mapping).toMatchObject({ 'gpt-4*': preset.mapping['gpt-4*'] });
+  expect(Object.keys(mapping).filter((name) => name.startsWith('claude'))).toEqual(['claude-*']);
+});
+
+test('a preset of the operator leads to targets, and goes when another one comes', () => {
+  const mapping = { 'gpt-*': '@coding', 'claude-*': 'anthropic/claude-sonnet-4-6' };
+  const presets = allPresets({ ours: mapping });
+  const ours = presets.at(-1);
+  const [usual] = presets;
+  if (ours === undefined || usual === undefined) throw new Error('no presets');
+  const first = presetPatch({ mine: 'x' }, ours, presets);
+  expect(first).toEqual(mapping);
+  const next = presetPatch({ mine: 'x', ...mapping }, usual, presets);
+  expect(next).toEqual({ 'gpt-*': null, 'claude-*': null, ...usual.mapping });
 });
 
 test('presets merge into the mapping, keep other entries and lead to catalogue models', () => {

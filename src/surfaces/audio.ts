@@ -5,7 +5,7 @@ import type { CanonicalEvent, ChoiceEnd } from '../canonical/event.ts';
 import type { Reply } from '../canonical/fold.ts';
 import { sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import type { MediaPart } from '../canonical/request.ts';
+import type { MediaPart, Transcription } from '../canonical/request.ts';
 import { blockMessage } from '../canonical/text-forms.ts';
 import {
   inputTokens,
@@ -22,15 +22,7 @@ import {
   readNumber,
 } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import {
-  ANYTHING,
-  BOOLEAN,
-  numberIn,
-  objectOf,
-  STRING,
-  type ValueOf,
-  wordOf,
-} from '../protocols/body-schema.ts';
+import { ANYTHING, BOOLEAN, numberIn, objectOf, STRING, wordOf } from '../protocols/body-schema.ts';
 import { STREAM } from '../protocols/chat/answer-parts.ts';
 import { writeErrorBody } from '../protocols/chat/errors.ts';
 import {
@@ -61,11 +53,7 @@ const TEXT_TYPES: Readonly<Partial<Record<AudioFormat, string>>> = {
   vtt: 'text/vtt; charset=utf-8',
 };
 
-/** What is to become of the speech. */
-type AudioTask = 'transcribe' | 'translate';
-
-interface AudioSettings {
-  readonly task: AudioTask;
+interface AudioSettings extends Pick<Transcription, 'task'> {
   readonly format: AudioFormat;
   readonly hasWords: boolean;
 }
@@ -100,12 +88,11 @@ const BODY = objectOf(
   },
   ['file', 'chunking_strategy', 'user'],
 );
-type Body = ValueOf<typeof BODY>;
 
 /** @throws GatewayError 400 naming the field, 413 for a file above 25 MB */
 export function readAudioCall(
   { body: sent, files = [], receipt }: RouteInput,
-  task: AudioTask,
+  task: Transcription['task'],
 ): GenerateCall {
   const sound = readSound(files, receipt);
   const { value: body, unknown } = check(readFormFields(sent, BODY), BODY, '');
@@ -120,21 +107,33 @@ export function readAudioCall(
   const settings: AudioSettings = { task, format, hasWords };
   const model = requireModel(body.model);
   noteUnread(unknown, { path: '', receipt });
-  const instruction = instructionOf(settings, isTimed, body);
+  const transcription: Transcription = {
+    task,
+    languages: [...readTexts(body.language, 'language'), ...readTexts(body.languages, 'languages')],
+    keywords: readTexts(body.keywords, 'keywords'),
+    prompt: body.prompt || undefined,
+    times: timesOf(isTimed, hasWords),
+  };
   return {
     protocol: 'chat',
     model,
     stream,
     bodySession: undefined,
     textType: TEXT_TYPES[format],
-    request: askOnce([sound, { kind: 'text', text: instruction }], {
+    request: askOnce([sound, { kind: 'text', text: instructionOf(transcription) }], {
       sampling: { temperature: readNumber(body.temperature) },
       outputFormat: isTimed ? { kind: 'json-schema', schema: SEGMENTS_SCHEMA } : { kind: 'text' },
+      transcription,
       clientNames: { messages: 'file', response_schema: 'response_format' },
     }),
     createStreamWriter: () => createTranscriptionWriter(),
     writeReply: (reply) => writeTranscription(reply, settings),
   };
+}
+
+function timesOf(isTimed: boolean, hasWords: boolean): Transcription['times'] {
+  if (hasWords) return 'words';
+  return isTimed ? 'segments' : 'nothing';
 }
 
 function readSound(files: readonly UploadedFile[], receipt: Receipt): MediaPart {
@@ -217,30 +216,24 @@ export const SEGMENTS_SCHEMA: JsonObject = {
   required: ['language', 'duration', 'segments'],
 };
 
-function instructionOf({ task, hasWords }: AudioSettings, isTimed: boolean, body: Body): string {
-  const { prompt } = body;
-  /** What may be spoken. */
-  const languages = [
-    ...readTexts(body.language, 'language'),
-    ...readTexts(body.languages, 'languages'),
-  ];
-  /** Words that may occur, spelt as they are to be written. */
-  const keywords = readTexts(body.keywords, 'keywords');
+/** The same for models that take words. */
+function instructionOf(transcription: Transcription): string {
+  const { task, languages, keywords, prompt, times } = transcription;
   const lines = [
     task === 'translate'
       ? 'Write down what is said in this recording, translated into English.'
       : 'Write down what is said in this recording, word for word, in its own language.',
-    isTimed
-      ? 'Divide it into segments of a sentence or a few seconds, with their times in seconds.'
-      : 'Answer with these words alone, without comments, names of speakers or times.',
+    times === 'nothing'
+      ? 'Answer with these words alone, without comments, names of speakers or times.'
+      : 'Divide it into segments of a sentence or a few seconds, with their times in seconds.',
   ];
-  if (hasWords) lines.push('Give the times of every single word too.');
+  if (times === 'words') lines.push('Give the times of every single word too.');
   if (languages.length === 1) lines.push(`The language is: ${languages[0]}`);
   if (languages.length > 1) lines.push(`The language is one of these: ${languages.join(', ')}`);
   if (keywords.length > 0) {
     lines.push(`These words may occur, and are spelt like this: ${keywords.join(', ')}`);
   }
-  if (prompt) {
+  if (prompt !== undefined) {
     lines.push(`What may help with names and spelling, not part of the recording: ${prompt}`);
   }
   return lines.join('\n');

@@ -101,10 +101,12 @@ test('an edit sends its pictures before the prompt, their type told by their byt
   ]);
 });
 
-test('a mask is shown with an instruction, and noted', () => {
+test('a mask is a picture of its own kind', () => {
   const input = inputOf({ prompt: 'x' }, [file('image'), file('mask')]);
-  expect(readEditCall(input).request.turns[0]?.parts).toHaveLength(4);
-  expect(input.receipt.entries).toMatchObject([{ action: 'approximated', path: 'mask' }]);
+  const parts = readEditCall(input).request.turns[0]?.parts;
+  expect(parts).toMatchObject([{ kind: 'media' }, { isMask: true }, { kind: 'text', text: 'x' }]);
+  expect(parts?.[0]).not.toHaveProperty('isMask');
+  expect(input.receipt.entries).toEqual([]);
 });
 
 test('pictures may be named in JSON', () => {

@@ -86,9 +86,6 @@ export function readGenerationCall({ body, receipt }: RouteInput): GenerateCall 
 
 const MAX_PICTURES = 16;
 const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'images', 'mask']);
-const MASK_WORDS =
-  'The last picture is a mask for the first one: change the first picture only where the mask is ' +
-  'transparent, and keep everything else as it is.';
 
 /** `POST /v1/images/edits`, as a form or as JSON with pictures by address. @throws GatewayError 400 */
 export function readEditCall({ body: sent, files = [], receipt }: RouteInput): GenerateCall {
@@ -107,10 +104,7 @@ export function readEditCall({ body: sent, files = [], receipt }: RouteInput): G
     receipt.add('dropped', field, told`An edit has no file called ${field}.`);
   }
   const parts: Part[] = [...pictures];
-  if (mask !== undefined) {
-    receipt.add('approximated', 'mask', told`The mask is shown to the model with an instruction.`);
-    parts.push(mask, { kind: 'text', text: MASK_WORDS });
-  }
+  if (mask !== undefined) parts.push({ ...mask, isMask: true });
   return readCall(body, 'edit', { pictures: parts, receipt });
 }
 

@@ -9,7 +9,7 @@ import {
   promptForDomains,
   promptForJson,
 } from './instructions.ts';
-import { applyImageName, convertGifsToPng, namePictureTypes } from './media.ts';
+import { applyImageName, convertGifsToPng, explainMasks, namePictureTypes } from './media.ts';
 import { dropForeignSignatures, restoreSignatures } from './signatures.ts';
 import { limitStops } from './stop-sequences.ts';
 import { limitOutput, resolveThinking } from './thinking.ts';
@@ -45,6 +45,7 @@ const TRANSFORMS: readonly (readonly [traits: number, transform: Transform])[] =
   [SYSTEM | CONVERSATION, dropEmptyParts],
   [MEDIA, namePictureTypes],
   [MEDIA, convertGifsToPng],
+  [MEDIA, explainMasks],
   // The size that counts is that of what is sent.
   [CONVERSATION, dropOldestTurns],
   // Signatures before thinking is resolved: an unsigned call may switch it off.

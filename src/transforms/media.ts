@@ -1,11 +1,17 @@
-// Sends GIFs as PNG: clients of all protocols may show them, and upstreams of this wire refuse them.
+// Rules about pictures: types and forms that upstreams take, masks, and the size that a model's name asks for.
 
 import { mapMedia, sniffMediaType } from '../canonical/media.ts';
-import type { ImageOptions, MediaPart } from '../canonical/request.ts';
+import type { ImageOptions, MediaPart, Part } from '../canonical/request.ts';
 import { type PixelBudget, readFirstGifFrame, writeIndexedPng } from '../lib/gif-to-png.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
-import type { Transform, TransformContext } from './transform.ts';
+import {
+  mapTurns,
+  type Transform,
+  type TransformContext,
+  unlessSame,
+  withParts,
+} from './transform.ts';
 
 /** The first letters of every GIF, as base64. */
 const GIF_START = 'R0lGOD';
@@ -53,6 +59,25 @@ function named(part: MediaPart, { receipt }: TransformContext): MediaPart {
   return { ...part, mediaType: found };
 }
 
+const MASK_WORDS =
+  'The last picture is a mask for the first one: change the first picture only where the mask is ' +
+  'transparent, and keep everything else as it is.';
+
+/** Tells models what a mask is that have no place for one. */
+export const explainMasks: Transform = (request, context) =>
+  context.capabilities.takesMasks === true
+    ? request
+    : mapTurns(request, (turn) => {
+        const parts = turn.parts.flatMap((part) => explained(part, context));
+        return withParts(turn, unlessSame(parts, turn.parts));
+      });
+
+function explained(part: Part, { receipt }: TransformContext): readonly Part[] {
+  if (part.kind !== 'media' || part.isMask !== true) return [part];
+  receipt.add('approximated', 'mask', told`The mask is shown to the model with an instruction.`);
+  return [part, { kind: 'text', text: MASK_WORDS }];
+}
+
 /**
  * Takes ratio and size of a drawn image from the model name where the request itself is silent. Source: the
  * product's order: `imageSize`, `quality`, then the suffix of the model name.
@@ -61,6 +86,7 @@ export const applyImageName: Transform = (request, context) => {
   const named = imageInName(request.image?.size, context);
   if (named === undefined) return request;
   const image = {
+    ...request.image,
     aspectRatio: request.image?.aspectRatio ?? named.aspectRatio,
     size: request.image?.size ?? named.size,
   };

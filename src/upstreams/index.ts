@@ -7,6 +7,7 @@ import {
   type ChatPaths,
   createCompatibleProfile,
   createOpenAiProfile,
+  type EndpointModels,
   type QuirkPreset,
 } from './chat/profiles.ts';
 import { createGenerateUpstream } from './generate/index.ts';
@@ -37,6 +38,7 @@ export interface UpstreamSettings extends Optional<GenericProfileOptions>, Verte
   readonly query?: Readonly<Record<string, string>> | undefined;
   readonly paths?: Optional<ChatPaths> | undefined;
   readonly quirks?: QuirkPreset | undefined;
+  readonly endpoints?: EndpointModels | undefined;
   readonly extraBody?: JsonObject | undefined;
   /** Flags that every request to a Messages upstream has. */
   readonly betas?: readonly string[] | undefined;
@@ -85,6 +87,7 @@ function createWire(settings: UpstreamSettings, options: UpstreamOptions): Owned
           version,
           baseUrl: settings.baseUrl,
           headers: settings.headers,
+          endpoints: settings.endpoints,
         }),
       });
     case 'openai-compatible':
@@ -123,9 +126,9 @@ function createGenerateProfile(
 
 function compatible(settings: UpstreamSettings) {
   const { id, version, baseUrl = '', headers, query, paths, quirks, extraBody } = settings;
-  const { auth, keyHeader = 'api-key' } = settings;
+  const { endpoints, auth, keyHeader = 'api-key' } = settings;
   return {
-    ...{ id, version, baseUrl, headers, query },
+    ...{ id, version, baseUrl, headers, query, endpoints },
     paths: definedFields({ ...paths }),
     auth: auth === 'header' ? { header: keyHeader } : ('bearer' as const),
     quirks: {
@@ -151,9 +154,9 @@ export function settingsOf(described: UpstreamSettings): UpstreamSettings | unde
   const { profile, baseUrl } = described;
   if (ADDRESSLESS.includes(profile) && baseUrl === undefined) return undefined;
   const { id, vocabulary, auth, quotaPath, location } = described;
-  const { keyHeader, headers, query, paths, quirks, extraBody } = described;
+  const { keyHeader, headers, query, paths, quirks, endpoints, extraBody } = described;
   return {
     ...{ id, profile, baseUrl, vocabulary, auth, quotaPath, location },
-    ...{ keyHeader, headers, query, paths, quirks, extraBody },
+    ...{ keyHeader, headers, query, paths, quirks, endpoints, extraBody },
   };
 }

@@ -2,7 +2,7 @@
 
 import type { ConfigSection, Models } from '../../src/admin/contract.ts';
 import { CATALOG } from '../../src/routing/catalog.ts';
-import { PRESETS } from '../../src/routing/mapping.ts';
+import { allPresets, presetPatch } from '../../src/routing/mapping.ts';
 import { sayRouteStep } from '../../src/routing/named-model.ts';
 import { createRouter, type Router, sayUnserved, warnOfTarget } from '../../src/routing/router.ts';
 
@@ -105,7 +105,12 @@ export function createConfigRoutes(scene: Scene): readonly FakeRoute[] {
     {
       method: 'GET',
       path: '/api/config/mapping/presets',
-      run: () => json({ presets: PRESETS }),
+      run: () => {
+        const presets = allPresets({});
+        return json({
+          presets: presets.map((one) => ({ ...one, patch: presetPatch(mapping(), one, presets) })),
+        });
+      },
     },
     { method: 'GET', path: '/api/config/{section}', run: ({ parameter }) => json(read(parameter)) },
     {

@@ -62,6 +62,9 @@ function upstreamKeys(): readonly string[] {
     ...{ base_url: 'https://u.example', vocabulary: 'real', auth: 'query', location: 'l' },
     ...{ quota_path: '/q', limits: 'm = 1 / 2', client_id: 'i', client_secret: 's' },
     ...{ key_header: 'k', headers: 'h = v', query: 'q = v', chat_path: '/c', models_path: '/m' },
+    ...{ images_path: '/i', edits_path: '/d', transcriptions_path: '/t', translations_path: '/l' },
+    ...{ speech_path: '/s', images_models: ['i'], transcriptions_models: ['t'] },
+    ...{ speech_models: ['s'] },
     ...{ embeddings_path: '/e', extra_body: '{"seed": 1}', quirks: 'groq' },
     ...{ max_concurrency: '4', max_concurrency_per_account: '2' },
     ...{ authorization_url: 'a', token_url: 't', revocation_url: 'r', userinfo_url: 'u' },
@@ -72,7 +75,7 @@ function upstreamKeys(): readonly string[] {
     flatten(writeUpstream({ ...values, profile }, undefined), tables),
   );
   return [...new Set(written)]
-    .filter((key) => key !== 'paths')
+    .filter((key) => key !== 'paths' && key !== 'endpoints')
     .map((key) => `upstreams.<name>.${key}`);
 }
 
@@ -89,6 +92,7 @@ test('every key of the config file can be changed on a page', () => {
     ...fields.map(({ section, path }) => filePath(section, path).join('.')),
     'proxy.custom_mapping',
     'proxy.targets',
+    'proxy.presets',
     ...providerKeys(),
     ...upstreamKeys(),
     // The same as `proxy.auth_mode`: the section `auth` reads both and writes that one.

@@ -94,6 +94,14 @@ const ACTS: Readonly<Record<string, Act>> = {
     before: 404,
     after: 200,
   },
+  'proxy.presets': {
+    section: 'presets',
+    patch: { house: { 'house-*': 'alpha-3-flash' } },
+    see: async () =>
+      (await api('GET', '/api/config/mapping/presets')).text.includes('"name":"house"'),
+    before: false,
+    after: true,
+  },
   'proxy.max_body_size': {
     section: 'network',
     patch: { max_body_size: 16_384 },

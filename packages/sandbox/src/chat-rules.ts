@@ -64,7 +64,8 @@ function refuse(message: string, param: string | null, code: string | null): nev
   throw new WireError(400, message, { param, code });
 }
 
-function requireShape(value: JsonValue, shape: Shape): void {
+/** @throws WireError 400 naming what has another shape. */
+export function requireShape(value: JsonValue, shape: Shape): void {
   const fault = findFault(value, shape);
   if (fault !== undefined) throw shapeError(fault);
 }

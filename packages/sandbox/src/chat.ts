@@ -70,14 +70,18 @@ function tooLong(tokens: number, { inputTokenLimit }: Model): WireError {
   return new WireError(400, message, { param: 'messages', code: 'context_length_exceeded' });
 }
 
+/** What an address is for. */
+type ChatTask = 'answer' | 'embed' | NonNullable<Model['endpoint']>;
+
 /** @throws WireError 400 without a model, 404 for one that is not there or cannot do this. */
-function requireModel(body: JsonValue, task: 'answer' | 'embed'): Model {
+export function requireModel(body: JsonValue, task: ChatTask): Model {
   if (!isJsonObject(body)) throw new WireError(400, 'The request body must be an object.');
   if (typeof body.model !== 'string') {
     throw new WireError(400, 'you must provide a model parameter');
   }
   const model = requireChatModel(body.model);
-  if ((model.embeds === true) === (task === 'embed')) return model;
+  const own: ChatTask = model.embeds === true ? 'embed' : (model.endpoint ?? 'answer');
+  if (own === task) return model;
   const message = `The model '${model.id}' is not supported at this address.`;
   throw new WireError(404, message, { param: 'model', code: 'model_not_found' });
 }

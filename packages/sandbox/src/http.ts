@@ -28,6 +28,45 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
   }
 }
 
+/** Fields of forms that are numbers or switches in JSON. */
+const TYPED_FIELDS: ReadonlySet<string> = new Set([
+  ...['n', 'partial_images', 'output_compression', 'temperature', 'stream'],
+]);
+
+/**
+ * A form as the object it stands for: files are `{type, data}` in base64, `name[]` and fields that come twice lists.
+ * @throws SandboxError 400 when it is no form
+ */
+export async function readFormBody(request: IncomingMessage): Promise<JsonBody> {
+  const { 'content-type': type = '' } = request.headers;
+  const bytes = await readBytes(request);
+  try {
+    const form = await new Response(bytes, { headers: { 'content-type': type } }).formData();
+    const value: Record<string, JsonValue> = {};
+    for (const [key, given] of form) {
+      const name = key.replace(/\[\]$/, '');
+      const item = typeof given === 'string' ? readField(name, given) : await readFormFile(given);
+      const known = value[name];
+      if (Array.isArray(known)) value[name] = [...known, item];
+      else if (known !== undefined) value[name] = [known, item];
+      else value[name] = name === key ? item : [item];
+    }
+    return { text: JSON.stringify(value), value };
+  } catch {
+    throw new SandboxError(400, 'The body is no multipart/form-data.');
+  }
+}
+
+function readField(name: string, text: string): JsonValue {
+  if (!TYPED_FIELDS.has(name)) return text;
+  if (text === 'true' || text === 'false') return text === 'true';
+  return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+async function readFormFile(file: File): Promise<JsonValue> {
+  return { type: file.type, data: Buffer.from(await file.arrayBuffer()).toString('base64') };
+}
+
 async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -13,11 +13,14 @@ export interface PictureOrder {
   readonly inputs: readonly Blob[];
   /** The number of an unfinished picture; absent for the finished one. */
   readonly draft?: number | undefined;
+  /** Its pixels, where ratio and size do not say them. */
+  readonly area?: PixelSize | undefined;
 }
 
 /** A PNG of one colour, which prompt, seed and inputs decide. The same order always gives the same bytes. */
-export function drawPicture({ prompt, seed, ratio, size, inputs, draft }: PictureOrder): Buffer {
-  const { width, height } = areaOf(ratio, size);
+export function drawPicture(order: PictureOrder): Buffer {
+  const { prompt, seed, ratio, size, inputs, draft, area = areaOf(ratio, size) } = order;
+  const { width, height } = area;
   const text = JSON.stringify([prompt.trim(), seed ?? null, draft ?? null, inputs]);
   const color = createHash('sha256').update(text).digest().subarray(0, 3);
   const data = Buffer.alloc(width * height * color.length, color);

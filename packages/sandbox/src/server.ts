@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { complete, embedInputs, listChatModels, requireChatModel, writeChatModel } from './chat.ts';
+import { editImages, generateImages, speak, transcribe } from './chat-media.ts';
 import {
   addServiceAccount,
   changeAccount,
@@ -26,7 +27,14 @@ import {
   type ModelCall,
   requireModel,
 } from './generate.ts';
-import { readJsonBody, requireLocalTool, sendError, sendJson, sendText } from './http.ts';
+import {
+  readFormBody,
+  readJsonBody,
+  requireLocalTool,
+  sendError,
+  sendJson,
+  sendText,
+} from './http.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import {
   countMessage,
@@ -237,6 +245,21 @@ const ROUTES: readonly Route[] = [
     sendWire('chat', call, await embedInputs(call, services));
     return 'complete';
   }),
+  wireCall('chat', '/v1/images/generations', generateImages),
+  wireCall('chat', '/v1/images/edits', editImages, 'form'),
+  wireCall(
+    'chat',
+    '/v1/audio/transcriptions',
+    (call, services) => transcribe(call, 'transcribe', services),
+    'form',
+  ),
+  wireCall(
+    'chat',
+    '/v1/audio/translations',
+    (call, services) => transcribe(call, 'translate', services),
+    'form',
+  ),
+  wireCall('chat', '/v1/audio/speech', speak),
   modelCall(`${PLAIN}:embedContent`, async (call, services) => {
     sendJson(call.response, 200, await embed(call, services));
     return 'complete';
@@ -305,18 +328,24 @@ function wireCall(
   wire: Wire,
   path: string,
   answer: (call: WireCall, services: Services) => Promise<Ending>,
+  body: 'json' | 'form' = 'json',
 ): Route {
   return route('POST', path, async (exchange, services) => {
     const { request, response, signal } = exchange;
     const requestId = createId('req_');
     let spent: { readonly account: Member; readonly modelId: string } | undefined;
     try {
-      await answerLogged(exchange, services, (received) => {
-        const { account, body } = received;
-        const model = isJsonObject(body) ? body.model : undefined;
-        if (typeof model === 'string') spent = { account, modelId: model };
-        return answer({ ...received, headers: request.headers, requestId }, services);
-      });
+      await answerLogged(
+        exchange,
+        services,
+        (received) => {
+          const { account, body } = received;
+          const model = isJsonObject(body) ? body.model : undefined;
+          if (typeof model === 'string') spent = { account, modelId: model };
+          return answer({ ...received, headers: request.headers, requestId }, services);
+        },
+        body,
+      );
     } catch (error) {
       if (signal.aborted) throw error;
       sendWireError(response, toSandboxError(error), { wire, requestId, spent }, services);
@@ -337,9 +366,10 @@ async function answerLogged(
   { request, response, url, signal }: Exchange,
   services: Services,
   answer: (received: Received) => Promise<Ending>,
+  form: 'json' | 'form' = 'json',
 ): Promise<void> {
   const account = authenticate(request, url, services);
-  const { text, value: body } = await readJsonBody(request);
+  const { text, value: body } = await (form === 'json' ? readJsonBody : readFormBody)(request);
   const note = services.log.add({
     time: new Date(services.clock.now()).toISOString(),
     account: account.email,

@@ -14,6 +14,14 @@ export interface ChatModel extends SandboxModel {
   readonly showsReasoning?: true;
   /** Wants the `reasoning_content` of the running tool loop back. */
   readonly wantsReasoning?: true;
+  /** The one endpoint at which it is asked; absent for those of conversations and of vectors. */
+  readonly endpoint?: 'images' | 'transcriptions' | 'speech';
+  /** The only sizes in which it draws; absent for one that draws in any. */
+  readonly sizes?: readonly string[];
+  /** Tells times, translates too, and has no streams. */
+  readonly tellsTimes?: true;
+  /** Speaks in one piece, and takes no instructions. */
+  readonly speaksInOne?: true;
 }
 
 const BUDGET: ModelThinking = { minBudget: 1024, maxBudget: 127_999, levels: [] };
@@ -65,6 +73,15 @@ export const CHAT_MODELS: readonly ChatModel[] = [
   chatModel('deepseek-reasoner', { showsReasoning: true, wantsReasoning: true, thinking: EFFORT }),
   chatModel('text-embedding-3-small', { embeds: true, inputTokenLimit: 8192, outputTokenLimit: 1 }),
   chatModel('text-embedding-3-large', { embeds: true, inputTokenLimit: 8192, outputTokenLimit: 1 }),
+  chatModel('gpt-image-1.5', {
+    endpoint: 'images',
+    sizes: ['1024x1024', '1536x1024', '1024x1536'],
+  }),
+  chatModel('gpt-image-2', { endpoint: 'images' }),
+  chatModel('whisper-1', { endpoint: 'transcriptions', tellsTimes: true }),
+  chatModel('gpt-4o-transcribe', { endpoint: 'transcriptions' }),
+  chatModel('gpt-4o-mini-tts', { endpoint: 'speech' }),
+  chatModel('tts-1', { endpoint: 'speech', speaksInOne: true }),
 ];
 
 /** Every model with a quota of its own, whatever the wire. */

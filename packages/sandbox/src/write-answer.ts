@@ -22,7 +22,8 @@ export type Delivery = 'whole' | 'sse' | 'array';
 export interface Frames {
   readonly contentType: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly list: readonly string[];
+  /** Bytes for what is no text. */
+  readonly list: readonly (string | Buffer)[];
 }
 
 const JSON_TYPE = 'application/json; charset=UTF-8';
@@ -328,7 +329,7 @@ export async function sendFrames(
 
 async function sendBody(
   response: ServerResponse,
-  frames: readonly string[],
+  frames: Frames['list'],
   pace: Pace,
 ): Promise<Ending> {
   let room = pace.cutAfterBytes ?? Number.POSITIVE_INFINITY;
@@ -336,7 +337,7 @@ async function sendBody(
     if (index === pace.cutAfterFrames) return cut(response, pace.cutKind);
     if (index === pace.hangAfterFrames) await leaving(pace.signal);
     if (index > 0 && pace.pauseMs > 0) await pace.clock.sleep(pace.pauseMs, pace.signal);
-    const bytes = Buffer.from(frame);
+    const bytes = typeof frame === 'string' ? Buffer.from(frame) : frame;
     if (bytes.length > room) {
       await write(response, bytes.subarray(0, room), pace.signal);
       return cut(response, pace.cutKind);

@@ -57,6 +57,7 @@ test('sections show what the file says, and of secrets only that they are set', 
     { section: 'auth', values: { api_key: { isSet: true }, auth_mode: 'strict' } },
     { section: 'mapping', values: { 'gpt-4': 'alpha-3-flash' } },
     { section: 'targets', values: {} },
+    { section: 'presets', values: {} },
     { section: 'families', values: {} },
     { section: 'pool', values: {} },
     { section: 'quota', values: {} },
@@ -330,6 +331,28 @@ test('a preset replaces what another brought, and leaves what a person wrote or 
   expect(Object.keys(Object(body.values))).not.toContain('gpt-5*');
   await admin.call('POST', '/api/config/mapping/presets/cost-effective');
   expect(admin.fakes.config).toEqual(before);
+});
+
+test('a preset of the operator is kept, listed with what it changes, and applied', async () => {
+  const ours = { 'gpt-*': '@coding', 'claude-*': 'anthropic/claude-sonnet-4-6' };
+  await admin.call('PATCH', '/api/config/presets', { body: { ours } });
+  const { body } = await admin.call('GET', '/api/config/mapping/presets');
+  const { presets } = body;
+  expect(Array.isArray(presets) ? presets.at(-1) : undefined).toEqual({
+    ...{ name: 'ours', description: '', mapping: ours, patch: ours },
+  });
+  const applied = await admin.call('POST', '/api/config/mapping/presets/ours');
+  expect(applied.body.values).toMatchObject(ours);
+});
+
+test.each([
+  [{ default: { a: 'b' } }, 'is a built-in preset'],
+  [{ 'a b': { a: 'b' } }, 'a name has up to 64'],
+  [{ mine: { a: 'b*' } }, 'must go to the name of one model'],
+])('the presets %j are refused', async (presets, words) => {
+  const { status, body } = await admin.call('PATCH', '/api/config/presets', { body: presets });
+  expect(status).toBe(400);
+  expect(JSON.stringify(body)).toContain(words);
 });
 
 test('a preset is merged into the mapping', async () => {

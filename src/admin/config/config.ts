@@ -16,7 +16,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts';
 import { listed, type Sentence, told } from '../../lib/localized-message.ts';
 import { named, object } from '../../lib/object-schema.ts';
 import { isOutOfRoom } from '../../lib/private-file.ts';
-import { PRESETS, presetPatch } from '../../routing/mapping.ts';
+import { allPresets, PRESETS, presetPatch } from '../../routing/mapping.ts';
 import { warnOfTarget } from '../../routing/router.ts';
 import type { AdminCaller } from '../../server/admin-route.ts';
 import { requireReauthentication } from '../access/session.ts';
@@ -144,24 +144,32 @@ export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
     }),
     defineRoute({
       at: 'GET /api/config/mapping/presets',
-      title: 'lists the built-in mappings',
+      title: 'lists the presets: the built-in mappings, then those of `proxy.presets`',
       answers: { 200: { description: 'The presets.', schema: PRESETS_SCHEMA } },
-      run: async () => answerJson({ presets: PRESETS }),
+      run: async () => {
+        const presets = presetsOf(config.raw());
+        const mapping = textsOf(readSection(findSection('mapping'), config.raw()));
+        return answerJson({
+          presets: presets.map((one) => ({ ...one, patch: presetPatch(mapping, one, presets) })),
+        });
+      },
     }),
     defineRoute({
       at: 'POST /api/config/mapping/presets/{preset}',
-      title: 'puts a built-in mapping into the mapping, in place of another one',
-      parameter: PRESETS.map(({ name }) => `\`${name}\``).join(', '),
+      title: 'puts a preset into the mapping, in place of another one',
+      parameter: `${PRESETS.map(({ name }) => `\`${name}\``).join(', ')}, or a name of \`proxy.presets\``,
       takesRevision: true,
       answers: ONE_SECTION,
       run: async ({ parameter, revision, caller }) => {
-        const preset = PRESETS.find(({ name }) => name === parameter);
+        await config.reload();
+        const presets = presetsOf(config.raw());
+        const preset = presets.find(({ name }) => name === parameter);
         if (preset === undefined) {
           return refuseUnknown(
             told`There is no preset of this name. GET /api/config/mapping/presets lists them.`,
           );
         }
-        const patchFor = (values: JsonObject) => presetPatch(textsOf(values), preset);
+        const patchFor = (values: JsonObject) => presetPatch(textsOf(values), preset, presets);
         return change(findSection('mapping'), { patchFor, revision, caller });
       },
     }),
@@ -174,6 +182,14 @@ function findSection(name: string): ConfigSection {
     section ??
     refuseUnknown(told`There is no section of this name. There are: ${SECTION_PARAMETER}.`)
   );
+}
+
+function presetsOf(raw: JsonObject) {
+  const own = Object.entries(readSection(findSection('presets'), raw));
+  const mappings = own.map(([name, mapping]) => {
+    return [name, textsOf(isJsonObject(mapping) ? mapping : {})] as const;
+  });
+  return allPresets(Object.fromEntries(mappings));
 }
 
 function textsOf(values: JsonObject): Record<string, string> {

@@ -6,6 +6,7 @@ import { findUnknownKeys } from '../../config/check-config.ts';
 import type { Settings } from '../../config/effective.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
+import { PRESETS } from '../../routing/mapping.ts';
 import {
   type AdminAnswer,
   type AdminCaller,
@@ -25,7 +26,8 @@ const MAX_SHOWN = 40;
  * @throws GatewayError naming the field; null, which takes a value out, is nearly always good.
  */
 export function refuseChange({ name }: ConfigSection, patch: JsonObject, result: JsonObject): void {
-  if (name === 'mapping') refuseEntries(patch);
+  if (name === 'mapping') refuseEntries(patch, 'proxy.custom_mapping');
+  if (name === 'presets') refusePresets(patch);
   if (name === 'targets') refuseTargetNames(patch);
   if (name === 'extprov') refuseKeyless(patch, result);
   if (name !== 'auth' || typeof patch.admin_password !== 'string') return;
@@ -51,21 +53,34 @@ export function refuseUnknownKeys(patch: JsonObject, files: readonly JsonObject[
   refuse(stranger.path.join('.'), told`is no setting; there are ${known}`);
 }
 
-function refuseEntries(patch: JsonObject): void {
+function refuseEntries(patch: JsonObject, place: string): void {
   for (const [name, target] of Object.entries(patch)) {
     if (typeof target !== 'string') continue;
-    if (name.trim() === '')
-      refuse('proxy.custom_mapping', told`an entry needs a name or a pattern`);
+    if (name.trim() === '') refuse(place, told`an entry needs a name or a pattern`);
     if (name.length > MAX_NAME || target.length > MAX_NAME) {
       const shown = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
-      refuse(
-        'proxy.custom_mapping',
-        told`the entry "${shown}" is longer than ${MAX_NAME} characters`,
-      );
+      refuse(place, told`the entry "${shown}" is longer than ${MAX_NAME} characters`);
     }
     if (target.trim() === '' || target.includes('*')) {
-      refuse('proxy.custom_mapping', told`"${name}" must go to the name of one model, without "*"`);
+      refuse(place, told`"${name}" must go to the name of one model, without "*"`);
     }
+  }
+}
+
+function refusePresets(patch: JsonObject): void {
+  for (const [name, mapping] of Object.entries(patch)) {
+    const place = `proxy.presets.${name.slice(0, MAX_SHOWN)}`;
+    if (!isJsonObject(mapping)) continue;
+    if (!/^[\w.-]{1,64}$/.test(name)) {
+      refuse(
+        'proxy.presets',
+        told`a name has up to 64 letters, digits, dots, dashes and underscores`,
+      );
+    }
+    if (PRESETS.some((preset) => preset.name === name)) {
+      refuse(place, told`is a built-in preset; choose another name`);
+    }
+    refuseEntries(mapping, place);
   }
 }
 

@@ -236,6 +236,11 @@ export const PRESETS_SCHEMA = named('Presets', {
       name: { type: 'string' },
       description: { type: 'string' },
       mapping: { type: 'object', additionalProperties: { type: 'string' } },
+      patch: {
+        type: 'object',
+        description: 'What applying it changes now: a merge patch of the section `mapping`.',
+        additionalProperties: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      },
     }),
   },
 });

@@ -102,26 +102,40 @@ function unsaidFields(request: CanonicalRequest, { target }: FitContext): JsonOb
     const message = 'cached_content: the cache of another upstream cannot be read here.';
     throw invalidRequest('cached_content', message, 'unsupported');
   }
-  if (mustDraw === true) {
+  const { drawsImages } = target.capabilities;
+  if (mustDraw === true && !drawsImages) {
     throw invalidRequest(
       'tool_choice',
       'tool_choice demands a picture, and this model draws none.',
     );
   }
-  if (image !== undefined) drop('size', told`This model draws no images.`);
+  const drawing = drawsImages ? drawingFields(request) : {};
+  if (image !== undefined && !drawsImages) drop('size', told`This model draws no images.`);
   if (imageDrafts) drop('partial_images', told`This model shows no unfinished pictures.`);
-  if (outputModalities.includes('image')) drop('modalities', told`This model draws no images.`);
+  if (outputModalities.includes('image') && !drawsImages)
+    drop('modalities', told`This model draws no images.`);
   if (safety.length > 0) drop('safety_settings', told`The upstream has no such settings.`);
   if (request.mediaResolution !== undefined) {
     drop('media_resolution', told`The upstream takes a detail level for single pictures only.`);
   }
-  if (!outputModalities.includes('audio')) return {};
+  if (!outputModalities.includes('audio')) return drawing;
   if (speech !== undefined) {
     const reason = told`The voices of the upstream have other names: its own was taken.`;
     target.receipt.add('approximated', 'speech', reason);
   }
   // The one format that can be streamed as well ("Audio and speech": pcm16).
   return { modalities: ['text', 'audio'], audio: { voice: VOICE, format: 'pcm16' } };
+}
+
+/** openrouter.ai/docs, "Image Generation": `modalities` and `image_config` with `aspect_ratio` and `image_size`. */
+function drawingFields({ image, mustDraw, outputModalities }: CanonicalRequest): JsonObject {
+  const isAsked = image !== undefined || mustDraw === true || outputModalities?.includes('image');
+  if (isAsked !== true) return {};
+  const config = definedFields({ aspect_ratio: image?.aspectRatio, image_size: image?.size });
+  return {
+    modalities: ['image', 'text'],
+    ...(config === undefined ? {} : { image_config: config }),
+  };
 }
 
 const VOICE = 'alloy';
@@ -363,7 +377,8 @@ const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
   ['audio/mp3', 'mp3'],
 ]);
 
-function addressOf({ modality, source }: MediaPart, isRead: boolean): string {
+/** @throws GatewayError (invalid-request) for one that the upstream does not read itself */
+export function addressOf({ modality, source }: MediaPart, isRead: boolean): string {
   if (isRead && source.kind === 'url') return source.url;
   const path = (source.kind === 'base64' ? undefined : source.path) ?? 'messages';
   const message =

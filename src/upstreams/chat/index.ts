@@ -10,8 +10,11 @@ import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import type { TokenCount, UpstreamCall } from '../upstream.ts';
 import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';
 import { ChatDecoder } from './decode.ts';
+import { MediaDecoder } from './decode-media.ts';
 import { encode } from './encode.ts';
+import { encodeMedia } from './encode-media.ts';
 import { typedValues } from './encode-tools.ts';
+import { isForEndpoint, mediaRequest } from './endpoints.ts';
 import { classifyFailure, readRateLimit } from './errors.ts';
 import { findTextChunk } from './event-parser.ts';
 import { messagesOf, outputLimit } from './fit.ts';
@@ -34,19 +37,28 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
     ...common,
     wire: CHAT_WIRE,
     readsUri: (uri) => quirks.images === 'any' && isPictureAddress(uri),
-    encode: (request, target) => encode(request, target, profile),
+    encode(request, target) {
+      const model = profile.findMediaModel(target.modelId);
+      return model === undefined
+        ? encode(request, target, profile)
+        : encodeMedia(request, model, target);
+    },
     typedValues,
     outputLimit,
     patch: (body, target) => patch(body, target, profile),
     open: async (call) => {
+      const forMedia = mediaRequest(profile, call);
+      if (forMedia !== undefined) return client.open(forMedia);
       const body = sentBody(call, quirks.takesIncludeUsage);
       return client.open(postRequest(profile, profile.paths.chat, { ...call, body }));
     },
     createDecoder: (context) =>
-      new ChatDecoder(context, {
-        now: () => clock.now(),
-        tracesThoughts: quirks.sendsReasoning !== undefined,
-      }),
+      isForEndpoint(context.body ?? {})
+        ? new MediaDecoder(context, () => clock.now())
+        : new ChatDecoder(context, {
+            now: () => clock.now(),
+            tracesThoughts: quirks.sendsReasoning !== undefined,
+          }),
     countTokens,
     encodeEmbedInput,
     embed: (call) => embed({ client, profile }, call),
@@ -91,8 +103,8 @@ function textsIn(content: JsonObject[string] | undefined): string {
 }
 
 /** `finished` when every choice of the chunk names the reason why, `thought` when the last one still thinks. */
-function endingOf({ choices, usage }: JsonObject): 'finished' | 'thought' | undefined {
-  if (!Array.isArray(choices)) return undefined;
+function endingOf({ choices, usage, type }: JsonObject): 'finished' | 'thought' | undefined {
+  if (!Array.isArray(choices)) return LAST_EVENTS.test(String(type)) ? 'finished' : undefined;
   // Behind the last choice comes the usage alone.
   if (choices.length === 0) return isJsonObject(usage) ? 'finished' : undefined;
   const isOver = choices.every((choice) => isJsonObject(choice) && textOf(choice.finish_reason));
@@ -101,6 +113,10 @@ function endingOf({ choices, usage }: JsonObject): 'finished' | 'thought' | unde
   const delta = isJsonObject(last) ? objectOf(last.delta) : undefined;
   return delta !== undefined && readThought(delta) !== undefined ? 'thought' : undefined;
 }
+
+/** Of streams that no conversation is. */
+const LAST_EVENTS =
+  /^(?:image_(?:generation|edit)\.completed|(?:transcript\.text|speech\.audio)\.done)$/;
 
 /** How its bodies are written and its answers read. */
 const WIRE_RULES: WireRules = {

@@ -1,7 +1,9 @@
 // What one model of this wire can do: the upstream's list, the profile, and the generation its id names.
 
 import type { ModelCapabilities } from '../../canonical/model.ts';
+import { createWildcard, foldCase } from '../../lib/names.ts';
 import type { EncodeTarget, UpstreamModel } from '../upstream.ts';
+import type { MediaModel } from './media-models.ts';
 import type { ChatProfile, ChatQuirks, EffortWord } from './profiles.ts';
 
 /** A generation of models that reason. */
@@ -36,15 +38,16 @@ const UNKNOWN_LIMIT = 1_000_000;
 
 /** An unknown model is taken to do what its profile does: the upstream refuses what it cannot. */
 export function capabilitiesOf(
-  profile: Pick<ChatProfile, 'id' | 'quirks'>,
+  profile: Pick<ChatProfile, 'id' | 'quirks' | 'findMediaModel'>,
   modelId: string,
   listed?: UpstreamModel,
 ): ModelCapabilities {
   const { quirks } = profile;
+  const media = profile.findMediaModel(modelId);
   const { reasons } = traitsOf(quirks, modelId);
   const thinks = quirks.effort !== undefined && (listed?.supportsThinking ?? reasons ?? true);
   const inputTokenLimit = listed?.inputTokenLimit ?? UNKNOWN_LIMIT;
-  return {
+  const answering: ModelCapabilities = {
     inputTokenLimit,
     outputTokenLimit: listed?.outputTokenLimit ?? inputTokenLimit,
     thinking: thinks ? LEVELS : { kind: 'none' },
@@ -59,9 +62,27 @@ export function capabilitiesOf(
     takesJsonSchema: true,
     mediaInFunctionResponse: false,
     severalAnswers: quirks.takesChoices,
-    drawsImages: false,
+    drawsImages: drawsInChat(quirks, modelId),
     plainToolNames: true,
   };
+  return media === undefined ? answering : { ...answering, ...capabilitiesOfMedia(media) };
+}
+
+/** What is left of a conversation for a model with an endpoint of its own. */
+function capabilitiesOfMedia({ kind }: MediaModel): Partial<ModelCapabilities> {
+  return {
+    hasOwnForm: true,
+    thinking: { kind: 'none' },
+    callsFunctions: false,
+    severalAnswers: false,
+    drawsImages: kind === 'images',
+    takesMasks: kind === 'images' ? true : undefined,
+  };
+}
+
+/** Whether it draws where it is asked to in a conversation. */
+function drawsInChat({ drawsInChat: patterns }: ChatQuirks, modelId: string): boolean {
+  return patterns.some((pattern) => createWildcard(pattern).matches(foldCase(modelId)));
 }
 
 const LEVELS: ModelCapabilities['thinking'] = {

@@ -43,9 +43,22 @@ test('fields without a preset change what is usual', () => {
   expect(quirks).toMatchObject({ takesChoices: false, takesLogprobs: true });
 });
 
+test('models with endpoints of their own are known by name, and more are named', () => {
+  const kindOf = (modelId: string, options = {}) =>
+    createCompatibleProfile({ baseUrl, ...options }).findMediaModel(modelId)?.kind;
+  expect(kindOf('openai/gpt-image-9-flare')).toBe('images');
+  expect(kindOf('gpt-4o-transcribe')).toBe('transcriptions');
+  expect(kindOf('gpt-4o')).toBeUndefined();
+  expect(kindOf('whisper-large-v3', { quirks: 'ollama' })).toBeUndefined();
+  const endpoints = { images: ['flux*'], speech: [] };
+  expect(kindOf('FLUX.1-dev', { endpoints })).toBe('images');
+  expect(kindOf('gpt-image-2', { endpoints })).toBe('images');
+  expect(kindOf('tts-1', { endpoints })).toBeUndefined();
+});
+
 test('addresses are a template', () => {
   const paths = { chat: '/deployments/{model}/chat' };
-  expect(createCompatibleProfile({ baseUrl, paths }).paths).toEqual({
+  expect(createCompatibleProfile({ baseUrl, paths }).paths).toMatchObject({
     chat: '/deployments/{model}/chat',
     models: '/models',
     embeddings: '/embeddings',

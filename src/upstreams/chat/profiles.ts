@@ -2,6 +2,16 @@
 
 import type { Effort } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import {
+  createMediaModelFinder,
+  type MediaModel,
+  type MediaModels,
+  NO_MEDIA_MODELS,
+  OPENAI_MEDIA_MODELS,
+  PLAIN_IMAGES,
+  PLAIN_SPEECH,
+  PLAIN_TRANSCRIPTIONS,
+} from './media-models.ts';
 
 export interface ChatProfile {
   readonly id: string;
@@ -16,6 +26,8 @@ export interface ChatProfile {
   /** Headers of every request beside the credential. */
   readonly headers: Readonly<Record<string, string>>;
   readonly quirks: ChatQuirks;
+  /** How a model is asked that has an endpoint of its own; undefined for one that takes part in conversations. */
+  readonly findMediaModel: (modelId: string) => MediaModel | undefined;
 }
 
 /** Below the base URL. `{model}` stands for the model's id, percent-encoded. */
@@ -23,6 +35,11 @@ export interface ChatPaths {
   readonly chat: string;
   readonly models: string;
   readonly embeddings: string;
+  readonly images: string;
+  readonly edits: string;
+  readonly transcriptions: string;
+  readonly translations: string;
+  readonly speech: string;
 }
 
 /** A field of the assistant's message that holds its thoughts. */
@@ -79,6 +96,10 @@ export interface ChatQuirks {
   readonly takesFiles: boolean;
   /** The form of the ids of tool calls: up to 40 characters, or exactly nine letters and digits. */
   readonly callIds: 'up-to-40' | 'nine';
+  /** Models that it asks at endpoints of their own. */
+  readonly mediaModels: MediaModels;
+  /** Patterns of models that draw in a conversation, where `modalities` asks for it. */
+  readonly drawsInChat: readonly string[];
   /** Fields of every request; they win over its own. */
   readonly extraBody: JsonObject;
 }
@@ -109,6 +130,8 @@ const OPENAI: ChatQuirks = {
   takesAudio: true,
   takesFiles: true,
   callIds: 'up-to-40',
+  mediaModels: OPENAI_MEDIA_MODELS,
+  drawsInChat: [],
   extraBody: {},
 };
 
@@ -127,7 +150,11 @@ const COMPATIBLE: ChatQuirks = {
 };
 
 /** Servers that put models' own chat templates to use, many of which refuse instructions that do not come first. */
-const LOCAL: ChatQuirks = { ...COMPATIBLE, takesSystemTurns: false };
+const LOCAL: ChatQuirks = {
+  ...COMPATIBLE,
+  takesSystemTurns: false,
+  mediaModels: NO_MEDIA_MODELS,
+};
 
 /**
  * What services and servers document to do differently. An operator chooses one by name; nothing here looks at
@@ -137,10 +164,12 @@ export const QUIRK_PRESETS = {
   /**
    * openrouter.ai/docs, "Reasoning Tokens": `reasoning: {effort, max_tokens}` with the words from none to xhigh,
    * thoughts in `reasoning` and `reasoning_details`, whose sequence goes back as it came; "Parameters": top_k,
-   * strict tools, `file` parts.
+   * strict tools, `file` parts; "Image Generation": models draw in the conversation.
    */
   openrouter: {
     ...COMPATIBLE,
+    mediaModels: NO_MEDIA_MODELS,
+    drawsInChat: ['*-image*', '*/flux*', '*/seedream*'],
     effort: 'object',
     efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
     sendsReasoning: 'reasoning_details',
@@ -150,10 +179,19 @@ export const QUIRK_PRESETS = {
   },
   /**
    * console.groq.com/docs/openai: logprobs, top_logprobs, logit_bias and messages[].name are a 400, n must be 1.
-   * console.groq.com/docs/reasoning: `reasoning_effort`, thoughts in `reasoning`.
+   * console.groq.com/docs/reasoning: `reasoning_effort`, thoughts in `reasoning`. /docs/speech-to-text: Whisper, with
+   * times; /docs/text-to-speech: WAV alone.
    */
   groq: {
     ...COMPATIBLE,
+    mediaModels: {
+      images: [],
+      transcriptions: [{ names: ['whisper*', 'distil-whisper*'], ...PLAIN_TRANSCRIPTIONS }],
+      speech: [
+        { names: ['playai-tts*'], ...PLAIN_SPEECH, voice: 'Fritz-PlayAI' },
+        { names: ['orpheus*'], ...PLAIN_SPEECH, voice: 'troy' },
+      ],
+    },
     limitField: 'max_completion_tokens',
     takesNames: false,
     efforts: ['none', 'low', 'medium', 'high'],
@@ -165,10 +203,21 @@ export const QUIRK_PRESETS = {
   /**
    * docs.mistral.ai/api: `random_seed`; no `stream_options` (the last chunk has the usage), no logprobs. Ids of
    * calls are nine letters and digits: "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9"
-   * (langchain-ai/langchain#24668, anomalyco/opencode#1680).
+   * (langchain-ai/langchain#24668, anomalyco/opencode#1680). "Audio & Transcription": `/audio/transcriptions`.
    */
   mistral: {
     ...COMPATIBLE,
+    mediaModels: {
+      ...NO_MEDIA_MODELS,
+      transcriptions: [
+        {
+          names: ['voxtral-*transcribe*'],
+          ...PLAIN_TRANSCRIPTIONS,
+          translates: false,
+          streams: true,
+        },
+      ],
+    },
     // mistralai/mistral-common: "Unexpected role 'system' after role 'user'".
     takesSystemTurns: false,
     efforts: ['none', 'high'],
@@ -186,6 +235,7 @@ export const QUIRK_PRESETS = {
    */
   deepseek: {
     ...COMPATIBLE,
+    mediaModels: NO_MEDIA_MODELS,
     effort: 'field-and-switch',
     efforts: ['none', 'low', 'high', 'max'],
     sendsReasoning: 'reasoning_content',
@@ -200,10 +250,15 @@ export const QUIRK_PRESETS = {
   },
   /**
    * docs.x.ai, "Reasoning": presence_penalty, frequency_penalty and stop are refused by models that reason, which
-   * most are now; thoughts in `reasoning_content`. The gateway cuts at stop sequences itself.
+   * most are now; thoughts in `reasoning_content`. The gateway cuts at stop sequences itself. "Image Generations":
+   * "quality, size or style are not supported".
    */
   xai: {
     ...COMPATIBLE,
+    mediaModels: {
+      ...NO_MEDIA_MODELS,
+      images: [{ names: ['grok-*image*'], ...PLAIN_IMAGES, sizes: 'none', edits: false }],
+    },
     limitField: 'max_completion_tokens',
     efforts: ['none', 'low', 'medium', 'high'],
     takesStrict: true,
@@ -213,10 +268,15 @@ export const QUIRK_PRESETS = {
   },
   /**
    * docs.vllm.ai, "OpenAI-Compatible Server": top_k among the extra parameters, `chat_template_kwargs`; "Reasoning
-   * Outputs": `reasoning`, which was called `reasoning_content`, and `enable_thinking` of the template.
+   * Outputs": `reasoning`, which was called `reasoning_content`, and `enable_thinking` of the template; "Transcriptions
+   * API", "Translations API": Whisper.
    */
   vllm: {
     ...LOCAL,
+    mediaModels: {
+      ...NO_MEDIA_MODELS,
+      transcriptions: [{ names: ['*whisper*'], ...PLAIN_TRANSCRIPTIONS, streams: true }],
+    },
     effort: 'template',
     sendsReasoning: 'reasoning',
     takesTopK: true,
@@ -279,6 +339,14 @@ export interface ChatProfileOptions {
     | QuirkPreset
     | (Partial<ChatQuirks> & { readonly preset?: QuirkPreset })
     | undefined;
+  /** Patterns of models that have endpoints of their own, beside those that are known. */
+  readonly endpoints?: EndpointModels | undefined;
+}
+
+export interface EndpointModels {
+  readonly images?: readonly string[] | undefined;
+  readonly transcriptions?: readonly string[] | undefined;
+  readonly speech?: readonly string[] | undefined;
 }
 
 /** Azure's addresses fit as well: `paths.chat` `/openai/deployments/{model}/chat/completions`, `query` `api-version`. */
@@ -286,6 +354,11 @@ const PATHS: ChatPaths = {
   chat: '/chat/completions',
   models: '/models',
   embeddings: '/embeddings',
+  images: '/images/generations',
+  edits: '/images/edits',
+  transcriptions: '/audio/transcriptions',
+  translations: '/audio/translations',
+  speech: '/audio/speech',
 };
 
 /** The public API. */
@@ -306,6 +379,7 @@ function createProfile(
   usual: ChatQuirks,
 ): ChatProfile {
   const { id, version, baseUrl, paths, query = {}, auth = 'bearer', headers = {} } = options;
+  const quirks = withEndpoints(quirksOf(options.quirks, usual), options.endpoints);
   return {
     id,
     baseUrl: baseUrl.replace(/\/+$/, ''),
@@ -314,7 +388,31 @@ function createProfile(
     query,
     auth,
     headers,
-    quirks: quirksOf(options.quirks, usual),
+    quirks,
+    findMediaModel: createMediaModelFinder(quirks.mediaModels),
+  };
+}
+
+/** An empty list says that the upstream has no such endpoint. */
+function withEndpoints(quirks: ChatQuirks, endpoints: EndpointModels | undefined): ChatQuirks {
+  if (endpoints === undefined) return quirks;
+  const { mediaModels } = quirks;
+  const put = <Traits>(
+    known: readonly Traits[],
+    names: readonly string[] | undefined,
+    plain: Omit<Traits, 'names'>,
+  ) => (names?.length === 0 ? [] : [...known, ...(names ? [{ names, ...plain }] : [])]);
+  return {
+    ...quirks,
+    mediaModels: {
+      images: put(mediaModels.images, endpoints.images, PLAIN_IMAGES),
+      transcriptions: put(
+        mediaModels.transcriptions,
+        endpoints.transcriptions,
+        PLAIN_TRANSCRIPTIONS,
+      ),
+      speech: put(mediaModels.speech, endpoints.speech, PLAIN_SPEECH),
+    },
   };
 }
 

@@ -27,6 +27,8 @@ export interface ClientRequest extends AnswerRequest {
   /** Told when the text of the body has to be mended. */
   readonly receipt?: Receipt | undefined;
   readonly freshConnection?: boolean | undefined;
+  /** The body as it is sent, where it has another form than those of the wire; its type is among the headers. */
+  readonly bytes?: Buffer | undefined;
   /** The proxy of the account; undefined goes direct. */
   readonly proxyUrl?: string | undefined;
 }
@@ -124,7 +126,8 @@ export class UpstreamClient {
   async open(request: ClientRequest): Promise<UpstreamStream> {
     const { signal, body, receipt, proxyUrl, method } = request;
     signal.throwIfAborted();
-    const encoded = body === undefined ? null : this.#wire.encodeBody(body, receipt);
+    const encoded =
+      request.bytes ?? (body === undefined ? null : this.#wire.encodeBody(body, receipt));
     const bytes = encoded instanceof Promise ? await encoded : encoded;
     signal.throwIfAborted();
     if (this.#underWay >= this.#limits.maxConnections) {

@@ -21,6 +21,8 @@ export interface AnswerRequest {
   /** True for models that draw, which are silent for long. */
   readonly drawsImages?: boolean | undefined;
   readonly onRateLimit?: UpstreamCall['onRateLimit'];
+  /** True where sound may come as it is: it is then one frame, `{audio, done}`. */
+  readonly takesBytes?: boolean | undefined;
 }
 
 /** How a wire's answers are read. */
@@ -104,7 +106,7 @@ export class AnswerStream
   readonly #request: AnswerRequest;
   readonly #place: AnswerPlace;
   readonly #onClosed: () => void;
-  readonly #reader: FrameReader;
+  #reader: Pick<FrameReader, 'push' | 'end'>;
   readonly #opening = Promise.withResolvers<UpstreamStream>();
   /** Resolves with this stream when good headers came. @throws GatewayError with `failure` set */
   readonly opened = this.#opening.promise;
@@ -168,7 +170,9 @@ export class AnswerStream
       this.#silence.touch(this.#place.limits.refusalMs);
       return;
     }
-    const fault = faultOfHeaders(headers);
+    const isSound = this.#request.takesBytes === true && SOUND_TYPE.test(typeOf(headers));
+    if (isSound) this.#reader = new SoundReader();
+    const fault = isSound ? undefined : faultOfHeaders(headers);
     if (fault !== undefined) {
       this.#cancel(fault);
       return;
@@ -355,8 +359,29 @@ export class AnswerStream
 /** Small proxies call every body plain text; what of it is no answer is seen when it is read. */
 const ANSWER_TYPE = /^(?:text\/(?:event-stream|plain)|application\/(?:[\w.]+\+)?json)\b/i;
 
+const SOUND_TYPE = /^(?:audio\/|application\/octet-stream)/i;
+
+/** Sound comes whole and as it is; it is in base64 within, as in answers that are JSON. */
+class SoundReader {
+  readonly #chunks: Buffer[] = [];
+
+  push(chunk: Buffer): Frame[] {
+    this.#chunks.push(chunk);
+    return [];
+  }
+
+  end(): Frame[] {
+    const value = { audio: Buffer.concat(this.#chunks).toString('base64'), done: true };
+    return [{ value, text: JSON.stringify(value) }];
+  }
+}
+
+function typeOf(headers: Headers): string {
+  return String(headers['content-type'] ?? '');
+}
+
 function faultOfHeaders(headers: Headers): Error | undefined {
-  const type = String(headers['content-type'] ?? '');
+  const type = typeOf(headers);
   const isPlain = String(headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';
   if (isPlain && (type === '' || ANSWER_TYPE.test(type))) return undefined;
   const fault = isPlain

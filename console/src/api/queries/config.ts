@@ -75,6 +75,9 @@ export function useChangeSection(section: string) {
       void client.invalidateQueries({ queryKey: keyOf('environment') });
       void client.invalidateQueries({ queryKey: ['route'] });
       void client.invalidateQueries({ queryKey: ['models'] });
+      if (section === 'mapping' || section === 'presets') {
+        void client.invalidateQueries({ queryKey: presetsQuery.queryKey });
+      }
       // Another key or password may be what lets this browser in.
       if (section === 'auth') void client.invalidateQueries({ queryKey: SESSION_KEY });
     },

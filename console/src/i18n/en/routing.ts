@@ -56,7 +56,7 @@ export const routing = {
   servedAs: 'served as {{id}}',
   presets: 'Presets',
   presetsHint:
-    'Ready-made mappings. Applying one merges it into yours: entries of another preset are removed unless you changed them; your own entries are kept.',
+    'Ready-made mappings. Applying one merges it into yours: entries of another preset are removed unless you changed them; your own entries are kept, and names that you map to upstream/model or @name are left to them.',
   presetNames: {
     default: 'Default',
     performance: 'Performance',
@@ -76,6 +76,11 @@ export const routing = {
     changed: '{{count}} changed',
     removed: '{{count}} removed',
   },
+  keepPreset: 'Save mapping as preset',
+  presetName: 'Name of a new preset',
+  presetNameBad: 'A new name of letters, digits, dots, dashes and underscores.',
+  presetKept: 'Preset {{name}} saved',
+  presetRemoved: 'Preset {{name}} removed',
   presetDone: 'Preset {{name}} merged into the mapping',
   catalogue: 'Catalogue',
   catalogueHint: 'All exact model names that clients may use, with their limits.',

@@ -19,6 +19,7 @@ export const clauses: SentenceTexts = {
   'cannot be read: {}_FILE must name a readable file': '无法读取：{1}_FILE 必须指向可读的文件',
   'comes from the environment: change UPSTREAM_API_KEYS or GEMINI_API_KEY where the gateway is started':
     '来自环境变量：请在启动网关的地方更改 UPSTREAM_API_KEYS 或 GEMINI_API_KEY',
+  'is a built-in preset; choose another name': '是内置预设；请选择其他名称',
   'is empty in the file that {}_FILE names': '在 {1}_FILE 所指的文件中为空',
   'is needed while the external provider is enabled': '启用外部提供方时必须填写',
   'is no setting; there are {}': '不是设置项；现有 {1}',

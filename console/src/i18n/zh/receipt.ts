@@ -210,6 +210,18 @@ export const receipt: SentenceTexts = {
   'This model cannot stop thinking; its lowest level is {}.':
     '此模型无法停止思考，最低级别为 {1}。',
   'This model does not think.': '此模型不思考。',
+  'The endpoint finds out the language itself.': '此端点会自行判断语言。',
+  'The first of the languages was told.': '只告知了第一种语言。',
+  'This model draws in a quality of its own.': '此模型按自己的质量绘制。',
+  'This model draws in a size of its own.': '此模型按自己的尺寸绘制。',
+  'This model draws it as {}.': '此模型将其绘制为 {1}。',
+  'This model draws it in the quality "{}".': '此模型以“{1}”质量绘制。',
+  'This model is asked with the last turn alone: the turns before it were left out.':
+    '此模型只接收最后一轮：之前的轮次已略去。',
+  'This model speaks the text alone, without instructions.': '此模型只朗读文本，不接受指令。',
+  'This model takes no part in conversations, and has no such setting.':
+    '此模型不参与对话，没有这项设置。',
+  'This model writes recordings down and reads no words.': '此模型只转写录音，不读取文字。',
   'This model draws no images.': '此模型不绘制图片。',
   'This model draws no images; the suffix of its name has no use.':
     '此模型不绘制图片，名称的后缀没有作用。',

@@ -57,7 +57,7 @@ export const routing: Translated<typeof english> = {
   servedAs: '实际为 {{id}}',
   presets: '预设',
   presetsHint:
-    '现成的映射。应用时合并到您的映射中：其他预设带来且未经您修改的条目会移除，您的其他条目保留。',
+    '现成的映射。应用时合并到您的映射中：其他预设带来且未经您修改的条目会移除，您的其他条目保留；您映射到 upstream/model 或 @name 的名称由它们决定。',
   presetNames: { default: '默认', performance: '性能', 'cost-effective': '经济' },
   presetDescriptions: {
     default: '其他厂商的名称映射到强度相近的模型。',
@@ -68,6 +68,11 @@ export const routing: Translated<typeof english> = {
   apply: '应用',
   presetEntries_other: '{{count}} 个条目',
   presetEffects: { added: '新增 {{count}}', changed: '更改 {{count}}', removed: '移除 {{count}}' },
+  keepPreset: '将映射存为预设',
+  presetName: '新预设的名称',
+  presetNameBad: '新名称只能含字母、数字、点、连字符和下划线。',
+  presetKept: '已保存预设“{{name}}”',
+  presetRemoved: '已移除预设“{{name}}”',
   presetDone: '预设“{{name}}”已合并到映射',
   catalogue: '目录',
   catalogueHint: '客户端可用的每个确切名称及其限制。',

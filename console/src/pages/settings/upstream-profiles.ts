@@ -22,6 +22,7 @@ const OWN_FIELDS = {
   headers: ['openai', 'openai-compatible'],
   query: ['openai-compatible'],
   paths: ['openai-compatible'],
+  endpoints: ['openai', 'openai-compatible'],
   extra_body: ['openai-compatible'],
 } as const satisfies Readonly<Record<string, readonly Profile[]>>;
 

@@ -1,6 +1,6 @@
 // The fields of an upstream that say what it is and how it is reached: those its profile takes.
 
-import { Select, Textarea, TextInput } from '@mantine/core';
+import { Select, TagsInput, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { ConfigSection } from '../../../../src/admin/contract.ts';
@@ -212,6 +212,16 @@ function RequestFields({ form }: { readonly form: UpstreamFields }) {
     ['chat_path', t('settings.upstream.chatPath'), '/chat/completions'],
     ['models_path', t('settings.upstream.modelsPath'), '/models'],
     ['embeddings_path', t('settings.upstream.embeddingsPath'), '/embeddings'],
+    ['images_path', t('settings.upstream.imagesPath'), '/images/generations'],
+    ['edits_path', t('settings.upstream.editsPath'), '/images/edits'],
+    ['transcriptions_path', t('settings.upstream.transcriptionsPath'), '/audio/transcriptions'],
+    ['translations_path', t('settings.upstream.translationsPath'), '/audio/translations'],
+    ['speech_path', t('settings.upstream.speechPath'), '/audio/speech'],
+  ] as const;
+  const endpoints = [
+    ['images_models', t('settings.upstream.imagesModels')],
+    ['transcriptions_models', t('settings.upstream.transcriptionsModels')],
+    ['speech_models', t('settings.upstream.speechModels')],
   ] as const;
   return (
     <>
@@ -235,6 +245,19 @@ function RequestFields({ form }: { readonly form: UpstreamFields }) {
             ))}
           </div>
           <p className="form-note">{t('settings.upstream.pathsHint')}</p>
+        </div>
+      )}
+      {hasField(profile, 'endpoints') && (
+        <div>
+          {endpoints.map(([field, label]) => (
+            <TagsInput
+              key={field}
+              className="mono-field"
+              label={label}
+              {...form.getInputProps(field)}
+            />
+          ))}
+          <p className="form-note">{t('settings.upstream.endpointsHint')}</p>
         </div>
       )}
       {hasField(profile, 'extra_body') &&

@@ -24,6 +24,15 @@ export interface UpstreamValues {
   readonly chat_path: string;
   readonly models_path: string;
   readonly embeddings_path: string;
+  readonly images_path: string;
+  readonly edits_path: string;
+  readonly transcriptions_path: string;
+  readonly translations_path: string;
+  readonly speech_path: string;
+  /** Patterns of models with endpoints of their own. */
+  readonly images_models: string[];
+  readonly transcriptions_models: string[];
+  readonly speech_models: string[];
   /** JSON; '' for none. */
   readonly extra_body: string;
   /** As they are typed. */
@@ -54,7 +63,11 @@ const OAUTH_TEXTS = [
 export const CALLS_AT_ONCE: AmountRange = { least: 1, most: 10_000, isWhole: true };
 
 const AT_ONCE = ['max_concurrency', 'max_concurrency_per_account'] as const;
-const PATHS = ['chat', 'models', 'embeddings'] as const;
+const PATHS = [
+  ...(['chat', 'models', 'embeddings', 'images', 'edits'] as const),
+  ...(['transcriptions', 'translations', 'speech'] as const),
+];
+const ENDPOINTS = ['images', 'transcriptions', 'speech'] as const;
 
 export function readUpstream(id: string, entry: unknown): UpstreamValues {
   const text = (...path: readonly string[]): string => {
@@ -76,6 +89,14 @@ export function readUpstream(id: string, entry: unknown): UpstreamValues {
     chat_path: text('paths', 'chat'),
     models_path: text('paths', 'models'),
     embeddings_path: text('paths', 'embeddings'),
+    images_path: text('paths', 'images'),
+    edits_path: text('paths', 'edits'),
+    transcriptions_path: text('paths', 'transcriptions'),
+    translations_path: text('paths', 'translations'),
+    speech_path: text('paths', 'speech'),
+    images_models: readTexts(valueAt(entry, ['endpoints', 'images'])),
+    transcriptions_models: readTexts(valueAt(entry, ['endpoints', 'transcriptions'])),
+    speech_models: readTexts(valueAt(entry, ['endpoints', 'speech'])),
     extra_body: writeJson(valueAt(entry, ['extra_body'])),
     max_concurrency: amount('max_concurrency'),
     max_concurrency_per_account: amount('max_concurrency_per_account'),
@@ -140,12 +161,18 @@ export function listRefused(
   const faults = readFieldErrors(error, `upstreams${key}`);
   if (faults === undefined) return undefined;
   const found = Array.from(faults, ([place, words]) => {
-    const [, group, word = ''] = /^(?:(oauth|paths)\.)?(\w+)/.exec(place) ?? [];
-    const name = group === 'paths' ? `${word}_path` : word;
+    const [, group, word = ''] = /^(?:(oauth|paths|endpoints)\.)?(\w+)/.exec(place) ?? [];
+    const name = word + (SUFFIXES.get(group) ?? '');
     return isField(name, values) ? [{ field: name, words }] : [];
   });
   return found.every(({ length }) => length > 0) ? found.flat() : undefined;
 }
+
+/** Of the fields of this form, by the group of the file they stand in. */
+const SUFFIXES: ReadonlyMap<string | undefined, string> = new Map([
+  ['paths', '_path'],
+  ['endpoints', '_models'],
+]);
 
 function isField(name: string, values: UpstreamValues): name is keyof UpstreamValues {
   return Object.hasOwn(values, name);
@@ -171,6 +198,7 @@ export function writeUpstream(values: UpstreamValues, known: unknown): Record<st
     headers: pairs('headers'),
     query: pairs('query'),
     paths: own('paths', writePaths(values)),
+    endpoints: own('endpoints', writeEndpoints(values, known)),
     extra_body: own(
       'extra_body',
       mergeTable(readJson(values.extra_body) ?? {}, valueAt(known, ['extra_body'])),
@@ -202,6 +230,17 @@ function writeOAuth(values: UpstreamValues, known: unknown): Record<string, unkn
 function writePaths(values: UpstreamValues): Table | null {
   const entries = PATHS.map((name) => [name, values[`${name}_path`].trim() || null] as const);
   return entries.every(([, path]) => path === null) ? null : Object.fromEntries(entries);
+}
+
+/** An empty list that the file has says that there is no such endpoint: it stays until models are named. */
+function writeEndpoints(values: UpstreamValues, known: unknown): Table | null {
+  const entries = ENDPOINTS.map((name) => {
+    const models = values[`${name}_models`];
+    const isSaid = models.length > 0 || Array.isArray(valueAt(known, ['endpoints', name]));
+    const isGone = models.length === 0 && readTexts(valueAt(known, ['endpoints', name])).length > 0;
+    return [name, isSaid && !isGone ? models : null] as const;
+  });
+  return entries.every(([, models]) => models === null) ? null : Object.fromEntries(entries);
 }
 
 /** The patch that leaves of a table what is wanted, and nothing else; null takes it out. */
