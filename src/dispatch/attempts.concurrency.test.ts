@@ -159,6 +159,19 @@ test('of several that wait for one account none is stirred by another that becom
   expect(await Promise.all(waiting)).toEqual(['three', 'four']);
 });
 
+test('a slot that becomes free in the moment its client leaves is nobody’s, and the next one has it', async () => {
+  const bench = benchOf({ ofUpstream: () => 1 });
+  await bench.ask('first');
+  const gone = new AbortController();
+  const left = bench.ask('left', 'k', gone.signal);
+  await bench.clock.advance(0);
+  gone.abort();
+  const ending = bench.end();
+  expect(await left).toMatchObject({ kind: 'client-gone' });
+  await ending;
+  expect(await bench.ask('next')).toBe('next');
+});
+
 test('the next model is asked where the wait for one is in vain, and the record says why', async () => {
   const bench = benchOf({ ofUpstream: (id) => (id === 'fake' ? 1 : undefined) });
   await bench.ask('first');

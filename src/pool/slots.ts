@@ -101,19 +101,23 @@ export class Slots {
     const isCrowded = [...upstreamIds].every((id) => this.#waitingFor(id) >= MAX_WAITING);
     if (isCrowded && !this.#makesRoom(upstreamIds, clientKeyId)) return undefined;
     const { promise, resolve, reject } = Promise.withResolvers<Place | undefined>();
-    const refuse = (): void => resolve(undefined);
+    // Nobody is admitted any more who has given up, however late that is noticed.
+    const giveUp = (end: () => void): void => {
+      this.#forget(waiter);
+      end();
+    };
+    const refuse = (): void => giveUp(() => resolve(undefined));
     const waiter: Waiter = { clientKeyId, places, upstreamIds, since, admit: resolve, refuse };
     for (const id of upstreamIds) this.#join(id, waiter);
     const leftMs = since + MAX_WAIT_MS - this.#clock.monotonic();
     const timer = this.#clock.startTimer(Math.max(0, leftMs), refuse);
-    const onGone = (): void => reject(signal.reason);
+    const onGone = (): void => giveUp(() => reject(signal.reason));
     signal.addEventListener('abort', onGone, { once: true });
     try {
       return await promise;
     } finally {
       timer.cancel();
       signal.removeEventListener('abort', onGone);
-      this.#forget(waiter);
     }
   }
 
@@ -135,7 +139,6 @@ export class Slots {
     const own = Math.max(...queues.map((queue) => queue.get(clientKeyId)?.length ?? 0));
     const newest = greediest.at(-1);
     if (newest === undefined || own + 1 >= greediest.length) return false;
-    this.#forget(newest);
     newest.refuse();
     return true;
   }
