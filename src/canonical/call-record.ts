@@ -38,7 +38,15 @@ export interface CallRecord {
 
 /** Why a target is left for the next one. */
 export const FALLBACK_REASONS = [
-  ...(['no-accounts', 'not-offered', 'limited', 'overloaded', 'unusable', 'all-tried'] as const),
+  ...([
+    'no-accounts',
+    'not-offered',
+    'limited',
+    'overloaded',
+    'busy',
+    'unusable',
+    'all-tried',
+  ] as const),
   ...(['fails-more', 'no-answer', 'prompt-too-long'] as const),
 ] as const;
 

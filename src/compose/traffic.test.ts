@@ -7,7 +7,7 @@ import { EXACT_ALIASES } from '../routing/aliases.ts';
 import { CATALOG } from '../routing/catalog.ts';
 import { createFamilies } from '../routing/families.ts';
 import { PRESETS } from '../routing/mapping.ts';
-import { createRouter } from '../routing/router.ts';
+import { createRouter, type RouterOptions } from '../routing/router.ts';
 import { spellingsIn } from '../upstreams/generate/profiles/profile.ts';
 import { createModelDirectory } from './traffic.ts';
 
@@ -16,9 +16,10 @@ interface Situation {
   readonly lists: readonly (readonly string[] | null)[];
   readonly disabled?: readonly number[] | undefined;
   readonly mapping?: Readonly<Record<string, string>> | undefined;
+  readonly targets?: ReturnType<NonNullable<RouterOptions['targets']>> | undefined;
 }
 
-function benchOf({ lists, disabled = [], mapping = {} }: Situation) {
+function benchOf({ lists, disabled = [], mapping = {}, targets = {} }: Situation) {
   const rule = createFamilies();
   const families = () => rule;
   const { pool, book } = createSeedPool({
@@ -35,7 +36,10 @@ function benchOf({ lists, disabled = [], mapping = {} }: Situation) {
     clock: createFakeClock(),
     families,
   });
-  const router = createRouter({ mapping: () => mapping, offered: () => pool.offered, families });
+  const router = createRouter({
+    ...{ mapping: () => mapping, targets: () => targets, families },
+    offered: () => pool.offered,
+  });
   const directory = createModelDirectory({ router, pool });
   /** Where a request for the name would end. */
   const ask = (name: string): string => {
@@ -89,6 +93,21 @@ test('B2: models of a generation that does not exist yet serve every well-known 
     ];
     for (const name of wellKnown) expect([name, bench.ask(name)]).toEqual([name, 'lease']);
   }
+});
+
+test('a name whose first target nobody offers is listed while a later one serves it', async () => {
+  const bench = benchOf({
+    lists: [['gemini-4-flash']],
+    mapping: { smart: '@smart', dull: '@dull' },
+    targets: {
+      smart: { steps: [['retired-model'], ['smart'], ['gemini-4-flash']] },
+      dull: { steps: [['retired-model'], ['dull']] },
+    },
+  });
+  const names = await bench.list();
+  expect(names).toContain('smart');
+  expect(names).not.toContain('dull');
+  expect(await bench.directory.get('smart')).toMatchObject({ id: 'smart' });
 });
 
 test('a listed name stays while its accounts cool down, and goes when the last one is disabled', async () => {

@@ -171,9 +171,8 @@ const UNKNOWN_TASKS: readonly ModelTask[] = ['generate'];
 /** The models a client may request, with limits from the upstream or, without those, built-in ones. */
 export function createModelDirectory({ router, pool }: ModelDirectoryOptions) {
   const describe = (id: string): ListedModel | undefined => {
-    const { route, servedAs } = router.explain(id);
-    const target = route?.target;
-    if (target === undefined || servedAs === undefined) return undefined;
+    const target = router.explain(id).served?.target;
+    if (target === undefined) return undefined;
     const offered = pool.describe(target);
     const known = findCatalogModel(target);
     if (offered === undefined && known === undefined) return undefined;

@@ -5,7 +5,7 @@ import { createReceipt, type Receipt } from '../canonical/receipt.ts';
 import { precedingUserContent } from '../canonical/signatures.ts';
 import { acceptedNames } from '../canonical/tool-names.ts';
 import { AnswerTranscript } from '../canonical/transcript.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { once } from '../lib/once.ts';
@@ -63,6 +63,8 @@ export class GenerateAttempt {
     return this.#promptEstimate;
   };
   #access: AccountAccess | undefined;
+  /** Runs until the first byte of the answer. */
+  #patience: Timer | undefined;
   /** Present when `run` failed for an answer in the client's own wire that says itself what is wrong with it. */
   nativeReply: GenerateAnswer | undefined;
 
@@ -84,13 +86,17 @@ export class GenerateAttempt {
   async run(): Promise<GenerateAnswer> {
     const { call, context, options } = this.#input;
     const startedAt = options.clock.monotonic();
-    const frames = await this.#open();
-    const answer = call.stream ? await this.#stream(frames) : await this.#reply(frames);
+    const answer = await this.#answer().finally(() => this.#patience?.cancel());
     const committedAt = options.clock.monotonic();
     noteCommit(context.record, this.#watch, committedAt);
     context.record.timings.upstreamMs = committedAt - startedAt;
     if (!call.stream) this.#succeed();
     return answer;
+  }
+
+  async #answer(): Promise<GenerateAnswer> {
+    const frames = await this.#open();
+    return this.#input.call.stream ? this.#stream(frames) : this.#reply(frames);
   }
 
   /** Call when the native error reply is the answer, as no better one came. */
@@ -111,8 +117,8 @@ export class GenerateAttempt {
     const onGone = (): void => exchange.abort(signal.reason);
     if (signal.aborted) onGone();
     signal.addEventListener('abort', onGone, { once: true });
-    const timer = options.clock.startTimer(PATIENCE_MS, () => {
-      if (hasOther()) exchange.abort(noHeader());
+    this.#patience = options.clock.startTimer(PATIENCE_MS, () => {
+      if (hasOther()) exchange.abort(notBegun());
     });
     try {
       return await lease.upstream.open({
@@ -122,6 +128,7 @@ export class GenerateAttempt {
         access,
         signal: exchange.signal,
         freshConnection,
+        onFirstByte: () => this.#patience?.cancel(),
         receipt,
         onRateLimit: (read) => lease.noteRateLimit(read),
         clientHeaders: this.#relayed?.headers,
@@ -129,8 +136,6 @@ export class GenerateAttempt {
     } catch (error) {
       signal.removeEventListener('abort', onGone);
       throw exchange.signal.aborted && !signal.aborted ? exchange.signal.reason : error;
-    } finally {
-      timer.cancel();
     }
   }
 
@@ -278,7 +283,7 @@ function estimatePrompt(call: GenerateCall, estimator: TokenEstimator): number {
   }
 }
 
-function noHeader(): GatewayError {
+function notBegun(): GatewayError {
   return new GatewayError({
     kind: 'timeout',
     source: 'upstream',

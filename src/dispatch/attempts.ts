@@ -5,7 +5,7 @@ import { asGatewayError, changed, GatewayError, type UpstreamFailure } from '../
 import type { Clock } from '../lib/clock.ts';
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
 import type { Pool } from '../pool/create-pool.ts';
-import type { Lease, LeaseResult } from '../pool/pool.ts';
+import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
 import { type RoutedModel, targetName } from '../routing/router.ts';
 import type { SignaturePlan } from '../upstreams/upstream.ts';
 import type { RouteChoice, RoutedCall } from './call-setup.ts';
@@ -65,6 +65,7 @@ export function runAttempts<Result>(
   return new AttemptRun(request, dependencies).run(attempt);
 }
 
+type Place = NonNullable<LeaseRequest['admitted']>;
 type LeaseOrNothing = Exclude<LeaseResult, { kind: 'wait' | 'busy' }>;
 
 /** The first account that refused the request: whether that is its own fault, the next ones tell. */
@@ -98,6 +99,8 @@ class AttemptRun {
   #attemptStartedAt = 0;
   /** For the account of its session, before all attempts so far. */
   #waitedMs = 0;
+  /** When it began to wait for a slot of the accounts of this route. */
+  #queuedAt: number | undefined;
   #pause: 'none' | 'jitter' = 'none';
   /** The last attempt was a retry the budget was asked for. */
   #isBudgeted = false;
@@ -184,6 +187,7 @@ class AttemptRun {
     this.#refusals = 0;
     this.#pathFaults = 0;
     this.#waitedMs = 0;
+    this.#queuedAt = undefined;
     this.#pause = 'none';
   }
 
@@ -205,7 +209,11 @@ class AttemptRun {
   #hasOther(current?: Lease): boolean {
     const tried = new Set(this.#tried?.keys());
     if (current !== undefined) tried.add(current.account.id);
-    return !this.#isLast || this.#lookAhead(tried).kind !== 'none';
+    const later = this.#request.routes.slice(this.#place + 1);
+    return (
+      this.#lookAhead(tried).kind !== 'none' ||
+      later.some((choice) => this.#lookAhead(new Set(), choice).kind !== 'none')
+    );
   }
 
   /** Most faults of the path pass at once: where no other account is left, those that met one are asked again. */
@@ -221,7 +229,7 @@ class AttemptRun {
     return result.kind === 'none' && result.reason === 'all-tried' ? nothing : result;
   }
 
-  #lease(admitted?: string): LeaseResult {
+  #lease(admitted?: Place): LeaseResult {
     const { leaseRequest } = this.#choice;
     const { pool } = this.#dependencies;
     if (this.#tried === undefined && this.#waitedMs === 0 && admitted === undefined) {
@@ -240,16 +248,25 @@ class AttemptRun {
         await this.#sleep([waitMs, waitMs]);
         this.#waitedMs += waitMs;
         result = this.#lease();
-      } else result = this.#lease(await this.#waitForSlot(result.upstreamIds));
+      } else {
+        const slot = await this.#waitForSlot(result.places);
+        if (slot === undefined) {
+          return { kind: 'none', reason: 'busy', selectionLog: result.selectionLog };
+        }
+        result = this.#lease(slot);
+      }
     }
     return result;
   }
 
-  async #waitForSlot(upstreamIds: readonly string[]): Promise<string> {
+  /** Undefined where none becomes free in time. */
+  async #waitForSlot(places: readonly Place[]): Promise<Place | undefined> {
+    const { pool, clock } = this.#dependencies;
     const { signal } = this.#request.context;
     const { clientKeyId } = this.#choice.leaseRequest;
+    this.#queuedAt ??= clock.monotonic();
     try {
-      return await this.#dependencies.pool.slots.wait(upstreamIds, clientKeyId, signal);
+      return await pool.slots.wait(places, { clientKeyId, since: this.#queuedAt, signal });
     } catch (error) {
       this.#endSuspicion({ kind: 'neutral' });
       throw signal.aborted ? abortError(signal) : error;
@@ -398,8 +415,8 @@ class AttemptRun {
   /** What a request would find now, but for the accounts it is not to try. */
   #lookAhead(
     exclude: ReadonlySet<string>,
+    { leaseRequest }: RouteChoice = this.#choice,
   ): NothingLeft | { readonly kind: 'soon'; readonly retryAfterMs: number } {
-    const { leaseRequest } = this.#choice;
     const rest = this.#dependencies.pool.lease({ ...leaseRequest, exclude, isDryRun: true });
     if (rest.kind === 'none') return rest;
     if (rest.kind === 'lease') rest.lease.release({ kind: 'neutral' });
@@ -439,7 +456,8 @@ class AttemptRun {
 }
 
 const BY_HOPE: readonly NothingLeft['reason'][] = [
-  ...(['all-tried', 'overloaded', 'limited', 'unusable', 'not-offered', 'no-accounts'] as const),
+  ...(['all-tried', 'busy', 'overloaded', 'limited', 'unusable'] as const),
+  ...(['not-offered', 'no-accounts'] as const),
 ];
 
 /** Of two routes without an account the one that may have one first. */
@@ -453,9 +471,10 @@ function moreHopeful(known: NothingLeft | undefined, next: NothingLeft): Nothing
 
 /** Why another model may do what this one did not; undefined where the request itself is refused. */
 function whyFallBack(error: unknown, { kind }: UpstreamFailure): FallbackReason | undefined {
-  if (error instanceof GatewayError && error.reason === 'context-length') {
-    return 'prompt-too-long';
-  }
+  const isLong =
+    error instanceof GatewayError &&
+    (error.reason === 'context-length' || error.kind === 'too-large');
+  if (isLong) return 'prompt-too-long';
   if (kind === 'model-not-found') return 'not-offered';
   if (isLimit(kind)) return 'limited';
   if (kind === 'overloaded') return 'overloaded';

@@ -106,7 +106,10 @@ function routeWithProvider(
   { context, routing }: { readonly context: CallContext; readonly routing: Routing },
 ): RoutedCall {
   const { upstreamId, mode } = provider;
-  const own = ofUpstream(upstreamId, { ...call, model: provider.modelFor(call.model) }, context);
+  // Its own prefix names it, and is no part of the name of a model.
+  const prefix = `${upstreamId}/`;
+  const asked = call.model.startsWith(prefix) ? call.model.slice(prefix.length) : call.model;
+  const own = ofUpstream(upstreamId, { ...call, model: provider.modelFor(asked) }, context);
   if (mode === 'exclusive') return [own];
   let others: RoutedCall;
   try {
@@ -246,13 +249,19 @@ export function requireTask(
   throw invalidRequest('model', message, 'unsupported');
 }
 
+/** The session of calls that are not a conversation, such as counts: they follow the one that the header names. */
+export function headerSession({ headerSession: name }: Pick<CallContext, 'headerSession'>) {
+  return name === undefined ? undefined : `header ${name}`;
+}
+
 /** The header's session, else the body's own, else a hash of the conversation's beginning. */
 export function nameSession(
   call: GenerateCall,
-  { headerSession }: Pick<CallContext, 'headerSession'>,
+  context: Pick<CallContext, 'headerSession'>,
 ): string | undefined {
   const { bodySession, relay } = call;
-  if (headerSession !== undefined) return `header ${headerSession}`;
+  const named = headerSession(context);
+  if (named !== undefined) return named;
   if (bodySession !== undefined) return `body ${bodySession}`;
   const beginning = relay === undefined ? openingText(call.request) : relay.openingText();
   return beginning === undefined ? undefined : `text ${digest('sha256', beginning, 'base64url')}`;

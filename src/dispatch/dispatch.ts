@@ -17,6 +17,7 @@ import {
   runAttempts,
 } from './attempts.ts';
 import {
+  headerSession,
   lookForLease,
   nameSession,
   noteLease,
@@ -136,7 +137,8 @@ class Dispatch implements Dispatcher {
   }
 
   async countTokens(call: CountTokensCall, context: CallContext): Promise<JsonObject> {
-    const routes = await routeCall(call, context, this.#options);
+    const session = headerSession(context);
+    const routes = await routeCall(call, context, { ...this.#options, session });
     const bodies = new CallBodies(call, context, { ...this.#options, mayBePiece: true });
     const { estimator } = this.#attempts;
     const setup = { routes, bodies, estimator, dependencies: this.#dependencies };

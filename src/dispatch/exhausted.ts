@@ -1,6 +1,6 @@
 // The error a client gets when no account is left: never the pool's own credential trouble as 401/403.
 
-import { GatewayError } from '../canonical/error.ts';
+import { GatewayError, gatewayError } from '../canonical/error.ts';
 import { told } from '../lib/localized-message.ts';
 import type { LeaseResult } from '../pool/pool.ts';
 import { isAccountTrouble, isLimit, mayBeOfRequest } from './retry.ts';
@@ -9,6 +9,8 @@ export type NothingLeft = Extract<LeaseResult, { kind: 'none' }>;
 
 /** For a client whose next request may find an account at once. */
 export const NEXT_REQUEST_MS = 1_000;
+/** For one that waited for a call to become free. */
+const BUSY_RETRY_MS = 5_000;
 
 /** `lastError` is how the last attempt of this request failed, when there was one. */
 export function exhaustedError(
@@ -33,6 +35,8 @@ export function exhaustedError(
         message: told`The upstream is overloaded. Try again shortly.`,
         ...ending,
       });
+    case 'busy':
+      return busy();
     case 'not-offered':
       return lastError ?? notOffered();
     case 'all-tried':
@@ -63,6 +67,14 @@ function lastAttemptError(
   const kind = lastError.failure?.kind;
   const isOurs = kind !== undefined && isAccountTrouble(kind) && !isLimit(kind);
   return isOurs ? noUsableAccount(retryAfterMs, lastError) : lastError;
+}
+
+function busy(): GatewayError {
+  return gatewayError(
+    'overloaded',
+    told`All calls that this upstream takes at once are under way. Try again shortly.`,
+    { retryAfterMs: BUSY_RETRY_MS },
+  );
 }
 
 function notOffered(): GatewayError {

@@ -109,9 +109,9 @@ export class Leasing {
       }
     }
     if (choice === undefined) {
-      const upstreamIds = selection.busyUpstreams();
-      if (upstreamIds.length > 0) {
-        return { kind: 'busy', upstreamIds, selectionLog: selection.log(undefined) };
+      const places = selection.busyPlaces();
+      if (places.length > 0) {
+        return { kind: 'busy', places, selectionLog: selection.log(undefined) };
       }
       return this.#tryRefused(selection) ?? this.#noneLeft(selection);
     }

@@ -10,7 +10,7 @@ import type { WriteBehindLog } from '../lib/write-behind.ts';
 import type { AccountAccess, RateLimit, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { Eligibility, FamilyModels } from './eligibility.ts';
 import type { SessionStore } from './sessions.ts';
-import type { ConcurrencyLimits } from './slots.ts';
+import type { ConcurrencyLimits, Place } from './slots.ts';
 import type { HealthBand } from './success-shares.ts';
 
 type ProtectionRule = (
@@ -76,8 +76,8 @@ export interface LeaseRequest {
   readonly preferredTier?: Tier | undefined;
   /** How long this request already waited for its session's account, in milliseconds. */
   readonly waitedMs?: number | undefined;
-  /** The upstream that keeps a slot for this request, which waited for it. */
-  readonly admitted?: string | undefined;
+  /** The place that keeps a slot for this request, which waited for it. */
+  readonly admitted?: Place | undefined;
   /** True for a look without a call: no session is bound or moved by it. */
   readonly isDryRun?: boolean | undefined;
 }
@@ -98,7 +98,7 @@ export type LeaseResult =
   /** What could serve it has as many calls under way as it takes: wait for a slot, and lease again. */
   | {
       readonly kind: 'busy';
-      readonly upstreamIds: readonly string[];
+      readonly places: readonly Place[];
       readonly selectionLog: readonly SelectionLogEntry[];
     }
   | {
@@ -110,7 +110,7 @@ export type LeaseResult =
     };
 
 /**
- * Why no account is left. `limited` and `overloaded` pass by themselves; `unusable` accounts
+ * Why no account is left. `busy` accounts had no call free in the time a request waits; `limited` and `overloaded` pass by themselves; `unusable` accounts
  * are disabled or refused; `not-offered` means no account knows the model.
  */
 type NoAccountReason =
@@ -119,6 +119,7 @@ type NoAccountReason =
   | 'limited'
   | 'overloaded'
   | 'unusable'
+  | 'busy'
   | 'all-tried';
 
 export interface Lease {

@@ -12,7 +12,7 @@ import {
   type Rank,
   TIERS_BY_ROOM,
 } from './pool.ts';
-import type { Slots } from './slots.ts';
+import type { Place, Slots } from './slots.ts';
 import type { HealthBand, SuccessShares } from './success-shares.ts';
 
 export interface Choice {
@@ -155,15 +155,20 @@ export class Selection {
     return this.#isFull(candidate) ? BUSY : eligibility;
   }
 
-  /** The upstreams of those that could serve it but for the calls they have under way. */
-  busyUpstreams(): readonly string[] {
-    const ids = new Set<string>();
+  /** Those that could serve it but for the calls they have under way. */
+  busyPlaces(): readonly Place[] {
+    const { onlyAccount } = this.request;
+    const only = onlyAccount === undefined ? undefined : this.#sources.labels.idsOf(onlyAccount);
+    const places: Place[] = [];
     for (const { upstreamId, tiers } of this.index.groups) {
       for (const member of tiers.flat().flatMap(({ members }) => members)) {
-        if (this.verdictOf(member).kind === 'busy') ids.add(upstreamId);
+        const { id: accountId } = member.account.record;
+        const isAsked = only === undefined || [...only].includes(accountId);
+        if (isAsked && this.verdictOf(member).kind === 'busy')
+          places.push({ accountId, upstreamId });
       }
     }
-    return [...ids];
+    return places;
   }
 
   /** A look waits for nothing. */

@@ -1,8 +1,6 @@
 // Calls that an upstream, or one of its accounts, takes at once, and the short queue of requests that wait for one.
 
-import { GatewayError } from '../canonical/error.ts';
 import type { Clock } from '../lib/clock.ts';
-import { told } from '../lib/localized-message.ts';
 
 /** The most calls at once; undefined for no limit. */
 export interface ConcurrencyLimits {
@@ -12,33 +10,46 @@ export interface ConcurrencyLimits {
   isLimited(): boolean;
 }
 
-interface Place {
+/** An account that takes calls, and the upstream it is of. */
+export interface Place {
   readonly accountId: string;
   readonly upstreamId: string;
 }
 
 interface Waiter {
   readonly clientKeyId: string;
+  /** Any of these would do. */
+  readonly places: readonly Place[];
   readonly upstreamIds: ReadonlySet<string>;
+  readonly since: number;
   /** Its turn has come. */
-  admit(upstreamId: string): void;
+  admit(place: Place): void;
+  /** Another one waits in its place. */
+  refuse(): void;
+}
+
+/** Who waits for a slot. */
+export interface Waiting {
+  readonly clientKeyId: string;
+  /** Monotonic milliseconds at which the request began to wait, also for a slot it could not use in the end. */
+  readonly since: number;
+  readonly signal: AbortSignal;
 }
 
 /** Who waits longer is told to come again: a client's own patience ends about then. */
 const MAX_WAIT_MS = 30_000;
 /** So many requests wait for one upstream; more are refused at once. */
 const MAX_WAITING = 64;
-const RETRY_MS = 5_000;
 
 /**
  * Of the requests that wait for an upstream the client keys take turns, each in the order of its own requests. A slot
- * that becomes free is kept for the one whose turn it is until that has leased it.
+ * that becomes free is kept for the first in turn that can use it, until that has leased it.
  */
 export class Slots {
   readonly #limits: ConcurrencyLimits;
   readonly #clock: Clock;
   readonly #inFlight = new Map<string, number>();
-  /** Slots that are kept for requests whose turn has come, by upstream. */
+  /** Slots that are kept for requests whose turn has come. */
   readonly #kept = new Map<string, number>();
   /** By upstream, then by client key: the key whose turn is next comes first. */
   readonly #queues = new Map<string, Map<string, Waiter[]>>();
@@ -53,70 +64,83 @@ export class Slots {
     return this.#limits.isLimited();
   }
 
-  /** @param admitted the upstream that keeps a slot for the request that asks */
-  isFull({ accountId, upstreamId }: Place, admitted?: string): boolean {
+  /** @param admitted the place that keeps a slot for the request that asks */
+  isFull({ accountId, upstreamId }: Place, admitted?: Place): boolean {
     if (!this.#limits.isLimited()) return false;
+    const isTaken = (name: string, limit: number | undefined, isOwn: boolean): boolean =>
+      limit !== undefined &&
+      countOf(this.#inFlight, name) + countOf(this.#kept, name) - (isOwn ? 1 : 0) >= limit;
     const ofAccount = this.#limits.ofAccount(accountId);
-    if (ofAccount !== undefined && this.#count(`a ${accountId}`) >= ofAccount) return true;
     const ofUpstream = this.#limits.ofUpstream(upstreamId);
-    if (ofUpstream === undefined) return false;
-    const kept = (this.#kept.get(upstreamId) ?? 0) - (admitted === upstreamId ? 1 : 0);
-    return this.#count(`u ${upstreamId}`) + kept >= ofUpstream;
+    return (
+      isTaken(`a ${accountId}`, ofAccount, admitted?.accountId === accountId) ||
+      isTaken(`u ${upstreamId}`, ofUpstream, admitted?.upstreamId === upstreamId)
+    );
   }
 
-  take({ accountId, upstreamId }: Place): void {
-    this.#add(`a ${accountId}`, 1);
-    this.#add(`u ${upstreamId}`, 1);
+  take(place: Place): void {
+    addTo(this.#inFlight, place, 1);
   }
 
   release(place: Place): void {
-    this.#add(`a ${place.accountId}`, -1);
-    this.#add(`u ${place.upstreamId}`, -1);
+    addTo(this.#inFlight, place, -1);
     this.#admitNext(place.upstreamId);
   }
 
   /**
-   * Resolves with the upstream that keeps a slot for the request, to be named by its next lease.
-   * @throws GatewayError overloaded when too many wait, or none becomes free in time; the signal's reason
+   * Resolves with the place that keeps a slot for the request, to be named by its next lease; with undefined when too
+   * many wait, or none becomes free in time.
+   * @throws the signal's reason
    */
   async wait(
-    upstreamIds: readonly string[],
-    clientKeyId: string,
-    signal: AbortSignal,
-  ): Promise<string> {
+    places: readonly Place[],
+    { clientKeyId, since, signal }: Waiting,
+  ): Promise<Place | undefined> {
     signal.throwIfAborted();
-    if (upstreamIds.every((id) => this.#waitingFor(id) >= MAX_WAITING)) throw busy();
-    const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const waiter: Waiter = { clientKeyId, upstreamIds: new Set(upstreamIds), admit: resolve };
+    const upstreamIds = new Set(places.map(({ upstreamId }) => upstreamId));
+    const isCrowded = [...upstreamIds].every((id) => this.#waitingFor(id) >= MAX_WAITING);
+    if (isCrowded && !this.#makesRoom(upstreamIds, clientKeyId)) return undefined;
+    const { promise, resolve, reject } = Promise.withResolvers<Place | undefined>();
+    // Nobody is admitted any more who has given up, however late that is noticed.
+    const giveUp = (end: () => void): void => {
+      this.#forget(waiter);
+      end();
+    };
+    const refuse = (): void => giveUp(() => resolve(undefined));
+    const waiter: Waiter = { clientKeyId, places, upstreamIds, since, admit: resolve, refuse };
     for (const id of upstreamIds) this.#join(id, waiter);
-    const timer = this.#clock.startTimer(MAX_WAIT_MS, () => reject(busy()));
-    const onGone = (): void => reject(signal.reason);
+    const leftMs = since + MAX_WAIT_MS - this.#clock.monotonic();
+    const timer = this.#clock.startTimer(Math.max(0, leftMs), refuse);
+    const onGone = (): void => giveUp(() => reject(signal.reason));
     signal.addEventListener('abort', onGone, { once: true });
     try {
       return await promise;
     } finally {
       timer.cancel();
       signal.removeEventListener('abort', onGone);
-      this.#forget(waiter);
     }
   }
 
   /** The slot that was kept for a request is its own now, or nobody's. */
-  leave(upstreamId: string): void {
-    const kept = (this.#kept.get(upstreamId) ?? 0) - 1;
-    if (kept > 0) this.#kept.set(upstreamId, kept);
-    else this.#kept.delete(upstreamId);
-    this.#admitNext(upstreamId);
+  leave(place: Place): void {
+    addTo(this.#kept, place, -1);
+    this.#admitNext(place.upstreamId);
   }
 
-  #count(name: string): number {
-    return this.#inFlight.get(name) ?? 0;
-  }
-
-  #add(name: string, step: 1 | -1): void {
-    const count = this.#count(name) + step;
-    if (count > 0) this.#inFlight.set(name, count);
-    else this.#inFlight.delete(name);
+  /**
+   * Of the key with the most requests in a full queue the newest gives way, so that no key keeps the others out.
+   * False when that is the key that asks.
+   */
+  #makesRoom(upstreamIds: ReadonlySet<string>, clientKeyId: string): boolean {
+    const queues = [...upstreamIds].flatMap((id) => this.#queues.get(id) ?? []);
+    const greediest = queues
+      .flatMap((queue) => [...queue.values()])
+      .reduce((most, waiters) => (waiters.length > most.length ? waiters : most));
+    const own = Math.max(...queues.map((queue) => queue.get(clientKeyId)?.length ?? 0));
+    const newest = greediest.at(-1);
+    if (newest === undefined || own + 1 >= greediest.length) return false;
+    newest.refuse();
+    return true;
   }
 
   #waitingFor(upstreamId: string): number {
@@ -130,7 +154,11 @@ export class Slots {
     this.#queues.set(upstreamId, queue);
     const waiters = queue.get(waiter.clientKeyId);
     if (waiters === undefined) queue.set(waiter.clientKeyId, [waiter]);
-    else waiters.push(waiter);
+    else {
+      // One that comes back has waited longer than those behind it.
+      const after = waiters.findLastIndex(({ since }) => since <= waiter.since);
+      waiters.splice(after + 1, 0, waiter);
+    }
   }
 
   #forget(waiter: Waiter): void {
@@ -145,28 +173,35 @@ export class Slots {
 
   #admitNext(upstreamId: string): void {
     const queue = this.#queues.get(upstreamId);
-    const [next] = queue ?? [];
-    if (queue === undefined || next === undefined) return;
-    const limit = this.#limits.ofUpstream(upstreamId);
-    const taken = this.#count(`u ${upstreamId}`) + (this.#kept.get(upstreamId) ?? 0);
-    if (limit !== undefined && taken >= limit) return;
-    const [clientKeyId, waiters] = next;
-    const waiter = waiters.shift();
-    // Whose turn it was comes last.
-    queue.delete(clientKeyId);
-    if (waiters.length > 0) queue.set(clientKeyId, waiters);
-    if (waiter === undefined) return;
-    this.#kept.set(upstreamId, (this.#kept.get(upstreamId) ?? 0) + 1);
-    this.#forget(waiter);
-    waiter.admit(upstreamId);
+    for (const [clientKeyId, waiters] of queue ?? []) {
+      for (const waiter of waiters) {
+        const free = waiter.places.find(
+          (place) => place.upstreamId === upstreamId && !this.isFull(place),
+        );
+        if (free === undefined) continue;
+        this.#forget(waiter);
+        // Whose turn it was comes last.
+        const others = queue?.get(clientKeyId);
+        if (others !== undefined) {
+          queue?.delete(clientKeyId);
+          queue?.set(clientKeyId, others);
+        }
+        addTo(this.#kept, free, 1);
+        waiter.admit(free);
+        return;
+      }
+    }
   }
 }
 
-function busy(): GatewayError {
-  return new GatewayError({
-    kind: 'overloaded',
-    source: 'gateway',
-    message: told`All calls that this upstream takes at once are under way. Try again shortly.`,
-    retryAfterMs: RETRY_MS,
-  });
+function countOf(counts: ReadonlyMap<string, number>, name: string): number {
+  return counts.get(name) ?? 0;
+}
+
+function addTo(counts: Map<string, number>, { accountId, upstreamId }: Place, step: 1 | -1): void {
+  for (const name of [`a ${accountId}`, `u ${upstreamId}`]) {
+    const count = countOf(counts, name) + step;
+    if (count > 0) counts.set(name, count);
+    else counts.delete(name);
+  }
 }

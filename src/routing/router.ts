@@ -137,6 +137,8 @@ export interface Explanation {
   readonly route?: Route | undefined;
   /** The id by which an enabled account serves it now; accounts may differ in it. */
   readonly servedAs?: string | undefined;
+  /** The model that this is the id of: of several the first that is served. */
+  readonly served?: RoutedModel | undefined;
   /** Of a name that goes to several models, each step with its models, and what serves each now. */
   readonly chain?: readonly (readonly ExplainedModel[])[] | undefined;
   /** Why the name goes nowhere, or why it is not served now. */
@@ -221,8 +223,8 @@ export function createRouter({ mapping, offered, families, targets }: RouterOpti
     try {
       const route = routeWith(name, { mapping: compiled, steps });
       const chain = explainChain(route, offered());
-      const servedAs = findServed(route, offered());
-      if (servedAs !== undefined) return { steps, route, servedAs, chain };
+      const found = findServed(route, offered());
+      if (found !== undefined) return { steps, route, ...found, chain };
       return { steps, route, chain, error: told`No enabled account offers "${route.target}" now.` };
     } catch (error) {
       if (error instanceof GatewayError) return { steps, error: error.sentence };
@@ -281,15 +283,14 @@ function explainChain({ chain }: ModelRoute, offered: OfferedNames): Explanation
   );
 }
 
-/** The id of the first model of the route that is served now. */
+/** The first model of the route that is served now, and its id. */
 function findServed(
-  { target, upstreamId, chain }: ModelRoute,
+  route: ModelRoute,
   offered: OfferedNames,
-): string | undefined {
-  const models = chain?.flat().map(({ model }) => model) ?? [{ target, upstreamId }];
-  for (const model of models) {
-    const id = offered.servedAs(model.target, model.upstreamId);
-    if (id !== undefined) return id;
+): { readonly served: RoutedModel; readonly servedAs: string } | undefined {
+  for (const served of route.chain?.flat().map(({ model }) => model) ?? [route]) {
+    const servedAs = offered.servedAs(served.target, served.upstreamId);
+    if (servedAs !== undefined) return { served, servedAs };
   }
   return undefined;
 }

@@ -213,15 +213,26 @@ interface LengthComplaint {
   readonly limit: number | undefined;
 }
 
+/** What the services of all wires call a prompt and the room a model has for it, and what is wrong with them. */
+const NAMES_LENGTH =
+  /\btoken count|\bcontext (?:length|window|size|limit)|\b(?:prompt|input|maximum model) length|\bmodel token limit|\binput tokens exceed|\b(?:prompt|input) (?:is |was )?too long|\bprompt exceeds max|\btoo many tokens/i;
+const COMPLAINS_OF_LENGTH =
+  /exceed|too (?:long|many|large)|more than|maximum|larger|longer|greater|supports up to|should be/i;
+
+/** "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000" */
+const SUM = /(\d+) \+ (\d+) > (\d+)/;
+
 /**
  * The figures of "The input token count (1200000) exceeds the maximum number of tokens allowed
  * (1048576)." and its variants; undefined when the message is about something else.
  */
 function readLengthComplaint(message: string): LengthComplaint | undefined {
-  if (!/token count|context (?:length|window)|prompt is too long|too many tokens/i.test(message)) {
-    return undefined;
+  if (!NAMES_LENGTH.test(message) || !COMPLAINS_OF_LENGTH.test(message)) return undefined;
+  const sum = SUM.exec(message);
+  if (sum !== null) {
+    const [, prompt, answer, limit] = sum.map(Number);
+    return { tokens: (prompt ?? 0) + (answer ?? 0), limit };
   }
-  if (!/exceed|too long|too many|more than|maximum|larger/i.test(message)) return undefined;
   const figures = (message.match(/\d[\d,]*/g) ?? [])
     .map((figure) => Number(figure.replaceAll(',', '')))
     .filter((figure) => figure >= 100);
@@ -236,6 +247,15 @@ function lengthMessage({ tokens, limit }: LengthComplaint): string {
   if (tokens !== undefined) return `prompt is too long: ${tokens} tokens > ${limit} maximum`;
   if (limit !== undefined) return `prompt is too long: the maximum is ${limit} tokens`;
   return 'prompt is too long: it exceeds what the model can read';
+}
+
+/** A model that is gone, in the words of services that refuse it with a 400 and no code of its own. */
+const BLAMES_MODEL =
+  /\bmodel\b[^.]{0,80}\b(?:not exist|not found|decommissioned|retired|no longer (?:supported|available|served))|\brequested model is not supported|\b(?:unknown|invalid) model\b|\bnot a valid model\b|\bno such model\b/i;
+
+/** True of a complaint that there is no such model, or no more. */
+export function blamesModel(message: string): boolean {
+  return BLAMES_MODEL.test(message);
 }
 
 function causeOf({ status, excerpt }: ReadRefusal): Error {

@@ -127,6 +127,8 @@ export interface UpstreamCall {
   readonly signal: AbortSignal;
   /** True to use a new connection: the last one was lost before any byte of the answer. */
   readonly freshConnection?: boolean | undefined;
+  /** Called once, when the first byte behind the headers is there. */
+  readonly onFirstByte?: (() => void) | undefined;
   /** Told before anything is sent when the text of the body has to be mended. */
   readonly receipt?: Receipt | undefined;
   /** Told of every answer, whatever its status, where the wire has headers for it; `read` looks at them. */

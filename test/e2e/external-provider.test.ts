@@ -3,10 +3,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createDefaultAccounts, createSandbox } from '@isthmus/sandbox';
 import { afterEach, expect, test } from 'vitest';
 import { providerModel } from '../../src/compose/external-provider.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { createMiddayClock } from '../support/midday-clock.ts';
+import { createPassingClock, until } from '../support/passing-clock.ts';
+import { startPoolApp } from '../support/pool-app.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -22,7 +26,11 @@ interface Seen {
 /** A service of the Messages protocol that answers with its own name, or with the status it is told to. */
 async function startProvider() {
   const seen: Seen[] = [];
-  const say = { status: 200, headers: {} };
+  /** `headers` sends them and is silent then, `nothing` is silent at once. */
+  const say: { status: number; headers: object; silentAfter?: 'nothing' | 'headers' } = {
+    status: 200,
+    headers: {},
+  };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -34,6 +42,11 @@ async function startProvider() {
       ? { input_tokens: 42 }
       : messageOf(isJsonObject(body) ? body.model : '');
     const error = { type: 'error', error: { type: 'rate_limit_error', message: 'no more' } };
+    if (say.silentAfter === 'nothing') return;
+    if (say.silentAfter === 'headers') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      return;
+    }
     response.writeHead(say.status, { 'content-type': 'application/json', ...say.headers });
     response.end(JSON.stringify(say.status === 200 ? answer : error));
   });
@@ -182,6 +195,80 @@ test('pooled: it gets its share of new sessions, and a session stays where it be
     expect(await ask(app, { 'x-session-id': session })).toBe(by);
   }
 });
+
+test('its token counts go with the session that is the provider’s, and no others', async () => {
+  const app = await start('pooled');
+  for (let session = 0; session < 12; session += 1) {
+    const headers = { 'x-session-id': `session-${session}` };
+    const by = await ask(app, headers);
+    const response = await fetch(`${app.url}/v1/messages/count_tokens`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({
+        model: 'claude-opus-4-6',
+        messages: [{ role: 'user', content: 'Hi' }],
+      }),
+    });
+    const { input_tokens: counted } = (await response.json()) as { input_tokens: number };
+    expect(counted === 42 ? 'provider' : 'account').toBe(by);
+  }
+});
+
+test.each(['exclusive', 'pooled', 'fallback'])(
+  'who asks for it by its id gets the model it has of that name (%s)',
+  async (mode) => {
+    const app = await start(mode, { models: MODELS });
+    expect(await ask(app, {}, 'extprov/its-own')).toBe('provider');
+    expect(app.provider.seen.at(-1)?.body.model).toBe('its-own');
+  },
+);
+
+/** Two accounts and the provider on a clock that the test moves on. */
+async function startOnClock(mode: string) {
+  const provider = await startProvider();
+  const accounts = createDefaultAccounts();
+  const sandbox = createSandbox({ accounts, clock: createMiddayClock() });
+  const { url } = await sandbox.start();
+  closers.push(() => sandbox.close());
+  const app = await startPoolApp({
+    clock: createPassingClock(),
+    // It is the provider's turn at once.
+    random: () => 0,
+    environment: {
+      UPSTREAM_PROFILE: 'sandbox',
+      UPSTREAM_BASE_URL: url,
+      UPSTREAM_API_KEYS: accounts.map(({ key }) => key).join(','),
+    },
+    file: {
+      proxy: {
+        extprov: {
+          ...{ enabled: true, base_url: provider.url, api_key: 'provider-secret-key' },
+          dispatch_mode: mode,
+        },
+      },
+    },
+  });
+  closers.push(() => app.close());
+  return { app, provider };
+}
+
+test.each(['nothing', 'headers'] as const)(
+  'a provider that sends %s and is silent for two minutes is left for an account',
+  async (silentAfter) => {
+    const { app, provider } = await startOnClock('pooled');
+    provider.say.silentAfter = silentAfter;
+    let by: string | undefined;
+    const asked = ask(app).then((answer) => {
+      by = answer;
+    });
+    await until(() => provider.seen.some(({ path }) => path === '/v1/messages'), 'asked');
+    await app.clock.advance(119_000);
+    expect(by).toBeUndefined();
+    await app.clock.advance(1_500);
+    await asked;
+    expect(by).toBe('account');
+  },
+);
 
 test('a change of the settings counts from the next request on, and switches it off', async () => {
   const app = await start('exclusive');

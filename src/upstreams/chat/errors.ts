@@ -9,7 +9,14 @@ import {
   readNumber,
 } from '../../lib/json.ts';
 import { scrubText } from '../../lib/redact.ts';
-import { isPage, kindOfOther, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
+import {
+  blamesModel,
+  isPage,
+  kindOfOther,
+  refusalError,
+  type UpstreamRefusal,
+  WRONG_PLACE,
+} from '../errors.ts';
 import { readScarcestLimit } from '../rate-limit.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import {
@@ -165,7 +172,10 @@ const BAD_ACCOUNT = [
   ...['account_deactivated', 'billing_not_active', 'access_terminated', 'organization_deactivated'],
   ...['organization_restricted', 'account_suspended'],
 ];
-const NO_MODEL = ['model_not_found', 'model_not_available', 'deploymentnotfound', 'invalid_model'];
+const NO_MODEL = [
+  ...['model_not_found', 'model_not_available', 'deploymentnotfound', 'invalid_model'],
+  ...['model_decommissioned', 'model_not_supported', 'unknown_model', 'unavailable_model'],
+];
 const OVERLOADED = [
   ...['server_is_overloaded', 'overloaded_error', 'engine_overloaded', 'engine_overloaded_error'],
   ...[
@@ -241,6 +251,7 @@ function kindOfStatus(facts: Facts): UpstreamFailureKind {
     case 404:
       return isStructured ? 'model-not-found' : 'path';
     case 400:
+      if (blamesModel(message)) return 'model-not-found';
       return BLAMES_SIGNATURE.test(message) ? 'bad-signature' : 'rejected';
     default:
       return kindOfOther(status);

@@ -21,7 +21,7 @@ export function postRequest(
   path: string,
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
-  const { access, body, modelId, receipt, freshConnection, signal } = call;
+  const { access, body, modelId, receipt, freshConnection, onFirstByte, signal } = call;
   const { clientHeaders = {}, onRateLimit } = call;
   const passed = Object.entries(clientHeaders).filter(([name]) => CLIENT_HEADERS.test(name));
   const request = requestOf(profile, path.replace('{model}', encodeURIComponent(modelId)), {
@@ -36,6 +36,7 @@ export function postRequest(
     receipt,
     freshConnection,
     onRateLimit,
+    onFirstByte,
   };
 }
 

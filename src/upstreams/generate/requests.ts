@@ -10,7 +10,7 @@ export function modelRequest(
   method: ModelMethod,
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
-  const { access, body, modelId, receipt, freshConnection } = call;
+  const { access, body, modelId, receipt, freshConnection, onFirstByte } = call;
   const path = profile.modelPath(access, modelId, method);
   const project = profile.hasProjectInBody === true ? access.projectId : undefined;
   return {
@@ -19,6 +19,7 @@ export function modelRequest(
     body: project ? { ...body, project } : body,
     receipt,
     freshConnection,
+    onFirstByte,
   };
 }
 

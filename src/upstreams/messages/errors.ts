@@ -11,7 +11,14 @@ import {
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { ERROR_TYPE_STATUS } from '../../wire/messages.ts';
-import { isPage, kindOfOther, refusalError, type UpstreamRefusal, WRONG_PLACE } from '../errors.ts';
+import {
+  blamesModel,
+  isPage,
+  kindOfOther,
+  refusalError,
+  type UpstreamRefusal,
+  WRONG_PLACE,
+} from '../errors.ts';
 import { readScarcestLimit } from '../rate-limit.ts';
 import { objectOf, textOf } from '../read-values.ts';
 import { headerOf, readDelayFromMessage, readRetryHeaders, readTimestamp } from '../retry-delay.ts';
@@ -158,6 +165,7 @@ function forbiddenKind(message: string): UpstreamFailureKind {
 function rejectedKind(message: string): UpstreamFailureKind {
   if (BLAMES_BALANCE.test(message)) return 'quota-exhausted';
   if (BLAMES_ACCOUNT.test(message)) return 'forbidden';
+  if (blamesModel(message)) return 'model-not-found';
   if (MISSES_THOUGHT.test(message)) return 'missing-signature';
   return BLAMES_SIGNATURE.test(message) ? 'bad-signature' : 'rejected';
 }

@@ -13,7 +13,8 @@ export function postRequest(
   path: string,
   call: Omit<UpstreamCall, 'stream'>,
 ): ClientRequest {
-  const { access, body, signal, receipt, freshConnection, clientHeaders, onRateLimit } = call;
+  const { access, body, signal, receipt, freshConnection, onFirstByte } = call;
+  const { clientHeaders, onRateLimit } = call;
   return {
     method: 'POST',
     path: profile.versionPath + path,
@@ -21,6 +22,7 @@ export function postRequest(
     body,
     receipt,
     freshConnection,
+    onFirstByte,
     proxyUrl: access.proxyUrl,
     secrets: [access.credential],
     signal,

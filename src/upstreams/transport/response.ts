@@ -23,6 +23,8 @@ export interface AnswerRequest {
   readonly onRateLimit?: UpstreamCall['onRateLimit'];
   /** True where sound may come as it is: it is then one frame, `{audio, done}`. */
   readonly takesBytes?: boolean | undefined;
+  /** Called once, when the first byte behind the headers is there. */
+  readonly onFirstByte?: (() => void) | undefined;
 }
 
 /** How a wire's answers are read. */
@@ -113,6 +115,7 @@ export class AnswerStream
   readonly #silence: SilenceTimer;
   #controller: Dispatcher.DispatchController | undefined;
   #hasAnswer = false;
+  #hasBody = false;
   #interim = 0;
   /** What this turn of the event loop brought, for the stage of the turn that reads answers. */
   #arrived: Buffer[] = [];
@@ -189,6 +192,10 @@ export class AnswerStream
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
     if (this.#ending !== undefined) return;
+    if (!this.#hasBody) {
+      this.#hasBody = true;
+      this.#request.onFirstByte?.();
+    }
     this.#arrived.push(chunk);
     this.#arrivedBytes += chunk.length;
     // A fast upstream sends more than may be kept in one turn.

@@ -28,6 +28,7 @@ export const attempts = {
     'not-offered': 'is offered by no account',
     limited: 'is at its limit',
     overloaded: 'is overloaded',
+    busy: 'has no call free',
     unusable: 'has no usable account',
     'all-tried': 'failed on every account',
     'fails-more': 'fails more often than not',

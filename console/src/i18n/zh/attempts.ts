@@ -31,6 +31,7 @@ export const attempts: Translated<typeof english> = {
     'not-offered': '没有账号提供它',
     limited: '已达上限',
     overloaded: '已过载',
+    busy: '没有空闲的并发名额',
     unusable: '没有可用账号',
     'all-tried': '在每个账号上都失败',
     'fails-more': '失败多于成功',

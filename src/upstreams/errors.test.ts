@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { blamesModel, refusalError } from './errors.ts';
+
+function refuse(message: string, status = 400) {
+  return refusalError({ kind: 'rejected', status, message, excerpt: message, secrets: [] });
+}
+
+test.each([
+  [
+    'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+    'prompt is too long: 1200000 tokens > 1048576 maximum',
+  ],
+  [
+    'Unable to submit request because the input token count is 37009 but the model only supports up to 32768.',
+    'prompt is too long: 37009 tokens > 32768 maximum',
+  ],
+  [
+    'prompt is too long: 210000 tokens > 200000 maximum',
+    'prompt is too long: 210000 tokens > 200000 maximum',
+  ],
+  [
+    'input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens` and try again',
+    'prompt is too long: 209573 tokens > 200000 maximum',
+  ],
+  [
+    "This model's maximum context length is 8192 tokens. However, you requested 10000 tokens (9000 in the messages, 1000 in the completion).",
+    'prompt is too long: 10000 tokens > 8192 maximum',
+  ],
+  [
+    'Your input exceeds the context window of this model. Please adjust your input and try again.',
+    'prompt is too long',
+  ],
+  [
+    'Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens.',
+    'prompt is too long: 300000 tokens > 272000 maximum',
+  ],
+  [
+    "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",
+    'prompt is too long: 200000 tokens > 131072 maximum',
+  ],
+  [
+    'Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length',
+    'prompt is too long: 40000 tokens > 32768 maximum',
+  ],
+  [
+    'request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it',
+    'prompt is too long: 5000 tokens > 4096 maximum',
+  ],
+  [
+    'The decoder prompt (length 5000) is longer than the maximum model length of 4096.',
+    'prompt is too long: 5000 tokens > 4096 maximum',
+  ],
+  [
+    'The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 5000>= n_ctx: 4096).',
+    'prompt is too long: 5000 tokens > 4096 maximum',
+  ],
+  [
+    'Invalid request: Your request exceeded model token limit: 131072',
+    'prompt is too long: the maximum is 131072 tokens',
+  ],
+  ['Prompt exceeds max length', 'prompt is too long'],
+  ['Range of input length should be [1, 30720]', 'prompt is too long'],
+  ['Input is too long for requested model.', 'prompt is too long'],
+])('a prompt that is too long is known as such: %s', (message, words) => {
+  const error = refuse(message);
+  expect(error.reason).toBe('context-length');
+  expect(error.message).toContain(words);
+});
+
+test.each([
+  'max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens',
+  'max_tokens is too large: 50000. This model supports at most 16384 completion tokens.',
+  "Invalid 'messages[0].name': string too long. Expected a string with maximum length 64.",
+  'tools: too many tools, the maximum is 128',
+])('another limit is not taken for it: %s', (message) => {
+  expect(refuse(message).reason).toBeUndefined();
+});
+
+test.each([
+  ['The model `llama2-70b-4096` has been decommissioned and is no longer supported.', true],
+  ['Model Not Exist', true],
+  ['nobody/nothing is not a valid model ID', true],
+  ['Unknown Model, please check the model code.', true],
+  ['Model not found: grok-1', true],
+  ['The requested model is not supported.', true],
+  ['Model x does not support image input', false],
+  ['Tool y not found in tools', false],
+  ["'temperature' is not supported with this model.", false],
+])('%s: a model that is gone is told from what a model cannot do', (message, isGone) => {
+  expect(blamesModel(message)).toBe(isGone);
+});
