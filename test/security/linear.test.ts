@@ -3,8 +3,9 @@
 import { Agent, request, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startGateway, type TestApp } from '../support/app.ts';
+import { countOf, IS_SLOW } from '../support/counts.ts';
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts';
-import { countOf, threadMsOf } from './measure.ts';
+import { threadMsOf } from './measure.ts';
 import { ANSWERED, type Exchange, REQUESTS, SCHEMA_REQUESTS, type Shape } from './shapes.ts';
 
 const MODEL = 'alpha-3-flash';
@@ -85,7 +86,6 @@ async function leastCost(exchange: Exchange): Promise<number> {
 function some(shapes: Readonly<Record<string, Shape>>, isDaily: (name: string) => boolean) {
   return Object.entries(shapes).filter(([name]) => IS_SLOW || isDaily(name));
 }
-const IS_SLOW = countOf({ slow: 1, everyday: 0 }) === 1;
 
 test.each([
   ...some(REQUESTS, () => true),
