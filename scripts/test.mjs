@@ -21,6 +21,7 @@ const WITH_FULL_COUNTS = [
   'test/simulator',
   'test/durability',
   'test/faults',
+  'test/e2e/faults.test.ts',
   'test/pool/oauth.test.ts',
   'test/pool/quota.test.ts',
   'test/pool/sessions.test.ts',
