@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-const slow = process.env.ISTHMUS_SLOW === '1' ? [] : ['test/slow/**'];
+const isSlow = process.env.ISTHMUS_SLOW === '1';
+const slow = isSlow ? [] : ['test/slow/**'];
 
 export default defineConfig({
   test: {
@@ -15,6 +16,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'isthmus',
+          // Files of one thread share what they load; the slow suite measures, so that each file has its own.
+          isolate: isSlow,
           setupFiles: ['test/support/equal-messages.ts'],
           include: ['{src,packages}/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'test/browser/**', ...slow],

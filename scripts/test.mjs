@@ -13,6 +13,21 @@ const CHECKS = [
   ['unused files, exports and dependencies', 'knip', []],
 ];
 
+/** They try a part of it every day and all in the slow suite: the callers of `countOf`. */
+const WITH_FULL_COUNTS = [
+  'test/security',
+  'test/fuzz',
+  'test/sessions',
+  'test/simulator',
+  'test/durability',
+  'test/faults',
+  'test/e2e/faults.test.ts',
+  'test/pool/oauth.test.ts',
+  'test/pool/quota.test.ts',
+  'test/pool/sessions.test.ts',
+  'src/schema/schema-properties.test.ts',
+];
+
 const suite = process.argv[2] ?? 'all';
 let passed = 0;
 let failed = 0;
@@ -34,9 +49,9 @@ if (suite === 'clients') {
     'timing',
   ];
   const files = names.map((name) => `test/slow/${name}.test.ts`);
-  // One file after the other: what each measures is its own. The last two have their full counts here.
-  const folders = ['test/security', 'test/fuzz'];
-  runVitest(['run', '--no-file-parallelism', ...files, ...folders], { ISTHMUS_SLOW: '1' });
+  // One file after the other: what each measures is its own.
+  const paths = [...files, ...WITH_FULL_COUNTS];
+  runVitest(['run', '--no-file-parallelism', ...paths], { ISTHMUS_SLOW: '1' });
 } else {
   for (const check of CHECKS) runCheck(check);
   // The everyday run leaves the browser out; `npm test` has everything.

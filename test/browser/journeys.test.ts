@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { asSentence } from '../../src/lib/localized-message.ts';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
-import { hold } from './trouble.ts';
+import { type Held, hold } from './trouble.ts';
 
 const RUTH = { 'x-preferred-account': 'ruth@sandbox.example' } as const;
 
@@ -117,13 +117,17 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     // Nothing goes out from here: what was to be added is looked at.
     let asked: unknown;
     let isGood = false;
+    const lists: Held[] = [];
     const refusal = {
       error: { code: 'key-refused', field: 'key', message: asSentence('key: no.') },
     };
-    await page.route('**/api/accounts', (route) => {
+    await page.route('**/api/accounts', async (route) => {
       if (route.request().method() !== 'POST') return route.continue();
       asked = route.request().postDataJSON();
-      if (!isGood) return route.fulfill({ status: 400, json: refusal });
+      if (!isGood) {
+        lists.push(await hold(page, ['GET', /api\/upstreams$/]));
+        return route.fulfill({ status: 400, json: refusal });
+      }
       return route.fulfill({ json: { id: 'new', label: 'mine', condition: { trial: null } } });
     });
     const upstreams = async () => (await console.api('GET', '/api/config/upstreams')).values;
@@ -134,8 +138,13 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     // A refused key leaves nothing behind.
     expect(asked).toMatchObject({ upstream: 'gemini-api', kind: 'api-key' });
     await expect.poll(upstreams).not.toHaveProperty('gemini-api');
+    // The list that says so is still on its way to the page: until then it would not be written again.
+    const again = dialog.getByRole('button', { name: 'Add key' });
+    await lists[0]?.waiting(1);
+    expect(await again.isEnabled()).toBe(false);
+    await lists[0]?.release();
     isGood = true;
-    await dialog.getByRole('button', { name: 'Add key' }).click();
+    await again.click();
     await dialog.waitFor({ state: 'detached' });
     expect(await upstreams()).toMatchObject({ 'gemini-api': { profile: 'gemini-api' } });
     await console.api('PATCH', '/api/config/upstreams', { 'gemini-api': null });

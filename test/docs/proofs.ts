@@ -17,7 +17,7 @@ export const PROOFS: readonly Proof[] = [
   {
     promise: 'Bodies of any kind are refused in the shape of the protocol or carried validly.',
     tried: '10,000 mutated bodies for each surface',
-    everyday: '300 to 1,000',
+    everyday: '300 to 600',
     file: 'test/fuzz/fuzz.test.ts',
     test: '%s bodies are refused properly or carried validly',
   },

@@ -2,10 +2,11 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
+import { countOf } from '../support/counts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { newAccount } from '../support/new-account.ts';
 
-const OFFSETS = process.env.ISTHMUS_SLOW === '1' ? 500 : 60;
+const OFFSETS = countOf({ slow: 500, everyday: 40 });
 /** Odd and prime: the offsets fall everywhere, alike in each run. */
 const STRIDE = 7919;
 

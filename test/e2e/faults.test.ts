@@ -1,12 +1,26 @@
 // What clients notice of upstream trouble: nothing while another account can help, then their protocol's error.
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { countOf } from '../support/counts.ts';
 import { type Answer, PROTOCOL_CALLS, send, withoutIds } from '../support/protocol-calls.ts';
 
 let app: TestApp;
-afterEach(() => app.close());
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+/** What the test before did to the accounts is long ago. */
+beforeEach(async () => {
+  await app.sandbox.clearFaults();
+  app.clock.skip(48 * 3_600_000);
+  const { book } = app.app;
+  for (const { record } of book.list()) book.apply(record.id, { kind: 'enable' });
+});
+
+/** Bytes between the places a stream is cut at. */
+const CUT_EVERY = countOf({ slow: 17, everyday: 67 });
 
 /** The account the first attempt goes to. */
 const FIRST = { account: 'ada@sandbox.example' };
@@ -34,7 +48,6 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
   describe.each([false, true])('stream=%s', (stream) => {
     const faults = stream ? [...FAULTS, ...STREAM_FAULTS] : FAULTS;
     test.each(faults)('V146 %s of one account is invisible', async (_what, fault) => {
-      app = await startApp();
       const expected = await send(app.url, call, { stream, headers: ASK_FIRST });
       await app.sandbox.addFault({ ...FIRST, ...fault });
       const answer = await send(app.url, call, { stream, headers: ASK_FIRST });
@@ -45,13 +58,11 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
     });
 
     test('an overloaded upstream is asked once more', async () => {
-      app = await startApp();
       await app.sandbox.addFault({ status: 503 });
       expect((await send(app.url, call, { stream })).status).toBe(200);
     });
 
     test('V147 when all accounts are limited: 429 with the wait', async () => {
-      app = await startApp();
       const limit = { status: 429, reason: 'RATE_LIMIT_EXCEEDED', retryDelay: '12s' };
       await app.sandbox.addFault({ ...limit, count: 2 });
       for (const attempts of ['2', null]) {
@@ -70,7 +81,6 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
     });
 
     test('P146 when all credentials are refused: 503, never 401 or 403', async () => {
-      app = await startApp();
       await app.sandbox.addFault({ status: 401, count: 9 });
       const answer = await send(app.url, call, { stream });
       expect(answer.status).toBe(503);
@@ -84,7 +94,6 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
     });
 
     test('an upstream that stays overloaded: its own status', async () => {
-      app = await startApp();
       await app.sandbox.addFault({ status: 503, count: 9 });
       const answer = await send(app.url, call, { stream });
       expect(answer.status).toBe(call.name === 'messages' ? 529 : 503);
@@ -92,7 +101,6 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
     });
 
     test('a request the upstream refuses is not tried elsewhere', async () => {
-      app = await startApp();
       await app.sandbox.addFault({ status: 400 });
       const answer = await send(app.url, call, { stream });
       expect(answer.status).toBe(400);
@@ -103,12 +111,11 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
   test.each(['reset', 'end'])(
     'P081 a stream cut anywhere (%s) ends in an error or was never begun',
     async (cutKind) => {
-      app = await startApp();
       const whole = await send(app.url, call, { stream: true });
       const length = await upstreamLength(whole);
       let late = 0;
       const cuts = [length - 2, length - 1, length];
-      for (let cut = 1; cut < length; cut += 17) cuts.push(cut);
+      for (let cut = 1; cut < length; cut += CUT_EVERY) cuts.push(cut);
       for (const cutAfterBytes of cuts) {
         app.clock.skip(600_000);
         await app.sandbox.addFault({ cutAfterBytes, cutKind });
@@ -128,7 +135,6 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
   test.each([false, true])(
     'an error event in the middle ends the stream (bare=%s)',
     async (bare) => {
-      app = await startApp();
       await app.sandbox.addFault({ errorAfterEvents: 2, rawError: bare });
       const answer = await send(app.url, call, { stream: true });
       expect(answer.status).toBe(200);
@@ -138,7 +144,6 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
   );
 
   test('P091 what cannot be read is an error, never left out in silence', async () => {
-    app = await startApp();
     await app.sandbox.addFault({ garbage: true });
     const answer = await send(app.url, call, { stream: true });
     expect(call.hasError(answer.text)).toBe(true);
@@ -149,7 +154,7 @@ describe.each(PROTOCOL_CALLS)('$name', (call) => {
 /** What the sandbox itself would send for the question of a translated call. */
 async function upstreamLength(answer: Answer): Promise<number> {
   expect(answer.status).toBe(200);
-  const [request] = await app.sandbox.requests();
+  const request = (await app.sandbox.requests()).at(-1);
   const headers = { 'content-type': 'application/json', ...app.sandbox.authorization };
   const response = await fetch(`${app.sandbox.url}${String(request?.path)}?alt=sse`, {
     method: 'POST',

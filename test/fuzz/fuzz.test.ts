@@ -4,14 +4,15 @@ import { afterAll, expect, test } from 'vitest';
 import { isJsonObject, parseSurveyed } from '../../src/lib/json.ts';
 import type { RequestCase } from '../golden/request-case.ts';
 import { targets } from '../golden/targets.ts';
+import { countOf } from '../support/counts.ts';
 import { unexpectedLines } from './allowed.ts';
 import { FUZZED_SURFACES, readCorpus } from './corpus.ts';
 import { mutateBody } from './mutate.ts';
 import { createRandom } from './random.ts';
 import { judge, type Lane } from './verdict.ts';
 
-const IS_SLOW = process.env.ISTHMUS_SLOW === '1';
-const runsOf = (isFirst: boolean): number => (IS_SLOW ? 10_000 : isFirst ? 1000 : 300);
+const runsOf = (isFirst: boolean): number =>
+  countOf({ slow: 10_000, everyday: isFirst ? 600 : 300 });
 /** Another start gives other bodies; the number in a finding is added to it. */
 const SEED = Number(process.env.ISTHMUS_FUZZ_SEED ?? 20_260_101);
 const LONGEST_MS = 1000;

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts';
+import { countOf } from '../support/counts.ts';
 import { until, whileTimePasses } from '../support/passing-clock.ts';
 import { PROTOCOL_CALLS, type ProtocolCall, send } from '../support/protocol-calls.ts';
 import { type SandboxPool, startSandboxPool } from '../support/sandbox-pool.ts';
@@ -76,7 +77,7 @@ test('figures equal the truth after any sequence of requests, images, resets and
       const hasRoom = truth.some(({ model, percent }) => model === MODEL && percent > 0);
       expect((await ask()).status).toBe(hasRoom ? 200 : 429);
     }),
-    { numRuns: 15, seed: 20_260 },
+    { numRuns: countOf({ slow: 15, everyday: 6 }), seed: 20_260 },
   );
 });
 

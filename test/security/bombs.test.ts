@@ -6,7 +6,8 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEdge, type TestEdge } from '../../src/server/start-edge.test-support.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { countOf, threadMsOf } from './measure.ts';
+import { countOf } from '../support/counts.ts';
+import { threadMsOf } from './measure.ts';
 
 /** Just below the usual limit of a body, or a twelfth of it. */
 const SIZE = countOf({ slow: 99_000_000, everyday: 8_000_000 });

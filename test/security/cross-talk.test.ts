@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, type Random } from '../fuzz/random.ts';
 import { startGateway, type TestApp } from '../support/app.ts';
+import { countOf } from '../support/counts.ts';
 import { PROTOCOL_CALLS } from '../support/protocol-calls.ts';
-import { countOf, inParallel } from './measure.ts';
+import { inParallel } from './measure.ts';
 
 const REQUESTS = countOf({ slow: 100_000, everyday: 600 });
 const WIDTH = 24;

@@ -7,9 +7,10 @@ import { createPasswordHasher, type PasswordHasher } from '../../src/access/pass
 import type { AdminRoute } from '../../src/server/admin-route.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
 import { startEdge, type TestEdge } from '../../src/server/start-edge.test-support.ts';
+import { countOf } from '../support/counts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryAccessStores, loadMemoryAccess } from '../support/memory-access-stores.ts';
-import { countOf, inParallel, threadMsOf } from './measure.ts';
+import { inParallel, threadMsOf } from './measure.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const KEY = 'sk-the-key-of-a-client';

@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, type Random } from '../fuzz/random.ts';
 import { startGateway, type TestApp } from '../support/app.ts';
+import { countOf } from '../support/counts.ts';
 import { PROTOCOL_CALLS } from '../support/protocol-calls.ts';
-import { countOf, inParallel } from './measure.ts';
+import { inParallel } from './measure.ts';
 
 const SETS = countOf({ slow: 1_000, everyday: 300 });
 const KEY = 'sk-client-canary-0123456789';

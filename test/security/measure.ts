@@ -1,19 +1,5 @@
 // How the security tests measure: processor time of their own thread, never the clock on the wall.
 
-/** True in the slow suite, where the counts are the full ones. */
-const IS_SLOW = process.env.ISTHMUS_SLOW === '1';
-
-/** The count of the slow suite, or a smaller one for every day. */
-export function countOf({
-  slow,
-  everyday,
-}: {
-  readonly slow: number;
-  readonly everyday: number;
-}): number {
-  return IS_SLOW ? slow : everyday;
-}
-
 /** Milliseconds of processor time that this thread spends in `run`. */
 export function threadMs(run: () => void): number {
   const before = process.threadCpuUsage();

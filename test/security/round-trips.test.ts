@@ -12,8 +12,8 @@ import {
   readCallers,
   writeStream,
 } from '../golden/answer-case.ts';
+import { countOf } from '../support/counts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { countOf } from './measure.ts';
 
 const TEXTS = countOf({ slow: 10_000, everyday: 300 });
 const ARGUMENTS = countOf({ slow: 10_000, everyday: 300 });

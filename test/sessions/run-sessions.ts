@@ -1,10 +1,11 @@
 // Runs many sessions of one protocol at once and gathers what went wrong.
 
+import { countOf } from '../support/counts.ts';
 import type { SessionClient } from './client.ts';
 import { startGateways } from './gateways.ts';
 import { runSession, type SessionReport } from './session.ts';
 
-const SESSIONS = 30;
+export const SESSIONS = countOf({ slow: 30, everyday: 6 });
 const TURNS = 50;
 /** Another start gives other sessions; a finding names its own. */
 const SEED = Number(process.env.ISTHMUS_SESSION_SEED ?? 1);

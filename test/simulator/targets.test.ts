@@ -1,6 +1,7 @@
 // The targets of health and retry, on the real pool and dispatcher in simulated time. Prints what it measures.
 
 import { expect, test } from 'vitest';
+import { countOf, IS_SLOW } from '../support/counts.ts';
 import {
   type FaultKind,
   type Figures,
@@ -24,8 +25,8 @@ const FAULTS = [
   'garbage',
   'error in a 200',
 ] as const;
-const ACCOUNTS = [1, 2, 3, 8];
-const REQUESTS = 800;
+const ACCOUNTS = IS_SLOW ? [1, 2, 3, 8] : [1, 3];
+const REQUESTS = countOf({ slow: 800, everyday: 250 });
 
 function say(scenario: Scenario, { success, attemptsPerRequest, longestRefusedMs }: Figures): void {
   const { fault, share, accounts, perSecond } = scenario;

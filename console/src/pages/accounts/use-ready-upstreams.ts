@@ -1,6 +1,6 @@
 // Upstreams that an account can be added to although the settings do not name them yet.
 
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { upstreamsQuery } from '../../api/queries/accounts.ts';
 import { useChangeSection } from '../../api/queries/config.ts';
 import type { AddFormProps, Upstream } from './upstream-select.tsx';
@@ -22,31 +22,41 @@ export interface ReadyUpstreams {
   ensure(id: string): Promise<() => Promise<void>>;
 }
 
+/** Of one upstream of the settings: what it is before and afterwards; null where it is not there. */
+interface Change {
+  readonly id: string;
+  readonly from: object | null;
+  readonly to: object | null;
+}
+
 export function useReadyUpstreams({
   upstreams,
   isLoading,
 }: Pick<AddFormProps, 'upstreams' | 'isLoading'>): ReadyUpstreams {
   const client = useQueryClient();
   const change = useChangeSection('upstreams');
+  // Ends when the list is read again: until then it says what is there of the time before.
+  const write = useMutation({
+    mutationFn: async ({ id, from, to }: Change) => {
+      await change.mutateAsync({ patch: { [id]: to }, onlyWhile: { [id]: from } });
+      await client.invalidateQueries({ queryKey: upstreamsQuery.queryKey });
+    },
+  });
   const fresh = isLoading ? [] : listReady(upstreams);
   const isNew = (id: string): boolean => fresh.some((upstream) => upstream.id === id);
   return {
     offered: [...upstreams, ...fresh].sort(
       (one, other) => Number(one.profile === 'sandbox') - Number(other.profile === 'sandbox'),
     ),
-    isChanging: change.isPending,
-    error: change.error,
+    isChanging: write.isPending,
+    error: write.error,
     isNew,
     async ensure(id) {
       const upstream = fresh.find((one) => one.id === id);
       if (upstream === undefined) return async () => {};
       const { profile } = upstream;
-      const write = async (from: object | null, to: object | null): Promise<void> => {
-        await change.mutateAsync({ patch: { [id]: to }, onlyWhile: { [id]: from } });
-        await client.invalidateQueries({ queryKey: upstreamsQuery.queryKey });
-      };
-      await write(null, { profile });
-      return () => write({ profile }, null);
+      await write.mutateAsync({ id, from: null, to: { profile } });
+      return () => write.mutateAsync({ id, from: { profile }, to: null });
     },
   };
 }
