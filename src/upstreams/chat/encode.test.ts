@@ -116,6 +116,17 @@ test('functions, free text and what the upstream does not run', () => {
   expect(notes).toEqual(['dropped tools[3]']);
 });
 
+test('a search that the model does not run is told at the tool that asked for it', () => {
+  const search = asked({ tools: [{ kind: 'web-search', path: 'tools[2].googleSearch' }] });
+  expect(made(search, { modelId: 'gpt-4o-search-preview' })).toMatchObject({
+    body: { web_search_options: {} },
+    notes: [],
+  });
+  const { body, notes } = made(search, { modelId: 'gpt-4.1' });
+  expect(body.web_search_options).toBeUndefined();
+  expect(notes).toEqual(['dropped tools[2].googleSearch']);
+});
+
 test('schemas of other dialects are said in the words of this one', () => {
   const parameters: JsonObject = {
     type: 'OBJECT',
@@ -191,7 +202,11 @@ test('one call at a time is a switch of the wire, where it has it', () => {
   expect(made(serial)).toMatchObject({ body: { parallel_tool_calls: false }, notes: [] });
   const told = made(serial, { profile: like('ollama') });
   expect(told.body.parallel_tool_calls).toBeUndefined();
+  expect(told.notes).toEqual(['approximated parallel_tool_calls']);
   expect(JSON.stringify(told.body.messages)).toContain('at most one function');
+  const reasoner = made(serial, { modelId: 'o4-mini' });
+  expect(reasoner.body.parallel_tool_calls).toBeUndefined();
+  expect(reasoner.notes).toEqual(['approximated parallel_tool_calls']);
 });
 
 const SAMPLED = asked({

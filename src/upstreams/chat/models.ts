@@ -45,7 +45,7 @@ export function capabilitiesOf(
 ): ModelCapabilities {
   const { quirks } = profile;
   const media = profile.findMediaModel(modelId);
-  const { reasons } = traitsOf(quirks, modelId);
+  const { reasons, takesParallelToolCalls } = traitsOf(quirks, modelId);
   const thinks = quirks.effort !== undefined && (listed?.supportsThinking ?? reasons ?? true);
   const inputTokenLimit = listed?.inputTokenLimit ?? UNKNOWN_LIMIT;
   const answering: ModelCapabilities = {
@@ -57,7 +57,7 @@ export function capabilitiesOf(
     callsFunctions: true,
     takesInstructions: true,
     takesSystemTurns: quirks.takesSystemTurns,
-    takesSerialCalls: quirks.takesParallelToolCalls,
+    takesSerialCalls: takesParallelToolCalls,
     searchWithFunctions: true,
     outputFormats: quirks.responseFormat === 'none' ? 'nowhere' : 'everywhere',
     takesJsonSchema: true,
