@@ -128,6 +128,32 @@ test('calls without a number or an id get one: accumulators give up without', ()
   });
 });
 
+test('an answer that stopped to call functions says so, except where the client demanded the one', () => {
+  const forced = { tool_choice: { type: 'function', function: { name: 'f' } } };
+  const calls = [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }];
+  const streamed = (body: JsonObject, ...choices: JsonObject[]) => {
+    const writer = relayOf(body).relay.createStreamWriter(CONTEXT);
+    const frames = choices.map((choice) => ({ choices: [choice] }));
+    const sent = frames.map((frame) => writer.write(frame, JSON.stringify(frame)));
+    return JSON.parse(sent.at(-1)?.slice(6) ?? '').choices[0].finish_reason;
+  };
+  const calling = { index: 0, delta: { tool_calls: calls }, finish_reason: null };
+  const stop = { index: 0, delta: {}, finish_reason: 'stop' };
+  expect(streamed({}, calling, stop)).toBe('tool_calls');
+  expect(streamed({}, { ...calling, finish_reason: 'stop' })).toBe('tool_calls');
+  expect(streamed({}, calling, { ...stop, index: 1 })).toBe('stop');
+  expect(streamed({}, calling, { ...stop, finish_reason: 'length' })).toBe('length');
+  expect(streamed(forced, calling, stop)).toBe('stop');
+  const whole = (body: JsonObject, message: JsonObject) => {
+    const reply = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    return relayOf(body).relay.writeReply([reply], CONTEXT);
+  };
+  const finished = (finish_reason: string) => ({ choices: [{ finish_reason }] });
+  expect(whole({}, { tool_calls: calls })).toMatchObject(finished('tool_calls'));
+  expect(whole({}, { content: 'a', tool_calls: [] })).toMatchObject(finished('stop'));
+  expect(whole(forced, { tool_calls: calls })).toMatchObject(finished('stop'));
+});
+
 test('names of calls are led back to declared ones, in chunks and in whole answers', () => {
   const tools = [{ type: 'function', function: { name: 'read_file' } }];
   const { relay } = relayOf({ tools });

@@ -36,9 +36,13 @@ export function createRelayCall(
     renameCalls: renameUndeclared(declared, (frame, rename) =>
       mapCalls(frame, (call) => renameCall(call, rename)),
     ),
-    createStreamWriter: (context) => new ChunkRelay(asksForUsage(body), context),
+    createStreamWriter: (context) =>
+      new ChunkRelay({ includesUsage: asksForUsage(body), demandsOne: demandsOne(body) }, context),
     // The wire never answers in pieces what was asked for whole.
-    writeReply: ([reply = {}], context) => mapCalls(reply, (call) => withId(call, context)),
+    writeReply: ([reply = {}], context) => {
+      const whole = mapCalls(reply, (call) => withId(call, context));
+      return demandsOne(body) ? whole : finishWithCalls(whole, hasCalls);
+    },
   };
 }
 
@@ -74,25 +78,36 @@ function asksForUsage({ stream_options: options }: JsonObject): boolean {
   return isJsonObject(options) && options.include_usage === true;
 }
 
+/** Such an answer finishes with `stop` (platform.openai.com, "Function calling"). */
+function demandsOne({ tool_choice: choice }: JsonObject): boolean {
+  return isJsonObject(choice) && choice.type !== 'allowed_tools';
+}
+
 function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
+interface Asked {
+  readonly includesUsage: boolean;
+  readonly demandsOne: boolean;
+}
+
 /**
  * Usage is asked of every upstream; the chunk that has nothing else is for clients that asked for it. Calls are
- * numbered and have ids, without which the official accumulator gives up (`openai` lib/ChatCompletionStream).
+ * numbered and have ids, without which the official accumulator gives up (`openai` lib/ChatCompletionStream), and an
+ * answer with calls finishes with them: some servers say `stop`, at which agents end their turn.
  */
 class ChunkRelay implements RelayWriter {
   readonly contentType = EVENT_STREAM_TYPE;
-  readonly #includesUsage: boolean;
+  readonly #asked: Asked;
   readonly #context: ReplyContext;
   /** How many calls of each choice have begun. */
   readonly #begun = new Map<JsonValue, number>();
   /** True when the last chunk went out as it came. */
   #isVerbatim = false;
 
-  constructor(includesUsage: boolean, context: ReplyContext) {
-    this.#includesUsage = includesUsage;
+  constructor(asked: Asked, context: ReplyContext) {
+    this.#asked = asked;
     this.#context = context;
   }
 
@@ -101,8 +116,9 @@ class ChunkRelay implements RelayWriter {
     const isUsageAlone =
       Array.isArray(choices) && choices.length === 0 && isJsonObject(frame.usage);
     this.#isVerbatim = false;
-    if (isUsageAlone && !this.#includesUsage) return '';
-    const whole = mapCalls(frame, (call, choice) => this.#numbered(call, choice));
+    if (isUsageAlone && !this.#asked.includesUsage) return '';
+    const numbered = mapCalls(frame, (call, choice) => this.#numbered(call, choice));
+    const whole = this.#finished(numbered);
     this.#isVerbatim = whole === frame;
     return dataFrame(this.#isVerbatim ? text : JSON.stringify(whole));
   }
@@ -121,6 +137,11 @@ class ChunkRelay implements RelayWriter {
 
   keepAlive(): string {
     return `: keep-alive${FRAME_END}`;
+  }
+
+  #finished(frame: JsonObject): JsonObject {
+    if (this.#begun.size === 0 || this.#asked.demandsOne) return frame;
+    return finishWithCalls(frame, ({ index = 0 }) => this.#begun.has(index));
   }
 
   /** A piece that names its function begins a call. */
@@ -142,16 +163,32 @@ type CallMap = (call: JsonObject, choice: JsonObject) => JsonObject;
 
 /** A chunk or a whole answer with its calls mapped; the same object when none changed. */
 function mapCalls(frame: JsonObject, map: CallMap): JsonObject {
+  return mapChoices(frame, (choice) => mapCallsOf(choice, map));
+}
+
+/** `calls` says whether a choice called functions. */
+function finishWithCalls(frame: JsonObject, calls: (choice: JsonObject) => boolean): JsonObject {
+  return mapChoices(frame, (choice) =>
+    choice.finish_reason === 'stop' && calls(choice)
+      ? { ...choice, finish_reason: 'tool_calls' }
+      : choice,
+  );
+}
+
+function hasCalls({ message }: JsonObject): boolean {
+  return isJsonObject(message) && objectsIn(message.tool_calls).length > 0;
+}
+
+function mapChoices(frame: JsonObject, map: (choice: JsonObject) => JsonObject): JsonObject {
   const { choices } = frame;
   if (!Array.isArray(choices)) return frame;
-  const mapped = choices.map((choice) => mapChoice(choice, map));
+  const mapped = choices.map((choice) => (isJsonObject(choice) ? map(choice) : choice));
   return mapped.every((choice, at) => choice === choices[at])
     ? frame
     : { ...frame, choices: mapped };
 }
 
-function mapChoice(choice: JsonValue, map: CallMap): JsonValue {
-  if (!isJsonObject(choice)) return choice;
+function mapCallsOf(choice: JsonObject, map: CallMap): JsonObject {
   const key = isJsonObject(choice.delta) ? 'delta' : 'message';
   const message = choice[key];
   if (!isJsonObject(message) || !Array.isArray(message.tool_calls)) return choice;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createReceipt } from '../../canonical/receipt.ts';
+import { clientField, createReceipt } from '../../canonical/receipt.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { normalizeBody } from './normalize-body.ts';
 import { readCountRequest, readRequest } from './read-request.ts';
@@ -294,6 +294,23 @@ test('receipts and errors of rules are named in the words of this protocol', () 
     max_tokens: 'generationConfig.maxOutputTokens',
     response_schema: 'generationConfig.responseJsonSchema',
   });
+});
+
+test('settings that an upstream of another wire lacks are told under the names of this protocol', () => {
+  const { clientNames } = read({ contents: CONTENTS }).request;
+  const named = (words: readonly string[]) => words.map((word) => clientField(word, clientNames));
+  expect(named(['temperature', 'top_p', 'presence_penalty', 'frequency_penalty'])).toEqual([
+    'generationConfig.temperature',
+    'generationConfig.topP',
+    'generationConfig.presencePenalty',
+    'generationConfig.frequencyPenalty',
+  ]);
+  expect(named(['speech', 'modalities', 'media_resolution', 'safety_settings'])).toEqual([
+    'generationConfig.speechConfig',
+    'generationConfig.responseModalities',
+    'generationConfig.mediaResolution',
+    'safetySettings',
+  ]);
 });
 
 test('the choice is one among functions: tools the upstream runs stay allowed', () => {

@@ -13,7 +13,7 @@ import { definedFields, isJsonObject, type JsonObject, type JsonValue } from '..
 import { told } from '../../lib/localized-message.ts';
 import { describeFreeform, FREEFORM_INPUT } from '../freeform.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
-import type { FitContext } from './models.ts';
+import { type FitContext, traitsOf } from './models.ts';
 
 /** Source: platform.openai.com, "Function calling"; its refusal of more is `array_above_max_length`. */
 const MAX_FUNCTIONS = 128;
@@ -21,12 +21,12 @@ const MAX_FUNCTIONS = 128;
 /** @throws GatewayError (invalid-request) for too many functions, or a choice of one that is not there. */
 export function encodeTools(request: CanonicalRequest, context: FitContext): JsonObject {
   const { toolChoice, parallelToolCalls } = request;
+  const traits = traitsOf(context.profile.quirks, context.target.modelId);
   const functions = new Map<string, JsonObject>();
   let search: JsonObject | undefined;
   for (const [index, tool] of request.tools.entries()) {
     const path = tool.path ?? `tools[${index}]`;
-    if (tool.kind === 'web-search' && context.profile.quirks.takesWebSearch)
-      search = searchOptions(tool);
+    if (tool.kind === 'web-search' && traits.searches) search = searchOptions(tool);
     else if (tool.kind !== 'function' && tool.kind !== 'freeform') {
       const reason = told`The upstream runs no ${tool.kind} itself.`;
       context.target.receipt.add('dropped', path, reason);
@@ -52,7 +52,7 @@ export function encodeTools(request: CanonicalRequest, context: FitContext): Jso
     definedFields({
       tools,
       tool_choice,
-      parallel_tool_calls: parallelToolCalls,
+      parallel_tool_calls: traits.takesParallelToolCalls ? parallelToolCalls : undefined,
       web_search_options,
     }) ?? {}
   );

@@ -3,7 +3,7 @@
 import { contextOf } from '../../../test/support/canonical.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
-import type { SignatureRecall } from '../../canonical/signatures.ts';
+import type { SignatureRecall, SignatureSource } from '../../canonical/signatures.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { applyTransforms } from '../../transforms/index.ts';
 import type { PatchTarget } from '../upstream.ts';
@@ -22,13 +22,15 @@ interface Aim {
   readonly profile?: ChatProfile;
   readonly modelId?: string;
   readonly recall?: SignatureRecall;
+  readonly signatures?: SignatureSource;
 }
 
 export const OPENAI = createOpenAiProfile();
 
-function targetOf({ profile = OPENAI, modelId = 'gpt-4o', recall }: Aim): PatchTarget {
+function targetOf({ profile = OPENAI, modelId = 'gpt-4o', recall, signatures }: Aim): PatchTarget {
   return {
     ...contextOf(recall === undefined ? {} : { recall }),
+    ...(signatures === undefined ? {} : { signatures }),
     modelId,
     capabilities: capabilitiesOf(profile, modelId),
     usesPlaceholders: false,

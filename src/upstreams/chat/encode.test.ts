@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { assistant, call, requestOf, result, text, user } from '../../../test/support/canonical.ts';
 import type { CanonicalRequest, MediaPart, Tool } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { made, OPENAI } from './encode.test-support.ts';
+import { type Made, made, OPENAI } from './encode.test-support.ts';
 import { createCompatibleProfile, type QuirkPreset } from './profiles.ts';
 
 const like = (quirks: QuirkPreset) =>
@@ -116,6 +116,17 @@ test('functions, free text and what the upstream does not run', () => {
   expect(notes).toEqual(['dropped tools[3]']);
 });
 
+test('a search that the model does not run is told at the tool that asked for it', () => {
+  const search = asked({ tools: [{ kind: 'web-search', path: 'tools[2].googleSearch' }] });
+  expect(made(search, { modelId: 'gpt-4o-search-preview' })).toMatchObject({
+    body: { web_search_options: {} },
+    notes: [],
+  });
+  const { body, notes } = made(search, { modelId: 'gpt-4.1' });
+  expect(body.web_search_options).toBeUndefined();
+  expect(notes).toEqual(['dropped tools[2].googleSearch']);
+});
+
 test('schemas of other dialects are said in the words of this one', () => {
   const parameters: JsonObject = {
     type: 'OBJECT',
@@ -191,7 +202,11 @@ test('one call at a time is a switch of the wire, where it has it', () => {
   expect(made(serial)).toMatchObject({ body: { parallel_tool_calls: false }, notes: [] });
   const told = made(serial, { profile: like('ollama') });
   expect(told.body.parallel_tool_calls).toBeUndefined();
+  expect(told.notes).toEqual(['approximated parallel_tool_calls']);
   expect(JSON.stringify(told.body.messages)).toContain('at most one function');
+  const reasoner = made(serial, { modelId: 'o4-mini' });
+  expect(reasoner.body.parallel_tool_calls).toBeUndefined();
+  expect(reasoner.notes).toEqual(['approximated parallel_tool_calls']);
 });
 
 const SAMPLED = asked({
@@ -227,6 +242,32 @@ test('models that reason refuse settings of sampling, unless they are told not t
 });
 
 type Amount = CanonicalRequest['reasoning']['amount'];
+
+test('an id of the public API says what its model takes, at any service that nothing else is known of', () => {
+  const said = asked({
+    maxOutputTokens: 100,
+    sampling: { temperature: 0.3 },
+    reasoning: { amount: { kind: 'effort', effort: 'low' } },
+  });
+  const fields = ({ body: { messages: _messages, model: _model, ...rest } }: Made) => rest;
+  const reasoner = made(said, { profile: compatible, modelId: 'openai/gpt-5' });
+  expect(fields(reasoner)).toEqual({ max_completion_tokens: 100, reasoning_effort: 'low' });
+  expect(reasoner.notes).toEqual(['dropped temperature']);
+  for (const modelId of ['gpt-4.1', 'gpt-3.5-turbo', 'chatgpt-4o-latest', 'gpt-5-chat']) {
+    const plain = made(said, { profile: compatible, modelId });
+    expect(fields(plain)).toEqual({ max_tokens: 100, temperature: 0.3 });
+    expect(plain.notes).toEqual(['dropped thinking']);
+  }
+  for (const modelId of ['qwen3-32b', 'gpt-oss-120b', 'olmo-2']) {
+    const unknown = made(said, { profile: compatible, modelId });
+    const effort = { reasoning_effort: 'low' };
+    expect(fields(unknown)).toEqual({ max_tokens: 100, temperature: 0.3, ...effort });
+  }
+  // A service that is named takes what it documents, whatever its ids.
+  const named = made(said, { profile: like('openrouter'), modelId: 'openai/gpt-5' });
+  const effort = { reasoning: { effort: 'low' } };
+  expect(fields(named)).toEqual({ max_tokens: 100, temperature: 0.3, ...effort });
+});
 
 test.each<[string, Amount, string | undefined]>([
   ['gpt-5', { kind: 'budget', tokens: 2048 }, 'low'],

@@ -10,7 +10,6 @@ import { fitCallIds } from './call-ids.ts';
 import { encodeEffort } from './effort.ts';
 import { isStrictSchema } from './encode-tools.ts';
 import { type FitContext, type ModelTraits, traitsOf } from './models.ts';
-import type { ChatQuirks } from './profiles.ts';
 
 /** The body as it is sent, but for `stream`. `body` itself stays as it is. */
 export function fitBody(
@@ -22,7 +21,7 @@ export function fitBody(
   const traits = traitsOf(quirks, context.target.modelId);
   const effort = encodeEffort(amount, traits, context);
   const fitted: JsonObject = { ...body };
-  fitLimit(fitted, quirks);
+  fitLimit(fitted, traits);
   fitThoughts(fitted, context);
   fitRoles(fitted, traits, context);
   fitFormat(fitted, context);
@@ -33,7 +32,7 @@ export function fitBody(
 }
 
 /** The newer name wins over the deprecated one. */
-function fitLimit(body: JsonObject, { limitField }: ChatQuirks): void {
+function fitLimit(body: JsonObject, { limitField }: ModelTraits): void {
   const limit = body.max_completion_tokens ?? body.max_tokens;
   delete body.max_completion_tokens;
   delete body.max_tokens;

@@ -18,6 +18,7 @@ export interface ModelTraits {
   readonly reasons: boolean | undefined;
   /** True where a model that reasons refuses settings of sampling. */
   readonly refusesSampling: boolean;
+  readonly limitField: ChatQuirks['limitField'];
   readonly takesParallelToolCalls: boolean;
   /** True for models that may search the web; their ids say so. */
   readonly searches: boolean;
@@ -44,7 +45,7 @@ export function capabilitiesOf(
 ): ModelCapabilities {
   const { quirks } = profile;
   const media = profile.findMediaModel(modelId);
-  const { reasons } = traitsOf(quirks, modelId);
+  const { reasons, takesParallelToolCalls } = traitsOf(quirks, modelId);
   const thinks = quirks.effort !== undefined && (listed?.supportsThinking ?? reasons ?? true);
   const inputTokenLimit = listed?.inputTokenLimit ?? UNKNOWN_LIMIT;
   const answering: ModelCapabilities = {
@@ -56,7 +57,7 @@ export function capabilitiesOf(
     callsFunctions: true,
     takesInstructions: true,
     takesSystemTurns: quirks.takesSystemTurns,
-    takesSerialCalls: quirks.takesParallelToolCalls,
+    takesSerialCalls: takesParallelToolCalls,
     searchWithFunctions: true,
     outputFormats: quirks.responseFormat === 'none' ? 'nowhere' : 'everywhere',
     takesJsonSchema: true,
@@ -97,14 +98,16 @@ function familyOf(profileId: string, modelId: string): string {
 }
 
 export function traitsOf(quirks: ChatQuirks, modelId: string): ModelTraits {
-  const { knowsGenerations, takesParallelToolCalls } = quirks;
-  const generation = knowsGenerations ? generationOf(modelId) : undefined;
+  const { publicIds, limitField, takesParallelToolCalls } = quirks;
+  const generation = publicIds === 'none' ? undefined : generationOf(modelId);
   const searches = quirks.takesWebSearch && /(?:^|[-/])search(?:$|-)/.test(modelId);
   const takesEfforts = quirks.effort === undefined ? [] : quirks.efforts;
   if (generation === undefined) {
+    const isKnown = publicIds === 'all' || (publicIds === 'some' && isPublicId(modelId));
     return {
-      reasons: knowsGenerations ? false : undefined,
+      reasons: isKnown ? false : undefined,
       refusesSampling: false,
+      limitField,
       takesParallelToolCalls,
       searches,
       efforts: takesEfforts,
@@ -114,15 +117,25 @@ export function traitsOf(quirks: ChatQuirks, modelId: string): ModelTraits {
   return {
     reasons: true,
     refusesSampling: true,
+    limitField: 'max_completion_tokens',
     takesParallelToolCalls: takesParallelToolCalls && generation.family !== 'o',
     searches,
     efforts: takesEfforts.filter((word) => known.includes(word)),
   };
 }
 
+/** `gpt-4o`, `openai/gpt-3.5-turbo`, `chatgpt-4o-latest`, but not `gpt-oss-120b`, which others serve. */
+function isPublicId(modelId: string): boolean {
+  return /^(?:chatgpt|gpt-\d)/.test(bareId(modelId));
+}
+
+function bareId(modelId: string): string {
+  return modelId.toLowerCase().replace(/^.*\//, '');
+}
+
 /** `o3-mini`, `gpt-5.1`, `openai/gpt-6`; models for chat alone (`gpt-5-chat-latest`) do not reason. */
 function generationOf(modelId: string): Generation | undefined {
-  const id = modelId.toLowerCase().replace(/^.*\//, '');
+  const id = bareId(modelId);
   if (/-chat\b/.test(id)) return undefined;
   const early = /^o(\d+)(?:$|[-.])/.exec(id);
   if (early !== null) return { family: 'o', version: Number(early[1]) };

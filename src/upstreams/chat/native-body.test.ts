@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import type { SignatureSource } from '../../canonical/signatures.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { objectsOf } from '../read-values.ts';
 import { patched } from './encode.test-support.ts';
 import { createCompatibleProfile, type QuirkPreset } from './profiles.ts';
 
@@ -107,6 +109,42 @@ test('remembered thoughts stand in for those a client did not keep', () => {
   const unknown = patched({ messages }, aim);
   expect(unknown.body.messages).toMatchObject([{}, { reasoning_content: '' }, {}]);
   expect(unknown.notes).toEqual(['repaired messages']);
+});
+
+const DETAIL = { type: 'reasoning.text', text: 'hm', signature: 'c2ln', index: 0 };
+
+test.each<[string, JsonObject, SignatureSource, JsonObject]>([
+  ['whole thoughts go back as they came', DETAIL, 'carried', { reasoning_details: [DETAIL] }],
+  [
+    'of thoughts of which a client kept the last piece the remembered ones go back',
+    { type: 'reasoning.text', signature: 'c2ln', index: 0 },
+    'carried',
+    { reasoning_details: [{ ...DETAIL, text: 'remembered' }] },
+  ],
+  [
+    'refused thoughts are replaced by the remembered ones',
+    DETAIL,
+    'remembered',
+    { reasoning_details: [{ ...DETAIL, text: 'remembered' }] },
+  ],
+  ['thoughts refused again go without their signatures', DETAIL, 'stripped', { reasoning: 'hm' }],
+])('%s', (_name, detail, signatures, sent) => {
+  const remembered = { text: 'remembered', details: [{ ...DETAIL, text: 'remembered' }] };
+  const history = { family: 'chat.openai-compatible.m', parts: [remembered] };
+  const said = { reasoning: 'hm', reasoning_details: [detail] };
+  const messages = [
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: null, tool_calls: [CALL], ...said },
+    { role: 'tool', tool_call_id: 'a', content: 'ok' },
+  ];
+  const aim = { profile: like('openrouter'), modelId: 'm', signatures };
+  const { body, notes } = patched(
+    { messages },
+    { ...aim, recall: { lookup: () => ({ history }) } },
+  );
+  const { role, content, tool_calls: _calls, ...thoughts } = objectsOf(body.messages)[1] ?? {};
+  expect({ role, content, thoughts }).toEqual({ role: 'assistant', content: null, thoughts: sent });
+  expect(notes).toEqual(signatures === 'stripped' ? ['dropped messages'] : []);
 });
 
 test('names of who speaks are left out where the upstream refuses them', () => {

@@ -92,8 +92,40 @@ function patchThoughts(
     }
     return own;
   }
-  const thoughts = carried.length > 0 ? carried : rememberedOf(own, target);
-  return { ...own, ...reasoningFields(thoughts, field) };
+  return { ...own, ...reasoningFields(thoughtsToSend(own, carried, target), field) };
+}
+
+/**
+ * As the client carried them; as they are remembered of the call where it kept none or the last piece alone, as the
+ * official accumulator does (`openai` lib/ChatCompletionStream), or where they were refused; unsigned where that was too.
+ */
+function thoughtsToSend(
+  message: JsonObject,
+  carried: readonly Reasoning[],
+  target: PatchTarget,
+): readonly Reasoning[] {
+  const { signatures } = target;
+  const isWhole = carried.length > 0 && !carried.some(isLastPiece);
+  if (signatures === 'carried' && isWhole) return carried;
+  const remembered = rememberedOf(message, target);
+  if (signatures === 'carried' || signatures === 'remembered') {
+    return remembered.length > 0 ? remembered : carried;
+  }
+  const known = isWhole || remembered.length === 0 ? carried : remembered;
+  if (known.some(({ details }) => details !== undefined)) {
+    target.receipt.add('dropped', 'messages', SIGNATURES_REFUSED);
+  }
+  return known.map(({ details: _signed, ...unsigned }) => unsigned);
+}
+
+const SIGNATURES_REFUSED = told`The upstream refused the thought signatures of this conversation.`;
+
+/** Streams tell the signature behind the text that it is for. */
+function isLastPiece({ details }: Reasoning): boolean {
+  return objectsOf(details).some(
+    ({ type, text, signature }) =>
+      type === 'reasoning.text' && textOf(signature) !== undefined && !textOf(text),
+  );
 }
 
 /** Functions in the form the wire has now; tools of other kinds are other services'. */

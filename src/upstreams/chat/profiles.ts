@@ -67,8 +67,11 @@ export interface ChatQuirks {
   readonly effort?: 'field' | 'object' | 'field-and-switch' | 'template' | undefined;
   /** The words it has for an effort, by rising amount. Where the id of the model says more, that counts. */
   readonly efforts: readonly EffortWord[];
-  /** True where only ids of a reasoning generation reason, and those refuse settings of sampling. */
-  readonly knowsGenerations: boolean;
+  /**
+   * Whether ids are those of the public API, whose generations that reason refuse `max_tokens` and settings of sampling
+   * and whose others refuse an effort: `all` of them, `some`, where other ids say nothing, or `none`.
+   */
+  readonly publicIds: 'all' | 'some' | 'none';
   /** Whether streams tell their usage when `stream_options.include_usage` asks for it. */
   readonly takesIncludeUsage: boolean;
   /** Whether functions may be strict. */
@@ -112,7 +115,7 @@ const OPENAI: ChatQuirks = {
   takesSystemTurns: true,
   effort: 'field',
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
-  knowsGenerations: true,
+  publicIds: 'all',
   takesIncludeUsage: true,
   takesStrict: true,
   responseFormat: 'json-schema',
@@ -141,13 +144,16 @@ const COMPATIBLE: ChatQuirks = {
   limitField: 'max_tokens',
   instructionsRole: 'system',
   efforts: ['none', 'minimal', 'low', 'medium', 'high'],
-  knowsGenerations: false,
+  publicIds: 'none',
   takesStrict: false,
   takesAllowedTools: false,
   takesServiceTier: false,
   takesWebSearch: false,
   takesFiles: false,
 };
+
+/** A service of which nothing is known: a proxy of the public API, Azure, or one with models of its own. */
+const UNNAMED: ChatQuirks = { ...COMPATIBLE, publicIds: 'some' };
 
 /** Servers that put models' own chat templates to use, many of which refuse instructions that do not come first. */
 const LOCAL: ChatQuirks = {
@@ -371,7 +377,7 @@ export function createOpenAiProfile(options: ChatProfileOptions = {}): ChatProfi
 export function createCompatibleProfile(
   options: ChatProfileOptions & { readonly baseUrl: string },
 ): ChatProfile {
-  return createProfile({ ...options, id: options.id ?? 'openai-compatible' }, COMPATIBLE);
+  return createProfile({ ...options, id: options.id ?? 'openai-compatible' }, UNNAMED);
 }
 
 function createProfile(
