@@ -59,7 +59,7 @@ interface Kept {
   checks: ReturnType<typeof createChecks>;
 }
 
-export interface ApiKeysOptions {
+interface ApiKeysOptions {
   readonly store: ClientKeyStore;
   /** Keys the digests of the secrets; the same for the life of the store. */
   readonly digestKey: Buffer;

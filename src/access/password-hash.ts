@@ -108,7 +108,7 @@ export interface PasswordConfig {
   subscribe(listener: () => void): () => void;
 }
 
-export interface HashSettingOptions {
+interface HashSettingOptions {
   readonly config: PasswordConfig;
   readonly hasher: Pick<PasswordHasher, 'hash'>;
   readonly log: AccessLogger;

@@ -12,7 +12,7 @@ export interface CallCost {
   readonly images: number;
 }
 
-export interface Reservation {
+interface Reservation {
   /** What it really used; what is absent counts as reserved. Counts once. */
   settle(used: Partial<CallCost>): void;
 }
@@ -24,7 +24,7 @@ export interface MeterRefusal {
   readonly left?: number;
 }
 
-export interface MeterOptions {
+interface MeterOptions {
   /** Of the key: its counters have the same names in every process. */
   readonly id: string;
   readonly counters: Counters;

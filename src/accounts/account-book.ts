@@ -510,7 +510,7 @@ class Book {
   }
 }
 
-export interface AccountBookOptions extends BookOptions {
+interface AccountBookOptions extends BookOptions {
   readonly seeds: readonly SeedAccount[];
 }
 

@@ -98,7 +98,7 @@ export interface QuotaLesson {
   readonly isDaily?: boolean | undefined;
 }
 
-export type ErrorSource = 'client' | 'gateway' | 'upstream';
+type ErrorSource = 'client' | 'gateway' | 'upstream';
 
 export interface GatewayErrorOptions {
   readonly kind: ErrorKind;

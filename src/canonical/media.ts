@@ -107,7 +107,7 @@ export interface ImageFields {
   readonly imageSize?: string | null | undefined;
 }
 
-export interface ImageFieldContext {
+interface ImageFieldContext {
   readonly receipt: Receipt;
   /** The protocol's own 400 for a word outside a closed list. */
   unknownWord(field: keyof ImageFields, words: readonly string[]): Error;

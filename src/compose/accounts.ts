@@ -27,7 +27,7 @@ import type { Log } from '../server/settings.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
 import type { Backend } from './backend.ts';
 
-export interface AccountsOptions {
+interface AccountsOptions {
   readonly config: Pick<LiveConfig, 'current' | 'subscribe'>;
   readonly backend: Backend;
   readonly store: AccountStore;

@@ -78,7 +78,7 @@ export function providerModel(
   return family === undefined ? asked : models[family];
 }
 
-export interface ProviderAccountOptions {
+interface ProviderAccountOptions {
   readonly config: Pick<LiveConfig, 'current' | 'subscribe'>;
   readonly book: Pick<AccountBook, 'putSeed' | 'removeSeed'>;
   /** Opens a key that the file holds sealed. @throws Error */

@@ -60,7 +60,7 @@ export async function openFoundation({ config, clock, log }: GatewayContext) {
   };
 }
 
-export interface ConfigSecretsOptions {
+interface ConfigSecretsOptions {
   readonly config: Pick<LiveConfig, 'raw' | 'reload' | 'preview' | 'update' | 'subscribe'>;
   /** Undefined where its key is lost at the end: then secrets stay plain until a start that seals them. */
   readonly vault: Vault | undefined;

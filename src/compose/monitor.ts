@@ -102,7 +102,7 @@ function kindOfPassword(
   return password === apiKey ? 'gateway-key' : 'own';
 }
 
-export interface OpenTelemetryOptions extends Pick<GatewayContext, 'version' | 'clock'> {
+interface OpenTelemetryOptions extends Pick<GatewayContext, 'version' | 'clock'> {
   readonly log: Pick<GatewayContext['log'], 'warn'>;
   readonly settings: () => Pick<Settings, 'telemetry' | 'upstreams'>;
   readonly book: Pick<AccountBook, 'find'>;

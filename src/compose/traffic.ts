@@ -157,7 +157,7 @@ function createModelCleaner(redactorFor: ReturnType<typeof createRedactors>) {
   };
 }
 
-export interface ModelDirectoryOptions {
+interface ModelDirectoryOptions {
   readonly router: Pick<Router, 'list' | 'explain'>;
   readonly pool: Pick<Pool, 'describe' | 'ensureModels'>;
 }

@@ -28,7 +28,7 @@ export type Flags = Pick<Environment, 'host' | 'port' | 'authMode' | 'logLevel' 
 /** The values of `proxy`, and what the environment adds to them. */
 export type Settings = Readonly<ReturnType<typeof resolveSettings>>;
 
-export interface SettingsSources {
+interface SettingsSources {
   readonly flags?: Flags | undefined;
   readonly environment: Environment;
   readonly file: ConfigFile;

@@ -196,7 +196,7 @@ const DEBOUNCE_MS = 100;
 /** For file systems that report no changes: network shares, some container mounts. */
 const POLL_MS = 2000;
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly watch: WatchFolder;

@@ -267,7 +267,7 @@ export function isSafeEndpoint(address: string): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
 }
 
-export type ProxyUrlReading =
+type ProxyUrlReading =
   | { readonly kind: 'good'; readonly url: string }
   /** Starts with "must"; never repeats the address, which may hold a password. */
   | { readonly kind: 'bad'; readonly problem: string };

@@ -33,7 +33,7 @@ export interface WriteBehindOptions<Entry> {
   onRecovery?(): void;
 }
 
-export interface WriteBounds {
+interface WriteBounds {
   readonly count: number;
   /** In UTF-16 units. */
   readonly size: number;

@@ -144,7 +144,7 @@ function discard({ body }: Dispatcher.ResponseData): void {
   body.destroy();
 }
 
-export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
+type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /**
  * The connection goes to the very addresses that were checked, so a name that changes its mind

@@ -2,7 +2,7 @@
 
 import { type RequestRecord, usageModel } from './record.ts';
 
-export interface MetricsSources {
+interface MetricsSources {
   readonly inFlight: () => number;
   /** By what was given up, such as `request-records`. */
   readonly dropped: () => Readonly<Record<string, number>>;

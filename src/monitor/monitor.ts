@@ -163,7 +163,7 @@ export function createMonitor(options: MonitorOptions) {
 }
 
 /** For reading back the time before this process, so that the overview is not empty after a start. */
-export interface RecallOptions {
+interface RecallOptions {
   readonly store: Pick<RequestStore, 'minutes' | 'list'>;
   readonly figures: Pick<LiveFigures, 'recall'>;
   readonly errors: Pick<RecentErrors, 'recall'>;
@@ -206,7 +206,7 @@ interface RetentionSettings {
   readonly maxBytes: number;
 }
 
-export interface RetentionOptions {
+interface RetentionOptions {
   readonly store: Pick<RequestStore, 'sweep'>;
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly settings: () => RetentionSettings;
@@ -286,7 +286,7 @@ export class RecentErrors {
   }
 }
 
-export interface WriteQueueOptions {
+interface WriteQueueOptions {
   readonly store: Pick<RequestStore, 'save'>;
   readonly clock: Pick<Clock, 'startTimer'>;
   readonly log: { warn(fields: object, message: string): void };

@@ -6,7 +6,7 @@ import { type TimeSpan, USAGE_FIGURES, type UsageSum } from './request-store.ts'
 
 export type UsageStep = 'hour' | 'day' | 'week';
 
-export interface SpanRequest extends TimeSpan {
+interface SpanRequest extends TimeSpan {
   readonly step: UsageStep;
   /** IANA name, such as `Europe/Zurich`. */
   readonly timeZone: string;

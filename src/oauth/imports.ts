@@ -29,7 +29,7 @@ import {
 import { AccountPlacer, type Placed } from './place-account.ts';
 import { readServiceAccountKey } from './service-account-key.ts';
 
-export interface AccountTransferOptions extends EndpointOptions {
+interface AccountTransferOptions extends EndpointOptions {
   readonly book: AccountBook;
   readonly oauth: OAuthDirectory;
   readonly tokens: Pick<OAuthTokenSource, 'accessFor' | 'forget'>;

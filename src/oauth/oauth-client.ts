@@ -344,7 +344,7 @@ function faultOf(reply: EndpointReply, secrets: readonly string[]): OAuthFault {
   return new OAuthFault(code === 'invalid_grant' ? 'revoked' : 'refused', { status, code, detail });
 }
 
-export interface OAuthFaultFacts {
+interface OAuthFaultFacts {
   readonly status?: number | undefined;
   /** OAuth's `error`, or the code of a network error. */
   readonly code?: string | undefined;

@@ -178,7 +178,7 @@ export interface CompleteSignIn {
   readonly response: string;
 }
 
-export interface SignInsOptions extends AccountPlacerOptions, EndpointOptions {
+interface SignInsOptions extends AccountPlacerOptions, EndpointOptions {
   readonly oauth: OAuthDirectory;
 }
 

@@ -447,7 +447,7 @@ function lookAtBoundAccount(
 const UNKNOWN_RECOVERY_MS = 300_000;
 const LIMITS: readonly WaitingCause[] = ['limited', 'exhausted', 'protected'];
 
-export interface NoAccountFacts {
+interface NoAccountFacts {
   /** One of each kind is enough. */
   readonly verdicts: readonly Verdict[];
   /** The soonest end of a wait, from now; undefined when none is known. */

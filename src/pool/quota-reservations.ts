@@ -5,7 +5,7 @@ import type { Upstream } from '../upstreams/upstream.ts';
 import { isExhausted, knownQuota } from './eligibility.ts';
 import type { CallLimit } from './pool.ts';
 
-export interface QuotaReservationsOptions {
+interface QuotaReservationsOptions {
   readonly upstreams: { get(id: string): Pick<Upstream, 'capabilities'> | undefined };
   /** The operator's figure or a learned one, for upstreams that do not count to the call. */
   readonly limitOf: CallLimit;
@@ -95,7 +95,7 @@ function countOf(
 }
 
 /** What is known of the quota; the same object as long as nothing newer is known. */
-export interface KnownCount {
+interface KnownCount {
   readonly calls: number;
   /** When the upstream was asked, in milliseconds since the epoch; undefined for a limit nobody has used yet. */
   readonly readAt: number | undefined;

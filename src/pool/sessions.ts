@@ -35,7 +35,7 @@ export function boundAccounts({ home, detours }: SessionBinding, model: string):
   return detour.returns ? [home, detour.accountId] : [detour.accountId, home];
 }
 
-export interface Move {
+interface Move {
   readonly model: string;
   readonly chosen: string;
   /** Of the first of `boundAccounts`. */
@@ -117,7 +117,7 @@ export interface BoundSession {
   readonly expiresAt: number;
 }
 
-export interface SessionTableOptions {
+interface SessionTableOptions {
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly idleMs: () => number;
   readonly maxEntries?: number;

@@ -5,7 +5,7 @@ import type { UpstreamFailure, UpstreamFailureKind } from '../canonical/error.ts
 /** 0: at least 95 % of the attempts succeed, or nothing is known; 1: at least 50 %; 2: fewer. */
 export type HealthBand = 0 | 1 | 2;
 
-export interface AttemptEnd {
+interface AttemptEnd {
   readonly accountId: string;
   /** The account's own id of the model. */
   readonly model: string;
@@ -182,7 +182,7 @@ interface Entry {
 }
 
 /** The attempts of the last 30 s on one model of an account. */
-export class ShareWindow {
+class ShareWindow {
   readonly accountId: string;
   restUntil = 0;
   servedAt: number | undefined;

@@ -11,7 +11,7 @@ export interface QuotaLimit {
   readonly windowMs: number;
 }
 
-export interface QuotaEstimatesOptions {
+interface QuotaEstimatesOptions {
   readonly book: AccountBook;
   /** The operator's own figure for a model; undefined when none is configured. */
   readonly limitOf: (upstreamId: string, modelId: string) => QuotaLimit | undefined;

@@ -2,7 +2,7 @@
 
 import type { Account, QuotaReading } from '../accounts/account.ts';
 
-export interface ProtectionOptions {
+interface ProtectionOptions {
   readonly settings: () => ProtectionSettings;
   readonly now: () => number;
   /** One spelling for every way to write a model's name. */

@@ -10,7 +10,7 @@ import { asSentence, type Sentence, sentenceOf } from '../lib/localized-message.
 import type { Upstream, UpstreamQuota } from '../upstreams/upstream.ts';
 import type { QuotaSettings } from './protection.ts';
 
-export interface QuotaRefresherOptions {
+interface QuotaRefresherOptions {
   readonly book: AccountBook;
   readonly upstreams: { get(id: string): Pick<Upstream, 'readQuota' | 'modelIds'> | undefined };
   readonly tokens: TokenSource;
@@ -238,7 +238,7 @@ function byOwnLast(left: OwnedRow, right: OwnedRow): number {
   return Number(left.id === left.own) - Number(right.id === right.own);
 }
 
-export interface RefreshMoment {
+interface RefreshMoment {
   readonly now: number;
   readonly intervalMs: number;
   /** A random number in [0, 1). */

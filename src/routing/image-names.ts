@@ -8,7 +8,7 @@ import { findCatalogModel } from './catalog.ts';
 import type { MappingHit, ModelMapping } from './mapping.ts';
 import { findAlias } from './named-model.ts';
 
-export interface ImageName {
+interface ImageName {
   readonly base: string;
   readonly image: ImageOptions;
 }

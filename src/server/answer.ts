@@ -68,7 +68,7 @@ function blockedBy(exchange: Exchange): GatewayError | undefined {
   }
 }
 
-export interface ExchangeParts {
+interface ExchangeParts {
   readonly request: IncomingMessage;
   readonly response: ClientResponse;
   readonly path: string;

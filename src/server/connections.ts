@@ -160,7 +160,7 @@ const CROWDED_KEEP_ALIVE_MS = 10_000;
 /** Node refuses what comes beyond its own limit before anybody idle can make room. */
 const NODES_MARGIN = 16;
 
-export interface ConnectionLimitOptions {
+interface ConnectionLimitOptions {
   /** Asked for every connection: these speak for many clients, and so does this machine itself. */
   readonly trustedProxies: () => readonly IpRange[];
   readonly log: Pick<Log, 'warn'>;
@@ -172,7 +172,7 @@ export interface ConnectionLimitOptions {
 type Connection = Pick<Socket, 'remoteAddress' | 'destroy' | 'once' | 'setTimeout'>;
 
 /** As much of node's server as is needed here. */
-export interface ConnectionServer {
+interface ConnectionServer {
   maxConnections: number;
   /** The idle limit that node tells the client in `Keep-Alive: timeout=…`, and the time it adds before it closes. */
   keepAliveTimeout: number;

@@ -17,7 +17,7 @@ import { closeStalled, type StallClock } from './connections.ts';
 import type { Exchange } from './edge.ts';
 import { corsHeaders } from './gates/cors.ts';
 
-export interface JsonAnswer {
+interface JsonAnswer {
   readonly status: number;
   readonly body: JsonObject;
   /** Names and values alternating. */
@@ -31,7 +31,7 @@ const LINGER_MS = 1_000;
 /** How long the rest of a forgotten body may take before the connection closes. */
 const REST_MS = 5_000;
 
-export interface TextAnswer extends Omit<JsonAnswer, 'body'> {
+interface TextAnswer extends Omit<JsonAnswer, 'body'> {
   /** Bytes where the text was compressed; the headers say how. Absent for answers without a body. */
   readonly text?: string | Buffer;
   /** The content type. */

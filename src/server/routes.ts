@@ -164,7 +164,7 @@ function guessPaths(path: string, isKnown: (path: string) => boolean): readonly 
 }
 
 /** A path with at most one placeholder; `{model}` and `{id}` match slashes too. */
-export interface PathPattern {
+interface PathPattern {
   readonly prefix: string;
   readonly suffix: string;
   /** The word between the braces. */

@@ -27,7 +27,7 @@ export interface DurableResponseStore {
   remove(clientKeyId: string, id: string): Promise<boolean>;
 }
 
-export interface ResponseStoresOptions {
+interface ResponseStoresOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly store?: DurableResponseStore | undefined;
   /** Told of answers that could not be stored. */

@@ -16,14 +16,14 @@ import type { FinishReason } from '../canonical/event.ts';
 import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
 import type { AskedFor, EndedRequest, RequestRecord } from '../monitor/record.ts';
 
-export interface SpanContextOptions {
+interface SpanContextOptions {
   readonly tracer: Tracer;
   readonly destinationOf: (accountId: string) => Destination | undefined;
   /** What stands for an account: the same each time, and nobody can tell whose it is. */
   readonly hashAccount: (accountId: string) => string;
 }
 
-export interface RequestSpanInput {
+interface RequestSpanInput {
   readonly record: RequestRecord;
   readonly ended: EndedRequest;
   readonly operation: ModelOperation;

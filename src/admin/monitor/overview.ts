@@ -89,7 +89,7 @@ function readQuota(options: MonitorRouteOptions): OverviewJson['quota'] {
 }
 
 /** What needs attention, with the way out. */
-export type Attention = OverviewJson['attention'][number];
+type Attention = OverviewJson['attention'][number];
 
 export interface AttentionSources {
   readonly facts: GatewayFacts;

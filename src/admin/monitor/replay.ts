@@ -23,7 +23,7 @@ import {
   type ReplayJson,
 } from './schemas.ts';
 
-export type ReplayOptions = Pick<
+type ReplayOptions = Pick<
   MonitorRouteOptions,
   'book' | 'monitor' | 'clock' | 'protocols' | 'dispatcher' | 'createId'
 >;

@@ -139,7 +139,7 @@ export function createInserter<Row extends object>(
   };
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly path: string;
   /** What messages call it, where that is not its path. */
   readonly name?: string | undefined;

@@ -31,7 +31,7 @@ type OpenCall =
   | { readonly kind: 'left-out' }
   | { readonly kind: 'held'; readonly name: string; readonly repair: Repair; json: string };
 
-export interface CallRewriterOptions {
+interface CallRewriterOptions {
   readonly request: CanonicalRequest;
   /** What the upstream was asked for in its own types; the rest may come as texts. */
   readonly typed: TypedValues;

@@ -76,7 +76,7 @@ function lastLineEnd(text: string, start: number, end: number): number {
   return at;
 }
 
-export interface TextRule {
+interface TextRule {
   /** How much of a text's beginning, in UTF-16 units, tells whether it may change. */
   readonly decidedAfter: number;
   /** False when the rule leaves a text that begins like this as it is. */

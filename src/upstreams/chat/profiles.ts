@@ -326,7 +326,7 @@ export const QUIRK_PRESETS = {
 export type QuirkPreset = keyof typeof QUIRK_PRESETS;
 
 /** What an operator may say of an upstream of this wire. */
-export interface ChatProfileOptions {
+interface ChatProfileOptions {
   readonly id?: string | undefined;
   readonly version?: string | undefined;
   readonly baseUrl?: string | undefined;

@@ -43,7 +43,7 @@ import type { CallForm, ToolIdentity } from './schema.ts';
 import { CLIENT_TOOLS, completeClientCall } from './tools.ts';
 
 /** What is done with a response that has ended: whole, or by an error. */
-export interface Keeper {
+interface Keeper {
   keep(response: JsonObject): void;
   fail(error: GatewayError, response: JsonObject): void;
 }
