@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { claimFolder } from './serve.ts';
+import { claimFolder } from './data-folder.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -33,7 +33,7 @@ test('a folder has one owner at a time, in a private file', () => {
 test('a process that is killed leaves its folder to the next one', async () => {
   const folder = createFolder();
   const script = `
-    const { claimFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'serve.ts'))});
+    const { claimFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'data-folder.ts'))});
     globalThis.claim = claimFolder(${JSON.stringify(folder)});
     console.log(claim.isOurs);
     setInterval(() => undefined, 1000);`;
