@@ -50,7 +50,9 @@ export async function openAccounts(options: AccountsOptions) {
   const { upstreams, oauth, seeds } = backend;
   const { current } = config;
   const now = () => clock.now();
-  const book = await createAccountBook({ ...options, seeds, createId });
+  // An unread store is never taken for an empty one.
+  const stored = (await options.store?.list()) ?? [];
+  const book = createAccountBook({ ...options, stored, seeds, createId });
   const sandboxRest = restSandboxAccounts(options, book);
   const trials = new AccountTrials();
   followTrials(trials, book, clock);
