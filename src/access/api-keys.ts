@@ -37,7 +37,7 @@ import {
 /** Of a secret, which may be shown. */
 const PREFIX_CHARACTERS = 9;
 
-export interface KeyInput extends Partial<KeyLimits> {
+interface KeyInput extends Partial<KeyLimits> {
   readonly name: string;
   readonly enabled?: boolean | undefined;
   readonly expiresAt?: number | undefined;

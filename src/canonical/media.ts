@@ -101,7 +101,7 @@ function mapItems<T>(items: readonly T[], map: (item: T) => T): readonly T[] {
 type ImageSize = NonNullable<ImageOptions['size']>;
 
 /** As bodies hold them: null stands for an absent one. */
-export interface ImageFields {
+interface ImageFields {
   readonly size?: string | null | undefined;
   readonly quality?: string | null | undefined;
   readonly imageSize?: string | null | undefined;

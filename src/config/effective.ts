@@ -128,10 +128,8 @@ export function configPath(dataDir: string): string {
   return join(dataDir, 'gui_config.json');
 }
 
-export type TelemetrySettings = NonNullable<ReturnType<typeof readTelemetrySettings>>;
-
 /** Where traces and metrics go. Undefined without an endpoint: the other variables then say nothing. */
-export function readTelemetrySettings(environment: Environment) {
+function readTelemetrySettings(environment: Environment) {
   const { otlpEndpoint, otelResourceAttributes: resourceAttributes = {} } = environment;
   if (otlpEndpoint === undefined) return undefined;
   return {

@@ -2,7 +2,7 @@
 
 import type { Clock, Timer } from './clock.ts';
 
-export interface WriteBehindOptions<Entry> {
+interface WriteBehindOptions<Entry> {
   /**
    * Saves never overlap. A rejected batch is tried again.
    * @param retryOnly names the part of the batch to try again where the rest was saved

@@ -3,11 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { type AddressPolicy, PUBLIC_ONLY } from '../lib/net.ts';
-import {
-  createGuardedLookup,
-  createMediaFetcher,
-  type MediaFetcherOptions,
-} from './fetch-media.ts';
+import { createGuardedLookup, createMediaFetcher } from './fetch-media.ts';
+
+type MediaFetcherOptions = Parameters<typeof createMediaFetcher>[0];
 
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUg==', 'base64');
 /** What tests of the exchange itself allow: plain http to this machine. */

@@ -15,7 +15,7 @@ export interface FetchedMedia {
 
 export type MediaFetcher = ReturnType<typeof createMediaFetcher>;
 
-export interface MediaFetcherOptions {
+interface MediaFetcherOptions {
   readonly clock: Clock;
   readonly userAgent: string;
   readonly isEnabled: () => boolean;

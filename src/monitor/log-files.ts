@@ -17,7 +17,7 @@ interface LogFilesOptions {
   readonly limits?: Partial<LogLimits>;
 }
 
-export interface LogLimits {
+interface LogLimits {
   readonly maxFileBytes: number;
   readonly maxAgeMs: number;
   /** When all files together are larger, the oldest leave until `reducedBytes` remain. */

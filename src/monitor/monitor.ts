@@ -15,12 +15,12 @@ import {
 import type { RequestStore } from './request-store.ts';
 import { writeRecord } from './write-record.ts';
 
-export interface MonitorSettings extends RetentionSettings {
+interface MonitorSettings extends RetentionSettings {
   readonly enabled: boolean;
   readonly keepsBodies: boolean;
 }
 
-export interface MonitorOptions {
+interface MonitorOptions {
   readonly store: RequestStore;
   readonly clock: Clock;
   /** Asked anew for every request. */

@@ -4,7 +4,7 @@ import { invalidRequest } from '../canonical/error.ts';
 import { type RequestRecord, usageModel } from './record.ts';
 import { type TimeSpan, USAGE_FIGURES, type UsageSum } from './request-store.ts';
 
-export type UsageStep = 'hour' | 'day' | 'week';
+type UsageStep = 'hour' | 'day' | 'week';
 
 interface SpanRequest extends TimeSpan {
   readonly step: UsageStep;

@@ -40,7 +40,7 @@ interface AccountTransferOptions extends EndpointOptions {
 }
 
 /** @see src/sealing/seal.ts */
-export interface PassphraseSealing {
+interface PassphraseSealing {
   /** @throws SpokenError when the passphrase is too short or too long */
   sealWithPassphrase(plain: string, passphrase: string): Promise<string>;
   /** @throws Error with a message for people when it does not open */

@@ -170,7 +170,7 @@ interface StartSignIn {
   readonly label?: string | undefined;
 }
 
-export interface CompleteSignIn {
+interface CompleteSignIn {
   readonly owner: string;
   /** Needed with a bare code; an address or query has it in itself. */
   readonly state?: string | undefined;

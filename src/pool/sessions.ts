@@ -100,7 +100,7 @@ export interface SessionName {
   readonly session: string;
 }
 
-export interface BoundSession {
+interface BoundSession {
   /** Stands for the client key and the session; gives neither away. */
   readonly id: string;
   readonly clientKeyHash: string;

@@ -20,7 +20,7 @@ interface AttemptEnd {
 }
 
 /** How the last attempts on one account went, of all its models and clients. */
-export interface AccountCondition {
+interface AccountCondition {
   /** The last attempts that said something of the account, at most 20. */
   readonly attempts: number;
   readonly successes: number;

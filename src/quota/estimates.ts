@@ -5,7 +5,7 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
 import { touchLru } from '../lib/lru.ts';
 
-export interface QuotaLimit {
+interface QuotaLimit {
   /** Calls that one window allows. */
   readonly requests: number;
   readonly windowMs: number;

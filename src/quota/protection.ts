@@ -68,7 +68,7 @@ export interface QuotaSettings {
   readonly protection: ProtectionSettings;
 }
 
-export interface ProtectionSettings {
+interface ProtectionSettings {
   readonly enabled: boolean;
   /** 0 to 100: an account strictly below it is kept for other uses. */
   readonly thresholdPercent: number;

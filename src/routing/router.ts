@@ -125,7 +125,7 @@ export interface WeightedRoute {
   readonly weight: number;
 }
 
-export interface Route extends ModelRoute {
+interface Route extends ModelRoute {
   /** The name asked for, without `models/`. */
   readonly asked: string;
   /** How the name became the target. */

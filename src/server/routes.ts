@@ -4,7 +4,7 @@ import type { ClientProtocol, ProtocolRoute } from '../protocols/protocol.ts';
 import type { AdminAccess, AdminMethod, AdminRoute } from './admin-route.ts';
 import type { ServiceRoute } from './service-route.ts';
 
-export type EdgeRoute = { readonly path: string } & (
+type EdgeRoute = { readonly path: string } & (
   | { readonly kind: 'health'; readonly method: 'GET'; readonly access: 'public' }
   | {
       readonly kind: 'admin';

@@ -251,7 +251,7 @@ interface BackgroundRun {
   work(signal: AbortSignal): Promise<void>;
 }
 
-export interface StartedRun {
+interface StartedRun {
   readonly kind: 'started';
   /** Resolves when the work is over. */
   readonly ended: Promise<void>;

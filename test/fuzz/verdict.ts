@@ -14,7 +14,6 @@ import type {
   CountTokensCall,
   GenerateCall,
 } from '../../src/protocols/protocol.ts';
-import type { Route } from '../../src/routing/router.ts';
 import type { PatchTarget } from '../../src/upstreams/upstream.ts';
 import {
   isGenerateCall,
@@ -23,6 +22,7 @@ import {
   readCall,
   readEmbedCall,
 } from '../golden/request-case.ts';
+import type { Route } from '../golden/targets.ts';
 import { targets } from '../golden/targets.ts';
 
 export type Verdict =

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { told } from '../../lib/localized-message.ts';
 import type { AccountJson } from '../account-view.ts';
-import { type AttentionSources, findAttention } from './overview.ts';
+import { findAttention } from './overview.ts';
+
+type AttentionSources = Parameters<typeof findAttention>[0];
 
 const ACTIVE: AccountJson['status'] = {
   kind: 'active',

@@ -91,7 +91,7 @@ function readQuota(options: MonitorRouteOptions): OverviewJson['quota'] {
 /** What needs attention, with the way out. */
 type Attention = OverviewJson['attention'][number];
 
-export interface AttentionSources {
+interface AttentionSources {
   readonly facts: GatewayFacts;
   readonly accounts: readonly AccountJson[];
   readonly quota: OverviewJson['quota'];

@@ -157,7 +157,7 @@ function invalidJson(message: Sentence): GatewayError {
   return invalidRequest('body', message, 'invalid-json');
 }
 
-export interface ByteLimits {
+interface ByteLimits {
   readonly maxBytes: number;
   /** Whose limit that is, for the error; the gateway's by default. */
   readonly limitOf?: Sentence | undefined;
@@ -334,7 +334,7 @@ export interface BodyHolder {
   heldBytes: number;
 }
 
-export interface BodySize {
+interface BodySize {
   readonly bytes: number;
   /** Text of other characters takes two bytes each, however few of them there are. */
   readonly isAscii: boolean;
@@ -343,7 +343,7 @@ export interface BodySize {
 }
 
 /** What the process may use, in bytes. */
-export interface Memory {
+interface Memory {
   readonly limit: number;
   readonly heapLimit: number;
 }

@@ -274,7 +274,7 @@ type SqliteHandle = Pick<DatabaseSync, 'isTransaction' | 'exec' | 'close'> & {
   prepare(sql: string): SqliteStatement;
 };
 
-export interface SqliteStatement {
+interface SqliteStatement {
   all(...values: SQLInputValue[]): unknown[];
   run(...values: SQLInputValue[]): { readonly changes: number | bigint };
 }
