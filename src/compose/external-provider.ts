@@ -66,7 +66,7 @@ const FAMILIES = ['opus', 'sonnet', 'haiku'] as const;
  * The exact entry of the mapping, else what follows the provider's own id, which is the provider's name of a model,
  * else the default of the family in the name, else the name as it is.
  */
-export function providerModel(
+function providerModel(
   asked: string,
   { modelMapping, models }: Pick<ProviderSettings, 'modelMapping' | 'models'>,
 ): string {

@@ -9,7 +9,7 @@ import { createFamilies } from '../routing/families.ts';
 import { PRESETS } from '../routing/mapping.ts';
 import { createRouter, type RouterOptions } from '../routing/router.ts';
 import { spellingsIn } from '../upstreams/generate/profiles/profile.ts';
-import { createModelDirectory } from './traffic.ts';
+import { createModelDirectory } from './model-directory.ts';
 
 interface Situation {
   /** The list of each account; null for one that cannot be read. */
