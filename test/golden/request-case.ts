@@ -17,7 +17,7 @@ import type {
   ProtocolRoute,
   RouteInput,
 } from '../../src/protocols/protocol.ts';
-import { matchPathPattern, readPathPattern } from '../../src/server/routes.ts';
+import { matchPathPattern, readPathPattern } from '../../src/server/path-pattern.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import type { PatchTarget } from '../../src/upstreams/upstream.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

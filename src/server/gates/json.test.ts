@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { findJsonError } from '../../lib/json-error.ts';
 import { JSON_LIMITS, JsonSurvey } from '../../lib/json-limits.ts';
-import { findJsonError, isJsonType } from './body.ts';
+import { isJsonType } from './body.ts';
 
 /** What is said of the text, whole or in pieces of `most` bytes. */
 function survey(text: string, { limits = JSON_LIMITS, most = Number.POSITIVE_INFINITY } = {}) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sayWayOut } from './answer.ts';
+import { sayWayOut } from './way-out.ts';
 
 test.each([
   ['/v1/batches', 'Batches are not offered'],

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { recordOf } from '../../test/support/request-records.ts';
-import { createWriteQueue } from './monitor.ts';
 import type { RequestRecord } from './record.ts';
+import { createWriteQueue } from './write-queue.ts';
 
 function startQueue(save: (records: readonly RequestRecord[]) => Promise<void>) {
   const clock = createFakeClock();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createRetention } from './monitor.ts';
+import { createRetention } from './retention.ts';
 
 const settings = { retentionMs: 1_000, maxBytes: 500 };
 

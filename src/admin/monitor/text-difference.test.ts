@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findDifferences } from './replay.ts';
+import { findDifferences } from './text-difference.ts';
 
 test('lines that stay, go and come are told apart', () => {
   expect(findDifferences('a\nb\nc\nd', 'a\nx\nc\nd')).toEqual([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { told } from '../../lib/localized-message.ts';
 import type { AccountJson } from '../account-view.ts';
-import { findAttention } from './overview.ts';
+import { findAttention } from './attention.ts';
 
 type AttentionSources = Parameters<typeof findAttention>[0];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noAccountReason } from './lease.ts';
+import { noAccountReason } from './no-account.ts';
 import type { Verdict } from './selection.ts';
 
 const limited: Verdict = {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createMemoryRequestStore } from '../../test/support/memory-request-store.ts';
 import { recordOf } from '../../test/support/request-records.ts';
 import { createLiveFigures } from './live.ts';
-import { RecentErrors, recallBefore } from './monitor.ts';
+import { RecentErrors, recallBefore } from './recall.ts';
 
 const NOW = 1_700_000_130_000;
 const MINUTE_MS = 60_000;
