@@ -30,7 +30,7 @@ export interface LoadedConfig extends GoodConfig {
   readonly problems: readonly Sentence[];
 }
 
-export function lastGoodPath(path: string): string {
+function lastGoodPath(path: string): string {
   return `${path}.bak`;
 }
 

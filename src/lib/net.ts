@@ -117,7 +117,7 @@ const GLOBAL_IPV6: IpRange = { family: 6, value: 0x2000n << 112n, prefixBits: 3 
 const HOST_SERVICE: IpAddress = { family: 4, value: 0xa83f_8110n };
 
 /** False for everything that is not an address of the public internet, IPv4 inside IPv6 included. */
-export function isPublicAddress(text: string): boolean {
+function isPublicAddress(text: string): boolean {
   const address = text.includes('%') ? undefined : readAddress(text);
   if (address === undefined || toIpaddr(address).range() !== 'unicast') return false;
   return address.family === 4

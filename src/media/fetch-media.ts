@@ -150,7 +150,7 @@ type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
  * The connection goes to the very addresses that were checked, so a name that changes its mind
  * between check and use (DNS rebinding) gains nothing. Literal addresses never come here.
  */
-export function createGuardedLookup(
+function createGuardedLookup(
   policy: Pick<AddressPolicy, 'allowsAddress'>,
   resolve: ResolveHost = resolveHost,
 ): LookupFunction {

@@ -7,7 +7,7 @@ import type { Signature } from '../../src/canonical/request.ts';
 import type { SignatureKey } from '../../src/canonical/signatures.ts';
 import { translateRequest } from '../../src/dispatch/prepare.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
-import { createProtocols, protocolNameForPath } from '../../src/protocols/index.ts';
+import { createProtocols } from '../../src/protocols/index.ts';
 import type {
   ClientProtocol,
   CountTokensCall,
@@ -69,7 +69,7 @@ export function readCase(file: string): RequestCase {
 }
 
 export function protocolOf({ path }: RequestCase): ClientProtocol {
-  return protocols.byName[protocolNameForPath(path)];
+  return protocols.protocolForPath(path, {}, new URLSearchParams());
 }
 
 /** @throws GatewayError when the protocol refuses the request. */

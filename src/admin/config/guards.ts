@@ -14,7 +14,7 @@ import {
 } from '../../server/admin-route.ts';
 import { type ConfigSection, valueAt } from './sections.ts';
 
-export const MIN_PASSWORD_LENGTH = 8;
+const MIN_PASSWORD_LENGTH = 8;
 
 /** Longer keys match nothing: no model name is longer. */
 const MAX_NAME = 256;

@@ -103,7 +103,7 @@ export function wantBody({ request, response, maxBytes }: Omit<BodyInput, 'clock
 }
 
 /** `application/json` or a `+json` type; any charset but UTF-8 (or its subset ASCII) is another type. */
-export function isJsonType(contentType: string | undefined): boolean {
+function isJsonType(contentType: string | undefined): boolean {
   if (contentType === undefined) return false;
   const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
   if (!/^application\/(?:json|[\w.!#$&^-]+\+json)$/.test(mediaType.trim())) return false;

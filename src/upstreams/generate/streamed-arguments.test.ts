@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../lib/json.ts';
-import { StreamedArguments } from './decode-blocks.ts';
+import { StreamedArguments } from './streamed-arguments.ts';
 
 function joined(...pieces: readonly JsonValue[]) {
   const streamed = new StreamedArguments({});

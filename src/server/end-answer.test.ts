@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { endAnswer } from './respond.ts';
+import { endAnswer } from './end-answer.ts';
 import { readUnsentBytes } from './unsent-bytes.ts';
 
 const LENGTH = 20_000_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CanonicalEvent, GroundingEvent } from '../../../canonical/event.ts';
-import { createCitationHold } from './write-events.ts';
+import { createHold } from './hold-back.ts';
 
 const start = (index: number, kind: 'text' | 'thinking'): CanonicalEvent => ({
   kind: 'block-start',
@@ -31,8 +31,8 @@ const finish: CanonicalEvent = { kind: 'finish', choices: [{ choice: 0, reason: 
 
 /** What comes out after each event. */
 function pass(events: readonly CanonicalEvent[]): (readonly string[])[] {
-  const hold = createCitationHold();
-  return events.map((event) => hold(event).map(({ kind }) => kind));
+  const hold = createHold({ drafts: 0, mayCite: true }, {});
+  return events.map((event) => (hold?.(event) ?? []).map(({ kind }) => kind));
 }
 
 test('text goes through as it comes, also in several blocks', () => {
