@@ -3,7 +3,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { SignatureCache } from '../signatures/cache.ts';
 import type { Frame } from '../stream/sse.ts';
-import { AnswerText } from './lanes.ts';
+import { AnswerText } from './answer-text.ts';
 import { StreamObserver, TokenEstimator } from './stream-observer.ts';
 
 const failure = new GatewayError({ kind: 'internal', source: 'upstream', message: 'cut' });
