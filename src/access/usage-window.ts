@@ -12,7 +12,7 @@ export interface CallCost {
   readonly images: number;
 }
 
-interface Reservation {
+export interface Reservation {
   /** What it really used; what is absent counts as reserved. Counts once. */
   settle(used: Partial<CallCost>): void;
 }
