@@ -50,8 +50,7 @@ export async function openAccounts(options: AccountsOptions) {
   const { upstreams, oauth, seeds } = backend;
   const { current } = config;
   const now = () => clock.now();
-  // An unread store is never taken for an empty one.
-  const stored = (await options.store?.list()) ?? [];
+  const stored = await options.store.list();
   const book = createAccountBook({ ...options, stored, seeds, createId });
   const sandboxRest = restSandboxAccounts(options, book);
   const trials = new AccountTrials();
