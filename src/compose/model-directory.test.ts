@@ -7,16 +7,18 @@ import { EXACT_ALIASES } from '../routing/aliases.ts';
 import { CATALOG } from '../routing/catalog.ts';
 import { createFamilies } from '../routing/families.ts';
 import { PRESETS } from '../routing/mapping.ts';
-import { createRouter, type RouterOptions } from '../routing/router.ts';
+import { createRouter } from '../routing/router.ts';
 import { spellingsIn } from '../upstreams/generate/profiles/profile.ts';
 import { createModelDirectory } from './model-directory.ts';
+
+type Options = Parameters<typeof createRouter>[0];
 
 interface Situation {
   /** The list of each account; null for one that cannot be read. */
   readonly lists: readonly (readonly string[] | null)[];
   readonly disabled?: readonly number[] | undefined;
   readonly mapping?: Readonly<Record<string, string>> | undefined;
-  readonly targets?: ReturnType<NonNullable<RouterOptions['targets']>> | undefined;
+  readonly targets?: ReturnType<NonNullable<Options['targets']>> | undefined;
 }
 
 function benchOf({ lists, disabled = [], mapping = {}, targets = {} }: Situation) {
