@@ -34,7 +34,7 @@ import { createServer, type EdgeServer } from './server/create-server.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from './server/settings.ts';
 import type { Upstream } from './upstreams/upstream.ts';
 
-export interface AppOptions extends Omit<GatewayContext, 'version' | 'cluster'> {
+interface AppOptions extends Omit<GatewayContext, 'version' | 'cluster'> {
   /** Without it this process serves alone. */
   readonly cluster?: Cluster | undefined;
   /** Where the log is kept, to show it; undefined where it is not. */

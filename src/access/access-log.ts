@@ -57,7 +57,7 @@ export interface AccessLogStore {
   list(page: AccessPage): Promise<readonly StoredAccessEntry[]>;
 }
 
-export interface AccessLogOptions {
+interface AccessLogOptions {
   readonly store: AccessLogStore;
   readonly clock: Clock;
   readonly redactorFor: RedactorFor;

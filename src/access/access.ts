@@ -21,7 +21,7 @@ import { createPasswordHasher } from './password-hash.ts';
 
 export type AccessControl = Awaited<ReturnType<typeof loadAccessControl>>;
 
-export interface AccessStores {
+interface AccessStores {
   readonly clientKeys: ClientKeyStore;
   readonly addressRules: AddressRuleStore;
   readonly accessLog: AccessLogStore;

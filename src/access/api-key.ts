@@ -67,7 +67,7 @@ const LIMITS_SCHEMA = object(LIMITS);
 const KEY_SCHEMA = object({ ...KEY_FIELDS, revision: REVISION });
 
 export type KeyLimits = ValueOf<typeof LIMITS_SCHEMA>;
-export type BlockedHours = ValueOf<typeof CURFEW_SCHEMA>;
+type BlockedHours = ValueOf<typeof CURFEW_SCHEMA>;
 export type ClientKey = ValueOf<typeof KEY_SCHEMA>;
 
 export const KEY_USE_SCHEMA = object({ requests: COUNT, tokens: COUNT, images: COUNT });

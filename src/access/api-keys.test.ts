@@ -6,9 +6,11 @@ import { LocalBank } from '../cluster/bank.ts';
 import { Counters } from '../cluster/counters.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import { createBlockedHoursCheck, createKeySecret } from './api-key.ts';
-import { ApiKeys, type KeyInput } from './api-keys.ts';
+import { ApiKeys } from './api-keys.ts';
 
 import { UsageMeter } from './usage-window.ts';
+
+type KeyInput = Parameters<ApiKeys['create']>[0];
 
 const START = Date.UTC(2026, 0, 15, 12);
 const HOUR = 3_600_000;

@@ -37,7 +37,7 @@ import {
 /** Of a secret, which may be shown. */
 const PREFIX_CHARACTERS = 9;
 
-export interface KeyInput extends Partial<KeyLimits> {
+interface KeyInput extends Partial<KeyLimits> {
   readonly name: string;
   readonly enabled?: boolean | undefined;
   readonly expiresAt?: number | undefined;
@@ -59,7 +59,7 @@ interface Kept {
   checks: ReturnType<typeof createChecks>;
 }
 
-export interface ApiKeysOptions {
+interface ApiKeysOptions {
   readonly store: ClientKeyStore;
   /** Keys the digests of the secrets; the same for the life of the store. */
   readonly digestKey: Buffer;

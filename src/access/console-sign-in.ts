@@ -16,7 +16,7 @@ interface Browser {
   readonly cookie: string | undefined;
 }
 
-export interface ConsoleLoginOptions {
+interface ConsoleLoginOptions {
   /** In plain or as a hash; undefined while nothing is configured. */
   readonly password: () => string | undefined;
   /** Waits while a password in plain is being replaced by its hash: sessions and feeds know theirs by how it is stored. */
@@ -131,7 +131,7 @@ interface BegunSession {
   readonly expiresAt: number;
 }
 
-export interface ConsoleSessionsOptions {
+interface ConsoleSessionsOptions {
   readonly store: ConsoleSessionStore;
   readonly clock: Clock;
   readonly idleMs: () => number;

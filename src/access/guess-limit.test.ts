@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { createKeySecret } from './api-key.ts';
-import { createGuessLimit, type GuessLimit } from './guess-limit.ts';
+import { createGuessLimit } from './guess-limit.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -11,7 +11,7 @@ const RIGHT = 'the-right-key';
 const FREE = 20;
 
 let clock: FakeClock;
-let limit: GuessLimit;
+let limit: ReturnType<typeof createGuessLimit>;
 
 beforeEach(() => {
   clock = createFakeClock();

@@ -9,8 +9,6 @@ import { visitorOf } from '../lib/net.ts';
 import { remember } from '../lib/once.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 
-export type GuessLimit = ReturnType<typeof createGuessLimit>;
-
 export interface ShownKeys {
   readonly address: string;
   /** At least one. */

@@ -33,11 +33,6 @@ export function isPasswordHash(text: string): boolean {
   return text.startsWith('$argon2id$');
 }
 
-/** False for a hash that was cut or changed: nobody can sign in with it. */
-export function isUsableHash(text: string): boolean {
-  return readHash(text) !== undefined;
-}
-
 export function createPasswordHasher() {
   const inTurn = limit(MAX_CONCURRENT_HASHES);
   const dummy: StoredHash = {
@@ -76,6 +71,7 @@ export function isSameText(left: string, right: string): boolean {
   return timingSafeEqual(hash('sha256', left, 'buffer'), hash('sha256', right, 'buffer'));
 }
 
+/** Undefined for a hash that was cut or changed: nobody can sign in with it. */
 function readHash(text: string): StoredHash | undefined {
   const [, memoryText, passesText, saltText, tagText] = PHC.exec(text) ?? [];
   if (saltText === undefined || tagText === undefined) return undefined;
@@ -102,13 +98,13 @@ function write(bytes: Buffer): string {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The little of the live configuration that is used. */
-export interface PasswordConfig {
+interface PasswordConfig {
   raw(): Fields;
   update(change: (raw: Fields) => { admin_password: string } | undefined): Promise<unknown>;
   subscribe(listener: () => void): () => void;
 }
 
-export interface HashSettingOptions {
+interface HashSettingOptions {
   readonly config: PasswordConfig;
   readonly hasher: Pick<PasswordHasher, 'hash'>;
   readonly log: AccessLogger;
@@ -121,7 +117,7 @@ export function keepPasswordHashed({ config, hasher, log }: HashSettingOptions) 
     const plain = config.raw().admin_password;
     if (typeof plain !== 'string') return;
     if (isPasswordHash(plain)) {
-      if (isUsableHash(plain)) return;
+      if (readHash(plain) !== undefined) return;
       log.warn({}, 'admin_password is a damaged hash: nobody can sign in with it. Set it anew.');
       return;
     }

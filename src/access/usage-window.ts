@@ -24,7 +24,7 @@ export interface MeterRefusal {
   readonly left?: number;
 }
 
-export interface MeterOptions {
+interface MeterOptions {
   /** Of the key: its counters have the same names in every process. */
   readonly id: string;
   readonly counters: Counters;

@@ -71,9 +71,10 @@ async function openBench(seeds: readonly SeedAccount[] = []): Promise<Bench> {
     },
   };
   const note = (_fields: object, message: string): void => void logged.push(message);
-  const open = () =>
+  const open = async () =>
     createAccountBook({
       store,
+      stored: await store.list(),
       seeds,
       clock,
       random: () => 0,
@@ -170,8 +171,9 @@ test('what the upstream says of a plan reaches every account, of the environment
 });
 
 test('without storage no account can be added', async () => {
-  const book = await createAccountBook({
+  const book = createAccountBook({
     store: undefined,
+    stored: [],
     seeds: [SEED],
     clock: createFakeClock(),
     random: () => 0,
@@ -295,8 +297,16 @@ test('of two changes under way together the later one stays, whichever comes bac
   });
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const clock = createFakeClock();
-  const options = { store, seeds: [], clock, random: () => 0, createId: () => 'a', log };
-  const book = await createAccountBook(options);
+  const options = {
+    store,
+    stored: [],
+    seeds: [],
+    clock,
+    random: () => 0,
+    createId: () => 'a',
+    log,
+  };
+  const book = createAccountBook(options);
   await book.add(ADA);
   const first = book.change('a', { notes: 'first' });
   const second = book.change('a', { notes: 'second', proxyUrl: null });

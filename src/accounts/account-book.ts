@@ -510,19 +510,15 @@ class Book {
   }
 }
 
-export interface AccountBookOptions extends BookOptions {
+interface AccountBookOptions extends BookOptions {
+  /** What the store holds. */
+  readonly stored: readonly StoredAccount[];
   readonly seeds: readonly SeedAccount[];
 }
 
-/** @throws StoreError when the accounts cannot be read: an unread store is never taken for an empty one. */
-export async function createAccountBook(options: AccountBookOptions): Promise<AccountBook> {
-  const stored = (await options.store?.list()) ?? [];
-  return new Book([...stored.map(loadStored), ...loadSeeds(options.seeds, options.clock)], options);
-}
-
-/** A book whose storage holds no account yet. */
-export function createSeedBook(options: AccountBookOptions): AccountBook {
-  return new Book(loadSeeds(options.seeds, options.clock), options);
+export function createAccountBook(options: AccountBookOptions): AccountBook {
+  const { stored, seeds, clock } = options;
+  return new Book([...stored.map(loadStored), ...loadSeeds(seeds, clock)], options);
 }
 
 /** Of another version's notices what is not known is left alone. */

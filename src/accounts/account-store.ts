@@ -52,7 +52,7 @@ export interface StoredAccount {
   readonly quotas: ReadonlyMap<string, QuotaReading>;
 }
 
-export interface NewStoredAccount {
+interface NewStoredAccount {
   readonly record: Omit<AccountRecord, 'revision'>;
   readonly proxyUrl: string | undefined;
   readonly credential: Credential;

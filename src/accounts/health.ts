@@ -239,7 +239,7 @@ export type HealthEvent =
   | { readonly kind: 'clear-cooldown'; readonly model?: string | undefined };
 
 /** When the event happened; `jitter` is a random number in [0, 1). */
-export interface HealthMoment {
+interface HealthMoment {
   readonly now: number;
   readonly jitter: number;
 }

@@ -6,7 +6,7 @@ import { UNBOUNDED, WriteBehind } from '../lib/write-behind.ts';
 import type { Account } from './account.ts';
 import { type AccountStore, StoreError } from './account-store.ts';
 
-export interface StateSaverOptions {
+interface StateSaverOptions {
   readonly store: Pick<AccountStore, 'saveHealth' | 'saveQuotas'>;
   /** The account as it is now; undefined when it is gone. */
   readonly find: (id: string) => Account | undefined;

@@ -13,8 +13,8 @@ import type { JsonObject } from '../lib/json.ts';
 import { asSentence } from '../lib/localized-message.ts';
 import type { AccountTransfer, ImportResult } from '../oauth/imports.ts';
 import { Overloads } from '../pool/overload.ts';
-import type { BoundSession } from '../pool/sessions.ts';
-import type { AccountCondition } from '../pool/success-shares.ts';
+import type { SessionTable } from '../pool/sessions.ts';
+import type { SuccessShares } from '../pool/success-shares.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { createRouter } from '../routing/router.ts';
 import type { AdminOptions } from './options.ts';
@@ -31,7 +31,7 @@ export const SECRETS = {
 export interface Fakes {
   readonly refreshed: string[];
   readonly revoked: string[];
-  readonly sessions: BoundSession[];
+  readonly sessions: ReturnType<SessionTable['sessions']>[number][];
   readonly rests: Overloads;
   /** States that can still be completed. */
   readonly states: Set<string>;
@@ -48,7 +48,7 @@ export interface Fakes {
   /** Keys that the upstream does not take. */
   readonly refusedKeys: Set<string>;
   /** How the last requests went, of every account. */
-  condition: AccountCondition;
+  condition: ReturnType<SuccessShares['conditionOf']>;
 }
 
 export function createFakes(): Fakes {

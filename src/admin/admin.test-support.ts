@@ -62,8 +62,9 @@ export async function startAdmin({
   const fakes = createFakes();
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   let count = 0;
-  const book = await createAccountBook({
+  const book = createAccountBook({
     store: createMemoryAccountStore(),
+    stored: [],
     seeds,
     clock,
     random: () => 0.5,

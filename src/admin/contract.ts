@@ -35,7 +35,6 @@ export type ImportedAccounts = XStatic<typeof transfer.IMPORTED_SCHEMA>;
 export type ExportedAccounts = XStatic<typeof transfer.EXPORTED_SCHEMA>;
 export type OrderedAccounts = XStatic<typeof accounts.ORDERED_SCHEMA>;
 export type Revocation = XStatic<typeof accounts.REVOCATION_SCHEMA>;
-export type Cooldown = XStatic<typeof shared.COOLDOWN_SCHEMA>;
 export type Quota = XStatic<typeof shared.QUOTA_SCHEMA>;
 export type Upstreams = XStatic<typeof upstreams.UPSTREAMS_SCHEMA>;
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { startAdmin, type TestAdmin } from './admin.test-support.ts';
-import { writeReferencePage } from './openapi.ts';
+import { createDescriptionRoutes } from './openapi.ts';
+import { defineRoute } from './route.ts';
 
 let admin: TestAdmin;
 beforeAll(async () => {
@@ -35,20 +36,37 @@ test('the page runs nothing, whatever a description holds', async () => {
   expect(policy).not.toContain('script-src');
   expect(text).not.toContain('<script');
   const evil = '<img src=x onerror="alert(1)">';
-  const schema = { type: 'object', properties: { [evil]: { enum: [evil], description: evil } } };
-  const operation = { operationId: evil, summary: evil, tags: [evil], parameters: [] };
-  const page = writeReferencePage({
-    info: { title: evil, version: evil, description: evil },
-    paths: {
-      [`/${evil}`]: {
-        post: {
-          ...operation,
-          requestBody: { content: { 'application/json': { schema } } },
-          responses: { [evil]: { description: evil } },
-        },
-      },
+  const schema = {
+    type: 'object',
+    properties: { [evil]: { enum: [evil], description: evil } },
+  } as const;
+  const route = defineRoute({
+    at: `POST /api/${evil}`,
+    title: evil,
+    body: { title: evil, ...schema },
+    answers: { 200: { description: evil, schema } },
+    run: () => Promise.reject(new Error('Nobody asks it.')),
+  });
+  const [, docs] = createDescriptionRoutes([route], { version: evil, access: undefined });
+  const page = await docs?.run({
+    body: undefined,
+    query: new URLSearchParams(),
+    parameter: '',
+    ifMatch: undefined,
+    isHead: false,
+    requestId: '',
+    caller: {
+      address: '',
+      isLocal: true,
+      isSecure: false,
+      cookie: undefined,
+      hasShownPassword: true,
+      passwordAgain: undefined,
+      language: 'en',
+      isPrefetch: false,
+      under: () => ({ address: '', isLocal: true, isOwnPage: true, isHeard: true }),
     },
-    components: { schemas: { [evil]: schema } },
+    signal: new AbortController().signal,
   });
   expect(page).toMatchObject({ kind: 'page', html: expect.not.stringContaining('<img') });
 });

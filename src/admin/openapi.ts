@@ -327,7 +327,7 @@ const STYLE =
 const STYLE_HASH = hash('sha256', STYLE, 'base64');
 
 /** The page of a document as `describeApi` writes it. */
-export function writeReferencePage({ info, paths, components }: ApiDocument): AdminAnswer {
+function writeReferencePage({ info, paths, components }: ApiDocument): AdminAnswer {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, ...operation })),
   );

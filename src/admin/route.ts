@@ -11,7 +11,7 @@ import type { AdminAnswer, AdminInput, AdminMethod, AdminRoute } from '../server
 import { patternWords } from './schemas.ts';
 
 /** An object schema; a `title` makes it a named component of the API's description. */
-export type ObjectSchema = XSchema & { readonly type: 'object' };
+type ObjectSchema = XSchema & { readonly type: 'object' };
 
 interface AnswerDescription {
   readonly description: string;
@@ -43,7 +43,7 @@ export interface ApiInput<Body, Query> extends Omit<AdminInput, 'body' | 'query'
 
 const NOTHING = partial({});
 
-export interface RouteSpec<Body extends ObjectSchema, Query extends ObjectSchema> {
+interface RouteSpec<Body extends ObjectSchema, Query extends ObjectSchema> {
   /** Such as `GET /api/accounts/{id}`. */
   readonly at: `${AdminMethod} /${string}`;
   readonly title: string;

@@ -98,7 +98,7 @@ export interface QuotaLesson {
   readonly isDaily?: boolean | undefined;
 }
 
-export type ErrorSource = 'client' | 'gateway' | 'upstream';
+type ErrorSource = 'client' | 'gateway' | 'upstream';
 
 export interface GatewayErrorOptions {
   readonly kind: ErrorKind;
@@ -185,7 +185,7 @@ export function asGatewayError(error: unknown): GatewayError {
  * The HTTP status of each kind. Trouble with the gateway's own upstream accounts is never 401 or 403:
  * command-line clients log their user out on those. A protocol with a status of its own for a kind says so beside its types.
  */
-export const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
+const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
   'invalid-request': 400,
   unauthenticated: 401,
   forbidden: 403,

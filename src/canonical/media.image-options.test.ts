@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import { type ImageFields, readImageOptions } from './media.ts';
+import { readImageOptions } from './media.ts';
 import { createReceipt } from './receipt.ts';
 import type { ImageOptions } from './request.ts';
+
+type ImageFields = Parameters<typeof readImageOptions>[0];
 
 const NO_FIELDS = { size: undefined, quality: undefined, imageSize: undefined };
 

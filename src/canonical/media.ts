@@ -101,13 +101,13 @@ function mapItems<T>(items: readonly T[], map: (item: T) => T): readonly T[] {
 type ImageSize = NonNullable<ImageOptions['size']>;
 
 /** As bodies hold them: null stands for an absent one. */
-export interface ImageFields {
+interface ImageFields {
   readonly size?: string | null | undefined;
   readonly quality?: string | null | undefined;
   readonly imageSize?: string | null | undefined;
 }
 
-export interface ImageFieldContext {
+interface ImageFieldContext {
   readonly receipt: Receipt;
   /** The protocol's own 400 for a word outside a closed list. */
   unknownWord(field: keyof ImageFields, words: readonly string[]): Error;

@@ -18,7 +18,7 @@ const FORMS = {
 const MAX_STEM_LENGTH = 55;
 const DIGEST_LENGTH = 8;
 
-export type NamedTools = Pick<CanonicalRequest, 'tools' | 'turns' | 'toolChoice'>;
+type NamedTools = Pick<CanonicalRequest, 'tools' | 'turns' | 'toolChoice'>;
 
 /**
  * The accepted name of every name of the request that upstreams refuse; empty for most requests. It

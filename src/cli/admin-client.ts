@@ -9,7 +9,7 @@ import { loadSecretKey } from '../sealing/secret-key.ts';
 
 export type AdminClient = ReturnType<typeof createHttpClient>;
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   /** Without a trailing slash. */
   readonly url: string;
   readonly password: string | undefined;

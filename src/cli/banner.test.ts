@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { resolveSettings } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
-import { type BannerFacts, writeBanner } from './banner.ts';
+import { writeBanner } from './banner.ts';
+
+type BannerFacts = Parameters<typeof writeBanner>[0];
 
 function banner(settings: Partial<BannerFacts['settings']>, facts: Partial<BannerFacts> = {}) {
   return writeBanner({

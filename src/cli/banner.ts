@@ -4,7 +4,7 @@ import type { Settings } from '../config/effective.ts';
 import { isEveryAddress, isLoopbackHost } from '../lib/net.ts';
 import type { AccountView } from '../pool/pool.ts';
 
-export interface BannerFacts {
+interface BannerFacts {
   readonly version: string;
   readonly url: string;
   readonly settings: Pick<Settings, 'authMode' | 'apiKey' | 'host' | 'dataDir' | 'upstreams'>;

@@ -1,7 +1,17 @@
-// The data folder: created on first use, readable by its owner only.
+// The data folder: created on first use, readable by its owner only, claimed by one gateway at a time.
 
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { isOutOfRoom } from '../lib/private-file.ts';
 
 const PRIVATE_MODE = 0o700;
@@ -76,4 +86,28 @@ function unusable(path: string, what: 'made' | 'written', error: unknown): Error
   const why = error instanceof Error ? error.message : String(error);
   const message = `The data folder ${path} cannot be ${what}: ${why}\nName another with --data-dir or ISTHMUS_DATA_DIR.`;
   return new Error(message, { cause: error });
+}
+
+const CLAIM_FILE = 'running.lock';
+const SQLITE_BUSY = 5;
+
+/**
+ * Claims the folder as long as this process lives: a second gateway would not see changes of the first. The lock is
+ * SQLite's on an empty file: the system takes it back from a process that is killed, and node has no other that it would.
+ */
+export function claimFolder(dataDir: string) {
+  const path = join(dataDir, CLAIM_FILE);
+  let lock: DatabaseSync | undefined;
+  try {
+    closeSync(openSync(path, 'a', 0o600));
+    lock = new DatabaseSync(path, { timeout: 0 });
+    // Nothing is ever written: no journal has to stand beside the file.
+    lock.exec('pragma journal_mode = memory; begin exclusive');
+    return { isOurs: true, release: () => lock?.close() };
+  } catch (error) {
+    lock?.close();
+    // Where nobody can tell, the folder is taken for free.
+    const isBusy = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+    return { isOurs: !isBusy, release: () => undefined };
+  }
 }

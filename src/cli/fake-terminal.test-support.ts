@@ -1,8 +1,8 @@
 // A terminal that remembers what was printed and answers from a list.
 
-import type { Terminal } from './terminal.ts';
+import type { createTerminal } from './terminal.ts';
 
-export interface FakeTerminal extends Terminal {
+export interface FakeTerminal extends ReturnType<typeof createTerminal> {
   readonly printed: string[];
   readonly notes: string[];
   readonly asked: string[];

@@ -9,7 +9,7 @@ import type { LogFiles } from '../monitor/log-files.ts';
 import { escapeLine, readLogLine } from '../monitor/log-line.ts';
 import type { Log, RequestLine } from '../server/settings.ts';
 
-export interface LogOptions {
+interface LogOptions {
   readonly files: Pick<LogFiles, 'write' | 'onFlush'> | undefined;
   readonly clock: Pick<Clock, 'startTimer'>;
   /** Credentials of the gateway, asked anew for every block; none of them stands in any line. */
@@ -21,7 +21,7 @@ export interface LogOptions {
 }
 
 /** Pino's logger, which writes every line but those of requests. */
-export type GatewayLog = Logger & Pick<Log, 'request'>;
+type GatewayLog = Logger & Pick<Log, 'request'>;
 
 /** Lines go out by the block or four times a second: a write for each would cost every request. */
 const ENOUGH_CHARACTERS = 65_536;

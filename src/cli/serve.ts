@@ -1,8 +1,6 @@
-// `isthmus serve`: runs the gateway until it is stopped; its folder lock and its start checks.
+// `isthmus serve`: runs the gateway until it is stopped.
 
-import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { type App, createApp } from '../app.ts';
 import { openCluster } from '../compose/cluster.ts';
 import { configPath, type Flags, resolveDataDir, type Settings } from '../config/effective.ts';
@@ -14,10 +12,10 @@ import { isLoopbackHost } from '../lib/net.ts';
 import { LogFiles } from '../monitor/log-files.ts';
 import { escapeLine } from '../monitor/log-line.ts';
 import type { AccountView } from '../pool/pool.ts';
-import type { Log } from '../server/settings.ts';
 import { writeBanner } from './banner.ts';
-import { makeDataDir } from './data-folder.ts';
+import { claimFolder, makeDataDir } from './data-folder.ts';
 import { createLog } from './log.ts';
+import { explainListening, readOpenFiles, warnOfFewFiles } from './start-checks.ts';
 
 export type RunningServer = Awaited<ReturnType<typeof serve>>;
 
@@ -115,72 +113,3 @@ async function ensureKey(config: LiveConfig): Promise<boolean> {
   await config.update({ api_key: createId('sk-') });
   return true;
 }
-
-const CLAIM_FILE = 'running.lock';
-const SQLITE_BUSY = 5;
-
-/**
- * Claims the folder as long as this process lives: a second gateway would not see changes of the first. The lock is
- * SQLite's on an empty file: the system takes it back from a process that is killed, and node has no other that it would.
- */
-export function claimFolder(dataDir: string) {
-  const path = join(dataDir, CLAIM_FILE);
-  let lock: DatabaseSync | undefined;
-  try {
-    closeSync(openSync(path, 'a', 0o600));
-    lock = new DatabaseSync(path, { timeout: 0 });
-    // Nothing is ever written: no journal has to stand beside the file.
-    lock.exec('pragma journal_mode = memory; begin exclusive');
-    return { isOurs: true, release: () => lock?.close() };
-  } catch (error) {
-    lock?.close();
-    // Where nobody can tell, the folder is taken for free.
-    const isBusy = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
-    return { isOurs: !isBusy, release: () => undefined };
-  }
-}
-
-/** A thousand streams, each with a socket to its client and one to its upstream, and what the gateway has open itself. */
-const ENOUGH = 2200;
-
-/** Node has raised the limit as far as it may by now. */
-export function warnOfFewFiles(openFiles: number | undefined, log: Pick<Log, 'warn'>): void {
-  if (openFiles === undefined || openFiles >= ENOUGH) return;
-  log.warn(
-    { openFiles },
-    `The system lets this process open ${openFiles} files, and a stream takes two: beyond that, connections wait or fail. Raise it with "ulimit -Hn 4096", or LimitNOFILE= of the service.`,
-  );
-}
-
-/** How many files the kernel lets this process have open (proc(5)); undefined where it says nothing. */
-export function readOpenFiles(limits: string | undefined = readLimits()): number | undefined {
-  const [, soft] = /^Max open files\s+(\d+)\s/m.exec(limits ?? '') ?? [];
-  return soft === undefined ? undefined : Number(soft);
-}
-
-function readLimits(): string | undefined {
-  try {
-    return readFileSync('/proc/self/limits', 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-type Listening = Pick<Settings, 'host' | 'port'>;
-
-/** The error of a listening socket with the way out behind its message; any other error as it is. */
-export function explainListening(error: unknown, { host, port }: Listening): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error;
-  const wayOuts: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'Another program listens there. Choose another port with --port or PORT.',
-    EACCES: `Port ${port} is kept for the administrator of this machine. Choose one from 1024 on with --port or PORT.`,
-    EADDRNOTAVAIL: `This machine has no address ${host}. ${CHOOSE_HOST}`,
-    ENOTFOUND: `The name ${host} leads to no address. ${CHOOSE_HOST}`,
-    EAI_AGAIN: `The name ${host} leads to no address. ${CHOOSE_HOST}`,
-  };
-  const wayOut = wayOuts[String(error.code)];
-  return wayOut === undefined ? error : new Error(`${error.message}\n${wayOut}`, { cause: error });
-}
-
-const CHOOSE_HOST =
-  'Set HOST, or proxy.host in gui_config.json, to 127.0.0.1 for this machine alone, to 0.0.0.0 for all networks, or to an address of this machine.';

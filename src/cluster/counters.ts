@@ -19,7 +19,7 @@ const STOCK_MS = 100;
 /** What is not used by then goes back, as others may need it. */
 const IDLE_MS = 1000;
 
-export type CountersOptions = {
+type CountersOptions = {
   readonly bank: Bank;
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'startTimer'>;
 };

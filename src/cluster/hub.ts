@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { LocalBank } from './bank.ts';
 
-export interface HubMember {
+interface HubMember {
   readonly replica: string;
   take(topic: string, notice: unknown, from: string): void;
   /** Told of all members whenever one comes or goes. */

@@ -6,7 +6,7 @@ import type { Cluster, ClusterState } from './cluster.ts';
 import { Hub } from './hub.ts';
 import { NoticeListeners } from './notice-listeners.ts';
 
-export interface MemoryClusterOptions {
+interface MemoryClusterOptions {
   readonly replica: string;
   readonly clock: Pick<Clock, 'now'>;
   /** Several members of one hub are several replicas in one process, as tests want them. */

@@ -80,7 +80,7 @@ function answerOf(hub: Hub, question: Question): CreditGrant | string | null {
   }
 }
 
-export interface WorkerClusterOptions {
+interface WorkerClusterOptions {
   readonly replica: string;
   readonly channel: Channel;
   readonly clock: Pick<Clock, 'now'>;

@@ -27,7 +27,7 @@ import type { Log } from '../server/settings.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
 import type { Backend } from './backend.ts';
 
-export interface AccountsOptions {
+interface AccountsOptions {
   readonly config: Pick<LiveConfig, 'current' | 'subscribe'>;
   readonly backend: Backend;
   readonly store: AccountStore;
@@ -50,7 +50,8 @@ export async function openAccounts(options: AccountsOptions) {
   const { upstreams, oauth, seeds } = backend;
   const { current } = config;
   const now = () => clock.now();
-  const book = await createAccountBook({ ...options, seeds, createId });
+  const stored = await options.store.list();
+  const book = createAccountBook({ ...options, stored, seeds, createId });
   const sandboxRest = restSandboxAccounts(options, book);
   const trials = new AccountTrials();
   followTrials(trials, book, clock);

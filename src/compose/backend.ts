@@ -18,7 +18,7 @@ interface UpstreamChoice {
   readonly oauth: OAuthSettings | undefined;
 }
 
-export interface BackendOptions {
+interface BackendOptions {
   readonly current: () => Settings;
   /** Calls back after each change of the settings. */
   readonly subscribe: (listener: () => void) => unknown;

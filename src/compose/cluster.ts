@@ -8,7 +8,7 @@ import { type Channel, createWorkerCluster } from '../cluster/parent.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../server/settings.ts';
 
-export interface OpenClusterOptions {
+interface OpenClusterOptions {
   /** Of Valkey or Redis; it shares among all replicas, workers included. */
   readonly redisUrl?: string | undefined;
   /** To the parent of a worker. */

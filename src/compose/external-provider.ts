@@ -66,7 +66,7 @@ const FAMILIES = ['opus', 'sonnet', 'haiku'] as const;
  * The exact entry of the mapping, else what follows the provider's own id, which is the provider's name of a model,
  * else the default of the family in the name, else the name as it is.
  */
-export function providerModel(
+function providerModel(
   asked: string,
   { modelMapping, models }: Pick<ProviderSettings, 'modelMapping' | 'models'>,
 ): string {
@@ -78,7 +78,7 @@ export function providerModel(
   return family === undefined ? asked : models[family];
 }
 
-export interface ProviderAccountOptions {
+interface ProviderAccountOptions {
   readonly config: Pick<LiveConfig, 'current' | 'subscribe'>;
   readonly book: Pick<AccountBook, 'putSeed' | 'removeSeed'>;
   /** Opens a key that the file holds sealed. @throws Error */

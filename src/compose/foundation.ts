@@ -1,24 +1,22 @@
-// Builds what everything else needs: the secret key, the secrets of the config file, the database.
+// Builds what everything else needs: the secret key, the database, what keeps secrets secret.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { hashPasswordIn, type PasswordHasher } from '../access/password-hash.ts';
 import type { Credential } from '../accounts/account.ts';
 import type { SeedAccount } from '../accounts/account-book.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
-import { valueAt, wrap } from '../admin/config/sections.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { configPath } from '../config/effective.ts';
-import { mergePatch } from '../config/file.ts';
-import { type ConfigLog, gatewaySecrets, type LiveConfig } from '../config/live.ts';
+import { gatewaySecrets, type LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { memoize } from '../lib/once.ts';
 import { makePrivate } from '../lib/private-file.ts';
 import { SecretIndex } from '../lib/redact.ts';
-import { createVault, type Vault } from '../sealing/seal.ts';
+import { createVault } from '../sealing/seal.ts';
 import { DATABASE_FILE, loadSecretKey } from '../sealing/secret-key.ts';
 import type { Log } from '../server/settings.ts';
+import { createConfigSecrets } from './config-secrets.ts';
 
 /** What every part of the gateway is built with. */
 export interface GatewayContext {
@@ -58,82 +56,6 @@ export async function openFoundation({ config, clock, log }: GatewayContext) {
     /** Made anew only when the settings change: they are asked for with every request. */
     secretList: (): readonly string[] => secretsOf(config.current()),
   };
-}
-
-export interface ConfigSecretsOptions {
-  readonly config: Pick<LiveConfig, 'raw' | 'reload' | 'preview' | 'update' | 'subscribe'>;
-  /** Undefined where its key is lost at the end: then secrets stay plain until a start that seals them. */
-  readonly vault: Vault | undefined;
-  readonly log: ConfigLog;
-}
-
-/** Seals the secrets of the config file, and opens them where they are used. */
-export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions) {
-  const sealFile = async (): Promise<void> => {
-    if (sealCredentials(config.raw(), vault) === undefined) return;
-    try {
-      await config.update((raw) => sealCredentials(raw, vault));
-    } catch (error) {
-      log.warn({ error }, 'A credential in the config file could not be sealed.');
-    }
-  };
-  const open = (text: string, context: string): string => {
-    if (!isSealed(text)) return text;
-    if (vault === undefined) throw new Error('The key that it was sealed with is missing.');
-    return vault.open(text, context);
-  };
-  return {
-    /**
-     * Puts a sealed text in place of each plain credential for others, now and after each change of the
-     * file; one that cannot be written keeps them, and that is logged.
-     */
-    async keepSealed(): Promise<void> {
-      config.subscribe(() => void sealFile());
-      await sealFile();
-    },
-    /** The client secret of an upstream, sealed or plain. @throws SealError */
-    open: (text: string, upstreamId: string): string => open(text, contextOf(upstreamId)),
-    /** The key of the external provider, sealed or plain. @throws SealError */
-    openProviderKey: (text: string): string => open(text, PROVIDER_CONTEXT),
-    /** The configuration whose updates seal and hash before anything is written. */
-    guard: (hasher: Pick<PasswordHasher, 'hash'>) => ({
-      ...config,
-      async update(patch: JsonObject) {
-        const sealed = mergePatch(patch, sealCredentials(patch, vault) ?? {});
-        return config.update(await hashPasswordIn(sealed, hasher));
-      },
-    }),
-  };
-}
-
-const PROVIDER_CONTEXT = 'config proxy extprov api_key';
-
-/** A merge patch, or nothing when no plain credential stands there. */
-function sealCredentials(raw: JsonObject, vault: Vault | undefined): JsonObject | undefined {
-  if (vault === undefined) return undefined;
-  const ids = isJsonObject(raw.upstreams) ? Object.keys(raw.upstreams) : [];
-  const places = [
-    ...ids.map((id) => ({
-      path: ['upstreams', id, 'oauth', 'client_secret'],
-      context: contextOf(id),
-    })),
-    { path: ['proxy', 'extprov', 'api_key'], context: PROVIDER_CONTEXT },
-  ];
-  let patch: JsonObject = {};
-  for (const { path, context } of places) {
-    const secret = valueAt(raw, path);
-    if (typeof secret !== 'string' || secret.trim() === '' || isSealed(secret)) continue;
-    patch = mergePatch(patch, wrap(path, vault.seal(secret, context)));
-  }
-  return Object.keys(patch).length === 0 ? undefined : patch;
-}
-
-function isSealed(text: string): boolean {
-  return text.startsWith('sealed:');
-}
-
-function contextOf(upstreamId: string): string {
-  return `config upstreams ${upstreamId} oauth client_secret`;
 }
 
 const SECRETS: ReadonlySet<string> = new Set(['api_key', 'admin_password', 'client_secret']);

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
-import { readTelemetrySettings, type TelemetrySettings } from './effective.ts';
+import { resolveSettings } from './effective.ts';
 import { readEnvironment } from './env.ts';
 import { ConfigError } from './values.ts';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
 
-function read(variables: Record<string, string>): TelemetrySettings | undefined {
-  return readTelemetrySettings(readEnvironment({ variables, readText: () => '' }));
+function read(variables: Record<string, string>) {
+  const environment = readEnvironment({ variables, readText: () => '' });
+  return resolveSettings({ file: {}, environment, flags: {} }).telemetry;
 }
 
 test('an endpoint is enough', () => {

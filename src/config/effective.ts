@@ -28,7 +28,7 @@ export type Flags = Pick<Environment, 'host' | 'port' | 'authMode' | 'logLevel' 
 /** The values of `proxy`, and what the environment adds to them. */
 export type Settings = Readonly<ReturnType<typeof resolveSettings>>;
 
-export interface SettingsSources {
+interface SettingsSources {
   readonly flags?: Flags | undefined;
   readonly environment: Environment;
   readonly file: ConfigFile;
@@ -128,10 +128,8 @@ export function configPath(dataDir: string): string {
   return join(dataDir, 'gui_config.json');
 }
 
-export type TelemetrySettings = NonNullable<ReturnType<typeof readTelemetrySettings>>;
-
 /** Where traces and metrics go. Undefined without an endpoint: the other variables then say nothing. */
-export function readTelemetrySettings(environment: Environment) {
+function readTelemetrySettings(environment: Environment) {
   const { otlpEndpoint, otelResourceAttributes: resourceAttributes = {} } = environment;
   if (otlpEndpoint === undefined) return undefined;
   return {

@@ -208,7 +208,7 @@ export type Environment = {
   readonly strays?: readonly Sentence[] | undefined;
 };
 
-export interface EnvironmentSource {
+interface EnvironmentSource {
   readonly variables: Readonly<Record<string, string | undefined>>;
   readText(path: string): string;
 }

@@ -15,7 +15,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkConfig } from './check-config.ts';
 import { resolveSettings } from './effective.ts';
-import { keepLastGood, lastGoodPath, loadConfig, mergePatch, writeConfig } from './file.ts';
+import { keepLastGood, loadConfig, mergePatch, writeConfig } from './file.ts';
 import { ConfigError, UnwritableFileError } from './values.ts';
 
 let folder = '';
@@ -41,7 +41,7 @@ test('a file that vanished starts from its last good copy, and from the defaults
   const loaded = await loadConfig(path);
   expect(loaded).toMatchObject({ origin: 'last-good-copy', raw: STRICT });
   expect(loaded.problems[0]?.text).toMatch(/^the file is gone: .*gui_config\.json\.bak/);
-  await rm(lastGoodPath(path));
+  await rm(`${path}.bak`);
   expect(await loadConfig(path)).toMatchObject({ origin: 'defaults' });
 });
 
@@ -96,7 +96,7 @@ test('a broken file starts from its last good copy, or not at all (T27)', async 
 test('a file that cannot be read is no missing one: its copy stands in, or there is no start (T27)', async () => {
   await mkdir(path);
   await expect(loadConfig(path)).rejects.toThrow('cannot be read (EISDIR)');
-  await writeFile(lastGoodPath(path), JSON.stringify(STRICT));
+  await writeFile(`${path}.bak`, JSON.stringify(STRICT));
   expect(await loadConfig(path)).toMatchObject({ origin: 'last-good-copy', raw: STRICT });
 });
 
@@ -118,7 +118,7 @@ test('an accepted edit by hand becomes the last good copy; a bad one does not', 
   await keepLastGood(path);
   await writeFile(path, '{');
   await keepLastGood(path);
-  expect(JSON.parse(await readFile(lastGoodPath(path), 'utf8'))).toEqual(STRICT);
+  expect(JSON.parse(await readFile(`${path}.bak`, 'utf8'))).toEqual(STRICT);
 });
 
 test('cut off at any byte it is refused, never weaker (T27)', () => {

@@ -30,7 +30,7 @@ export interface LoadedConfig extends GoodConfig {
   readonly problems: readonly Sentence[];
 }
 
-export function lastGoodPath(path: string): string {
+function lastGoodPath(path: string): string {
   return `${path}.bak`;
 }
 
@@ -196,7 +196,7 @@ const DEBOUNCE_MS = 100;
 /** For file systems that report no changes: network shares, some container mounts. */
 const POLL_MS = 2000;
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly watch: WatchFolder;

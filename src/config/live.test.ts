@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock, createSystemClock } from '../lib/clock.ts';
 import type { Settings } from './effective.ts';
-import { lastGoodPath, type WatchFolder } from './file.ts';
+import type { WatchFolder } from './file.ts';
 import { createLiveConfig, type LiveConfig } from './live.ts';
 import { UnusableFileError } from './values.ts';
 
@@ -127,7 +127,7 @@ test('an update does not overwrite an edit by hand that has problems', async () 
 
 test('an update that is in the file counts, also where its last good copy cannot be written', async () => {
   const { config, warnings } = await start();
-  await mkdir(lastGoodPath(path));
+  await mkdir(`${path}.bak`);
   await config.update({ proxy: { port: 9000 } });
   expect(config.current().port).toBe(9000);
   expect(warnings).toEqual(['The last good copy of the config file cannot be written.']);

@@ -34,7 +34,7 @@ export type LiveConfig = Awaited<ReturnType<typeof createLiveConfig>>;
  */
 type ConfigPatch = JsonObject | ((raw: JsonObject) => JsonObject | undefined);
 
-export interface LiveConfigOptions {
+interface LiveConfigOptions {
   readonly path: string;
   readonly environment: Environment;
   readonly flags?: Flags | undefined;

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { resolveSettings } from './effective.ts';
 import { readEnvironment, VARIABLES } from './env.ts';
-import { listOverrides, listVariables, type OriginSources } from './origins.ts';
+import { listOverrides, listVariables } from './origins.ts';
+
+type OriginSources = Parameters<typeof listOverrides>[0];
 
 const SECRETS = {
   API_KEY: 'canary-api-key',

@@ -34,7 +34,7 @@ export interface VariableOrigin
   readonly restart: RestartReason | undefined;
 }
 
-export interface OriginSources {
+interface OriginSources {
   readonly flags: Flags;
   readonly environment: Environment;
 }

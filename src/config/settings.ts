@@ -643,7 +643,7 @@ export const CONFIG_SCHEMA = {
 export type ConfigFile = XStatic<typeof CONFIG_SCHEMA>;
 
 /** Where a setting of a section stands in the file; a section is one object or several single keys. */
-export interface SettingPlace {
+interface SettingPlace {
   readonly section: string;
   readonly path: readonly string[];
   readonly name: string;

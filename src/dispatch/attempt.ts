@@ -16,6 +16,7 @@ import { createNameMatcher } from '../transforms/answer/calls.ts';
 import { type AnswerRules, createAnswerRules } from '../transforms/answer/index.ts';
 import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
+import { noteCommit } from './commit-point.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
 import {
   type LaneInput,
@@ -26,7 +27,7 @@ import {
 } from './lanes.ts';
 import type { PreparedBody } from './prepare.ts';
 import { isRefusal } from './retry.ts';
-import { noteCommit, StreamObserver, type TokenEstimator } from './stream-observer.ts';
+import { StreamObserver, type TokenEstimator } from './stream-observer.ts';
 
 export interface GenerateAttemptOptions {
   readonly keeper: SignatureCache;
@@ -35,7 +36,7 @@ export interface GenerateAttemptOptions {
   readonly estimator: TokenEstimator;
 }
 
-export interface GenerateAttemptInput {
+interface GenerateAttemptInput {
   readonly options: GenerateAttemptOptions;
   readonly call: GenerateCall;
   readonly context: CallContext;

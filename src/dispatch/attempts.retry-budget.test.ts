@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createRetryBudget, type RetryBudget } from './attempts.ts';
+import { createRetryBudget } from './attempts.ts';
+
+type RetryBudget = ReturnType<typeof createRetryBudget>;
 
 /** Says an earlier time each time it is asked. */
 let wallTime = 1_700_000_000_000;

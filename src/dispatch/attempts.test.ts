@@ -14,7 +14,6 @@ import {
   type AttemptDependencies,
   type AttemptPlan,
   createRetryBudget,
-  planOf,
   runAttempts,
 } from './attempts.ts';
 
@@ -339,11 +338,18 @@ test('a request waits for the account of its session no longer than it may in al
   expect(await pending).toBe('b');
 });
 
-test('calls that go back as they were issued go with their own signatures, without stand-ins', () => {
-  const tried = ['replace-signatures', 'strip-signatures', 'add-stand-ins'] as const;
-  expect(planOf(new Set(tried))).toMatchObject({ signatures: 'stripped', usesPlaceholders: true });
-  expect(planOf(new Set([...tried, 'reissue-calls'] as const))).toMatchObject({
-    signatures: 'reissued',
-    usesPlaceholders: false,
+test('calls that go back as they were issued go with their own signatures, without stand-ins', async () => {
+  const bench = benchOf({ accounts: 'a' });
+  const said = ['bad-signature', 'bad-signature', 'missing-signature', 'bad-signature'] as const;
+  await bench.run((_account, nth) => {
+    const kind = said[nth - 1];
+    return kind === undefined ? undefined : { kind };
   });
+  expect(bench.plans).toMatchObject([
+    { signatures: 'carried', usesPlaceholders: false },
+    { signatures: 'remembered', usesPlaceholders: false },
+    { signatures: 'stripped', usesPlaceholders: false },
+    { signatures: 'stripped', usesPlaceholders: true },
+    { signatures: 'reissued', usesPlaceholders: false },
+  ]);
 });

@@ -32,7 +32,7 @@ export interface AttemptDependencies {
   readonly budget: RetryBudget;
 }
 
-export interface AttemptRequest {
+interface AttemptRequest {
   readonly routes: RoutedCall;
   readonly context: Pick<CallContext, 'signal' | 'record' | 'upstreamCall'>;
   /** True for calls that the upstream limits apart from answers: what they meet rests no account. */
@@ -502,7 +502,7 @@ export const FIRST_PLAN: AttemptPlan = {
 };
 
 /** How an attempt differs from the first one on its account. */
-export function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
+function planOf(changes: ReadonlySet<SameAccountChange>): AttemptPlan {
   const isReissued = changes.has('reissue-calls');
   const replaced = changes.has('replace-signatures') ? 'remembered' : 'carried';
   const kept = changes.has('strip-signatures') ? 'stripped' : replaced;
@@ -524,7 +524,7 @@ export function abortError(signal: AbortSignal): GatewayError {
   });
 }
 
-export type RetryBudget = ReturnType<typeof createRetryBudget>;
+type RetryBudget = ReturnType<typeof createRetryBudget>;
 
 const WINDOW_MS = 10_000;
 const SHARE = 0.2;

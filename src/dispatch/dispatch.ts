@@ -34,7 +34,7 @@ import { isNativeErrorReply } from './lanes.ts';
 import { CallBodies } from './prepare.ts';
 import { TokenEstimator } from './stream-observer.ts';
 
-export interface DispatchOptions extends Routing {
+interface DispatchOptions extends Routing {
   readonly keeper: SignatureCache;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;

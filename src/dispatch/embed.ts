@@ -11,11 +11,12 @@ import type { EmbedCall, EmbedRelay } from '../protocols/protocol.ts';
 import type { RoutedModel } from '../routing/router.ts';
 import { type AttemptDependencies, type AttemptPlan, runAttempts } from './attempts.ts';
 import { noteLease, type RoutedCall, requireTask } from './call-setup.ts';
+import { noteCommit } from './commit-point.ts';
 import type { CallContext } from './dispatcher.ts';
 import { refuseLosses } from './prepare.ts';
-import { noteCommit, type TokenEstimator } from './stream-observer.ts';
+import type { TokenEstimator } from './stream-observer.ts';
 
-export interface EmbedSetup {
+interface EmbedSetup {
   readonly routes: RoutedCall;
   readonly dependencies: AttemptDependencies;
   readonly estimator: TokenEstimator;

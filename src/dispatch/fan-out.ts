@@ -11,7 +11,7 @@ import { abortError } from './attempts.ts';
 import { lookForLease, type Routing, routeCall } from './call-setup.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
 
-export interface FanOutOptions {
+interface FanOutOptions {
   /** Answers one of the requests, with all attempts it takes. */
   generateOne(call: GenerateCall, context: CallContext): Promise<GenerateAnswer>;
   readonly replyContext: ReplyContext;

@@ -4,12 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
 import {
-  clientField,
   createReceipt,
   memberPath,
   type Receipt,
   type ReceiptEntry,
-  receiptInClientNames,
   receiptWithin,
   renameField,
 } from '../canonical/receipt.ts';
@@ -23,10 +21,10 @@ import type { Lease } from '../pool/pool.ts';
 import type { RelayBody } from '../protocols/protocol.ts';
 import type { RoutedModel } from '../routing/router.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
-import { applyTransforms } from '../transforms/index.ts';
 import type { PatchTarget, SignaturePlan, Upstream } from '../upstreams/upstream.ts';
 import { fingerprintOf } from './call-setup.ts';
 import type { CallContext } from './dispatcher.ts';
+import { translateRequest } from './translate-request.ts';
 
 export interface PreparedBody {
   readonly lane: 'relay' | 'translate';
@@ -43,7 +41,7 @@ interface NotedBody extends PreparedBody {
   readonly noted: readonly ReceiptEntry[];
 }
 
-export interface BodiesOptions {
+interface BodiesOptions {
   readonly keeper: SignatureCache;
   /** For media that requests name by address; absent where nothing is ever fetched. */
   readonly media?: MediaFetcher | undefined;
@@ -172,21 +170,6 @@ function patchBody(
     return upstream.patch(body, { ...target, receipt: receiptWithin(target.receipt, field) });
   } catch (error) {
     throw renameField(error, (inner) => memberPath(field, inner));
-  }
-}
-
-/** The rules, then the wire body; what they note and what they refuse names the client's own fields. */
-export function translateRequest(
-  asked: CanonicalRequest,
-  upstream: Pick<Upstream, 'encode'>,
-  target: PatchTarget,
-): JsonObject {
-  const { clientNames } = asked;
-  const named = { ...target, receipt: receiptInClientNames(clientNames, target.receipt) };
-  try {
-    return upstream.encode(applyTransforms(asked, named), named);
-  } catch (error) {
-    throw renameField(error, (field) => clientField(field, clientNames));
   }
 }
 

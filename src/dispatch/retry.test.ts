@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { UpstreamFailureKind } from '../canonical/error.ts';
-import { decideRetry, type RetryState } from './retry.ts';
+import { decideRetry } from './retry.ts';
+
+type RetryState = Parameters<typeof decideRetry>[1];
 
 const fresh: RetryState = {
   attempts: 1,

@@ -3,7 +3,7 @@
 import type { UpstreamFailureKind } from '../canonical/error.ts';
 
 /** What one request has tried so far. */
-export interface RetryState {
+interface RetryState {
   readonly attempts: number;
   /** Accounts that were at their limit (429, 402). */
   readonly limits: number;

@@ -1,6 +1,6 @@
 // Watches the events of one answer: remembers its signatures, keeps its figures, knows how it ended.
 
-import type { AnswerFigures, CallRecord } from '../canonical/call-record.ts';
+import type { AnswerFigures } from '../canonical/call-record.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, ChoiceEnd, FinishReason } from '../canonical/event.ts';
 import { type Countable, promptSize, textTokens } from '../canonical/prompt-size.ts';
@@ -13,8 +13,9 @@ import type { Sentence } from '../lib/localized-message.ts';
 import { TextDigest } from '../lib/long-text.ts';
 import type { SignatureCache } from '../signatures/cache.ts';
 import type { Decoder } from '../upstreams/upstream.ts';
+import { isCommitting } from './commit-point.ts';
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly keeper: SignatureCache;
   /** The client key whose signatures these are. */
   readonly scope: string;
@@ -273,27 +274,4 @@ export class TokenEstimator {
     const seen = Math.min(Math.max(promptTokens / raw, MIN_FACTOR), MAX_FACTOR);
     this.#factor += (seen - this.#factor) * LEARNING_RATE;
   }
-}
-
-/**
- * The commit point: true for events that carry content or end the answer. A start, usage figures, or a text block
- * that has no text yet could still be followed by nothing, and then another account is tried.
- */
-export function isCommitting(event: CanonicalEvent): boolean {
-  switch (event.kind) {
-    case 'block-delta':
-    case 'finish':
-      return true;
-    case 'block-start':
-      return event.block.kind !== 'text' && event.block.kind !== 'thinking';
-    default:
-      return false;
-  }
-}
-
-/** `figures` may still change while the answer comes; `committedAt` is in monotonic milliseconds. */
-export function noteCommit(record: CallRecord, figures: AnswerFigures, committedAt: number): void {
-  record.committedAt ??= committedAt;
-  record.answers ??= [];
-  record.answers.push(figures);
 }

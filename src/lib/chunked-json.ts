@@ -9,7 +9,7 @@ import { isDenseBase64 } from './base64.ts';
 import { isJsonObject, type JsonHints, type JsonValue, parseSurveyed } from './json.ts';
 import { isEscaped, type TextPlace } from './json-limits.ts';
 
-export interface StepwiseInput extends JsonHints {
+interface StepwiseInput extends JsonHints {
   /** Where long strings stand, in their order. */
   readonly longTexts: readonly TextPlace[];
 }

@@ -1,5 +1,7 @@
 // Time as a dependency: the present moment and cancellable waits, real here, fake in tests.
 
+import { sleepWith } from './sleep.ts';
+
 /** A running timer. `refresh` starts its full delay again; `cancel` is idempotent. */
 export interface Timer {
   refresh(): void;
@@ -29,26 +31,6 @@ export function createSystemClock(): Clock {
     startTimer,
     sleep: (delayMs, signal) => sleepWith(startTimer, delayMs, signal),
   };
-}
-
-/** Builds `sleep` from `startTimer`, for this clock and for fake ones. */
-export function sleepWith(
-  startTimer: Clock['startTimer'],
-  delayMs: number,
-  signal: AbortSignal,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const onAbort = (): void => {
-      timer.cancel();
-      reject(signal.reason);
-    };
-    const timer = startTimer(delayMs, () => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    });
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import type { Clock, Timer } from './clock.ts';
 
-export type Limit = <Result>(job: () => Promise<Result>) => Promise<Result>;
+type Limit = <Result>(job: () => Promise<Result>) => Promise<Result>;
 
 /** Runs at most `max` jobs at the same time; the others wait in the order they came. */
 export function limit(max: number): Limit {
@@ -39,7 +39,7 @@ export function mapLimit<Item, Result>(
 
 export type RateGate = ReturnType<typeof createRateGate>;
 
-export interface RateGateOptions {
+interface RateGateOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'startTimer'>;
   readonly maxConcurrent: number;
   /** Least time between two starts, in milliseconds. */

@@ -3,7 +3,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 
 /** A picture of at most 256 colours. */
-export interface IndexedPicture {
+interface IndexedPicture {
   readonly width: number;
   readonly height: number;
   /** One index into the palette for each pixel, row by row. */

@@ -12,7 +12,7 @@ export interface SharablePlace extends TextPlace {
 }
 
 /** Nesting, structural tokens (brackets, commas, colons) and bytes of one key. */
-export interface JsonLimits {
+interface JsonLimits {
   readonly maxDepth: number;
   readonly maxTokens: number;
   readonly maxKeyBytes: number;

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { named, TEXT } from './object-schema.ts';
 
 /** What is put into a sentence: a name, a value, a number, or another sentence. */
-export type SentenceParam = string | number | Sentence;
+type SentenceParam = string | number | Sentence;
 
 /** A text for people: a message, or a clause of one. Plain JSON. */
 export interface Sentence {

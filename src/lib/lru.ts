@@ -15,7 +15,7 @@ export function touchLru<Key, Value>(
   }
 }
 
-export interface LruOptions<Value> {
+interface LruOptions<Value> {
   readonly maxEntries: number;
   /** Of all values together, in the unit of `sizeOf`. */
   readonly maxSize: number;

@@ -5,7 +5,6 @@ import {
   findUrlFault,
   isHeardAt,
   isLoopbackHost,
-  isPublicAddress,
   ownAddress,
   PUBLIC_ONLY,
   readProxyUrl,
@@ -113,7 +112,7 @@ test.each([
   ['', false],
   ['example.com', false],
 ])('the address %s is public: %s', (address, isPublic) => {
-  expect(isPublicAddress(address)).toBe(isPublic);
+  expect(PUBLIC_ONLY.allowsAddress(address)).toBe(isPublic);
 });
 
 test('all addresses of a family, or all, hear what comes in at any of them', () => {

@@ -117,7 +117,7 @@ const GLOBAL_IPV6: IpRange = { family: 6, value: 0x2000n << 112n, prefixBits: 3 
 const HOST_SERVICE: IpAddress = { family: 4, value: 0xa83f_8110n };
 
 /** False for everything that is not an address of the public internet, IPv4 inside IPv6 included. */
-export function isPublicAddress(text: string): boolean {
+function isPublicAddress(text: string): boolean {
   const address = text.includes('%') ? undefined : readAddress(text);
   if (address === undefined || toIpaddr(address).range() !== 'unicast') return false;
   return address.family === 4
@@ -267,7 +267,7 @@ export function isSafeEndpoint(address: string): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
 }
 
-export type ProxyUrlReading =
+type ProxyUrlReading =
   | { readonly kind: 'good'; readonly url: string }
   /** Starts with "must"; never repeats the address, which may hold a password. */
   | { readonly kind: 'bad'; readonly problem: string };

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { sharedList } from '../../test/support/shared-list.ts';
 import { isJsonObject, parseJson } from './json.ts';
 import { JSON_LIMITS, JsonSurvey } from './json-limits.ts';
-import { isShared, parseWithSharedTools, SharedMemo, share } from './shared-json.ts';
+import { isShared, parseWithSharedTools, SharedMemo } from './shared-json.ts';
 
 function read(text: string, pieceLength = Number.POSITIVE_INFINITY) {
   const bytes = Buffer.from(text);
@@ -93,7 +94,7 @@ test('results are remembered of shared lists alone, each variant by itself', () 
   };
   const plain: string[] = [];
   expect([memo.get(plain, 'a', make), memo.get(plain, 'a', make)]).toEqual([1, 2]);
-  const list = share(['a']);
+  const list = sharedList(['a']);
   expect([memo.get(list, 'a', make), memo.get(list, 'a', make)]).toEqual([3, 3]);
   expect([memo.get(list, 'b', make), memo.find(list, 'a'), memo.find(list, 'c')]).toEqual([
     4,

@@ -30,7 +30,7 @@ export function isShared(list: object): boolean {
 }
 
 /** Declares a list shared that is never changed and goes into many requests. */
-export function share<List extends object>(list: List): List {
+function share<List extends object>(list: List): List {
   shared.add(list);
   return list;
 }

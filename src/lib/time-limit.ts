@@ -2,7 +2,7 @@
 
 import type { Clock } from './clock.ts';
 
-export interface TimeLimit {
+interface TimeLimit {
   readonly clock: Clock;
   readonly limitMs: number;
   readonly signal: AbortSignal;

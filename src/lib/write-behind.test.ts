@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { WriteBehind, type WriteBehindOptions } from './write-behind.ts';
+import { WriteBehind } from './write-behind.ts';
+
+type WriteBehindOptions = ConstructorParameters<typeof WriteBehind<Entry>>[0];
 
 interface Entry {
   readonly key: string;
@@ -12,7 +14,7 @@ function entry(key: string, text = key): Entry {
 }
 
 /** A queue over a store that each test may let fail, hang or refuse a part. */
-function startQueue(options: Partial<WriteBehindOptions<Entry>> = {}) {
+function startQueue(options: Partial<WriteBehindOptions> = {}) {
   const clock = createFakeClock();
   const batches: string[][] = [];
   const warnings: string[] = [];

@@ -2,7 +2,7 @@
 
 import type { Clock, Timer } from './clock.ts';
 
-export interface WriteBehindOptions<Entry> {
+interface WriteBehindOptions<Entry> {
   /**
    * Saves never overlap. A rejected batch is tried again.
    * @param retryOnly names the part of the batch to try again where the rest was saved
@@ -33,7 +33,7 @@ export interface WriteBehindOptions<Entry> {
   onRecovery?(): void;
 }
 
-export interface WriteBounds {
+interface WriteBounds {
   readonly count: number;
   /** In UTF-16 units. */
   readonly size: number;

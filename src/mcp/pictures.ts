@@ -5,7 +5,7 @@ import { modalityOf, sniffMediaType, spellMediaType } from '../canonical/media.t
 import { tidyBase64 } from '../lib/base64.ts';
 import { type FetchedMedia, MediaFault, type MediaFetcher } from '../media/fetch-media.ts';
 
-export interface GivenPicture {
+interface GivenPicture {
   /** The argument, for the error. */
   readonly field: string;
   readonly value: string;

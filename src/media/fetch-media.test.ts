@@ -1,13 +1,12 @@
 import type { LookupAddress } from 'node:dns';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { type AddressPolicy, PUBLIC_ONLY } from '../lib/net.ts';
-import {
-  createGuardedLookup,
-  createMediaFetcher,
-  type MediaFetcherOptions,
-} from './fetch-media.ts';
+import { createMediaFetcher } from './fetch-media.ts';
+
+type MediaFetcherOptions = Parameters<typeof createMediaFetcher>[0];
 
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUg==', 'base64');
 /** What tests of the exchange itself allow: plain http to this machine. */
@@ -193,15 +192,19 @@ test('DNS rebinding gains nothing: the second answer is checked like the first (
   expect(host.connections).toBe(1);
 });
 
-test('the lookup gives the connection the checked addresses, in the form it asks for', async () => {
-  const lookup = createGuardedLookup(LOOPBACK, toLoopback);
-  const ask = (all: boolean) =>
-    new Promise((resolve) => lookup('x', { all }, (...answer) => resolve(answer)));
-  expect(await ask(false)).toEqual([null, '127.0.0.1', 4]);
-  expect(await ask(true)).toEqual([null, [{ address: '127.0.0.1', family: 4 }]]);
-  const nowhere = createGuardedLookup(LOOPBACK, async () => []);
-  const refusal = await new Promise((resolve) => nowhere('x', {}, resolve));
-  expect(refusal).toMatchObject({ kind: 'not-public' });
+test('the checked addresses are in the form that the connection asks for', async () => {
+  const asksForAll = getDefaultAutoSelectFamily();
+  closers.push(async () => setDefaultAutoSelectFamily(asksForAll));
+  const host = await hostOf(send({}));
+  for (const all of [true, false]) {
+    setDefaultAutoSelectFamily(all);
+    expect(await fetcherOf().fetch(host.origin)).toMatchObject({ mediaType: 'image/png' });
+  }
+});
+
+test('a name without an address is no public one', async () => {
+  const { fetch } = fetcherOf({ resolve: async () => [] });
+  await expect(fetch('http://x.example')).rejects.toMatchObject({ kind: 'not-public' });
 });
 
 test('a name that does not resolve is unreachable', async () => {

@@ -15,7 +15,7 @@ export interface FetchedMedia {
 
 export type MediaFetcher = ReturnType<typeof createMediaFetcher>;
 
-export interface MediaFetcherOptions {
+interface MediaFetcherOptions {
   readonly clock: Clock;
   readonly userAgent: string;
   readonly isEnabled: () => boolean;
@@ -144,13 +144,13 @@ function discard({ body }: Dispatcher.ResponseData): void {
   body.destroy();
 }
 
-export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
+type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /**
  * The connection goes to the very addresses that were checked, so a name that changes its mind
  * between check and use (DNS rebinding) gains nothing. Literal addresses never come here.
  */
-export function createGuardedLookup(
+function createGuardedLookup(
   policy: Pick<AddressPolicy, 'allowsAddress'>,
   resolve: ResolveHost = resolveHost,
 ): LookupFunction {

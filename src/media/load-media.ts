@@ -5,7 +5,7 @@ import { mapMedia, modalityOf } from '../canonical/media.ts';
 import type { CanonicalRequest, MediaPart } from '../canonical/request.ts';
 import { type FetchedMedia, MediaFault, type MediaFetcher } from './fetch-media.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly fetcher: Pick<MediaFetcher, 'fetch'>;
   /** True for addresses the upstream itself reads; they stay. */
   readonly isReadable: (uri: string) => boolean;

@@ -12,7 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
-import { LogFiles, type LogLimits } from './log-files.ts';
+import { LogFiles } from './log-files.ts';
+
+type LogLimits = ConstructorParameters<typeof LogFiles>[0]['limits'];
 
 const DAY_MS = 86_400_000;
 const NOON = Date.parse('2026-11-21T12:00:00Z');
@@ -31,7 +33,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function openFiles(limits: Partial<LogLimits> = {}): LogFiles {
+function openFiles(limits: LogLimits = {}): LogFiles {
   const files = new LogFiles({ folder, clock, limits, onFault: (error) => faults.push(error) });
   opened.push(files);
   return files;

@@ -9,7 +9,7 @@ import { codeOf } from '../lib/private-file.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import { LOG_LEVELS, type LogLevelName, type LogLine, readLogLine } from './log-line.ts';
 
-export interface LogFilesOptions {
+interface LogFilesOptions {
   readonly folder: string;
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   /** Told once of a fault, and again after it was over. */
@@ -17,7 +17,7 @@ export interface LogFilesOptions {
   readonly limits?: Partial<LogLimits>;
 }
 
-export interface LogLimits {
+interface LogLimits {
   readonly maxFileBytes: number;
   readonly maxAgeMs: number;
   /** When all files together are larger, the oldest leave until `reducedBytes` remain. */
@@ -252,7 +252,7 @@ interface LogQuery {
   readonly search?: string | undefined;
 }
 
-export interface LogPage {
+interface LogPage {
   readonly lines: readonly LogLine[];
   /** For the lines before these; a search may go on behind an empty page. */
   readonly nextCursor?: string | undefined;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { recordOf } from '../../test/support/request-records.ts';
-import { createMetrics, createMetricsText } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
+import { createMetricsText } from './metrics-text.ts';
 
 function openMetrics() {
   return createMetrics({

@@ -7,8 +7,10 @@ import { recordOf } from '../../test/support/request-records.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createMonitor, type MonitorOptions } from './monitor.ts';
+import { createMonitor } from './monitor.ts';
 import type { EndedRequest } from './record.ts';
+
+type MonitorOptions = Parameters<typeof createMonitor>[0];
 
 const MINUTE_MS = 60_000;
 

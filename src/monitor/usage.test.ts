@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
-import { cutSpans, type UsageStep } from './usage.ts';
+import { cutSpans } from './usage.ts';
 
 const at = (text: string): number => Date.parse(text);
 
-function startsOf(from: string, to: string, cut: { step: UsageStep; timeZone: string }): string[] {
+function startsOf(
+  from: string,
+  to: string,
+  cut: { step: 'hour' | 'day' | 'week'; timeZone: string },
+): string[] {
   const spans = cutSpans({ from: at(from), to: at(to), ...cut });
   for (const [index, { to: end }] of spans.entries()) {
     expect(spans[index + 1]?.from ?? end).toBe(end);

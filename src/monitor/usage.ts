@@ -4,9 +4,9 @@ import { invalidRequest } from '../canonical/error.ts';
 import { type RequestRecord, usageModel } from './record.ts';
 import { type TimeSpan, USAGE_FIGURES, type UsageSum } from './request-store.ts';
 
-export type UsageStep = 'hour' | 'day' | 'week';
+type UsageStep = 'hour' | 'day' | 'week';
 
-export interface SpanRequest extends TimeSpan {
+interface SpanRequest extends TimeSpan {
   readonly step: UsageStep;
   /** IANA name, such as `Europe/Zurich`. */
   readonly timeZone: string;
@@ -121,7 +121,7 @@ function onQuarter(at: number): number {
 }
 
 /** Time zones differ from UTC by whole quarters of an hour. */
-export const QUARTER_MS = 900_000;
+const QUARTER_MS = 900_000;
 
 export interface QuarterSum extends UsageSum {
   /** Beginning of the quarter. */
@@ -163,11 +163,11 @@ export function sumByQuarter(records: readonly RequestRecord[]): readonly Quarte
 }
 
 /** Of the same quarter, model, account, key and protocol; `right` is the later one. */
-export function addQuarters(left: QuarterSum, right: QuarterSum): QuarterSum {
+function addQuarters(left: QuarterSum, right: QuarterSum): QuarterSum {
   return { ...left, ...addUsage(left, right), keyName: right.keyName ?? left.keyName };
 }
 
-export function addUsage(left: UsageSum, right: UsageSum): UsageSum {
+function addUsage(left: UsageSum, right: UsageSum): UsageSum {
   const sums: Record<keyof UsageSum, number> = { ...left };
   for (const figure of USAGE_FIGURES) sums[figure] = left[figure] + right[figure];
   return sums;

@@ -20,7 +20,7 @@ import {
   type RequestRow,
 } from './record.ts';
 
-export interface RecordContext {
+interface RecordContext {
   /** Takes out what the request showed as credentials, and the gateway's own. */
   redactorFor(credentials: readonly string[]): Redactor;
   keyName(keyId: string): string | undefined;

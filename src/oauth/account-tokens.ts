@@ -22,7 +22,7 @@ import {
   toCredential,
 } from './oauth-client.ts';
 
-export interface TokenSourceOptions extends EndpointOptions {
+interface TokenSourceOptions extends EndpointOptions {
   readonly book: Pick<
     AccountBook,
     'readCredential' | 'replaceCredential' | 'proxyUrl' | 'subscribe'

@@ -29,7 +29,7 @@ import {
 import { AccountPlacer, type Placed } from './place-account.ts';
 import { readServiceAccountKey } from './service-account-key.ts';
 
-export interface AccountTransferOptions extends EndpointOptions {
+interface AccountTransferOptions extends EndpointOptions {
   readonly book: AccountBook;
   readonly oauth: OAuthDirectory;
   readonly tokens: Pick<OAuthTokenSource, 'accessFor' | 'forget'>;
@@ -40,7 +40,7 @@ export interface AccountTransferOptions extends EndpointOptions {
 }
 
 /** @see src/sealing/seal.ts */
-export interface PassphraseSealing {
+interface PassphraseSealing {
   /** @throws SpokenError when the passphrase is too short or too long */
   sealWithPassphrase(plain: string, passphrase: string): Promise<string>;
   /** @throws Error with a message for people when it does not open */

@@ -223,9 +223,9 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** Like `fetch`, cut down to what OAuth calls need. Redirects are answered as they came, never followed. */
-export type OAuthFetch = (url: string, options: OAuthFetchOptions) => Promise<OAuthFetchReply>;
+type OAuthFetch = (url: string, options: OAuthFetchOptions) => Promise<OAuthFetchReply>;
 
-export interface OAuthFetchOptions {
+interface OAuthFetchOptions {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
@@ -234,7 +234,7 @@ export interface OAuthFetchOptions {
   readonly proxyUrl?: string | undefined;
 }
 
-export interface OAuthFetchReply {
+interface OAuthFetchReply {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: AsyncIterable<Uint8Array> | null;
@@ -344,7 +344,7 @@ function faultOf(reply: EndpointReply, secrets: readonly string[]): OAuthFault {
   return new OAuthFault(code === 'invalid_grant' ? 'revoked' : 'refused', { status, code, detail });
 }
 
-export interface OAuthFaultFacts {
+interface OAuthFaultFacts {
   readonly status?: number | undefined;
   /** OAuth's `error`, or the code of a network error. */
   readonly code?: string | undefined;

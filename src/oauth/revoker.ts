@@ -19,7 +19,7 @@ type Revocation =
 
 export type Revoker = ReturnType<typeof createRevoker>;
 
-export interface RevokerOptions extends EndpointOptions {
+interface RevokerOptions extends EndpointOptions {
   readonly book: Pick<AccountBook, 'find' | 'readCredential' | 'remove' | 'proxyUrl'>;
   readonly oauth: OAuthDirectory;
 }

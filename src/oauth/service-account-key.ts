@@ -76,7 +76,7 @@ function requireKeyText(file: JsonObject, field: string): string {
 const signInBackground = promisify(sign);
 
 /** @param key PKCS #8, as PEM. @throws Error when it is none */
-export async function signJwt(
+async function signJwt(
   claims: JsonObject,
   { privateKey, keyId }: { readonly privateKey: string; readonly keyId: string | undefined },
 ): Promise<string> {

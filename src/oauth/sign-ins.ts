@@ -170,7 +170,7 @@ interface StartSignIn {
   readonly label?: string | undefined;
 }
 
-export interface CompleteSignIn {
+interface CompleteSignIn {
   readonly owner: string;
   /** Needed with a bare code; an address or query has it in itself. */
   readonly state?: string | undefined;
@@ -178,7 +178,7 @@ export interface CompleteSignIn {
   readonly response: string;
 }
 
-export interface SignInsOptions extends AccountPlacerOptions, EndpointOptions {
+interface SignInsOptions extends AccountPlacerOptions, EndpointOptions {
   readonly oauth: OAuthDirectory;
 }
 

@@ -40,7 +40,7 @@ interface Waiting {
  */
 export type WaitingCause = 'limited' | 'exhausted' | 'protected' | 'refused' | 'blocked';
 
-export interface EligibilityInput {
+interface EligibilityInput {
   readonly account: Account;
   /** The account's own id of the model; undefined when it does not offer the model. */
   readonly modelId: string | undefined;
@@ -158,7 +158,7 @@ function byEnd(a: Waiting, b: Waiting): number {
   return endA === endB ? 0 : endA - endB;
 }
 
-export interface KnownQuota {
+interface KnownQuota {
   /** 0 to 1. */
   readonly remainingFraction: number;
   readonly resetsAt: number | undefined;

@@ -18,7 +18,7 @@ interface Slot {
 }
 
 /** What became of the last 30 s of requests for one model of an upstream. */
-export interface OverloadWindow {
+interface OverloadWindow {
   readonly upstreamId: string;
   inFlight: number;
   lastPassAt: number;

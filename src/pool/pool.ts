@@ -175,7 +175,7 @@ export interface AccountView {
 }
 
 /** Settings the operator may change at run time. */
-export interface PoolSettings {
+interface PoolSettings {
   /**
    * `balance` keeps a session on its account while that is free; `cache-first` waits for it;
    * `performance-first` binds nothing.

@@ -63,7 +63,7 @@ const PASSED_OVER = 'another was preferred';
 const MAX_LISTED = 50;
 const EXAMPLES = 3;
 
-export interface SelectionSources {
+interface SelectionSources {
   readonly overloads: Overloads;
   readonly shares: SuccessShares;
   readonly slots: Pick<Slots, 'isFull' | 'isLimited'>;

@@ -35,7 +35,7 @@ export function boundAccounts({ home, detours }: SessionBinding, model: string):
   return detour.returns ? [home, detour.accountId] : [detour.accountId, home];
 }
 
-export interface Move {
+interface Move {
   readonly model: string;
   readonly chosen: string;
   /** Of the first of `boundAccounts`. */
@@ -100,7 +100,7 @@ export interface SessionName {
   readonly session: string;
 }
 
-export interface BoundSession {
+interface BoundSession {
   /** Stands for the client key and the session; gives neither away. */
   readonly id: string;
   readonly clientKeyHash: string;
@@ -117,7 +117,7 @@ export interface BoundSession {
   readonly expiresAt: number;
 }
 
-export interface SessionTableOptions {
+interface SessionTableOptions {
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly idleMs: () => number;
   readonly maxEntries?: number;

@@ -29,7 +29,7 @@ interface Waiter {
 }
 
 /** Who waits for a slot. */
-export interface Waiting {
+interface Waiting {
   readonly clientKeyId: string;
   /** Monotonic milliseconds at which the request began to wait, also for a slot it could not use in the end. */
   readonly since: number;

@@ -5,7 +5,7 @@ import type { UpstreamFailure, UpstreamFailureKind } from '../canonical/error.ts
 /** 0: at least 95 % of the attempts succeed, or nothing is known; 1: at least 50 %; 2: fewer. */
 export type HealthBand = 0 | 1 | 2;
 
-export interface AttemptEnd {
+interface AttemptEnd {
   readonly accountId: string;
   /** The account's own id of the model. */
   readonly model: string;
@@ -20,7 +20,7 @@ export interface AttemptEnd {
 }
 
 /** How the last attempts on one account went, of all its models and clients. */
-export interface AccountCondition {
+interface AccountCondition {
   /** The last attempts that said something of the account, at most 20. */
   readonly attempts: number;
   readonly successes: number;
@@ -182,7 +182,7 @@ interface Entry {
 }
 
 /** The attempts of the last 30 s on one model of an account. */
-export class ShareWindow {
+class ShareWindow {
   readonly accountId: string;
   restUntil = 0;
   servedAt: number | undefined;

@@ -10,7 +10,7 @@ export interface NumberRange {
   readonly integer?: boolean;
 }
 
-export type NumberFault = 'not-a-number' | 'too-small' | 'too-large' | 'not-an-integer';
+type NumberFault = 'not-a-number' | 'too-small' | 'too-large' | 'not-an-integer';
 
 export function findNumberFault(
   number: number | undefined,

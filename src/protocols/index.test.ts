@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProtocols, pickListProtocolName } from './index.ts';
+import { createProtocols } from './index.ts';
 
 const NO_QUERY = new URLSearchParams();
 
@@ -75,5 +75,5 @@ test.each([
   [{ 'x-goog-api-key': '' }, '', 'chat'],
   [{}, '', 'chat'],
 ])('the shared list asked with %j and ?%s is answered by %s', (headers, query, name) => {
-  expect(pickListProtocolName(headers, new URLSearchParams(query))).toBe(name);
+  expect(createProtocols().pickListProtocol(headers, new URLSearchParams(query)).name).toBe(name);
 });

@@ -44,7 +44,7 @@ export function createProtocols(): Protocols {
 }
 
 /** `path` without its query string. Paths none of the protocols has are chat's. */
-export function protocolNameForPath(path: string): ProtocolName {
+function protocolNameForPath(path: string): ProtocolName {
   if (isAtOrBelow(path, '/v1beta/openai')) return 'chat';
   if (GENERATE_VERSION.test(path)) return 'generate';
   if (isAtOrBelow(path, '/v1/messages')) return 'messages';
@@ -57,10 +57,7 @@ export function protocolNameForPath(path: string): ProtocolName {
  * `x-api-key` too. Generate-Content clients are known by their headers or by query parameters only
  * they have, Messages clients by their version header; everyone else speaks chat.
  */
-export function pickListProtocolName(
-  headers: RequestHeaders,
-  query: URLSearchParams,
-): ProtocolName {
+function pickListProtocolName(headers: RequestHeaders, query: URLSearchParams): ProtocolName {
   if (readHeader(headers, 'generateApiKey') !== undefined) return 'generate';
   if (readHeader(headers, 'generateApiClient') !== undefined) return 'generate';
   if (GENERATE_QUERY_KEYS.some((key) => query.has(key))) return 'generate';

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { UpstreamFailure } from '../canonical/error.ts';
-import { createQuotaEstimates, type QuotaLimit } from './estimates.ts';
+import { createQuotaEstimates } from './estimates.ts';
 import { createAccount, createFakeBook, createReading } from './quota.test-support.ts';
+
+type QuotaLimit = ReturnType<Parameters<typeof createQuotaEstimates>[0]['limitOf']>;
 
 const NOW = 1_000_000;
 const HOUR = 3_600_000;

@@ -5,13 +5,13 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
 import { touchLru } from '../lib/lru.ts';
 
-export interface QuotaLimit {
+interface QuotaLimit {
   /** Calls that one window allows. */
   readonly requests: number;
   readonly windowMs: number;
 }
 
-export interface QuotaEstimatesOptions {
+interface QuotaEstimatesOptions {
   readonly book: AccountBook;
   /** The operator's own figure for a model; undefined when none is configured. */
   readonly limitOf: (upstreamId: string, modelId: string) => QuotaLimit | undefined;

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { createProtection, type ProtectionSettings, percentOf } from './protection.ts';
+import { createProtection, percentOf } from './protection.ts';
 import { createAccount, createReading } from './quota.test-support.ts';
+
+type ProtectionSettings = ReturnType<Parameters<typeof createProtection>[0]['settings']>;
 
 const NOW = 1_000_000;
 

@@ -2,7 +2,7 @@
 
 import type { Account, QuotaReading } from '../accounts/account.ts';
 
-export interface ProtectionOptions {
+interface ProtectionOptions {
   readonly settings: () => ProtectionSettings;
   readonly now: () => number;
   /** One spelling for every way to write a model's name. */
@@ -68,7 +68,7 @@ export interface QuotaSettings {
   readonly protection: ProtectionSettings;
 }
 
-export interface ProtectionSettings {
+interface ProtectionSettings {
   readonly enabled: boolean;
   /** 0 to 100: an account strictly below it is kept for other uses. */
   readonly thresholdPercent: number;

@@ -4,7 +4,7 @@ import type { AccountBook } from '../accounts/account-book.ts';
 import { touchLru } from '../lib/lru.ts';
 import type { RateLimit } from '../upstreams/upstream.ts';
 
-export interface RateReadingsOptions {
+interface RateReadingsOptions {
   readonly book: Pick<AccountBook, 'find' | 'setQuotas'>;
   readonly now: () => number;
 }

@@ -74,7 +74,7 @@ const COMPILED = PATTERN_ALIASES.map(([pattern, target, family]) => ({
   family,
 }));
 
-export interface AliasHit {
+interface AliasHit {
   /** The name or pattern that matched. */
   readonly alias: string;
   readonly target: string;

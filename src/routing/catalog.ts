@@ -4,7 +4,7 @@ import type { ListedModel } from '../canonical/model.ts';
 import type { Effort } from '../canonical/request.ts';
 
 /** Limits an upstream itself lists win over these. */
-export interface CatalogModel extends ListedModel {
+interface CatalogModel extends ListedModel {
   /** What the name says about reasoning where the request says nothing. */
   readonly implies: ImpliedReasoning;
 }

@@ -8,7 +8,7 @@ import { findCatalogModel } from './catalog.ts';
 import type { MappingHit, ModelMapping } from './mapping.ts';
 import { findAlias } from './named-model.ts';
 
-export interface ImageName {
+interface ImageName {
   readonly base: string;
   readonly image: ImageOptions;
 }
@@ -25,7 +25,7 @@ const SIZES: ReadonlyMap<string, '1K' | '2K' | '4K'> = new Map([
 ]);
 
 /** The ratios and sizes as they stand in a name, for people. */
-export const SUFFIX_WORDS = {
+const SUFFIX_WORDS = {
   ratios: COMMON_RATIOS.map((ratio) => ratio.replace(':', '-')).join(', '),
   sizes: [...SIZES.keys()].join(', '),
 };

@@ -108,7 +108,7 @@ function better(
   return isNearer > 0 ? other : own;
 }
 
-export interface Preset {
+interface Preset {
   readonly name: string;
   /** '' for the operator's own, which are known by their names. */
   readonly description: string;

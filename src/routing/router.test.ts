@@ -3,9 +3,13 @@ import { expect, test } from 'vitest';
 import { GatewayError } from '../canonical/error.ts';
 import { realModelName } from '../wire/vocabulary.ts';
 import { CATALOG } from './catalog.ts';
-import { allPresets, PRESETS, type Preset, presetPatch } from './mapping.ts';
+import { allPresets, PRESETS, presetPatch } from './mapping.ts';
 import { sayRouteStep } from './named-model.ts';
-import { createRouter, type Route } from './router.ts';
+import { createRouter, type Router } from './router.ts';
+
+type Route = ReturnType<Router['route']>;
+
+type Preset = (typeof PRESETS)[number];
 
 const TARGETS = ['a', 'b', 'x', 't', 'p', 'c', 'm', '1', '2'];
 

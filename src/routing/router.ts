@@ -125,14 +125,14 @@ export interface WeightedRoute {
   readonly weight: number;
 }
 
-export interface Route extends ModelRoute {
+interface Route extends ModelRoute {
   /** The name asked for, without `models/`. */
   readonly asked: string;
   /** How the name became the target. */
   readonly steps: readonly RouteStep[];
 }
 
-export interface Explanation {
+interface Explanation {
   readonly steps: readonly RouteStep[];
   readonly route?: Route | undefined;
   /** The id by which an enabled account serves it now; accounts may differ in it. */
@@ -154,7 +154,7 @@ interface ExplainedModel {
 
 export type Router = ReturnType<typeof createRouter>;
 
-export interface RouterOptions {
+interface RouterOptions {
   /** `custom_mapping`; a changed mapping is a new object and counts from the next request on. */
   mapping(): Readonly<Record<string, string>>;
   offered(): OfferedNames;
@@ -538,7 +538,7 @@ export function warnOfTarget(
   return meant === undefined ? warning : told`${warning} Did you mean "${meant}"?`;
 }
 
-export interface TargetSources {
+interface TargetSources {
   readonly router: Pick<Router, 'explain'>;
   readonly pool: { readonly offered: Pick<OfferedNames, 'has'> };
 }

@@ -12,7 +12,7 @@ export interface Located {
 }
 
 /** The pointers being resolved around a place, innermost first. */
-export interface ReferenceChain {
+interface ReferenceChain {
   readonly pointer: string;
   readonly outer: ReferenceChain | undefined;
 }

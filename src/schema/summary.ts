@@ -44,7 +44,7 @@ export type LimitName = keyof typeof LIMITS;
 export type SchemaForm = 'schema' | 'json-schema';
 
 /** What a form could not say: a `value` JSON Schema has words for, or a `depth` (or sheer size) no form has. */
-export type Loss = 'value' | 'depth';
+type Loss = 'value' | 'depth';
 
 export interface SchemaNote {
   readonly action: ReceiptAction;
@@ -53,7 +53,7 @@ export interface SchemaNote {
   readonly reason: Sentence;
 }
 
-export interface ConversionOptions {
+interface ConversionOptions {
   readonly form: SchemaForm;
   /** Objects say in which order their properties come. */
   readonly ordered: boolean;

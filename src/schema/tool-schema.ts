@@ -54,7 +54,7 @@ const NO_INPUT: ToolInput = {
 };
 
 /** One of the two fields, by the form the schema is written in. */
-export interface ResponseSchema {
+interface ResponseSchema {
   readonly responseSchema?: JsonObject | undefined;
   readonly responseJsonSchema?: JsonObject | undefined;
 }

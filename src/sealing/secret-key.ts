@@ -8,7 +8,7 @@ import { codeOf, isOutOfRoom, makePrivate, writePrivateFile } from '../lib/priva
 /** The text itself is out of reach: whoever prints or logs a key sees its id and origin only. */
 export type SecretKey = ReturnType<typeof createSecretKey>;
 
-export interface SecretKeySource {
+interface SecretKeySource {
   readonly dataDir: string;
   /** `ISTHMUS_SECRET_KEY`; it wins over the file. */
   readonly environmentKey?: string | undefined;

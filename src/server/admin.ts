@@ -199,7 +199,7 @@ function wrongPassword(): GatewayError {
   );
 }
 
-export interface MatchedAdminRoute {
+interface MatchedAdminRoute {
   readonly route: AdminRoute;
   readonly parameter: string;
   readonly peer: PeerInput;

@@ -20,6 +20,7 @@ import type { RouteMatch, RouteOffer } from './routes.ts';
 import { runRoute } from './run-route.ts';
 import { runService } from './run-service.ts';
 import { acceptsCoding, readHeaderMap } from './settings.ts';
+import { sayWayOut } from './way-out.ts';
 
 /** Most requests have none; nobody writes into it. */
 const NO_QUERY = new URLSearchParams();
@@ -68,7 +69,7 @@ function blockedBy(exchange: Exchange): GatewayError | undefined {
   }
 }
 
-export interface ExchangeParts {
+interface ExchangeParts {
   readonly request: IncomingMessage;
   readonly response: ClientResponse;
   readonly path: string;
@@ -267,34 +268,6 @@ function pickOffer(
 ): RouteOffer {
   const protocol = edge.protocols.pickListProtocol(headers, query);
   return offers.find((offer) => offer.protocol === protocol) ?? offers[0];
-}
-
-/** A path with the version all surfaces of the protocols stand under: the base URL is right. */
-const VERSIONED = /^(?:\/upload)?\/v1(?:beta|alpha)?\//;
-
-/** What the protocols have and clients look for, and the gateway does not. */
-const NOT_OFFERED: readonly (readonly [RegExp, string])[] = [
-  [
-    /\/batches(?:\/|$)|:(?:asyncB|b)atch\w+$/,
-    'Batches are not offered; send each request by itself.',
-  ],
-  [/\/(?:files|uploads)(?:\/|$)/, 'Files are not stored; send their content in the request.'],
-  [
-    /\/cachedContents(?:\/|$)/,
-    'Caches are not kept; the upstream finds repeated prompts by itself.',
-  ],
-];
-
-/** The second sentence of a 404: `path` is asked for without its query. */
-export function sayWayOut(path: string, meant: string | undefined): string {
-  if (meant !== undefined) {
-    return `The right path is ${meant}: check the base URL this client is configured with.`;
-  }
-  if (!VERSIONED.test(path)) {
-    return 'Check the base URL and the path this client is configured with.';
-  }
-  const known = NOT_OFFERED.find(([pattern]) => pattern.test(path));
-  return known?.[1] ?? 'This part of the protocol is not offered, or the path is misspelt.';
 }
 
 /** Does nothing for errors that have another cause. */

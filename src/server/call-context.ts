@@ -188,7 +188,7 @@ export function observeEnd(exchange: Exchange, observed: ObservedCall, status: n
   });
 }
 
-export type MeteredCall =
+type MeteredCall =
   | { readonly operation: 'generate'; readonly call: GenerateCall }
   | { readonly operation: 'embed'; readonly call: EmbedCall }
   /** Nothing is made. */

@@ -49,7 +49,7 @@ export interface ConsoleFile {
 
 export type ConsoleFiles = ReturnType<typeof createConsoleFiles>;
 
-export interface ConsoleFilesOptions {
+interface ConsoleFilesOptions {
   readonly distPath: string;
   readonly log?: Pick<Log, 'warn'> | undefined;
 }

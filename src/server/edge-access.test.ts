@@ -2,13 +2,14 @@ import { afterEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { loadMemoryAccess } from '../../test/support/memory-access-stores.ts';
 import type { AccessControl } from '../access/access.ts';
-import type { KeyInput } from '../access/api-keys.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { createConsoleFiles } from './console.ts';
 import { sendRaw } from './raw-socket.test-support.ts';
 import { createRouteTable } from './routes.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from './settings.ts';
 import { type Generate, startEdge, type TestEdge } from './start-edge.test-support.ts';
+
+type KeyInput = Parameters<AccessControl['keys']['create']>[0];
 
 const API_KEY = 'sk-the-one-api-key';
 

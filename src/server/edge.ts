@@ -29,7 +29,7 @@ import type { RouteTable } from './routes.ts';
 import type { ServiceRoute } from './service-route.ts';
 import type { EdgeSettings, HeaderMap, Log } from './settings.ts';
 
-export type EdgeProtocols = Pick<Protocols, 'all' | 'protocolForPath' | 'pickListProtocol'>;
+type EdgeProtocols = Pick<Protocols, 'all' | 'protocolForPath' | 'pickListProtocol'>;
 
 interface ModelDirectory {
   list(): Promise<readonly ListedModel[]>;

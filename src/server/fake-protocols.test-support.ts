@@ -15,7 +15,9 @@ import type {
   RouteInput,
 } from '../protocols/protocol.ts';
 import { readHeader } from '../wire/vocabulary.ts';
-import type { EdgeProtocols } from './edge.ts';
+import type { EdgeOptions } from './edge.ts';
+
+type EdgeProtocols = EdgeOptions['protocols'];
 
 const talkRoute: ProtocolRoute = {
   operation: 'generate',

@@ -8,16 +8,15 @@ import {
   type GatewayError,
 } from '../canonical/error.ts';
 import { summarizeReceipt } from '../canonical/receipt.ts';
-import type { Clock, Timer } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { writeSentence } from '../lib/localized-message.ts';
 import type { ClientProtocol, ErrorReply } from '../protocols/protocol.ts';
-import type { ClientResponse } from './client-response.ts';
-import { closeStalled, type StallClock } from './connections.ts';
 import type { Exchange } from './edge.ts';
+import { endAnswer } from './end-answer.ts';
 import { corsHeaders } from './gates/cors.ts';
 
-export interface JsonAnswer {
+interface JsonAnswer {
   readonly status: number;
   readonly body: JsonObject;
   /** Names and values alternating. */
@@ -31,7 +30,7 @@ const LINGER_MS = 1_000;
 /** How long the rest of a forgotten body may take before the connection closes. */
 const REST_MS = 5_000;
 
-export interface TextAnswer extends Omit<JsonAnswer, 'body'> {
+interface TextAnswer extends Omit<JsonAnswer, 'body'> {
   /** Bytes where the text was compressed; the headers say how. Absent for answers without a body. */
   readonly text?: string | Buffer;
   /** The content type. */
@@ -213,44 +212,6 @@ function writeTimings(exchange: Exchange, now: number): string {
   if (upstreamMs !== undefined) text += `, upstream;dur=${upstreamMs.toFixed(1)}`;
   if (translateMs !== undefined) text += `, translate;dur=${translateMs.toFixed(1)}`;
   return text;
-}
-
-/** What the kernel takes of any answer at once. */
-const SMALL_LENGTH = 8_192;
-/** Of a large answer progress is seen by the piece. */
-const PIECE_BYTES = 262_144;
-
-/**
- * A large answer ends only when the kernel has all of it: node takes a connection whose answer has
- * ended for an idle one, and closes those when the server closes, sent or not. A client that takes
- * nothing of it for two minutes is cut off.
- */
-export function endAnswer(
-  response: ClientResponse,
-  body: string | Buffer | undefined,
-  clock: StallClock,
-): void {
-  if (body === undefined || body.length <= SMALL_LENGTH) response.end(body);
-  else sendInPieces(response, typeof body === 'string' ? Buffer.from(body) : body, clock);
-}
-
-function sendInPieces(response: ClientResponse, body: Buffer, clock: StallClock): void {
-  let offset = 0;
-  let stall: Pick<Timer, 'cancel'> | undefined;
-  const sendNext = (): void => {
-    stall?.cancel();
-    if (response.destroyed) return;
-    if (offset >= body.length) {
-      response.end();
-      return;
-    }
-    const piece = body.subarray(offset, offset + PIECE_BYTES);
-    offset += piece.length;
-    stall = closeStalled(response, clock);
-    response.write(piece, sendNext);
-  };
-  response.once('close', () => stall?.cancel());
-  sendNext();
 }
 
 /** True for paths whose errors are `{error: {code, message, field?}}`, also where nothing exists. */

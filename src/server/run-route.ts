@@ -23,7 +23,7 @@ import { isMultipart, readMultipart } from './gates/multipart.ts';
 import { sendError, sendJson, sendText } from './respond.ts';
 import { answerStream } from './stream-response.ts';
 
-export interface MatchedRoute {
+interface MatchedRoute {
   readonly route: ProtocolRoute;
   readonly pathModel: string;
 }

@@ -10,7 +10,7 @@ import type { AdminRoute } from './admin-route.ts';
 import { createServer, type EdgeServer } from './create-server.ts';
 import type { EdgeOptions } from './edge.ts';
 import { fakeProtocols } from './fake-protocols.test-support.ts';
-import { createBodyBudget, type Memory } from './gates/body.ts';
+import { createBodyBudget } from './gates/body.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings, type Log } from './settings.ts';
 
 interface LogLine {
@@ -38,7 +38,7 @@ export interface TestEdgeOptions {
   readonly consoleFiles?: EdgeOptions['consoleFiles'];
   readonly settings?: Partial<EdgeSettings>;
   readonly clock?: Clock;
-  readonly memory?: Memory;
+  readonly memory?: Parameters<typeof createBodyBudget>[1];
   readonly generate?: Generate;
   readonly countTokens?: (call: CountTokensCall) => Promise<{ totalTokens: number }>;
 }

@@ -46,7 +46,7 @@ function routeOf(edge: Edge, path: string): WebSocketRoute<unknown> | undefined 
   return 'webSocket' in route ? route.webSocket : undefined;
 }
 
-export interface Upgrade {
+interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   /** What came behind the request. */

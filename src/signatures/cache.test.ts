@@ -3,8 +3,10 @@ import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemorySignatureStore } from '../../test/support/memory-signature-store.ts';
 import { createMemoryTraceStore } from '../../test/support/memory-trace-store.ts';
 import type { SignatureKey } from '../canonical/signatures.ts';
-import { SignatureCache, type SignatureCacheOptions } from './cache.ts';
+import { SignatureCache } from './cache.ts';
 import type { SignatureStore, StoredSignature, TraceStore } from './signature-store.ts';
+
+type SignatureCacheOptions = ConstructorParameters<typeof SignatureCache>[0];
 
 const signature = { value: 'S', family: 'alpha', on: 'tool-call' } as const;
 

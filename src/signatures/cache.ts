@@ -16,7 +16,7 @@ import type {
   TraceStore,
 } from './signature-store.ts';
 
-export interface SignatureCacheOptions {
+interface SignatureCacheOptions {
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly store?: SignatureStore | undefined;
   readonly traceStore?: TraceStore | undefined;

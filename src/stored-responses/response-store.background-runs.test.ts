@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BackgroundRuns, type StartedRun } from './response-store.ts';
+import { BackgroundRuns } from './response-store.ts';
 
 interface Job {
   readonly signal: AbortSignal;
@@ -21,7 +21,7 @@ function setUp(limits: ConstructorParameters<typeof BackgroundRuns>[0] = {}) {
           else signal.addEventListener('abort', () => resolve());
         }),
     });
-  const start = (id: string, parts?: { key?: string; size?: number }): StartedRun => {
+  const start = (id: string, parts?: { key?: string; size?: number }) => {
     const started = ask(id, parts);
     if (started.kind === 'refused') throw new Error(started.reason);
     return started;

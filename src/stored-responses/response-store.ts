@@ -27,7 +27,7 @@ export interface DurableResponseStore {
   remove(clientKeyId: string, id: string): Promise<boolean>;
 }
 
-export interface ResponseStoresOptions {
+interface ResponseStoresOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly store?: DurableResponseStore | undefined;
   /** Told of answers that could not be stored. */
@@ -251,7 +251,7 @@ interface BackgroundRun {
   work(signal: AbortSignal): Promise<void>;
 }
 
-export interface StartedRun {
+interface StartedRun {
   readonly kind: 'started';
   /** Resolves when the work is over. */
   readonly ended: Promise<void>;

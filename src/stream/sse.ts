@@ -22,7 +22,7 @@ export interface EventMemory {
   learn(text: string, value: JsonObject): void;
 }
 
-export type FrameFault =
+type FrameFault =
   /** The body ended inside a frame. */
   | 'truncated'
   /** A frame larger than the cap. */

@@ -205,7 +205,7 @@ function timed(key: 'text' | 'word'): JsonObject {
 }
 
 /** Times in seconds from the beginning of the recording. */
-export const SEGMENTS_SCHEMA: JsonObject = {
+const SEGMENTS_SCHEMA: JsonObject = {
   type: 'object',
   properties: {
     language: { type: 'string', description: 'Name of the spoken language, in English.' },

@@ -4,7 +4,6 @@ import {
   type Attributes,
   ROOT_CONTEXT,
   type Span,
-  type SpanContext,
   SpanKind,
   SpanStatusCode,
   type Tracer,
@@ -15,15 +14,16 @@ import { GatewayError } from '../canonical/error.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
 import type { AskedFor, EndedRequest, RequestRecord } from '../monitor/record.ts';
+import { readTraceparent } from './traceparent.ts';
 
-export interface SpanContextOptions {
+interface SpanContextOptions {
   readonly tracer: Tracer;
   readonly destinationOf: (accountId: string) => Destination | undefined;
   /** What stands for an account: the same each time, and nobody can tell whose it is. */
   readonly hashAccount: (accountId: string) => string;
 }
 
-export interface RequestSpanInput {
+interface RequestSpanInput {
   readonly record: RequestRecord;
   readonly ended: EndedRequest;
   readonly operation: ModelOperation;
@@ -180,24 +180,6 @@ function outputType(request: CanonicalRequest): string | undefined {
   if (outputModalities.includes('audio')) return 'speech';
   if (outputModalities.includes('image') || image !== undefined) return 'image';
   return outputModalities.includes('text') ? 'text' : undefined;
-}
-
-const HEADER = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
-const NO_TRACE = '0'.repeat(32);
-const NO_SPAN = '0'.repeat(16);
-const SAMPLED = 1;
-
-/** Reads the W3C `traceparent` header (w3.org/TR/trace-context); undefined when invalid. */
-export function readTraceparent(header: string | undefined): SpanContext | undefined {
-  if (header === undefined || header.length > 512) return undefined;
-  const [, version, traceId = NO_TRACE, spanId = NO_SPAN, flags = '00', rest] =
-    HEADER.exec(header.trim()) ?? [];
-  // Later versions may go on behind the flags, the first one may not, and `ff` is never a version.
-  if (version === undefined || version === 'ff' || (version === '00' && rest !== undefined)) {
-    return undefined;
-  }
-  if (traceId === NO_TRACE || spanId === NO_SPAN) return undefined;
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED, isRemote: true };
 }
 
 /** Where an account's requests go. */

@@ -8,7 +8,7 @@ import type { OwnedUpstream } from './wire-parts.ts';
 
 export type UpstreamDirectory = ReturnType<typeof createUpstreamDirectory>;
 
-export interface UpstreamDirectoryOptions {
+interface UpstreamDirectoryOptions {
   readonly clock: Clock;
   /** Ours, for the user agent. */
   readonly version: string;

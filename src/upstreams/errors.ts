@@ -26,7 +26,7 @@ export interface UpstreamRefusal {
 }
 
 /** What a wire read from a refusal. */
-export interface ReadRefusal {
+interface ReadRefusal {
   readonly kind: UpstreamFailureKind;
   readonly status: number;
   /** The upstream's own words; '' when it said nothing. */
@@ -74,7 +74,7 @@ export function pathFault(message: Sentence, cause?: unknown): GatewayError {
 }
 
 /** What the upstream says of an answer that helps nobody. */
-export interface UnusableAnswer {
+interface UnusableAnswer {
   /** The upstream's own word; undefined for a plain stop, which says nothing of what is wrong. */
   readonly finishReason: string | undefined;
   readonly finishMessage: string | undefined;

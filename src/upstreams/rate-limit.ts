@@ -6,7 +6,7 @@ import type { RateLimit } from './upstream.ts';
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The names of the headers of one limit; lower-case. */
-export interface LimitHeaders {
+interface LimitHeaders {
   readonly limit: string;
   readonly remaining: string;
   readonly reset: string;

@@ -9,7 +9,7 @@ export const HEADER_SPELLINGS = {
   codingCliSession: ['x-claude-code-session-id', 'x-beta-code-session-id'],
 } as const;
 
-export type HeaderMeaning = keyof typeof HEADER_SPELLINGS;
+type HeaderMeaning = keyof typeof HEADER_SPELLINGS;
 
 /** The value of a header under any of its spellings; undefined when absent or empty. */
 export function readHeader(

@@ -1,8 +1,10 @@
 // Accounts of the fixture server: all states there are, long and hostile names, and what is done to them.
 
-import type { Account, AccountList, Cooldown, Quota } from '../../src/admin/contract.ts';
+import type { Account, AccountList, Quota } from '../../src/admin/contract.ts';
 import { asSentence } from '../../src/lib/localized-message.ts';
 import { type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
+
+type Cooldown = Account['cooldowns'][number];
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

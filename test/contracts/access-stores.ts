@@ -1,11 +1,11 @@
 // What every set of the door's stores must do; run over each of them.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AccessStores } from '../../src/access/access.ts';
 import type { AccessEntry } from '../../src/access/access-log.ts';
 import type { ClientKey } from '../../src/access/api-key.ts';
 import type { AddressRule } from '../../src/access/ip-rules.ts';
 import { told } from '../../src/lib/localized-message.ts';
+import type { AccessStores } from '../support/memory-access-stores.ts';
 import type { OpenedStore } from './account-store.ts';
 
 export function describeAccessStores(

@@ -5,10 +5,11 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { asSentence, told } from '../../src/lib/localized-message.ts';
 import type { RequestRecord } from '../../src/monitor/record.ts';
 import type { RequestFilter, RequestStore } from '../../src/monitor/request-store.ts';
-import { QUARTER_MS } from '../../src/monitor/usage.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { createMemoryRequestStore } from '../support/memory-request-store.ts';
 import { recordOf } from '../support/request-records.ts';
+
+const QUARTER_MS = 900_000;
 
 const BODY = JSON.stringify({ say: 'Needle "in" C:\\hay, GRÜNE: Über allem полно' });
 const AT = 1_700_000_100_000;

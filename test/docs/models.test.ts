@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EXACT_ALIASES, findPatternAlias } from '../../src/routing/aliases.ts';
 import { CATALOG } from '../../src/routing/catalog.ts';
-import { SUFFIX_WORDS } from '../../src/routing/image-names.ts';
+import { unreadEnd } from '../../src/routing/image-names.ts';
 import { PRESETS } from '../../src/routing/mapping.ts';
 import { capabilitiesOf } from '../../src/upstreams/generate/models.ts';
 
@@ -40,8 +40,10 @@ test('the aliases', () => {
 
 test('the ratios and sizes at the end of a name', () => {
   const [, said = ''] = PAGE.split('On image models: ratio (');
-  expect(said.startsWith(`${SUFFIX_WORDS.ratios}) and size (`)).toBe(true);
-  for (const size of SUFFIX_WORDS.sizes.split(', ')) expect(said.split('|')[0]).toContain(size);
+  const [, ratios, sizes = ''] =
+    /ratio one of (.+?); size one of (.+?);/.exec(unreadEnd('').message) ?? [];
+  expect(said.startsWith(`${ratios}) and size (`)).toBe(true);
+  for (const size of sizes.split(', ')) expect(said.split('|')[0]).toContain(size);
 });
 
 test('the presets', () => {

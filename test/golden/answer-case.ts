@@ -5,12 +5,12 @@ import { GatewayError } from '../../src/canonical/error.ts';
 import type { CanonicalEvent } from '../../src/canonical/event.ts';
 import { fold } from '../../src/canonical/fold.ts';
 import { createReceipt } from '../../src/canonical/receipt.ts';
+import { isCommitting } from '../../src/dispatch/commit-point.ts';
 import { isNativeErrorReply } from '../../src/dispatch/lanes.ts';
-import { isCommitting } from '../../src/dispatch/stream-observer.ts';
 import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { type Sentence, told } from '../../src/lib/localized-message.ts';
 import type { GenerateCall, ReplyContext } from '../../src/protocols/protocol.ts';
-import { type Frame, FrameError, type FrameFault, FrameReader } from '../../src/stream/sse.ts';
+import { type Frame, FrameError, FrameReader } from '../../src/stream/sse.ts';
 import { pathFault } from '../../src/upstreams/errors.ts';
 import { GenerateDecoder } from '../../src/upstreams/generate/decode.ts';
 import { RepeatedEvents } from '../../src/upstreams/generate/event-parser.ts';
@@ -34,7 +34,7 @@ export interface UpstreamAnswer {
 export type Callers = Readonly<Record<LaneName, GenerateCall>>;
 
 /** As the transport words them (`src/upstreams/transport/response.ts`). */
-const FAULTS: Readonly<Record<FrameFault, Sentence>> = {
+const FAULTS: Readonly<Record<FrameError['fault'], Sentence>> = {
   truncated: told`The upstream cut its answer off.`,
   'too-large': told`The upstream sent an answer that could not be read.`,
   'not-json': told`The upstream sent an answer that could not be read.`,

@@ -5,9 +5,9 @@ import { asGatewayError, type GatewayError } from '../../src/canonical/error.ts'
 import { createReceipt, type Receipt } from '../../src/canonical/receipt.ts';
 import type { Signature } from '../../src/canonical/request.ts';
 import type { SignatureKey } from '../../src/canonical/signatures.ts';
-import { translateRequest } from '../../src/dispatch/prepare.ts';
+import { translateRequest } from '../../src/dispatch/translate-request.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
-import { createProtocols, protocolNameForPath } from '../../src/protocols/index.ts';
+import { createProtocols } from '../../src/protocols/index.ts';
 import type {
   ClientProtocol,
   CountTokensCall,
@@ -17,7 +17,7 @@ import type {
   ProtocolRoute,
   RouteInput,
 } from '../../src/protocols/protocol.ts';
-import { matchPathPattern, readPathPattern } from '../../src/server/routes.ts';
+import { matchPathPattern, readPathPattern } from '../../src/server/path-pattern.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import type { PatchTarget } from '../../src/upstreams/upstream.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -69,7 +69,7 @@ export function readCase(file: string): RequestCase {
 }
 
 export function protocolOf({ path }: RequestCase): ClientProtocol {
-  return protocols.byName[protocolNameForPath(path)];
+  return protocols.protocolForPath(path, {}, new URLSearchParams());
 }
 
 /** @throws GatewayError when the protocol refuses the request. */

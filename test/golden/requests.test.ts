@@ -9,7 +9,7 @@ import { checkRequest } from '../../packages/sandbox/src/rules.ts';
 import { createSignatures } from '../../packages/sandbox/src/state.ts';
 import { asGatewayError } from '../../src/canonical/error.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { share } from '../../src/lib/shared-json.ts';
+import { sharedList } from '../support/shared-list.ts';
 import { caseNames, expectGolden, goldenJson, orphanGoldens } from './golden-file.ts';
 import { describeTranslation, type RequestCase, readCase, translate } from './request-case.ts';
 import { TARGET_NAMES, targets } from './targets.ts';
@@ -52,7 +52,7 @@ describe.each(['chat', 'messages', 'generate', 'responses'])('%s requests', (pro
 function withSharedTools(request: RequestCase): RequestCase | undefined {
   const { tools } = request.body;
   if (typeof tools !== 'object' || tools === null) return undefined;
-  return { ...request, body: { ...request.body, tools: share(frozenCopy(tools)) } };
+  return { ...request, body: { ...request.body, tools: sharedList(frozenCopy(tools)) } };
 }
 
 function frozenCopy<Value>(value: Value): Value {

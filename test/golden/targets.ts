@@ -2,12 +2,14 @@
 
 import { CATALOG } from '../../src/routing/catalog.ts';
 import { createFamilies } from '../../src/routing/families.ts';
-import { createRouter, type Route, type Router } from '../../src/routing/router.ts';
+import { createRouter, type Router } from '../../src/routing/router.ts';
 import { createUpstream } from '../../src/upstreams/index.ts';
 import { createMessagesUpstream } from '../../src/upstreams/messages/index.ts';
 import { createAnthropicProfile } from '../../src/upstreams/messages/profiles.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+
+export type Route = ReturnType<Router['route']>;
 
 export type TargetName = 'sandbox' | 'gemini' | 'anthropic';
 /** Those of the generate-content wire, for which every request is translated. */

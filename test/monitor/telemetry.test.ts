@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openTelemetry } from '../../src/compose/monitor.ts';
+import { openTelemetry } from '../../src/compose/telemetry.ts';
 import { resolveSettings } from '../../src/config/effective.ts';
 import { readEnvironment } from '../../src/config/env.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
@@ -170,7 +170,7 @@ test('without an endpoint nothing of it is loaded', async () => {
     const loaded = [];
     registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
     const count = () => loaded.filter((url) => url.includes('@opentelemetry')).length;
-    const { openTelemetry } = await import('./src/compose/monitor.ts');
+    const { openTelemetry } = await import('./src/compose/telemetry.ts');
     const settings = (telemetry) => () => ({ upstreams: [], telemetry });
     const none = await openTelemetry({ settings: settings(undefined) });
     const before = count();
@@ -193,5 +193,5 @@ test('only what is loaded for an endpoint knows the libraries', () => {
   expect(importers(/from '@opentelemetry/).length).toBeGreaterThan(0);
   expect(importers(/from '@opentelemetry/).filter(outside)).toEqual([]);
   expect(importers(/^import (?!type)[^;]*\/telemetry\//m).filter(outside)).toEqual([]);
-  expect(importers(/await import\('[^']*\/telemetry\//)).toEqual(['compose/monitor.ts']);
+  expect(importers(/await import\('[^']*\/telemetry\//)).toEqual(['compose/telemetry.ts']);
 });

@@ -3,11 +3,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { SpokenError } from '../../src/lib/localized-message.ts';
-import { createAccountTransfer, type PassphraseSealing } from '../../src/oauth/imports.ts';
+import { createAccountTransfer } from '../../src/oauth/imports.ts';
 import { createRevoker } from '../../src/oauth/revoker.ts';
 import { openWithPassphrase, sealWithPassphrase } from '../../src/sealing/seal.ts';
 import { jsonReply, textReply } from '../support/fake-identity-provider.ts';
 import { NEVER, openWorkshop, UPSTREAM, type Workshop } from './workshop.ts';
+
+type PassphraseSealing = Parameters<typeof createAccountTransfer>[0]['sealing'];
 
 const PASSPHRASE = 'correct horse battery staple';
 

@@ -27,8 +27,9 @@ async function openAll() {
   const clock = createSystemClock();
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const random = (): number => 0.5;
-  const book = await createAccountBook({
+  const book = createAccountBook({
     store: createMemoryAccountStore(),
+    stored: [],
     seeds: [],
     clock,
     random,

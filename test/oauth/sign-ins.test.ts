@@ -6,10 +6,12 @@ import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/accounts/account-store.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
 import { told } from '../../src/lib/localized-message.ts';
-import type { CompleteSignIn, SignIns } from '../../src/oauth/sign-ins.ts';
+import type { SignIns } from '../../src/oauth/sign-ins.ts';
 import { type ConsentChange, textReply } from '../support/fake-identity-provider.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
 import { openWorkshop, UPSTREAM, type Workshop, type WorkshopOptions } from './workshop.ts';
+
+type CompleteSignIn = Parameters<SignIns['complete']>[0];
 
 const OWNER = 'console-session-1';
 const REDIRECT = 'http://127.0.0.1:8045/api/oauth/callback';

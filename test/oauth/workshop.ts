@@ -57,7 +57,15 @@ async function openOn(base: Pick<Workshop, 'clock' | 'provider' | 'store'>): Pro
     serial += 1;
     return `${prefix}${clock.now()}-${serial}`;
   };
-  const book = await createAccountBook({ store, seeds: [], clock, random, createId, log });
+  const book = createAccountBook({
+    store,
+    stored: await store.list(),
+    seeds: [],
+    clock,
+    random,
+    createId,
+    log,
+  });
   const oauth = { get: (id: string) => (id === UPSTREAM ? provider.settings : undefined) };
   const { fetch } = provider;
   const tokens = createTokenSource({ book, oauth, clock, random, fetch, log });

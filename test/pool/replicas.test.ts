@@ -27,7 +27,8 @@ async function openReplicas() {
   const open = async (replica: string, ownClock: typeof clock) => {
     const cluster: Cluster = createMemoryCluster({ replica, clock, hub, onFault });
     const { notices } = cluster;
-    const book = await createAccountBook({
+    const book = createAccountBook({
+      stored: await store.list(),
       ...{ store, notices, clock: ownClock, seeds: [] },
       random: () => 0.5,
       createId(prefix) {

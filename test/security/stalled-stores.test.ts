@@ -1,13 +1,16 @@
 // A store of the door that hangs or fails: whoever may come in still comes in at once, the rest stays out.
 
 import { afterEach, expect, test } from 'vitest';
-import type { AccessStores } from '../../src/access/access.ts';
 import type { AccessEntry, AccessLogStore } from '../../src/access/access-log.ts';
 import { asSentence } from '../../src/lib/localized-message.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
 import { startEdge, type TestEdge } from '../../src/server/start-edge.test-support.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { createMemoryAccessStores, loadMemoryAccess } from '../support/memory-access-stores.ts';
+import {
+  type AccessStores,
+  createMemoryAccessStores,
+  loadMemoryAccess,
+} from '../support/memory-access-stores.ts';
 
 let edge: TestEdge | undefined;
 afterEach(async () => {

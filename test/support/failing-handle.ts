@@ -1,10 +1,6 @@
 // A database handle whose chosen call fails, to see that everything around it holds.
 
-import {
-  type OpenHandle,
-  openSqliteFile,
-  type SqliteStatement,
-} from '../../src/stores/sqlite/session.ts';
+import { type OpenHandle, openSqliteFile } from '../../src/stores/sqlite/session.ts';
 
 export interface FailingHandle {
   readonly open: OpenHandle;
@@ -49,7 +45,7 @@ export function createFailingHandle(): FailingHandle {
           return handle.isTransaction;
         },
         exec: (sql) => pass(() => handle.exec(sql)),
-        prepare(sql): SqliteStatement {
+        prepare(sql) {
           const statement = pass(() => handle.prepare(sql));
           return {
             all: (...values) => pass(() => statement.all(...values)),

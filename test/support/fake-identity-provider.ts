@@ -2,12 +2,13 @@
 
 import { createHash } from 'node:crypto';
 import { decodeJwt, UnsecuredJWT } from 'jose';
-import type {
-  OAuthFetch,
-  OAuthFetchOptions,
-  OAuthFetchReply,
-  OAuthSettings,
-} from '../../src/oauth/oauth-client.ts';
+import type { EndpointOptions, OAuthSettings } from '../../src/oauth/oauth-client.ts';
+
+type OAuthFetchReply = Awaited<ReturnType<OAuthFetch>>;
+
+type OAuthFetchOptions = Parameters<OAuthFetch>[1];
+
+type OAuthFetch = EndpointOptions['fetch'];
 
 export interface FakeIdentityProvider {
   readonly settings: OAuthSettings;

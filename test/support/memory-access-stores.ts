@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import {
   type AccessControl,
   type AccessControlOptions,
-  type AccessStores,
   loadAccessControl,
 } from '../../src/access/access.ts';
 import type { AccessLogStore, StoredAccessEntry } from '../../src/access/access-log.ts';
@@ -14,6 +13,8 @@ import type { AddressRule, AddressRuleStore } from '../../src/access/ip-rules.ts
 import { StoreError } from '../../src/accounts/account-store.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { told } from '../../src/lib/localized-message.ts';
+
+export type AccessStores = AccessControlOptions['stores'];
 
 /** Access control over stores in memory, unless others are given. */
 export function loadMemoryAccess(

@@ -9,14 +9,12 @@ import {
 import {
   type AccountRecordChange,
   type AccountStore,
-  type NewStoredAccount,
   type StoredAccount,
   StoreError,
 } from '../../src/accounts/account-store.ts';
-
 import { type AccountHealth, HEALTHY } from '../../src/accounts/health.ts';
-
 import { told } from '../../src/lib/localized-message.ts';
+import type { NewStoredAccount } from './new-account.ts';
 
 interface Kept {
   account: StoredAccount;

@@ -6,12 +6,14 @@ import {
   type RequestStore,
   readCursor,
   type TimeSpan,
+  USAGE_FIGURES,
   type UsageGroup,
   type UsageRow,
+  type UsageSum,
   writeCursor,
 } from '../../src/monitor/request-store.ts';
 
-import { addQuarters, addUsage, type QuarterSum, sumByQuarter } from '../../src/monitor/usage.ts';
+import { type QuarterSum, sumByQuarter } from '../../src/monitor/usage.ts';
 import { matchesFilter } from './matches-filter.ts';
 
 const MINUTE_MS = 60_000;
@@ -143,4 +145,14 @@ function groupOf(sum: QuarterSum, by: UsageGroup): string {
     default:
       return by satisfies never;
   }
+}
+
+function addQuarters(left: QuarterSum, right: QuarterSum): QuarterSum {
+  return { ...left, ...addUsage(left, right), keyName: right.keyName ?? left.keyName };
+}
+
+function addUsage(left: UsageSum, right: UsageSum): UsageSum {
+  const sums: Record<keyof UsageSum, number> = { ...left };
+  for (const figure of USAGE_FIGURES) sums[figure] = left[figure] + right[figure];
+  return sums;
 }

@@ -4,18 +4,13 @@ import { createDefaultAccounts, createSandbox } from '@isthmus/sandbox';
 import { AccountTrials } from '../../src/accounts/health.ts';
 import { createMonitorRoutes } from '../../src/admin/admin-routes.ts';
 import type { MonitorRouteOptions } from '../../src/admin/options.ts';
-import { createModelDirectory } from '../../src/compose/traffic.ts';
+import { createModelDirectory } from '../../src/compose/model-directory.ts';
 import { createDispatcher } from '../../src/dispatch/dispatch.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts';
 import type { LogFiles } from '../../src/monitor/log-files.ts';
-import {
-  createMonitor,
-  type Monitor,
-  type MonitorOptions,
-  type MonitorSettings,
-} from '../../src/monitor/monitor.ts';
+import { createMonitor, type Monitor } from '../../src/monitor/monitor.ts';
 import type { RequestRow } from '../../src/monitor/record.ts';
 import type { RequestStore } from '../../src/monitor/request-store.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
@@ -29,6 +24,10 @@ import { loadMemoryAccess } from './memory-access-stores.ts';
 import { createMemoryRequestStore } from './memory-request-store.ts';
 import { createMiddayClock } from './midday-clock.ts';
 import { createSeedPool } from './seed-pool.ts';
+
+type MonitorSettings = ReturnType<MonitorOptions['settings']>;
+
+type MonitorOptions = Parameters<typeof createMonitor>[0];
 
 export const CLIENT_KEY = 'sk-canary-client-key-0123456789abcdef';
 export const CONSOLE_PASSWORD = 'canary-console-password';

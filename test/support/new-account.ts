@@ -1,7 +1,9 @@
 // An account for a store, with what a test does not care about filled in.
 
 import type { Credential } from '../../src/accounts/account.ts';
-import type { NewStoredAccount } from '../../src/accounts/account-store.ts';
+import type { AccountStore } from '../../src/accounts/account-store.ts';
+
+export type NewStoredAccount = Parameters<AccountStore['insert']>[0];
 
 export function newAccount(
   id: string,

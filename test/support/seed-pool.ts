@@ -3,16 +3,18 @@
 import type { QuotaReading, Tier, TokenSource } from '../../src/accounts/account.ts';
 import {
   type AccountBook,
-  createSeedBook,
+  createAccountBook,
   type SeedAccount,
 } from '../../src/accounts/account-book.ts';
 import type { AccountStore } from '../../src/accounts/account-store.ts';
 
 import type { Clock } from '../../src/lib/clock.ts';
 import { createPool, type Pool } from '../../src/pool/create-pool.ts';
-import type { PoolOptions, PoolSettings } from '../../src/pool/pool.ts';
+import type { PoolOptions } from '../../src/pool/pool.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { createApiKeySource } from './api-key-source.ts';
+
+type PoolSettings = ReturnType<PoolOptions['settings']>;
 
 export interface PoolSeed {
   readonly id: string;
@@ -53,7 +55,8 @@ export interface SeedPool {
 /** Account `x` has the label `x@example.org` and the key `key-x`. Random numbers are 0 by default. */
 export function createSeedPool(options: SeedPoolOptions): SeedPool {
   const { upstream, clock, random = () => 0 } = options;
-  const book = createSeedBook({
+  const book = createAccountBook({
+    stored: [],
     seeds: options.accounts.map((seed) => seedOf(seed, upstream.id)),
     clock,
     random,

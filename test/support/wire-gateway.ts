@@ -7,9 +7,9 @@ import { createDispatcher } from '../../src/dispatch/dispatch.ts';
 import type { CallContext } from '../../src/dispatch/dispatcher.ts';
 import { createId } from '../../src/lib/ids.ts';
 import { isJsonObject, parseJson } from '../../src/lib/json.ts';
-import { createProtocols, protocolNameForPath } from '../../src/protocols/index.ts';
+import { createProtocols } from '../../src/protocols/index.ts';
 import type { ProtocolRoute, RouteInput } from '../../src/protocols/protocol.ts';
-import { matchPathPattern, readPathPattern } from '../../src/server/routes.ts';
+import { matchPathPattern, readPathPattern } from '../../src/server/path-pattern.ts';
 import { SignatureCache } from '../../src/signatures/cache.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
 import { createPassingClock } from './passing-clock.ts';
@@ -54,7 +54,7 @@ export async function startWireGateway(
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '', 'http://gateway.test');
-    const protocol = protocols.byName[protocolNameForPath(url.pathname)];
+    const protocol = protocols.protocolForPath(url.pathname, {}, new URLSearchParams());
     const receipt = createReceipt();
     last = receipt.entries;
     try {

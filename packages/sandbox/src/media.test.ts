@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { SEGMENTS_SCHEMA } from '../../../src/surfaces/audio.ts';
 import { wavOf } from '../../../test/support/sounds.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { ask, model, simulateBody, testSignatures, text, user } from './sandbox.test-support.ts';
@@ -136,6 +135,17 @@ test('asked for what is said, the sandbox tells what a recording is', () => {
     'A recording: audio/mp3 5 bytes.',
   );
 });
+
+const TIMED = { start: { type: 'number' }, end: { type: 'number' }, text: { type: 'string' } };
+const SEGMENTS_SCHEMA = {
+  type: 'object',
+  properties: {
+    language: { type: 'string' },
+    duration: { type: 'number' },
+    segments: { type: 'array', items: { type: 'object', properties: TIMED } },
+  },
+  required: ['language', 'duration', 'segments'],
+};
 
 test('a schema of segments is filled with the true times of each recording', () => {
   const generationConfig = {

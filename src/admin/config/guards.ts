@@ -14,7 +14,7 @@ import {
 } from '../../server/admin-route.ts';
 import { type ConfigSection, valueAt } from './sections.ts';
 
-export const MIN_PASSWORD_LENGTH = 8;
+const MIN_PASSWORD_LENGTH = 8;
 
 /** Longer keys match nothing: no model name is longer. */
 const MAX_NAME = 256;
@@ -109,7 +109,7 @@ function refuse(field: string, why: Sentence): never {
   throw invalidRequest(field, told`${problem}. Nothing was changed.`);
 }
 
-export interface ValuesChange {
+interface ValuesChange {
   readonly from: JsonObject;
   readonly to: JsonObject;
   readonly patch: JsonObject;
@@ -189,7 +189,7 @@ type EntrySettings = Pick<
 >;
 
 /** A change of the settings. */
-export interface EntryChange {
+interface EntryChange {
   readonly from: EntrySettings;
   /** What would be in force, or will be with the next start. */
   readonly to: EntrySettings;

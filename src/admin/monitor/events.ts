@@ -93,7 +93,7 @@ function writeFrames(
   };
 }
 
-export interface FeedSourceOptions extends MonitorRouteOptions {
+interface FeedSourceOptions extends MonitorRouteOptions {
   readonly config: Pick<LiveConfig, 'subscribe'>;
   readonly access: {
     readonly keys: Pick<AccessControl['keys'], 'subscribe'>;

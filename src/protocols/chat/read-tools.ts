@@ -32,7 +32,7 @@ import {
 } from './schema.ts';
 
 /** Sources: `openai` resources/responses, `WebSearchTool`; resources/chat/completions, `WebSearchOptions`. */
-export type SearchTool = Extract<Tool, { kind: 'web-search' }>;
+type SearchTool = Extract<Tool, { kind: 'web-search' }>;
 
 const PLACE = each(PLACE_KEYS, STRING);
 const SEARCH = {

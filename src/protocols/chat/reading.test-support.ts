@@ -4,14 +4,14 @@ import { GatewayError } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { type ChatRequest, readChatRequest } from './read-request.ts';
+import { readChatRequest } from './read-request.ts';
 
 export const USER = { role: 'user', content: 'U' };
 export const TOOL = { type: 'function', function: { name: 'w' } };
 
 export function read(
   fields: JsonObject,
-): ChatRequest & { receipt: ReturnType<typeof createReceipt> } {
+): ReturnType<typeof readChatRequest> & { receipt: ReturnType<typeof createReceipt> } {
   const receipt = createReceipt();
   const body = { model: 'm', messages: [USER], ...fields };
   return { ...readChatRequest(body, receipt), receipt };

@@ -19,7 +19,7 @@ type Request = ValueOf<typeof REQUEST>;
 /** A request in the API's own spelling, without what names model, project and cache. */
 export type GenerateBody = Omit<Request, 'model' | 'project' | 'cachedContent'>;
 export type Config = NonNullable<Request['generationConfig']>;
-export type Content = NonNullable<Request['systemInstruction']>;
+type Content = NonNullable<Request['systemInstruction']>;
 export type Part = ValueOf<typeof PART>;
 export type Tool = NonNullable<Request['tools']>[number];
 type Declaration = NonNullable<Tool['functionDeclarations']>[number];

@@ -16,7 +16,7 @@ import {
   type PeerInput,
 } from './locality.ts';
 
-export interface AuthenticateInput {
+interface AuthenticateInput {
   readonly mode: AuthMode;
   readonly keys: KeyRing;
   readonly credentials: readonly string[];

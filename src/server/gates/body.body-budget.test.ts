@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { GatewayError } from '../../canonical/error.ts';
-import { type BodyHolder, type BodySize, createBodyBudget } from './body.ts';
+import { type BodyHolder, createBodyBudget } from './body.ts';
+
+type BodySize = Parameters<ReturnType<typeof createBodyBudget>['take']>[1];
 
 const MEGABYTE = 1_048_576;
 const SMALL_CONTAINER = { limit: 256 * MEGABYTE, heapLimit: 228 * MEGABYTE };

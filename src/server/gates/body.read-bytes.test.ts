@@ -3,9 +3,9 @@ import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { JSON_LIMITS, JsonSurvey } from '../../lib/json-limits.ts';
-import { type ByteLimits, readBytes } from './body.ts';
+import { readBytes } from './body.ts';
 
-type BodyRoom = ByteLimits['bodies'];
+type BodyRoom = Parameters<typeof readBytes>[1]['bodies'];
 
 const LIMITS = {
   maxBytes: 1e6,

@@ -20,6 +20,7 @@ import {
   type JsonValue,
   parseSurveyed,
 } from '../../lib/json.ts';
+import { findJsonError } from '../../lib/json-error.ts';
 import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-limits.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { isLoopback, readAddress, visitorOf } from '../../lib/net.ts';
@@ -102,7 +103,7 @@ export function wantBody({ request, response, maxBytes }: Omit<BodyInput, 'clock
 }
 
 /** `application/json` or a `+json` type; any charset but UTF-8 (or its subset ASCII) is another type. */
-export function isJsonType(contentType: string | undefined): boolean {
+function isJsonType(contentType: string | undefined): boolean {
   if (contentType === undefined) return false;
   const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
   if (!/^application\/(?:json|[\w.!#$&^-]+\+json)$/.test(mediaType.trim())) return false;
@@ -157,7 +158,7 @@ function invalidJson(message: Sentence): GatewayError {
   return invalidRequest('body', message, 'invalid-json');
 }
 
-export interface ByteLimits {
+interface ByteLimits {
   readonly maxBytes: number;
   /** Whose limit that is, for the error; the gateway's by default. */
   readonly limitOf?: Sentence | undefined;
@@ -334,7 +335,7 @@ export interface BodyHolder {
   heldBytes: number;
 }
 
-export interface BodySize {
+interface BodySize {
   readonly bytes: number;
   /** Text of other characters takes two bytes each, however few of them there are. */
   readonly isAscii: boolean;
@@ -343,7 +344,7 @@ export interface BodySize {
 }
 
 /** What the process may use, in bytes. */
-export interface Memory {
+interface Memory {
   readonly limit: number;
   readonly heapLimit: number;
 }
@@ -517,88 +518,3 @@ function overloaded(message: Sentence): GatewayError {
 
 const FULL = told`The gateway holds too many large requests at the moment. Send this one again shortly.`;
 const FULL_OF_ANSWERS = told`The answer is larger than the memory that the gateway has left at the moment. Ask again shortly, or give the gateway more memory.`;
-
-const LITERALS = ['true', 'false', 'null'] as const;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-
-type Expectation = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end';
-
-interface ErrorSearch {
-  expected: Expectation;
-  /** What closes each open object and list. */
-  readonly open: ('}' | ']')[];
-}
-
-/** Index (in UTF-16 units) of the first character that no JSON text can have there; the length when the text ends too early. */
-export function findJsonError(text: string): number {
-  const search: ErrorSearch = { expected: 'value', open: [] };
-  let at = skipSpace(text, 0);
-  while (at < text.length) {
-    const end = endOfToken(text, at, search);
-    if (end === undefined) return at;
-    at = skipSpace(text, end);
-    if (search.expected === 'comma-or-end' && search.open.length === 0) return at;
-  }
-  return text.length;
-}
-
-/** Index behind the token at `at`; undefined when none may stand there. */
-function endOfToken(text: string, at: number, search: ErrorSearch): number | undefined {
-  const { expected, open } = search;
-  const character = text.charAt(at);
-  if (expected.endsWith('-or-end') && character === open.at(-1)) {
-    open.pop();
-    search.expected = 'comma-or-end';
-    return at + 1;
-  }
-  switch (expected) {
-    case 'comma-or-end':
-      search.expected = open.at(-1) === '}' ? 'key' : 'value';
-      return character === ',' ? at + 1 : undefined;
-    case 'colon':
-      search.expected = 'value';
-      return character === ':' ? at + 1 : undefined;
-    case 'key':
-    case 'key-or-end':
-      search.expected = 'colon';
-      return readString(text, at);
-    default:
-      if (character === '{' || character === '[') {
-        open.push(character === '{' ? '}' : ']');
-        search.expected = character === '{' ? 'key-or-end' : 'value-or-end';
-        return at + 1;
-      }
-      search.expected = 'comma-or-end';
-      return character === '"' ? readString(text, at) : readLiteral(text, at);
-  }
-}
-
-function readLiteral(text: string, at: number): number | undefined {
-  const literal = LITERALS.find((word) => text.startsWith(word, at));
-  if (literal !== undefined) return at + literal.length;
-  NUMBER.lastIndex = at;
-  return NUMBER.test(text) ? NUMBER.lastIndex : undefined;
-}
-
-/** Index behind the string that begins at `index`; undefined when there is no well-formed one. */
-function readString(text: string, index: number): number | undefined {
-  if (text.charAt(index) !== '"') return undefined;
-  for (let at = index + 1; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === 0x22) return at + 1;
-    if (code < 0x20) return undefined;
-    if (code !== 0x5c) continue;
-    at++;
-    if (text.charAt(at) === 'u') {
-      if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 1, at + 5))) return undefined;
-      at += 4;
-    } else if (!'"\\/bfnrt'.includes(text.charAt(at))) return undefined;
-  }
-  return undefined;
-}
-
-function skipSpace(text: string, index: number): number {
-  let at = index;
-  while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at++;
-  return at;
-}

@@ -1,7 +1,10 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { findJsonError } from '../../lib/json-error.ts';
 import { JSON_LIMITS, JsonSurvey } from '../../lib/json-limits.ts';
-import { findJsonError, isJsonType } from './body.ts';
+import { checkJson } from './body.ts';
 
 /** What is said of the text, whole or in pieces of `most` bytes. */
 function survey(text: string, { limits = JSON_LIMITS, most = Number.POSITIVE_INFINITY } = {}) {
@@ -124,7 +127,7 @@ test.each([
   'application/vnd.api+json',
   'application/json; version=1',
 ])('%j is JSON', (type) => {
-  expect(isJsonType(type)).toBe(true);
+  expect(() => checkJson(requestOf(type))).not.toThrow();
 });
 
 test.each([
@@ -140,8 +143,15 @@ test.each([
   'application/json; charset=utf-16',
   'application/+json',
 ])('%j is not JSON', (type) => {
-  expect(isJsonType(type)).toBe(false);
+  expect(() => checkJson(requestOf(type))).toThrow('Content-Type: application/json');
 });
+
+/** A request with a body of the type it names. */
+function requestOf(type: string | undefined): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  request.headers = { 'content-length': '2', 'content-type': type };
+  return request;
+}
 
 function measure(value: unknown): { tokens: number; depth: number } {
   if (typeof value !== 'object' || value === null) return { tokens: 0, depth: 0 };

@@ -104,7 +104,7 @@ function splitHost(host: string): { name: string; port: string } {
   return { name: match?.[1] ?? '', port: match?.[2] ?? '' };
 }
 
-export interface AddressInput {
+interface AddressInput {
   /** The socket's peer, as node gives it. */
   readonly peer: string | undefined;
   /** `X-Forwarded-For`, repeated lines joined with ", ". */

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts';
 import type { UploadedFile } from '../../protocols/protocol.ts';
 import { type BodyInput, checkEncoding, readBytes, wantBody } from './body.ts';
 
-export interface MultipartBody {
+interface MultipartBody {
   readonly fields: JsonObject;
   readonly files: readonly UploadedFile[];
 }

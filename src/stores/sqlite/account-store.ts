@@ -14,14 +14,9 @@ import { readHealth, writeHealth } from '../../accounts/health-json.ts';
 import { isJsonObject } from '../../lib/json.ts';
 import { listed, type Sentence, told } from '../../lib/localized-message.ts';
 import { SealError, type Vault } from '../../sealing/seal.ts';
+import { isDuplicate } from './faults.ts';
 import { builder, type TableRow } from './schema.ts';
-import {
-  isDuplicate,
-  type Queries,
-  readJson,
-  removeById,
-  type SqliteConnection,
-} from './session.ts';
+import { type Queries, readJson, removeById, type SqliteConnection } from './session.ts';
 
 /** Structured lines; a damaged row is told there. */
 export interface StoreLog {

@@ -9,7 +9,8 @@ import {
 } from '../../../test/support/failing-handle.ts';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import { newAccount } from '../../../test/support/new-account.ts';
-import { type OpenHandle, openSqliteFile, toStoreError } from './session.ts';
+import { toStoreError } from './faults.ts';
+import { type OpenHandle, openSqliteFile } from './session.ts';
 
 let database: TestDatabase;
 afterEach(() => database.close());

@@ -23,14 +23,12 @@ import {
   createConsoleSessionStore,
 } from './access-stores.ts';
 import { createAccountStore, type StoreLog } from './account-store.ts';
+import { damagedDatabase, isForWantOfRoom, noRoom } from './faults.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { createMonitorStore } from './monitor-store.ts';
 import { createDurableResponseStore } from './response-store.ts';
 import { builder } from './schema.ts';
 import {
-  damagedDatabase,
-  isForWantOfRoom,
-  noRoom,
   type OpenHandle,
   openSqliteFile,
   openSqliteFileAlone,

@@ -9,7 +9,7 @@ import type {
 import { builder } from './schema.ts';
 import { createSweepSchedule, type Queries, type SqliteConnection } from './session.ts';
 
-export interface DurableResponseStoreOptions {
+interface DurableResponseStoreOptions {
   readonly vault: Vault;
   readonly now: () => number;
   /** Of all sealed answers together; the ones that would end first make room. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writeItemPage } from './routes.ts';
+import { writeItemPage } from './item-page.ts';
 
 const ITEMS = ['a', 'b', 'c'].map((id) => ({ id, type: 'message' }));
 

@@ -18,7 +18,7 @@ import { answerRule, TextRewriter } from './structured-text.ts';
 /** Takes the decoder's events batch by batch, in order; an untouched batch comes back as it is. */
 export type AnswerTransform = (events: readonly CanonicalEvent[]) => readonly CanonicalEvent[];
 
-export interface AnswerRulesOptions {
+interface AnswerRulesOptions {
   /** As the client asked: tools with the schemas it declared. */
   readonly request: CanonicalRequest;
   /** What the upstream was asked for in its own types; the rest may come as texts. */

@@ -1,12 +1,8 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { QUIRK_PRESETS } from '../../config/values.ts';
 import { createChatUpstream } from './index.ts';
-import {
-  createCompatibleProfile,
-  createOpenAiProfile,
-  QUIRK_PRESETS,
-  type QuirkPreset,
-} from './profiles.ts';
+import { createCompatibleProfile, createOpenAiProfile } from './profiles.ts';
 
 const baseUrl = 'https://x.example/v1/';
 
@@ -25,18 +21,16 @@ test('the public API is known by its address, any other is told', () => {
   });
 });
 
-test.each(Object.keys(QUIRK_PRESETS) as QuirkPreset[])(
-  '%s is chosen by name, and changed',
-  (preset) => {
-    expect(createCompatibleProfile({ baseUrl, quirks: preset }).quirks).toBe(QUIRK_PRESETS[preset]);
-    const quirks = { preset, limitField: 'max_completion_tokens', maxStops: 9 } as const;
-    expect(createCompatibleProfile({ baseUrl, quirks }).quirks).toEqual({
-      ...QUIRK_PRESETS[preset],
-      limitField: 'max_completion_tokens',
-      maxStops: 9,
-    });
-  },
-);
+test.each(QUIRK_PRESETS)('%s is chosen by name, and changed', (preset) => {
+  const own = createCompatibleProfile({ baseUrl, quirks: preset }).quirks;
+  expect(own).not.toEqual(createCompatibleProfile({ baseUrl }).quirks);
+  const quirks = { preset, limitField: 'max_completion_tokens', maxStops: 9 } as const;
+  expect(createCompatibleProfile({ baseUrl, quirks }).quirks).toEqual({
+    ...own,
+    limitField: 'max_completion_tokens',
+    maxStops: 9,
+  });
+});
 
 test('fields without a preset change what is usual', () => {
   const { quirks } = createCompatibleProfile({ baseUrl, quirks: { takesChoices: false } });

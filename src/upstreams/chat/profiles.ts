@@ -166,7 +166,7 @@ const LOCAL: ChatQuirks = {
  * What services and servers document to do differently. An operator chooses one by name; nothing here looks at
  * addresses or models.
  */
-export const QUIRK_PRESETS = {
+const QUIRK_PRESETS = {
   /**
    * openrouter.ai/docs, "Reasoning Tokens": `reasoning: {effort, max_tokens}` with the words from none to xhigh,
    * thoughts in `reasoning` and `reasoning_details`, whose sequence goes back as it came; "Parameters": top_k,
@@ -332,7 +332,7 @@ export const QUIRK_PRESETS = {
 export type QuirkPreset = keyof typeof QUIRK_PRESETS;
 
 /** What an operator may say of an upstream of this wire. */
-export interface ChatProfileOptions {
+interface ChatProfileOptions {
   readonly id?: string | undefined;
   readonly version?: string | undefined;
   readonly baseUrl?: string | undefined;

@@ -60,7 +60,7 @@ interface ModelRow {
 }
 
 /** What only the encoder of this wire has to know. */
-export interface ModelTraits {
+interface ModelTraits {
   /** True when the model thinks unless told not to; else silence is how thinking is switched off. */
   readonly thinksUnasked: boolean;
   /** True when a budget of -1 lets the model decide. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { sharedList } from '../../../test/support/shared-list.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
-import { share } from '../../lib/shared-json.ts';
 import { encodeBody } from './request-body.ts';
 
 const base64 = (length: number): string => 'Ab+/'.repeat(length / 4);
@@ -141,7 +141,9 @@ test('whole characters and what only looks like the escape of a half stay as the
 });
 
 test('a shared list of tools is the same bytes as its JSON, wherever it stands', async () => {
-  const tools = share([{ functionDeclarations: [{ name: 'a', description: 'Größe "[{,}]"' }] }]);
+  const tools = sharedList([
+    { functionDeclarations: [{ name: 'a', description: 'Größe "[{,}]"' }] },
+  ]);
   const contents = [{ parts: [{ inlineData: { mimeType: 'image/png', data: base64(40_000) } }] }];
   for (let nth = 0; nth < 2; nth += 1) {
     await expectSame({ contents, tools, toolConfig: {} });
@@ -152,7 +154,7 @@ test('a shared list of tools is the same bytes as its JSON, wherever it stands',
 });
 
 test('a shared list that holds half a character is mended and noted each time', async () => {
-  const tools = share([{ description: 'half \ud800' }]);
+  const tools = sharedList([{ description: 'half \ud800' }]);
   for (let nth = 0; nth < 2; nth += 1) {
     const receipt = createReceipt();
     const bytes = await encodeBody({ contents: [], tools }, receipt);

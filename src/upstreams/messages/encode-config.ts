@@ -33,7 +33,7 @@ export function outputLimit({ max_tokens: limit }: JsonObject): number | undefin
   return readNumber(limit);
 }
 
-export interface EncodedThinking {
+interface EncodedThinking {
   readonly thinking?: JsonObject | undefined;
   readonly effort?: Effort | undefined;
 }
@@ -158,7 +158,7 @@ function fitTemperature(temperature: number, receipt: Receipt): number {
 }
 
 /** A format of the wire, or what tells it in words. */
-export interface EncodedFormat {
+interface EncodedFormat {
   readonly format?: JsonObject | undefined;
   readonly words?: string | undefined;
 }

@@ -26,7 +26,7 @@ export interface MessagesProfile {
   modelIds(name: string): readonly string[];
 }
 
-export interface MessagesProfileOptions {
+interface MessagesProfileOptions {
   readonly id: string;
   readonly baseUrl: string;
   readonly auth: MessagesProfile['auth'];

@@ -5,7 +5,7 @@ import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from '../.
 import { told } from '../../lib/localized-message.ts';
 import { MAX_LEVEL, readTypeName } from '../../schema/document.ts';
 
-export interface SchemaContext {
+interface SchemaContext {
   readonly receipt: Receipt;
   /** Path of the schema in the client's request, such as `tools[2].input_schema`. */
   readonly path: string;

@@ -39,7 +39,7 @@ export interface WireRules extends WireAnswers {
   encodeBody(body: JsonObject, receipt: Receipt | undefined): Buffer | Promise<Buffer>;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly wire: WireRules;
   readonly baseUrl: string;
   readonly userAgent: string;

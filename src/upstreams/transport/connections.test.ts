@@ -12,7 +12,7 @@ import {
   readAll,
   start,
 } from '../generate/client.test-support.ts';
-import { ProxyAgents, type ProxyRoute } from './connections.ts';
+import { ProxyAgents } from './connections.ts';
 
 const throughProxy = (proxyUrl: string) => call({ stream: false, access: { ...access, proxyUrl } });
 
@@ -194,7 +194,7 @@ test('idle ways are closed beyond the bound, ways in use stay', async () => {
   closers.push(() => agents.close());
   const url = `http://127.0.0.1:${proxy.port}`;
   const origin = `http://127.0.0.1:${port}`;
-  const ask = (route: ProxyRoute): Promise<number> =>
+  const ask = (route: ReturnType<ProxyAgents['acquire']>): Promise<number> =>
     new Promise((resolve, reject) => {
       const onResponseStart = (_controller: unknown, status: number): void => resolve(status);
       const onResponseError = (_controller: unknown, error: Error): void => reject(error);

@@ -7,7 +7,7 @@ import { readProxyUrl } from '../../lib/net.ts';
 import { scrubText } from '../../lib/redact.ts';
 import { pathFault, unavailable } from '../errors.ts';
 
-export interface ProxyRoute {
+interface ProxyRoute {
   /** Sends a request; errors come without the proxy's secrets and known as a proxy's. */
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   /** Call once when the exchange is over. */

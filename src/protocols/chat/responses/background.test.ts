@@ -5,7 +5,7 @@ import { BackgroundRuns, createResponseStores } from '../../../stored-responses/
 import { STORED_RESPONSE_ROUTES } from '../../../surfaces/stored-responses/routes.ts';
 import type { StoredResponseInput } from '../../protocol.ts';
 import { CONTEXT } from '../answers.test-support.ts';
-import { BackgroundAnswer } from './index.ts';
+import { BackgroundAnswer } from './background.ts';
 
 function setUp() {
   const kept: JsonObject[] = [];

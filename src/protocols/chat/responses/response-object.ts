@@ -23,7 +23,7 @@ export type Ending =
   | { readonly status: 'incomplete'; readonly reason: 'max_output_tokens' | 'content_filter' }
   | { readonly status: 'failed'; readonly code: string; readonly message: string };
 
-export interface ResponseHead {
+interface ResponseHead {
   readonly id: string;
   /** Seconds since the epoch. */
   readonly createdAt: number;
@@ -31,7 +31,7 @@ export interface ResponseHead {
   readonly echo: JsonObject;
 }
 
-export interface ResponseContent {
+interface ResponseContent {
   readonly output: readonly JsonObject[];
   readonly usage: Usage | undefined;
   /** Searches of the web that stand behind the output. */

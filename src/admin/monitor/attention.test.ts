@@ -1,0 +1,193 @@
+import { expect, test } from 'vitest';
+import { told } from '../../lib/localized-message.ts';
+import type { AccountJson } from '../account-view.ts';
+import { findAttention } from './attention.ts';
+
+type AttentionSources = Parameters<typeof findAttention>[0];
+
+const ACTIVE: AccountJson['status'] = {
+  kind: 'active',
+  reason: null,
+  since: null,
+  until: null,
+  detail: null,
+  wayOut: null,
+};
+const REVOKED: AccountJson['status'] = { ...ACTIVE, kind: 'disabled', reason: 'invalid-grant' };
+
+function account(id: string, status: AccountJson['status']): AccountJson {
+  return {
+    id,
+    upstream: 'main',
+    kind: 'oauth',
+    label: `${id}@example.org`,
+    tier: null,
+    project: null,
+    priority: 0,
+    notes: null,
+    hasProxy: false,
+    origin: 'stored',
+    status,
+    condition: {
+      state: status.kind === 'active' ? 'healthy' : 'disabled',
+      attempts: 0,
+      share: null,
+      lastSuccessAt: null,
+      reason: null,
+      trial: null,
+    },
+    cooldowns: [],
+    quotas: [],
+    models: null,
+    createdAt: new Date(0).toISOString(),
+    lastUsedAt: null,
+    revision: 1,
+  };
+}
+
+function sources(change: Partial<AttentionSources> = {}): AttentionSources {
+  return {
+    facts: {
+      isSandbox: false,
+      address: 'http://127.0.0.1:8045',
+      authMode: 'auto',
+      isLoopback: true,
+      consolePassword: 'own',
+      configProblems: [],
+      warnings: [],
+      isLasting: true,
+    },
+    accounts: [account('a', ACTIVE)],
+    quota: [],
+    live: { requestsPerMinute: 0, errorsPerMinute: 0 },
+    recent: { requests: 0, errors: 0 },
+    records: { unsaved: 0, dropped: 0 },
+    ...change,
+  };
+}
+
+test('where all is well nothing wants attention', () => {
+  expect(findAttention(sources())).toEqual([]);
+});
+
+test('an entry holds what its sentence is made of, so that others can say it in their words', () => {
+  const quota = [{ family: 'alpha', kind: 'image', models: ['m'], percent: 4 }] as const;
+  const recent = { requests: 10, errors: 6 };
+  const accounts = [account('a', ACTIVE), account('b', REVOKED)];
+  const found = findAttention(
+    sources({ accounts, recent, quota: quota.map((one) => ({ ...one, models: [...one.models] })) }),
+  );
+  expect(found.map(({ kind, about }) => [kind, about])).toEqual([
+    ['many-errors', { count: 6, total: 10 }],
+    ['account-out', { account: 'b@example.org', accountKind: 'oauth', reason: 'invalid-grant' }],
+    ['quota-low', { family: 'alpha', quotaKind: 'image', percent: 4 }],
+  ]);
+});
+
+const DOUBTFUL: AccountJson['status'] = { ...ACTIVE, reason: 'refused-grant' };
+
+test('an account whose sign-in was refused is told before it is disabled', () => {
+  const accounts = [account('doubted', DOUBTFUL), account('out', REVOKED)];
+  expect(findAttention(sources({ accounts }))).toMatchObject([
+    { kind: 'account-out', link: '/accounts/out' },
+    {
+      kind: 'account-doubtful',
+      severity: 'warning',
+      link: '/accounts/doubted',
+      about: { account: 'doubted@example.org', accountKind: 'oauth', reason: 'refused-grant' },
+    },
+  ]);
+});
+
+test.each([
+  { errors: 1, requests: 1, severity: undefined },
+  { errors: 2, requests: 2, severity: 'warning' },
+  { errors: 2, requests: 3, severity: undefined },
+  { errors: 5, requests: 6, severity: 'warning' },
+  { errors: 2, requests: 100, severity: undefined },
+  { errors: 3, requests: 13, severity: undefined },
+  { errors: 3, requests: 12, severity: 'warning' },
+  { errors: 4, requests: 8, severity: 'warning' },
+  { errors: 5, requests: 100, severity: 'warning' },
+  { errors: 5, requests: 251, severity: undefined },
+  { errors: 5, requests: 5, severity: 'error' },
+])('$errors failures of $requests requests are told as $severity', ({ severity, ...recent }) => {
+  expect(findAttention(sources({ recent }))[0]?.severity).toBe(severity);
+});
+
+test('what fails altogether now is grave, whatever went well in the minutes before', () => {
+  const recent = { requests: 300, errors: 60 };
+  const tell = (errorsPerMinute: number, requestsPerMinute: number) =>
+    findAttention(sources({ recent, live: { errorsPerMinute, requestsPerMinute } }))[0]?.severity;
+  expect(tell(60, 60)).toBe('error');
+  expect(tell(59, 60)).toBe('warning');
+  expect(tell(4, 4)).toBe('warning');
+});
+
+test('of many accounts that are out a few are named and the others counted', () => {
+  const out = Array.from({ length: 8 }, (_, index) => account(`out-${index}`, REVOKED));
+  const found = findAttention(sources({ accounts: [account('a', ACTIVE), ...out] }));
+  expect(found.map(({ kind }) => kind)).toEqual([
+    ...Array.from({ length: 5 }, () => 'account-out'),
+    'accounts-out',
+  ]);
+  expect(found.at(-1)?.about).toEqual({ count: 3 });
+});
+
+test('a gateway key that opens the console is told, on the network as a warning', () => {
+  const { facts } = sources();
+  const tell = (isLoopback: boolean) =>
+    findAttention(sources({ facts: { ...facts, consolePassword: 'gateway-key', isLoopback } })).map(
+      ({ kind, severity }) => [kind, severity],
+    );
+  expect(tell(true)).toEqual([['key-opens-console', 'info']]);
+  expect(tell(false)).toEqual([['key-opens-console', 'warning']]);
+});
+
+test('a config file that is not in force is told, with what is wrong in it', () => {
+  const { facts } = sources();
+  const configProblems = [
+    told`${'proxy.pool.mode'}: must be one of balance`,
+    told`${'proxy.port'}: must be integer`,
+  ];
+  expect(findAttention(sources({ facts: { ...facts, configProblems } }))).toMatchObject([
+    {
+      kind: 'config-refused',
+      severity: 'warning',
+      message:
+        'The config file cannot be used, so older settings stay in force: ' +
+        'proxy.pool.mode: must be one of balance; proxy.port: must be integer.',
+      link: '/settings',
+      about: { problems: { code: '{}; {}', params: configProblems } },
+    },
+  ]);
+});
+
+test('where an account would help, the link leads to adding one', () => {
+  const none = findAttention(sources({ accounts: [] }));
+  expect(none).toMatchObject([{ kind: 'no-accounts', link: '/accounts?add=sign-in' }]);
+});
+
+test('an overloaded upstream is one entry, however many accounts rest with it', () => {
+  const until = new Date(0).toISOString();
+  const rests = ['m', 'n'].map((model) => ({ model, until, cause: 'overloaded' as const }));
+  const accounts = ['a', 'b'].map((id) => ({ ...account(id, ACTIVE), cooldowns: rests }));
+  expect(findAttention(sources({ accounts }))).toMatchObject([
+    {
+      kind: 'upstream-overloaded',
+      message: 'The upstream main is overloaded and rests for m, n.',
+      about: { upstream: 'main', models: 'm, n' },
+    },
+  ]);
+});
+
+test('a database that takes nothing is no time when all is well, also before a record is lost', () => {
+  const found = (unsaved: number, dropped: number) =>
+    findAttention(sources({ records: { unsaved, dropped } })).map(({ kind, about }) => [
+      kind,
+      about,
+    ]);
+  expect(found(3, 0)).toEqual([['records-unsaved', { count: 3 }]]);
+  expect(found(0, 7)).toEqual([['records-dropped', { count: 7 }]]);
+  expect(found(10_000, 7).map(([kind]) => kind)).toEqual(['records-unsaved', 'records-dropped']);
+});

@@ -1,0 +1,343 @@
+// What of the gateway needs attention, most severe first, with the way out.
+
+import { listed, told } from '../../lib/localized-message.ts';
+import type { AccountJson } from '../account-view.ts';
+import type { GatewayFacts } from '../options.ts';
+import type { OverviewJson } from './schemas.ts';
+
+/** So far back the requests are looked at. */
+export const RECENT_MINUTES = 5;
+
+/** What needs attention, with the way out. */
+type Attention = OverviewJson['attention'][number];
+
+interface AttentionSources {
+  readonly facts: GatewayFacts;
+  readonly accounts: readonly AccountJson[];
+  readonly quota: OverviewJson['quota'];
+  /** The last minute: what fails altogether now failed there. */
+  readonly live: Pick<OverviewJson['live'], 'requestsPerMinute' | 'errorsPerMinute'>;
+  /** What the last minutes brought, enough of them to judge a gateway that is asked now and then. */
+  readonly recent: { readonly requests: number; readonly errors: number };
+  /** Request records that wait for a store which takes none, and those that could not be kept. */
+  readonly records: { readonly unsaved: number; readonly dropped: number };
+}
+
+const MAX_ACCOUNTS = 5;
+const LOW_PERCENT = 10;
+/** So many failures are reported even where they are a small share. */
+const MANY_ERRORS = 5;
+const NOTABLE_SHARE = 0.02;
+/** Fewer beside successes may be slips of a client, as one failure alone may be. */
+const SOME_ERRORS = 3;
+const HIGH_SHARE = 0.25;
+const FEW_ERRORS_ALONE = 2;
+
+interface Condition extends Omit<Attention, 'message' | 'about'> {
+  /** One entry each time the condition holds; what a finding names wins over the row. */
+  readonly find: (sources: AttentionSources) => readonly Finding[];
+}
+
+type Finding = Pick<Attention, 'message'> & Partial<Attention>;
+
+/** Most severe first. */
+const CONDITIONS: readonly Condition[] = [
+  {
+    kind: 'no-accounts',
+    severity: 'error',
+    wayOut: 'Add an account.',
+    link: '/accounts?add=sign-in',
+    find: ({ accounts }) =>
+      when(accounts.length === 0, 'There is no account, so no request can be answered.'),
+  },
+  {
+    kind: 'no-usable-account',
+    severity: 'error',
+    wayOut: 'See why each is out of use, or add another.',
+    link: '/accounts',
+    find: ({ accounts }) =>
+      when(
+        accounts.length > 0 && !accounts.some(isUsable),
+        'No account can be used now, so no request can be answered.',
+      ),
+  },
+  {
+    kind: 'open-to-all',
+    severity: 'error',
+    wayOut: 'Choose the mode auto or strict.',
+    link: '/security',
+    find: ({ facts: { authMode, isLoopback } }) =>
+      when(
+        authMode === 'off' && !isLoopback,
+        'Everybody who reaches this address can use the accounts without a key.',
+      ),
+  },
+  {
+    kind: 'key-opens-console',
+    severity: 'warning',
+    wayOut: 'Set WEB_PASSWORD or admin_password.',
+    link: '/settings',
+    find: ({ facts: { consolePassword, isLoopback } }) =>
+      when(
+        consolePassword === 'gateway-key',
+        'Whoever has the gateway key can open this console and change everything.',
+        isLoopback ? { severity: 'info' } : {},
+      ),
+  },
+  {
+    kind: 'no-console-password',
+    severity: 'warning',
+    wayOut: 'Set WEB_PASSWORD or admin_password to use it from elsewhere.',
+    link: '/settings',
+    find: ({ facts: { consolePassword, isLoopback } }) =>
+      when(
+        consolePassword === 'none' && !isLoopback,
+        'The console has no password, so it opens on this machine only.',
+      ),
+  },
+  {
+    // Until the file is corrected no change of the settings is accepted, neither there nor here.
+    kind: 'config-refused',
+    severity: 'warning',
+    wayOut: 'Correct gui_config.json. Until then no setting can be changed here.',
+    link: '/settings',
+    find({ facts: { configProblems } }) {
+      const problems = listed(configProblems);
+      return when(
+        configProblems.length > 0,
+        `The config file cannot be used, so older settings stay in force: ${problems.text}.`,
+        { about: { problems } },
+      );
+    },
+  },
+  {
+    kind: 'setting-unused',
+    severity: 'warning',
+    wayOut: 'Correct it where the gateway is started or in gui_config.json, or take it out.',
+    link: '/settings',
+    find: ({ facts }) =>
+      facts.warnings.map((problems) => ({ message: problems.text, about: { problems } })),
+  },
+  {
+    kind: 'account-failing',
+    severity: 'warning',
+    wayOut: 'Open the account: give it a new key or sign in again, then test it.',
+    link: '/accounts',
+    find: findFailingAccounts,
+  },
+  {
+    kind: 'many-errors',
+    severity: 'warning',
+    wayOut: 'Look at what they say.',
+    link: '/requests?status=error',
+    find: findErrors,
+  },
+  {
+    kind: 'upstream-overloaded',
+    severity: 'warning',
+    wayOut:
+      'It is tried again by itself within a minute. Clear the cooldowns of an account to try at once.',
+    link: '/accounts',
+    find: findOverloads,
+  },
+  {
+    kind: 'account-out',
+    severity: 'warning',
+    wayOut: 'See its page.',
+    link: '/accounts',
+    find: ({ accounts }) =>
+      accounts
+        .filter(isOut)
+        .slice(0, MAX_ACCOUNTS)
+        .map((account) => {
+          const { label, status } = account;
+          const reason = status.reason === null ? '' : `: ${status.reason}`;
+          return toFinding(account, `The account ${label} is out of use${reason}.`);
+        }),
+  },
+  {
+    kind: 'accounts-out',
+    severity: 'warning',
+    wayOut: 'See the accounts.',
+    link: '/accounts',
+    find({ accounts }) {
+      const count = accounts.filter(isOut).length - MAX_ACCOUNTS;
+      return when(count > 0, `${count} more accounts are out of use.`, { about: { count } });
+    },
+  },
+  {
+    kind: 'account-doubtful',
+    severity: 'warning',
+    wayOut: 'See its page.',
+    link: '/accounts',
+    find: ({ accounts }) =>
+      accounts
+        .filter(({ status }) => status.kind === 'active' && status.reason !== null)
+        .slice(0, MAX_ACCOUNTS)
+        .map((account) =>
+          toFinding(account, `What the account ${account.label} signs in with was refused.`),
+        ),
+  },
+  {
+    kind: 'quota-low',
+    severity: 'warning',
+    wayOut: 'Wait for its reset, map its models to others, or add an account.',
+    link: '/routing',
+    find: ({ quota }) =>
+      quota
+        .filter(({ percent }) => percent < LOW_PERCENT)
+        .map(({ family, kind, percent }) => ({
+          message: `The quota of ${family}${kind === 'image' ? ' (images)' : ''} is at ${percent} %.`,
+          about: { family, quotaKind: kind, percent },
+        })),
+  },
+  {
+    kind: 'not-lasting',
+    severity: 'warning',
+    wayOut: 'Free some room and start the gateway again.',
+    link: '/logs?level=warn',
+    find: ({ facts }) =>
+      when(
+        !facts.isLasting,
+        'The disk had no room for the database: what is added is kept in memory and lost when the gateway stops.',
+      ),
+  },
+  {
+    kind: 'records-unsaved',
+    severity: 'warning',
+    wayOut: 'See the log for the reason: a full disk, mostly. A restart before would lose them.',
+    link: '/logs?level=warn',
+    find: ({ records: { unsaved } }) =>
+      when(
+        unsaved > 0,
+        `The database takes nothing: ${unsaved} request records wait in memory. Requests themselves go on.`,
+        { about: { count: unsaved } },
+      ),
+  },
+  {
+    kind: 'records-dropped',
+    severity: 'warning',
+    wayOut: 'See the log for the reason: a full disk, mostly.',
+    link: '/logs?level=warn',
+    find: ({ records: { dropped } }) =>
+      when(
+        dropped > 0,
+        `${dropped} request records could not be stored; requests themselves go on.`,
+        { about: { count: dropped } },
+      ),
+  },
+  {
+    kind: 'sandbox',
+    severity: 'info',
+    wayOut: 'Add an account of a real upstream.',
+    // Most people have a key; a sign-in wants an OAuth client first.
+    link: '/accounts?add=key',
+    find: ({ facts }) =>
+      when(facts.isSandbox, 'The answers come from the built-in sandbox, not from a real model.'),
+  },
+];
+
+/** Most severe first. */
+export function findAttention(sources: AttentionSources): Attention[] {
+  return CONDITIONS.flatMap(({ find, kind, severity, wayOut, link }) =>
+    find(sources).map(({ message, ...found }) => {
+      const row = { kind, severity, message, wayOut, link, about: {} };
+      return { ...row, ...found };
+    }),
+  );
+}
+
+function when(holds: boolean, message: string, found: Partial<Attention> = {}): readonly Finding[] {
+  return holds ? [{ message, ...found }] : [];
+}
+
+function toFinding({ id, label, kind, status }: AccountJson, message: string): Finding {
+  return {
+    message,
+    ...(status.wayOut == null ? {} : { wayOut: status.wayOut }),
+    link: `/accounts/${encodeURIComponent(id)}`,
+    about: { account: label, accountKind: kind, reason: status.reason ?? '' },
+  };
+}
+
+/** Whether some request could go to it now. */
+function isUsable({ status, cooldowns }: AccountJson): boolean {
+  return status.kind === 'active' && cooldowns.every(({ model }) => model !== null);
+}
+
+function isOut({ status: { kind, reason } }: AccountJson): boolean {
+  return kind !== 'active' && reason !== 'manual' && reason !== 'standing-by';
+}
+
+function isFailing({ condition, status }: AccountJson): boolean {
+  return condition.state === 'failing' || status.reason === 'invalid-key';
+}
+
+/** When every request fails, the accounts give the reason. */
+function findFailingAccounts({ recent, accounts }: AttentionSources): readonly Finding[] {
+  const failing = accounts.filter(isFailing);
+  const [first, ...more] = failing;
+  if (first === undefined) return [];
+  const reasons = failing
+    .slice(0, MAX_ACCOUNTS)
+    .map(({ label, condition: { reason } }) => told`${label}: ${reason ?? 'failed'}`);
+  const problems = listed(reasons);
+  const isAll = recent.requests > 0 && recent.errors >= recent.requests;
+  const inUse = accounts.filter(({ status }) => status.kind !== 'disabled');
+  return [
+    {
+      message: isAll
+        ? `Every request of the last ${RECENT_MINUTES} minutes was refused: ${problems.text}`
+        : `Accounts that fail: ${problems.text}`,
+      ...(isAll && { kind: 'all-refused' }),
+      ...((isAll || failing.length === inUse.length) && { severity: 'error' }),
+      ...(more.length === 0 && { link: `/accounts/${encodeURIComponent(first.id)}` }),
+      about: { problems, count: RECENT_MINUTES },
+    },
+  ];
+}
+
+function findErrors({ recent, live, accounts }: AttentionSources): readonly Finding[] {
+  const { requests, errors } = recent;
+  // Reported with its reason by the accounts.
+  if (requests > 0 && errors >= requests && accounts.some(isFailing)) return [];
+  const isGrave =
+    isOutage(errors, requests) || isOutage(live.errorsPerMinute, live.requestsPerMinute);
+  return when(
+    isGrave || isNotable(errors, requests),
+    `${errors} of ${requests} requests failed in the last five minutes.`,
+    { ...(isGrave && { severity: 'error' }), about: { count: errors, total: requests } },
+  );
+}
+
+function isOutage(errors: number, requests: number): boolean {
+  return errors >= MANY_ERRORS && errors >= requests;
+}
+
+function isNotable(errors: number, requests: number): boolean {
+  if (errors >= requests) return errors >= FEW_ERRORS_ALONE;
+  const share = errors / requests;
+  return (
+    (errors >= MANY_ERRORS && share >= NOTABLE_SHARE) ||
+    (errors >= SOME_ERRORS && share >= HIGH_SHARE)
+  );
+}
+
+/** One entry per upstream: its accounts cool down together. */
+function findOverloads({ accounts }: AttentionSources): readonly Finding[] {
+  const cooling = new Map<string, Set<string>>();
+  for (const { upstream, cooldowns } of accounts) {
+    for (const { model, cause } of cooldowns) {
+      if (cause !== 'overloaded' || model === null) continue;
+      const models = cooling.get(upstream) ?? new Set();
+      cooling.set(upstream, models.add(model));
+    }
+  }
+  return Array.from(cooling, ([upstream, names]) => {
+    const models = [...names].join(', ');
+    return {
+      message: `The upstream ${upstream} is overloaded and rests for ${models}.`,
+      about: { upstream, models },
+    };
+  });
+}

@@ -1,0 +1,203 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { GatewayError } from '../canonical/error.ts';
+import { SignatureCache } from '../signatures/cache.ts';
+import type { Frame } from '../stream/sse.ts';
+import { AnswerText } from './answer-text.ts';
+import { StreamObserver, TokenEstimator } from './stream-observer.ts';
+
+const failure = new GatewayError({ kind: 'internal', source: 'upstream', message: 'cut' });
+
+/** Frames that tell whether they were given up; the word `cut` is an upstream that fails. */
+class Words implements AsyncIterableIterator<readonly Frame[], undefined> {
+  isGivenUp = false;
+  readonly #words: string[];
+
+  constructor(words: readonly string[]) {
+    this.#words = [...words];
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<readonly Frame[], undefined>> {
+    const word = this.#words.shift();
+    if (word === undefined) return { done: true, value: undefined };
+    if (word === 'cut') throw failure;
+    return { done: false, value: [{ text: word, value: { word } }] };
+  }
+
+  async return(): Promise<IteratorResult<readonly Frame[], undefined>> {
+    this.isGivenUp = true;
+    return { done: true, value: undefined };
+  }
+}
+
+/** Repeats the words; `silence` shows nothing, `enough` wants no more, `break` is a fault of its own. */
+class Repeated extends AnswerText {
+  readonly contentType = 'text/plain';
+  #hasEnough = false;
+
+  protected push({ text }: Frame): void {
+    if (text === 'break') throw failure;
+    this.#hasEnough = text === 'enough';
+    if (text === 'silence' || this.#hasEnough) return;
+    this.watch.onEvent({ kind: 'block-delta', index: 0, delta: { kind: 'text', text } });
+    this.text += text;
+  }
+
+  protected isComplete(): boolean {
+    return this.#hasEnough;
+  }
+
+  protected end(): void {
+    this.text += '.';
+  }
+
+  protected fail({ message }: GatewayError): void {
+    this.text += `<${message}>`;
+  }
+}
+
+/** Writes each word twice more, when it is asked for more. */
+class Long extends Repeated {
+  readonly left: string[] = [];
+
+  protected override push(frame: Frame): void {
+    super.push(frame);
+    this.left.push(`${frame.text}1`, `${frame.text}2`);
+  }
+
+  protected override fail({ message }: GatewayError): void {
+    this.left.push(`<${message}>`);
+  }
+
+  protected override more(): string {
+    return this.left.shift() ?? '';
+  }
+}
+
+function inputOf(words: readonly string[]) {
+  const keeper = new SignatureCache({ clock: createFakeClock() });
+  const estimator = new TokenEstimator();
+  const watch = new StreamObserver({ keeper, scope: 'key', estimator, estimatePrompt: () => 0 });
+  return { frames: new Words(words), watch };
+}
+
+function textOf(words: readonly string[]) {
+  const input = inputOf(words);
+  const text = new Repeated(input);
+  let ends = 0;
+  const begin = () =>
+    text.begin(() => {
+      ends += 1;
+    });
+  return { text, frames: input.frames, begin, ends: () => ends };
+}
+
+async function collect(text: AnswerText): Promise<string[]> {
+  const items: string[] = [];
+  for await (const item of text) items.push(item);
+  return items;
+}
+
+test('an item a batch, the ending last, and nothing for batches that show nothing', async () => {
+  const { text, frames, begin, ends } = textOf(['silence', 'a', 'silence', 'b']);
+  await begin();
+  expect(ends()).toBe(0);
+  expect(await collect(text)).toEqual(['a', 'b', '.']);
+  expect(frames.isGivenUp).toBe(false);
+  expect(ends()).toBe(1);
+  await text.return();
+  expect(ends()).toBe(1);
+});
+
+test('what a lane writes later comes behind what it wrote', async () => {
+  const text = new Long(inputOf(['a', 'b']));
+  await text.begin(() => {});
+  expect(await collect(text)).toEqual(['a', 'a1', 'a2', 'b', 'b1', 'b2', '.']);
+});
+
+test('what a lane writes later is left where it is while nobody asks for it', async () => {
+  const input = inputOf(['a', 'b']);
+  const text = new Long(input);
+  await text.begin(() => {});
+  for await (const item of text) {
+    if (item === 'a') expect(text.left).toEqual(['a1', 'a2']);
+    else break;
+  }
+  expect(text.left).toEqual(['a2']);
+  expect(input.frames.isGivenUp).toBe(true);
+});
+
+test('a failure comes behind what a lane has still to write', async () => {
+  const text = new Long(inputOf(['a']));
+  await text.begin(() => {});
+  await text.next();
+  expect(text.endWithError(failure)).toBe('a1a2<cut>');
+});
+
+test.each(['cut', 'break'])('a failure before the commit point is thrown (%s)', async (word) => {
+  const { begin, frames } = textOf(['silence', word]);
+  await expect(begin()).rejects.toBe(failure);
+  // Frames that failed themselves are over; the others have to be told.
+  expect(frames.isGivenUp).toBe(word === 'break');
+});
+
+test.each(['cut', 'break'])('a failure behind it is the last item (%s)', async (word) => {
+  const { text, frames, begin } = textOf(['a', word, 'b']);
+  await begin();
+  expect(await collect(text)).toEqual(['a', '<cut>']);
+  expect(frames.isGivenUp).toBe(word === 'break');
+});
+
+test('an upstream nobody needs any more is given up, and the answer ends as usual', async () => {
+  const { text, frames, begin } = textOf(['a', 'enough', 'b']);
+  await begin();
+  expect(await collect(text)).toEqual(['a', '.']);
+  expect(frames.isGivenUp).toBe(true);
+});
+
+test('a reader who leaves gives the upstream up, and the end is told', async () => {
+  const { text, frames, begin, ends } = textOf(['a', 'b']);
+  await begin();
+  for await (const item of text) {
+    expect(item).toBe('a');
+    break;
+  }
+  expect(frames.isGivenUp).toBe(true);
+  expect(ends()).toBe(1);
+  expect(await text.next()).toEqual({ done: true, value: undefined });
+});
+
+test('an answer that was whole in its first item has no second ending', async () => {
+  const { text, begin } = textOf(['enough']);
+  await begin();
+  expect(await collect(text)).toEqual(['.']);
+});
+
+test.each([true, false])(
+  'an answer that is broken off says so once, and nothing comes behind (waiting: %s)',
+  async (isWaiting) => {
+    const { text, frames, begin } = textOf(['a', 'b', 'c']);
+    await begin();
+    expect((await text.next()).value).toBe('a');
+    const next = isWaiting ? text.next() : undefined;
+    expect(text.endWithError(failure)).toBe('<cut>');
+    expect(await (next ?? text.next())).toEqual({ done: true, value: undefined });
+    expect(frames.isGivenUp).toBe(true);
+    expect(text.endWithError(failure)).toBe('');
+  },
+);
+
+test('an answer whose ending is written already is not broken off any more', async () => {
+  const { text, begin } = textOf(['a']);
+  await begin();
+  const items: string[] = [];
+  for await (const item of text) {
+    items.push(item);
+    if (item === '.') expect(text.endWithError(failure)).toBe('');
+  }
+  expect(items).toEqual(['a', '.']);
+});

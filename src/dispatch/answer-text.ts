@@ -1,0 +1,136 @@
+// The text of one stream, whichever lane it comes from: pulled by the client, committed once, ended once.
+
+import { asGatewayError, type GatewayError } from '../canonical/error.ts';
+import type { Frame } from '../stream/sse.ts';
+import type { UpstreamStream } from '../upstreams/upstream.ts';
+import type { AnswerChunks } from './dispatcher.ts';
+import type { StreamObserver } from './stream-observer.ts';
+
+/**
+ * The text of one stream. What a lane makes of the frames is synchronous: waiting is done here alone. A failure
+ * before the commit point is thrown, a failure after it is the lane's own ending. Written by hand, as each
+ * generator between the socket and the client would cost three turns of the microtask queue an event.
+ */
+export abstract class AnswerText implements AnswerChunks {
+  abstract readonly contentType: string | undefined;
+  readonly watch: StreamObserver;
+  /** Written and not yet taken. */
+  protected text = '';
+  readonly #frames: UpstreamStream;
+  #isOver = false;
+  /** True once the ending is written, whichever it is. */
+  #hasEnding = false;
+  #onEnd: (() => void) | undefined;
+
+  constructor({
+    frames,
+    watch,
+  }: { readonly frames: UpstreamStream; readonly watch: StreamObserver }) {
+    this.#frames = frames;
+    this.watch = watch;
+  }
+
+  /** @throws GatewayError for a failure before the commit point. */
+  protected abstract push(frame: Frame): void;
+  /** True when nothing more of the upstream is wanted. */
+  protected abstract isComplete(): boolean;
+  /** Writes the ending. @throws as `push` */
+  protected abstract end(): void;
+  /** Writes a failure behind the commit point, which ends the answer. */
+  protected abstract fail(error: GatewayError): void;
+  /** Where not all is written at once: the next piece of what comes behind `text`, '' when nothing is left. */
+  protected more(): string {
+    return '';
+  }
+
+  /** Comes first; resolves at the commit point. `onEnd` is called once, when all is read or given up. */
+  async begin(onEnd: () => void): Promise<void> {
+    await this.#fill();
+    this.#onEnd = onEnd;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<string, undefined>> {
+    let value = this.#takeText();
+    if (value === '') {
+      await this.#fill();
+      value = this.#takeText();
+    }
+    return value === '' ? this.#settle() : { done: false, value };
+  }
+
+  async return(): Promise<IteratorResult<string, undefined>> {
+    if (!this.#isOver) await this.#leave();
+    return this.#settle();
+  }
+
+  /**
+   * Ends an answer that has begun with this failure, unless its ending is written already. Gives what
+   * is left to say; nothing comes behind it.
+   */
+  endWithError(error: GatewayError): string {
+    this.#fail(error);
+    const pieces: string[] = [];
+    for (let text = this.#takeText(); text !== ''; text = this.#takeText()) pieces.push(text);
+    return pieces.join('');
+  }
+
+  #takeText(): string {
+    const { text } = this;
+    if (text === '') return this.more();
+    this.text = '';
+    return text;
+  }
+
+  /** Reads on until something is written, at the commit point at the earliest, or the answer ends. */
+  async #fill(): Promise<void> {
+    let isAsking = false;
+    try {
+      while (!this.#isOver && (this.text === '' || !this.watch.isCommitted)) {
+        isAsking = true;
+        const batch = await this.#frames.next();
+        isAsking = false;
+        this.#take(batch);
+        if (!this.#isOver && (this.#hasEnding || this.isComplete())) await this.#leave();
+        if (this.#isOver) this.#end();
+      }
+    } catch (error) {
+      if (isAsking) this.#isOver = true;
+      if (!this.#isOver) await this.#leave();
+      if (!this.watch.isCommitted) throw error;
+      this.#fail(asGatewayError(error));
+    }
+  }
+
+  #take(batch: IteratorResult<readonly Frame[], unknown>): void {
+    if (batch.done === true) this.#isOver = true;
+    else if (!this.#hasEnding) for (const frame of batch.value) this.push(frame);
+  }
+
+  #end(): void {
+    if (this.#hasEnding) return;
+    this.end();
+    this.#hasEnding = true;
+  }
+
+  #fail(error: GatewayError): void {
+    if (this.#hasEnding) return;
+    this.#hasEnding = true;
+    this.fail(error);
+  }
+
+  /** No more is asked of the upstream, which has not ended by itself. */
+  async #leave(): Promise<void> {
+    this.#isOver = true;
+    await this.#frames.return?.();
+  }
+
+  #settle(): IteratorReturnResult<undefined> {
+    this.#onEnd?.();
+    this.#onEnd = undefined;
+    return { done: true, value: undefined };
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { sayWayOut } from './way-out.ts';
+
+test.each([
+  ['/v1/batches', 'Batches are not offered'],
+  ['/v1/messages/batches/msgbatch_1/results', 'Batches are not offered'],
+  ['/v1beta/models/alpha-3-flash:batchGenerateContent', 'Batches are not offered'],
+  ['/v1beta/models/e:asyncBatchEmbedContent', 'Batches are not offered'],
+  ['/v1/files', 'Files are not stored'],
+  ['/upload/v1beta/files', 'Files are not stored'],
+  ['/v1beta/files/abc', 'Files are not stored'],
+  ['/v1beta/cachedContents', 'Caches are not kept'],
+  ['/v1/audio/speech', 'This part of the protocol is not offered'],
+  ['/v1/filesystem', 'This part of the protocol is not offered'],
+])('a client of %s is not sent looking for a fault in its base URL', (path, words) => {
+  expect(sayWayOut(path, undefined)).toContain(words);
+  expect(sayWayOut(path, undefined)).not.toContain('base URL');
+});
+
+test('a path below no version is a matter of the base URL, as is one whose right form is known', () => {
+  expect(sayWayOut('/batches', undefined)).toContain('Check the base URL');
+  expect(sayWayOut('/chat/completions', '/v1/chat/completions')).toContain(
+    'The right path is /v1/chat/completions: check the base URL',
+  );
+});
