@@ -52,6 +52,19 @@ export function tryParse(text: string, budget?: JsonBudget): JsonValue | undefin
   }
 }
 
+/** The string that a piece of JSON text is, when it is one and nothing else. */
+export function tryParseString(literal: string): string | undefined {
+  if (literal[0] !== '"') return undefined;
+  // Likely more than one string; what is wrong with it is said by whoever parses the whole.
+  if (literal.indexOf('"', 1) < literal.length - 1 && !literal.includes('\\')) return undefined;
+  try {
+    // No number and no key, of which `parseJson` takes care.
+    return JSON.parse(literal) as string;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What was looked for in a text before it is parsed; false where it was not found. */
 export interface JsonHints {
   /** A number that would change. */

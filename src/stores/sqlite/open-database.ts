@@ -23,6 +23,7 @@ import {
   createConsoleSessionStore,
 } from './access-stores.ts';
 import { createAccountStore, type StoreLog } from './account-store.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { damagedDatabase, isForWantOfRoom, noRoom } from './faults.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { createMonitorStore } from './monitor-store.ts';
@@ -131,7 +132,8 @@ async function connect(options: DatabaseOptions) {
 
 async function openExisting(options: DatabaseOptions, open: OpenHandle) {
   const { path, vault, clock } = options;
-  const connection = new SqliteConnection({ path, clock, open });
+  const checkpoints = open === openSqliteFileAlone ? undefined : new Checkpoints(path);
+  const connection = new SqliteConnection({ path, clock, open, checkpoints });
   try {
     // Not the indexes against their tables: that takes long, and SQLite notices what matters of it.
     const check = sql<{ quickCheck: string }>`pragma quick_check(1)`;

@@ -8,6 +8,7 @@ import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import type { Checkpoints } from './checkpoints.ts';
 import {
   BUSY,
   CANNOT_OPEN,
@@ -32,14 +33,26 @@ interface OpenFile {
   readonly statements: Map<string, SqliteStatement>;
   readonly identity: string;
   survives: Survives;
+  /** Undefined where SQLite brings the log into the file by itself. */
+  readonly logLength: SqliteStatement | undefined;
   /** True after a disk fault, until all of the log is known to be in the database file. */
   isDoubtful: boolean;
 }
 
-function openFile(path: string, open: OpenHandle): OpenFile {
+/** Pages in the log from which on it is brought into the file: 4 MB, as SQLite itself has it. */
+const LONG_LOG = 1000;
+/** SQLite does it within a commit where nobody else has. */
+const VERY_LONG_LOG = 4 * LONG_LOG;
+
+function openFile({ path, open, checkpoints }: ConnectionOptions): OpenFile {
   const handle = open(path);
+  let logLength: SqliteStatement | undefined;
   try {
     handle.exec('pragma foreign_keys = on; pragma journal_mode = wal; pragma synchronous = full');
+    if (checkpoints !== undefined) {
+      handle.exec(`pragma wal_autocheckpoint = ${VERY_LONG_LOG}`);
+      logLength = handle.prepare('pragma wal_checkpoint(noop)');
+    }
   } catch (error) {
     handle.close();
     throw error;
@@ -47,6 +60,7 @@ function openFile(path: string, open: OpenHandle): OpenFile {
   return {
     ...{ handle, statements: new Map(), identity: identify(path) },
     survives: 'power-cut',
+    logLength,
     isDoubtful: false,
   };
 }
@@ -153,6 +167,8 @@ interface ConnectionOptions {
   readonly name?: string | undefined;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   readonly open: OpenHandle;
+  /** Absent where SQLite is to bring the log into the file by itself, within commits. */
+  readonly checkpoints?: Pick<Checkpoints, 'run' | 'close'> | undefined;
 }
 
 const BUSY_WAIT_MS = 5000;
@@ -207,6 +223,7 @@ export class SqliteConnection {
   async close(): Promise<void> {
     await this.#lastWrite;
     this.#ended.abort();
+    await this.#options.checkpoints?.close();
     this.#end();
   }
 
@@ -217,8 +234,22 @@ export class SqliteConnection {
   #inTurn<Result>(work: () => Result): Promise<Result> {
     const until = this.#busyUntil();
     const turn = this.#lastWrite.then(() => this.#attempt(until, work));
-    this.#lastWrite = turn.catch(() => undefined);
+    this.#lastWrite = turn.catch(() => undefined).then(() => this.#shortenLog());
     return turn;
+  }
+
+  /** In turn as well: what is written meanwhile would keep the log from beginning anew. */
+  #shortenLog(): Promise<void> | undefined {
+    const file = this.#file;
+    // What has to survive a power cut is little.
+    if (file?.survives !== 'crash') return undefined;
+    try {
+      return readUnsaved(file) >= LONG_LOG ? this.#options.checkpoints?.run() : undefined;
+    } catch (error) {
+      // What was written is written; the next write meets what is wrong.
+      this.#recover(error);
+      return undefined;
+    }
   }
 
   async #attempt<Result>(until: number, work: () => Result): Promise<Result> {
@@ -241,12 +272,12 @@ export class SqliteConnection {
   }
 
   #current(): OpenFile {
-    const { path, open } = this.#options;
+    const { path } = this.#options;
     if (this.#file !== undefined && this.#file.identity !== identify(path)) {
       const message = told`The database ${path} was moved, removed or replaced while it was in use. Put it back, or restart to use what stands there now.`;
       throw new StoreError('unavailable', message);
     }
-    this.#file ??= openFile(path, open);
+    this.#file ??= openFile(this.#options);
     return this.#file;
   }
 
@@ -264,6 +295,14 @@ export class SqliteConnection {
     this.#file = undefined;
     ended?.handle.close();
   }
+}
+
+/** Pages of the log that are not in the file. */
+function readUnsaved({ logLength }: OpenFile): number {
+  const [row] = logLength?.all() ?? [];
+  if (typeof row !== 'object' || row === null) return 0;
+  const { log, checkpointed } = { log: 0, checkpointed: 0, ...row };
+  return log - checkpointed;
 }
 
 function transact<Result>(

@@ -45,6 +45,38 @@ test('fields that say nothing do not make a chunk another one', () => {
   expect(frames[1]?.value).toEqual(one('b'));
 });
 
+test.each(['obfuscation', 'p'])(
+  'chunks that differ in the padding %s repeat each other',
+  (name) => {
+    const padded = (text: string, padding: string) => ({ ...say(text), [name]: padding });
+    const chunks = [padded('a', 'xyz'), padded(`"}],"${name}":"`, ''), padded('é', 'Ab3')];
+    const frames = read(...chunks);
+    expect(frames.map(({ said }) => said)).toEqual([undefined, `"}],"${name}":"`, 'é']);
+    expect(frames.map(({ value }) => value)).toEqual(chunks);
+    expect(frames.map(({ text }) => text)).toEqual(chunks.map((one) => JSON.stringify(one)));
+  },
+);
+
+test('padding that is no text, or stands in front, is no reason to misread a chunk', () => {
+  const chunks = [
+    ...[
+      { ...say('a'), obfuscation: 1 },
+      { ...say('b'), obfuscation: 2 },
+    ],
+    ...[
+      { ...say('a'), obfuscation: 'x' },
+      { ...say('b'), obfuscation: ['x'] },
+    ],
+    ...[
+      { obfuscation: 'x', ...say('a') },
+      { obfuscation: 'yz', ...say('b') },
+    ],
+  ];
+  const frames = read(...chunks);
+  expect(frames.map(({ said }) => said)).toEqual(chunks.map(() => undefined));
+  expect(frames.map(({ value }) => value)).toEqual(chunks);
+});
+
 test('events are the same whether or not chunks repeat each other', () => {
   const chunks = [
     chunk({ role: 'assistant', content: '' }),

@@ -8,6 +8,9 @@ import type { TextEvent } from '../transport/repeated-texts.ts';
 const CHOICE_FIELDS: ReadonlySet<string> = new Set(['index', 'delta']);
 const DELTA_FIELDS: ReadonlySet<string> = new Set(['role', 'content']);
 
+/** Random texts of OpenAI and of Mistral, which make all chunks differ. */
+const PADDINGS = ['obfuscation', 'p'] as const;
+
 /** Undefined where a chunk also tells of an end, of usage, of an error, of calls or of thoughts. */
 export function findTextChunk(event: JsonObject): TextEvent | undefined {
   const { choices, error, usage, citations, x_groq: groq } = event;
@@ -21,6 +24,7 @@ export function findTextChunk(event: JsonObject): TextEvent | undefined {
   return {
     field: 'content',
     text: content,
+    padding: PADDINGS.find((field) => event[field] !== undefined),
     write: (said) => ({ ...event, choices: [{ ...choice, delta: { ...delta, content: said } }] }),
   };
 }

@@ -1,7 +1,13 @@
 // Knows the events of one stream again, most of which repeat the one before but for a text and the running counts.
 // A stream of 50 events costs a sixth less CPU with it (client and upstream in the same process).
 
-import { isJsonObject, type JsonObject, type JsonValue, tryParse } from '../../lib/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  tryParse,
+  tryParseString,
+} from '../../lib/json.ts';
 import type { EventMemory, Frame } from '../../stream/sse.ts';
 
 /** An event as text: `front`, a string, and `ending`, which is `link`, an object of counts and `tail`. */
@@ -77,7 +83,7 @@ function readRepeated(pattern: Pattern, text: string): Frame | undefined {
   const sameEnd = text.length - ending.length;
   const isSameEnding = sameEnd > front.length && text.slice(sameEnd) === ending;
   const end = isSameEnding || !around ? sameEnd : text.indexOf(around.link, front.length);
-  const said = readString(text, front.length, end);
+  const said = tryParseString(text.slice(front.length, end));
   if (said === undefined) return undefined;
   if (!isSameEnding && !changeCounts(pattern, text.slice(end))) return undefined;
   return new RepeatedFrame(text, said, pattern);
@@ -116,16 +122,6 @@ class RepeatedFrame implements Frame {
       ? { ...event, candidates }
       : { ...event, candidates, usageMetadata: counts };
   }
-}
-
-/** The string these places of an event hold, when they hold one and nothing else. */
-function readString(text: string, start: number, end: number): string | undefined {
-  if (end - start < 2) return undefined;
-  const literal = text.slice(start, end);
-  // Likely more than one string; what is wrong with it is said by whoever parses the whole.
-  if (literal.indexOf('"', 1) < literal.length - 1 && !literal.includes('\\')) return undefined;
-  const value = tryParse(literal);
-  return typeof value === 'string' ? value : undefined;
 }
 
 /** False when it is not the counts alone in which this ending differs. */
