@@ -54,7 +54,7 @@ export interface App {
   readonly isSandbox: boolean;
   /**
    * Begins what goes on behind requests: model lists and quota figures are read and kept fresh, the
-   * console's files compressed.
+   * console's files compressed. `/readyz` says so.
    */
   start(): void;
   /** Drains and closes everything, in reverse order of opening. */
@@ -108,6 +108,7 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
     start() {
       void pool.ensureModels();
       quota.start();
+      server.serve();
     },
     async close() {
       const inReverse = [server, observation, access, traffic, foundation.stores, config];

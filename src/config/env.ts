@@ -191,6 +191,11 @@ export const VARIABLES = {
     flag: '--data-dir',
     restart: 'path',
   }),
+  drainDelayMs: variable('ISTHMUS_DRAIN_DELAY', readDrainDelay, {
+    summary:
+      'Seconds that a gateway which was told to stop still takes requests, while `/readyz` says 503.',
+    fallback: code(0),
+  }),
   secretKey: variable('ISTHMUS_SECRET_KEY', readSecret, {
     summary: 'Key that seals stored credentials.',
     fallback: '`secret.key` in the data folder',
@@ -289,6 +294,13 @@ function readerOf(row: SettingSchema): readonly [forms: string, read: (text: str
   if (type === 'boolean') return [': `true` or `false`', readSwitch];
   if (type === 'integer') return ['', (text) => readInteger(text, { least, most })];
   return ['', check];
+}
+
+/** Longer than any balancer takes to notice. */
+const MAX_DRAIN_DELAY_SECONDS = 600;
+
+function readDrainDelay(text: string): number {
+  return readInteger(text, { least: 0, most: MAX_DRAIN_DELAY_SECONDS }) * 1000;
 }
 
 function oneOf<const Word extends string>(words: readonly Word[]): (text: string) => Word {

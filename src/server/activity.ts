@@ -13,24 +13,39 @@ interface Running extends IndexedListItem {
   readonly abort: AbortController;
 }
 
+/** In this order: `leaving` still takes what comes, `draining` ends what runs. */
+type Phase = 'starting' | 'serving' | 'leaving' | 'draining';
+
 /** Time an aborted answer has to write its own error and end. */
 const LAST_WORDS_MS = 2_000;
 
 export function createActivity(clock: Clock) {
   const running = new IndexedList<Running>();
-  let draining = false;
+  let phase: Phase = 'starting';
   const ending = new AbortController();
   let onIdle: (() => void) | undefined;
   /** True while requests behind this one run on the same connection. */
   const isPipelined = ({ request }: Running): boolean =>
     running.list().some((other) => other.request.socket === request.socket);
   return {
-    /** True once the wind-down has begun: answers then close their connection. */
-    get draining(): boolean {
-      return draining;
+    get phase(): Phase {
+      return phase;
     },
-    /** Aborted when the wind-down begins: answers without an end of their own end then. */
+    /** True once the gateway was told to stop: answers then close their connection. */
+    get isStopping(): boolean {
+      return phase === 'leaving' || phase === 'draining';
+    },
+    /** Aborted when the drain begins: answers without an end of their own end then. */
     ending: ending.signal,
+    /** Call when the start is done. */
+    serve(): void {
+      if (phase === 'starting') phase = 'serving';
+    },
+    /** Nobody shall send more; what is sent all the same is served for `delayMs`. */
+    async leave(delayMs: number): Promise<void> {
+      phase = 'leaving';
+      await new Promise<void>((resolve) => clock.startTimer(delayMs, resolve));
+    },
     begin(exchange: Running): void {
       running.add(exchange);
     },
@@ -38,12 +53,12 @@ export function createActivity(clock: Clock) {
     end(exchange: Running): void {
       running.delete(exchange);
       // Headers of a stream that began before the drain promised a connection that stays open.
-      if (draining && !isPipelined(exchange)) exchange.request.socket.destroySoon();
+      if (phase === 'draining' && !isPipelined(exchange)) exchange.request.socket.destroySoon();
       if (onIdle !== undefined && running.size === 0) onIdle();
     },
     /** Resolves when nothing runs; after `graceMs` what still runs is aborted and given a last moment to say so. */
     async drain(graceMs: number): Promise<void> {
-      draining = true;
+      phase = 'draining';
       ending.abort();
       if (running.size === 0) return;
       const idle = new Promise<void>((resolve) => {

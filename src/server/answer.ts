@@ -16,7 +16,7 @@ import { clientGone } from './gates/body.ts';
 import { preflightHeaders } from './gates/cors.ts';
 import { type PeerInput, readClientAddress } from './gates/locality.ts';
 import { isAdminPath, sendError, sendJson, sendText } from './respond.ts';
-import type { RouteMatch, RouteOffer } from './routes.ts';
+import type { HealthQuestion, RouteMatch, RouteOffer } from './routes.ts';
 import { runRoute } from './run-route.ts';
 import { runService } from './run-service.ts';
 import { acceptsCoding, readHeaderMap } from './settings.ts';
@@ -184,11 +184,7 @@ async function answer(exchange: Exchange): Promise<void> {
     return refuseRoute(exchange, match);
   }
   const { route, parameter } = match;
-  if (route.kind === 'health') {
-    const { draining } = edge.activity;
-    const body = { status: draining ? 'draining' : 'ok', version: edge.version };
-    return sendJson(exchange, { status: draining ? 503 : 200, body });
-  }
+  if (route.kind === 'health') return sendHealth(exchange, route.asks);
   if (route.kind === 'admin') {
     const peer = peerOf(exchange);
     return runAdminRoute(exchange, { route: route.route, parameter, peer });
@@ -201,13 +197,21 @@ async function answer(exchange: Exchange): Promise<void> {
   await runRoute(exchange, { route: offer.route, pathModel: parameter });
 }
 
+function sendHealth(exchange: Exchange, asks: HealthQuestion): void {
+  const { activity, version } = exchange.edge;
+  const isWanted = asks === 'ready' ? activity.phase === 'serving' : !activity.isStopping;
+  const isOk = asks === 'live' || isWanted;
+  const status = isOk ? 'ok' : activity.isStopping ? 'draining' : 'starting';
+  sendJson(exchange, { status: isOk ? 200 : 503, body: { status, version } });
+}
+
 function sendPreflight(exchange: Exchange): void {
   const { edge, headers, settings, response, requestId, path } = exchange;
   // No route is for OPTIONS itself, so a known path says which methods it takes.
   const match = edge.routes.match('OPTIONS', path);
   const allow = match.kind === 'wrong-method' ? match.allow.join(', ') : 'OPTIONS';
   const list = ['x-request-id', requestId, 'allow', allow];
-  if (edge.activity.draining) list.push('connection', 'close');
+  if (edge.activity.isStopping) list.push('connection', 'close');
   response.writeHead(204, [...list, ...preflightHeaders(headers, settings.corsOrigins, allow)]);
   response.end();
 }

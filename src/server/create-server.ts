@@ -60,7 +60,12 @@ export function createServer(options: EdgeOptions) {
       }
       return { url: ownAddress(host, taken), port: taken };
     },
-    /** Stops accepting, lets running answers finish within the grace of the settings, then ends them with an error. */
+    /** Tells that the start is done: from now on requests are wanted. */
+    serve: () => edge.activity.serve(),
+    /**
+     * Tells that no more requests are wanted and serves those that come all the same, for the delay of the
+     * settings; then stops accepting, lets running answers finish within their grace, and ends them with an error.
+     */
     close(): Promise<void> {
       closing ??= close(edge, [http, onIpv6]);
       return closing;
@@ -112,7 +117,9 @@ function openHttpServer(edge: Edge): Server {
 }
 
 async function close(edge: Edge, [http, onIpv6]: readonly [Server, NetServer]): Promise<void> {
-  const drained = edge.activity.drain(edge.settings().shutdownGraceMs);
+  const { drainDelayMs, shutdownGraceMs } = edge.settings();
+  if (drainDelayMs > 0) await edge.activity.leave(drainDelayMs);
+  const drained = edge.activity.drain(shutdownGraceMs);
   const closed = [http, onIpv6].map(
     (server) => new Promise<void>((resolve) => server.close(() => resolve())),
   );

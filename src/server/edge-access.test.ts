@@ -101,7 +101,12 @@ test('in strict mode every route but the public ones refuses a missing and a wro
       if (status !== 401) open.push(`${method} ${path} ${status}`);
     }
   }
-  expect([...new Set(open)]).toEqual(['GET /health 200', 'GET /healthz 200']);
+  expect([...new Set(open)]).toEqual([
+    'GET /health 200',
+    'GET /healthz 200',
+    'GET /livez 200',
+    'GET /readyz 200',
+  ]);
   expect((await call('/')).status).toBe(200);
 });
 
@@ -179,7 +184,7 @@ test('in the mode off too many guesses make keys that were never right count for
 test('every route of the real protocols asks for a key', () => {
   const { routes } = createRouteTable(createProtocols().all);
   const open = routes.filter(({ access }) => access === 'public').map(({ path }) => path);
-  expect(open).toEqual(['/health', '/healthz']);
+  expect(open).toEqual(HEALTH_PATHS);
   expect(routes.length).toBeGreaterThan(15);
 });
 
@@ -269,6 +274,7 @@ test('a call that failed before it began costs the request and no tokens', async
   expect((await call(CHAT, { body: ASK, headers: bearer(secret) })).status).toBe(500);
 });
 
+const HEALTH_PATHS = ['/health', '/healthz', '/livez', '/readyz'];
 const DENY = { enabled: true, fallback: 'deny', allowBeatsDeny: false } as const;
 
 test('a blocked address gets JSON on every route but health, before any key is looked at', async () => {
@@ -276,7 +282,7 @@ test('a blocked address gets JSON on every route but health, before any key is l
   const paths = edge.server.routes.routes.map(({ path }) => path.replace(/\{\w+\}/, 'x'));
   for (const path of [...paths, '/', '/nothing', '/api/nothing']) {
     const { status, body } = await call(path, { headers: bearer(API_KEY) });
-    const isHealth = path.startsWith('/health');
+    const isHealth = HEALTH_PATHS.includes(path);
     expect([path, status]).toEqual([path, isHealth ? 200 : 403]);
     if (!isHealth) expect(JSON.stringify(body)).toContain('127.0.0.1');
   }

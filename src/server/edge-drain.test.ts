@@ -248,6 +248,62 @@ test('a client that takes nothing holds the close up no longer than it takes to 
   stalled.socket.destroy();
 });
 
+test('for the drain delay it says that it wants no more requests, and serves those that come', async () => {
+  const clock = createFakeClock();
+  const { server, port, url } = await startEdge({
+    clock,
+    settings: { authMode: 'off', allowedHosts: ['a'], drainDelayMs: 5_000 },
+  });
+  const kept = await openIdle(port);
+  const idle = await openIdle(port);
+  let isClosed = false;
+  const closing = server.close().then(() => {
+    isClosed = true;
+  });
+  for (const [path, status] of [
+    ['/readyz', 503],
+    ['/health', 503],
+    ['/livez', 200],
+  ] as const) {
+    expect([path, (await fetch(url + path)).status]).toEqual([path, status]);
+  }
+  const late = openRaw(port);
+  late.write(UNARY);
+  expect(await late.closed()).toMatch(/^HTTP\/1\.1 200 /);
+  await clock.advance(4_999);
+  kept.write(UNARY);
+  const [, last = ''] = (await kept.closed()).split('}HTTP/1.1 ');
+  expect(last).toMatch(/^200 /);
+  expect(last.toLowerCase()).toContain('connection: close');
+  expect(idle.socket.closed).toBe(false);
+  expect(isClosed).toBe(false);
+  await clock.advance(1);
+  await idle.closed();
+  await closing;
+  await expect(fetch(`${url}/livez`)).rejects.toThrow();
+});
+
+test('a stream that ends within the drain delay leaves its connection to one more request', async () => {
+  const clock = createFakeClock();
+  const held = holdStream();
+  const { server, port } = await startEdge({
+    clock,
+    settings: { authMode: 'off', allowedHosts: ['a'], drainDelayMs: 5_000 },
+    generate: async ({ stream }) =>
+      stream ? { kind: 'stream', chunks: held.chunks } : { kind: 'reply', body: { ok: 1 } },
+  });
+  const busy = openRaw(port);
+  busy.write(STREAM);
+  await busy.until((text) => text.includes('data: 1'));
+  const closing = server.close();
+  held.release();
+  await busy.until((text) => text.endsWith('0\r\n\r\n'));
+  busy.write(UNARY);
+  expect(await busy.closed()).toContain('{"ok":1}');
+  await clock.advance(5_000);
+  await closing;
+});
+
 test('a request whose head never ends does not hold the close up', async () => {
   const { server, port } = await startEdge();
   const accepted = Promise.withResolvers<Socket>();

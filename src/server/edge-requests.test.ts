@@ -46,6 +46,20 @@ test('health answers without a key, also to HEAD', async () => {
   expect(head.headers.get('content-length')).toBe('33');
 });
 
+test('while the gateway starts it is alive, and wants no requests yet', async () => {
+  const { url, server } = await start({ isStarting: true });
+  const statuses = async () => {
+    const answers = ['/livez', '/readyz', '/health'].map((path) => fetch(url + path));
+    return (await Promise.all(answers)).map(({ status }) => status);
+  };
+  expect(await statuses()).toEqual([200, 503, 200]);
+  expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
+    ...{ status: 'starting', version: '9.9.9' },
+  });
+  server.serve();
+  expect(await statuses()).toEqual([200, 200, 200]);
+});
+
 test('the reachability probe HEAD /api/hello gets its 404 at once', async () => {
   const { url } = await start({ settings: { authMode: 'strict', apiKeys: KEY } });
   expect((await fetch(`${url}/api/hello`, { method: 'HEAD' })).status).toBe(404);

@@ -32,6 +32,8 @@ test('the merged table lists every route, what it asks for and who answers', () 
   expect(listRoutes(table)).toEqual([
     'GET /health public health',
     'GET /healthz public health',
+    'GET /livez public health',
+    'GET /readyz public health',
     'GET /v1/models client chat:list-models messages:list-models generate:list-models',
     'GET /v1/models/claude client messages:list-models',
     'GET /v1/models/{model} client chat:get-model messages:get-model generate:get-model',
@@ -48,7 +50,7 @@ test('the merged table lists every route, what it asks for and who answers', () 
 
 test('P179: only the health routes are public', () => {
   const open = table.routes.filter((route) => route.access === 'public');
-  expect(open.map((route) => route.path)).toEqual(['/health', '/healthz']);
+  expect(open.map((route) => route.path)).toEqual(['/health', '/healthz', '/livez', '/readyz']);
 });
 
 test.each([

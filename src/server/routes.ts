@@ -6,7 +6,12 @@ import { matchPathPattern, type PathPattern, readPathPattern } from './path-patt
 import type { ServiceRoute } from './service-route.ts';
 
 type EdgeRoute = { readonly path: string } & (
-  | { readonly kind: 'health'; readonly method: 'GET'; readonly access: 'public' }
+  | {
+      readonly kind: 'health';
+      readonly method: 'GET';
+      readonly access: 'public';
+      readonly asks: HealthQuestion;
+    }
   | {
       readonly kind: 'admin';
       readonly method: AdminMethod;
@@ -27,6 +32,9 @@ type EdgeRoute = { readonly path: string } & (
       readonly offers: readonly [RouteOffer, ...RouteOffer[]];
     }
 );
+
+/** `live`: whether the process works; `ready`: whether it wants requests; `health`: as `ready`, but already while it starts. */
+export type HealthQuestion = 'health' | 'live' | 'ready';
 
 export interface RouteOffer {
   readonly protocol: ClientProtocol;
@@ -113,10 +121,17 @@ export function createRouteTable(
   };
 }
 
+const HEALTH_PATHS: readonly (readonly [path: string, asks: HealthQuestion])[] = [
+  ['/health', 'health'],
+  ['/healthz', 'health'],
+  ['/livez', 'live'],
+  ['/readyz', 'ready'],
+];
+
 function mergeRoutes(protocols: readonly ClientProtocol[]): readonly EdgeRoute[] {
   const merged = new Map<string, EdgeRoute>();
-  for (const path of ['/health', '/healthz']) {
-    merged.set(`GET ${path}`, { kind: 'health', method: 'GET', path, access: 'public' });
+  for (const [path, asks] of HEALTH_PATHS) {
+    merged.set(`GET ${path}`, { kind: 'health', method: 'GET', path, access: 'public', asks });
   }
   for (const protocol of protocols) {
     for (const route of protocol.routes) {

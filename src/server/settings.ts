@@ -39,6 +39,8 @@ export interface EdgeSettings
     Pick<ProxySettings, 'trustedProxies' | 'allowedHosts' | 'corsOrigins'> {
   readonly authMode: AuthMode;
   readonly apiKeys: readonly ClientKey[];
+  /** How long `close()` still takes requests, so that whoever balances them learns to send no more. */
+  readonly drainDelayMs: number;
   /** How long `close()` lets running answers go on. */
   readonly shutdownGraceMs: number;
   /** How long a stream's headers wait for its first event. */
@@ -55,6 +57,7 @@ export const DEFAULT_EDGE_SETTINGS: EdgeSettings = {
   apiKeys: [],
   consolePassword: undefined,
   sessionIdleMs: DEFAULTS.console.sessionIdleMs,
+  drainDelayMs: 0,
   shutdownGraceMs: 30_000,
   headerHoldMs: 10_000,
   keepAliveMs: 15_000,

@@ -39,6 +39,8 @@ export interface TestEdgeOptions {
   readonly settings?: Partial<EdgeSettings>;
   readonly clock?: Clock;
   readonly memory?: Parameters<typeof createBodyBudget>[1];
+  /** Its start is not done until `server.serve()` is called. */
+  readonly isStarting?: boolean;
   readonly generate?: Generate;
   readonly countTokens?: (call: CountTokensCall) => Promise<{ totalTokens: number }>;
 }
@@ -77,6 +79,7 @@ export async function startEdge(options: TestEdgeOptions = {}): Promise<TestEdge
     version: '9.9.9',
   });
   const { url, port } = await server.listen();
+  if (options.isStarting !== true) server.serve();
   const set = (change: Partial<EdgeSettings>): void => {
     settings = { ...settings, ...change };
   };

@@ -204,7 +204,7 @@ class Connection {
       });
     });
     activity.ending.addEventListener('abort', this.#leave, { once: true });
-    if (activity.draining) this.#leave();
+    if (activity.phase === 'draining') this.#leave();
   }
 
   readonly #leave = (): void => {

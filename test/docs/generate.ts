@@ -5,7 +5,7 @@ import { type ErrorKind, type ErrorReason, GatewayError } from '../../src/canoni
 import type { JsonValue } from '../../src/lib/json.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
 import type { ClientProtocol } from '../../src/protocols/protocol.ts';
-import type { RouteTable } from '../../src/server/routes.ts';
+import type { HealthQuestion, RouteTable } from '../../src/server/routes.ts';
 
 type EdgeRoute = RouteTable['routes'][number];
 
@@ -25,6 +25,12 @@ const OPERATION_TITLES = {
   'list-models': 'lists the models',
   'get-model': 'tells about one model',
 } as const;
+
+const HEALTH_TITLES: Readonly<Record<HealthQuestion, string>> = {
+  health: 'tells that it runs; 503 once it was told to stop',
+  live: 'tells that the process works',
+  ready: 'tells that it takes requests; 503 until its start is done and once it was told to stop',
+};
 
 /** What each kind of error means to whoever gets it. */
 const MEANINGS: Readonly<Record<ErrorKind, string>> = {
@@ -186,7 +192,7 @@ function routeRow(route: EdgeRoute): string[] {
 function describeRoute(route: EdgeRoute): { what: string; protocols: readonly string[] } {
   switch (route.kind) {
     case 'health':
-      return { what: 'tells that it runs', protocols: [] };
+      return { what: HEALTH_TITLES[route.asks], protocols: [] };
     case 'admin':
       return { what: route.route.title, protocols: [] };
     case 'service':

@@ -72,9 +72,10 @@ describe.each(PROTOCOL_CALLS)('in auto mode, $name', (call) => {
   });
 });
 
-test('P171 /health and /healthz need no key', async () => {
+test('P171 the health paths need no key', async () => {
   const app = await startApp({ environment: STRICT });
-  for (const path of ['/health', '/healthz']) {
+  app.app.start();
+  for (const path of ['/health', '/healthz', '/livez', '/readyz']) {
     const answer = await readAnswer(await fetch(`${app.url}${path}`));
     expect(answer).toMatchObject({ status: 200, body: { status: 'ok', version: app.app.version } });
   }

@@ -21,3 +21,16 @@ test('a signal that comes twice at once, from a terminal and from `npm start`, l
   expect(await gateway.ended).toBe(0);
   await gateway.stop();
 });
+
+test('a told gateway serves on for the drain delay, and is gone after it', async () => {
+  const gateway = await startGateway({ ISTHMUS_DRAIN_DELAY: '1' });
+  const statusOf = async (path: string): Promise<number> =>
+    (await fetch(gateway.url + path, { headers: { connection: 'close' } })).status;
+  expect(await statusOf('/readyz')).toBe(200);
+  gateway.signal('SIGTERM');
+  await expect.poll(() => statusOf('/readyz'), { interval: 1 }).toBe(503);
+  expect([await statusOf('/livez'), await statusOf('/v1/models')]).toEqual([200, 200]);
+  expect(await gateway.ended).toBe(0);
+  await expect(statusOf('/livez')).rejects.toThrow();
+  await gateway.stop();
+});

@@ -6,7 +6,9 @@ import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
 
 const PASSWORD = 'the password of the console';
 /** What anybody may ask for; the files of the console stand beside them. */
-const PUBLIC = ['/api/session', '/health', '/healthz', '/oauth/callback', '/sign-in'];
+const PUBLIC = [
+  ...['/api/session', '/health', '/healthz', '/livez', '/oauth/callback', '/readyz', '/sign-in'],
+];
 
 let app: TestApp;
 beforeAll(async () => {
@@ -56,7 +58,7 @@ async function others(
   return found;
 }
 
-test('five paths are public, and whoever shows nothing gets 401 or 403 from all others', async () => {
+test('seven paths are public, and whoever shows nothing gets 401 or 403 from all others', async () => {
   const open = routes().filter(({ access }) => access === 'public');
   expect([...new Set(open.map(({ path }) => path))].sort()).toEqual(PUBLIC);
   const rest = routes().filter(({ access }) => access !== 'public');

@@ -65,7 +65,7 @@ function readUrl(child: ChildProcess, output: () => string): Promise<string> {
 
 function stop(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => {
-    if (child.exitCode !== null) return resolve(child.exitCode);
+    if (child.exitCode !== null || child.signalCode !== null) return resolve(child.exitCode);
     child.on('exit', (code) => resolve(code));
     child.kill('SIGTERM');
   });

@@ -2,9 +2,9 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 
 const PROGRAMS = ['valkey-server', 'redis-server'];
 
@@ -67,17 +67,5 @@ function start(program: string, folder: string, port: number): Promise<ChildProc
     });
     child.once('error', reject);
     child.once('exit', (status) => reject(new Error(`${program} ended with ${status}:\n${said}`)));
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
   });
 }

@@ -53,6 +53,8 @@ export const environment = {
     OTEL_TRACES_SAMPLER: 'Trace sampler.',
     OTEL_TRACES_SAMPLER_ARG: 'Sampling ratio of a ratio-based sampler.',
     ISTHMUS_DATA_DIR: 'Folder for all data of the gateway, including the config file.',
+    ISTHMUS_DRAIN_DELAY:
+      'Seconds a stopping gateway still accepts requests, so that a load balancer can notice.',
     ISTHMUS_SECRET_KEY:
       'Key that encrypts stored credentials. If unset, the file secret.key in the data folder is used.',
   },
