@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import type { Cluster } from '../cluster/cluster.ts';
 import { createMemoryCluster } from '../cluster/memory.ts';
 import { type Channel, createWorkerCluster } from '../cluster/parent.ts';
+import type { LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../server/settings.ts';
 
@@ -31,4 +32,14 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
   }
   if (channel !== undefined) return createWorkerCluster({ replica, channel, clock, onFault });
   return createMemoryCluster({ replica, clock, onFault });
+}
+
+/** Whatever process the settings are changed in, all read them again. */
+export function shareSettings(
+  config: Pick<LiveConfig, 'subscribe' | 'reload'>,
+  { notices }: Pick<Cluster, 'notices'>,
+): void {
+  const reload = (): void => void config.reload();
+  notices.listen('settings', { take: reload, catchUp: reload });
+  config.subscribe(() => notices.tell('settings', null));
 }
