@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { type App, createApp } from '../app.ts';
-import { openCluster } from '../compose/cluster.ts';
+import { joinSiblings, openCluster } from '../compose/cluster.ts';
 import { configPath, type Flags, resolveDataDir, type Settings } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
 import { createLiveConfig, gatewaySecrets, type LiveConfig } from '../config/live.ts';
@@ -14,7 +14,7 @@ import { LogFiles } from '../monitor/log-files.ts';
 import { escapeLine } from '../monitor/log-line.ts';
 import type { AccountView } from '../pool/pool.ts';
 import { writeBanner } from './banner.ts';
-import { claimFolder, makeDataDir } from './data-folder.ts';
+import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
 import { createLog } from './log.ts';
 import { explainListening, readOpenFiles, warnOfFewFiles } from './start-checks.ts';
 import { channelToParent, countWorkers, isSpokesman, reportListening } from './worker.ts';
@@ -47,8 +47,18 @@ export async function serve(flags: Flags) {
   const channel = channelToParent();
   // It means the parent, which replaces its workers then.
   if (channel !== undefined) process.on('SIGHUP', () => undefined);
-  const cluster = await openCluster({ redisUrl: environment.redisUrl, channel, clock, log });
-  const app = await createApp({ config, clock, log, logFiles, openFiles, random, cluster });
+  const siblings = channel && joinSiblings(channel, { clock, log });
+  const cluster = await openCluster({ redisUrl: environment.redisUrl, siblings, clock, log });
+  const app = await createApp({
+    config,
+    clock,
+    log,
+    logFiles,
+    openFiles,
+    random,
+    cluster,
+    siblings,
+  });
   // The parent of workers holds it for them.
   const claim = channel === undefined ? claimFolder(dataDir) : undefined;
   if (claim?.isOurs === false) log.warn({ dataDir }, SHARED_FOLDER);
@@ -72,15 +82,13 @@ export async function serve(flags: Flags) {
       log.info({}, 'The gateway stops.');
       await app.close();
       await cluster.close();
+      await siblings?.close();
       claim?.release();
       log.flush();
       await logFiles.close();
     },
   };
 }
-
-export const SHARED_FOLDER =
-  'Another gateway runs on this data folder: neither sees what is changed in the other. Stop one of them, or give this one a folder of its own with --data-dir.';
 
 /** On this machine alone, and only where there is a password to go without. */
 function signInUrl({ access }: App, url: string, settings: Settings): string | undefined {

@@ -6,8 +6,8 @@ import { type Channel, serveWorker } from '../cluster/parent.ts';
 import { type Flags, resolveDataDir } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
 import { createSystemClock } from '../lib/clock.ts';
-import { makeDataDir } from './data-folder.ts';
-import { claimFolder, type RunningServer, SHARED_FOLDER } from './serve.ts';
+import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
+import type { RunningServer } from './serve.ts';
 import { isReport } from './worker.ts';
 
 const FIRST_PAUSE_MS = 500;
@@ -82,6 +82,7 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
       try {
         await next.listening;
       } catch (error) {
+        if (closing !== undefined) return;
         // The old one serves on: what is new may be what is wrong.
         process.stderr.write(
           `${error instanceof Error ? error.message : error} The workers stay.\n`,
@@ -102,8 +103,7 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
   return {
     async listen() {
       const first = start(1);
-      // Its own words are on the error output already.
-      await first.listening.catch(() => process.exit(1));
+      await first.listening;
       const others = Array.from({ length: count - 1 }, (_, index) => start(index + 2));
       await Promise.allSettled(others.map(({ listening }) => listening));
     },
