@@ -13,7 +13,7 @@ import { createAdminRoutes } from './admin/admin-routes.ts';
 import type { ModelLister } from './admin/options.ts';
 import type { ApiRoute } from './admin/route.ts';
 import type { Cluster } from './cluster/cluster.ts';
-import { openCluster } from './compose/cluster.ts';
+import { openCluster, shareSettings } from './compose/cluster.ts';
 import { type GatewayContext, openFoundation } from './compose/foundation.ts';
 import { type ObservationParts, openObservation } from './compose/monitor.ts';
 import { openTraffic } from './compose/traffic.ts';
@@ -71,6 +71,7 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
   const { config, clock, log } = options;
   const cluster = options.cluster ?? (await openCluster({ clock, log }));
   const context = { ...options, version: VERSION, cluster };
+  shareSettings(config, cluster);
   const foundation = await openFoundation(context);
   const traffic = await openTraffic(context, foundation);
   const edgeSettings = memoize(toEdgeSettings);

@@ -54,6 +54,7 @@ export interface AccessControlOptions {
 export async function loadAccessControl(options: AccessControlOptions) {
   const { stores, settings, passwordSettled, derive, clock, createId, redactorFor, log } = options;
   const { cluster } = options;
+  const notices = cluster?.notices;
   const [rules, storedKeys, storedSessions] = await Promise.all([
     stores.addressRules.list(),
     stores.clientKeys.list(),
@@ -62,12 +63,12 @@ export async function loadAccessControl(options: AccessControlOptions) {
   const hasher = createPasswordHasher();
   const idleMs = () => settings().sessionIdleMs;
   const sessions = new ConsoleSessions(
-    { store: stores.consoleSessions, clock, idleMs, log },
+    { store: stores.consoleSessions, clock, idleMs, notices, log },
     storedSessions,
   );
   const filterSettings = () => settings().addressFilter;
   const addresses = new AddressFilter(
-    { store: stores.addressRules, settings: filterSettings, clock, createId, log },
+    { store: stores.addressRules, settings: filterSettings, clock, createId, notices, log },
     rules,
   );
   const digestKey = derive('client keys v1');
@@ -77,7 +78,7 @@ export async function loadAccessControl(options: AccessControlOptions) {
   );
   const accessLog = createAccessLog({ store: stores.accessLog, clock, redactorFor, log });
   const login = createConsoleLogin({
-    ...{ passwordSettled, hasher, sessions, clock },
+    ...{ passwordSettled, hasher, sessions, clock, cluster },
     password: () => settings().consolePassword,
     machineToken: createMachineToken(derive),
     tagKey: derive('console sessions v1'),
@@ -85,7 +86,10 @@ export async function loadAccessControl(options: AccessControlOptions) {
   return {
     addresses,
     keys,
-    guesses: createGuessLimit(clock),
+    guesses: createGuessLimit({
+      clock,
+      shared: notices && { notices, digestKey: derive('wrong client keys v1') },
+    }),
     login,
     accessLog,
     hasher,

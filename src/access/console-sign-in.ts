@@ -2,6 +2,7 @@
 
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import { clientError, type GatewayError } from '../canonical/error.ts';
+import { type Cluster, ClusterUnavailable } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { touchLru } from '../lib/lru.ts';
@@ -28,7 +29,12 @@ interface ConsoleLoginOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Keys the tags by which sessions know their password; the same after a restart. */
   readonly tagKey: Buffer;
+  /** The other processes of this gateway; without it there are none. */
+  readonly cluster?: Pick<Cluster, 'notices' | 'values'> | undefined;
 }
+
+const SESSIONS_TOPIC = 'console-sessions';
+const TRIES_TOPIC = 'console-tries';
 
 /** Longer input is rejected without being hashed. */
 const MAX_PASSWORD_CHARACTERS = 1_024;
@@ -38,8 +44,8 @@ const WRONG_PASSWORD = told`The password is not right. It is WEB_PASSWORD, else 
 
 export function createConsoleLogin(options: ConsoleLoginOptions) {
   const { password, passwordSettled, machineToken, hasher, sessions, clock, tagKey } = options;
-  const links = createSignInLinks(clock);
-  const throttle = createSignInThrottle(clock);
+  const links = createSignInLinks(clock, options.cluster?.values);
+  const throttle = createSignInThrottle(clock, options.cluster?.notices);
   const verify = rememberLast(hasher);
   const keyed = (text: string) => createHmac('sha256', tagKey).update(text);
   const tag = (): string => keyed(password() ?? '').digest('base64url');
@@ -76,7 +82,7 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
     goOn: ({ cookie }: Browser): Promise<BegunSession> => sessions.begin(tag(), cookie),
     /** Undefined for a secret that is used up, too old or none. Whether the browser is here is for the caller to know. */
     async redeemLink(secret: string, { cookie }: Browser): Promise<BegunSession | undefined> {
-      if (!links.redeem(secret)) return undefined;
+      if (!(await links.redeem(secret))) return undefined;
       await passwordSettled();
       return sessions.begin(tag(), cookie);
     },
@@ -135,8 +141,13 @@ interface ConsoleSessionsOptions {
   readonly store: ConsoleSessionStore;
   readonly clock: Clock;
   readonly idleMs: () => number;
+  readonly notices?: Cluster['notices'] | undefined;
   readonly log?: AccessLogger | undefined;
 }
+
+type SessionNotice =
+  | { readonly kind: 'begun'; readonly session: ConsoleSession }
+  | { readonly kind: 'ended'; readonly hashes: readonly string[] };
 
 /** 256 bits. */
 const SECRET_BYTES = 32;
@@ -158,10 +169,15 @@ export class ConsoleSessions {
   /** Hashes of the sessions whose last use is to be saved. */
   readonly #seen: WriteBehind<string>;
   readonly #byHash: Map<string, Kept>;
+  readonly #unlisten: (() => void) | undefined;
 
   constructor(options: ConsoleSessionsOptions, sessions: readonly ConsoleSession[] = []) {
-    const { clock, log } = options;
+    const { clock, log, notices } = options;
     this.#options = options;
+    this.#unlisten = notices?.listen(SESSIONS_TOPIC, {
+      take: (notice) => this.#takeNotice(notice),
+      catchUp: () => void this.#reload(),
+    });
     this.#byHash = new Map(
       sessions.map((session) => [session.hash, { session, savedSeenAt: session.lastSeenAt }]),
     );
@@ -184,6 +200,7 @@ export class ConsoleSessions {
     await this.#end(this.#surplus(replaced));
     await store.save(session);
     this.#byHash.set(session.hash, { session, savedSeenAt: now });
+    this.#tell({ kind: 'begun', session });
     return { secret, expiresAt: this.#endOf(session) };
   }
 
@@ -208,7 +225,34 @@ export class ConsoleSessions {
   }
 
   async close(): Promise<void> {
+    this.#unlisten?.();
     await this.#seen.close();
+  }
+
+  #tell(notice: SessionNotice): void {
+    this.#options.notices?.tell(SESSIONS_TOPIC, notice);
+  }
+
+  #takeNotice(notice: unknown): void {
+    if (!isSessionNotice(notice)) return;
+    if (notice.kind === 'ended') for (const one of notice.hashes) this.#byHash.delete(one);
+    else this.#takeStored([notice.session]);
+  }
+
+  #takeStored(sessions: readonly ConsoleSession[]): void {
+    for (const session of sessions) {
+      if (this.#byHash.has(session.hash)) continue;
+      this.#byHash.set(session.hash, { session, savedSeenAt: session.lastSeenAt });
+    }
+  }
+
+  async #reload(): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      this.#takeStored(await store.list());
+    } catch (error) {
+      log?.warn({ error }, 'Console sessions of other processes cannot be read.');
+    }
   }
 
   #running(secret: string, passwordTag: string): Kept | undefined {
@@ -237,6 +281,7 @@ export class ConsoleSessions {
   async #end(hashes: readonly string[]): Promise<void> {
     if (hashes.length === 0) return;
     for (const one of hashes) this.#byHash.delete(one);
+    this.#tell({ kind: 'ended', hashes });
     await this.#options.store.remove(hashes);
   }
 
@@ -250,6 +295,13 @@ export class ConsoleSessions {
       kept.savedSeenAt = session.lastSeenAt;
     }
   }
+}
+
+/** Of another version's notices what is not known is left alone. */
+function isSessionNotice(value: unknown): value is SessionNotice {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  if (value.kind === 'begun') return 'session' in value;
+  return value.kind === 'ended' && 'hashes' in value && Array.isArray(value.hashes);
 }
 
 function hashOf(secret: string): string {
@@ -301,7 +353,10 @@ interface Tries {
  * Rate limit against guessing passwords: per address with growing waits, and for all addresses together.
  * In monotonic time, so that changes of the system clock neither lock out nor allow more tries.
  */
-function createSignInThrottle(clock: Pick<Clock, 'monotonic'>) {
+function createSignInThrottle(
+  clock: Pick<Clock, 'monotonic'>,
+  notices: Cluster['notices'] | undefined,
+) {
   const byVisitor = new Map<string, Tries>();
   const trusted = new Map<string, number>();
   let recent: number[] = [];
@@ -324,8 +379,34 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>) {
     const [oldestOfMinute = now] = lastMinute.slice(-MAX_TRIES_PER_MINUTE);
     if (recent.length >= MAX_TRIES_PER_HOUR) throw tooMany(oldestOfHour + HOUR_MS - now);
     if (lastMinute.length >= MAX_TRIES_PER_MINUTE) throw tooMany(oldestOfMinute + MINUTE_MS - now);
-    recent.push(now);
   };
+  /** A try that may be looked at, here or by another process. */
+  const count = (visitor: string, now: number): void => {
+    const tries = triesOf(visitor, now);
+    const trustedAt = trusted.get(visitor);
+    if (trustedAt === undefined || now - trustedAt >= DAY_MS) recent.push(now);
+    if (now - tries.since >= MINUTE_MS && tries.beyond === 0) {
+      tries.count = 0;
+      tries.since = now;
+    }
+    tries.count += 1;
+    tries.lastAt = now;
+    if (tries.count < FREE_TRIES) return;
+    // The last free try is looked at; the next one waits, each time twice as long.
+    tries.blockedUntil = now + Math.min(MINUTE_MS * 2 ** tries.beyond, MAX_WAIT_MS);
+    tries.beyond += 1;
+  };
+  const trust = (visitor: string): void => {
+    byVisitor.delete(visitor);
+    touchLru(trusted, [visitor, clock.monotonic()], MAX_TRUSTED);
+  };
+  notices?.listen(TRIES_TOPIC, {
+    take(notice) {
+      if (!isTryNotice(notice)) return;
+      if (notice.isRight) trust(notice.visitor);
+      else count(notice.visitor, clock.monotonic());
+    },
+  });
 
   return {
     /**
@@ -335,27 +416,28 @@ function createSignInThrottle(clock: Pick<Clock, 'monotonic'>) {
     begin(address: string): void {
       const now = clock.monotonic();
       const visitor = visitorOf(address);
-      const tries = triesOf(visitor, now);
-      if (now < tries.blockedUntil) throw tooMany(tries.blockedUntil - now);
-      if (now - tries.since >= MINUTE_MS && tries.beyond === 0) {
-        tries.count = 0;
-        tries.since = now;
-      }
+      const { blockedUntil } = triesOf(visitor, now);
+      if (now < blockedUntil) throw tooMany(blockedUntil - now);
       checkEverybody(visitor, now);
-      tries.count += 1;
-      tries.lastAt = now;
-      if (tries.count < FREE_TRIES) return;
-      // The last free try is looked at; the next one waits, each time twice as long.
-      tries.blockedUntil = now + Math.min(MINUTE_MS * 2 ** tries.beyond, MAX_WAIT_MS);
-      tries.beyond += 1;
+      count(visitor, now);
+      notices?.tell(TRIES_TOPIC, { visitor, isRight: false } satisfies TryNotice);
     },
     /** The try was right: the address is trusted for a day and its tries are forgotten. */
     succeed(address: string): void {
       const visitor = visitorOf(address);
-      byVisitor.delete(visitor);
-      touchLru(trusted, [visitor, clock.monotonic()], MAX_TRUSTED);
+      trust(visitor);
+      notices?.tell(TRIES_TOPIC, { visitor, isRight: true } satisfies TryNotice);
     },
   };
+}
+
+interface TryNotice {
+  readonly visitor: string;
+  readonly isRight: boolean;
+}
+
+function isTryNotice(value: unknown): value is TryNotice {
+  return typeof value === 'object' && value !== null && 'visitor' in value && 'isRight' in value;
 }
 
 function tooMany(waitMs: number): GatewayError {
@@ -367,24 +449,35 @@ function tooMany(waitMs: number): GatewayError {
 const LIFETIME_MS = 600_000;
 const MAX_LINKS = 20;
 
-/** One-time links that sign in a browser on this machine without a password. */
-function createSignInLinks(clock: Pick<Clock, 'monotonic'>) {
+/** One-time links that sign in a browser on this machine without a password, at whichever process it comes to. */
+function createSignInLinks(clock: Pick<Clock, 'monotonic'>, values: Cluster['values'] | undefined) {
   /** Hash → monotonic end. */
   const waiting = new Map<string, number>();
+  const keyOf = (hashed: string): string => `sign-in link ${hashed}`;
   return {
     /** The secret of a new link; the links before it go on working. */
     create(): string {
       const secret = randomBytes(32).toString('base64url');
-      waiting.set(hash('sha256', secret), clock.monotonic() + LIFETIME_MS);
+      const hashed = hash('sha256', secret);
+      waiting.set(hashed, clock.monotonic() + LIFETIME_MS);
       const [oldest] = waiting.keys();
       if (waiting.size > MAX_LINKS && oldest !== undefined) waiting.delete(oldest);
+      // Where the others cannot be reached it works here.
+      values?.put(keyOf(hashed), 'waits', LIFETIME_MS).catch(() => undefined);
       return secret;
     },
     /** True once for each secret, while it is fresh. */
-    redeem(secret: string): boolean {
-      const key = hash('sha256', secret);
-      const expiresAt = waiting.get(key);
-      waiting.delete(key);
+    async redeem(secret: string): Promise<boolean> {
+      const hashed = hash('sha256', secret);
+      const expiresAt = waiting.get(hashed);
+      waiting.delete(hashed);
+      if (values !== undefined) {
+        try {
+          return (await values.take(keyOf(hashed))) !== undefined;
+        } catch (error) {
+          if (!(error instanceof ClusterUnavailable)) throw error;
+        }
+      }
       return expiresAt !== undefined && clock.monotonic() < expiresAt;
     },
   };

@@ -15,7 +15,7 @@ let limit: ReturnType<typeof createGuessLimit>;
 
 beforeEach(() => {
   clock = createFakeClock();
-  limit = createGuessLimit(clock);
+  limit = createGuessLimit({ clock });
 });
 
 /** The wait in milliseconds; undefined when the credentials were looked at. */

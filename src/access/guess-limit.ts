@@ -2,6 +2,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { clientError, type GatewayError } from '../canonical/error.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { touchLru } from '../lib/lru.ts';
@@ -36,19 +37,38 @@ const MAX_KEYS_PER_VISITOR = 1_000;
 /** Digest of a wrong key, or id of a right one → when it came, in monotonic time; the oldest first. */
 type Times = Map<string, number>;
 
-export function createGuessLimit(clock: Pick<Clock, 'monotonic'>) {
+export interface GuessLimitOptions {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** The other processes of this gateway, whose digests have the same key; without it there are none. */
+  readonly shared?:
+    | { readonly notices: Cluster['notices']; readonly digestKey: Buffer }
+    | undefined;
+}
+
+const TOPIC = 'guesses';
+
+export function createGuessLimit({ clock, shared }: GuessLimitOptions) {
   const wrongBy = new Map<string, Times>();
   // Apart, so that guesses from many addresses push nobody out.
   const rightBy = new Map<string, Times>();
   // One address sends many requests.
   const readVisitor = remember(MAX_KNOWN_VISITORS, visitorOf);
-  const digestKey = randomBytes(32);
+  const digestKey = shared?.digestKey ?? randomBytes(32);
   const digestOf = (text: string): string =>
     createHmac('sha256', digestKey).update(text).digest('base64url').slice(0, 16);
   const rememberRightKey = (visitor: string, keyId: string, now: number): void => {
     const times = touchTimes(rightBy, visitor, MAX_KNOWN_VISITORS);
     touchLru(times, [keyId, now], MAX_KEYS_PER_VISITOR);
   };
+  const rememberWrongKeys = (visitor: string, digests: readonly string[], now: number): void => {
+    const known = touchTimes(wrongBy, visitor, MAX_GUESSING_VISITORS);
+    for (const digest of digests) touchLru(known, [digest, now], MAX_WRONG_KEYS);
+  };
+  shared?.notices.listen(TOPIC, {
+    take(notice) {
+      if (isNotice(notice)) rememberWrongKeys(notice.visitor, notice.digests, clock.monotonic());
+    },
+  });
   return {
     /**
      * Asked of every request that shows a key, where one is needed. Past the limit only a key goes on
@@ -73,10 +93,20 @@ export function createGuessLimit(clock: Pick<Clock, 'monotonic'>) {
       if (surplus > 0) throw tooMany(waitFor(wrong, surplus, now));
       if (keyId !== undefined) rememberRightKey(visitor, keyId, now);
       if (keyId !== undefined || fresh.length === 0) return;
-      const known = touchTimes(wrongBy, visitor, MAX_GUESSING_VISITORS);
-      for (const digest of fresh) touchLru(known, [digest, now], MAX_WRONG_KEYS);
+      rememberWrongKeys(visitor, fresh, now);
+      shared?.notices.tell(TOPIC, { visitor, digests: fresh } satisfies GuessNotice);
     },
   };
+}
+
+interface GuessNotice {
+  readonly visitor: string;
+  readonly digests: readonly string[];
+}
+
+function isNotice(value: unknown): value is GuessNotice {
+  if (typeof value !== 'object' || value === null || !('digests' in value)) return false;
+  return 'visitor' in value && Array.isArray(value.digests);
 }
 
 /** Without what is too old to count. */

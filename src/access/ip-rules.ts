@@ -2,6 +2,7 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createMutex } from '../lib/concurrency.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
@@ -57,8 +58,12 @@ export interface AddressFilterOptions {
   readonly settings: () => AddressFilterSettings;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
+  /** The other processes with the same rules; without it there are none. */
+  readonly notices?: Cluster['notices'] | undefined;
   readonly log?: AccessLogger | undefined;
 }
+
+const TOPIC = 'address-rules';
 
 /** More would be a block list, which belongs into a firewall. */
 const MAX_RULES = 20_000;
@@ -74,18 +79,17 @@ export class AddressFilter {
   readonly #listeners: Listeners<string>;
   /** One change after the other: what it was checked against is what it changes. */
   readonly #inTurn = createMutex();
-  #entries = new Map<string, Entry>();
+  readonly #unlisten: (() => void) | undefined;
+  #entries: Map<string, Entry>;
   #index: RuleIndex;
 
   /** @param rules those of the store */
   constructor(options: AddressFilterOptions, rules: readonly AddressRule[] = []) {
-    const { store, clock, log } = options;
+    const { store, clock, log, notices } = options;
     this.#options = options;
-    for (const rule of rules) {
-      const reading = readIpRange(rule.range);
-      if ('range' in reading) this.#entries.set(rule.id, { rule, range: reading.range });
-      else log?.warn({ rule: rule.id }, 'A stored address rule is damaged and not used.');
-    }
+    const reload = () => void this.#inTurn(() => this.#reload());
+    this.#unlisten = notices?.listen(TOPIC, { take: reload, catchUp: reload });
+    this.#entries = this.#read(rules);
     this.#index = createRuleIndex(this.#entries.values());
     this.#listeners = createListeners((error) => {
       log?.warn({ error }, 'A listener to changes of address rules failed.');
@@ -199,7 +203,41 @@ export class AddressFilter {
   }
 
   async close(): Promise<void> {
+    this.#unlisten?.();
     await this.#hits.close();
+  }
+
+  #read(rules: readonly AddressRule[]): Map<string, Entry> {
+    const entries = new Map<string, Entry>();
+    for (const rule of rules) {
+      const reading = readIpRange(rule.range);
+      if ('range' in reading) entries.set(rule.id, { rule, range: reading.range });
+      else
+        this.#options.log?.warn(
+          { rule: rule.id },
+          'A stored address rule is damaged and not used.',
+        );
+    }
+    return entries;
+  }
+
+  /** Another process changed a rule. */
+  async #reload(): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      const known = this.#entries;
+      this.#entries = this.#read(await store.list());
+      this.#index = createRuleIndex(this.#entries.values());
+      for (const id of new Set([...known.keys(), ...this.#entries.keys()])) {
+        if (known.get(id)?.rule.revision !== this.#entries.get(id)?.rule.revision)
+          this.#listeners.tell(id);
+      }
+    } catch (error) {
+      log?.warn(
+        { error },
+        'Address rules that another process changed cannot be read; they stay as they were.',
+      );
+    }
   }
 
   #find(id: string): Entry {
@@ -236,6 +274,7 @@ export class AddressFilter {
   #tell(id: string): void {
     this.#index = createRuleIndex(this.#entries.values());
     this.#listeners.tell(id);
+    this.#options.notices?.tell(TOPIC, null);
   }
 
   #refuseChange(next: ReadonlyMap<string, Entry>, byAddress: string): void {

@@ -102,6 +102,8 @@ export interface MonitorRouteOptions
   > {
   readonly upstreams: AccountFacts['upstreams'];
   readonly monitor: Monitor;
+  /** The text for Prometheus. */
+  readonly metrics: () => Promise<string>;
   readonly dispatcher: Pick<Dispatcher, 'generate'>;
   readonly createId: (prefix: string) => string;
   /** Undefined where no log is kept in files. */

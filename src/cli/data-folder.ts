@@ -88,6 +88,9 @@ function unusable(path: string, what: 'made' | 'written', error: unknown): Error
   return new Error(message, { cause: error });
 }
 
+export const SHARED_FOLDER =
+  'Another gateway runs on this data folder: neither sees what is changed in the other. Stop one of them, or give this one a folder of its own with --data-dir.';
+
 const CLAIM_FILE = 'running.lock';
 const SQLITE_BUSY = 5;
 

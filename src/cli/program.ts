@@ -9,6 +9,8 @@ import type { AddFlags, ExportFlags, ImportFlags, RemoveFlags } from './admin-co
 import type { Connect, ConnectFlags } from './connect.ts';
 import { type RunningServer, serve } from './serve.ts';
 import { type Context, createTerminal, type Said } from './terminal.ts';
+import { channelToParent, countWorkers } from './worker.ts';
+import { serveWithWorkers } from './workers.ts';
 
 /**
  * @param onServer given the server as soon as it can be stopped, before it listens
@@ -32,7 +34,9 @@ export function createProgram(onServer: (server: RunningServer) => void, onReady
       if (word !== undefined) {
         program.error(`error: there is no command '${word}'; isthmus --help lists those there are`);
       }
-      const server = await serve(flags);
+      const count = countWorkers(readEnvironment().workers ?? 1);
+      const isParent = count > 1 && channelToParent() === undefined;
+      const server = isParent ? serveWithWorkers(count, flags) : await serve(flags);
       onServer(server);
       await server.listen();
       onReady();

@@ -2,20 +2,22 @@
 
 import { join } from 'node:path';
 import { type App, createApp } from '../app.ts';
-import { openCluster } from '../compose/cluster.ts';
+import { joinSiblings, openCluster } from '../compose/cluster.ts';
 import { configPath, type Flags, resolveDataDir, type Settings } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
 import { createLiveConfig, gatewaySecrets, type LiveConfig } from '../config/live.ts';
 import { type Clock, createSystemClock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
+import { shareMemory } from '../lib/memory-limit.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import { LogFiles } from '../monitor/log-files.ts';
 import { escapeLine } from '../monitor/log-line.ts';
 import type { AccountView } from '../pool/pool.ts';
 import { writeBanner } from './banner.ts';
-import { claimFolder, makeDataDir } from './data-folder.ts';
+import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
 import { createLog } from './log.ts';
 import { explainListening, readOpenFiles, warnOfFewFiles } from './start-checks.ts';
+import { channelToParent, countWorkers, isSpokesman, reportListening } from './worker.ts';
 
 export type RunningServer = Awaited<ReturnType<typeof serve>>;
 
@@ -41,10 +43,25 @@ export async function serve(flags: Flags) {
   warnOfFewFiles(openFiles, log);
   const newKeyFile = (await ensureKey(config)) ? path : undefined;
   const { random } = Math;
-  const cluster = await openCluster({ redisUrl: environment.redisUrl, clock, log });
-  const app = await createApp({ config, clock, log, logFiles, openFiles, random, cluster });
-  const claim = claimFolder(dataDir);
-  if (!claim.isOurs) log.warn({ dataDir }, SHARED_FOLDER);
+  shareMemory(countWorkers(environment.workers ?? 1));
+  const channel = channelToParent();
+  // It means the parent, which replaces its workers then.
+  if (channel !== undefined) process.on('SIGHUP', () => undefined);
+  const siblings = channel && joinSiblings(channel, { clock, log });
+  const cluster = await openCluster({ redisUrl: environment.redisUrl, siblings, clock, log });
+  const app = await createApp({
+    config,
+    clock,
+    log,
+    logFiles,
+    openFiles,
+    random,
+    cluster,
+    siblings,
+  });
+  // The parent of workers holds it for them.
+  const claim = channel === undefined ? claimFolder(dataDir) : undefined;
+  if (claim?.isOurs === false) log.warn({ dataDir }, SHARED_FOLDER);
   return {
     /** Resolves when it listens and the banner is printed. @throws Error with the way out when it cannot listen there. */
     async listen(): Promise<void> {
@@ -56,23 +73,22 @@ export async function serve(flags: Flags) {
       log.info({ version, url }, 'The gateway listens.');
       const facts = { version, url, settings, isSandbox, newKeyFile };
       const links = { accounts: accountsAtWork(app), signInUrl: signInUrl(app, url, settings) };
-      console.log(writeBanner({ ...facts, ...links }));
+      if (isSpokesman()) console.log(writeBanner({ ...facts, ...links }));
       app.start();
+      reportListening();
     },
     /** Drains and closes; resolves when everything is closed. */
     async close(): Promise<void> {
       log.info({}, 'The gateway stops.');
       await app.close();
       await cluster.close();
-      claim.release();
+      await siblings?.close();
+      claim?.release();
       log.flush();
       await logFiles.close();
     },
   };
 }
-
-const SHARED_FOLDER =
-  'Another gateway runs on this data folder: neither sees what is changed in the other. Stop one of them, or give this one a folder of its own with --data-dir.';
 
 /** On this machine alone, and only where there is a password to go without. */
 function signInUrl({ access }: App, url: string, settings: Settings): string | undefined {

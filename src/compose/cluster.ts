@@ -5,30 +5,53 @@ import { hostname } from 'node:os';
 import type { Cluster } from '../cluster/cluster.ts';
 import { createMemoryCluster } from '../cluster/memory.ts';
 import { type Channel, createWorkerCluster } from '../cluster/parent.ts';
+import type { LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../server/settings.ts';
 
 interface OpenClusterOptions {
   /** Of Valkey or Redis; it shares among all replicas, workers included. */
   readonly redisUrl?: string | undefined;
-  /** To the parent of a worker. */
-  readonly channel?: Channel | undefined;
+  /** The workers of this machine, where this is one. */
+  readonly siblings?: Cluster | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Whoever opened it closes it, after all that uses it. */
 export async function openCluster(options: OpenClusterOptions): Promise<Cluster> {
-  const { redisUrl, channel, clock, log } = options;
-  const replica = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
-  const onFault = (error: unknown): void => {
-    log.warn({ error }, 'A notice of another process could not be taken.');
-  };
+  const { redisUrl, siblings, clock, log } = options;
   if (redisUrl !== undefined) {
     // Its code is read only where it is used.
     const { joinValkeyCluster } = await import('../cluster/valkey.ts');
-    return joinValkeyCluster({ url: redisUrl, replica, clock, log });
+    return joinValkeyCluster({ url: redisUrl, replica: nameReplica(), clock, log });
   }
-  if (channel !== undefined) return createWorkerCluster({ replica, channel, clock, onFault });
-  return createMemoryCluster({ replica, clock, onFault });
+  if (siblings !== undefined) return siblings;
+  return createMemoryCluster({ replica: nameReplica(), clock, onFault: sayFault(log) });
+}
+
+/** The workers behind the same parent. */
+export function joinSiblings(
+  channel: Channel,
+  { clock, log }: { clock: Clock; log: Log },
+): Cluster {
+  return createWorkerCluster({ replica: nameReplica(), channel, clock, onFault: sayFault(log) });
+}
+
+function nameReplica(): string {
+  return `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+}
+
+function sayFault(log: Log): (error: unknown) => void {
+  return (error) => log.warn({ error }, 'A notice of another process could not be taken.');
+}
+
+/** Whatever process the settings are changed in, all read them again. */
+export function shareSettings(
+  config: Pick<LiveConfig, 'subscribe' | 'reload'>,
+  { notices }: Pick<Cluster, 'notices'>,
+): void {
+  const reload = (): void => void config.reload();
+  notices.listen('settings', { take: reload, catchUp: reload });
+  config.subscribe(() => notices.tell('settings', null));
 }

@@ -22,6 +22,8 @@ import { createConfigSecrets } from './config-secrets.ts';
 export interface GatewayContext {
   /** The other processes that serve the same clients; whoever joined it leaves it. */
   readonly cluster: Cluster;
+  /** The workers of this machine, where this is one. */
+  readonly siblings?: Cluster | undefined;
   readonly config: LiveConfig;
   readonly clock: Clock;
   readonly random: () => number;

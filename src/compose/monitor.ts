@@ -10,6 +10,7 @@ import { createId } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import { createMonitor } from '../monitor/monitor.ts';
+import { shareMetrics } from '../monitor/shared-metrics.ts';
 import { findTarget } from '../routing/router.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
 import { openTelemetry } from './telemetry.ts';
@@ -58,6 +59,10 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const routeOptions = {
     ...{ ...facts, version, protocols, createId, keyName, monitor, dispatcher },
     ...{ access, config, logFiles, startedAt: clock.now() },
+    metrics: shareMetrics({
+      cluster: context.siblings ?? context.cluster,
+      ...{ clock, write: () => monitor.metrics.write() },
+    }),
     facts(): GatewayFacts {
       const { authMode, host, consolePassword, apiKey, warnings } = current();
       // True while every account at work is the built-in sandbox's, also those that signed in there.

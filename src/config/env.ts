@@ -27,6 +27,7 @@ import {
   readSwitch,
   readUrl,
   readWord,
+  readWorkers,
   TRACE_SAMPLERS,
   UPSTREAM_PROFILES,
   ValueError,
@@ -184,6 +185,11 @@ export const VARIABLES = {
   otelTracesSamplerArg: variable('OTEL_TRACES_SAMPLER_ARG', readRatio, {
     summary: 'The part of all traces that the samplers `…traceidratio` keep, from 0 to 1.',
     fallback: '`1`',
+  }),
+  workers: variable('WORKERS', readWorkers, {
+    summary: 'Processes that serve on the one port: a number up to 64, or `auto` for one per core.',
+    fallback: '`1`',
+    restart: 'process',
   }),
   dataDir: variable('ISTHMUS_DATA_DIR', readPath, {
     summary: 'Folder of all that the gateway stores.',

@@ -64,6 +64,12 @@ export function readInteger(
   return value;
 }
 
+export type WorkerCount = number | 'auto';
+
+export function readWorkers(text: string): WorkerCount {
+  return text.trim() === 'auto' ? 'auto' : readInteger(text, { least: 1, most: 64 });
+}
+
 export function readRatio(text: string): number {
   const value = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (!(value <= 1)) throw new ValueError(told`must be a number from 0 to 1`);

@@ -2,12 +2,12 @@
 
 import { isAscii } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { totalmem } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isDenseBase64 } from './base64.ts';
 import { isJsonObject, type JsonHints, type JsonValue, parseSurveyed } from './json.ts';
 import { isEscaped, type TextPlace } from './json-limits.ts';
+import { memoryLimit } from './memory-limit.ts';
 
 interface StepwiseInput extends JsonHints {
   /** Where long strings stand, in their order. */
@@ -236,7 +236,7 @@ let restUntil = 0;
 export function relieveMemory(): void {
   const startedAt = performance.now();
   if (startedAt < lookAt) return;
-  limit ??= Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
+  limit ??= memoryLimit();
   const used = process.memoryUsage.rss() / limit;
   if (used >= (startedAt < restUntil ? URGENT_SHARE : SCARCE_SHARE)) {
     collect ??= findCollector();

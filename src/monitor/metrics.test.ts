@@ -45,7 +45,7 @@ test('targets that were left are counted by the reason', () => {
   ];
   metrics.add({ row, details: { ...details, fallbacks } });
   metrics.add({ row, details: { ...details, fallbacks: fallbacks.slice(0, 1) } });
-  expect(metrics.write().text.split('\n')).toEqual(
+  expect(metrics.write().split('\n')).toEqual(
     expect.arrayContaining([
       'isthmus_fallbacks_total{reason="limited"} 2',
       'isthmus_fallbacks_total{reason="no-answer"} 1',
@@ -59,7 +59,7 @@ test('models beyond two hundred are counted together', () => {
     metrics.add(recordOf({ upstreamModel: `model-${model}` }));
   }
   metrics.add(recordOf({ upstreamModel: 'model-7' }));
-  const lines = metrics.write().text.split('\n');
+  const lines = metrics.write().split('\n');
   const requests = lines.filter((line) => line.startsWith('isthmus_requests_total{'));
   expect(requests).toHaveLength(201);
   expect(requests.find((line) => line.includes('"model-7"'))).toMatch(/ 2$/);

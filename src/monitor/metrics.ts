@@ -1,6 +1,6 @@
 // The figures of the process for Prometheus; nothing in them names a person, a key or a prompt.
 
-import { createMetricsText, METRICS_TYPE } from './metrics-text.ts';
+import { createMetricsText } from './metrics-text.ts';
 import { type RequestRecord, usageModel } from './record.ts';
 
 interface MetricsSources {
@@ -90,6 +90,7 @@ export function createMetrics(sources: MetricsSources) {
       for (const { reason } of details.fallbacks ?? []) fallbacks({ reason }).value += 1;
       if (row.images) images({ model }).value += row.images;
     },
-    write: () => ({ text: text.write(), contentType: METRICS_TYPE }),
+    /** The text format of Prometheus. */
+    write: () => text.write(),
   };
 }

@@ -252,7 +252,7 @@ test('limits answer 429 with the wait, and what was used is counted at the end',
     return { kind: 'reply', body: {} };
   };
   const { call, addKey, access } = await startGuarded({}, generate);
-  const { id, secret } = await addKey({ requestsPerMinute: 3, dailyTokens: 200 });
+  const { id, secret } = await addKey({ requestsPerMinute: 3, dailyTokens: 700 });
   const ask = () => call(CHAT, { body: ASK, headers: bearer(secret) });
   expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
   expect(access.keys.get(id)?.usedToday).toMatchObject({ requests: 2, tokens: 200 });
@@ -268,7 +268,7 @@ test('limits answer 429 with the wait, and what was used is counted at the end',
 
 test('a call that failed before it began costs the request and no tokens', async () => {
   const { call, addKey, access } = await startGuarded({}, () => Promise.reject(new Error('down')));
-  const { id, secret } = await addKey({ dailyTokens: 1 });
+  const { id, secret } = await addKey({ dailyTokens: 600 });
   expect((await call(CHAT, { body: ASK, headers: bearer(secret) })).status).toBe(500);
   expect(access.keys.get(id)?.usedToday).toMatchObject({ requests: 1, tokens: 0 });
   expect((await call(CHAT, { body: ASK, headers: bearer(secret) })).status).toBe(500);

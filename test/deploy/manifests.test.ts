@@ -125,7 +125,7 @@ test('gateways are scaled by a figure that /metrics has', () => {
     ...{ inFlight: none, feedReaders: none, dropped: () => ({}), accounts: () => ({}) },
     startedAt: 0,
   });
-  expect(metrics.write().text).toContain(`# TYPE ${at(metric, 'pods', 'metric').name} gauge`);
+  expect(metrics.write()).toContain(`# TYPE ${at(metric, 'pods', 'metric').name} gauge`);
 });
 
 test('Service, budget and autoscaler select the pods of the Deployment', () => {

@@ -10,6 +10,8 @@ export interface RunningGateway {
   readonly pid: number;
   /** Everything it printed so far. */
   output(): string;
+  /** Calls back whenever something was printed; the answer ends it. */
+  onOutput(listener: () => void): () => void;
   signal(name: NodeJS.Signals): void;
   /** The status it ends with; it is not asked to. */
   readonly ended: Promise<number | null>;
@@ -33,8 +35,10 @@ export async function startGateway(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
+  const listeners = new Set<() => void>();
   const collect = (data: Buffer): void => {
     text += data;
+    for (const listener of listeners) listener();
   };
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
@@ -43,6 +47,10 @@ export async function startGateway(
     url,
     pid: child.pid ?? 0,
     output: () => text,
+    onOutput(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     signal: (name) => void child.kill(name),
     ended: new Promise((resolve) => child.on('exit', resolve)),
     stop: async () => {

@@ -134,6 +134,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
   const protocols = createProtocols();
   const routeOptions: MonitorRouteOptions = {
     monitor,
+    metrics: async () => monitor.metrics.write(),
     dispatcher,
     protocols,
     book,

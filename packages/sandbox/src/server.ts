@@ -133,7 +133,8 @@ export function createSandbox(options: SandboxOptions) {
     accounts: options.accounts,
     /** Listens on 127.0.0.1 at a free port; the address has no trailing slash. */
     async start() {
-      server.listen(0, '127.0.0.1');
+      // Of its own in each worker of a gateway with several.
+      server.listen({ port: 0, host: '127.0.0.1', exclusive: true });
       await once(server, 'listening');
       const address = server.address();
       url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : undefined}`;

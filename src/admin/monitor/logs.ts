@@ -2,6 +2,7 @@
 
 import { partial } from '../../lib/object-schema.ts';
 import { LOG_LEVELS } from '../../monitor/log-line.ts';
+import { METRICS_TYPE } from '../../monitor/metrics-text.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
 import { UP_TO_1000 } from '../schemas.ts';
@@ -35,10 +36,10 @@ export function createLogsRoute({ logFiles }: Pick<MonitorRouteOptions, 'logFile
 }
 
 /** Tools on this machine read it without a credential: nothing in it names anybody. */
-export function createMetricsRoute({ monitor }: Pick<MonitorRouteOptions, 'monitor'>): ApiRoute {
+export function createMetricsRoute({ metrics }: Pick<MonitorRouteOptions, 'metrics'>): ApiRoute {
   const route = defineRoute({
     at: 'GET /metrics',
-    title: 'gives the figures of the process for Prometheus',
+    title: 'gives the figures for Prometheus, of all workers together',
     answers: {
       200: {
         description: 'Prometheus text.',
@@ -47,8 +48,7 @@ export function createMetricsRoute({ monitor }: Pick<MonitorRouteOptions, 'monit
       },
     },
     async run() {
-      const { text, contentType } = monitor.metrics.write();
-      return { kind: 'text', text, contentType };
+      return { kind: 'text', text: await metrics(), contentType: METRICS_TYPE };
     },
   });
   return { ...route, access: 'console-or-local' };

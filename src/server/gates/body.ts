@@ -2,7 +2,6 @@
 
 import { constants, isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { clientError, GatewayError, invalidRequest } from '../../canonical/error.ts';
 import {
@@ -23,6 +22,7 @@ import {
 import { findJsonError } from '../../lib/json-error.ts';
 import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-limits.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
+import { memoryLimit } from '../../lib/memory-limit.ts';
 import { isLoopback, readAddress, visitorOf } from '../../lib/net.ts';
 import { parseWithSharedTools } from '../../lib/shared-json.ts';
 import type { ClientResponse } from '../client-response.ts';
@@ -478,13 +478,8 @@ function roomOf({ limit, heapLimit }: Memory): number {
   return Math.max(MIN_ROOM, Math.min(ofMemory, ofHeap));
 }
 
-/** Of its container and its machine the least counts. */
 function readMemory(): Memory {
-  const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
-  return {
-    limit: Math.min(constrained, totalmem()),
-    heapLimit: getHeapStatistics().heap_size_limit,
-  };
+  return { limit: memoryLimit(), heapLimit: getHeapStatistics().heap_size_limit };
 }
 
 /** Who comes with a key is its holder at an address; this machine speaks for many. */

@@ -179,6 +179,8 @@ export const faults: SentenceTexts = {
   'This key has used its {}.': '此密钥已用完{1}的额度。',
   'This key has {} of its {} left, and this request asks for {}.':
     '此密钥{2}的额度还剩 {1}，而此请求需要 {3}。',
+  'This key has {} of its {} left, and this request may use {}: a lower limit for its answer may fit.':
+    '此密钥{2}的额度还剩 {1}，而此请求最多可能用到 {3}：为回答设更低的上限或许可行。',
   'This key is disabled.': '此密钥已停用。',
   'This key is in use from {} already, the most it may within a day.':
     '此密钥已在{1}使用，达到一天内的上限。',

@@ -1,0 +1,41 @@
+// A process of several on one port: its channel to the parent, and what it says of itself.
+
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+import type { Channel } from '../cluster/parent.ts';
+import type { WorkerCount } from '../config/values.ts';
+
+const MARK = 'isthmus-worker';
+
+/** How many processes are to serve. */
+export function countWorkers(workers: WorkerCount): number {
+  return workers === 'auto' ? availableParallelism() : workers;
+}
+
+/** The channel to the parent; undefined in a process that is no worker. */
+export function channelToParent(): Channel | undefined {
+  if (!cluster.isWorker) return undefined;
+  return {
+    send: (message) => void process.send?.(message),
+    listen(listener) {
+      process.on('message', listener);
+      return () => void process.off('message', listener);
+    },
+  };
+}
+
+/** True for the first that starts, and for a process that is no worker: it says what a person at the terminal wants to know. */
+export function isSpokesman(): boolean {
+  return cluster.worker === undefined || cluster.worker.id === 1;
+}
+
+/** To be called in a worker that listens. */
+export function reportListening(): void {
+  process.send?.({ mark: MARK });
+}
+
+export function isReport(message: unknown): boolean {
+  return (
+    typeof message === 'object' && message !== null && 'mark' in message && message.mark === MARK
+  );
+}

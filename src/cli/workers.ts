@@ -1,0 +1,138 @@
+// `WORKERS`: several processes on one port. The parent starts them, ends them, and keeps what they share.
+
+import cluster, { type Worker } from 'node:cluster';
+import { Hub } from '../cluster/hub.ts';
+import { type Channel, serveWorker } from '../cluster/parent.ts';
+import { type Flags, resolveDataDir } from '../config/effective.ts';
+import { readEnvironment } from '../config/env.ts';
+import { createSystemClock } from '../lib/clock.ts';
+import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
+import type { RunningServer } from './serve.ts';
+import { isReport } from './worker.ts';
+
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 30_000;
+/** Who served for so long did not die of what it started with. */
+const STABLE_MS = 60_000;
+
+/** One that listens, or is about to. */
+interface Running {
+  readonly worker: Worker;
+  readonly listening: Promise<void>;
+  readonly startedAt: number;
+}
+
+/**
+ * Starts the workers, one after the other: the first makes what a first start makes. Ends when it is closed, or when
+ * the first worker cannot start. SIGHUP replaces them one by one, without a request lost.
+ */
+export function serveWithWorkers(count: number, flags: Flags): RunningServer {
+  const clock = createSystemClock();
+  const hub = new Hub(clock);
+  const running = new Map<number, Running>();
+  let failures = 0;
+  let closing: Promise<void> | undefined;
+  let replacing: Promise<void> = Promise.resolve();
+  const dataDir = resolveDataDir(flags, readEnvironment());
+  makeDataDir(dataDir);
+  const claim = claimFolder(dataDir);
+  if (!claim.isOurs) process.stderr.write(`${SHARED_FOLDER}\n`);
+  cluster.setupPrimary({ exec: process.argv[1], args: process.argv.slice(2) });
+
+  const start = (place: number): Running => {
+    const worker = cluster.fork();
+    const leave = serveWorker(hub, `worker-${worker.id}`, channelTo(worker));
+    const startedAt = clock.monotonic();
+    const listening = new Promise<void>((resolve, reject) => {
+      worker.on('message', (message: unknown) => {
+        if (isReport(message)) resolve();
+      });
+      worker.once('exit', (code, signal) => {
+        leave();
+        reject(new Error(`A worker ended with ${signal ?? code} before it listened.`));
+        if (running.get(place)?.worker === worker)
+          onDeath(place, startedAt, signal ?? String(code));
+      });
+    });
+    // Whoever waits for it is told; nobody else has to be.
+    listening.catch(() => undefined);
+    const started = { worker, listening, startedAt };
+    running.set(place, started);
+    return started;
+  };
+
+  const onDeath = (place: number, startedAt: number, how: string): void => {
+    running.delete(place);
+    if (closing !== undefined) return;
+    const isStable = clock.monotonic() - startedAt >= STABLE_MS;
+    failures = isStable ? 1 : failures + 1;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS);
+    process.stderr.write(
+      `Worker ${place} ended with ${how}; another takes its place in ${pauseMs} ms.\n`,
+    );
+    setTimeout(() => {
+      if (closing === undefined && !running.has(place)) start(place);
+    }, pauseMs);
+  };
+
+  const replaceAll = async (): Promise<void> => {
+    for (let place = 1; place <= count && closing === undefined; place += 1) {
+      const old = running.get(place);
+      const next = start(place);
+      try {
+        await next.listening;
+      } catch (error) {
+        if (closing !== undefined) return;
+        // The old one serves on: what is new may be what is wrong.
+        process.stderr.write(
+          `${error instanceof Error ? error.message : error} The workers stay.\n`,
+        );
+        if (old !== undefined) running.set(place, old);
+        return;
+      }
+      if (old !== undefined) await end(old.worker);
+    }
+  };
+  // A terminal that closes sends it too, and means the end.
+  if (process.stdout.isTTY !== true) {
+    process.on('SIGHUP', () => {
+      replacing = replacing.then(replaceAll);
+    });
+  }
+
+  return {
+    async listen() {
+      const first = start(1);
+      await first.listening;
+      const others = Array.from({ length: count - 1 }, (_, index) => start(index + 2));
+      await Promise.allSettled(others.map(({ listening }) => listening));
+    },
+    close() {
+      closing ??= Promise.all([...running.values()].map(({ worker }) => end(worker))).then(() =>
+        claim.release(),
+      );
+      return closing;
+    },
+  };
+}
+
+/** Drains and ends it; resolves when it is gone. */
+function end(worker: Worker): Promise<void> {
+  if (worker.isDead()) return Promise.resolve();
+  return new Promise((resolve) => {
+    worker.once('exit', () => resolve());
+    worker.process.kill('SIGTERM');
+  });
+}
+
+function channelTo(worker: Worker): Channel {
+  return {
+    send(message) {
+      if (worker.isConnected()) worker.send(message);
+    },
+    listen(listener) {
+      worker.on('message', listener);
+      return () => void worker.off('message', listener);
+    },
+  };
+}

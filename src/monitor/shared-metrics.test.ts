@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { createChannel } from '../../test/support/channel.ts';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { Hub } from '../cluster/hub.ts';
+import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
+import { createMetricsText } from './metrics-text.ts';
+import { shareMetrics } from './shared-metrics.ts';
+
+function openWorkers(count: number) {
+  const clock = createFakeClock();
+  const hub = new Hub(clock);
+  const workers = Array.from({ length: count }, (_, index) => {
+    const replica = `worker-${index}`;
+    const [parentEnd, channel] = createChannel();
+    const leave = serveWorker(hub, replica, parentEnd);
+    const cluster = createWorkerCluster({ replica, channel, clock, onFault });
+    const text = createMetricsText();
+    const requests = text.counter('isthmus_requests_total', 'Model requests that ended.');
+    const duration = text.histogram('isthmus_seconds', 'Time.', [1, 5]);
+    text.gauge('isthmus_accounts', 'Accounts by state.', () => [[{ state: 'active' }, 3]]);
+    return {
+      leave,
+      requests,
+      duration,
+      gather: shareMetrics({ cluster, clock, write: text.write }),
+    };
+  });
+  return { clock, workers };
+}
+
+test('whichever worker is asked, the page has the requests of all, and each account once', async () => {
+  const { clock, workers } = openWorkers(3);
+  for (const [index, { requests, duration }] of workers.entries()) {
+    requests({ model: 'a' }).value += index + 1;
+    duration({}).observe(index * 3);
+  }
+  workers[2]?.requests({ model: 'only there' }).value.toString();
+  await clock.advance(0);
+  const page = workers[1]?.gather();
+  await clock.advance(0);
+  const text = (await page) ?? '';
+  expect(text).toContain('isthmus_requests_total{model="a"} 6\n');
+  expect(text).toContain('isthmus_requests_total{model="only there"} 0\n');
+  expect(text).toContain('isthmus_seconds_bucket{le="1"} 1\n');
+  expect(text).toContain('isthmus_seconds_count 3\n');
+  expect(text).toContain('isthmus_accounts{state="active"} 3\n');
+  expect(text.match(/# TYPE isthmus_requests_total counter/g)).toHaveLength(1);
+});
+
+test('a worker that does not answer is left out', async () => {
+  const { clock, workers } = openWorkers(2);
+  const [first, second] = workers;
+  first?.requests({ model: 'a' }).value.toString();
+  await clock.advance(0);
+  second?.leave();
+  const page = first?.gather();
+  await clock.advance(1000);
+  expect(await page).toContain('isthmus_requests_total{model="a"} 0\n');
+});
+
+function onFault(error: unknown): never {
+  throw error;
+}

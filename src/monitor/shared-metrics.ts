@@ -1,0 +1,93 @@
+// One page of metrics for all workers of a machine: whoever is asked asks the others, and adds up.
+
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createId } from '../lib/ids.ts';
+
+export interface SharedMetricsOptions {
+  readonly cluster: Pick<Cluster, 'notices' | 'replica' | 'state'>;
+  readonly clock: Pick<Clock, 'startTimer'>;
+  /** Those of this process. */
+  readonly write: () => string;
+}
+
+const TOPIC = 'metrics';
+/** A worker that does not answer by then is left out. */
+const WAIT_MS = 1000;
+/** The same in every process: not to be added. */
+const SAME = /^(?:isthmus_accounts|process_start_time_seconds)\b/;
+
+interface MetricsNotice {
+  readonly kind: 'ask' | 'answer';
+  readonly id: string;
+  readonly text?: string;
+}
+
+/** @returns what gathers the metrics; replicas on several machines are asked by whoever collects, each for itself */
+export function shareMetrics({ cluster, clock, write }: SharedMetricsOptions) {
+  const { notices, replica } = cluster;
+  const waiting = new Map<string, (text: string) => void>();
+  notices.listen(TOPIC, {
+    take(notice) {
+      if (!isNotice(notice)) return;
+      const { kind, id, text = '' } = notice;
+      if (kind === 'answer') waiting.get(id)?.(text);
+      else notices.tell(TOPIC, { kind: 'answer', id, text: write() } satisfies MetricsNotice);
+    },
+  });
+  const ask = (missing: number): Promise<readonly string[]> => {
+    const id = createId('metrics_');
+    const texts: string[] = [];
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        timer.cancel();
+        waiting.delete(id);
+        resolve(texts);
+      };
+      const timer = clock.startTimer(WAIT_MS, finish);
+      waiting.set(id, (text) => {
+        texts.push(text);
+        if (texts.length === missing) finish();
+      });
+      notices.tell(TOPIC, { kind: 'ask', id } satisfies MetricsNotice);
+    });
+  };
+  return async (): Promise<string> => {
+    const { kind, replicas } = cluster.state();
+    const others = replicas.filter((name) => name !== replica).length;
+    if (kind !== 'parent' || others === 0) return write();
+    return addUp([write(), ...(await ask(others))]);
+  };
+}
+
+function isNotice(value: unknown): value is MetricsNotice {
+  if (typeof value !== 'object' || value === null || !('id' in value)) return false;
+  return 'kind' in value && (value.kind === 'ask' || value.kind === 'answer');
+}
+
+/** Series of the same name and labels are added; what only some pages have comes behind the rest of its family. */
+function addUp(pages: readonly string[]): string {
+  const families = new Map<string, Map<string, number>>();
+  for (const page of pages) {
+    for (const family of page.split(/^(?=# HELP )/m)) {
+      const lines = family.trimEnd().split('\n');
+      const head = lines.filter((line) => line.startsWith('#')).join('\n');
+      const series = families.get(head) ?? new Map<string, number>();
+      families.set(head, series);
+      for (const line of lines) if (!line.startsWith('#')) add(series, line);
+    }
+  }
+  const write = ([head, series]: readonly [string, ReadonlyMap<string, number>]): string =>
+    `${head}\n${Array.from(series, ([name, value]) => `${name} ${value}\n`).join('')}`;
+  return [...families].map(write).join('');
+}
+
+function add(series: Map<string, number>, line: string): void {
+  const at = line.lastIndexOf(' ');
+  if (at < 0) return;
+  const name = line.slice(0, at);
+  const known = series.get(name);
+  const value = Number(line.slice(at + 1));
+  if (known === undefined) series.set(name, value);
+  else if (!SAME.test(name)) series.set(name, known + value);
+}

@@ -1,0 +1,110 @@
+// Several processes on one port: they share the work and what they know, and are replaced without a request lost.
+
+import { afterEach, expect, test } from 'vitest';
+import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
+
+let gateway: RunningGateway | undefined;
+
+afterEach(async () => {
+  await gateway?.stop();
+  gateway = undefined;
+});
+
+const PASSWORD = 'a password for the console';
+
+test('requests are spread, limits hold over all, and a worker that dies is replaced', async () => {
+  const running = await startGateway({ WORKERS: '2', WEB_PASSWORD: PASSWORD, LOG_LEVEL: 'info' });
+  gateway = running;
+  await until(running, (text) => listening(text).length === 2);
+  const key = await makeKey(running.url, { name: 'Ada', requestsPerMinute: 20 });
+  const statuses = await Promise.all(Array.from({ length: 40 }, () => ask(running.url, key)));
+  expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(20);
+  const [first = 0, second = 0] = listening(running.output());
+  const other = await makeKey(running.url, { name: 'Eve' });
+  process.kill(second, 'SIGKILL');
+  await until(running, (text) => text.includes('another takes its place'));
+  expect(await ask(running.url, other)).toBe(200);
+  await until(running, (text) => listening(text).length === 3);
+  expect(listening(running.output())).toContain(first);
+  expect(await ask(running.url, other)).toBe(200);
+  const metrics = await fetch(`${running.url}/metrics`).then((answer) => answer.text());
+  expect(metrics).toContain('isthmus_requests_total');
+}, 60_000);
+
+test('all workers are replaced on SIGHUP, without a request lost, and end with their parent', async () => {
+  const running = await startGateway({ WORKERS: '2', LOG_LEVEL: 'info' });
+  gateway = running;
+  await until(running, (text) => listening(text).length === 2);
+  const before = listening(running.output());
+  let isOver = false;
+  const statuses: number[] = [];
+  const load = (async () => {
+    while (!isOver) statuses.push(await ask(running.url));
+  })();
+  running.signal('SIGHUP');
+  await until(running, (text) => listening(text).length === 4);
+  await until(running, (text) => before.every((pid) => stopped(text).includes(pid)));
+  isOver = true;
+  await load;
+  expect(statuses.length).toBeGreaterThan(0);
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  expect(await running.stop()).toBe(0);
+  gateway = undefined;
+}, 60_000);
+
+function listening(text: string): readonly number[] {
+  return pidsOf(text, 'The gateway listens.');
+}
+
+function stopped(text: string): readonly number[] {
+  return pidsOf(text, 'The gateway stops.');
+}
+
+function pidsOf(text: string, message: string): readonly number[] {
+  return text
+    .split('\n')
+    .filter((line) => line.includes(message))
+    .map((line) => Number(/"pid":(\d+)/.exec(line)?.[1]));
+}
+
+/** Looks whenever something was printed. */
+function until(running: RunningGateway, isSo: (text: string) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (!isSo(running.output())) return;
+      end();
+      resolve();
+    };
+    const end = running.onOutput(look);
+    look();
+  });
+}
+
+async function ask(url: string, key?: string): Promise<number> {
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      // Each on a connection of its own.
+      connection: 'close',
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    },
+    body: JSON.stringify({ model: 'alpha-3-flash', messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  await answer.text();
+  return answer.status;
+}
+
+async function makeKey(url: string, input: object): Promise<string> {
+  const answer = await fetch(`${url}/api/keys`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${PASSWORD}` },
+    body: JSON.stringify(input),
+  });
+  const body: unknown = await answer.json();
+  if (typeof body !== 'object' || body === null || !('secret' in body)) {
+    throw new Error(`No key was made: ${JSON.stringify(body)}`);
+  }
+  return String(body.secret);
+}

@@ -1,0 +1,100 @@
+// Who may enter is the same at every replica: sessions of the console, links, tries, address rules, wrong keys.
+
+import { expect, test } from 'vitest';
+import { loadAccessControl } from '../../src/access/access.ts';
+import { Hub } from '../../src/cluster/hub.ts';
+import { createMemoryCluster } from '../../src/cluster/memory.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { createMemoryAccessStores } from '../support/memory-access-stores.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const BROWSER = { address: '192.0.2.7', cookie: undefined };
+
+async function openReplicas() {
+  const clock = createFakeClock(Date.UTC(2026, 10, 27, 12));
+  const hub = new Hub(clock);
+  const stores = createMemoryAccessStores();
+  let ids = 0;
+  const open = (replica: string) =>
+    loadAccessControl({
+      ...{ stores, clock },
+      cluster: createMemoryCluster({ replica, clock, hub, onFault }),
+      settings: () => ({
+        addressFilter: { enabled: true, fallback: 'allow', allowBeatsDeny: false },
+        consolePassword: PASSWORD,
+        sessionIdleMs: 3_600_000,
+      }),
+      passwordSettled: async () => undefined,
+      derive: (purpose) => Buffer.from(purpose.padEnd(32).slice(0, 32)),
+      createId(prefix) {
+        ids += 1;
+        return `${prefix}${ids}`;
+      },
+      redactorFor: () => ({ text: (text: string) => text }) as never,
+      log: { info: ignore, warn: onFault, error: onFault } as never,
+    });
+  return { clock, one: await open('one'), other: await open('other') };
+}
+
+test('a session of the console is one at every replica, until it ends at any', async () => {
+  const { one, other } = await openReplicas();
+  const { secret } = await one.login.signIn(PASSWORD, BROWSER);
+  expect(other.login.findSession(secret)).toBeDefined();
+  await other.login.endAllSessions();
+  expect(one.login.findSession(secret)).toBeUndefined();
+});
+
+test('a sign-in link works once, at whichever replica it is opened', async () => {
+  const { clock, one, other } = await openReplicas();
+  const secret = one.login.createLink();
+  await clock.advance(0);
+  expect(await other.login.redeemLink(secret, BROWSER)).toBeDefined();
+  expect(await one.login.redeemLink(secret, BROWSER)).toBeUndefined();
+});
+
+test('tries to sign in count together over the replicas', async () => {
+  const { one, other } = await openReplicas();
+  const outcomes: unknown[] = [];
+  for (let turn = 0; turn < 8; turn += 1) {
+    const { login } = turn % 2 === 0 ? one : other;
+    outcomes.push(await login.isPassword(`wrong ${turn}`, '198.51.100.3').catch(kindOf));
+  }
+  expect(outcomes).toEqual([...Array(5).fill(false), ...Array(3).fill('rate-limited')]);
+});
+
+test('wrong keys of an address count together over the replicas', async () => {
+  const { one, other } = await openReplicas();
+  const outcomes = Array.from({ length: 24 }, (_, turn) => {
+    const { guesses } = turn % 2 === 0 ? one : other;
+    try {
+      guesses.check({
+        ...{ address: '198.51.100.4', keyId: undefined, isOfPage: false },
+        credentials: [`sk-wrong-${turn}`],
+      });
+      return 'looked at';
+    } catch (error) {
+      return kindOf(error);
+    }
+  });
+  expect(outcomes).toEqual([...Array(20).fill('looked at'), ...Array(4).fill('rate-limited')]);
+});
+
+test('an address rule of one replica holds at all', async () => {
+  const { clock, one, other } = await openReplicas();
+  const rule = await one.addresses.add({ list: 'deny', range: '203.0.113.0/24' }, '192.0.2.7');
+  await clock.advance(0);
+  expect(() => other.addresses.enter('203.0.113.9')).toThrow();
+  await other.addresses.remove(rule.id, '192.0.2.7');
+  await clock.advance(0);
+  expect(() => one.addresses.enter('203.0.113.9')).not.toThrow();
+});
+
+function kindOf(error: unknown): unknown {
+  return error instanceof Error && 'kind' in error ? error.kind : error;
+}
+
+function ignore(): void {}
+
+function onFault(...given: unknown[]): never {
+  throw new Error(JSON.stringify(given));
+}
