@@ -1,4 +1,4 @@
-// Accounts in SQLite: records in clear, credentials and proxy addresses sealed.
+// Accounts in a database: records in clear, credentials and proxy addresses sealed.
 
 import { sql } from 'kysely';
 import {
@@ -7,16 +7,24 @@ import {
   labelKey,
   type QuotaReading,
   TIERS,
-} from '../../accounts/account.ts';
-import { type AccountStore, type StoredAccount, StoreError } from '../../accounts/account-store.ts';
-import { type AccountHealth, HEALTHY } from '../../accounts/health.ts';
-import { readHealth, writeHealth } from '../../accounts/health-json.ts';
-import { isJsonObject } from '../../lib/json.ts';
-import { listed, type Sentence, told } from '../../lib/localized-message.ts';
-import { SealError, type Vault } from '../../sealing/seal.ts';
-import { isDuplicate } from './faults.ts';
+} from '../accounts/account.ts';
+import { type AccountStore, type StoredAccount, StoreError } from '../accounts/account-store.ts';
+import { type AccountHealth, HEALTHY } from '../accounts/health.ts';
+import { readHealth, writeHealth } from '../accounts/health-json.ts';
+import { isJsonObject, type JsonValue } from '../lib/json.ts';
+import { listed, type Sentence, told } from '../lib/localized-message.ts';
+import { SealError, type Vault } from '../sealing/seal.ts';
+import {
+  type Database,
+  DuplicateRow,
+  firstOf,
+  insert,
+  put,
+  rowsOf,
+  run,
+  type Work,
+} from './database.ts';
 import { builder, type TableRow } from './schema.ts';
-import { type Queries, readJson, removeById, type SqliteConnection } from './session.ts';
 
 /** Structured lines; a damaged row is told there. */
 export interface StoreLog {
@@ -29,35 +37,30 @@ export interface SealedTables {
 }
 
 /** What people and sign-ins say survives a power cut; health and quotas the end of the process. */
-export function createAccountStore(
-  connection: SqliteConnection,
-  tables: SealedTables,
-): AccountStore {
+export function createAccountStore(database: Database, tables: SealedTables): AccountStore {
   const { vault, log } = tables;
   return {
-    list: () => connection.read((queries) => readAccounts(queries)),
+    list: () => database.read(() => readAccounts()),
 
     insert({ record, proxyUrl, credential }) {
       const { id, label } = record;
-      return connection.write('power-cut', (queries) => {
+      return database.write('power-cut', function* () {
         const row = {
           ...record,
           labelKey: labelKey(label),
           proxyUrl: proxyUrl && vault.seal(proxyUrl, proxyPlace(id)),
           revision: 1,
         };
-        refuseDuplicate(record, () => queries.run(builder.insertInto('accounts').values(row)));
+        yield* refuseDuplicate(record, () => insert('accounts', [row]));
         const sealed = sealCredential(id, credential);
-        queries.run(
-          builder.insertInto('credentials').values({ accountId: id, version: 1, sealed }),
-        );
+        yield* insert('credentials', [{ accountId: id, version: 1, sealed }]);
         return { record: { ...record, revision: 1 }, proxyUrl, health: HEALTHY, quotas: new Map() };
       });
     },
 
     update(id, change, expectedRevision) {
-      return connection.write('power-cut', (queries) => {
-        const known = findAccount(queries, id);
+      return database.write('power-cut', function* () {
+        const known = yield* findAccount(id);
         const missing = new StoreError('missing', told`There is no account ${id}.`);
         if (known === undefined) throw missing;
         const { revision, upstreamId } = known;
@@ -72,21 +75,21 @@ export function createAccountStore(
           proxyUrl: proxyUrl && vault.seal(proxyUrl, proxyPlace(id)),
           revision: revision + 1,
         };
-        refuseDuplicate({ label: label ?? known.label, upstreamId }, () =>
-          queries.run(builder.updateTable('accounts').set(row).where('id', '=', id)),
+        yield* refuseDuplicate({ label: label ?? known.label, upstreamId }, () =>
+          run(builder.updateTable('accounts').set(row).where('id', '=', id)),
         );
-        const [changed] = readAccounts(queries, id);
+        const [changed] = yield* readAccounts(id);
         if (changed === undefined) throw missing;
         return changed;
       });
     },
 
-    remove: (id) => removeById(connection, 'accounts', id),
+    remove: (id) => removeById(database, 'accounts', id),
 
     readCredential(id) {
-      return connection.read((queries) => {
-        const row = findCredential(queries, id);
-        if (row === undefined && findAccount(queries, id) === undefined) return undefined;
+      return database.read(function* () {
+        const row = yield* findCredential(id);
+        if (row === undefined && (yield* findAccount(id)) === undefined) return undefined;
         const text = row && tryOpen(row.sealed, credentialPlace(id));
         const credential = text?.kind === 'open' ? readCredential(text.text) : undefined;
         if (row !== undefined && credential !== undefined) {
@@ -101,33 +104,33 @@ export function createAccountStore(
     },
 
     replaceCredential(id, credential, expectedVersion) {
-      return connection.write('power-cut', (queries) => {
-        if (findAccount(queries, id) === undefined) return 'missing';
-        const known = findCredential(queries, id)?.version ?? 0;
+      return database.write('power-cut', function* () {
+        if ((yield* findAccount(id)) === undefined) return 'missing';
+        const known = (yield* findCredential(id))?.version ?? 0;
         if (expectedVersion !== undefined && known !== expectedVersion) return 'stale';
         const version = known + 1;
         const sealed = sealCredential(id, credential);
-        queries.run(builder.replaceInto('credentials').values({ accountId: id, version, sealed }));
+        yield* put('credentials', [{ accountId: id, version, sealed }]);
         return { credential, version };
       });
     },
 
     saveHealth(accountId, health) {
-      return connection.write('crash', (queries) => {
-        if (findAccount(queries, accountId) === undefined) return;
-        const row = { accountId, health: JSON.stringify(writeHealth(health)) };
-        queries.run(builder.replaceInto('account_health').values(row));
+      return database.write('crash', function* () {
+        if ((yield* findAccount(accountId)) === undefined) return;
+        yield* put('account_health', [{ accountId, health: JSON.stringify(writeHealth(health)) }]);
       });
     },
 
     saveQuotas(accountId, quotas) {
-      return connection.write('crash', (queries) => {
-        if (findAccount(queries, accountId) === undefined) return;
-        queries.run(builder.deleteFrom('account_quotas').where('accountId', '=', accountId));
-        for (const [modelId, { remainingCalls: _, ...reading }] of quotas) {
-          const row = { accountId, modelId, ...reading };
-          queries.run(builder.replaceInto('account_quotas').values(row));
-        }
+      return database.write('crash', function* () {
+        if ((yield* findAccount(accountId)) === undefined) return;
+        yield* run(builder.deleteFrom('account_quotas').where('accountId', '=', accountId));
+        const rows = Array.from(quotas, ([modelId, { remainingCalls: _, ...reading }]) => ({
+          ...{ accountId, modelId },
+          ...reading,
+        }));
+        yield* put('account_quotas', rows);
       });
     },
   };
@@ -146,7 +149,7 @@ export function createAccountStore(
   }
 
   /** All of them, or the one of an id. */
-  function readAccounts(queries: Queries, id?: string): StoredAccount[] {
+  function* readAccounts(id?: string): Work<readonly StoredAccount[]> {
     let accounts = builder
       .selectFrom('accounts')
       .leftJoin('credentials', 'credentials.accountId', 'accounts.id')
@@ -160,10 +163,10 @@ export function createAccountStore(
       accounts = accounts.where('accounts.id', '=', id);
       quotas = quotas.where('accountId', '=', id);
     }
-    const quotasById = Map.groupBy(queries.rows(quotas), ({ accountId }) => accountId);
-    return queries
-      .rows(accounts)
-      .map((row) => toStoredAccount(row, quotasById.get(row.id)?.flatMap(toReading) ?? []));
+    const quotasById = Map.groupBy(yield* rowsOf(quotas), ({ accountId }) => accountId);
+    return (yield* rowsOf(accounts)).map((row) =>
+      toStoredAccount(row, quotasById.get(row.id)?.flatMap(toReading) ?? []),
+    );
   }
 
   /** What cannot be read is told in plain words; the account is not used then. */
@@ -171,7 +174,7 @@ export function createAccountStore(
     row: JoinedRow,
     quotas: readonly (readonly [string, QuotaReading])[],
   ): StoredAccount {
-    const { sealed, health, labelKey: _, proxyUrl: sealedProxyUrl, ...record } = row;
+    const { sealed, health, rowid: _place, labelKey: _, proxyUrl: sealedProxyUrl, ...record } = row;
     const { id } = record;
     const damages: Sentence[] = [];
     const kind = ACCOUNT_KINDS.find((known) => known === record.kind);
@@ -211,25 +214,45 @@ type Opened =
   | { readonly kind: 'open'; readonly text: string }
   | { readonly kind: 'closed'; readonly error: SealError };
 
-function findAccount(queries: Queries, id: string): TableRow<'accounts'> | undefined {
-  return queries.rows(builder.selectFrom('accounts').selectAll().where('id', '=', id))[0];
+function findAccount(id: string): Work<TableRow<'accounts'> | undefined> {
+  return firstOf(builder.selectFrom('accounts').selectAll().where('id', '=', id));
 }
 
-function findCredential(queries: Queries, id: string): TableRow<'credentials'> | undefined {
-  return queries.rows(builder.selectFrom('credentials').selectAll().where('accountId', '=', id))[0];
+function findCredential(id: string): Work<TableRow<'credentials'> | undefined> {
+  return firstOf(builder.selectFrom('credentials').selectAll().where('accountId', '=', id));
 }
 
 /** @throws StoreError `conflict` when the label is taken */
-function refuseDuplicate(
+function* refuseDuplicate(
   { label, upstreamId }: { readonly label: string; readonly upstreamId: string },
-  write: () => unknown,
-): void {
+  write: () => Work<unknown>,
+): Work<void> {
   try {
-    write();
+    yield* write();
   } catch (error) {
-    if (!isDuplicate(error)) throw error;
+    if (!(error instanceof DuplicateRow)) throw error;
     const message = told`The upstream ${upstreamId} already has an account ${label} (upper and lower case count as one). Choose another label, or change that account.`;
     throw new StoreError('conflict', message, error);
+  }
+}
+
+/** Removes what people said, and all that hangs at it. @returns false when there was none */
+export function removeById(
+  database: Database,
+  table: 'accounts' | 'address_rules' | 'client_keys',
+  id: string,
+): Promise<boolean> {
+  return database.write('power-cut', function* () {
+    return (yield* run(builder.deleteFrom(table).where('id', '=', id))) > 0;
+  });
+}
+
+/** A stored text of JSON; undefined for what is none. */
+export function readJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
   }
 }
 
