@@ -83,6 +83,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'canonical/',
     'access/',
     'cluster/leases.ts',
+    'config/stored.ts',
     'lib/',
     'monitor/',
     'sealing/',

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { type App, createApp } from '../app.ts';
 import { openCluster } from '../compose/cluster.ts';
+import { openSharedDatabase } from '../compose/shared-database.ts';
 import { configPath, type Flags, resolveDataDir, type Settings } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
 import { createLiveConfig, gatewaySecrets, type LiveConfig } from '../config/live.ts';
@@ -28,7 +29,10 @@ export async function serve(flags: Flags) {
   let secrets: readonly string[] = [];
   const { logFiles, log } = openLog(dataDir, clock, () => secrets);
   const path = configPath(dataDir);
-  const config = await createLiveConfig({ path, environment, flags, clock, log });
+  const { random } = Math;
+  const shared = await openSharedDatabase({ environment, dataDir, clock, random, log });
+  const { source } = shared ?? {};
+  const config = await createLiveConfig({ path, source, environment, flags, clock, log });
   const follow = (settings: Settings): void => {
     log.level = settings.logLevel;
     secrets = gatewaySecrets(settings);
@@ -39,10 +43,10 @@ export async function serve(flags: Flags) {
   for (const warning of config.current().warnings) log.warn({}, warning.text);
   const openFiles = readOpenFiles();
   warnOfFewFiles(openFiles, log);
-  const newKeyFile = (await ensureKey(config)) ? path : undefined;
-  const { random } = Math;
+  const newKeyFile = (await ensureKey(config)) ? (source?.path ?? path) : undefined;
   const cluster = await openCluster({ redisUrl: environment.redisUrl, clock, log });
-  const app = await createApp({ config, clock, log, logFiles, openFiles, random, cluster });
+  const parts = { clock, log, logFiles, openFiles, random };
+  const app = await createApp({ ...parts, config, shared, cluster });
   const claim = claimFolder(dataDir);
   if (!claim.isOurs) log.warn({ dataDir }, SHARED_FOLDER);
   return {
@@ -110,6 +114,10 @@ function openLog(dataDir: string, clock: Clock, secrets: () => readonly string[]
 async function ensureKey(config: LiveConfig): Promise<boolean> {
   const { host, apiKey, authMode } = config.current();
   if (apiKey !== undefined || authMode === 'off' || isLoopbackHost(host)) return false;
-  await config.update({ api_key: createId('sk-') });
-  return true;
+  // Of several gateways that share their settings, the first one makes the key of all.
+  const made = createId('sk-');
+  const settings = await config.update((raw) =>
+    raw.api_key === undefined ? { api_key: made } : {},
+  );
+  return settings.apiKey === made;
 }

@@ -7,6 +7,7 @@ import {
   labelKey,
   type QuotaReading,
   TIERS,
+  type VersionedCredential,
 } from '../accounts/account.ts';
 import { type AccountStore, type StoredAccount, StoreError } from '../accounts/account-store.ts';
 import { type AccountHealth, HEALTHY } from '../accounts/health.ts';
@@ -36,9 +37,14 @@ export interface SealedTables {
   readonly log?: StoreLog | undefined;
 }
 
+export interface AccountTables extends SealedTables {
+  /** Keys are held in memory, sealed, where reading them waits for a network; undefined where it does not. */
+  readonly held?: HeldCredentials | undefined;
+}
+
 /** What people and sign-ins say survives a power cut; health and quotas the end of the process. */
-export function createAccountStore(database: Database, tables: SealedTables): AccountStore {
-  const { vault, log } = tables;
+export function createAccountStore(database: Database, tables: AccountTables): AccountStore {
+  const { vault, log, held } = tables;
   return {
     list: () => database.read(() => readAccounts()),
 
@@ -84,27 +90,18 @@ export function createAccountStore(database: Database, tables: SealedTables): Ac
       });
     },
 
-    remove: (id) => removeById(database, 'accounts', id),
+    remove(id) {
+      held?.drop(id);
+      return removeById(database, 'accounts', id);
+    },
 
-    readCredential(id) {
-      return database.read(function* () {
-        const row = yield* findCredential(id);
-        if (row === undefined && (yield* findAccount(id)) === undefined) return undefined;
-        const text = row && tryOpen(row.sealed, credentialPlace(id));
-        const credential = text?.kind === 'open' ? readCredential(text.text) : undefined;
-        if (row !== undefined && credential !== undefined) {
-          return { credential, version: row.version };
-        }
-        throw new StoreError(
-          'unreadable',
-          told`The stored credential of account ${id} cannot be opened. Sign in or give the key again.`,
-          text?.kind === 'closed' ? text.error : undefined,
-        );
-      });
+    async readCredential(id) {
+      const known = held?.get(id, async () => void (await readStored(id)));
+      return known === undefined ? readStored(id) : openCredential(id, known);
     },
 
     replaceCredential(id, credential, expectedVersion) {
-      return database.write('power-cut', function* () {
+      const replaced = database.write('power-cut', function* () {
         if ((yield* findAccount(id)) === undefined) return 'missing';
         const known = (yield* findCredential(id))?.version ?? 0;
         if (expectedVersion !== undefined && known !== expectedVersion) return 'stale';
@@ -113,6 +110,7 @@ export function createAccountStore(database: Database, tables: SealedTables): Ac
         yield* put('credentials', [{ accountId: id, version, sealed }]);
         return { credential, version };
       });
+      return replaced.finally(() => held?.drop(id));
     },
 
     saveHealth(accountId, health) {
@@ -135,6 +133,32 @@ export function createAccountStore(database: Database, tables: SealedTables): Ac
     },
   };
 
+  async function readStored(id: string): Promise<VersionedCredential | undefined> {
+    const row = await database.read(function* () {
+      const found = yield* findCredential(id);
+      return found === undefined && (yield* findAccount(id)) === undefined ? 'missing' : found;
+    });
+    if (row === 'missing') {
+      held?.drop(id);
+      return undefined;
+    }
+    const opened = openCredential(id, row);
+    if (row !== undefined) held?.put(id, opened.credential.kind, row);
+    return opened;
+  }
+
+  /** @throws StoreError `unreadable` */
+  function openCredential(id: string, row: SealedCredential | undefined): VersionedCredential {
+    const text = row && tryOpen(row.sealed, credentialPlace(id));
+    const credential = text?.kind === 'open' ? readCredential(text.text) : undefined;
+    if (row !== undefined && credential !== undefined) return { credential, version: row.version };
+    throw new StoreError(
+      'unreadable',
+      told`The stored credential of account ${id} cannot be opened. Sign in or give the key again.`,
+      text?.kind === 'closed' ? text.error : undefined,
+    );
+  }
+
   function sealCredential(id: string, credential: Credential): string {
     return vault.seal(JSON.stringify(credential), credentialPlace(id));
   }
@@ -155,7 +179,7 @@ export function createAccountStore(database: Database, tables: SealedTables): Ac
       .leftJoin('credentials', 'credentials.accountId', 'accounts.id')
       .leftJoin('account_health', 'account_health.accountId', 'accounts.id')
       .selectAll('accounts')
-      .select(['credentials.sealed', 'account_health.health'])
+      .select(['credentials.sealed', 'credentials.version', 'account_health.health'])
       .orderBy('accounts.createdAt')
       .orderBy(sql`accounts.rowid`);
     let quotas = builder.selectFrom('account_quotas').selectAll();
@@ -164,7 +188,12 @@ export function createAccountStore(database: Database, tables: SealedTables): Ac
       quotas = quotas.where('accountId', '=', id);
     }
     const quotasById = Map.groupBy(yield* rowsOf(quotas), ({ accountId }) => accountId);
-    return (yield* rowsOf(accounts)).map((row) =>
+    const rows = yield* rowsOf(accounts);
+    for (const { id, kind, sealed, version } of rows) {
+      // Null where the row is gone.
+      if (sealed != null && version != null) held?.put(id, kind, { sealed, version });
+    }
+    return rows.map((row) =>
       toStoredAccount(row, quotasById.get(row.id)?.flatMap(toReading) ?? []),
     );
   }
@@ -174,7 +203,8 @@ export function createAccountStore(database: Database, tables: SealedTables): Ac
     row: JoinedRow,
     quotas: readonly (readonly [string, QuotaReading])[],
   ): StoredAccount {
-    const { sealed, health, rowid: _place, labelKey: _, proxyUrl: sealedProxyUrl, ...record } = row;
+    const { sealed, version: _version, health, rowid: _place, labelKey: _, ...rest } = row;
+    const { proxyUrl: sealedProxyUrl, ...record } = rest;
     const { id } = record;
     const damages: Sentence[] = [];
     const kind = ACCOUNT_KINDS.find((known) => known === record.kind);
@@ -208,11 +238,46 @@ export function createAccountStore(database: Database, tables: SealedTables): Ac
 }
 
 /** An account with what stands in the tables beside; null or absent where the row is gone. */
-type JoinedRow = TableRow<'accounts'> & Record<'sealed' | 'health', string | null | undefined>;
+type JoinedRow = TableRow<'accounts'> &
+  Record<'sealed' | 'health', string | null | undefined> & {
+    readonly version: number | null | undefined;
+  };
 
 type Opened =
   | { readonly kind: 'open'; readonly text: string }
   | { readonly kind: 'closed'; readonly error: SealError };
+
+type SealedCredential = Pick<TableRow<'credentials'>, 'sealed' | 'version'>;
+
+export type HeldCredentials = ReturnType<typeof createHeldCredentials>;
+
+/** A credential that another process replaced is in use after so long and the next reading. */
+const HELD_MS = 1000;
+
+/**
+ * Keys as they are stored, sealed: a request that needs one does not wait for the database, which is asked anew
+ * behind it. What can be renewed once only is not among them: of that the latest counts.
+ */
+export function createHeldCredentials(monotonic: () => number) {
+  const all = new Map<string, { readonly row: SealedCredential; readAt: number }>();
+  return {
+    put(id: string, kind: string, row: SealedCredential): void {
+      if (kind === 'oauth') all.delete(id);
+      else all.set(id, { row, readAt: monotonic() });
+    },
+    drop: (id: string) => all.delete(id),
+    /** @param reread puts or drops it; what it throws is of no matter to who has one */
+    get(id: string, reread: () => Promise<void>): SealedCredential | undefined {
+      const known = all.get(id);
+      if (known === undefined) return undefined;
+      if (monotonic() - known.readAt > HELD_MS) {
+        known.readAt = monotonic();
+        void reread().catch(() => undefined);
+      }
+      return known.row;
+    },
+  };
+}
 
 function findAccount(id: string): Work<TableRow<'accounts'> | undefined> {
   return firstOf(builder.selectFrom('accounts').selectAll().where('id', '=', id));

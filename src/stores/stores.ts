@@ -8,7 +8,7 @@ import {
   createClientKeyStore,
   createConsoleSessionStore,
 } from './access-stores.ts';
-import { createAccountStore, type StoreLog } from './account-store.ts';
+import { createAccountStore, createHeldCredentials, type StoreLog } from './account-store.ts';
 import type { Database } from './database.ts';
 import { createLeaseStore } from './lease-store.ts';
 import { createMonitorStore } from './monitor-store.ts';
@@ -28,8 +28,10 @@ export interface StoresOptions {
 export function createStores(database: Database, options: StoresOptions) {
   const { vault, clock, log, maxKeptBytes } = options;
   const tables = { vault, log };
+  const monotonic = () => clock.monotonic();
+  const held = database.dialect.isShared ? createHeldCredentials(monotonic) : undefined;
   return {
-    accounts: createAccountStore(database, tables),
+    accounts: createAccountStore(database, { ...tables, held }),
     signatures: createSignatureStore(database),
     callTraces: createSealedStore(database, tables, {
       table: 'call_traces',
@@ -50,7 +52,7 @@ export function createStores(database: Database, options: StoresOptions) {
       now: () => clock.now(),
       maxBytes: maxKeptBytes,
     }),
-    requests: createMonitorStore(database, () => clock.monotonic()),
+    requests: createMonitorStore(database, monotonic),
     leases: createLeaseStore(database, () => clock.now()),
   };
 }

@@ -139,6 +139,24 @@ export class PostgresDatabase implements Database {
     });
   }
 
+  /** For a start: a server that starts at the same time is waited for. @throws StoreError */
+  async waitUntilReachable(limitMs: number): Promise<void> {
+    const { clock } = this.#options;
+    const until = clock.monotonic() + limitMs;
+    for (;;) {
+      try {
+        (await this.#connect()).release();
+        return;
+      } catch (error) {
+        const left = until - clock.monotonic();
+        const isLost = error instanceof StoreError && isLoss(error.cause);
+        if (!isLost || left <= 0) throw error;
+        const pauseMs = Math.max(0, (this.#pause?.until ?? 0) - clock.monotonic());
+        await clock.sleep(Math.min(left, pauseMs), this.#ended.signal);
+      }
+    }
+  }
+
   /** Whether the last try reached the server. */
   reachability(): Reachability {
     return this.#reachability;
