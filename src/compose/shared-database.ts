@@ -7,16 +7,19 @@ import type { Clock } from '../lib/clock.ts';
 import { createVault } from '../sealing/seal.ts';
 import { createSecretKey } from '../sealing/secret-key.ts';
 import type { Log } from '../server/settings.ts';
+import type { DataKeyRow } from '../stores/data-key.ts';
 
 export interface SharedDatabaseOptions {
   readonly environment: Environment;
   readonly dataDir: string;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly log: Log;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  /** Of the database whose content is copied there; its own when absent. */
+  readonly dataKey?: DataKeyRow | undefined;
 }
 
-export type SharedDatabase = NonNullable<Awaited<ReturnType<typeof openSharedDatabase>>>;
+export type SharedDatabase = Awaited<ReturnType<typeof openDatabaseAt>>;
 
 const POOL_SIZE = 10;
 const CONNECT_SECONDS = 5;
@@ -29,9 +32,13 @@ const START_WAIT_MS = 60_000;
  * @throws StoreError when it cannot be used; the message names the way out
  */
 export async function openSharedDatabase(options: SharedDatabaseOptions) {
-  const { environment, dataDir, clock, random, log } = options;
-  const { databaseUrl: url } = environment;
-  if (url === undefined) return undefined;
+  const { databaseUrl: url } = options.environment;
+  return url === undefined ? undefined : openDatabaseAt(url, options);
+}
+
+/** @throws StoreError as `openSharedDatabase` */
+export async function openDatabaseAt(url: string, options: SharedDatabaseOptions) {
+  const { environment, dataDir, clock, random, log, dataKey } = options;
   const { openPostgres, requireSecretKey } = await import('../stores/postgres/open-database.ts');
   const { PostgresDatabase } = await import('../stores/postgres/session.ts');
   const { createSettingsStore } = await import('../stores/settings-store.ts');
@@ -45,10 +52,12 @@ export async function openSharedDatabase(options: SharedDatabaseOptions) {
   });
   try {
     await database.waitUntilReachable(START_WAIT_MS);
-    const stores = await openPostgres({ database, vault, clock, log });
+    const stores = await openPostgres({ database, vault, clock, log, dataKey });
     const store = createSettingsStore(database);
     const { name } = database;
     return {
+      /** Of the database, without user and password. */
+      name,
       stores,
       reachability: () => database.reachability(),
       /** Of the settings, which are in the database as well. */

@@ -6,7 +6,7 @@ import { told } from '../lib/localized-message.ts';
 import { createVault, SealError, type Vault } from '../sealing/seal.ts';
 import { createSecretKey } from '../sealing/secret-key.ts';
 import { firstOf, insert, run, type Work } from './database.ts';
-import { builder } from './schema.ts';
+import { builder, type TableRow } from './schema.ts';
 
 export interface DataKeyContext {
   /** What messages call the database. */
@@ -18,10 +18,23 @@ export interface DataKeyContext {
 const NAME = 'accounts';
 const PLACE = 'data_keys/accounts/sealed';
 
-/** Of a new database. */
-export function createDataKey(vault: Vault): Work<void> {
-  const sealed = vault.seal(randomBytes(32).toString('base64url'), PLACE);
-  return insert('data_keys', [{ name: NAME, sealed }]);
+/** As it is stored. */
+export type DataKeyRow = TableRow<'data_keys'>;
+
+/** Of a new database. @param given that of the database of which it is to be a copy */
+export function createDataKey(vault: Vault, given?: DataKeyRow): Work<void> {
+  const seal = (): DataKeyRow => {
+    const sealed = vault.seal(randomBytes(32).toString('base64url'), PLACE);
+    return { name: NAME, sealed };
+  };
+  return insert('data_keys', [given ?? seal()]);
+}
+
+/** @throws StoreError `conflict` when the database is no copy of the one that the key is of */
+export function* requireSameDataKey(name: string, { sealed }: DataKeyRow): Work<void> {
+  if ((yield* findDataKey())?.sealed === sealed) return;
+  const message = told`The database ${name} holds other data already, so nothing was copied. Name an empty one.`;
+  throw new StoreError('conflict', message);
 }
 
 /**
@@ -32,6 +45,11 @@ export function* openDataKey(context: DataKeyContext): Work<Vault> {
   return createVault(createSecretKey(yield* readDataKey(context), context.name));
 }
 
+/** Still sealed; undefined where it was lost. */
+export function findDataKey(): Work<DataKeyRow | undefined> {
+  return firstOf(builder.selectFrom('data_keys').selectAll().where('name', '=', NAME));
+}
+
 /** From then on the key opens with the next vault only. @throws StoreError as `openDataKey` */
 export function* changeDataKey(context: DataKeyContext, next: Vault): Work<void> {
   const sealed = next.seal(yield* readDataKey(context), PLACE);
@@ -39,9 +57,7 @@ export function* changeDataKey(context: DataKeyContext, next: Vault): Work<void>
 }
 
 function* readDataKey({ name, vault }: DataKeyContext): Work<string> {
-  const row = yield* firstOf(
-    builder.selectFrom('data_keys').select('sealed').where('name', '=', NAME),
-  );
+  const row = yield* findDataKey();
   if (row === undefined) {
     const message = told`The database ${name} has lost the key of its secrets. It was left as it is. Put a backup in its place.`;
     throw new StoreError('unreadable', message);

@@ -81,6 +81,8 @@ export interface Dialect {
   latest(column: string, by: string): AliasableExpression<string | undefined>;
   /** The sequences of the next rows of a table, rising. */
   nextSequences(table: 'requests', count: number): Work<readonly number[]>;
+  /** Lets new rows come behind those that were inserted with their places. */
+  continueSequences(table: keyof Tables): Work<void>;
 }
 
 /** A row has the value of a unique column or a primary key already. */

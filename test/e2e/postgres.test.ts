@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
 import { POSTGRES_BIN, startPostgres, type TestServer } from '../support/postgres.ts';
 
-const KEY = 'a gateway key for the tests';
-const PASSWORD = 'a console password';
+const KEY = 'sk-a-gateway-key-of-the-tests';
+const PASSWORD = 'a-console-password';
 
 describe.skipIf(POSTGRES_BIN === undefined)('on PostgreSQL', () => {
   let server: TestServer;
@@ -22,7 +22,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('on PostgreSQL', () => {
   afterAll(() => server.close());
   const start = async (url: string, more: Readonly<Record<string, string>> = {}) => {
     const gateway = await startGateway({
-      ...{ DATABASE_URL: url, ISTHMUS_SECRET_KEY: 'the secret key of all replicas' },
+      ...{ DATABASE_URL: url, ISTHMUS_SECRET_KEY: 'the-secret-key-of-all-replicas' },
       ...{ API_KEY: KEY, WEB_PASSWORD: PASSWORD, AUTH_MODE: 'strict', ...more },
     });
     gateways.push(gateway);
@@ -38,7 +38,10 @@ describe.skipIf(POSTGRES_BIN === undefined)('on PostgreSQL', () => {
 
     await server.kill();
     const refused = await admin('POST', '/api/keys', { name: 'Bob' });
-    expect(refused).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } });
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { error: { code: 'storage-unavailable' } },
+    });
     const texts = await Promise.all(Array.from({ length: 20 }, () => ask({})));
     expect(texts.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect((await ask({ previous_response_id: kept.body.id })).status).toBe(200);
@@ -72,7 +75,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('on PostgreSQL', () => {
     const mappingOf = async ({ admin }: typeof first): Promise<unknown> =>
       (await admin('GET', '/api/config/mapping')).body;
     expect(JSON.stringify(await mappingOf(second))).toContain('"old"');
-    const patch = { custom_mapping: { made: 'gemini-2.5-flash' } };
+    const patch = { made: 'gemini-2.5-flash' };
     expect((await first.admin('PATCH', '/api/config/mapping', patch)).status).toBe(200);
     await expect.poll(async () => JSON.stringify(await mappingOf(second))).toContain('"made"');
     rmSync(folder, { recursive: true, force: true });

@@ -61,8 +61,8 @@ const READ = 'begin isolation level repeatable read read only';
 const WRITE: Readonly<Record<Survives, string>> = {
   // Whoever reads before writing sees that another was faster: the transaction fails then, and is tried again.
   'power-cut': 'begin isolation level repeatable read',
-  // The server writes it down within a second; https://www.postgresql.org/docs/current/wal-async-commit.html
-  crash: 'begin; set local synchronous_commit = off',
+  // On the disk as well: nobody waits for it, and the server may end while the gateway goes on.
+  crash: 'begin',
 };
 /** One process at a time, however long it takes; each statement sees what the one before it left. */
 const ALONE = 'begin; set local statement_timeout = 0; set local lock_timeout = 0';
@@ -335,8 +335,18 @@ const KEYS: { readonly [Table in keyof Tables]?: readonly (keyof Tables[Table])[
   kept_items: ['clientKey', 'itemId'],
   client_key_use: ['keyId'],
   console_sessions: ['hash'],
+  settings: ['name'],
 };
 const SEQUENCED: readonly (keyof Tables)[] = ['signatures', 'call_traces', 'session_bindings'];
+/** The column that numbers the rows of a table by itself. */
+const PLACES: { readonly [Table in keyof Tables]?: string } = {
+  accounts: 'rowid',
+  kept_answers: 'rowid',
+  access_log: 'id',
+  ...Object.fromEntries(
+    [...SEQUENCED, 'client_keys', 'address_rules', 'requests'].map((table) => [table, 'sequence']),
+  ),
+};
 
 /** All rows at once, as JSON: one statement with one value, however many they are. */
 function writeInsertion({ table, columns, rows, onConflict }: Insertion) {
@@ -413,6 +423,13 @@ const DIALECT: Dialect = {
       select nextval(pg_get_serial_sequence(${table}, 'sequence')) as sequence
       from generate_series(1, ${sql.lit(count)})`;
     return (yield* rowsOf(next)).map(({ sequence }) => sequence);
+  },
+  *continueSequences(table) {
+    const column = PLACES[table];
+    if (column === undefined) return;
+    yield* rowsOf(sql`
+      select setval(pg_get_serial_sequence(${table}, ${column}), max(${sql.ref(column)}))
+      from ${sql.table(table)} having max(${sql.ref(column)}) is not null`);
   },
 };
 

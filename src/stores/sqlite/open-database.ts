@@ -56,6 +56,7 @@ export async function openDatabase(options: DatabaseOptions) {
   return {
     /** False while everything is in memory, for want of room. */
     isLasting,
+    database: connection,
     ...createStores(connection, { ...rest, vault: dataVault, clock }),
     /** From then on the database opens with this vault's key only; no stored secret is sealed again. */
     async changeKey(next: Vault): Promise<void> {

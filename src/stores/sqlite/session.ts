@@ -193,6 +193,8 @@ const DIALECT: Dialect = {
     const last = (yield* firstOf(LAST))?.last ?? 0;
     return Array.from({ length: count }, (_, index) => last + 1 + index);
   },
+  // New rows come behind the highest there is.
+  *continueSequences() {},
 };
 
 interface ConnectionOptions {
