@@ -12,7 +12,7 @@ import { createSecretKey, DATABASE_FILE } from '../sealing/secret-key.ts';
 import { type CopiedTable, copyStores } from '../stores/copy-stores.ts';
 import { findDataKey } from '../stores/data-key.ts';
 import { openDatabase } from '../stores/sqlite/open-database.ts';
-import { claimFolder } from './serve.ts';
+import { claimFolder } from './data-folder.ts';
 import { type Terminal, writeTable } from './terminal.ts';
 
 export interface MigrateStoreOptions {

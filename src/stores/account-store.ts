@@ -50,6 +50,7 @@ export function createAccountStore(database: Database, tables: AccountTables): A
 
     insert({ record, proxyUrl, credential }) {
       const { id, label } = record;
+      held?.drop(id);
       return database.write('power-cut', function* () {
         const row = {
           ...record,

@@ -64,8 +64,21 @@ export interface Insertion {
   readonly onConflict?: 'replace' | { readonly clause: string } | undefined;
 }
 
+/** How a list of records is found. */
+export interface Listing {
+  /** Whether a model, an account, a key and failures have an index each, so that lists of them need no steps. */
+  readonly hasFilterIndexes: boolean;
+  /** Whether ids that hold a text are soon found among all. */
+  readonly findsIds: boolean;
+  /** A search goes on so long; then it gives what it found and the place to go on from. */
+  readonly patienceMs: number;
+  /** Counting gives up sooner: the page is what was asked for. */
+  readonly countPatienceMs: number;
+}
+
 /** What databases say in different words. */
 export interface Dialect {
+  readonly listing: Listing;
   readonly name: 'sqlite' | 'postgres';
   /** Whether processes of other machines write to it too. */
   readonly isShared: boolean;

@@ -193,6 +193,12 @@ create table requests (
 create index requests_by_time on requests (at, sequence) include (bytes);
 create index requests_by_request_id on requests (request_id);
 create index requests_by_own_id on requests (id) where id <> request_id;
+create index requests_by_model on requests (model, at, sequence);
+create index requests_by_upstream_model on requests (upstream_model, at, sequence);
+create index requests_by_account on requests (account, at, sequence);
+create index requests_by_key on requests (key_id, at, sequence);
+create index requests_by_key_name on requests (key_name, at, sequence) where key_name is not null;
+create index requests_that_failed on requests (at, sequence) where outcome = 'error';
 
 create table request_bodies (
   sequence bigint primary key references requests (sequence) on delete cascade,

@@ -157,8 +157,8 @@ const MAX_IDS = 1000;
 interface Search {
   readonly filter: RequestFilter;
   readonly dialect: Dialect;
-  /** Records one step looks at. */
-  readonly step: number;
+  /** Records one step looks at; undefined to look at all at once. */
+  readonly step: number | undefined;
   /** Sequences, as JSON, of the records whose ids hold what is searched for; undefined: each is asked. */
   readonly matches: string | undefined;
   /** Whether any body is kept, to be looked through too. */
@@ -169,14 +169,24 @@ interface Search {
 async function planSearch(database: Database, filter: RequestFilter): Promise<Search> {
   const { dialect } = database;
   const { search } = filter;
-  const plain = { filter, dialect, step: STEP, matches: undefined, hasBodies: false };
+  const step = isIndexed(dialect, filter) ? undefined : STEP;
+  const plain = { filter, dialect, step, matches: undefined, hasBodies: false };
   if (search === undefined) return plain;
   const anyBody = builder.selectFrom('request_bodies').select('sequence').limit(1);
   return database.read(function* () {
     const hasBodies = (yield* firstOf(anyBody)) !== undefined;
-    const matches = yield* matchIds(dialect, search);
+    const matches = dialect.listing.findsIds ? yield* matchIds(dialect, search) : undefined;
     return { ...plain, step: hasBodies ? BODY_STEP : STEP, matches, hasBodies };
   });
+}
+
+/** Whether an index leads to the records of a filter, and to few others. */
+function isIndexed({ listing }: Dialect, filter: RequestFilter): boolean {
+  if (!listing.hasFilterIndexes || filter.search !== undefined) return false;
+  const { status, model, account, key } = filter;
+  const isOfFailures = status?.kind === 'outcome' && status.outcome === 'error';
+  const isName = (name: string | undefined): boolean => name !== undefined && !isWildcard(name);
+  return isOfFailures || [model, account, key].some(isName);
 }
 
 /** Along the indexes of ids, which hold nothing else. */
@@ -285,10 +295,6 @@ function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, (sign) => `\\${sign}`);
 }
 
-/** A search goes on so long; then it gives what it found and the place to go on from. */
-const PATIENCE_MS = 1500;
-/** Counting gives up sooner: the page is what was asked for. */
-const COUNT_PATIENCE_MS = 300;
 const PLACE = ['requests.at', 'requests.sequence'] as const;
 const LISTED = LISTED_COLUMNS.map((column) => `requests.${column}` as const);
 
@@ -308,12 +314,13 @@ async function listRequests(
   { limit, cursor }: PageRequest,
 ): Promise<RequestPage> {
   const start = cursor === undefined ? undefined : readCursor(cursor);
+  const { patienceMs } = sources.database.dialect.listing;
   const search = await planSearch(sources.database, filter);
   const rows: RequestRow[] = [];
   let position = start;
   const find = (from: PagePosition | undefined) =>
     readStep({ ...search, from, limit: limit - rows.length });
-  for await (const found of inSteps(sources, { start, patienceMs: PATIENCE_MS, take: find })) {
+  for await (const found of inSteps(sources, { start, patienceMs, take: find })) {
     rows.push(...found.rows);
     position = found.next;
     if (rows.length >= limit) break;
@@ -369,15 +376,16 @@ async function countAll(
   const isWhole = start !== undefined || isPlain;
   if (!isWhole && position === undefined) return found;
   let total = isWhole ? 0 : found;
-  // Without a filter the index alone is counted, which needs no steps.
-  const steps = isPlain ? { ...search, step: undefined } : search;
+  const { countPatienceMs: patienceMs, hasFilterIndexes } = search.dialect.listing;
+  // Without a filter the index alone is counted, which needs no steps where nobody else writes it.
+  const steps = isPlain && !hasFilterIndexes ? { ...search, step: undefined } : search;
   function* count(from: PagePosition | undefined) {
     const { query, next } = yield* openStep({ ...steps, from });
     const counted = query.clearOrderBy().select(({ fn }) => fn.countAll<number>().as('count'));
     return { next, count: (yield* firstOf(counted))?.count ?? 0 };
   }
   let end = isWhole ? undefined : position;
-  const way = { start: end, patienceMs: COUNT_PATIENCE_MS, take: count };
+  const way = { start: end, patienceMs, take: count };
   for await (const counted of inSteps(sources, way)) {
     total += counted.count;
     end = counted.next;
@@ -387,9 +395,7 @@ async function countAll(
 
 const NARROWING = ['status', 'protocol', 'surface', 'model', 'account', 'key', 'search'] as const;
 
-interface Step extends SearchedPlaces {
-  /** Undefined to look at all at once. */
-  readonly step: number | undefined;
+interface Step extends Search {
   /** Only what stands behind it. */
   readonly from: PagePosition | undefined;
 }

@@ -79,6 +79,7 @@ export class PostgresDatabase implements Database {
   readonly #ended = new AbortController();
   #reachability: Reachability;
   #failures = 0;
+  #lastWrite: Promise<unknown> = Promise.resolve();
   /** While it is lost: when it is tried again, by the monotonic clock, and what is said until then. */
   #pause: { readonly until: number; readonly error: StoreError } | undefined;
   #probe: Timer | undefined;
@@ -115,8 +116,13 @@ export class PostgresDatabase implements Database {
     return this.#repeat(READ, work);
   }
 
+  /** What is written behind requests, in the order of the calls; what people write, at the same time. */
   write<Result>(survives: Survives, work: () => Work<Result>): Promise<Result> {
-    return this.#repeat(WRITE[survives], work);
+    const written = (): Promise<Result> => this.#repeat(WRITE[survives], work);
+    if (survives === 'power-cut') return written();
+    const turn = this.#lastWrite.then(written);
+    this.#lastWrite = turn.catch(() => undefined);
+    return turn;
   }
 
   /** The server's vacuum overwrites in its own time what was removed. */
@@ -410,6 +416,7 @@ function readerOf(type: number, format?: 'text' | 'binary') {
 const DIALECT: Dialect = {
   name: 'postgres',
   isShared: true,
+  listing: { hasFilterIndexes: true, findsIds: false, patienceMs: 100, countPatienceMs: 50 },
   tableNamed: (name) => sql`select 1 from pg_class where oid = to_regclass(${name})`,
   now: () => sql`extract(epoch from clock_timestamp())::double precision * 1000`,
   isLike: (column, pattern) => sql`${sql.ref(column)} ilike ${pattern}`,
