@@ -255,7 +255,7 @@ interface FollowOptions {
 }
 
 /** Watches the folder, since editors replace files; calls `onChange` once after a burst of changes. */
-export function followFile(options: FollowOptions): { close(): void } {
+function followFile(options: FollowOptions): { close(): void } {
   const { path, clock, watch, onChange } = options;
   let isClosed = false;
   let stamp = options.since;
@@ -286,7 +286,7 @@ export function followFile(options: FollowOptions): { close(): void } {
 }
 
 /** Another one than before when the file was written, replaced or removed since. */
-export async function stampOf(path: string): Promise<string> {
+async function stampOf(path: string): Promise<string> {
   try {
     const { mtimeMs, size, ino } = await stat(path);
     return `${mtimeMs} ${size} ${ino}`;
@@ -296,7 +296,7 @@ export async function stampOf(path: string): Promise<string> {
 }
 
 /** Undefined where the folder cannot be watched; looking at the file is enough then. */
-export function watchFolder(
+function watchFolder(
   folder: string,
   onChange: (fileName: string | null) => void,
 ): { close(): void } | undefined {

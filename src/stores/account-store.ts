@@ -250,7 +250,7 @@ type Opened =
 
 type SealedCredential = Pick<TableRow<'credentials'>, 'sealed' | 'version'>;
 
-export type HeldCredentials = ReturnType<typeof createHeldCredentials>;
+type HeldCredentials = ReturnType<typeof createHeldCredentials>;
 
 /** A credential that another process replaced is in use after so long and the next reading. */
 const HELD_MS = 1000;

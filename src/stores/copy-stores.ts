@@ -3,18 +3,19 @@
 import { sql } from 'kysely';
 import { StoreError } from '../accounts/account-store.ts';
 import { told } from '../lib/localized-message.ts';
+import { holdsOtherData } from './data-key.ts';
 import { columnOf, type Database, firstOf, insert, put, rowsOf, type Work } from './database.ts';
 import type { Tables } from './schema.ts';
 
 /** Where copies were made of: the same when the copy goes on, another for any other data. */
-export interface CopySource {
+interface CopySource {
   readonly database: Database;
   /** What messages call it. */
   readonly name: string;
   readonly id: string;
 }
 
-export interface CopyTarget {
+interface CopyTarget {
   readonly database: Database;
   readonly name: string;
 }
@@ -109,8 +110,7 @@ async function readProgress({ source, target }: CopyOptions): Promise<Progress> 
     isEmpty &&= (await countRows(target.database, table)) === 0;
   }
   if (isEmpty) return { source: source.id, done: [], last: undefined };
-  const message = told`The database ${target.name} holds other data already, so nothing was copied. Name an empty one.`;
-  throw new StoreError('conflict', message);
+  throw holdsOtherData(target.name);
 }
 
 function findProgress() {

@@ -32,9 +32,13 @@ export function createDataKey(vault: Vault, given?: DataKeyRow): Work<void> {
 
 /** @throws StoreError `conflict` when the database is no copy of the one that the key is of */
 export function* requireSameDataKey(name: string, { sealed }: DataKeyRow): Work<void> {
-  if ((yield* findDataKey())?.sealed === sealed) return;
+  if ((yield* findDataKey())?.sealed !== sealed) throw holdsOtherData(name);
+}
+
+/** Of a database that something was to be copied to. */
+export function holdsOtherData(name: string): StoreError {
   const message = told`The database ${name} holds other data already, so nothing was copied. Name an empty one.`;
-  throw new StoreError('conflict', message);
+  return new StoreError('conflict', message);
 }
 
 /**

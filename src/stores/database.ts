@@ -65,7 +65,7 @@ export interface Insertion {
 }
 
 /** How a list of records is found. */
-export interface Listing {
+interface Listing {
   /** Whether a model, an account, a key and failures have an index each, so that lists of them need no steps. */
   readonly hasFilterIndexes: boolean;
   /** Whether ids that hold a text are soon found among all. */

@@ -35,7 +35,7 @@ export interface PostgresOptions {
   readonly log?: PostgresLog | undefined;
 }
 
-export interface PostgresLog {
+interface PostgresLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
@@ -471,7 +471,7 @@ function isLoss(error: unknown): boolean {
 const NO_ANSWER = /^Connection terminated|^Query read timeout|^timeout exceeded|not queryable/;
 
 /** The same error unless it comes from the server or the way to it; then the store error that says what to do. */
-export function toStoreError(thrown: unknown, name: string): unknown {
+function toStoreError(thrown: unknown, name: string): unknown {
   const isWrapped = thrown instanceof DuplicateRow || thrown instanceof IdleConnectionLost;
   const error = isWrapped ? thrown.cause : thrown;
   const state = sqlState(error);

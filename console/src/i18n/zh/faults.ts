@@ -63,6 +63,10 @@ export const faults: SentenceTexts = {
     '已设置 DATABASE_URL，因此也必须设置 ISTHMUS_SECRET_KEY，且每个副本相同：所有副本保存的机密都用它加密。',
   'Stored responses cannot be read now. Try again in a moment, or send the conversation with the request.':
     '现在无法读取已保存的响应。请稍后重试，或在请求中附上完整对话。',
+  'The copy is not whole: of {} the database {} has {} rows, not {}. Was the data folder used meanwhile? Begin anew with an empty database.':
+    '复制不完整：数据库 {2} 的 {1} 有 {3} 行，应为 {4} 行。期间是否使用过数据文件夹？请换一个空数据库重新开始。',
+  'The database {} holds other data already, so nothing was copied. Name an empty one.':
+    '数据库 {} 已有其他数据，因此没有复制任何内容。请指定一个空数据库。',
   'The database {} can only be read now. Let DATABASE_URL lead to the primary server.':
     '数据库 {} 现在只读。请让 DATABASE_URL 指向主服务器。',
   'The database {} cannot be reached. It is tried again by itself; check that PostgreSQL runs and that DATABASE_URL leads to it.':
