@@ -7,7 +7,6 @@ import { sql } from 'kysely';
 import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { told } from '../../lib/localized-message.ts';
-import type { Checkpoints } from './checkpoints.ts';
 import {
   columnOf,
   type Database,
@@ -24,6 +23,7 @@ import {
   type Work,
 } from '../database.ts';
 import { builder } from '../schema.ts';
+import type { Checkpoints } from './checkpoints.ts';
 import {
   BUSY,
   CANNOT_OPEN,
