@@ -46,6 +46,7 @@ if (suite === 'clients') {
     'slow-connections',
     'memory',
     'collections',
+    'postgres-scale',
     'timing',
   ];
   const files = names.map((name) => `test/slow/${name}.test.ts`);

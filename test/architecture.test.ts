@@ -78,19 +78,21 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   sealing: ['lib/'],
   cluster: ['lib/'],
   access: ['accounts/account-store.ts', 'canonical/', 'cluster/', 'lib/', 'wire/vocabulary.ts'],
-  'stores/sqlite': [
+  stores: [
     'accounts/',
     'canonical/',
     'access/',
+    'cluster/leases.ts',
+    'config/stored.ts',
     'lib/',
     'monitor/',
-    'pool/sessions.ts',
     'sealing/',
     'stored-responses/',
     'signatures/',
-    'upstreams/upstream.ts',
   ],
-  stores: ['stores/'],
+  // What one database is does not meet the other; both carry out what the stores ask.
+  'stores/sqlite': ['accounts/account-store.ts', 'lib/', 'sealing/', 'stores/'],
+  'stores/postgres': ['accounts/account-store.ts', 'lib/', 'sealing/', 'stores/'],
   oauth: ['accounts/', 'canonical/', 'cluster/', 'lib/', 'upstreams/upstream.ts'],
   quota: ['accounts/', 'canonical/', 'cluster/', 'lib/', 'upstreams/upstream.ts'],
   pool: ['accounts/', 'canonical/', 'cluster/', 'lib/', 'upstreams/upstream.ts'],
@@ -226,7 +228,7 @@ test('sentences are spelt so that the bundle is one byte a character (decision 0
 });
 
 /** Read what this program wrote itself; all other JSON goes through `lib/json.ts`, which bounds what it costs. */
-const OWN_JSON = ['app.ts', 'stored-responses/response-store.ts', 'stores/sqlite/'];
+const OWN_JSON = ['app.ts', 'stored-responses/response-store.ts', 'stores/'];
 
 test('JSON that others wrote is parsed within limits alone', () => {
   const files = (statement: RegExp): string[] =>

@@ -129,4 +129,6 @@ export interface GatewayFacts {
   readonly warnings: readonly Sentence[];
   /** False while everything is in memory, because the disk had no room at the start. */
   readonly isLasting: boolean;
+  /** Whether PostgreSQL answers, and since when in milliseconds since the epoch; absent where there is none. */
+  readonly database?: { readonly isReachable: boolean; readonly since: number } | undefined;
 }

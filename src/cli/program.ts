@@ -41,12 +41,28 @@ export function createProgram(onServer: (server: RunningServer) => void, onReady
       await server.listen();
       onReady();
     });
+  addMigrateStore(program);
   addAdminCommands(program, {
     connect: async (flags) => (await import('./connect.ts')).createConnect(readEnvironment)(flags),
     terminal: createTerminal(),
     clock: createSystemClock(),
   });
   return program;
+}
+
+function addMigrateStore(program: Command): void {
+  program
+    .command('migrate-store')
+    .description('copy what a data folder holds into the PostgreSQL of DATABASE_URL')
+    .addOption(new Option('--from <store>').choices(['sqlite']).default('sqlite'))
+    .addOption(new Option('--to <store>').choices(['postgres']).default('postgres'))
+    .option('--data-dir <folder>', 'the data folder')
+    .option('--json', 'answer as JSON')
+    .action(async ({ dataDir, json = false }: { readonly dataDir?: string; json?: boolean }) => {
+      const { migrateStore } = await import('./migrate-store.ts');
+      const parts = { clock: createSystemClock(), terminal: createTerminal() };
+      await migrateStore({ environment: readEnvironment(), dataDir, json, ...parts });
+    });
 }
 
 function checked<Value>(read: (text: string) => Value): (text: string) => Value {

@@ -3,8 +3,9 @@
 import { join } from 'node:path';
 import { type App, createApp } from '../app.ts';
 import { joinSiblings, openCluster } from '../compose/cluster.ts';
+import { openSharedDatabase } from '../compose/shared-database.ts';
 import { configPath, type Flags, resolveDataDir, type Settings } from '../config/effective.ts';
-import { readEnvironment } from '../config/env.ts';
+import { type Environment, readEnvironment } from '../config/env.ts';
 import { createLiveConfig, gatewaySecrets, type LiveConfig } from '../config/live.ts';
 import { type Clock, createSystemClock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
@@ -13,6 +14,7 @@ import { isLoopbackHost } from '../lib/net.ts';
 import { LogFiles } from '../monitor/log-files.ts';
 import { escapeLine } from '../monitor/log-line.ts';
 import type { AccountView } from '../pool/pool.ts';
+import type { Log } from '../server/settings.ts';
 import { writeBanner } from './banner.ts';
 import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
 import { createLog } from './log.ts';
@@ -30,7 +32,10 @@ export async function serve(flags: Flags) {
   let secrets: readonly string[] = [];
   const { logFiles, log } = openLog(dataDir, clock, () => secrets);
   const path = configPath(dataDir);
-  const config = await createLiveConfig({ path, environment, flags, clock, log });
+  const { random } = Math;
+  const shared = await openSharedDatabase({ environment, dataDir, clock, random, log });
+  const { source } = shared ?? {};
+  const config = await createLiveConfig({ path, source, environment, flags, clock, log });
   const follow = (settings: Settings): void => {
     log.level = settings.logLevel;
     secrets = gatewaySecrets(settings);
@@ -41,26 +46,12 @@ export async function serve(flags: Flags) {
   for (const warning of config.current().warnings) log.warn({}, warning.text);
   const openFiles = readOpenFiles();
   warnOfFewFiles(openFiles, log);
-  const newKeyFile = (await ensureKey(config)) ? path : undefined;
-  const { random } = Math;
-  shareMemory(countWorkers(environment.workers ?? 1));
-  const channel = channelToParent();
-  // It means the parent, which replaces its workers then.
-  if (channel !== undefined) process.on('SIGHUP', () => undefined);
-  const siblings = channel && joinSiblings(channel, { clock, log });
-  const cluster = await openCluster({ redisUrl: environment.redisUrl, siblings, clock, log });
-  const app = await createApp({
-    config,
-    clock,
-    log,
-    logFiles,
-    openFiles,
-    random,
-    cluster,
-    siblings,
-  });
+  const newKeyFile = (await ensureKey(config)) ? (source?.path ?? path) : undefined;
+  const { siblings, cluster } = await joinOthers(environment, { clock, log });
+  const parts = { clock, log, logFiles, openFiles, random };
+  const app = await createApp({ ...parts, config, shared, cluster, siblings });
   // The parent of workers holds it for them.
-  const claim = channel === undefined ? claimFolder(dataDir) : undefined;
+  const claim = siblings === undefined ? claimFolder(dataDir) : undefined;
   if (claim?.isOurs === false) log.warn({ dataDir }, SHARED_FOLDER);
   return {
     /** Resolves when it listens and the banner is printed. @throws Error with the way out when it cannot listen there. */
@@ -88,6 +79,17 @@ export async function serve(flags: Flags) {
       await logFiles.close();
     },
   };
+}
+
+/** The other workers of this machine, and whoever else serves the same clients. */
+async function joinOthers(environment: Environment, { clock, log }: { clock: Clock; log: Log }) {
+  shareMemory(countWorkers(environment.workers ?? 1));
+  const channel = channelToParent();
+  // It means the parent, which replaces its workers then.
+  if (channel !== undefined) process.on('SIGHUP', () => undefined);
+  const siblings = channel && joinSiblings(channel, { clock, log });
+  const cluster = await openCluster({ redisUrl: environment.redisUrl, siblings, clock, log });
+  return { siblings, cluster };
 }
 
 /** On this machine alone, and only where there is a password to go without. */
@@ -126,6 +128,10 @@ function openLog(dataDir: string, clock: Clock, secrets: () => readonly string[]
 async function ensureKey(config: LiveConfig): Promise<boolean> {
   const { host, apiKey, authMode } = config.current();
   if (apiKey !== undefined || authMode === 'off' || isLoopbackHost(host)) return false;
-  await config.update({ api_key: createId('sk-') });
-  return true;
+  // Of several gateways that share their settings, the first one makes the key of all.
+  const made = createId('sk-');
+  const settings = await config.update((raw) =>
+    raw.api_key === undefined ? { api_key: made } : {},
+  );
+  return settings.apiKey === made;
 }

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { readSentence } from '../lib/localized-message.ts';
 import type { AdminClient } from './admin-client.ts';
 
-type Terminal = ReturnType<typeof createTerminal>;
+export type Terminal = ReturnType<typeof createTerminal>;
 
 export function createTerminal() {
   return {

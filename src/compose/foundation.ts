@@ -17,6 +17,7 @@ import { createVault } from '../sealing/seal.ts';
 import { DATABASE_FILE, loadSecretKey } from '../sealing/secret-key.ts';
 import type { Log } from '../server/settings.ts';
 import { createConfigSecrets } from './config-secrets.ts';
+import type { SharedDatabase } from './shared-database.ts';
 
 /** What every part of the gateway is built with. */
 export interface GatewayContext {
@@ -25,6 +26,8 @@ export interface GatewayContext {
   /** The workers of this machine, where this is one. */
   readonly siblings?: Cluster | undefined;
   readonly config: LiveConfig;
+  /** PostgreSQL, where it keeps everything; undefined where the data folder does. */
+  readonly shared?: SharedDatabase | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -38,23 +41,28 @@ export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
  * The caller closes the stores, after all that uses them.
  * @throws StoreError and others when the data folder cannot be used; the message names the way out
  */
-export async function openFoundation({ config, clock, log }: GatewayContext) {
+export async function openFoundation({ config, shared, clock, log }: GatewayContext) {
   const { dataDir, secretKey: environmentKey } = config.current();
   const secretKey = loadSecretKey({ dataDir, environmentKey, log });
   const vault = createVault(secretKey);
   const { isLasting } = secretKey;
   const secrets = createConfigSecrets({ config, vault: isLasting ? vault : undefined, log });
-  keepConfigPrivate({ config, path: configPath(dataDir), log });
+  if (shared === undefined) keepConfigPrivate({ config, path: configPath(dataDir), log });
   await secrets.keepSealed();
-  // The database is a third of the start: its code is read while nothing else waits for it.
-  const { openDatabase } = await import('../stores/sqlite/open-database.ts');
-  const path = join(dataDir, DATABASE_FILE);
-  const stores = await openDatabase({ path, vault, clock, log, isLasting });
+  const openStores = async () => {
+    // The database is a third of the start: its code is read while nothing else waits for it.
+    const { openDatabase } = await import('../stores/sqlite/open-database.ts');
+    const path = join(dataDir, DATABASE_FILE);
+    return openDatabase({ path, vault, clock, log, isLasting });
+  };
+  const stores = shared?.stores ?? (await openStores());
   const secretsOf = memoize(gatewaySecrets);
   return {
     secretKey,
     secrets,
     stores,
+    /** Whether PostgreSQL answers; undefined where there is none. */
+    reachability: shared?.reachability,
     /** Made anew only when the settings change: they are asked for with every request. */
     secretList: (): readonly string[] => secretsOf(config.current()),
   };

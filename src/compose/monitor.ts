@@ -52,6 +52,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
       signatures: parts.signatures.droppedWrites,
       'trace-spans': telemetry?.droppedSpans ?? 0,
     }),
+    hasDatabase: parts.reachability && (() => parts.reachability?.().isReachable === true),
     readsRequests: telemetry !== undefined,
     onRecord: telemetry && ((record, ended) => telemetry.observe(record, ended)),
     targetOf: (model) => findTarget(model, { router, pool }),
@@ -77,6 +78,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
         configProblems: config.problems(),
         warnings,
         isLasting: stores.isLasting,
+        database: parts.reachability?.(),
       };
     },
   };

@@ -1,10 +1,12 @@
 // Builds the path of a model request after the edge: routing, dispatch, accounts, upstreams.
 
+import { StoreError } from '../accounts/account-store.ts';
 import { gatewayError } from '../canonical/error.ts';
 import type { Settings } from '../config/effective.ts';
 import { PROVIDER_ID } from '../config/upstreams.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
 import { createId } from '../lib/ids.ts';
+import { told } from '../lib/localized-message.ts';
 import { createRedactors } from '../lib/redact.ts';
 import { createMcpServices } from '../mcp/services.ts';
 import { createMediaFetcher, type MediaFetcher } from '../media/fetch-media.ts';
@@ -12,7 +14,10 @@ import { createProtocols } from '../protocols/index.ts';
 import { createRouter, type Router } from '../routing/router.ts';
 import { createBodyBudget } from '../server/gates/body.ts';
 import { SignatureCache } from '../signatures/cache.ts';
-import { createResponseStores } from '../stored-responses/response-store.ts';
+import {
+  createResponseStores,
+  type DurableResponseStore,
+} from '../stored-responses/response-store.ts';
 import { openAccounts } from './accounts.ts';
 import { openBackend } from './backend.ts';
 import { closedProvider, createProviderRule, keepProviderAccount } from './external-provider.ts';
@@ -80,7 +85,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     mcp,
     responseStores: createResponseStores({
       clock,
-      store: stores.storedResponses,
+      store: explainLoss(stores.storedResponses),
       onFailure: (error) => log.warn({ error }, 'An answer could not be kept on disk.'),
     }),
     signatures: keeper,
@@ -102,6 +107,24 @@ async function openSignatures(
   const cache = new SignatureCache({ clock, log, notices, store, traceStore });
   await cache.load();
   return cache;
+}
+
+/** How long until a lost database may be back. */
+const LOST_RETRY_MS = 10_000;
+
+/** A client that names a stored answer is told that it cannot be read now, rather than that something went wrong. */
+function explainLoss(store: DurableResponseStore): DurableResponseStore {
+  const explain = (error: unknown): never => {
+    if (!(error instanceof StoreError) || error.fault !== 'unavailable') throw error;
+    const message = told`Stored responses cannot be read now. Try again in a moment, or send the conversation with the request.`;
+    throw gatewayError('overloaded', message, { retryAfterMs: LOST_RETRY_MS, cause: error });
+  };
+  return {
+    ...store,
+    find: (...args) => store.find(...args).catch(explain),
+    findByItem: (...args) => store.findByItem(...args).catch(explain),
+    remove: (...args) => store.remove(...args).catch(explain),
+  };
 }
 
 function openMedia({ config, clock }: GatewayContext, userAgent: string): MediaFetcher {

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
-import { DEFAULT_DIST_PATH, type Environment, VARIABLES } from './env.ts';
+import { DEFAULT_DIST_PATH, type Environment } from './env.ts';
 import {
   type ConfigFile,
   type FamiliesSettings,
@@ -83,7 +83,7 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
       ...(environment.strays ?? []),
       ...refusedSeeds(environment, ownKeys),
       ...missingAddressWarnings(upstreams),
-      ...unusedWarnings(environment, file),
+      ...unusedWarnings(file),
     ],
   };
 }
@@ -95,18 +95,11 @@ function missingAddressWarnings(upstreams: readonly UpstreamDefinition[]): Sente
   return [told`UPSTREAM_PROFILE=${mute.profile} needs an address: set UPSTREAM_BASE_URL.`];
 }
 
-/** Settings of later parts: whoever sets one should know that it does nothing yet. */
-function unusedWarnings(environment: Environment, { proxy }: ConfigFile): Sentence[] {
-  const unused = (['databaseUrl'] as const).filter((key) => environment[key]);
-  const sentences = unused.map(
-    (key) => told`${VARIABLES[key].name} is set, but nothing uses it yet.`,
-  );
+function unusedWarnings({ proxy }: ConfigFile): Sentence[] {
   const { enabled, base_url: address, api_key: key } = proxy?.extprov ?? {};
   const missing = address === undefined ? 'proxy.extprov.base_url' : 'proxy.extprov.api_key';
-  if (enabled === true && (!address || !key)) {
-    sentences.push(told`The external provider is enabled, but serves nothing: set ${missing}.`);
-  }
-  return sentences;
+  if (enabled !== true || (address && key)) return [];
+  return [told`The external provider is enabled, but serves nothing: set ${missing}.`];
 }
 
 /** What `over` says of the same names wins. */

@@ -149,9 +149,29 @@ export const VARIABLES = {
     shows: 'secret',
   }),
   databaseUrl: variable('DATABASE_URL', addressOf('postgres', 'postgresql'), {
-    summary: 'PostgreSQL, for several replicas. Checked, but not in use yet.',
+    summary:
+      'PostgreSQL that keeps everything in place of the data folder, for several replicas; `ISTHMUS_SECRET_KEY` must be set too.',
+    fallback: '`isthmus.db` in the data folder',
     shows: 'host',
   }),
+  databasePoolSize: variable(
+    'DATABASE_POOL_SIZE',
+    (text) => readInteger(text, { least: 1, most: 1000 }),
+    { summary: 'Connections to PostgreSQL at most.', fallback: code(10) },
+  ),
+  databaseConnectTimeout: variable(
+    'DATABASE_CONNECT_TIMEOUT',
+    (text) => readInteger(text, { least: 1, most: 600 }),
+    {
+      summary: 'How long a connection to PostgreSQL is waited for, in seconds.',
+      fallback: code(5),
+    },
+  ),
+  databaseStatementTimeout: variable(
+    'DATABASE_STATEMENT_TIMEOUT',
+    (text) => readInteger(text, { least: 1, most: 3600 }),
+    { summary: 'How long PostgreSQL may take for a statement, in seconds.', fallback: code(10) },
+  ),
   redisUrl: variable('REDIS_URL', addressOf('redis', 'rediss', 'valkey', 'valkeys'), {
     summary: 'Valkey, or Redis from 6.2 on: what several replicas share at run time.',
     shows: 'host',

@@ -34,6 +34,45 @@ function lastGoodPath(path: string): string {
   return `${path}.bak`;
 }
 
+/** Where the settings are kept as one JSON document. */
+export interface ConfigSource {
+  /** What messages call it. */
+  readonly path: string;
+  /** As `loadConfig`. */
+  load(): Promise<LoadedConfig>;
+  /** As `readConfig`. */
+  read(): Promise<ConfigRead>;
+  /** As `writeConfig`. */
+  write(raw: JsonObject, over: ConfigRead): Promise<GoodConfig>;
+  /** Remembers what stands there as good, where that may become bad. */
+  keepLastGood(): Promise<void>;
+  /** Calls back when it was changed, also by others, since it was loaded. */
+  follow(onChange: () => void): { close(): void };
+}
+
+export interface FileSourceOptions {
+  readonly path: string;
+  readonly clock: Clock;
+  /** Calls back when something in the folder may have changed; undefined where that cannot be told. */
+  readonly watch?: WatchFolder | undefined;
+}
+
+/** The config file, with its last good copy beside it. */
+export function fileSource({ path, clock, watch = watchFolder }: FileSourceOptions): ConfigSource {
+  let since = 'missing';
+  return {
+    path,
+    async load() {
+      since = await stampOf(path);
+      return loadConfig(path);
+    },
+    read: () => readConfig(path),
+    write: (raw, over) => writeConfig(path, raw, over),
+    keepLastGood: () => keepLastGood(path),
+    follow: (onChange) => followFile({ path, clock, watch, since, onChange }),
+  };
+}
+
 /** Reads and checks the file; never throws for what stands in it. */
 export async function readConfig(path: string): Promise<ConfigRead> {
   let text: string;
@@ -44,6 +83,11 @@ export async function readConfig(path: string): Promise<ConfigRead> {
     if (code === 'ENOENT') return { kind: 'missing' };
     return { kind: 'bad', problems: [told`the file cannot be read (${code})`] };
   }
+  return checkText(text);
+}
+
+/** Of the text of a whole config. */
+export async function checkText(text: string): Promise<ConfigRead> {
   let raw: JsonValue;
   try {
     raw = parseJson(text.replace(/^\uFEFF/, ''));
@@ -93,13 +137,18 @@ export function problemsOf(
  */
 export async function writeConfig(path: string, raw: JsonObject, over?: ConfigRead) {
   const good = await requireGood(path, raw);
-  const text = `${JSON.stringify(raw, null, 2)}\n`;
+  const text = textOfConfig(raw);
   try {
     await replaceFile(path, text, over && (() => requireSame(path, over)));
   } catch (error) {
     throw error instanceof StaleConfigError ? error : new UnwritableFileError(path, error);
   }
   return good;
+}
+
+/** As it is stored. */
+export function textOfConfig(raw: JsonObject): string {
+  return `${JSON.stringify(raw, null, 2)}\n`;
 }
 
 /** @throws ConfigError when it cannot be used */
@@ -206,7 +255,7 @@ interface FollowOptions {
 }
 
 /** Watches the folder, since editors replace files; calls `onChange` once after a burst of changes. */
-export function followFile(options: FollowOptions): { close(): void } {
+function followFile(options: FollowOptions): { close(): void } {
   const { path, clock, watch, onChange } = options;
   let isClosed = false;
   let stamp = options.since;
@@ -237,7 +286,7 @@ export function followFile(options: FollowOptions): { close(): void } {
 }
 
 /** Another one than before when the file was written, replaced or removed since. */
-export async function stampOf(path: string): Promise<string> {
+async function stampOf(path: string): Promise<string> {
   try {
     const { mtimeMs, size, ino } = await stat(path);
     return `${mtimeMs} ${size} ${ino}`;
@@ -247,7 +296,7 @@ export async function stampOf(path: string): Promise<string> {
 }
 
 /** Undefined where the folder cannot be watched; looking at the file is enough then. */
-export function watchFolder(
+function watchFolder(
   folder: string,
   onChange: (fileName: string | null) => void,
 ): { close(): void } | undefined {

@@ -1,6 +1,5 @@
 // The settings in force: loaded once, then updated as the config file changes; and the secrets among them.
 
-import type { Clock } from '../lib/clock.ts';
 import { createMutex } from '../lib/concurrency.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { createListeners } from '../lib/listeners.ts';
@@ -9,19 +8,14 @@ import { type Flags, resolveSettings, type Settings } from './effective.ts';
 import type { Environment } from './env.ts';
 import {
   type ConfigRead,
-  followFile,
+  type ConfigSource,
+  type FileSourceOptions,
+  fileSource,
   type GoodConfig,
-  keepLastGood,
   type LoadedConfig,
-  loadConfig,
   mergePatch,
   problemsOf,
-  readConfig,
   requireGood,
-  stampOf,
-  type WatchFolder,
-  watchFolder,
-  writeConfig,
 } from './file.ts';
 import { listOverrides, listVariables } from './origins.ts';
 import { StaleConfigError, UnusableFileError } from './values.ts';
@@ -34,14 +28,12 @@ export type LiveConfig = Awaited<ReturnType<typeof createLiveConfig>>;
  */
 type ConfigPatch = JsonObject | ((raw: JsonObject) => JsonObject | undefined);
 
-interface LiveConfigOptions {
-  readonly path: string;
+interface LiveConfigOptions extends FileSourceOptions {
+  /** Where the settings are kept instead of the file at `path`. */
+  readonly source?: ConfigSource | undefined;
   readonly environment: Environment;
   readonly flags?: Flags | undefined;
-  readonly clock: Clock;
   readonly log: ConfigLog;
-  /** Calls back when something in the folder may have changed; undefined where that cannot be told. */
-  readonly watch?: WatchFolder;
 }
 
 export interface ConfigLog {
@@ -49,14 +41,16 @@ export interface ConfigLog {
   warn(fields: object, message: string): void;
 }
 
+const UNANSWERED = 'The settings cannot be read again now; those in force stay.';
+
 /** Of a change, when the file is written by hand each time before it is in its place. */
 const MAX_TRIES = 5;
 
 /** @throws ConfigError when there is nothing safe to start with. */
 export async function createLiveConfig(options: LiveConfigOptions) {
-  const { path, environment, flags = {}, clock, log, watch = watchFolder } = options;
-  const since = await stampOf(path);
-  const loaded = await loadConfig(path);
+  const { environment, flags = {}, log, source = fileSource(options) } = options;
+  const { path } = source;
+  const loaded = await source.load();
   const sources = { flags, environment };
   const overrides = listOverrides(sources);
   const inTurn = createMutex();
@@ -74,7 +68,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
   /** A folder that cannot be written keeps the gateway from keeping the copy, not from running. */
   const keepCopy = async (): Promise<void> => {
     try {
-      await keepLastGood(path);
+      await source.keepLastGood();
     } catch (error) {
       log.warn({ path, error }, 'The last good copy of the config file cannot be written.');
     }
@@ -94,9 +88,9 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     }
     await keepCopy();
   };
-  /** Never throws: whatever is wrong with the file, the settings in force stay. */
+  /** Whatever is wrong with the file, the settings in force stay. @throws what the source does when it cannot be asked */
   const reloadFile = async (): Promise<ConfigRead> => {
-    const read = await readConfig(path);
+    const read = await source.read();
     if (read.kind === 'missing' && !hasFile) return read;
     if (read.kind !== 'good') {
       problems = problemsOf(read, path);
@@ -122,7 +116,7 @@ export async function createLiveConfig(options: LiveConfigOptions) {
       if (wanted === undefined) return settings;
       const next = mergePatch(good.raw, wanted);
       try {
-        await putInForce(await writeConfig(path, next, read));
+        await putInForce(await source.write(next, read));
         return settings;
       } catch (error) {
         if (!(error instanceof StaleConfigError)) throw error;
@@ -133,9 +127,19 @@ export async function createLiveConfig(options: LiveConfigOptions) {
 
   sayOrigin(loaded, path, log);
   if (loaded.origin === 'file') await keepCopy();
-  /** Reads the file again now. A bad or vanished file changes nothing. */
-  const reload = (): Promise<void> => inTurn(async () => void (await reloadFile()));
-  const follower = followFile({ path, clock, watch, since, onChange: () => void reload() });
+  let isUnanswered = false;
+  /** Reads the file again now. A bad or vanished file changes nothing, nor does a source that cannot be asked. */
+  const reload = (): Promise<void> =>
+    inTurn(async () => {
+      try {
+        await reloadFile();
+        isUnanswered = false;
+      } catch (error) {
+        if (!isUnanswered) log.warn({ path, error }, UNANSWERED);
+        isUnanswered = true;
+      }
+    });
+  const follower = source.follow(() => void reload());
   return {
     current: (): Settings => settings,
     /** The config file's JSON with every key, secrets included. */

@@ -9,6 +9,8 @@ interface MetricsSources {
   readonly dropped: () => Readonly<Record<string, number>>;
   readonly feedReaders: () => number;
   readonly accounts: () => Readonly<Record<string, number>>;
+  /** Whether the database across the network answers; absent where there is none. */
+  readonly hasDatabase?: (() => boolean) | undefined;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
 }
@@ -46,6 +48,12 @@ export function createMetrics(sources: MetricsSources) {
   gauge('isthmus_feed_readers', 'Readers of the live feed.', sources.feedReaders);
   gauge('process_start_time_seconds', 'Start of the process.', () => sources.startedAt / 1000);
   gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+  const { hasDatabase } = sources;
+  if (hasDatabase !== undefined) {
+    gauge('isthmus_database_up', 'Whether PostgreSQL answers: 1 or 0.', () =>
+      Number(hasDatabase()),
+    );
+  }
   text.total(
     'isthmus_dropped_total',
     'What could not be stored or sent on, so that requests need not wait for it.',

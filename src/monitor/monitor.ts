@@ -31,6 +31,8 @@ interface MonitorOptions {
   readonly createId: (prefix: string) => string;
   /** What else was given up, by what it is, for the metrics. */
   readonly dropped?: (() => Readonly<Record<string, number>>) | undefined;
+  /** Whether the database across the network answers; absent where there is none. */
+  readonly hasDatabase?: (() => boolean) | undefined;
   /** Whether `onRecord` looks at what requests asked for; they are kept until their end then. */
   readonly readsRequests?: boolean | undefined;
   /** Hears of every request besides, also while no records are kept; never throws. */
@@ -83,6 +85,7 @@ export function createMonitor(options: MonitorOptions) {
     dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
     feedReaders: () => feed.readers,
     accounts: options.accounts,
+    hasDatabase: options.hasDatabase,
     startedAt: clock.now(),
   });
   return {

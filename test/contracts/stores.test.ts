@@ -1,59 +1,29 @@
-// The contract suites over every store there is.
+// The contract suites over every store there is; those of PostgreSQL are in stores-postgres.test.ts.
 
 import { createTestDatabase } from '../support/database.ts';
+import { createMemoryAccessStores } from '../support/memory-access-stores.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
+import { createMemoryRequestStore } from '../support/memory-request-store.ts';
 import { createMemorySignatureStore } from '../support/memory-signature-store.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
+import { describeAccessStores } from './access-stores.ts';
 import { describeAccountStore, type OpenedStore } from './account-store.ts';
-import { describeDurableResponseStore } from './kept-answer-store.ts';
+import { describeRequestStore } from './request-store.ts';
 import { describeSignatureStore } from './signature-store.ts';
+import { describeStores } from './stores.ts';
 import { describeTraceStore } from './trace-store.ts';
 
 describeAccountStore('memory', async () => inMemory(createMemoryAccountStore()));
-describeAccountStore('SQLite', async () => {
-  const database = await createTestDatabase();
-  return {
-    store: database.stores.accounts,
-    reopen: async () => (await database.open()).accounts,
-    close: () => database.close(),
-  };
-});
-
+describeAccessStores('memory', async () => inMemory(createMemoryAccessStores()));
+describeRequestStore('memory', async () => inMemory(createMemoryRequestStore()));
 describeSignatureStore('memory', async () => inMemory(createMemorySignatureStore()));
-describeSignatureStore('SQLite', async () => {
-  const database = await createTestDatabase();
-  return {
-    store: database.stores.signatures,
-    reopen: async () => (await database.open()).signatures,
-    close: () => database.close(),
-  };
-});
-
 describeTraceStore('memory', async () => inMemory(createMemoryTraceStore()));
-describeTraceStore('SQLite', async () => {
-  const database = await createTestDatabase();
-  return {
-    store: database.stores.callTraces,
-    reopen: async () => (await database.open()).callTraces,
-    close: () => database.close(),
-  };
-});
 
-// What is stored of sessions has the form of traces.
-describeTraceStore('SQLite, of sessions', async () => {
+describeStores('SQLite', async () => {
   const database = await createTestDatabase();
   return {
-    store: database.stores.sessions,
-    reopen: async () => (await database.open()).sessions,
-    close: () => database.close(),
-  };
-});
-
-describeDurableResponseStore('SQLite', async () => {
-  const database = await createTestDatabase();
-  return {
-    store: database.stores.storedResponses,
-    reopen: async () => (await database.open()).storedResponses,
+    store: database.stores,
+    reopen: () => database.open(),
     close: () => database.close(),
   };
 });

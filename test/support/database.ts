@@ -26,7 +26,7 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
-const TEST_KEY = 'the key of the tests, long enough';
+export const TEST_KEY = 'the key of the tests, long enough';
 
 export function createTestVault(text: string = TEST_KEY): Vault {
   return createVault(createSecretKey(text, 'the test'));

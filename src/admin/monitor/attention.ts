@@ -203,6 +203,18 @@ const CONDITIONS: readonly Condition[] = [
       ),
   },
   {
+    kind: 'database-lost',
+    severity: 'error',
+    wayOut:
+      'Check PostgreSQL and the way to it: it is tried again by itself. A restart before would lose the records that wait.',
+    link: '/logs?level=warn',
+    find: ({ facts: { database } }) =>
+      when(
+        database?.isReachable === false,
+        'PostgreSQL cannot be reached: requests go on with what is in memory, and nothing can be changed.',
+      ),
+  },
+  {
     kind: 'records-unsaved',
     severity: 'warning',
     wayOut: 'See the log for the reason: a full disk, mostly. A restart before would lose them.',

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { run } from '../database.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { openSqliteFile, SqliteConnection } from './session.ts';
 
@@ -64,8 +65,8 @@ test('a log of 4 MB is brought into the file before the next write, and a short 
   const clock = createFakeClock();
   const connection = new SqliteConnection({ path, clock, open: openSqliteFile, checkpoints });
   const write = (length: number): Promise<void> =>
-    connection.write('crash', (queries) => {
-      queries.run(sql`insert into texts values (${'x'.repeat(length)})`);
+    connection.write('crash', function* () {
+      yield* run(sql`insert into texts values (${'x'.repeat(length)})`);
       steps.push(`wrote ${length}`);
     });
   await Promise.all([write(10), write(4_200_000), write(20)]);

@@ -3,6 +3,7 @@
 import { StoreError } from '../../accounts/account-store.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { isOutOfRoom } from '../../lib/private-file.ts';
+import { DuplicateRow } from '../database.ts';
 
 // Result codes: https://www.sqlite.org/rescode.html
 export const BUSY = 5;
@@ -21,7 +22,8 @@ const SHARED_MEMORY_SIZE = 4874;
 const RESTORE = told`Nothing in it was changed. Put a backup in its place.`;
 
 /** The same error unless it comes from SQLite; then the store error that says what to do. */
-export function toStoreError(error: unknown, path: string): unknown {
+export function toStoreError(thrown: unknown, path: string): unknown {
+  const error = thrown instanceof DuplicateRow ? thrown.cause : thrown;
   const code = primaryCode(error);
   if (code === undefined) return error;
   if (isFull(error)) return noRoom(path, error);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../../test/support/database.ts';
 import { recordOf } from '../../../test/support/request-records.ts';
 import type { RequestStore } from '../../monitor/request-store.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { MIGRATIONS } from '../migrations.ts';
 
 const LIMITS = { oldest: 0, oldestUsage: 0, maxBytes: 1e12, reducedBytes: 1e12 };
 
@@ -68,6 +68,7 @@ const UNDO_LATER = `
   drop table session_bindings;
   alter table requests drop column error_parts;
   alter table access_log drop column reason_parts;
+  drop table leases;
   alter table requests drop column cache_write_tokens;
   alter table usage_sums drop column cache_write_tokens;
 `;
@@ -88,7 +89,7 @@ test('records saved while their details had a table of their own are found as th
     insert into request_details select sequence, details from requests;
     alter table requests drop column details;
     ${UNDO_LATER}
-    ${MIGRATIONS.find(({ name }) => name === 'request-filters')?.sql}
+    ${MIGRATIONS.find(({ name }) => name === 'request-filters')?.sqlite}
     alter table usage_sums drop column key_name;
     delete from migrations where version > 6;
   `);

@@ -18,10 +18,9 @@ import {
 } from '../../../test/support/database.ts';
 import { createFailingHandle } from '../../../test/support/failing-handle.ts';
 import { newAccount } from '../../../test/support/new-account.ts';
-import { migrate, openDatabase } from './open-database.ts';
-
-import { builder } from './schema.ts';
-import { openSqliteFile } from './session.ts';
+import { migrate } from '../migrate.ts';
+import { openDatabase } from './open-database.ts';
+import { openSqliteFile, SqliteConnection } from './session.ts';
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -246,26 +245,18 @@ test('a folder that cannot be written is told', async () => {
 
 test('later steps run once, all or none', async () => {
   await database.closeStores();
-  const handle = openSqliteFile(database.path);
-  const steps = [
-    { version: 1, name: 'one', sql: 'never run again' },
-    { version: 1000, name: 'two', sql: 'create table extra (a text) strict' },
+  const { path, clock } = database;
+  const connection = new SqliteConnection({ path, clock, open: openSqliteFile });
+  const { dialect } = connection;
+  const migrations = [
+    { version: 1, name: 'one', sqlite: 'never run again' },
+    { version: 1000, name: 'two', sqlite: 'create table extra (a text) strict' },
   ];
-  const queries = {
-    rows: <Row>(query: { compile(by: typeof builder): { sql: string } }) =>
-      handle.prepare(query.compile(builder).sql).all() as Row[],
-    run: (query: {
-      compile(by: typeof builder): { sql: string; parameters: readonly unknown[] };
-    }) => {
-      const { sql, parameters } = query.compile(builder);
-      const values = parameters.map((value) => (typeof value === 'number' ? value : String(value)));
-      return Number(handle.prepare(sql).run(...values).changes);
-    },
-    exec: (sql: string) => handle.exec(sql),
-  };
   for (let turn = 0; turn < 2; turn += 1) {
-    migrate(queries, { path: database.path, now: 7, migrations: steps });
+    await connection.write('crash', () => migrate({ name: path, dialect, now: 7, migrations }));
   }
+  await connection.close();
+  const handle = openSqliteFile(path);
   const applied = handle
     .prepare('select version, name from migrations where version in (1, 1000) order by version')
     .all();

@@ -1,6 +1,5 @@
 // Opens the database of a data folder: checked, migrated and unlocked, or refused with a reason.
 
-import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { sql } from 'kysely';
@@ -14,43 +13,27 @@ import {
   makePrivate,
   placeFile,
 } from '../../lib/private-file.ts';
-import { createVault, SealError, type Vault } from '../../sealing/seal.ts';
-import { createSecretKey } from '../../sealing/secret-key.ts';
-import {
-  createAccessLogStore,
-  createAddressRuleStore,
-  createClientKeyStore,
-  createConsoleSessionStore,
-} from './access-stores.ts';
-import { createAccountStore, type StoreLog } from './account-store.ts';
+import type { Vault } from '../../sealing/seal.ts';
+import { changeDataKey, createDataKey, openDataKey } from '../data-key.ts';
+import { firstOf, runScript } from '../database.ts';
+import { migrate, readVersion } from '../migrate.ts';
+import { createStores, type StoresOptions } from '../stores.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { damagedDatabase, isForWantOfRoom, noRoom } from './faults.ts';
-import { MIGRATIONS, type Migration } from './migrations.ts';
-import { createMonitorStore } from './monitor-store.ts';
-import { createDurableResponseStore } from './response-store.ts';
-import { builder } from './schema.ts';
 import {
   type OpenHandle,
   openSqliteFile,
   openSqliteFileAlone,
   openSqliteInMemory,
-  type Queries,
   SqliteConnection,
 } from './session.ts';
-import { createSealedStore, createSignatureStore } from './signature-store.ts';
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends Omit<StoresOptions, 'clock'> {
   readonly path: string;
-  /** Of the secret key. */
-  readonly vault: Vault;
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
-  /** Hears of damaged rows. */
-  readonly log?: StoreLog | undefined;
   readonly open?: OpenHandle | undefined;
   /** False keeps everything in memory: what is sealed with a key that is lost at the end is of no use. */
   readonly isLasting?: boolean | undefined;
-  /** Of all kept answers together; the store's own bound when absent. */
-  readonly maxKeptBytes?: number | undefined;
 }
 
 const NOTHING_KEPT =
@@ -67,41 +50,19 @@ export type SqliteStores = Awaited<ReturnType<typeof openDatabase>>;
  * key, `unavailable` when the file cannot be read, written or locked
  */
 export async function openDatabase(options: DatabaseOptions) {
-  const { path, vault, clock, log, maxKeptBytes } = options;
+  const { path, vault, clock, ...rest } = options;
   const { connection, dataVault, isLasting } = await connect(options);
-  const tables = { vault: dataVault, log };
   let current = vault;
   return {
     /** False while everything is in memory, for want of room. */
     isLasting,
-    accounts: createAccountStore(connection, tables),
-    signatures: createSignatureStore(connection),
-    callTraces: createSealedStore(connection, tables, {
-      table: 'call_traces',
-      damaged: 'A stored trace of an upstream’s tools is damaged; it is left out.',
-    }),
-    sessions: createSealedStore(connection, tables, {
-      table: 'session_bindings',
-      damaged: 'A stored session is damaged; it is left out.',
-    }),
-    access: {
-      clientKeys: createClientKeyStore(connection, log),
-      addressRules: createAddressRuleStore(connection),
-      accessLog: createAccessLogStore(connection),
-      consoleSessions: createConsoleSessionStore(connection),
-    },
-    storedResponses: createDurableResponseStore(connection, {
-      vault: dataVault,
-      now: () => clock.now(),
-      maxBytes: maxKeptBytes,
-    }),
-    requests: createMonitorStore(connection, () => clock.monotonic()),
+    database: connection,
+    ...createStores(connection, { ...rest, vault: dataVault, clock }),
     /** From then on the database opens with this vault's key only; no stored secret is sealed again. */
     async changeKey(next: Vault): Promise<void> {
-      await connection.write('power-cut', (queries) => {
-        const sealed = next.seal(readDataKey(queries, { path, vault: current }), PLACE);
-        queries.run(builder.updateTable('data_keys').set({ sealed }).where('name', '=', NAME));
-      });
+      await connection.write('power-cut', () =>
+        changeDataKey({ name: path, vault: current }, next),
+      );
       current = next;
     },
     close: () => connection.close(),
@@ -137,14 +98,14 @@ async function openExisting(options: DatabaseOptions, open: OpenHandle) {
   try {
     // Not the indexes against their tables: that takes long, and SQLite notices what matters of it.
     const check = sql<{ quickCheck: string }>`pragma quick_check(1)`;
-    const [found] = await connection.read((queries) => queries.rows(check));
+    const found = await connection.read(() => firstOf(check));
     if (found?.quickCheck !== 'ok') throw damagedDatabase(path, found?.quickCheck);
-    const context = { path, vault, now: clock.now() };
-    const dataVault = await connection.read((queries) => {
-      readVersion(queries, context);
-      return openDataKey(queries, context);
+    const context = { name: path, dialect: connection.dialect, now: clock.now() };
+    const dataVault = await connection.read(function* () {
+      yield* readVersion(context);
+      return yield* openDataKey({ name: path, vault });
     });
-    await connection.write('power-cut', (queries) => migrate(queries, context));
+    await connection.write('power-cut', () => migrate(context));
     return { connection, dataVault, isLasting: true };
   } catch (error) {
     await connection.close();
@@ -157,7 +118,7 @@ async function openInMemory(options: DatabaseOptions) {
   const open = openSqliteInMemory;
   const connection = new SqliteConnection({ path: ':memory:', name: path, clock, open });
   await fill(connection, options);
-  const dataVault = await connection.read((queries) => openDataKey(queries, { path, vault }));
+  const dataVault = await connection.read(() => openDataKey({ name: path, vault }));
   return { connection, dataVault, isLasting: false };
 }
 
@@ -198,11 +159,11 @@ async function fill(connection: SqliteConnection, options: DatabaseOptions): Pro
   const { path, vault, clock } = options;
   // The last moment for it: nothing was written yet.
   await connection.makeShrinkable();
-  await connection.write('power-cut', (queries) => {
-    queries.exec(`pragma application_id = ${APPLICATION_ID}`);
-    migrate(queries, { path, now: clock.now() });
-    const sealed = vault.seal(randomBytes(32).toString('base64url'), PLACE);
-    queries.run(builder.insertInto('data_keys').values({ name: NAME, sealed }));
+  const { dialect } = connection;
+  await connection.write('power-cut', function* () {
+    yield* runScript(`pragma application_id = ${APPLICATION_ID}`);
+    yield* migrate({ name: path, dialect, now: clock.now() });
+    yield* createDataKey(vault);
   });
 }
 
@@ -274,69 +235,4 @@ function keepPrivate(path: string): void {
 function unreadable(path: string, what: Sentence): StoreError {
   const message = told`The database ${path} ${what}. It was left as it is. Put a backup in its place. To start with a new one, move it and its -wal and -shm files away.`;
   return new StoreError('unreadable', message);
-}
-
-/** The key that seals the secrets of this database is itself sealed, with the secret key. */
-type DataKeyContext = Pick<DatabaseOptions, 'path' | 'vault'>;
-
-const NAME = 'accounts';
-const PLACE = 'data_keys/accounts/sealed';
-
-/**
- * The vault of everything in this database.
- * @throws StoreError `unreadable` when the secret key is not the one the database was sealed with
- */
-function openDataKey(queries: Queries, context: DataKeyContext): Vault {
-  return createVault(createSecretKey(readDataKey(queries, context), context.path));
-}
-
-function readDataKey(queries: Queries, { path, vault }: DataKeyContext): string {
-  const [row] = queries.rows(
-    builder.selectFrom('data_keys').select('sealed').where('name', '=', NAME),
-  );
-  if (row === undefined) {
-    const message = told`The database ${path} has lost the key of its secrets. It was left as it is. Put a backup in its place.`;
-    throw new StoreError('unreadable', message);
-  }
-  try {
-    return vault.open(row.sealed, PLACE);
-  } catch (error) {
-    if (!(error instanceof SealError)) throw error;
-    const why =
-      error.fault === 'foreign-key'
-        ? told`The database ${path} cannot be opened with this secret key. ${error.sentence} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.`
-        : told`The database ${path} has a damaged key of its secrets. It was left as it is. Put a backup in its place.`;
-    throw new StoreError('unreadable', why, error);
-  }
-}
-
-export interface MigrationContext {
-  readonly path: string;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly migrations?: readonly Migration[];
-}
-
-/** @throws StoreError `unreadable` when a later version of the program made the database */
-export function migrate(queries: Queries, context: MigrationContext): void {
-  const { now, migrations = MIGRATIONS } = context;
-  const version = readVersion(queries, context);
-  for (const migration of migrations.filter((one) => one.version > version)) {
-    queries.exec(migration.sql);
-    const row = { version: migration.version, name: migration.name, appliedAt: now };
-    queries.run(builder.insertInto('migrations').values(row));
-  }
-}
-
-/** 0 for a new database. @throws StoreError as `migrate` */
-function readVersion(queries: Queries, context: MigrationContext): number {
-  const { path, migrations = MIGRATIONS } = context;
-  const table = sql`select 1 from sqlite_master where type = 'table' and name = 'migrations'`;
-  if (queries.rows(table).length === 0) return 0;
-  const known = migrations.at(-1)?.version ?? 0;
-  const rows = queries.rows(builder.selectFrom('migrations').select('version').orderBy('version'));
-  const version = rows.at(-1)?.version ?? 0;
-  if (version <= known) return version;
-  const message = told`The database ${path} is of version ${version}; this program knows versions up to ${known}. It was left as it is. Use the newer program again, or put back the backup from before it.`;
-  throw new StoreError('unreadable', message);
 }

@@ -3,30 +3,37 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { type CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import { StoreError } from '../../accounts/account-store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import {
+  columnOf,
+  type Database,
+  type Dialect,
+  DuplicateRow,
+  firstOf,
+  type Insertion,
+  type Outcome,
+  readRow,
+  rowsOf,
+  type Statement,
+  type Survives,
+  toStored,
+  type Work,
+} from '../database.ts';
+import { builder } from '../schema.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import {
   BUSY,
   CANNOT_OPEN,
   CORRUPT,
   INPUT_OUTPUT,
+  isDuplicate,
   LOCKED,
   primaryCode,
   toStoreError,
 } from './faults.ts';
-import { builder } from './schema.ts';
-
-export type Queries = ReturnType<typeof createQueries>;
-
-/**
- * `power-cut` is on the disk when it is acknowledged; `crash` survives the end of this process, however
- * sudden, but the latest of it may be lost with the machine. Both keep the database whole.
- */
-type Survives = 'power-cut' | 'crash';
 
 interface OpenFile {
   readonly handle: SqliteHandle;
@@ -110,56 +117,86 @@ function emptyLog(handle: SqliteHandle): boolean {
   return typeof row === 'object' && row !== null && 'busy' in row && row.busy === 0;
 }
 
-/** A query of kysely's, or a template of SQL. */
-interface Query<Row = unknown> {
-  compile(by: typeof builder): CompiledQuery<Row>;
+/** Carries a transaction out, synchronously, so that nothing else runs between its statements. */
+function carryOut<Result>(work: Work<Result>, execute: (statement: Statement) => Outcome): Result {
+  let step = work.next();
+  while (!step.done) {
+    let outcome: Outcome;
+    try {
+      outcome = execute(step.value);
+    } catch (error) {
+      step = work.throw(isDuplicate(error) ? new DuplicateRow(error) : error);
+      continue;
+    }
+    step = work.next(outcome);
+  }
+  return step.value;
 }
 
-/** The statements of a transaction: synchronous, so that nothing else runs between them. */
-function createQueries(handle: SqliteHandle, statements: Map<string, SqliteStatement>) {
-  const prepare = (sql: string): SqliteStatement => {
-    const known = statements.get(sql);
+function createExecutor({ handle, statements }: OpenFile) {
+  const prepare = (text: string): SqliteStatement => {
+    const known = statements.get(text);
     if (known !== undefined) return known;
-    const statement = handle.prepare(sql);
-    statements.set(sql, statement);
+    const statement = handle.prepare(text);
+    statements.set(text, statement);
     return statement;
   };
-  return {
-    rows<Row>(query: Query<Row>): Row[] {
-      const { sql, parameters } = query.compile(builder);
-      // The one narrowing of this folder: kysely derived the row's type from the tables' types.
-      return prepare(sql)
-        .all(...parameters.map(toInputValue))
-        .map(readRow) as Row[];
-    },
-    /** @returns how many rows it changed */
-    run(query: Query): number {
-      const { sql, parameters } = query.compile(builder);
-      return Number(prepare(sql).run(...parameters.map(toInputValue)).changes);
-    },
-    exec: (sql: string) => handle.exec(sql),
+  const insertAll = ({ rows, columns, ...insertion }: Insertion): Outcome => {
+    const statement = prepare(writeInsertion({ columns, ...insertion }));
+    for (const row of rows) {
+      const fields: Readonly<Record<string, unknown>> = { ...row };
+      statement.run(...columns.map((column) => toStored(fields[column])));
+    }
+    return { rows: [], changes: rows.length };
+  };
+  return (statement: Statement): Outcome => {
+    if (statement.kind === 'insert') return insertAll(statement.insertion);
+    if (statement.kind === 'script') {
+      handle.exec(statement.text);
+      return { rows: [], changes: 0 };
+    }
+    const { sql: text, parameters } = statement.query.compile(builder);
+    const values = parameters.map(toStored);
+    if (statement.kind === 'rows') {
+      const rows = prepare(text).all(...values);
+      return { rows: rows.map((row) => readRow(row as object)), changes: 0 };
+    }
+    return { rows: [], changes: Number(prepare(text).run(...values).changes) };
   };
 }
 
-/**
- * Saves rows of one kind with one statement, compiled with the first of them: kysely takes ten times as
- * long as SQLite for a row.
- */
-export function createInserter<Row extends object>(
-  columns: readonly (keyof Row)[],
-  compile: (row: Row) => CompiledQuery,
-): (queries: Pick<Queries, 'run'>, row: Row) => void {
-  let compiled: ReturnType<typeof compile> | undefined;
-  return (queries, row) => {
-    const parameters = columns.map((column) => row[column] ?? null);
-    // Every column is named, also those without a value in the first row.
-    compiled ??= compile(
-      Object.fromEntries(columns.map((column, index) => [column, parameters[index]])) as Row,
-    );
-    const statement = { ...compiled, parameters };
-    queries.run({ compile: () => statement });
-  };
+/** Of one row: SQLite takes a row faster than its statement is compiled. */
+function writeInsertion({ table, columns, onConflict }: Omit<Insertion, 'rows'>): string {
+  const begin = onConflict === 'replace' ? 'replace' : 'insert';
+  const places = columns.map(() => '?').join(', ');
+  const end = typeof onConflict === 'object' ? ` on conflict ${onConflict.clause}` : '';
+  return `${begin} into ${table} (${columns.map(columnOf).join(', ')}) values (${places})${end}`;
 }
+
+const LAST_SEQUENCE = sql<{ last: number | undefined }>`select max(sequence) as last from requests`;
+const LAST = ((compiled) => ({ ...LAST_SEQUENCE, compile: () => compiled }))(
+  LAST_SEQUENCE.compile(builder),
+);
+
+const DIALECT: Dialect = {
+  name: 'sqlite',
+  isShared: false,
+  listing: { hasFilterIndexes: false, findsIds: true, patienceMs: 1500, countPatienceMs: 300 },
+  tableNamed: (name) => sql`select 1 from sqlite_master where type = 'table' and name = ${name}`,
+  now: (ofProcess) => sql`${ofProcess}`,
+  // The function behind the operator (https://www.sqlite.org/lang_corefunc.html#like).
+  isLike: (column, pattern) => sql`like(${pattern}, ${sql.ref(column)}, '\\')`,
+  isAmong: (column, list) => sql`${sql.ref(column)} in (select value from json_each(${list}))`,
+  // Without a value there is no text, which counts for nothing.
+  latest: (column, by) =>
+    sql`substr(max(printf('%016d', ${sql.ref(by)}) || ${sql.ref(column)}), 17)`,
+  *nextSequences(_table, count) {
+    const last = (yield* firstOf(LAST))?.last ?? 0;
+    return Array.from({ length: count }, (_, index) => last + 1 + index);
+  },
+  // New rows come behind the highest there is.
+  *continueSequences() {},
+};
 
 interface ConnectionOptions {
   readonly path: string;
@@ -178,9 +215,12 @@ const BUSY_STEP_MS = 20;
  * The only connection to a database file: transactions run one after another and wait for locks without blocking.
  * The file is opened on first use, and anew after an error that the open one may not have survived.
  */
-export class SqliteConnection {
+export class SqliteConnection implements Database {
   readonly #options: ConnectionOptions;
+  readonly dialect = DIALECT;
   readonly #ended = new AbortController();
+  readonly #giveBackRoom = createGiveBackRoom();
+  #isShrinking = false;
   #file: OpenFile | undefined;
   #lastWrite: Promise<unknown> = Promise.resolve();
 
@@ -188,22 +228,38 @@ export class SqliteConnection {
     this.#options = options;
   }
 
-  /** One consistent state. @throws StoreError */
-  read<Result>(work: (queries: Queries) => Result): Promise<Result> {
+  read<Result>(work: () => Work<Result>): Promise<Result> {
     return this.#attempt(this.#busyUntil(), () => transact(this.#current(), 'begin', work));
   }
 
-  /** All of it or nothing, in the order of the calls; `work` may run again. @throws StoreError */
-  write<Result>(survives: Survives, work: (queries: Queries) => Result): Promise<Result> {
+  /** In the order of the calls. */
+  write<Result>(survives: Survives, work: () => Work<Result>): Promise<Result> {
+    return this.#inTurn(() => transact(this.#ready(survives), 'begin immediate', work));
+  }
+
+  erase<Result>(work: () => Work<Result>): Promise<Result> {
     return this.#inTurn(() => {
-      const opened = this.#current();
-      if (opened.isDoubtful) settleLog(opened, this.#options.path);
-      if (opened.survives !== survives) {
-        opened.handle.exec(`pragma synchronous = ${survives === 'crash' ? 'normal' : 'full'}`);
-        opened.survives = survives;
+      const opened = this.#ready('crash');
+      opened.handle.exec('pragma secure_delete = on');
+      try {
+        return transact(opened, 'begin immediate', work);
+      } finally {
+        opened.handle.exec('pragma secure_delete = off');
       }
-      return transact(opened, 'begin immediate', work);
     });
+  }
+
+  /** What was removed stands in the log still. */
+  endErasing(): Promise<void> {
+    return this.emptyLog();
+  }
+
+  async giveBackRoom(): Promise<boolean> {
+    const isSmaller = (await this.write('crash', this.#giveBackRoom)) > 0;
+    // The file itself becomes smaller when its log is brought into it.
+    if (this.#isShrinking && !isSmaller) await this.emptyLog();
+    this.#isShrinking = isSmaller;
+    return isSmaller;
   }
 
   /** Brings the log into the database file and empties it, unless another process reads from it. @throws StoreError */
@@ -271,6 +327,16 @@ export class SqliteConnection {
     }
   }
 
+  #ready(survives: Survives): OpenFile {
+    const opened = this.#current();
+    if (opened.isDoubtful) settleLog(opened, this.#options.path);
+    if (opened.survives !== survives) {
+      opened.handle.exec(`pragma synchronous = ${survives === 'crash' ? 'normal' : 'full'}`);
+      opened.survives = survives;
+    }
+    return opened;
+  }
+
   #current(): OpenFile {
     const { path } = this.#options;
     if (this.#file !== undefined && this.#file.identity !== identify(path)) {
@@ -305,14 +371,10 @@ function readUnsaved({ logLength }: OpenFile): number {
   return log - checkpointed;
 }
 
-function transact<Result>(
-  { handle, statements }: OpenFile,
-  begin: string,
-  work: (queries: Queries) => Result,
-): Result {
-  handle.exec(begin);
-  const result = work(createQueries(handle, statements));
-  handle.exec('commit');
+function transact<Result>(file: OpenFile, begin: string, work: () => Work<Result>): Result {
+  file.handle.exec(begin);
+  const result = carryOut(work(), createExecutor(file));
+  file.handle.exec('commit');
   return result;
 }
 
@@ -356,68 +418,6 @@ export const openSqliteInMemory: OpenHandle = () => {
   return handle;
 };
 
-/** Expired and surplus rows leave with every so many saves: counting them costs more than a save. */
-const SAVES_BETWEEN_SWEEPS = 64;
-/** Or when so much of what all may take was saved since. */
-const SWEEP_SHARE = 1 / 16;
-
-/** Says after each save whether rows are to be swept now. */
-export function createSweepSchedule() {
-  let saves = 0;
-  let bytesSinceSweep = 0;
-  return (bytes: number, maxBytes: number): boolean => {
-    saves += 1;
-    bytesSinceSweep += bytes;
-    const isDue = saves % SAVES_BETWEEN_SWEEPS === 1 || bytesSinceSweep > maxBytes * SWEEP_SHARE;
-    if (isDue) bytesSinceSweep = 0;
-    return isDue;
-  };
-}
-
-/** Removes what people said, and all that hangs at it. @returns false when there was none */
-export function removeById(
-  connection: SqliteConnection,
-  table: 'accounts' | 'address_rules' | 'client_keys',
-  id: string,
-): Promise<boolean> {
-  const removal = builder.deleteFrom(table).where('id', '=', id);
-  return connection.write('power-cut', (queries) => queries.run(removal) > 0);
-}
-
-/** A stored text of JSON; undefined for what is none. */
-export function readJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
-}
-
-const fieldNames = new Map<string, string>();
-
-/** A row in our words: `key_id` is `keyId`, and nothing stands where SQLite has null. */
-function readRow(row: unknown): object {
-  const read: Record<string, unknown> = {};
-  for (const [column, value] of Object.entries(row as object)) {
-    let name = fieldNames.get(column);
-    if (name === undefined) {
-      name = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-      fieldNames.set(column, name);
-    }
-    read[name] = value ?? undefined;
-  }
-  return read;
-}
-
-/** A value of a compiled query as SQLite takes it. @throws TypeError for what no column can hold */
-function toInputValue(value: unknown): SQLInputValue {
-  if (value === undefined) return null;
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  if (value === null || typeof value === 'string' || typeof value === 'bigint') return value;
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw new TypeError(`A ${typeof value} cannot be stored.`);
-}
-
 /** A few milliseconds of work: a page that moves is written, and so is the one that points to it. */
 const PAGES_AT_ONCE = 64;
 /** What is written next takes the free pages first: moving the last of them would be work for nothing. */
@@ -431,24 +431,23 @@ const SPARE_SHARE = 1 / 4;
  * is free and goes on until little is: one removal is not given back for each that follows.
  * @returns the pages given back; 0 when nothing is to be done, or the file was made without the means for it
  */
-export function createGiveBackRoom() {
+function createGiveBackRoom() {
   let isUnderWay = false;
-  return (queries: Queries): number => {
-    const pages = readNumber(queries, 'page_count');
-    const free = readNumber(queries, 'freelist_count');
+  return function* (): Work<number> {
+    const pages = yield* readNumber('page_count');
+    const free = yield* readNumber('freelist_count');
     const kept = Math.max(KEPT_PAGES, pages * KEPT_SHARE);
     if (free > kept && free > pages * SPARE_SHARE) isUnderWay = true;
     if (free <= kept) isUnderWay = false;
     if (!isUnderWay) return 0;
-    queries.exec(`pragma incremental_vacuum(${PAGES_AT_ONCE})`);
-    const given = free - readNumber(queries, 'freelist_count');
+    yield* rowsOf(sql`pragma incremental_vacuum(${sql.lit(PAGES_AT_ONCE)})`);
+    const given = free - (yield* readNumber('freelist_count'));
     if (given <= 0) isUnderWay = false;
     return given;
   };
 }
 
-function readNumber(queries: Queries, name: string): number {
+function* readNumber(name: string): Work<number> {
   const query = sql<Readonly<Record<string, number>>>`pragma ${sql.raw(name)}`;
-  const [row = {}] = queries.rows(query);
-  return Object.values(row)[0] ?? 0;
+  return Object.values((yield* firstOf(query)) ?? {})[0] ?? 0;
 }

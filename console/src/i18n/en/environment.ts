@@ -38,6 +38,9 @@ export const environment = {
     GEMINI_API_KEY: 'API key of the public Gemini API; sufficient for one account.',
     DATABASE_URL:
       'PostgreSQL database for several gateways that share state. Only its host is shown.',
+    DATABASE_POOL_SIZE: 'Maximum number of connections to PostgreSQL.',
+    DATABASE_CONNECT_TIMEOUT: 'Seconds to wait for a connection to PostgreSQL.',
+    DATABASE_STATEMENT_TIMEOUT: 'Seconds that PostgreSQL may take for a statement.',
     REDIS_URL:
       'Valkey or Redis server for several gateways that share state. Only its host is shown.',
     TRUSTED_PROXIES: 'IP addresses and ranges whose X-Forwarded-For header is trusted.',

@@ -84,6 +84,11 @@ export const overview = {
         'The disk had no space for the database: new data is kept in memory and lost when the gateway stops',
       wayOut: 'Free some disk space and restart the gateway.',
     },
+    'database-lost': {
+      message: 'PostgreSQL cannot be reached: requests are served from memory, changes are refused',
+      wayOut:
+        'Check PostgreSQL and the network. The gateway retries automatically. A restart now loses the request records waiting in memory.',
+    },
     'records-unsaved': {
       message: 'Database not writable; {{count}} request records waiting in memory',
       wayOut:

@@ -59,6 +59,30 @@ export const faults: SentenceTexts = {
     '数据库 {1} 无法创建（{2}）。请让此进程的用户能写入其文件夹，或用 ISTHMUS_DATA_DIR 指定其他文件夹。',
   'The database {} cannot be opened with this secret key. {} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.':
     '数据库 {1} 无法用此主密钥打开。{2}数据库保持原样。请恢复原来使用的密钥：ISTHMUS_SECRET_KEY，未设置时为数据文件夹中的 secret.key 文件。',
+  'DATABASE_URL is set, so ISTHMUS_SECRET_KEY must be set too, the same on every replica: it seals what they all store.':
+    '已设置 DATABASE_URL，因此也必须设置 ISTHMUS_SECRET_KEY，且每个副本相同：所有副本保存的机密都用它加密。',
+  'Stored responses cannot be read now. Try again in a moment, or send the conversation with the request.':
+    '现在无法读取已保存的响应。请稍后重试，或在请求中附上完整对话。',
+  'The copy is not whole: of {} the database {} has {} rows, not {}. Was the data folder used meanwhile? Begin anew with an empty database.':
+    '复制不完整：数据库 {2} 的 {1} 有 {3} 行，应为 {4} 行。期间是否使用过数据文件夹？请换一个空数据库重新开始。',
+  'The database {} holds other data already, so nothing was copied. Name an empty one.':
+    '数据库 {} 已有其他数据，因此没有复制任何内容。请指定一个空数据库。',
+  'The database {} can only be read now. Let DATABASE_URL lead to the primary server.':
+    '数据库 {} 现在只读。请让 DATABASE_URL 指向主服务器。',
+  'The database {} cannot be reached. It is tried again by itself; check that PostgreSQL runs and that DATABASE_URL leads to it.':
+    '无法连接数据库 {}。网关会自动重试；请检查 PostgreSQL 是否在运行，以及 DATABASE_URL 是否正确。',
+  'The database {} does not let the gateway in. Check user and password of DATABASE_URL.':
+    '数据库 {} 拒绝网关登录。请检查 DATABASE_URL 中的用户名和密码。',
+  'The database {} has no room or no connection left (SQLSTATE {}).':
+    '数据库 {} 的空间或连接数已用尽（SQLSTATE {}）。',
+  'The database {} is too busy.': '数据库 {} 过于繁忙。',
+  'The database {} refused the work (SQLSTATE {}).': '数据库 {} 拒绝了该操作（SQLSTATE {}）。',
+  'The database {} took too long. Try again, or raise DATABASE_STATEMENT_TIMEOUT.':
+    '数据库 {} 耗时过长。请重试，或调大 DATABASE_STATEMENT_TIMEOUT。',
+  'The user of DATABASE_URL may not do what the gateway needs in the database {}. Make it the owner.':
+    'DATABASE_URL 的用户在数据库 {} 中缺少网关所需的权限。请将其设为所有者。',
+  'There is no database {}. Create it, or correct DATABASE_URL.':
+    '数据库 {} 不存在。请创建它，或更正 DATABASE_URL。',
   'The database {} cannot be opened. Check that it is there and who may read its folder.':
     '数据库 {1} 无法打开。请检查它是否存在，以及谁能读取其文件夹。',
   'The database {} cannot be read ({}). Let the user of this process read and write it and its folder.':

@@ -185,7 +185,6 @@ export const replies: SentenceTexts = {
     '变量 {1} 未知，不起作用。您是否想用 {2}？',
   'The variable {} is not known and does nothing.': '变量 {1} 未知，不起作用。',
   'A key of {} makes no account: it {}.': '{1} 中的一个密钥未创建账号：它{2}。',
-  '{} is set, but nothing uses it yet.': '{1} 已设置，但目前没有任何功能使用它。',
   'The upstream {} has no address: set UPSTREAM_BASE_URL where UPSTREAM_PROFILE is set.':
     '上游 {1} 没有地址：请在设置 UPSTREAM_PROFILE 之处设置 UPSTREAM_BASE_URL。',
   'No account is configured for the upstream {}: set UPSTREAM_API_KEYS where the environment names it, or add an account in the console or with isthmus accounts add.':

@@ -11,14 +11,14 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { AccessEntry } from '../../access/access-log.ts';
-import type { ClientKey, DayUse, KeyLimits } from '../../access/api-key.ts';
-import type { ConsoleSession } from '../../access/console-sign-in.ts';
-import type { AddressRule } from '../../access/ip-rules.ts';
-import type { AccountRecord, QuotaReading } from '../../accounts/account.ts';
-import type { ReceiptCounts, RequestRow } from '../../monitor/record.ts';
-import type { QuarterSum } from '../../monitor/usage.ts';
-import type { StoredSignature } from '../../signatures/signature-store.ts';
+import type { AccessEntry } from '../access/access-log.ts';
+import type { ClientKey, DayUse, KeyLimits } from '../access/api-key.ts';
+import type { ConsoleSession } from '../access/console-sign-in.ts';
+import type { AddressRule } from '../access/ip-rules.ts';
+import type { AccountRecord, QuotaReading } from '../accounts/account.ts';
+import type { ReceiptCounts, RequestRow } from '../monitor/record.ts';
+import type { QuarterSum } from '../monitor/usage.ts';
+import type { StoredSignature } from '../signatures/signature-store.ts';
 
 /** Columns are called as the fields are, in snake case; of the words of a field any may be stored. */
 type Row<Entity> = {
@@ -27,7 +27,7 @@ type Row<Entity> = {
     : Column<Stored<Entity[Field]>>;
 };
 type Stored<Value> = Value extends string ? string : Value extends boolean ? boolean : Value;
-/** SQLite gives truth back as 0 or 1. */
+/** Truth is stored as 0 or 1. */
 type Column<Value> = Value extends boolean ? ColumnType<number, boolean, boolean> : Value;
 /** Read as undefined; written as null, as kysely leaves an undefined field out. */
 type Nullable<Value> = ColumnType<Value | undefined, Written<Value>, Written<Value>>;
@@ -36,6 +36,11 @@ type Written<Value> = Value | null | undefined;
 /** Rises with each row: the oldest go first. */
 interface Sequenced {
   sequence: Generated<number>;
+}
+
+/** The place of a row among those of its table, which SQLite keeps of itself. */
+interface Placed {
+  rowid: Generated<number>;
 }
 
 interface Sealed {
@@ -47,12 +52,13 @@ interface Sealed {
 }
 
 export interface Tables {
-  accounts: Row<AccountRecord> & {
-    /** The label without case: unique within its upstream. */
-    labelKey: string;
-    /** Sealed: it may hold a user and a password. */
-    proxyUrl: Nullable<string>;
-  };
+  accounts: Row<AccountRecord> &
+    Placed & {
+      /** The label without case: unique within its upstream. */
+      labelKey: string;
+      /** Sealed: it may hold a user and a password. */
+      proxyUrl: Nullable<string>;
+    };
   /** `sealed` is JSON. */
   credentials: { accountId: string; version: number; sealed: string };
   account_health: { accountId: string; health: string };
@@ -63,7 +69,7 @@ export interface Tables {
   signatures: Row<Omit<StoredSignature, 'on'>> & Sequenced & { part: Nullable<string> };
   call_traces: Sealed & Sequenced & { key: string };
   session_bindings: Sealed & Sequenced & { key: string };
-  kept_answers: Sealed & { clientKey: string; id: string };
+  kept_answers: Sealed & Placed & { clientKey: string; id: string };
   kept_items: { clientKey: string; itemId: string; answerId: string };
   /** Sealed with the secret key; they seal the secrets of all other tables. */
   data_keys: { name: string; sealed: string };
@@ -102,13 +108,17 @@ export interface Tables {
     reasonParts: Nullable<string>;
   };
   console_sessions: Row<ConsoleSession>;
+  /** Who alone does some work of all replicas now. */
+  leases: { name: string; holder: string; fence: number; expiresAt: number };
+  /** The settings, where they are not in a file: one row. */
+  settings: { name: string; revision: number; document: string };
   migrations: { version: number; name: string; appliedAt: number };
 }
 
 /** A row as it is read. */
 export type TableRow<Table extends keyof Tables> = Selectable<Tables[Table]>;
 
-/** Builds queries and never runs them: node's SQLite is synchronous, so the connection does that. */
+/** Builds queries and never runs them: each database compiles them into its own words. */
 export const builder = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),

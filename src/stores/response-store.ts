@@ -1,13 +1,13 @@
-// Stored responses in SQLite, sealed: they hold prompts and answers.
+// Stored responses in a database, sealed: they hold prompts and answers.
 
 import { sql } from 'kysely';
-import type { Vault } from '../../sealing/seal.ts';
+import type { Vault } from '../sealing/seal.ts';
 import type {
   DurableResponseStore,
   StoredResponseRow,
-} from '../../stored-responses/response-store.ts';
+} from '../stored-responses/response-store.ts';
+import { createSweepSchedule, type Database, firstOf, put, run, type Work } from './database.ts';
 import { builder } from './schema.ts';
-import { createSweepSchedule, type Queries, type SqliteConnection } from './session.ts';
 
 interface DurableResponseStoreOptions {
   readonly vault: Vault;
@@ -19,12 +19,12 @@ interface DurableResponseStoreOptions {
 const MAX_STORED_BYTES = 1024 * 1024 * 1024;
 
 export function createDurableResponseStore(
-  connection: SqliteConnection,
+  database: Database,
   { vault, now, maxBytes = MAX_STORED_BYTES }: DurableResponseStoreOptions,
 ): DurableResponseStore {
   const isSweepDue = createSweepSchedule();
-  const find = (queries: Queries, clientKeyId: string, id: string): string | undefined => {
-    const [row] = queries.rows(
+  function* find(clientKeyId: string, id: string): Work<string | undefined> {
+    const row = yield* firstOf(
       builder
         .selectFrom('kept_answers')
         .select('sealed')
@@ -33,48 +33,43 @@ export function createDurableResponseStore(
         .where('expiresAt', '>', now()),
     );
     return row === undefined ? undefined : vault.open(row.sealed, contextOf(clientKeyId, id));
-  };
+  }
   return {
     save: (row) =>
-      connection.write('crash', (queries) => {
-        if (!isSweepDue(insert(queries, row), maxBytes)) return;
-        queries.run(builder.deleteFrom('kept_answers').where('expiresAt', '<=', now()));
-        queries.run(surplus(maxBytes));
+      database.write('crash', function* () {
+        if (!isSweepDue(yield* keep(row), maxBytes)) return;
+        yield* run(builder.deleteFrom('kept_answers').where('expiresAt', '<=', now()));
+        yield* run(surplus(maxBytes));
       }),
-    find: (clientKeyId, id) => connection.read((queries) => find(queries, clientKeyId, id)),
+    find: (clientKeyId, id) => database.read(() => find(clientKeyId, id)),
     findByItem: (clientKeyId, itemId) =>
-      connection.read((queries) => {
-        const [item] = queries.rows(
+      database.read(function* () {
+        const item = yield* firstOf(
           builder
             .selectFrom('kept_items')
             .select('answerId')
             .where('clientKey', '=', clientKeyId)
             .where('itemId', '=', itemId),
         );
-        return item === undefined ? undefined : find(queries, clientKeyId, item.answerId);
+        return item === undefined ? undefined : yield* find(clientKeyId, item.answerId);
       }),
     remove: (clientKeyId, id) =>
-      connection.write('crash', (queries) => {
+      database.write('crash', function* () {
         const stored = builder.deleteFrom('kept_answers').where('clientKey', '=', clientKeyId);
-        return queries.run(stored.where('id', '=', id)) > 0;
+        return (yield* run(stored.where('id', '=', id))) > 0;
       }),
   };
 
   /** The number of bytes written. */
-  function insert(queries: Queries, row: StoredResponseRow): number {
-    const { clientKeyId, id, json, itemIds, expiresAt } = row;
-    const sealed = vault.seal(json, contextOf(clientKeyId, id));
+  function* keep(row: StoredResponseRow): Work<number> {
+    const { clientKeyId: clientKey, id, json, itemIds, expiresAt } = row;
+    const sealed = vault.seal(json, contextOf(clientKey, id));
     const bytes = sealed.length;
-    queries.run(
-      builder
-        .replaceInto('kept_answers')
-        .values({ clientKey: clientKeyId, id, sealed, expiresAt, bytes }),
-    );
-    for (const itemId of itemIds) {
-      queries.run(
-        builder.replaceInto('kept_items').values({ clientKey: clientKeyId, itemId, answerId: id }),
-      );
-    }
+    const known = builder.deleteFrom('kept_answers').where('clientKey', '=', clientKey);
+    yield* run(known.where('id', '=', id));
+    yield* put('kept_answers', [{ clientKey, id, sealed, expiresAt, bytes }]);
+    const items = itemIds.map((itemId) => ({ clientKey, itemId, answerId: id }));
+    yield* put('kept_items', items);
     return bytes;
   }
 }
@@ -83,7 +78,7 @@ export function createDurableResponseStore(
 const surplus = (maxBytes: number) => sql`delete from kept_answers where rowid in (
   select rowid from (
     select rowid, sum(bytes) over (order by expires_at desc, bytes desc, rowid desc) as total from kept_answers
-  ) where total > ${maxBytes})`;
+  ) as all_answers where total > ${maxBytes})`;
 
 function contextOf(clientKeyId: string, id: string): string {
   return `kept_answers ${clientKeyId} ${id} sealed`;

@@ -5,9 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { asSentence, told } from '../../src/lib/localized-message.ts';
 import type { RequestRecord } from '../../src/monitor/record.ts';
 import type { RequestFilter, RequestStore } from '../../src/monitor/request-store.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { createMemoryRequestStore } from '../support/memory-request-store.ts';
 import { recordOf } from '../support/request-records.ts';
+import type { OpenedStore } from './account-store.ts';
 
 const QUARTER_MS = 900_000;
 
@@ -21,28 +20,29 @@ const LIMITS = {
 };
 
 const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
-const STORES: readonly (readonly [string, () => Promise<RequestStore>])[] = [
-  ['memory', async () => createMemoryRequestStore()],
-  [
-    'sqlite',
-    async () => {
-      const database = await createTestDatabase();
-      closing.push(() => database.close());
-      return database.stores.requests;
-    },
-  ],
-];
 
 async function idsOf(store: RequestStore, filter: RequestFilter): Promise<readonly string[]> {
   const { rows } = await store.list(filter, { limit: 200 });
   return rows.map(({ id }) => id);
 }
 
-describe.each(STORES)('a %s store of request records', (_name, open) => {
+export function describeRequestStore(
+  name: string,
+  openStore: () => Promise<OpenedStore<RequestStore>>,
+): void {
+  describe(`store of request records: ${name}`, () => describeRecords(openStore));
+}
+
+function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): void {
+  const open = async (): Promise<RequestStore> => {
+    const { store, close } = await openStore();
+    closing.push(close);
+    return store;
+  };
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+  });
+
   test('gives back what it took', async () => {
     const store = await open();
     const record = recordOf({
@@ -239,7 +239,7 @@ describe.each(STORES)('a %s store of request records', (_name, open) => {
     expect(await idsOf(store, {})).toEqual([]);
     expect(await store.find('b')).toBeUndefined();
   });
-});
+}
 
 async function expectSums(store: RequestStore, records: readonly RequestRecord[]): Promise<void> {
   const half = Math.floor((AT + 4 * QUARTER_MS) / QUARTER_MS) * QUARTER_MS;

@@ -1,6 +1,6 @@
 // A sentence as two columns: its English text, and what it is made of.
 
-import { asSentence, type Sentence } from '../../lib/localized-message.ts';
+import { asSentence, type Sentence } from '../lib/localized-message.ts';
 
 /** The second is JSON; absent of a text from elsewhere. */
 export function toColumns({ code, params, text }: Sentence): [text: string, parts?: string] {

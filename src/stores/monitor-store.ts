@@ -1,4 +1,4 @@
-// Records of requests and their usage in SQLite: their rows, the pages of a search, sums and removals.
+// Records of requests and their usage in a database: their rows, the pages of a search, sums and removals.
 
 import {
   type Expression,
@@ -7,9 +7,9 @@ import {
   type SqlBool,
   sql,
 } from 'kysely';
-import type { ReceiptEntry } from '../../canonical/receipt.ts';
-import { asSentence } from '../../lib/localized-message.ts';
-import { isWildcard } from '../../lib/names.ts';
+import type { ReceiptEntry } from '../canonical/receipt.ts';
+import { asSentence } from '../lib/localized-message.ts';
+import { isWildcard } from '../lib/names.ts';
 import {
   type AttemptEntry,
   REQUEST_ROW_FIELDS,
@@ -18,7 +18,7 @@ import {
   type RequestDetails,
   type RequestRecord,
   type RequestRow,
-} from '../../monitor/record.ts';
+} from '../monitor/record.ts';
 import {
   type MinuteSum,
   type PagePosition,
@@ -32,16 +32,20 @@ import {
   type UsageGroup,
   type UsageRow,
   writeCursor,
-} from '../../monitor/request-store.ts';
-import { type QuarterSum, sumByQuarter } from '../../monitor/usage.ts';
+} from '../monitor/request-store.ts';
+import { sumByQuarter } from '../monitor/usage.ts';
+import {
+  columnOf,
+  type Database,
+  type Dialect,
+  firstOf,
+  insert,
+  rowsOf,
+  run,
+  type Work,
+} from './database.ts';
 import { builder, type TableRow, type Tables } from './schema.ts';
 import { fromColumns, toColumns } from './sentence-columns.ts';
-import {
-  createGiveBackRoom,
-  createInserter,
-  type Queries,
-  type SqliteConnection,
-} from './session.ts';
 
 // What a record is in its tables.
 
@@ -152,8 +156,9 @@ const MAX_IDS = 1000;
 
 interface Search {
   readonly filter: RequestFilter;
-  /** Records one step looks at. */
-  readonly step: number;
+  readonly dialect: Dialect;
+  /** Records one step looks at; undefined to look at all at once. */
+  readonly step: number | undefined;
   /** Sequences, as JSON, of the records whose ids hold what is searched for; undefined: each is asked. */
   readonly matches: string | undefined;
   /** Whether any body is kept, to be looked through too. */
@@ -161,27 +166,39 @@ interface Search {
 }
 
 /** What a search needs to know before its first step. */
-async function planSearch(connection: SqliteConnection, filter: RequestFilter): Promise<Search> {
+async function planSearch(database: Database, filter: RequestFilter): Promise<Search> {
+  const { dialect } = database;
   const { search } = filter;
-  if (search === undefined) return { filter, step: STEP, matches: undefined, hasBodies: false };
+  const step = isIndexed(dialect, filter) ? undefined : STEP;
+  const plain = { filter, dialect, step, matches: undefined, hasBodies: false };
+  if (search === undefined) return plain;
   const anyBody = builder.selectFrom('request_bodies').select('sequence').limit(1);
-  return connection.read((queries) => {
-    const hasBodies = queries.rows(anyBody).length > 0;
-    const matches = matchIds(queries, search);
-    return { filter, step: hasBodies ? BODY_STEP : STEP, matches, hasBodies };
+  return database.read(function* () {
+    const hasBodies = (yield* firstOf(anyBody)) !== undefined;
+    const matches = dialect.listing.findsIds ? yield* matchIds(dialect, search) : undefined;
+    return { ...plain, step: hasBodies ? BODY_STEP : STEP, matches, hasBodies };
   });
 }
 
+/** Whether an index leads to the records of a filter, and to few others. */
+function isIndexed({ listing }: Dialect, filter: RequestFilter): boolean {
+  if (!listing.hasFilterIndexes || filter.search !== undefined) return false;
+  const { status, model, account, key } = filter;
+  const isOfFailures = status?.kind === 'outcome' && status.outcome === 'error';
+  const isName = (name: string | undefined): boolean => name !== undefined && !isWildcard(name);
+  return isOfFailures || [model, account, key].some(isName);
+}
+
 /** Along the indexes of ids, which hold nothing else. */
-function matchIds(queries: Queries, search: string) {
+function* matchIds({ isLike }: Dialect, search: string): Work<string | undefined> {
   const pattern = likePattern(search);
   const sequences = builder
     .selectFrom('requests')
     .select('sequence')
     .limit(MAX_IDS + 1);
-  const given = sequences.where((eb) => isLike(eb, pattern, 'requestId'));
-  const own = sequences.whereRef('id', '<>', 'requestId').where((eb) => isLike(eb, pattern, 'id'));
-  const found = [...queries.rows(given), ...queries.rows(own)];
+  const given = sequences.where(isLike('requestId', pattern));
+  const own = sequences.whereRef('id', '<>', 'requestId').where(isLike('id', pattern));
+  const found = [...(yield* rowsOf(given)), ...(yield* rowsOf(own))];
   return found.length > MAX_IDS ? undefined : JSON.stringify(found.map((row) => row.sequence));
 }
 
@@ -191,6 +208,7 @@ type SearchedPlaces = Omit<Search, 'step'>;
 
 /** Everything of the filter but the time. */
 function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
+  const { dialect } = found;
   const { status, protocol, surface, model, account, key, search } = filter;
   const all: Expression<SqlBool>[] = [];
   if (status?.kind === 'outcome') all.push(eb('outcome', '=', status.outcome));
@@ -198,9 +216,12 @@ function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
   if (protocol !== undefined) all.push(eb('protocol', '=', protocol));
   if (surface !== undefined) all.push(eb('surface', '=', surface));
   if (model !== undefined)
-    all.push(eb.or([isNamed(eb, 'model', model), isNamed(eb, 'upstreamModel', model)]));
-  if (account !== undefined) all.push(isNamed(eb, 'account', account));
-  if (key !== undefined) all.push(eb.or([eb('keyId', '=', key), isNamed(eb, 'keyName', key)]));
+    all.push(
+      eb.or([isNamed(eb, dialect, 'model', model), isNamed(eb, dialect, 'upstreamModel', model)]),
+    );
+  if (account !== undefined) all.push(isNamed(eb, dialect, 'account', account));
+  if (key !== undefined)
+    all.push(eb.or([eb('keyId', '=', key), isNamed(eb, dialect, 'keyName', key)]));
   if (search !== undefined) all.push(holds(eb, search, found));
   return eb.and(all);
 }
@@ -208,36 +229,40 @@ function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
 type NameColumn = 'model' | 'upstreamModel' | 'account' | 'keyName';
 
 /** A name as it is, or with `*` for any run of characters, then in any case. */
-function isNamed(eb: Place, column: NameColumn, name: string): Expression<SqlBool> {
+function isNamed(
+  eb: Place,
+  { isLike }: Dialect,
+  column: NameColumn,
+  name: string,
+): Expression<SqlBool> {
   if (!isWildcard(name)) return eb(column, '=', name);
   const patterns = casesOf(name).map((one) => one.split('*').map(escapeLike).join('%'));
-  return eb.or(patterns.map((pattern) => isLike(eb, pattern, column)));
+  return eb.or(patterns.map((pattern) => isLike(column, pattern)));
 }
 
 const SEARCHED_IDS = ['id', 'requestId'] as const;
 const SEARCHED = ['model', 'upstreamModel', 'account', 'path', 'error'] as const;
-type SearchedColumn = NameColumn | (typeof SEARCHED)[number] | (typeof SEARCHED_IDS)[number];
 const SEARCHED_BODIES = ['clientRequest', 'upstreamRequest', 'response'] as const;
 
 function holds(
   eb: Place,
   search: string,
-  { matches, hasBodies }: Omit<SearchedPlaces, 'filter'>,
+  { dialect, matches, hasBodies }: Omit<SearchedPlaces, 'filter'>,
 ): Condition {
   const spellings = casesOf(search);
   const columns = matches === undefined ? [...SEARCHED, ...SEARCHED_IDS] : SEARCHED;
   const places: Expression<SqlBool>[] = columns.flatMap((column) =>
-    spellings.map((one) => isLike(eb, likePattern(one), column)),
+    spellings.map((one) => dialect.isLike(column, likePattern(one))),
   );
   if (matches !== undefined && matches !== '[]') {
-    places.push(sql<SqlBool>`requests.sequence in (select value from json_each(${matches}))`);
+    places.push(dialect.isAmong('requests.sequence', matches));
   }
-  if (hasBodies) places.push(isInBodies(eb, spellings));
+  if (hasBodies) places.push(isInBodies(eb, dialect, spellings));
   return eb.or(places);
 }
 
 /** Bodies are JSON, in which quotes, backslashes and line ends stand escaped. */
-function isInBodies(eb: Place, spellings: readonly string[]) {
+function isInBodies(eb: Place, { isLike }: Dialect, spellings: readonly string[]) {
   const escaped = spellings.map((one) => JSON.stringify(one).slice(1, -1));
   const patterns = [...new Set([...spellings, ...escaped])].map(likePattern);
   return eb.exists(
@@ -247,22 +272,13 @@ function isInBodies(eb: Place, spellings: readonly string[]) {
       .whereRef('request_bodies.sequence', '=', 'requests.sequence')
       .where((bodies) =>
         bodies.or(
-          SEARCHED_BODIES.flatMap((column) =>
-            patterns.map((pattern) =>
-              bodies.fn<SqlBool>('like', [bodies.val(pattern), column, bodies.val('\\')]),
-            ),
-          ),
+          SEARCHED_BODIES.flatMap((column) => patterns.map((pattern) => isLike(column, pattern))),
         ),
       ),
   );
 }
 
-/** `like(pattern, text, escape)` is the function behind the operator (https://www.sqlite.org/lang_corefunc.html#like). */
-function isLike(eb: Place, pattern: string, column: SearchedColumn): Expression<SqlBool> {
-  return eb.fn<SqlBool>('like', [eb.val(pattern), column, eb.val('\\')]);
-}
-
-/** SQLite knows the case of ASCII letters alone: with others a text is looked for in each usual one. */
+/** A database may know the case of ASCII letters alone: with others a text is looked for in each usual one. */
 function casesOf(text: string): readonly string[] {
   if (!/[\u0080-\uffff]/.test(text)) return [text];
   const lower = text.toLowerCase();
@@ -279,15 +295,11 @@ function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, (sign) => `\\${sign}`);
 }
 
-/** A search goes on so long; then it gives what it found and the place to go on from. */
-const PATIENCE_MS = 1500;
-/** Counting gives up sooner: the page is what was asked for. */
-const COUNT_PATIENCE_MS = 300;
 const PLACE = ['requests.at', 'requests.sequence'] as const;
 const LISTED = LISTED_COLUMNS.map((column) => `requests.${column}` as const);
 
 interface ListSources {
-  readonly connection: SqliteConnection;
+  readonly database: Database;
   readonly monotonic: () => number;
 }
 
@@ -302,12 +314,13 @@ async function listRequests(
   { limit, cursor }: PageRequest,
 ): Promise<RequestPage> {
   const start = cursor === undefined ? undefined : readCursor(cursor);
-  const search = await planSearch(sources.connection, filter);
+  const { patienceMs } = sources.database.dialect.listing;
+  const search = await planSearch(sources.database, filter);
   const rows: RequestRow[] = [];
   let position = start;
-  const find = (queries: Queries, from: PagePosition | undefined) =>
-    readStep(queries, { ...search, from, limit: limit - rows.length });
-  for await (const found of inSteps(sources, { start, patienceMs: PATIENCE_MS, take: find })) {
+  const find = (from: PagePosition | undefined) =>
+    readStep({ ...search, from, limit: limit - rows.length });
+  for await (const found of inSteps(sources, { start, patienceMs, take: find })) {
     rows.push(...found.rows);
     position = found.next;
     if (rows.length >= limit) break;
@@ -323,19 +336,19 @@ interface Way<Taken> {
   readonly start: PagePosition | undefined;
   readonly patienceMs: number;
   /** One step, in a transaction that may be tried again. */
-  take(queries: Queries, from: PagePosition | undefined): Taken;
+  take(from: PagePosition | undefined): Work<Taken>;
 }
 
 /** One step after the other, until nothing is left or it took too long. */
 async function* inSteps<Taken extends { readonly next: PagePosition | undefined }>(
-  { connection, monotonic }: ListSources,
+  { database, monotonic }: ListSources,
   { start, patienceMs, take }: Way<Taken>,
 ): AsyncGenerator<Taken> {
   const until = monotonic() + patienceMs;
   let from = start;
   for (;;) {
     const place = from;
-    const taken = await connection.read((queries) => take(queries, place));
+    const taken = await database.read(() => take(place));
     yield taken;
     from = taken.next;
     if (from === undefined || monotonic() >= until) return;
@@ -363,15 +376,16 @@ async function countAll(
   const isWhole = start !== undefined || isPlain;
   if (!isWhole && position === undefined) return found;
   let total = isWhole ? 0 : found;
-  // Without a filter the index alone is counted, which needs no steps.
-  const steps = isPlain ? { ...search, step: undefined } : search;
-  const count = (queries: Queries, from: PagePosition | undefined) => {
-    const { query, next } = openStep(queries, { ...steps, from });
+  const { countPatienceMs: patienceMs, hasFilterIndexes } = search.dialect.listing;
+  // Without a filter the index alone is counted, which needs no steps where nobody else writes it.
+  const steps = isPlain && !hasFilterIndexes ? { ...search, step: undefined } : search;
+  function* count(from: PagePosition | undefined) {
+    const { query, next } = yield* openStep({ ...steps, from });
     const counted = query.clearOrderBy().select(({ fn }) => fn.countAll<number>().as('count'));
-    return { next, count: queries.rows(counted)[0]?.count ?? 0 };
-  };
+    return { next, count: (yield* firstOf(counted))?.count ?? 0 };
+  }
   let end = isWhole ? undefined : position;
-  const way = { start: end, patienceMs: COUNT_PATIENCE_MS, take: count };
+  const way = { start: end, patienceMs, take: count };
   for await (const counted of inSteps(sources, way)) {
     total += counted.count;
     end = counted.next;
@@ -381,16 +395,14 @@ async function countAll(
 
 const NARROWING = ['status', 'protocol', 'surface', 'model', 'account', 'key', 'search'] as const;
 
-interface Step extends SearchedPlaces {
-  /** Undefined to look at all at once. */
-  readonly step: number | undefined;
+interface Step extends Search {
   /** Only what stands behind it. */
   readonly from: PagePosition | undefined;
 }
 
-function readStep(queries: Queries, { limit, ...step }: Step & { readonly limit: number }) {
-  const { query, next } = openStep(queries, step);
-  const found = queries.rows(query.select([...LISTED, 'requests.sequence']).limit(limit + 1));
+function* readStep({ limit, ...step }: Step & { readonly limit: number }) {
+  const { query, next } = yield* openStep(step);
+  const found = yield* rowsOf(query.select([...LISTED, 'requests.sequence']).limit(limit + 1));
   const page = found.slice(0, limit);
   const last = page.at(-1);
   const isFull = found.length > limit && last !== undefined;
@@ -404,7 +416,7 @@ function readStep(queries: Queries, { limit, ...step }: Step & { readonly limit:
  * The records one step looks at, of the time asked for and behind a place, latest first, along the index of
  * times; and where the next step goes on.
  */
-function openStep(queries: Queries, { from, step, ...search }: Step) {
+function* openStep({ from, step, ...search }: Step) {
   const { from: earliest, to: latest } = search.filter;
   let span = builder
     .selectFrom('requests')
@@ -413,7 +425,8 @@ function openStep(queries: Queries, { from, step, ...search }: Step) {
   if (earliest !== undefined) span = span.where('requests.at', '>=', earliest);
   if (latest !== undefined) span = span.where('requests.at', '<', latest);
   if (from !== undefined) span = span.where((eb) => isPlaced(eb, '<', from));
-  const [next] = step === undefined ? [] : queries.rows(span.select(PLACE).limit(1).offset(step));
+  const next =
+    step === undefined ? undefined : yield* firstOf(span.select(PLACE).limit(1).offset(step));
   const query = span.where((eb) => narrow(eb, search));
   return {
     query: next === undefined ? query : query.where((eb) => isPlaced(eb, '>=', next)),
@@ -438,70 +451,61 @@ const BYTES_AT_ONCE = 4_194_304;
 const SPANS_AT_ONCE = 32;
 const MINUTE_MS = 60_000;
 
-export function createMonitorStore(
-  connection: SqliteConnection,
-  monotonic: () => number,
-): RequestStore {
+export function createMonitorStore(database: Database, monotonic: () => number): RequestStore {
+  const { dialect } = database;
   /** Bytes of all records; summed up once, then kept by what is written and removed. */
   let stored: number | undefined;
   let isReducing = false;
-  let isShrinking = false;
-  const giveBackRoom = createGiveBackRoom();
-  const saveRecords = createRecordWriter();
-  const remove = (before: number, how: typeof removeOldest): Promise<number> =>
-    connection.write('crash', (queries) => {
-      const removed = how(queries, before);
-      if (stored !== undefined) stored -= removed.bytes;
-      return removed.count;
-    });
+  const removed = ({ count, bytes }: Removed): number => {
+    if (stored !== undefined) stored -= bytes;
+    return count;
+  };
   return {
-    save: (records) =>
-      connection.write('crash', (queries) => {
-        const added = saveRecords(queries, records);
-        if (stored !== undefined) stored += added;
-      }),
-    list: (filter, page) => listRequests({ connection, monotonic }, filter, page),
-    find: (id) => connection.read((queries) => findRecord(queries, id)),
+    async save(records) {
+      const added = await database.write('crash', () => saveRecords(dialect, records));
+      if (stored !== undefined) stored += added;
+    },
+    list: (filter, page) => listRequests({ database, monotonic }, filter, page),
+    find: (id) => database.read(() => findRecord(id)),
     async usage(spans, by) {
       const rows: UsageRow[] = [];
       for (let from = 0; from < spans.length; from += SPANS_AT_ONCE) {
         const some = spans.slice(from, from + SPANS_AT_ONCE);
-        rows.push(...(await connection.read((queries) => sumSpans(queries, { some, by }))));
+        rows.push(...(await database.read(() => sumSpans(dialect, { some, by }))));
         await pause();
       }
       return rows;
     },
-    minutes: (span) => connection.read((queries) => sumMinutes(queries, span)),
+    minutes: (span) => database.read(() => sumMinutes(span)),
     async sweep(limits) {
-      stored ??= await connection.read(sumBytes);
+      stored ??= await database.read(sumBytes);
       if (stored > limits.maxBytes) isReducing = true;
       if (stored <= limits.reducedBytes) isReducing = false;
       const before = isReducing ? Number.MAX_SAFE_INTEGER : limits.oldest;
-      if ((await remove(before, removeOldest)) > 0) return false;
+      const left = await database.write('crash', () => removeOldest(dialect, before));
+      if (removed(left) > 0) return false;
+      // Of a database that others write to as well, the figure is old by the next time.
+      if (dialect.isShared) stored = undefined;
       const oldUsage = builder.deleteFrom('usage_sums').where('at', '<', limits.oldestUsage);
-      await connection.write('crash', (queries) => queries.run(oldUsage));
-      const isSmaller = (await connection.write('crash', giveBackRoom)) > 0;
-      // The file itself becomes smaller when its log is brought into it.
-      if (isShrinking && !isSmaller) await connection.emptyLog();
-      isShrinking = isSmaller;
-      return !isSmaller;
+      await database.write('crash', () => run(oldUsage));
+      return !(await database.giveBackRoom());
     },
     async removeBefore(at) {
       let total = 0;
       for (;;) {
-        const removed = await remove(at, eraseOldest);
-        total += removed;
-        if (removed === 0) break;
+        // Whoever removes prompts wants them gone.
+        const count = removed(await database.erase(() => removeOldest(dialect, at)));
+        total += count;
+        if (count === 0) break;
         await pause();
       }
-      // What was removed stands in the log of the database still.
-      if (total > 0) await connection.emptyLog();
+      if (total > 0) await database.endErasing();
       return total;
     },
   };
 }
 
-function findRecord(queries: Queries, id: string): RequestRecord | undefined {
+function* findRecord(id: string): Work<RequestRecord | undefined> {
   const candidates = builder
     .selectFrom('requests')
     .select([...LISTED_COLUMNS, 'details', 'sequence'])
@@ -512,74 +516,75 @@ function findRecord(queries: Queries, id: string): RequestRecord | undefined {
       ]),
     )
     .orderBy('sequence', 'desc');
-  const found = queries.rows(candidates.limit(20));
+  const found = yield* rowsOf(candidates.limit(20));
   const chosen = found.find((one) => one.id === id) ?? found[0];
   if (chosen === undefined) return undefined;
   const { sequence, ...row } = chosen;
-  const [bodies] = queries.rows(
+  const bodies = yield* firstOf(
     builder.selectFrom('request_bodies').selectAll().where('sequence', '=', sequence),
   );
   return fromStored(row, bodies);
 }
 
-function sumSpans(
-  queries: Queries,
+function* sumSpans(
+  { latest }: Dialect,
   { some, by }: { readonly some: readonly TimeSpan[]; readonly by: UsageGroup },
-): UsageRow[] {
+): Work<readonly UsageRow[]> {
   const column = by === 'key' ? 'keyId' : by;
-  return some.flatMap(({ from, to }) => {
-    const rows = queries.rows(
-      builder
-        .selectFrom('usage_sums')
-        .select(({ fn, val, ref }) => [
-          val(from).as('at'),
-          (column === 'none' ? val('') : ref(column)).as('group'),
-          ...USAGE_FIGURES.map((name) => fn.sum<number>(name).as(name)),
-          // Beside a maximum SQLite gives the other columns of its row (sqlite.org/lang_select.html, "bare columns").
-          sql`max(iif(key_name is null, null, at))`.as('namedAt'),
-          'keyName',
-        ])
-        .where('at', '>=', from)
-        .where('at', '<', to)
-        .groupBy('group')
-        .orderBy('group'),
-    );
-    return rows.map(({ keyName, namedAt: _, ...row }) =>
-      by === 'key' && keyName !== undefined ? { ...row, groupName: keyName } : row,
-    );
-  });
+  const all: UsageRow[] = [];
+  for (const { from, to } of some) {
+    const sums = builder
+      .selectFrom('usage_sums')
+      .select(({ fn }) => USAGE_FIGURES.map((name) => fn.sum<number>(name).as(name)))
+      .where('at', '>=', from)
+      .where('at', '<', to);
+    if (column === 'none') {
+      // Of no rows there is one sum, of nothing.
+      const sum = (yield* rowsOf(sums)).filter(({ requests }) => requests !== undefined);
+      all.push(...sum.map((figures) => ({ at: from, group: '', ...figures })));
+      continue;
+    }
+    const grouped = sums.select(`${column} as group`).groupBy(column).orderBy(column);
+    const rows =
+      by === 'key'
+        ? yield* rowsOf(grouped.select(latest('keyName', 'at').as('groupName')))
+        : yield* rowsOf(grouped);
+    all.push(...rows.map((row) => ({ at: from, ...row })));
+  }
+  return all;
 }
 
 /** Along the index of times. */
-function sumMinutes(queries: Queries, { from, to }: TimeSpan): readonly MinuteSum[] {
-  return queries
-    .rows(
-      builder
-        .selectFrom('requests')
-        .select(({ fn }) => [
-          sql<number>`at - at % ${sql.lit(MINUTE_MS)}`.as('minute'),
-          fn.countAll<number>().as('requests'),
-          sql<number>`sum(outcome = 'error')`.as('errors'),
-          sql<number>`sum(ifnull(input_tokens, 0) + ifnull(output_tokens, 0))`.as('tokens'),
-        ])
-        .where('at', '>=', from)
-        .where('at', '<', to)
-        .groupBy('minute')
-        .orderBy('minute'),
-    )
-    .map(({ minute, ...sums }) => ({ at: minute, ...sums }));
+function* sumMinutes({ from, to }: TimeSpan): Work<readonly MinuteSum[]> {
+  const minutes = yield* rowsOf(
+    builder
+      .selectFrom('requests')
+      .select(({ fn }) => [
+        sql<number>`at - at % ${sql.lit(MINUTE_MS)}`.as('minute'),
+        fn.countAll<number>().as('requests'),
+        sql<number>`sum(case when outcome = 'error' then 1 else 0 end)`.as('errors'),
+        sql<number>`sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0))`.as('tokens'),
+      ])
+      .where('at', '>=', from)
+      .where('at', '<', to)
+      .groupBy('minute')
+      .orderBy('minute'),
+  );
+  return minutes.map(({ minute, ...sums }) => ({ at: minute, ...sums }));
 }
 
-function sumBytes(queries: Queries): number {
+function* sumBytes(): Work<number> {
   const sum = builder
     .selectFrom('requests')
     .select(({ fn }) => fn.sum<number>('bytes').as('bytes'));
-  return queries.rows(sum)[0]?.bytes ?? 0;
+  return (yield* firstOf(sum))?.bytes ?? 0;
 }
 
+type Removed = Readonly<Record<'count' | 'bytes', number>>;
+
 /** Bodies go with their record. */
-function removeOldest(queries: Queries, before: number) {
-  const oldest = queries.rows(
+function* removeOldest({ isAmong }: Dialect, before: number): Work<Removed> {
+  const oldest = yield* rowsOf(
     builder
       .selectFrom('requests')
       .select(['sequence', 'bytes'])
@@ -588,55 +593,40 @@ function removeOldest(queries: Queries, before: number) {
       .orderBy('sequence')
       .limit(REMOVED_AT_ONCE),
   );
-  const removed = { count: 0, bytes: 0 };
-  for (const { sequence, bytes } of oldest) {
-    queries.run(builder.deleteFrom('requests').where('sequence', '=', sequence));
-    removed.count += 1;
-    removed.bytes += bytes;
-    if (removed.bytes >= BYTES_AT_ONCE) break;
-  }
-  return removed;
+  let total = 0;
+  const chosen = oldest.filter(({ bytes }) => {
+    const hasRoom = total < BYTES_AT_ONCE;
+    total += bytes;
+    return hasRoom;
+  });
+  const sequences = JSON.stringify(chosen.map(({ sequence }) => sequence));
+  const removal = builder.deleteFrom('requests').where(isAmong('sequence', sequences));
+  // Those that another process was faster to remove are not among them.
+  const removed = yield* rowsOf(removal.returning('bytes'));
+  return { count: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-/** As `removeOldest`, but nothing of it can be read in the file: whoever removes prompts wants them gone. */
-function eraseOldest(queries: Queries, before: number): ReturnType<typeof removeOldest> {
-  queries.exec('pragma secure_delete = on');
-  try {
-    return removeOldest(queries, before);
-  } finally {
-    queries.exec('pragma secure_delete = off');
-  }
-}
+const REQUEST_COLUMNS = ['sequence', ...LISTED_COLUMNS, 'bytes', 'details'];
+const BODY_COLUMNS = ['sequence', 'clientRequest', 'upstreamRequest', 'response', 'isWhole'];
 
-/** Saves records in one transaction of the caller's. @returns the bytes that were added, about */
-function createRecordWriter() {
-  const newest = builder.selectFrom('requests').select('sequence').orderBy('sequence', 'desc');
-  const last = newest.limit(1).compile();
-  const insertRequest = createInserter<Sequenced<ReturnType<typeof toRequestsRow>>>(
-    ['sequence', ...LISTED_COLUMNS, 'bytes', 'details'],
-    (row) => builder.insertInto('requests').values(row).compile(),
-  );
-  const insertBodies = createInserter<Sequenced<ReturnType<typeof toBodiesRow>>>(
-    ['sequence', 'clientRequest', 'upstreamRequest', 'response', 'isWhole'],
-    (row) => builder.insertInto('request_bodies').values(row).compile(),
-  );
-  const addUsage = createInserter<QuarterSum>([...GROUPED, ...USAGE_FIGURES, 'keyName'], (row) =>
-    addToSum(row).compile(),
-  );
-  return (queries: Queries, records: readonly RequestRecord[]): number => {
-    let sequence = queries.rows({ compile: () => last })[0]?.sequence ?? 0;
-    let added = 0;
-    for (const record of records) {
-      sequence += 1;
-      const bodies = record.bodies && toBodiesRow(record.bodies);
-      const row = toRequestsRow(record, bodies === undefined ? 0 : sizeOf(bodies));
-      insertRequest(queries, { sequence, ...row });
-      if (bodies !== undefined) insertBodies(queries, { sequence, ...bodies });
-      added += row.bytes;
-    }
-    for (const sum of sumByQuarter(records)) addUsage(queries, sum);
-    return added;
-  };
+/** @returns the bytes that were added, about */
+function* saveRecords(dialect: Dialect, records: readonly RequestRecord[]): Work<number> {
+  const sequences = yield* dialect.nextSequences('requests', records.length);
+  const rows: object[] = [];
+  const bodyRows: object[] = [];
+  let added = 0;
+  for (const [index, record] of records.entries()) {
+    const sequence = sequences[index];
+    const bodies = record.bodies && toBodiesRow(record.bodies);
+    const row = toRequestsRow(record, bodies === undefined ? 0 : sizeOf(bodies));
+    rows.push({ sequence, ...row });
+    if (bodies !== undefined) bodyRows.push({ sequence, ...bodies });
+    added += row.bytes;
+  }
+  yield* insert('requests', rows, { columns: REQUEST_COLUMNS });
+  yield* insert('request_bodies', bodyRows, { columns: BODY_COLUMNS });
+  yield* insert('usage_sums', sumByQuarter(records), { columns: SUM_COLUMNS, onConflict: ADD });
+  return added;
 }
 
 function sizeOf({ clientRequest, upstreamRequest, response }: ReturnType<typeof toBodiesRow>) {
@@ -644,24 +634,13 @@ function sizeOf({ clientRequest, upstreamRequest, response }: ReturnType<typeof 
   return texts.reduce((sum, text = '') => sum + Buffer.byteLength(text), 0);
 }
 
-type Sequenced<Row> = Row & { readonly sequence: number };
-
 const GROUPED = ['at', 'model', 'account', 'keyId', 'protocol'] as const;
+const SUM_COLUMNS = [...GROUPED, ...USAGE_FIGURES, 'keyName'];
 
 /** Writes a sum, or adds it to the one that stands there. */
-function addToSum(row: QuarterSum) {
-  return builder
-    .insertInto('usage_sums')
-    .values(row)
-    .onConflict((conflict) =>
-      conflict.columns(GROUPED).doUpdateSet(({ eb, fn, ref }) => ({
-        ...Object.fromEntries(
-          USAGE_FIGURES.map((name) => [
-            name,
-            eb(ref(`usage_sums.${name}`), '+', ref(`excluded.${name}`)),
-          ]),
-        ),
-        keyName: fn.coalesce('excluded.keyName', 'usage_sums.keyName'),
-      })),
-    );
-}
+const ADD = {
+  clause: `(${GROUPED.map(columnOf).join(', ')}) do update set ${[
+    ...USAGE_FIGURES.map(columnOf).map((name) => `${name} = usage_sums.${name} + excluded.${name}`),
+    'key_name = coalesce(excluded.key_name, usage_sums.key_name)',
+  ].join(', ')}`,
+};

@@ -1,4 +1,4 @@
-// Accounts in SQLite: records in clear, credentials and proxy addresses sealed.
+// Accounts in a database: records in clear, credentials and proxy addresses sealed.
 
 import { sql } from 'kysely';
 import {
@@ -7,16 +7,25 @@ import {
   labelKey,
   type QuotaReading,
   TIERS,
-} from '../../accounts/account.ts';
-import { type AccountStore, type StoredAccount, StoreError } from '../../accounts/account-store.ts';
-import { type AccountHealth, HEALTHY } from '../../accounts/health.ts';
-import { readHealth, writeHealth } from '../../accounts/health-json.ts';
-import { isJsonObject } from '../../lib/json.ts';
-import { listed, type Sentence, told } from '../../lib/localized-message.ts';
-import { SealError, type Vault } from '../../sealing/seal.ts';
-import { isDuplicate } from './faults.ts';
+  type VersionedCredential,
+} from '../accounts/account.ts';
+import { type AccountStore, type StoredAccount, StoreError } from '../accounts/account-store.ts';
+import { type AccountHealth, HEALTHY } from '../accounts/health.ts';
+import { readHealth, writeHealth } from '../accounts/health-json.ts';
+import { isJsonObject, type JsonValue } from '../lib/json.ts';
+import { listed, type Sentence, told } from '../lib/localized-message.ts';
+import { SealError, type Vault } from '../sealing/seal.ts';
+import {
+  type Database,
+  DuplicateRow,
+  firstOf,
+  insert,
+  put,
+  rowsOf,
+  run,
+  type Work,
+} from './database.ts';
 import { builder, type TableRow } from './schema.ts';
-import { type Queries, readJson, removeById, type SqliteConnection } from './session.ts';
 
 /** Structured lines; a damaged row is told there. */
 export interface StoreLog {
@@ -28,36 +37,37 @@ export interface SealedTables {
   readonly log?: StoreLog | undefined;
 }
 
+export interface AccountTables extends SealedTables {
+  /** Keys are held in memory, sealed, where reading them waits for a network; undefined where it does not. */
+  readonly held?: HeldCredentials | undefined;
+}
+
 /** What people and sign-ins say survives a power cut; health and quotas the end of the process. */
-export function createAccountStore(
-  connection: SqliteConnection,
-  tables: SealedTables,
-): AccountStore {
-  const { vault, log } = tables;
+export function createAccountStore(database: Database, tables: AccountTables): AccountStore {
+  const { vault, log, held } = tables;
   return {
-    list: () => connection.read((queries) => readAccounts(queries)),
+    list: () => database.read(() => readAccounts()),
 
     insert({ record, proxyUrl, credential }) {
       const { id, label } = record;
-      return connection.write('power-cut', (queries) => {
+      held?.drop(id);
+      return database.write('power-cut', function* () {
         const row = {
           ...record,
           labelKey: labelKey(label),
           proxyUrl: proxyUrl && vault.seal(proxyUrl, proxyPlace(id)),
           revision: 1,
         };
-        refuseDuplicate(record, () => queries.run(builder.insertInto('accounts').values(row)));
+        yield* refuseDuplicate(record, () => insert('accounts', [row]));
         const sealed = sealCredential(id, credential);
-        queries.run(
-          builder.insertInto('credentials').values({ accountId: id, version: 1, sealed }),
-        );
+        yield* insert('credentials', [{ accountId: id, version: 1, sealed }]);
         return { record: { ...record, revision: 1 }, proxyUrl, health: HEALTHY, quotas: new Map() };
       });
     },
 
     update(id, change, expectedRevision) {
-      return connection.write('power-cut', (queries) => {
-        const known = findAccount(queries, id);
+      return database.write('power-cut', function* () {
+        const known = yield* findAccount(id);
         const missing = new StoreError('missing', told`There is no account ${id}.`);
         if (known === undefined) throw missing;
         const { revision, upstreamId } = known;
@@ -72,65 +82,83 @@ export function createAccountStore(
           proxyUrl: proxyUrl && vault.seal(proxyUrl, proxyPlace(id)),
           revision: revision + 1,
         };
-        refuseDuplicate({ label: label ?? known.label, upstreamId }, () =>
-          queries.run(builder.updateTable('accounts').set(row).where('id', '=', id)),
+        yield* refuseDuplicate({ label: label ?? known.label, upstreamId }, () =>
+          run(builder.updateTable('accounts').set(row).where('id', '=', id)),
         );
-        const [changed] = readAccounts(queries, id);
+        const [changed] = yield* readAccounts(id);
         if (changed === undefined) throw missing;
         return changed;
       });
     },
 
-    remove: (id) => removeById(connection, 'accounts', id),
+    remove(id) {
+      held?.drop(id);
+      return removeById(database, 'accounts', id);
+    },
 
-    readCredential(id) {
-      return connection.read((queries) => {
-        const row = findCredential(queries, id);
-        if (row === undefined && findAccount(queries, id) === undefined) return undefined;
-        const text = row && tryOpen(row.sealed, credentialPlace(id));
-        const credential = text?.kind === 'open' ? readCredential(text.text) : undefined;
-        if (row !== undefined && credential !== undefined) {
-          return { credential, version: row.version };
-        }
-        throw new StoreError(
-          'unreadable',
-          told`The stored credential of account ${id} cannot be opened. Sign in or give the key again.`,
-          text?.kind === 'closed' ? text.error : undefined,
-        );
-      });
+    async readCredential(id) {
+      const known = held?.get(id, async () => void (await readStored(id)));
+      return known === undefined ? readStored(id) : openCredential(id, known);
     },
 
     replaceCredential(id, credential, expectedVersion) {
-      return connection.write('power-cut', (queries) => {
-        if (findAccount(queries, id) === undefined) return 'missing';
-        const known = findCredential(queries, id)?.version ?? 0;
+      const replaced = database.write('power-cut', function* () {
+        if ((yield* findAccount(id)) === undefined) return 'missing';
+        const known = (yield* findCredential(id))?.version ?? 0;
         if (expectedVersion !== undefined && known !== expectedVersion) return 'stale';
         const version = known + 1;
         const sealed = sealCredential(id, credential);
-        queries.run(builder.replaceInto('credentials').values({ accountId: id, version, sealed }));
+        yield* put('credentials', [{ accountId: id, version, sealed }]);
         return { credential, version };
       });
+      return replaced.finally(() => held?.drop(id));
     },
 
     saveHealth(accountId, health) {
-      return connection.write('crash', (queries) => {
-        if (findAccount(queries, accountId) === undefined) return;
-        const row = { accountId, health: JSON.stringify(writeHealth(health)) };
-        queries.run(builder.replaceInto('account_health').values(row));
+      return database.write('crash', function* () {
+        if ((yield* findAccount(accountId)) === undefined) return;
+        yield* put('account_health', [{ accountId, health: JSON.stringify(writeHealth(health)) }]);
       });
     },
 
     saveQuotas(accountId, quotas) {
-      return connection.write('crash', (queries) => {
-        if (findAccount(queries, accountId) === undefined) return;
-        queries.run(builder.deleteFrom('account_quotas').where('accountId', '=', accountId));
-        for (const [modelId, { remainingCalls: _, ...reading }] of quotas) {
-          const row = { accountId, modelId, ...reading };
-          queries.run(builder.replaceInto('account_quotas').values(row));
-        }
+      return database.write('crash', function* () {
+        if ((yield* findAccount(accountId)) === undefined) return;
+        yield* run(builder.deleteFrom('account_quotas').where('accountId', '=', accountId));
+        const rows = Array.from(quotas, ([modelId, { remainingCalls: _, ...reading }]) => ({
+          ...{ accountId, modelId },
+          ...reading,
+        }));
+        yield* put('account_quotas', rows);
       });
     },
   };
+
+  async function readStored(id: string): Promise<VersionedCredential | undefined> {
+    const row = await database.read(function* () {
+      const found = yield* findCredential(id);
+      return found === undefined && (yield* findAccount(id)) === undefined ? 'missing' : found;
+    });
+    if (row === 'missing') {
+      held?.drop(id);
+      return undefined;
+    }
+    const opened = openCredential(id, row);
+    if (row !== undefined) held?.put(id, opened.credential.kind, row);
+    return opened;
+  }
+
+  /** @throws StoreError `unreadable` */
+  function openCredential(id: string, row: SealedCredential | undefined): VersionedCredential {
+    const text = row && tryOpen(row.sealed, credentialPlace(id));
+    const credential = text?.kind === 'open' ? readCredential(text.text) : undefined;
+    if (row !== undefined && credential !== undefined) return { credential, version: row.version };
+    throw new StoreError(
+      'unreadable',
+      told`The stored credential of account ${id} cannot be opened. Sign in or give the key again.`,
+      text?.kind === 'closed' ? text.error : undefined,
+    );
+  }
 
   function sealCredential(id: string, credential: Credential): string {
     return vault.seal(JSON.stringify(credential), credentialPlace(id));
@@ -146,13 +174,13 @@ export function createAccountStore(
   }
 
   /** All of them, or the one of an id. */
-  function readAccounts(queries: Queries, id?: string): StoredAccount[] {
+  function* readAccounts(id?: string): Work<readonly StoredAccount[]> {
     let accounts = builder
       .selectFrom('accounts')
       .leftJoin('credentials', 'credentials.accountId', 'accounts.id')
       .leftJoin('account_health', 'account_health.accountId', 'accounts.id')
       .selectAll('accounts')
-      .select(['credentials.sealed', 'account_health.health'])
+      .select(['credentials.sealed', 'credentials.version', 'account_health.health'])
       .orderBy('accounts.createdAt')
       .orderBy(sql`accounts.rowid`);
     let quotas = builder.selectFrom('account_quotas').selectAll();
@@ -160,10 +188,15 @@ export function createAccountStore(
       accounts = accounts.where('accounts.id', '=', id);
       quotas = quotas.where('accountId', '=', id);
     }
-    const quotasById = Map.groupBy(queries.rows(quotas), ({ accountId }) => accountId);
-    return queries
-      .rows(accounts)
-      .map((row) => toStoredAccount(row, quotasById.get(row.id)?.flatMap(toReading) ?? []));
+    const quotasById = Map.groupBy(yield* rowsOf(quotas), ({ accountId }) => accountId);
+    const rows = yield* rowsOf(accounts);
+    for (const { id, kind, sealed, version } of rows) {
+      // Null where the row is gone.
+      if (sealed != null && version != null) held?.put(id, kind, { sealed, version });
+    }
+    return rows.map((row) =>
+      toStoredAccount(row, quotasById.get(row.id)?.flatMap(toReading) ?? []),
+    );
   }
 
   /** What cannot be read is told in plain words; the account is not used then. */
@@ -171,7 +204,8 @@ export function createAccountStore(
     row: JoinedRow,
     quotas: readonly (readonly [string, QuotaReading])[],
   ): StoredAccount {
-    const { sealed, health, labelKey: _, proxyUrl: sealedProxyUrl, ...record } = row;
+    const { sealed, version: _version, health, rowid: _place, labelKey: _, ...rest } = row;
+    const { proxyUrl: sealedProxyUrl, ...record } = rest;
     const { id } = record;
     const damages: Sentence[] = [];
     const kind = ACCOUNT_KINDS.find((known) => known === record.kind);
@@ -205,31 +239,86 @@ export function createAccountStore(
 }
 
 /** An account with what stands in the tables beside; null or absent where the row is gone. */
-type JoinedRow = TableRow<'accounts'> & Record<'sealed' | 'health', string | null | undefined>;
+type JoinedRow = TableRow<'accounts'> &
+  Record<'sealed' | 'health', string | null | undefined> & {
+    readonly version: number | null | undefined;
+  };
 
 type Opened =
   | { readonly kind: 'open'; readonly text: string }
   | { readonly kind: 'closed'; readonly error: SealError };
 
-function findAccount(queries: Queries, id: string): TableRow<'accounts'> | undefined {
-  return queries.rows(builder.selectFrom('accounts').selectAll().where('id', '=', id))[0];
+type SealedCredential = Pick<TableRow<'credentials'>, 'sealed' | 'version'>;
+
+type HeldCredentials = ReturnType<typeof createHeldCredentials>;
+
+/** A credential that another process replaced is in use after so long and the next reading. */
+const HELD_MS = 1000;
+
+/**
+ * Keys as they are stored, sealed: a request that needs one does not wait for the database, which is asked anew
+ * behind it. What can be renewed once only is not among them: of that the latest counts.
+ */
+export function createHeldCredentials(monotonic: () => number) {
+  const all = new Map<string, { readonly row: SealedCredential; readAt: number }>();
+  return {
+    put(id: string, kind: string, row: SealedCredential): void {
+      if (kind === 'oauth') all.delete(id);
+      else all.set(id, { row, readAt: monotonic() });
+    },
+    drop: (id: string) => all.delete(id),
+    /** @param reread puts or drops it; what it throws is of no matter to who has one */
+    get(id: string, reread: () => Promise<void>): SealedCredential | undefined {
+      const known = all.get(id);
+      if (known === undefined) return undefined;
+      if (monotonic() - known.readAt > HELD_MS) {
+        known.readAt = monotonic();
+        void reread().catch(() => undefined);
+      }
+      return known.row;
+    },
+  };
 }
 
-function findCredential(queries: Queries, id: string): TableRow<'credentials'> | undefined {
-  return queries.rows(builder.selectFrom('credentials').selectAll().where('accountId', '=', id))[0];
+function findAccount(id: string): Work<TableRow<'accounts'> | undefined> {
+  return firstOf(builder.selectFrom('accounts').selectAll().where('id', '=', id));
+}
+
+function findCredential(id: string): Work<TableRow<'credentials'> | undefined> {
+  return firstOf(builder.selectFrom('credentials').selectAll().where('accountId', '=', id));
 }
 
 /** @throws StoreError `conflict` when the label is taken */
-function refuseDuplicate(
+function* refuseDuplicate(
   { label, upstreamId }: { readonly label: string; readonly upstreamId: string },
-  write: () => unknown,
-): void {
+  write: () => Work<unknown>,
+): Work<void> {
   try {
-    write();
+    yield* write();
   } catch (error) {
-    if (!isDuplicate(error)) throw error;
+    if (!(error instanceof DuplicateRow)) throw error;
     const message = told`The upstream ${upstreamId} already has an account ${label} (upper and lower case count as one). Choose another label, or change that account.`;
     throw new StoreError('conflict', message, error);
+  }
+}
+
+/** Removes what people said, and all that hangs at it. @returns false when there was none */
+export function removeById(
+  database: Database,
+  table: 'accounts' | 'address_rules' | 'client_keys',
+  id: string,
+): Promise<boolean> {
+  return database.write('power-cut', function* () {
+    return (yield* run(builder.deleteFrom(table).where('id', '=', id))) > 0;
+  });
+}
+
+/** A stored text of JSON; undefined for what is none. */
+export function readJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTestDatabase } from '../../../test/support/database.ts';
+import { createTestDatabase } from '../../test/support/database.ts';
 
 const LATER = 4_000_000_000_000;
 

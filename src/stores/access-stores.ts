@@ -1,11 +1,11 @@
-// The access log, IP rules, API keys and console sessions in SQLite.
+// The access log, IP rules, API keys and console sessions in a database.
 
 import { type SelectQueryBuilder, sql } from 'kysely';
 import {
   ACCESS_VERDICTS,
   type AccessLogStore,
   type StoredAccessEntry,
-} from '../../access/access-log.ts';
+} from '../access/access-log.ts';
 import {
   type ClientKey,
   type ClientKeyStore,
@@ -13,35 +13,36 @@ import {
   type KeyLimits,
   type KeyProgress,
   type StoredKey,
-} from '../../access/api-key.ts';
-import type { ConsoleSessionStore } from '../../access/console-sign-in.ts';
-import type { AddressRule, AddressRuleStore } from '../../access/ip-rules.ts';
-import { StoreError } from '../../accounts/account-store.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
-import { type Sentence, told } from '../../lib/localized-message.ts';
-import type { StoreLog } from './account-store.ts';
+} from '../access/api-key.ts';
+import type { ConsoleSessionStore } from '../access/console-sign-in.ts';
+import type { AddressRule, AddressRuleStore } from '../access/ip-rules.ts';
+import { StoreError } from '../accounts/account-store.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import { readJson, removeById, type StoreLog } from './account-store.ts';
+import { type Database, firstOf, insert, put, rowsOf, run, type Work } from './database.ts';
 import { builder, type TableRow, type Tables } from './schema.ts';
 import { fromColumns, toColumns } from './sentence-columns.ts';
-import { type Queries, readJson, removeById, type SqliteConnection } from './session.ts';
 
-export function createAccessLogStore(connection: SqliteConnection): AccessLogStore {
+export function createAccessLogStore(database: Database): AccessLogStore {
   return {
     add: (entries, most) =>
-      connection.write('crash', (queries) => {
-        for (const { reason: sentence, ...entry } of entries) {
+      database.write('crash', function* () {
+        const rows = entries.map(({ reason: sentence, ...entry }) => {
           const [reason, reasonParts] = toColumns(sentence);
-          queries.run(builder.insertInto('access_log').values({ ...entry, reason, reasonParts }));
-        }
+          return { ...entry, reason, reasonParts };
+        });
+        yield* insert('access_log', rows);
         const ids = builder.selectFrom('access_log').select('id').orderBy('id', 'desc');
         const oldestKept = ids.limit(1).offset(most - 1);
-        queries.run(builder.deleteFrom('access_log').where('id', '<', oldestKept));
+        yield* run(builder.deleteFrom('access_log').where('id', '<', oldestKept));
       }),
     list: ({ verdict, before, limit }) =>
-      connection.read((queries) => {
+      database.read(function* () {
         let query = builder.selectFrom('access_log').selectAll().orderBy('id', 'desc').limit(limit);
         if (verdict !== undefined) query = query.where('verdict', '=', verdict);
         if (before !== undefined) query = query.where('id', '<', before);
-        return queries.rows(query).map(
+        return (yield* rowsOf(query)).map(
           ({ reason, reasonParts, ...row }): StoredAccessEntry => ({
             ...row,
             reason: fromColumns(reason, reasonParts),
@@ -52,25 +53,23 @@ export function createAccessLogStore(connection: SqliteConnection): AccessLogSto
   };
 }
 
-export function createAddressRuleStore(connection: SqliteConnection): AddressRuleStore {
+export function createAddressRuleStore(database: Database): AddressRuleStore {
   return {
     list: () =>
-      connection.read((queries) =>
-        queries.rows(builder.selectFrom('address_rules').selectAll().orderBy('sequence')).map(
+      database.read(function* () {
+        const rules = builder.selectFrom('address_rules').selectAll().orderBy('sequence');
+        return (yield* rowsOf(rules)).map(
           // Whatever is not an allow rule keeps its addresses out.
           ({ sequence: _, ...row }): AddressRule => ({
             ...row,
             list: row.list === 'allow' ? 'allow' : 'deny',
           }),
-        ),
-      ),
-    insert: (rule) =>
-      connection.write('power-cut', (queries) => {
-        queries.run(builder.insertInto('address_rules').values(rule));
+        );
       }),
+    insert: (rule) => database.write('power-cut', () => insert('address_rules', [rule])),
     update: ({ hits: _, lastHitAt: _kept, ...rule }) =>
-      connection.write('power-cut', (queries) => {
-        const changed = queries.run(
+      database.write('power-cut', function* () {
+        const changed = yield* run(
           builder
             .updateTable('address_rules')
             .set({ ...rule, expiresAt: rule.expiresAt ?? null })
@@ -78,44 +77,41 @@ export function createAddressRuleStore(connection: SqliteConnection): AddressRul
             .where('revision', '=', rule.revision - 1),
         );
         if (changed > 0) return;
-        refuseUpdate(queries, builder.selectFrom('address_rules').where('id', '=', rule.id), {
+        yield* refuseUpdate(builder.selectFrom('address_rules').where('id', '=', rule.id), {
           missing: told`There is no rule ${rule.id}.`,
           stale: told`The address rule ${rule.id} was changed meanwhile.`,
         });
       }),
-    remove: (id) => removeById(connection, 'address_rules', id),
+    remove: (id) => removeById(database, 'address_rules', id),
     addHits: (all) =>
-      connection.write('crash', (queries) => {
+      database.write('crash', function* () {
         for (const { id, hits, lastHitAt } of all) {
           const counts = { hits: sql<number>`hits + ${hits}`, lastHitAt };
-          queries.run(builder.updateTable('address_rules').set(counts).where('id', '=', id));
+          yield* run(builder.updateTable('address_rules').set(counts).where('id', '=', id));
         }
       }),
   };
 }
 
 /** Of an update that changed nothing: the row is gone, or of another revision. @throws StoreError */
-function refuseUpdate(
-  queries: Queries,
+function* refuseUpdate(
   row: SelectQueryBuilder<Tables, 'address_rules' | 'client_keys', object>,
   words: Readonly<Record<'missing' | 'stale', Sentence>>,
-): never {
-  const fault = queries.rows(row.select('id')).length === 0 ? 'missing' : 'stale';
+): Work<never> {
+  const fault = (yield* firstOf(row.select('id'))) === undefined ? 'missing' : 'stale';
   throw new StoreError(fault, words[fault]);
 }
 
 /** API keys: limits as JSON, the secret only as a digest. */
-export function createClientKeyStore(connection: SqliteConnection, log?: StoreLog): ClientKeyStore {
+export function createClientKeyStore(database: Database, log?: StoreLog): ClientKeyStore {
   return {
-    list: () => connection.read((queries) => listKeys(queries, log)),
+    list: () => database.read(() => listKeys(log)),
     insert: (key, digest) =>
-      connection.write('power-cut', (queries) => {
-        queries.run(builder.insertInto('client_keys').values({ ...toRow(key), digest }));
-      }),
+      database.write('power-cut', () => insert('client_keys', [{ ...toRow(key), digest }])),
     update: (key) =>
-      connection.write('power-cut', (queries) => {
+      database.write('power-cut', function* () {
         const { lastUsedAt: _kept, ...row } = toRow(key);
-        const changed = queries.run(
+        const changed = yield* run(
           builder
             .updateTable('client_keys')
             .set({ ...row, expiresAt: row.expiresAt ?? null })
@@ -123,23 +119,23 @@ export function createClientKeyStore(connection: SqliteConnection, log?: StoreLo
             .where('revision', '=', key.revision - 1),
         );
         if (changed > 0) return;
-        refuseUpdate(queries, builder.selectFrom('client_keys').where('id', '=', key.id), {
+        yield* refuseUpdate(builder.selectFrom('client_keys').where('id', '=', key.id), {
           missing: told`There is no key ${key.id}.`,
           stale: told`The key ${key.id} was changed meanwhile.`,
         });
       }),
-    remove: (id) => removeById(connection, 'client_keys', id),
+    remove: (id) => removeById(database, 'client_keys', id),
     saveProgress: (progress) =>
-      connection.write('crash', (queries) => {
-        for (const one of progress) saveProgress(queries, one);
+      database.write('crash', function* () {
+        for (const one of progress) yield* saveProgress(one);
       }),
   };
 }
 
-function listKeys(queries: Queries, log: StoreLog | undefined): readonly StoredKey[] {
-  const keys = queries.rows(builder.selectFrom('client_keys').selectAll().orderBy('sequence'));
-  const uses = queries.rows(builder.selectFrom('client_key_use').selectAll());
-  const addresses = queries.rows(builder.selectFrom('client_key_addresses').selectAll());
+function* listKeys(log: StoreLog | undefined): Work<readonly StoredKey[]> {
+  const keys = yield* rowsOf(builder.selectFrom('client_keys').selectAll().orderBy('sequence'));
+  const uses = yield* rowsOf(builder.selectFrom('client_key_use').selectAll());
+  const addresses = yield* rowsOf(builder.selectFrom('client_key_addresses').selectAll());
   const useById = new Map(uses.map(({ keyId, ...use }) => [keyId, use]));
   const addressesById = Map.groupBy(addresses, ({ keyId }) => keyId);
   return keys.map((row) => ({
@@ -150,17 +146,16 @@ function listKeys(queries: Queries, log: StoreLog | undefined): readonly StoredK
   }));
 }
 
-function saveProgress(queries: Queries, progress: KeyProgress): void {
+function* saveProgress(progress: KeyProgress): Work<void> {
   const { id: keyId, lastUsedAt = null, use, addresses } = progress;
-  const changed = queries.run(
+  const changed = yield* run(
     builder.updateTable('client_keys').set({ lastUsedAt }).where('id', '=', keyId),
   );
   if (changed === 0) return;
-  queries.run(builder.replaceInto('client_key_use').values({ keyId, ...use }));
-  queries.run(builder.deleteFrom('client_key_addresses').where('keyId', '=', keyId));
-  for (const [address, seenAt] of addresses) {
-    queries.run(builder.insertInto('client_key_addresses').values({ keyId, address, seenAt }));
-  }
+  yield* put('client_key_use', [{ keyId, ...use }]);
+  yield* run(builder.deleteFrom('client_key_addresses').where('keyId', '=', keyId));
+  const rows = Array.from(addresses, ([address, seenAt]) => ({ keyId, address, seenAt }));
+  yield* insert('client_key_addresses', rows);
 }
 
 function toRow(key: ClientKey) {
@@ -200,21 +195,18 @@ function isBlockedHours(curfew: JsonValue | undefined): boolean {
   return ['from', 'to', 'timeZone'].every((name) => typeof curfew[name] === 'string');
 }
 
-export function createConsoleSessionStore(connection: SqliteConnection): ConsoleSessionStore {
+export function createConsoleSessionStore(database: Database): ConsoleSessionStore {
   return {
     list: () =>
-      connection.read((queries) =>
-        queries.rows(builder.selectFrom('console_sessions').selectAll().orderBy('createdAt')),
+      database.read(() =>
+        rowsOf(builder.selectFrom('console_sessions').selectAll().orderBy('createdAt')),
       ),
-    save: (session) =>
-      connection.write('crash', (queries) => {
-        queries.run(builder.replaceInto('console_sessions').values(session));
-      }),
+    save: (session) => database.write('crash', () => put('console_sessions', [session])),
     // An ended session must not come back, whatever happens to the machine.
     remove: (hashes) =>
-      connection.write('power-cut', (queries) => {
+      database.write('power-cut', function* () {
         for (const hash of hashes) {
-          queries.run(builder.deleteFrom('console_sessions').where('hash', '=', hash));
+          yield* run(builder.deleteFrom('console_sessions').where('hash', '=', hash));
         }
       }),
   };

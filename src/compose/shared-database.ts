@@ -1,0 +1,70 @@
+// Opens PostgreSQL where DATABASE_URL names one: its stores, and the settings that several gateways share.
+
+import { configPath } from '../config/effective.ts';
+import type { Environment } from '../config/env.ts';
+import { storedSource } from '../config/stored.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createVault } from '../sealing/seal.ts';
+import { createSecretKey } from '../sealing/secret-key.ts';
+import type { Log } from '../server/settings.ts';
+import type { DataKeyRow } from '../stores/data-key.ts';
+
+export interface SharedDatabaseOptions {
+  readonly environment: Environment;
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  /** Of the database whose content is copied there; its own when absent. */
+  readonly dataKey?: DataKeyRow | undefined;
+}
+
+export type SharedDatabase = Awaited<ReturnType<typeof openDatabaseAt>>;
+
+const POOL_SIZE = 10;
+const CONNECT_SECONDS = 5;
+const STATEMENT_SECONDS = 10;
+/** A database that starts together with the gateway is waited for. */
+const START_WAIT_MS = 60_000;
+
+/**
+ * Undefined without DATABASE_URL: nothing of PostgreSQL is loaded then.
+ * @throws StoreError when it cannot be used; the message names the way out
+ */
+export async function openSharedDatabase(options: SharedDatabaseOptions) {
+  const { databaseUrl: url } = options.environment;
+  return url === undefined ? undefined : openDatabaseAt(url, options);
+}
+
+/** @throws StoreError as `openSharedDatabase` */
+export async function openDatabaseAt(url: string, options: SharedDatabaseOptions) {
+  const { environment, dataDir, clock, random, log, dataKey } = options;
+  const { openPostgres, requireSecretKey } = await import('../stores/postgres/open-database.ts');
+  const { PostgresDatabase } = await import('../stores/postgres/session.ts');
+  const { createSettingsStore } = await import('../stores/settings-store.ts');
+  const key = requireSecretKey(environment.secretKey);
+  const vault = createVault(createSecretKey(key, 'ISTHMUS_SECRET_KEY'));
+  const database = new PostgresDatabase({
+    ...{ url, clock, random, log },
+    poolSize: environment.databasePoolSize ?? POOL_SIZE,
+    connectTimeoutMs: 1000 * (environment.databaseConnectTimeout ?? CONNECT_SECONDS),
+    statementTimeoutMs: 1000 * (environment.databaseStatementTimeout ?? STATEMENT_SECONDS),
+  });
+  try {
+    await database.waitUntilReachable(START_WAIT_MS);
+    const stores = await openPostgres({ database, vault, clock, log, dataKey });
+    const store = createSettingsStore(database);
+    const { name } = database;
+    return {
+      /** Of the database, without user and password. */
+      name,
+      stores,
+      reachability: () => database.reachability(),
+      /** Of the settings, which are in the database as well. */
+      source: storedSource({ store, name, filePath: configPath(dataDir), clock, log }),
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

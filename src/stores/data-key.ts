@@ -1,0 +1,79 @@
+// The key that seals the secrets of a database: itself sealed in it, with the secret key.
+
+import { randomBytes } from 'node:crypto';
+import { StoreError } from '../accounts/account-store.ts';
+import { told } from '../lib/localized-message.ts';
+import { createVault, SealError, type Vault } from '../sealing/seal.ts';
+import { createSecretKey } from '../sealing/secret-key.ts';
+import { firstOf, insert, run, type Work } from './database.ts';
+import { builder, type TableRow } from './schema.ts';
+
+export interface DataKeyContext {
+  /** What messages call the database. */
+  readonly name: string;
+  /** Of the secret key. */
+  readonly vault: Vault;
+}
+
+const NAME = 'accounts';
+const PLACE = 'data_keys/accounts/sealed';
+
+/** As it is stored. */
+export type DataKeyRow = TableRow<'data_keys'>;
+
+/** Of a new database. @param given that of the database of which it is to be a copy */
+export function createDataKey(vault: Vault, given?: DataKeyRow): Work<void> {
+  const seal = (): DataKeyRow => {
+    const sealed = vault.seal(randomBytes(32).toString('base64url'), PLACE);
+    return { name: NAME, sealed };
+  };
+  return insert('data_keys', [given ?? seal()]);
+}
+
+/** @throws StoreError `conflict` when the database is no copy of the one that the key is of */
+export function* requireSameDataKey(name: string, { sealed }: DataKeyRow): Work<void> {
+  if ((yield* findDataKey())?.sealed !== sealed) throw holdsOtherData(name);
+}
+
+/** Of a database that something was to be copied to. */
+export function holdsOtherData(name: string): StoreError {
+  const message = told`The database ${name} holds other data already, so nothing was copied. Name an empty one.`;
+  return new StoreError('conflict', message);
+}
+
+/**
+ * The vault of everything in this database.
+ * @throws StoreError `unreadable` when the secret key is not the one the database was sealed with
+ */
+export function* openDataKey(context: DataKeyContext): Work<Vault> {
+  return createVault(createSecretKey(yield* readDataKey(context), context.name));
+}
+
+/** Still sealed; undefined where it was lost. */
+export function findDataKey(): Work<DataKeyRow | undefined> {
+  return firstOf(builder.selectFrom('data_keys').selectAll().where('name', '=', NAME));
+}
+
+/** From then on the key opens with the next vault only. @throws StoreError as `openDataKey` */
+export function* changeDataKey(context: DataKeyContext, next: Vault): Work<void> {
+  const sealed = next.seal(yield* readDataKey(context), PLACE);
+  yield* run(builder.updateTable('data_keys').set({ sealed }).where('name', '=', NAME));
+}
+
+function* readDataKey({ name, vault }: DataKeyContext): Work<string> {
+  const row = yield* findDataKey();
+  if (row === undefined) {
+    const message = told`The database ${name} has lost the key of its secrets. It was left as it is. Put a backup in its place.`;
+    throw new StoreError('unreadable', message);
+  }
+  try {
+    return vault.open(row.sealed, PLACE);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    const why =
+      error.fault === 'foreign-key'
+        ? told`The database ${name} cannot be opened with this secret key. ${error.sentence} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.`
+        : told`The database ${name} has a damaged key of its secrets. It was left as it is. Put a backup in its place.`;
+    throw new StoreError('unreadable', why, error);
+  }
+}

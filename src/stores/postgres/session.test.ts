@@ -1,0 +1,238 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createTestVault } from '../../../test/support/database.ts';
+import { newAccount } from '../../../test/support/new-account.ts';
+import {
+  createTestPostgres,
+  POSTGRES_BIN,
+  startPostgres,
+  type TestPostgres,
+  type TestServer,
+} from '../../../test/support/postgres.ts';
+import { recordOf } from '../../../test/support/request-records.ts';
+import { firstOf, insert, rowsOf, run, runScript } from '../database.ts';
+import { migrate, readVersion } from '../migrate.ts';
+import { MIGRATIONS } from '../migrations.ts';
+import { builder } from '../schema.ts';
+import { createSettingsStore } from '../settings-store.ts';
+import { openPostgres } from './open-database.ts';
+import { PostgresDatabase } from './session.ts';
+import { readText, writeText } from './text.ts';
+
+test.each(['', 'plain', 'a\0b', '\uFDD0', '\0\uFDD00', '🌍\uFDD01'])(
+  'the text %j comes back whole',
+  (text) => {
+    expect(writeText(text)).not.toContain('\0');
+    expect(readText(writeText(text))).toBe(text);
+  },
+);
+
+describe.skipIf(POSTGRES_BIN === undefined)('PostgreSQL', () => {
+  let server: TestServer;
+  let opened: TestPostgres;
+  let said: string[];
+  const log = {
+    info: (_fields: object, message: string) => void said.push(message),
+    warn: (_fields: object, message: string) => void said.push(message),
+  };
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  beforeEach(async () => {
+    said = [];
+    opened = await createTestPostgres(server, { log, connectTimeoutMs: 1_000 });
+  });
+  afterEach(() => opened.close());
+  afterAll(() => server.close());
+  const another = (change: object = {}): PostgresDatabase =>
+    new PostgresDatabase({
+      ...{ url: opened.url, clock: opened.clock, random: Math.random, poolSize: 2 },
+      ...{ connectTimeoutMs: 1_000, statementTimeoutMs: 1_000, log, ...change },
+    });
+
+  test('of several gateways that start on an empty database all use the same one', async () => {
+    const url = await server.createDatabase();
+    const { vault, clock } = opened;
+    const databases = Array.from({ length: 4 }, () => another({ url }));
+    const all = await Promise.all(
+      databases.map((database) => openPostgres({ database, vault, clock })),
+    );
+    await Promise.all(all.map(({ accounts }, index) => accounts.insert(newAccount(`a${index}`))));
+    for (const { accounts, close } of all) {
+      expect(await accounts.list()).toHaveLength(4);
+      expect(await accounts.readCredential('a0')).toMatchObject({ version: 1 });
+      await close();
+    }
+  });
+
+  test('another secret key, a later version and a wrong address are refused with the way out', async () => {
+    await expect(
+      opened.open({ vault: createTestVault('quite another key of letters') }),
+    ).rejects.toThrow(/cannot be opened with this secret key.*ISTHMUS_SECRET_KEY/);
+    await opened.open();
+    const later = { version: 99, name: 'of the future', appliedAt: 0 };
+    await opened.database.write('crash', () => insert('migrations', [later]));
+    await expect(opened.open()).rejects.toThrow(
+      /is of version 99; this program knows versions up to/,
+    );
+    const database = another({ url: opened.url.replace(/test_\d+$/, 'none') });
+    await expect(database.read(() => runScript('select 1'))).rejects.toThrow(
+      /There is no database .*none/,
+    );
+    await database.close();
+  });
+
+  test('every earlier version is brought to the present one, each step once', async () => {
+    const versions = MIGRATIONS.flatMap(({ version, postgres }) => (postgres ? [version] : []));
+    const steps = [
+      ...MIGRATIONS,
+      { version: 1000, name: 'next', sqlite: '', postgres: 'create table extra (a text)' },
+    ];
+    for (const version of versions) {
+      const database = another({ url: await server.createDatabase() });
+      const { name, dialect } = database;
+      const upTo = (most: number) =>
+        migrate({
+          name,
+          dialect,
+          now: 7,
+          migrations: steps.filter((step) => step.version <= most),
+        });
+      await database.alone(() => upTo(version));
+      for (let turn = 0; turn < 2; turn += 1) await database.alone(() => upTo(1000));
+      const found = await database.read(() =>
+        readVersion({ name, dialect, now: 0, migrations: steps }),
+      );
+      expect(found).toBe(1000);
+      expect(await database.read(() => firstOf(dialect.tableNamed('extra')))).toBeDefined();
+      await database.close();
+    }
+  });
+
+  test('two who change one credential at the same moment: the second is told, over all connections', async () => {
+    await opened.stores.accounts.insert(newAccount('a'));
+    const others = await Promise.all(
+      Array.from({ length: 3 }, () =>
+        openPostgres({ database: another(), vault: opened.vault, clock: opened.clock }),
+      ),
+    );
+    const stores = [opened.stores, ...others];
+    const outcomes = await Promise.all(
+      stores.flatMap(({ accounts }, index) =>
+        [1, 2].map((turn) =>
+          accounts.replaceCredential('a', { kind: 'api-key', key: `k${index}-${turn}` }, 1),
+        ),
+      ),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'stale')).toHaveLength(7);
+    for (const { close } of others) await close();
+  });
+
+  test('records of several gateways add up', async () => {
+    const other = await openPostgres({
+      database: another(),
+      vault: opened.vault,
+      clock: opened.clock,
+    });
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? opened.stores : other).requests.save([
+          recordOf({ id: `r${index}`, at: 1e12 }),
+        ]),
+      ),
+    );
+    const [sum] = await other.requests.usage([{ from: 0, to: 2e12 }], 'none');
+    expect(sum?.requests).toBe(20);
+    expect((await other.requests.list({}, { limit: 50 })).rows).toHaveLength(20);
+    await other.close();
+  });
+
+  test('a key that another gateway replaced is read behind the request that needs it', async () => {
+    await opened.stores.accounts.insert(newAccount('a', {}, { kind: 'api-key', key: 'first' }));
+    await opened.stores.accounts.list();
+    await server.kill();
+    const held = await opened.stores.accounts.readCredential('a');
+    expect(held?.credential).toEqual({ kind: 'api-key', key: 'first' });
+    await expect(opened.stores.accounts.list()).rejects.toMatchObject({ fault: 'unavailable' });
+    await server.start();
+  });
+
+  test('a lost server is told once, refuses at once, and is back by itself', async () => {
+    const { database } = opened;
+    const states: boolean[] = [];
+    const back = Promise.withResolvers<void>();
+    database.subscribe(({ isReachable }) => {
+      states.push(isReachable);
+      if (isReachable) back.resolve();
+    });
+    await server.kill();
+    for (let turn = 0; turn < 5; turn += 1) {
+      await expect(database.read(() => runScript('select 1'))).rejects.toMatchObject({
+        fault: 'unavailable',
+        message: expect.stringContaining('cannot be reached'),
+      });
+    }
+    expect(database.reachability().isReachable).toBe(false);
+    await server.start();
+    await back.promise;
+    expect(states).toEqual([false, true]);
+    await database.read(() => runScript('select 1'));
+    const lost = said.filter((message) => message.startsWith('PostgreSQL cannot be reached'));
+    expect([lost.length, said.at(-1)]).toEqual([1, 'PostgreSQL is back.']);
+  });
+
+  test('connections of before a restart of the server cost nobody an error', async () => {
+    const { database } = opened;
+    await Promise.all(Array.from({ length: 4 }, () => database.read(() => runScript('select 1'))));
+    await server.kill();
+    await server.start();
+    const all = Array.from({ length: 4 }, () => database.read(() => runScript('select 1')));
+    await expect(Promise.all(all)).resolves.toBeDefined();
+  });
+
+  test('a server that hangs is given up after its time', async () => {
+    const database = another({ statementTimeoutMs: 100 });
+    await database.read(() => runScript('select 1'));
+    await expect(database.read(() => runScript('select pg_sleep(60)'))).rejects.toThrow(
+      /took too long/,
+    );
+    await database.close();
+  });
+
+  test('work that fails leaves nothing, also what went on after a refused statement', async () => {
+    const { database } = opened;
+    const row = { name: 'a', revision: 1, document: '{}' };
+    await expect(
+      database.write('crash', function* () {
+        yield* insert('settings', [row]);
+        throw new Error('changed my mind');
+      }),
+    ).rejects.toThrow('changed my mind');
+    const careless = database.write('crash', function* () {
+      yield* insert('settings', [row]);
+      try {
+        yield* insert('settings', [row]);
+      } catch {
+        // As if nothing had happened.
+      }
+    });
+    await expect(careless).rejects.toThrow(/not kept/);
+    expect(await database.read(() => rowsOf(builder.selectFrom('settings').selectAll()))).toEqual(
+      [],
+    );
+  });
+
+  test('of two who change the settings the second is told', async () => {
+    const store = createSettingsStore(opened.database);
+    expect(await store.read()).toBeUndefined();
+    expect([await store.replace('one', undefined), await store.replace('two', undefined)]).toEqual([
+      true,
+      false,
+    ]);
+    expect([await store.replace('two', 'one'), await store.replace('three', 'one')]).toEqual([
+      true,
+      false,
+    ]);
+    expect(await store.read()).toEqual({ revision: 2, document: 'two' });
+    await opened.database.write('crash', () => run(builder.deleteFrom('settings')));
+  });
+});

@@ -1,0 +1,30 @@
+// What all stores of one database must do; run over each database there is.
+
+import type { createStores } from '../../src/stores/stores.ts';
+import { describeAccessStores } from './access-stores.ts';
+import { describeAccountStore, type OpenedStore } from './account-store.ts';
+import { describeDurableResponseStore } from './kept-answer-store.ts';
+import { describeLeaseStore } from './lease-store.ts';
+import { describeRequestStore } from './request-store.ts';
+import { describeSignatureStore } from './signature-store.ts';
+import { describeTraceStore } from './trace-store.ts';
+
+type Stores = ReturnType<typeof createStores>;
+
+export function describeStores(name: string, open: () => Promise<OpenedStore<Stores>>): void {
+  const only =
+    <Name extends keyof Stores>(which: Name) =>
+    async (): Promise<OpenedStore<Stores[Name]>> => {
+      const { store, reopen, close } = await open();
+      return { close, store: store[which], reopen: async () => (await reopen())[which] };
+    };
+  describeAccountStore(name, only('accounts'));
+  describeAccessStores(name, only('access'));
+  describeRequestStore(name, only('requests'));
+  describeSignatureStore(name, only('signatures'));
+  describeTraceStore(name, only('callTraces'));
+  // What is stored of sessions has the form of traces.
+  describeTraceStore(`${name}, of sessions`, only('sessions'));
+  describeDurableResponseStore(name, only('storedResponses'));
+  describeLeaseStore(name, only('leases'));
+}

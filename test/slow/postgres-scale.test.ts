@@ -1,0 +1,146 @@
+// PostgreSQL with a million records, ten thousand accounts and a thousand keys: how long lists take.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RequestFilter } from '../../src/monitor/request-store.ts';
+import { runScript } from '../../src/stores/database.ts';
+import { newAccount } from '../support/new-account.ts';
+import {
+  createTestPostgres,
+  POSTGRES_BIN,
+  startPostgres,
+  type TestPostgres,
+  type TestServer,
+} from '../support/postgres.ts';
+import { recordOf } from '../support/request-records.ts';
+
+const RECORDS = 1_000_000;
+const ACCOUNTS = 10_000;
+const KEYS = 1_000;
+const AT = 1_700_000_000_000;
+/** Milliseconds between two records: a month of them. */
+const STEP = 2_592;
+const LIMIT_MS = 200;
+
+/** Many copies of one record, told apart by what people filter by; one in a hundred failed. */
+const FILL = `
+insert into requests (sequence, id, request_id, at, model, upstream_model, account, key_id, key_name, protocol, outcome, status, error, surface, method, path, stream, client_address, attempts, retries, total_ms, dropped, approximated, repaired, bytes, details, input_tokens, output_tokens)
+select n,
+  'req_' || n,
+  'req_' || n,
+  ${AT} + n::bigint * ${STEP},
+  'model-' || n % 40,
+  'upstream-' || n % 40,
+  'account-' || n % ${ACCOUNTS} || '@example.org',
+  'key_' || n % ${KEYS},
+  'Person ' || n % ${KEYS},
+  (array['chat', 'messages', 'responses'])[1 + n % 3],
+  case when n % 100 = 0 then 'error' else 'ok' end,
+  case when n % 100 = 0 then 500 else 200 end,
+  case when n % 100 = 0 then 'The upstream refused the request ' || n end,
+  r.surface,
+  r.method,
+  r.path,
+  r.stream,
+  r.client_address,
+  r.attempts,
+  r.retries,
+  r.total_ms,
+  r.dropped,
+  r.approximated,
+  r.repaired,
+  r.bytes,
+  r.details,
+  r.input_tokens,
+  r.output_tokens
+from requests as r, generate_series(2, ${RECORDS}) as n where r.sequence = 1;
+insert into usage_sums (at, model, account, key_id, key_name, protocol, requests, errors, input_tokens, output_tokens, cached_tokens, cache_write_tokens, thought_tokens, images)
+select at - at % 900000, upstream_model, account, key_id, max(key_name), protocol, count(*), count(*) filter (where outcome = 'error'),
+  sum(input_tokens), sum(output_tokens), 0, 0, 0, 0 from requests where sequence % 10 = 0 group by 1, 2, 3, 4, 6
+on conflict do nothing;
+insert into accounts (id, upstream_id, kind, label, label_key, priority, created_at, revision)
+select 'a' || n, upstream_id, kind, 'account-' || n || '@example.org', 'account-' || n, 0, n, 1
+from accounts, generate_series(1, ${ACCOUNTS - 1}) as n where id = 'first';
+insert into client_keys (id, name, prefix, digest, enabled, created_at, limits, revision)
+select 'key_' || n, 'Person ' || n, 'sk-', 'digest ' || n, 1, n, limits, 1 from client_keys, generate_series(1, ${KEYS - 1}) as n where id = 'key_0';
+`;
+
+describe.skipIf(POSTGRES_BIN === undefined)('a large database in PostgreSQL', () => {
+  let server: TestServer;
+  let opened: TestPostgres;
+  beforeAll(async () => {
+    server = await startPostgres(['fsync=off', 'shared_buffers=256MB']);
+    opened = await createTestPostgres(server, { statementTimeoutMs: 600_000 });
+    const { accounts, access, requests } = opened.stores;
+    await accounts.insert(newAccount('first'));
+    const key = { id: 'key_0', name: 'Person 0', prefix: 'sk-', enabled: true, createdAt: 0 };
+    await access.clientKeys.insert({ ...key, allowedModels: [], revision: 1 }, 'digest 0');
+    await requests.save([recordOf({ id: 'req_1', at: AT })]);
+    await opened.database.alone(() => runScript(FILL));
+    const sequence = `select setval(pg_get_serial_sequence('requests', 'sequence'), ${RECORDS})`;
+    await opened.database.alone(() => runScript(sequence));
+    await opened.database.alone(() => runScript('analyze'));
+  }, 900_000);
+  afterAll(async () => {
+    await opened.close();
+    await server.close();
+  });
+
+  const LATE = AT + (RECORDS - 1000) * STEP;
+  const filters: readonly (readonly [string, RequestFilter])[] = [
+    ['all', {}],
+    ['of the last hour', { from: AT + RECORDS * STEP - 3_600_000 }],
+    ['of a month ago', { to: AT + 86_400_000 }],
+    ['that failed', { status: { kind: 'outcome', outcome: 'error' } }],
+    ['that failed with 5xx', { status: { kind: 'range', least: 500, most: 599 } }],
+    ['of a protocol', { protocol: 'messages' }],
+    ['of a model', { model: 'model-7' }],
+    ['of a model of no record', { model: 'none' }],
+    ['of an account', { account: 'account-77@example.org' }],
+    ['of a key', { key: 'key_77' }],
+    ['of a key by its name', { key: 'Person 77' }],
+    ['with an id', { search: 'req_777777' }],
+    ['with a word in the last thousand', { search: 'refused', from: LATE }],
+  ];
+
+  test.each(filters)('a page of the records %s comes in time', async (name, filter) => {
+    const { requests } = opened.stores;
+    const times: number[] = [];
+    let total: number | undefined;
+    for (let turn = 0; turn < 5; turn += 1) {
+      const begin = performance.now();
+      total = (await requests.list(filter, { limit: 50 })).total;
+      times.push(performance.now() - begin);
+    }
+    report(name, times, `total ${total}`);
+    expect(Math.min(...times)).toBeLessThan(LIMIT_MS);
+  });
+
+  test('usage of a month by day and the keys are read', async () => {
+    const { requests, access } = opened.stores;
+    const day = 86_400_000;
+    const spans = Array.from({ length: 30 }, (_, index) => ({
+      from: AT - (AT % day) + index * day,
+      to: AT - (AT % day) + (index + 1) * day,
+    }));
+    const works: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['usage by model', () => requests.usage(spans, 'model')],
+      ['usage by key', () => requests.usage(spans, 'key')],
+      ['usage', () => requests.usage(spans, 'none')],
+      ['keys', () => access.clientKeys.list()],
+    ];
+    for (const [name, work] of works) {
+      const times: number[] = [];
+      for (let turn = 0; turn < 3; turn += 1) {
+        const begin = performance.now();
+        await work();
+        times.push(performance.now() - begin);
+      }
+      report(name, times, '');
+    }
+  });
+});
+
+function report(name: string, times: readonly number[], rest: string): void {
+  const [least, most] = [Math.min(...times), Math.max(...times)].map((ms) => ms.toFixed(0));
+  console.log(`${name}: ${least} to ${most} ms ${rest}`);
+}
