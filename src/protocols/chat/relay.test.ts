@@ -84,9 +84,17 @@ test('a session begins with the leading instructions and the first long text', (
 test('chunks go out as they came; the usage alone only to who asked for it', () => {
   const text = { choices: [{ index: 0, delta: { content: 'é' }, finish_reason: null }] };
   expect(write({}, text)).toBe(`data: ${JSON.stringify(text)}\n\n`);
-  const usage = { choices: [], usage: { total_tokens: 3 } };
-  expect(write({}, usage)).toBe('');
-  expect(write({ stream_options: { include_usage: true } }, usage)).toContain('"total_tokens":3');
+  const usage = { total_tokens: 3 };
+  const empty = { index: 0, delta: {} };
+  for (const alone of [
+    { choices: [], usage },
+    { choices: [empty], usage },
+  ]) {
+    expect(write({}, alone)).toBe('');
+    expect(write({ stream_options: { include_usage: true } }, alone)).toContain('"total_tokens":3');
+  }
+  const end = { choices: [{ ...empty, finish_reason: 'stop' }], usage };
+  expect(write({}, end)).toContain('"stop"');
 });
 
 test('a chunk that repeats one goes out unread where that one went out as it came', () => {

@@ -6,7 +6,7 @@ import { openingText } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
-import { CHAT_WIRE } from '../../wire/chat.ts';
+import { CHAT_WIRE, isUsageAlone } from '../../wire/chat.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
 import {
   type RelayCall,
@@ -112,11 +112,8 @@ class ChunkRelay implements RelayWriter {
   }
 
   write(frame: JsonObject, text: string): string {
-    const { choices } = frame;
-    const isUsageAlone =
-      Array.isArray(choices) && choices.length === 0 && isJsonObject(frame.usage);
     this.#isVerbatim = false;
-    if (isUsageAlone && !this.#asked.includesUsage) return '';
+    if (!this.#asked.includesUsage && isUsageAlone(frame)) return '';
     const numbered = mapCalls(frame, (call, choice) => this.#numbered(call, choice));
     const whole = this.#finished(numbered);
     this.#isVerbatim = whole === frame;
