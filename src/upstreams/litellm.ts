@@ -10,8 +10,6 @@ interface Said {
   readonly type: string | undefined;
 }
 
-/** "/chat/completions: Invalid model name passed in model=x." with a 400. */
-const LACKS_MODEL = /\bInvalid model name passed in model=/;
 /** "litellm.AuthenticationError: AnthropicException - …": a service behind it said no. */
 const OF_SERVICE = /^litellm\.\w+(?:Error|Exception)\b/;
 
@@ -19,7 +17,6 @@ const OF_SERVICE = /^litellm\.\w+(?:Error|Exception)\b/;
 export function litellmFailure({ status, message, type }: Said): UpstreamFailureKind | undefined {
   // Without a database every key but the master key gets this.
   if (type === 'no_db_connection') return 'unauthenticated';
-  if (status === 400 && LACKS_MODEL.test(message)) return 'model-not-found';
   if (!OF_SERVICE.test(message)) return undefined;
   // The key it has for that model is refused, not the one it was asked with.
   if (status === 401 || status === 403) return 'model-forbidden';

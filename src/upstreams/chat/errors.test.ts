@@ -83,6 +83,12 @@ test.each<[string, number, JsonValue, UpstreamFailureKind]>([
   expect(refuse(status, body).failure?.kind).toBe(kind);
 });
 
+test('a body that llama-cpp-python does not take is refused in its words, without its files', () => {
+  const words = "1 validation error:\n  {'type': 'int_parsing', 'loc': ('body', 'max_tokens')}";
+  const body = error(`${words}\n\n  File "/opt/server/app.py", line 376`, 'internal_server_error');
+  expect(refuse(500, body)).toMatchObject({ message: words, failure: { kind: 'rejected' } });
+});
+
 test.each<[JsonValue, string]>([
   [{ error: 'plain words' }, 'plain words'],
   [{ message: 'of the top', object: 'error' }, 'of the top'],

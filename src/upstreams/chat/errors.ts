@@ -109,7 +109,8 @@ function readError(value: JsonValue): ErrorBody {
   if (!isJsonObject(value)) return NOTHING;
   const { detail, code, type } = value;
   if (isJsonObject(detail)) return readError(detail.error ?? detail);
-  const message = textOf(value.message) ?? detailText(detail) ?? '';
+  const said = textOf(value.message) ?? detailText(detail) ?? '';
+  const message = SAYS_INVALID.test(said) ? (said.split('\n\n  File ')[0] ?? '') : said;
   const words = [code, type, objectOf(value.innererror)?.code]
     .flatMap((word) => textOf(word) ?? [])
     .filter((word) => !IS_NUMBER.test(word));
@@ -221,6 +222,8 @@ const BLAMES_SIGNATURE =
   /\bsignature\b[^.]{0,40}\b(?:reasoning|thinking|thought)|\b(?:reasoning|thinking|thought)\b[^.]{0,40}\bsignature\b/i;
 /** LiteLLM's word, before what the service behind it said. */
 const SAYS_TOO_LONG = /\bContextWindowExceededError\b/;
+/** llama-cpp-python says it of a body with a 500, and where in its own files. */
+const SAYS_INVALID = /^\d+ validation errors?:\s/;
 /** For faults without a code. */
 const SAYS_OVERLOADED = /\boverloaded\b|\bat capacity\b|\bno (?:available|free) (?:capacity|slot)/i;
 
@@ -236,6 +239,7 @@ function failureKind(facts: Facts): UpstreamFailureKind {
   if (ofLitellm !== undefined) return ofLitellm;
   if (status === 402 || says(facts, NO_QUOTA)) return 'quota-exhausted';
   if (status === 429) return isLongQuota(facts) ? 'quota-exhausted' : 'rate-limited';
+  if (SAYS_INVALID.test(message)) return 'rejected';
   if (isOverload(facts)) return 'overloaded';
   if (facts.isPage || status < 400 || status >= 500 || blamesPlace(facts)) return 'path';
   if (status === 401 || says(facts, BAD_KEY)) return 'unauthenticated';
