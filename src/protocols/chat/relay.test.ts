@@ -162,6 +162,20 @@ test('an answer that stopped to call functions says so, except where the client 
   expect(whole(forced, { tool_calls: calls })).toMatchObject(finished('stop'));
 });
 
+test('a call in both forms goes out in the one that the client speaks', () => {
+  const named = { name: 'f', arguments: '{}' };
+  const call = { index: 0, id: 'a', type: 'function', function: named };
+  const both = { tool_calls: [call], function_call: named };
+  const newer = { choices: [{ index: 0, delta: { tool_calls: [call] } }] };
+  const frame = { choices: [{ index: 0, delta: both }] };
+  expect(write({}, frame)).toBe(`data: ${JSON.stringify(newer)}\n\n`);
+  expect(write({ functions: [{ name: 'f' }] }, frame)).toContain('function_call');
+  const whole = { choices: [{ message: both }] };
+  expect(relayOf({}).relay.writeReply([whole], CONTEXT)).toEqual({
+    choices: [{ message: { tool_calls: [call] } }],
+  });
+});
+
 test('names of calls are led back to declared ones, in chunks and in whole answers', () => {
   const tools = [{ type: 'function', function: { name: 'read_file' } }];
   const { relay } = relayOf({ tools });
