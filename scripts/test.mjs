@@ -47,6 +47,7 @@ if (suite === 'clients') {
     'memory',
     'collections',
     'timing',
+    'upstream-programs',
   ];
   const files = names.map((name) => `test/slow/${name}.test.ts`);
   // One file after the other: what each measures is its own.

@@ -23,7 +23,7 @@ export function fitBody(
   const fitted: JsonObject = { ...body };
   fitLimit(fitted, traits);
   fitThoughts(fitted, context);
-  fitContents(fitted, quirks);
+  fitContents(fitted, context);
   fitRoles(fitted, traits, context);
   fitFormat(fitted, context);
   fitTools(fitted, traits, context);
@@ -64,8 +64,8 @@ function fitThoughts(body: JsonObject, { target, profile: { quirks } }: FitConte
   });
 }
 
-function fitContents(body: JsonObject, { takesNullContent }: ChatQuirks): void {
-  if (takesNullContent) return;
+function fitContents(body: JsonObject, { profile }: FitContext): void {
+  if (profile.quirks.takesNullContent) return;
   body.messages = itemsOf(body.messages).map((message) =>
     isJsonObject(message) && message.content === null ? { ...message, content: '' } : message,
   );
