@@ -48,6 +48,7 @@ if (suite === 'clients') {
     'collections',
     'postgres-scale',
     'timing',
+    'upstream-programs',
   ];
   const files = names.map((name) => `test/slow/${name}.test.ts`);
   // One file after the other: what each measures is its own.

@@ -55,6 +55,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'upstreams/freeform.ts',
     'upstreams/wire-parts.ts',
     'upstreams/json-body.ts',
+    'upstreams/litellm.ts',
     'upstreams/rate-limit.ts',
     'upstreams/retry-delay.ts',
     'upstreams/read-values.ts',

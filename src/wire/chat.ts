@@ -3,11 +3,21 @@
 // Shapes follow `openai` (resources/chat/completions/completions.d.ts); `reasoning_content`,
 // `extra_content` and `images` are conventions of compatible servers that clients read.
 
-import type { JsonObject } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import type { CHAT_EXTENSION_KEYS } from './vocabulary.ts';
 
 /** Name of the wire; upstreams that speak it get the bodies of its clients. */
 export const CHAT_WIRE = 'chat';
+
+/** True of a chunk with the usage and nothing of an answer: without choices, or with empty ones, as LiteLLM has it. */
+export function isUsageAlone({ choices, usage }: JsonObject): boolean {
+  return isJsonObject(usage) && Array.isArray(choices) && choices.every(saysNothing);
+}
+
+function saysNothing(choice: JsonValue): boolean {
+  if (!isJsonObject(choice) || !isJsonObject(choice.delta)) return false;
+  return Object.keys(choice.delta).length === 0 && typeof choice.finish_reason !== 'string';
+}
 
 export type ChatExtensionKey = (typeof CHAT_EXTENSION_KEYS)[number];
 

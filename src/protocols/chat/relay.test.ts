@@ -84,9 +84,17 @@ test('a session begins with the leading instructions and the first long text', (
 test('chunks go out as they came; the usage alone only to who asked for it', () => {
   const text = { choices: [{ index: 0, delta: { content: 'é' }, finish_reason: null }] };
   expect(write({}, text)).toBe(`data: ${JSON.stringify(text)}\n\n`);
-  const usage = { choices: [], usage: { total_tokens: 3 } };
-  expect(write({}, usage)).toBe('');
-  expect(write({ stream_options: { include_usage: true } }, usage)).toContain('"total_tokens":3');
+  const usage = { total_tokens: 3 };
+  const empty = { index: 0, delta: {} };
+  for (const alone of [
+    { choices: [], usage },
+    { choices: [empty], usage },
+  ]) {
+    expect(write({}, alone)).toBe('');
+    expect(write({ stream_options: { include_usage: true } }, alone)).toContain('"total_tokens":3');
+  }
+  const end = { choices: [{ ...empty, finish_reason: 'stop' }], usage };
+  expect(write({}, end)).toContain('"stop"');
 });
 
 test('a chunk that repeats one goes out unread where that one went out as it came', () => {
@@ -152,6 +160,20 @@ test('an answer that stopped to call functions says so, except where the client 
   expect(whole({}, { tool_calls: calls })).toMatchObject(finished('tool_calls'));
   expect(whole({}, { content: 'a', tool_calls: [] })).toMatchObject(finished('stop'));
   expect(whole(forced, { tool_calls: calls })).toMatchObject(finished('stop'));
+});
+
+test('a call in both forms goes out in the one that the client speaks', () => {
+  const named = { name: 'f', arguments: '{}' };
+  const call = { index: 0, id: 'a', type: 'function', function: named };
+  const both = { tool_calls: [call], function_call: named };
+  const newer = { choices: [{ index: 0, delta: { tool_calls: [call] } }] };
+  const frame = { choices: [{ index: 0, delta: both }] };
+  expect(write({}, frame)).toBe(`data: ${JSON.stringify(newer)}\n\n`);
+  expect(write({ functions: [{ name: 'f' }] }, frame)).toContain('function_call');
+  const whole = { choices: [{ message: both }] };
+  expect(relayOf({}).relay.writeReply([whole], CONTEXT)).toEqual({
+    choices: [{ message: { tool_calls: [call] } }],
+  });
 });
 
 test('names of calls are led back to declared ones, in chunks and in whole answers', () => {

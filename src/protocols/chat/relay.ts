@@ -6,7 +6,7 @@ import { openingText } from '../../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { once } from '../../lib/once.ts';
 import { dataFrame, EVENT_STREAM_TYPE, FRAME_END } from '../../stream/sse.ts';
-import { CHAT_WIRE } from '../../wire/chat.ts';
+import { CHAT_WIRE, isUsageAlone } from '../../wire/chat.ts';
 import { forwardedHeaders } from '../forwarded-headers.ts';
 import {
   type RelayCall,
@@ -36,11 +36,10 @@ export function createRelayCall(
     renameCalls: renameUndeclared(declared, (frame, rename) =>
       mapCalls(frame, (call) => renameCall(call, rename)),
     ),
-    createStreamWriter: (context) =>
-      new ChunkRelay({ includesUsage: asksForUsage(body), demandsOne: demandsOne(body) }, context),
+    createStreamWriter: (context) => new ChunkRelay(askedOf(body), context),
     // The wire never answers in pieces what was asked for whole.
     writeReply: ([reply = {}], context) => {
-      const whole = mapCalls(reply, (call) => withId(call, context));
+      const whole = mapCalls(inOneForm(reply, askedOf(body)), (call) => withId(call, context));
       return demandsOne(body) ? whole : finishWithCalls(whole, hasCalls);
     },
   };
@@ -90,6 +89,16 @@ function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
 interface Asked {
   readonly includesUsage: boolean;
   readonly demandsOne: boolean;
+  /** True for `functions`, the deprecated form of tools. */
+  readonly isOlder: boolean;
+}
+
+function askedOf(body: JsonObject): Asked {
+  return {
+    includesUsage: asksForUsage(body),
+    demandsOne: demandsOne(body),
+    isOlder: body.functions !== undefined,
+  };
 }
 
 /**
@@ -112,12 +121,10 @@ class ChunkRelay implements RelayWriter {
   }
 
   write(frame: JsonObject, text: string): string {
-    const { choices } = frame;
-    const isUsageAlone =
-      Array.isArray(choices) && choices.length === 0 && isJsonObject(frame.usage);
     this.#isVerbatim = false;
-    if (isUsageAlone && !this.#asked.includesUsage) return '';
-    const numbered = mapCalls(frame, (call, choice) => this.#numbered(call, choice));
+    if (!this.#asked.includesUsage && isUsageAlone(frame)) return '';
+    const calling = inOneForm(frame, this.#asked);
+    const numbered = mapCalls(calling, (call, choice) => this.#numbered(call, choice));
     const whole = this.#finished(numbered);
     this.#isVerbatim = whole === frame;
     return dataFrame(this.#isVerbatim ? text : JSON.stringify(whole));
@@ -157,6 +164,26 @@ class ChunkRelay implements RelayWriter {
 
 function withId(call: JsonObject, { createId }: Pick<ReplyContext, 'createId'>): JsonObject {
   return typeof call.id === 'string' && call.id !== '' ? call : { ...call, id: createId('call_') };
+}
+
+/**
+ * Without the deprecated `function_call` beside `tool_calls`, for which the official accumulator passes the calls over
+ * (`openai` lib/ChatCompletionStream); clients of the deprecated form keep it. The same object when there was none.
+ */
+function inOneForm(frame: JsonObject, { isOlder }: Asked): JsonObject {
+  const { choices } = frame;
+  if (!Array.isArray(choices) || isOlder) return frame;
+  const mapped = choices.map((choice) => {
+    if (!isJsonObject(choice)) return choice;
+    const key = isJsonObject(choice.delta) ? 'delta' : 'message';
+    const message = choice[key];
+    if (!isJsonObject(message) || !isJsonObject(message.function_call)) return choice;
+    const { function_call: _older, ...rest } = message;
+    return objectsIn(rest.tool_calls).length === 0 ? choice : { ...choice, [key]: rest };
+  });
+  return mapped.every((choice, at) => choice === choices[at])
+    ? frame
+    : { ...frame, choices: mapped };
 }
 
 type CallMap = (call: JsonObject, choice: JsonObject) => JsonObject;

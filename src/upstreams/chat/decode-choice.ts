@@ -116,8 +116,10 @@ export class ChoiceDecoder {
     for (const image of objectsOf(message.images)) this.#readImage(image, events);
     if (isJsonObject(message.audio)) this.#readAudio(message.audio, events);
     this.annotations.push(...objectsOf(message.annotations));
-    for (const call of objectsOf(message.tool_calls)) this.#readCall(call);
-    if (isJsonObject(message.function_call)) {
+    const calls = objectsOf(message.tool_calls);
+    for (const call of calls) this.#readCall(call);
+    // llama-cpp-python says each call in both forms.
+    if (calls.length === 0 && isJsonObject(message.function_call)) {
       this.#readCall({ index: 0, function: message.function_call });
     }
   }

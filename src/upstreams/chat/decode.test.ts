@@ -181,6 +181,15 @@ test.each<[string, readonly JsonObject[], readonly object[]]>([
     [call('call_1', { x: 1 })],
   ],
   [
+    'function_call beside the same call in tool_calls',
+    ['{"x"', ':1}'].map((json) => {
+      const named = { name: 'f', arguments: json };
+      const tool_calls = [{ index: 0, id: 'a', type: 'function', function: named }];
+      return chunk({ function_call: named, tool_calls });
+    }),
+    [call('a', { x: 1 })],
+  ],
+  [
     'a call that takes free text',
     [piece(0, { id: 'a', type: 'custom', custom: { name: 'f', input: 'ls' } })],
     [call('a', { input: 'ls' })],

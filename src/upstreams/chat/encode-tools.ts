@@ -214,5 +214,7 @@ export function typedValues({ response_format: format, tools }: JsonObject): Typ
     const holder = objectOf(tool.function);
     return holder?.parameters === undefined ? [] : (textOf(holder.name) ?? []);
   });
-  return { answer: objectOf(format)?.type === 'json_schema', functions: new Set(declared) };
+  const answer = objectOf(format);
+  const hasSchema = answer?.type === 'json_schema' || answer?.schema !== undefined;
+  return { answer: hasSchema, functions: new Set(declared) };
 }

@@ -310,6 +310,10 @@ test('formats go up as schemas, as JSON, or in words', () => {
   const object = made(wanted, { profile: like('deepseek') });
   expect(object.body.response_format).toEqual({ type: 'json_object' });
   expect(JSON.stringify(object.body.messages)).toContain('JSON Schema');
+  expect(made(wanted, { profile: like('llama-cpp-python') })).toMatchObject({
+    body: { response_format: { type: 'json_object', schema } },
+    notes: [],
+  });
   const list = asked({ outputFormat: { kind: 'json-schema', schema: { type: 'array' } } });
   expect(made(list).body.response_format).toBeUndefined();
   const bare = made(asked({ outputFormat: { kind: 'json' } }));

@@ -52,6 +52,43 @@ test.each<[number, JsonValue, UpstreamFailureKind]>([
   expect(refuse(status, body).failure?.kind).toBe(kind);
 });
 
+test.each<[string, number, JsonValue, UpstreamFailureKind]>([
+  [
+    'a model that it does not have',
+    400,
+    error(
+      '/chat/completions: Invalid model name passed in model=x. Call `/v1/models` to view available models for your key.',
+      'invalid_request_error',
+      '400',
+    ),
+    'model-not-found',
+  ],
+  [
+    'a key that it does not know, without a database',
+    400,
+    error('No connected db.', 'no_db_connection', '400'),
+    'unauthenticated',
+  ],
+  [
+    'its own key for the service behind it, which is no fault of the account',
+    401,
+    error(
+      'litellm.BadRequestError: OpenAIException - The credential is not valid here.',
+      'invalid_request_error',
+      '401',
+    ),
+    'model-forbidden',
+  ],
+])('LiteLLM speaks of %s', (_name, status, body, kind) => {
+  expect(refuse(status, body).failure?.kind).toBe(kind);
+});
+
+test('a body that llama-cpp-python does not take is refused in its words, without its files', () => {
+  const words = "1 validation error:\n  {'type': 'int_parsing', 'loc': ('body', 'max_tokens')}";
+  const body = error(`${words}\n\n  File "/opt/server/app.py", line 376`, 'internal_server_error');
+  expect(refuse(500, body)).toMatchObject({ message: words, failure: { kind: 'rejected' } });
+});
+
 test.each<[JsonValue, string]>([
   [{ error: 'plain words' }, 'plain words'],
   [{ message: 'of the top', object: 'error' }, 'of the top'],
@@ -82,6 +119,18 @@ test.each<[string, JsonObject]>([
       400,
     ),
   ],
+  [
+    'prompt is too long: 272001 tokens > 272000 maximum',
+    error(
+      "litellm.ContextWindowExceededError: litellm.BadRequestError: ContextWindowExceededError: OpenAIException - This model's maximum context length is 272000 tokens. However, your messages resulted in 272001 tokens. Please reduce the length of the messages.\nmodel=gpt-4.1. context_window_fallbacks=None. fallbacks=None.",
+      'invalid_request_error',
+      '400',
+    ),
+  ],
+  [
+    'prompt is too long',
+    error('litellm.ContextWindowExceededError: The input exceeds it', 'invalid_request_error'),
+  ],
 ])('a prompt that is too long is called so: %s', (words, body) => {
   expect(refuse(400, body)).toMatchObject({
     reason: 'context-length',
@@ -93,6 +142,7 @@ test.each<[Record<string, string>, string, number]>([
   [{ 'retry-after': '20' }, 'slow', 20_000],
   [{ 'retry-after-ms': '1500' }, 'slow', 1500],
   [{}, 'Please try again in 6.5s.', 6500],
+  [{ 'llm_provider-retry-after': '2' }, 'slow', 2000],
   [
     { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '1m30s' },
     'slow',
@@ -122,6 +172,8 @@ test('what a limit says of itself is learnt', () => {
 test.each<[JsonValue, UpstreamFailureKind]>([
   [{ message: 'x', code: 429 }, 'rate-limited'],
   [{ message: 'x', type: 'rate_limit_error' }, 'rate-limited'],
+  [{ message: 'x', type: 'throttling_error', code: '429' }, 'rate-limited'],
+  [{ message: 'x', type: null, code: '401' }, 'unauthenticated'],
   [{ message: 'x', code: 'model_not_found' }, 'model-not-found'],
   [{ message: 'x', type: 'invalid_request_error' }, 'rejected'],
   [{ message: 'x' }, 'path'],

@@ -17,6 +17,7 @@ import {
   type UpstreamRefusal,
   WRONG_PLACE,
 } from '../errors.ts';
+import { litellmFailure, withServiceHeaders } from '../litellm.ts';
 import { readScarcestLimit } from '../rate-limit.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
 import {
@@ -32,7 +33,8 @@ import type { RateLimit } from '../upstream.ts';
 
 /** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */
 export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
-  const { status, headers, body, now, secrets = [] } = refusal;
+  const { status, body, now, secrets = [] } = refusal;
+  const headers = withServiceHeaders(refusal.headers);
   const error = readErrorText(body);
   const resetMs = readReset(headers, error, now);
   const headerMs = readRetryHeaders(headers, now);
@@ -107,11 +109,12 @@ function readError(value: JsonValue): ErrorBody {
   if (!isJsonObject(value)) return NOTHING;
   const { detail, code, type } = value;
   if (isJsonObject(detail)) return readError(detail.error ?? detail);
-  const message = textOf(value.message) ?? detailText(detail) ?? '';
-  const words = [code, type, objectOf(value.innererror)?.code].flatMap(
-    (word) => textOf(word) ?? [],
-  );
-  const named = readNumber(code);
+  const said = textOf(value.message) ?? detailText(detail) ?? '';
+  const message = SAYS_INVALID.test(said) ? (said.split('\n\n  File ')[0] ?? '') : said;
+  const words = [code, type, objectOf(value.innererror)?.code]
+    .flatMap((word) => textOf(word) ?? [])
+    .filter((word) => !IS_NUMBER.test(word));
+  const named = readNumber(code) ?? numberIn(textOf(code));
   return {
     message,
     // What a web framework says of a path it does not know is no word of this wire.
@@ -120,6 +123,13 @@ function readError(value: JsonValue): ErrorBody {
     status: named !== undefined && named >= 400 && named < 600 ? named : undefined,
     error: value,
   };
+}
+
+const IS_NUMBER = /^\d+$/;
+
+/** LiteLLM's `code` is the status as a text. */
+function numberIn(text = ''): number | undefined {
+  return IS_NUMBER.test(text) ? Number(text) : undefined;
 }
 
 function detailText(detail: JsonValue | undefined): string | undefined {
@@ -143,7 +153,8 @@ interface Facts extends ErrorBody {
 
 function toGatewayError(facts: Facts): GatewayError {
   const kind = failureKind(facts);
-  const isTooLong = kind === 'rejected' && says(facts, TOO_LONG);
+  const isTooLong =
+    kind === 'rejected' && (says(facts, TOO_LONG) || SAYS_TOO_LONG.test(facts.message));
   const isLengthNamed = /context (?:length|window)/i.test(facts.message);
   return refusalError({
     ...facts,
@@ -190,6 +201,7 @@ const LIMITED = [
   'rate_limit_exceeded',
   'rate_limit_error',
   'too_many_requests',
+  'throttling_error',
   'requests',
   'tokens',
 ];
@@ -208,6 +220,10 @@ function says({ words }: ErrorBody, known: readonly string[]): boolean {
 /** "Invalid `signature` in `reasoning_details`" and its variants. */
 const BLAMES_SIGNATURE =
   /\bsignature\b[^.]{0,40}\b(?:reasoning|thinking|thought)|\b(?:reasoning|thinking|thought)\b[^.]{0,40}\bsignature\b/i;
+/** LiteLLM's word, before what the service behind it said. */
+const SAYS_TOO_LONG = /\bContextWindowExceededError\b/;
+/** llama-cpp-python says it of a body with a 500, and where in its own files. */
+const SAYS_INVALID = /^\d+ validation errors?:\s/;
 /** For faults without a code. */
 const SAYS_OVERLOADED = /\boverloaded\b|\bat capacity\b|\bno (?:available|free) (?:capacity|slot)/i;
 
@@ -218,9 +234,12 @@ const HOUR_MS = 3_600_000;
  * of a firewall, a proxy or a wrong address, and would be the same for every account.
  */
 function failureKind(facts: Facts): UpstreamFailureKind {
-  const { status } = facts;
+  const { status, message, words } = facts;
+  const ofLitellm = litellmFailure({ status, message, type: words[0] });
+  if (ofLitellm !== undefined) return ofLitellm;
   if (status === 402 || says(facts, NO_QUOTA)) return 'quota-exhausted';
   if (status === 429) return isLongQuota(facts) ? 'quota-exhausted' : 'rate-limited';
+  if (SAYS_INVALID.test(message)) return 'rejected';
   if (isOverload(facts)) return 'overloaded';
   if (facts.isPage || status < 400 || status >= 500 || blamesPlace(facts)) return 'path';
   if (status === 401 || says(facts, BAD_KEY)) return 'unauthenticated';

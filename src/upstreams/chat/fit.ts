@@ -23,6 +23,7 @@ export function fitBody(
   const fitted: JsonObject = { ...body };
   fitLimit(fitted, traits);
   fitThoughts(fitted, context);
+  fitContents(fitted, context);
   fitRoles(fitted, traits, context);
   fitFormat(fitted, context);
   fitTools(fitted, traits, context);
@@ -61,6 +62,13 @@ function fitThoughts(body: JsonObject, { target, profile: { quirks } }: FitConte
     target.receipt.add('repaired', 'messages', reason);
     return { ...message, [field]: '' };
   });
+}
+
+function fitContents(body: JsonObject, { profile }: FitContext): void {
+  if (profile.quirks.takesNullContent) return;
+  body.messages = itemsOf(body.messages).map((message) =>
+    isJsonObject(message) && message.content === null ? { ...message, content: '' } : message,
+  );
 }
 
 /** A field that is left out, where it says more than the upstream does anyway. */
@@ -177,6 +185,10 @@ function fitFormat(body: JsonObject, context: FitContext): void {
   if (format.type === 'json_schema' && holder !== undefined && schema !== undefined) {
     if (responseFormat === 'json-schema' || responseFormat === 'schema-alone') {
       fitSchemaFormat(body, { holder, schema }, context);
+      return;
+    }
+    if (responseFormat === 'object-schema') {
+      body.response_format = { type: 'json_object', schema };
       return;
     }
     tellFormat(body, { kind: 'json-schema', schema }, context);

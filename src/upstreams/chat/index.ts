@@ -1,7 +1,7 @@
 // The Chat Completions upstream: profile, encoder, decoder and transport put together.
 
 import { isJsonObject, type JsonObject } from '../../lib/json.ts';
-import { CHAT_WIRE } from '../../wire/chat.ts';
+import { CHAT_WIRE, isUsageAlone } from '../../wire/chat.ts';
 import { realModelName } from '../../wire/vocabulary.ts';
 import { encodeJson } from '../json-body.ts';
 import { objectOf, objectsOf, textOf } from '../read-values.ts';
@@ -103,10 +103,12 @@ function textsIn(content: JsonObject[string] | undefined): string {
 }
 
 /** `finished` when every choice of the chunk names the reason why, `thought` when the last one still thinks. */
-function endingOf({ choices, usage, type }: JsonObject): 'finished' | 'thought' | undefined {
+function endingOf(frame: JsonObject): 'finished' | 'thought' | undefined {
+  const { choices, type } = frame;
   if (!Array.isArray(choices)) return LAST_EVENTS.test(String(type)) ? 'finished' : undefined;
   // Behind the last choice comes the usage alone.
-  if (choices.length === 0) return isJsonObject(usage) ? 'finished' : undefined;
+  if (isUsageAlone(frame)) return 'finished';
+  if (choices.length === 0) return undefined;
   const isOver = choices.every((choice) => isJsonObject(choice) && textOf(choice.finish_reason));
   if (isOver) return 'finished';
   const last = choices.at(-1);

@@ -173,3 +173,18 @@ test('tools without a name and of other kinds are left out, and names made accep
   expect(body.tool_choice).toBe('auto');
   expect(notes).toEqual(['dropped tools[1]', 'dropped tools[2]', 'repaired tools']);
 });
+
+test('a call without a text has an empty one where the upstream takes no null', () => {
+  const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+  const messages = [
+    { role: 'user', content: 'hello' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'a', content: 'ok' },
+  ];
+  expect(patched({ messages }, { profile: like('llama-cpp-python') }).body.messages).toMatchObject([
+    {},
+    { content: '', tool_calls: [call] },
+    {},
+  ]);
+  expect(patched({ messages }).body.messages).toMatchObject([{}, { content: null }, {}]);
+});

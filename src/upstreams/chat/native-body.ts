@@ -105,9 +105,10 @@ function thoughtsToSend(
   target: PatchTarget,
 ): readonly Reasoning[] {
   const { signatures } = target;
-  const isWhole = carried.length > 0 && !carried.some(isLastPiece);
-  if (signatures === 'carried' && isWhole) return carried;
   const remembered = rememberedOf(message, target);
+  const isCut = carried.some(isLastPiece) || isEndOf(textOfAll(carried), textOfAll(remembered));
+  const isWhole = carried.length > 0 && !isCut;
+  if (signatures === 'carried' && isWhole) return carried;
   if (signatures === 'carried' || signatures === 'remembered') {
     return remembered.length > 0 ? remembered : carried;
   }
@@ -126,6 +127,14 @@ function isLastPiece({ details }: Reasoning): boolean {
     ({ type, text, signature }) =>
       type === 'reasoning.text' && textOf(signature) !== undefined && !textOf(text),
   );
+}
+
+function textOfAll(thoughts: readonly Reasoning[]): string {
+  return thoughts.map(({ text }) => text).join('');
+}
+
+function isEndOf(text: string, whole: string): boolean {
+  return text.length < whole.length && whole.endsWith(text);
 }
 
 /** Functions in the form the wire has now; tools of other kinds are other services'. */

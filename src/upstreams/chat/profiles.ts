@@ -56,6 +56,8 @@ export interface ChatQuirks {
   readonly takesNames: boolean;
   /** Whether instructions may stand in mid-conversation; else they are marked user text there. */
   readonly takesSystemTurns: boolean;
+  /** Whether a message of calls alone may have null for its content; else it is an empty text. */
+  readonly takesNullContent: boolean;
   /** Where thoughts of earlier turns go back; absent where they stay out. */
   readonly sendsReasoning?: ReasoningField | undefined;
   /** True where a call has to come back with thoughts, be they empty. */
@@ -76,8 +78,16 @@ export interface ChatQuirks {
   readonly takesIncludeUsage: boolean;
   /** Whether functions may be strict. */
   readonly takesStrict: boolean;
-  /** The most it takes; `schema-alone` is `json_schema` without `json_object`. */
-  readonly responseFormat: 'json-schema' | 'schema-alone' | 'json-object' | 'none';
+  /**
+   * The most it takes; `schema-alone` is `json_schema` without `json_object`, and `object-schema` a schema beside
+   * `json_object`.
+   */
+  readonly responseFormat:
+    | 'json-schema'
+    | 'schema-alone'
+    | 'object-schema'
+    | 'json-object'
+    | 'none';
   readonly takesParallelToolCalls: boolean;
   /** Whether a choice may be limited to some of the tools; else only those are offered. */
   readonly takesAllowedTools: boolean;
@@ -113,6 +123,7 @@ const OPENAI: ChatQuirks = {
   instructionsRole: 'developer',
   takesNames: true,
   takesSystemTurns: true,
+  takesNullContent: true,
   effort: 'field',
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
   publicIds: 'all',
@@ -181,6 +192,16 @@ const QUIRK_PRESETS = {
     sendsReasoning: 'reasoning_details',
     takesStrict: true,
     takesTopK: true,
+    takesFiles: true,
+  },
+  /**
+   * LiteLLM's proxy, seen with 1.105.7 in front of a service of this wire: strict schemas go on to it, and thoughts come and
+   * go as `reasoning_content`. docs.litellm.ai, "Using PDF Input": `file` parts.
+   */
+  litellm: {
+    ...COMPATIBLE,
+    sendsReasoning: 'reasoning_content',
+    takesStrict: true,
     takesFiles: true,
   },
   /**
@@ -297,6 +318,21 @@ const QUIRK_PRESETS = {
     sendsReasoning: 'reasoning_content',
     takesChoices: false,
     takesTopK: true,
+  },
+  /**
+   * Its server, seen with 0.3.36: null for a content and `json_schema` are a 500, a schema stands beside
+   * `json_object`; n, parallel_tool_calls, efforts and a demand for any tool are passed over, and streams tell no usage.
+   */
+  'llama-cpp-python': {
+    ...LOCAL,
+    takesNullContent: false,
+    effort: undefined,
+    takesIncludeUsage: false,
+    responseFormat: 'object-schema',
+    takesParallelToolCalls: false,
+    takesChoices: false,
+    takesTopK: true,
+    takesAudio: false,
   },
   /**
    * lmstudio.ai/docs/developer/openai-compat/chat-completions: model, top_p, top_k, messages, temperature,

@@ -61,6 +61,8 @@ test('limits of models are read in every spelling', async () => {
     { id: 'd', meta: { n_ctx_train: 400 } },
     { id: 'e', max_context_length: 500, capabilities: { completion_chat: true } },
     { id: 'text-embedding-3-small', supported_parameters: ['reasoning'] },
+    { id: 'f', max_input_tokens: 600, max_output_tokens: 60, mode: 'chat' },
+    { id: 'vectors', mode: 'embedding' },
     { id: 'a' },
     {},
   ];
@@ -74,6 +76,8 @@ test('limits of models are read in every spelling', async () => {
     { id: 'd', inputTokenLimit: 400 },
     { id: 'e', inputTokenLimit: 500, tasks: ['generate'] },
     { id: 'text-embedding-3-small', tasks: ['embed'], supportsThinking: true },
+    { id: 'f', inputTokenLimit: 600, outputTokenLimit: 60, tasks: ['generate'] },
+    { id: 'vectors', tasks: ['embed'] },
   ]);
 });
 

@@ -98,7 +98,7 @@ export async function listModels(
 /**
  * Beside `id` services tell more: `context_length`, `top_provider.max_completion_tokens`, `supported_parameters`
  * (OpenRouter), `context_window`, `max_completion_tokens` (Groq), `max_context_length`, `capabilities` (Mistral),
- * `max_model_len` (vLLM), `meta.n_ctx_train` (llama.cpp).
+ * `max_model_len` (vLLM), `meta.n_ctx_train` (llama.cpp), `max_input_tokens`, `max_output_tokens` and `mode` (LiteLLM).
  */
 function readModel(model: JsonObject): UpstreamModel | undefined {
   const id = textOf(model.id) ?? textOf(model.name) ?? '';
@@ -109,6 +109,7 @@ function readModel(model: JsonObject): UpstreamModel | undefined {
     readLimit(model.max_model_len) ??
     readLimit(model.context_window) ??
     readLimit(model.max_context_length) ??
+    readLimit(model.max_input_tokens) ??
     readLimit(objectOf(meta)?.n_ctx) ??
     readLimit(objectOf(meta)?.n_ctx_train);
   return {
@@ -130,15 +131,15 @@ function readLimit(value: JsonValue | undefined): number | undefined {
   return limit !== undefined && Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
 }
 
-/** By what the list says (Mistral's `completion_chat`, LM Studio's `type`), else by the word in the id. */
+/** By what the list says (Mistral's `completion_chat`, LM Studio's `type`, LiteLLM's `mode`), else by the word in the id. */
 function readTasks(
-  { capabilities, type }: JsonObject,
+  { capabilities, type, mode }: JsonObject,
   id: string,
 ): readonly ModelTask[] | undefined {
   const chats = objectOf(capabilities)?.completion_chat;
-  if (type === 'embeddings' || type === 'embedding') return ['embed'];
+  if (type === 'embeddings' || type === 'embedding' || mode === 'embedding') return ['embed'];
   if (/(?:^|[-_/.])embed(?:ding)?s?(?:$|[-_/.:])/i.test(id)) return ['embed'];
-  return chats === true ? ['generate'] : undefined;
+  return chats === true || mode === 'chat' ? ['generate'] : undefined;
 }
 
 /** `openai` resources/embeddings.d.ts, `input`: at most 2048 texts. */

@@ -37,6 +37,33 @@ test.each<[string, number, JsonObject | string, string]>([
     rejected('This organization has been disabled.'),
     'forbidden',
   ],
+  [
+    'a model that LiteLLM does not have',
+    400,
+    rejected('anthropic_messages: Invalid model name passed in model=x.'),
+    'model-not-found',
+  ],
+  [
+    'the key that LiteLLM has for a model',
+    401,
+    errorOf('authentication_error', 'litellm.AuthenticationError: AnthropicException - {}'),
+    'model-forbidden',
+  ],
+  [
+    'an overload behind LiteLLM',
+    500,
+    errorOf(
+      'api_error',
+      'litellm.InternalServerError: AnthropicError - {"type":"error","error":{"type":"overloaded_error"}}',
+    ),
+    'overloaded',
+  ],
+  [
+    'a key that LiteLLM does not know, without a database',
+    400,
+    { error: { message: 'No connected db.', type: 'no_db_connection', code: '400' } },
+    'unauthenticated',
+  ],
   ['a firewall', 403, '<html>Blocked</html>', 'path'],
   ['a model', 404, errorOf('not_found_error', 'model: claude-9'), 'model-not-found'],
   ['a wrong address', 404, 'nothing here', 'path'],

@@ -19,6 +19,7 @@ import {
   type UpstreamRefusal,
   WRONG_PLACE,
 } from '../errors.ts';
+import { litellmFailure, withServiceHeaders } from '../litellm.ts';
 import { readScarcestLimit } from '../rate-limit.ts';
 import { objectOf, textOf } from '../read-values.ts';
 import { headerOf, readDelayFromMessage, readRetryHeaders, readTimestamp } from '../retry-delay.ts';
@@ -65,7 +66,8 @@ interface Facts {
 
 /** The error a non-2xx answer amounts to; `failure` is always set. Never throws. */
 export function classifyFailure(refusal: UpstreamRefusal): GatewayError {
-  const { status, headers, body, now, secrets = [] } = refusal;
+  const { status, body, now, secrets = [] } = refusal;
+  const headers = withServiceHeaders(refusal.headers);
   const { type, message, code } = readErrorText(body);
   const retryAfterMs = readRetryHeaders(headers, now) ?? readDelayFromMessage(message, now);
   const facts: Facts = {
@@ -138,6 +140,8 @@ function threadFault(facts: Facts): Partial<GatewayErrorOptions> | undefined {
  */
 function failureKind(facts: Facts): UpstreamFailureKind {
   const { status, type, message } = facts;
+  const ofLitellm = litellmFailure(facts);
+  if (ofLitellm !== undefined) return ofLitellm;
   if (threadFault(facts) !== undefined) return 'rejected';
   if (status === 402 || type === 'billing_error') return 'quota-exhausted';
   if (status === 429) return isLong(facts) ? 'quota-exhausted' : 'rate-limited';

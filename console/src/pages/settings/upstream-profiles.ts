@@ -48,6 +48,7 @@ export function authWays(profile: string): readonly string[] {
 /** The services and servers that are known, with the usual address of each. */
 export const PRESET_ADDRESSES = {
   openrouter: 'https://openrouter.ai/api/v1',
+  litellm: 'http://127.0.0.1:4000/v1',
   groq: 'https://api.groq.com/openai/v1',
   mistral: 'https://api.mistral.ai/v1',
   deepseek: 'https://api.deepseek.com/v1',
@@ -55,6 +56,7 @@ export const PRESET_ADDRESSES = {
   ollama: 'http://127.0.0.1:11434/v1',
   'lm-studio': 'http://127.0.0.1:1234/v1',
   'llama.cpp': 'http://127.0.0.1:8080/v1',
+  'llama-cpp-python': 'http://127.0.0.1:8000/v1',
   vllm: 'http://127.0.0.1:8000/v1',
 } as const satisfies Readonly<Record<QuirkPreset, string>>;
 

@@ -183,6 +183,7 @@ export function ReachFields(props: ReachFieldsProps) {
 
 const PRESET_NAMES: ReadonlyMap<string, string> = new Map([
   ['openrouter', 'OpenRouter'],
+  ['litellm', 'LiteLLM'],
   ['groq', 'Groq'],
   ['mistral', 'Mistral'],
   ['deepseek', 'DeepSeek'],
@@ -190,6 +191,7 @@ const PRESET_NAMES: ReadonlyMap<string, string> = new Map([
   ['ollama', 'Ollama'],
   ['lm-studio', 'LM Studio'],
   ['llama.cpp', 'llama.cpp server'],
+  ['llama-cpp-python', 'llama-cpp-python server'],
   ['vllm', 'vLLM'],
 ]);
 
