@@ -75,22 +75,24 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
     }, pauseMs);
   };
 
+  /** False when the old one serves on: what is new may be what is wrong. */
+  const replace = async (place: number): Promise<boolean> => {
+    const old = running.get(place);
+    try {
+      await start(place).listening;
+    } catch (error) {
+      if (closing !== undefined) return false;
+      process.stderr.write(`${error instanceof Error ? error.message : error} The workers stay.\n`);
+      if (old !== undefined) running.set(place, old);
+      return false;
+    }
+    if (old !== undefined) await end(old.worker);
+    return true;
+  };
+
   const replaceAll = async (): Promise<void> => {
     for (let place = 1; place <= count && closing === undefined; place += 1) {
-      const old = running.get(place);
-      const next = start(place);
-      try {
-        await next.listening;
-      } catch (error) {
-        if (closing !== undefined) return;
-        // The old one serves on: what is new may be what is wrong.
-        process.stderr.write(
-          `${error instanceof Error ? error.message : error} The workers stay.\n`,
-        );
-        if (old !== undefined) running.set(place, old);
-        return;
-      }
-      if (old !== undefined) await end(old.worker);
+      if (!(await replace(place))) return;
     }
   };
   // A terminal that closes sends it too, and means the end.
