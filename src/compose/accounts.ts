@@ -12,7 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
 import { memoize } from '../lib/once.ts';
-import { createTokenSource } from '../oauth/account-tokens.ts';
+import { createTokenSource, type TokenSourceOptions } from '../oauth/account-tokens.ts';
 import { createOAuthOutbound } from '../oauth/oauth-client.ts';
 import { createPool } from '../pool/create-pool.ts';
 import type { LeaseOutcome } from '../pool/pool.ts';
@@ -33,6 +33,7 @@ interface AccountsOptions {
   readonly store: AccountStore;
   readonly sessionStore: SessionStore;
   readonly notices: Cluster['notices'];
+  readonly turns: TokenSourceOptions['turns'];
   /** A model's name as it may be kept. */
   readonly cleanModel: (model: string) => string;
   readonly userAgent: string;
@@ -57,7 +58,7 @@ export async function openAccounts(options: AccountsOptions) {
   followTrials(trials, book, clock);
   const outbound = createOAuthOutbound({ userAgent });
   const { fetch } = outbound;
-  const tokens = createTokenSource({ book, oauth, clock, random, fetch, log });
+  const tokens = createTokenSource({ ...options, book, oauth, fetch });
   const isProtected = createProtection({
     ...{ normalizeName, now },
     settings: () => current().quota.protection,

@@ -52,7 +52,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const redactorFor = createRedactors(secretList, accountSecrets);
   const accounts = await openAccounts({
     ...{ config, backend, userAgent, clock, random, log, store },
-    notices: context.cluster.notices,
+    ...shareAccounts(context, stores),
     sessionStore: stores.sessions,
     cleanModel: createModelCleaner(redactorFor),
   });
@@ -98,6 +98,13 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
       await backend.close();
     },
   };
+}
+
+/** With whom the accounts are shared, if with anybody. */
+function shareAccounts({ cluster, shared }: GatewayContext, { leases }: Foundation['stores']) {
+  const isAlone = cluster.state().kind === 'memory' && shared === undefined;
+  const turns = isAlone ? undefined : { leases, holder: cluster.replica };
+  return { notices: cluster.notices, turns };
 }
 
 async function openSignatures(

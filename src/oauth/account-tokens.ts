@@ -10,6 +10,7 @@ import type {
 import type { AccountBook } from '../accounts/account-book.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { GatewayError } from '../canonical/error.ts';
+import type { LeaseStore } from '../cluster/leases.ts';
 import { textOf, told } from '../lib/localized-message.ts';
 import { unlessAborted } from '../lib/time-limit.ts';
 import {
@@ -22,13 +23,15 @@ import {
   toCredential,
 } from './oauth-client.ts';
 
-interface TokenSourceOptions extends EndpointOptions {
+export interface TokenSourceOptions extends EndpointOptions {
   readonly book: Pick<
     AccountBook,
     'readCredential' | 'replaceCredential' | 'proxyUrl' | 'subscribe'
   >;
   readonly oauth: OAuthDirectory;
   readonly random: () => number;
+  /** Where other processes use the same accounts: who of them renews. A refresh token may be good for once only. */
+  readonly turns?: { readonly leases: LeaseStore; readonly holder: string } | undefined;
 }
 
 interface TokenParts extends TokenSourceOptions {
@@ -67,6 +70,12 @@ const MARGIN_MS = 90_000;
 const AHEAD_MS = 300_000;
 const AHEAD_JITTER_MS = 60_000;
 const CONFIRM_AFTER_MS = 5000;
+/** How long one process may take for a renewal; the call itself has 10 s. */
+const TURN_MS = 30_000;
+/** Of that so much must be left when the call begins. */
+const CALL_MS = 15_000;
+/** Until it is looked again whether another process is done. */
+const OTHERS_MS = 2000;
 const MAX_ROUNDS = 6;
 
 /** Rotated, but not on disk: its access token is not used before it is. */
@@ -255,7 +264,33 @@ class AccountTokens {
     const goodUntil = (stored?.expiresAt ?? 0) - MARGIN_MS;
     if (stored !== undefined && goodUntil > this.#parts.clock.monotonic()) return stored;
     this.#fallback = stored;
-    return this.#refresh(credential, version);
+    return this.#refreshInTurn(credential, version);
+  }
+
+  /** Undefined when another process renews it, or has: what it stored is to be read then. */
+  async #refreshInTurn(
+    credential: OAuthCredential,
+    version: number,
+  ): Promise<HeldToken | undefined> {
+    const { turns, clock, closing } = this.#parts;
+    if (turns === undefined) return this.#refresh(credential, version);
+    const { leases, holder } = turns;
+    const name = `token of ${this.#subject.accountId}`;
+    const takenAt = clock.monotonic();
+    const lease = await leases.take(name, holder, TURN_MS).catch(throwStorageFault);
+    if (lease === undefined) {
+      await clock.sleep(OTHERS_MS, closing);
+      return undefined;
+    }
+    try {
+      const isNewest = (await this.#read()).version === version;
+      // A process that stood still may have lost its turn.
+      const isInTime = clock.monotonic() - takenAt < TURN_MS - CALL_MS;
+      return isNewest && isInTime ? await this.#refresh(credential, version) : undefined;
+    } finally {
+      // What is not given back ends by itself.
+      await leases.release(name, holder, lease.fence).catch(() => undefined);
+    }
   }
 
   #storedToken({ accessToken, expiresAt }: OAuthCredential, refused: ReadonlySet<string>) {

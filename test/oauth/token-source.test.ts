@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
 import { type AccountStore, StoreError } from '../../src/accounts/account-store.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
+import type { LeaseStore } from '../../src/cluster/leases.ts';
 import { told } from '../../src/lib/localized-message.ts';
 import { jsonReply, type Scripted, textReply } from '../support/fake-identity-provider.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
@@ -56,6 +57,19 @@ describe('one renewal for all', () => {
     expect(new Set(all).size).toBe(1);
     expect(workshop.provider.count('/token')).toBe(1);
     expect(workshop.provider.isAlive(await storedToken(workshop, account))).toBe(true);
+  });
+
+  test('of 12 callers at three replicas with a refresh token that is good once, one renews for all', async () => {
+    const first = await openWorkshop({ leases: createMemoryLeases() });
+    const account = await withAccount(first);
+    const replicas = [first, await first.restart(), await first.restart()];
+    const asked = Array.from({ length: 12 }, (_, index) =>
+      access(replicas[index % 3] ?? first, account),
+    );
+    for (let turn = 0; turn < 4; turn += 1) await first.pass(2000);
+    expect(new Set(await Promise.all(asked)).size).toBe(1);
+    expect(first.provider.count('/token')).toBe(1);
+    expect(first.provider.isAlive(await storedToken(first, account))).toBe(true);
   });
 
   test('500 whose token the upstream refused renew it once, whenever they come', async () => {
@@ -544,4 +558,22 @@ function createFailingStore(): AccountStore & { isFull: boolean; isBroken: boole
     saveHealth: (...given: Parameters<AccountStore['saveHealth']>) => store.saveHealth(...given),
     saveQuotas: (...given: Parameters<AccountStore['saveQuotas']>) => store.saveQuotas(...given),
   });
+}
+
+/** Nobody's turn ends by time here. */
+function createMemoryLeases(): LeaseStore {
+  const holders = new Map<string, string>();
+  let fence = 0;
+  return {
+    async take(name, holder) {
+      if ((holders.get(name) ?? holder) !== holder) return undefined;
+      holders.set(name, holder);
+      fence += 1;
+      return { fence };
+    },
+    renew: async (name, holder) => holders.get(name) === holder,
+    async release(name) {
+      holders.delete(name);
+    },
+  };
 }

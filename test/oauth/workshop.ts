@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import type { Account, Credential } from '../../src/accounts/account.ts';
 import { type AccountBook, createAccountBook } from '../../src/accounts/account-book.ts';
 import type { AccountStore } from '../../src/accounts/account-store.ts';
+import type { LeaseStore } from '../../src/cluster/leases.ts';
 import { createTokenSource, type OAuthTokenSource } from '../../src/oauth/account-tokens.ts';
 import { createSignIns, type SignIns } from '../../src/oauth/sign-ins.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
@@ -26,13 +27,15 @@ export interface Workshop {
   /** All that was logged, as text. */
   logged(): string;
   add(label: string, credential: Credential): Promise<Account>;
-  /** As a restart does: nothing but the store is kept. */
+  /** As a restart does, or another replica: nothing but the store is kept. */
   restart(): Promise<Workshop>;
 }
 
 export type WorkshopOptions = Omit<FakeProviderOptions, 'now'> & {
   readonly store?: AccountStore;
   readonly startAt?: number;
+  /** Where each workshop is a replica of its own. */
+  readonly leases?: LeaseStore | undefined;
 };
 
 export const UPSTREAM = 'models';
@@ -41,11 +44,18 @@ export const NEVER = new AbortController().signal;
 export async function openWorkshop(options: WorkshopOptions = {}): Promise<Workshop> {
   const clock = createFakeClock(options.startAt);
   const provider = createFakeIdentityProvider({ ...options, now: () => clock.now() });
-  return openOn({ clock, provider, store: options.store ?? createMemoryAccountStore() });
+  const { store = createMemoryAccountStore(), leases } = options;
+  return openOn({ clock, provider, store, leases });
 }
 
-async function openOn(base: Pick<Workshop, 'clock' | 'provider' | 'store'>): Promise<Workshop> {
-  const { clock, provider, store } = base;
+type Base = Pick<Workshop, 'clock' | 'provider' | 'store'> & Pick<WorkshopOptions, 'leases'>;
+
+let replicas = 0;
+
+async function openOn(base: Base): Promise<Workshop> {
+  const { clock, provider, store, leases } = base;
+  replicas += 1;
+  const turns = leases && { leases, holder: `replica ${replicas}` };
   const lines: string[] = [];
   const note = (fields: object, message: string): void => {
     lines.push(`${message} ${inspect(fields, { depth: 9 })}`);
@@ -68,7 +78,7 @@ async function openOn(base: Pick<Workshop, 'clock' | 'provider' | 'store'>): Pro
   });
   const oauth = { get: (id: string) => (id === UPSTREAM ? provider.settings : undefined) };
   const { fetch } = provider;
-  const tokens = createTokenSource({ book, oauth, clock, random, fetch, log });
+  const tokens = createTokenSource({ book, oauth, clock, random, fetch, log, turns });
   const signIns = createSignIns({
     book,
     oauth,
