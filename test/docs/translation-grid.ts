@@ -1,6 +1,7 @@
 // Writes docs/translation-grid.md: every feature of every client on every upstream wire, from the grid of goldens.
 
 import type { ReceiptEntry } from '../../src/canonical/receipt.ts';
+import { ANSWER_FEATURES, ANSWER_WIRES, findAnswerCell } from '../golden/grid/answers.ts';
 import {
   type Cell,
   findCell,
@@ -72,7 +73,36 @@ export function describeGrid(): string {
     '| refused | a 400 with this message |',
     '',
     ...clients.flatMap(describeClient),
+    ...describeAnswers(clients),
   ].join('\n');
+}
+
+/** What of the answers of each wire each client is shown. */
+function describeAnswers(clients: readonly ClientName[]): string[] {
+  return [
+    '## Answers',
+    '',
+    'Whether each client is shown what an upstream answers. `not shown` says that its protocol has no place for it; an empty cell,',
+    'that the wire has no such answer. Signatures and thoughts that are not shown are kept for the next request of the conversation',
+    '([translation.md](translation.md#signatures)).',
+    '',
+    ...ANSWER_WIRES.flatMap((wire) => [
+      `### Of ${TARGET_TITLES[wire].split(',')[0]} upstreams`,
+      '',
+      table(
+        ['Answer', ...clients.map((client) => CLIENT_TITLES[client])],
+        ANSWER_FEATURES.filter((feature) => feature[wire] !== undefined).map((feature) => [
+          feature.title,
+          ...clients.map((client) => {
+            const cell = findAnswerCell(feature, client, wire);
+            if (cell === 'absent') return 'not shown';
+            return writeCell(cell && { ...cell, bodies: [] });
+          }),
+        ]),
+      ),
+      '',
+    ]),
+  ];
 }
 
 function describeClient(client: ClientName): string[] {

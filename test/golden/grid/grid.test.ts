@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/lib/json.ts';
 import { expectGolden, goldenJson } from '../golden-file.ts';
+import { ANSWER_FEATURES, ANSWER_WIRES, findAnswerCell } from './answers.ts';
 import { type Cell, closeGridTargets, findCell, GRID_TARGET_NAMES } from './cells.ts';
 import { type ClientName, FEATURE_GROUPS } from './features.ts';
 
@@ -29,6 +30,17 @@ describe.each(CLIENTS)('%s clients', (client) => {
     const golden = goldenJson(Object.fromEntries(cells));
     expectGolden(join(import.meta.dirname, `${client}.${target}.golden`), golden);
   });
+});
+
+test('clients are shown all of an answer, but for a signature that is kept for them', () => {
+  const hidden = ANSWER_WIRES.flatMap((wire) =>
+    CLIENTS.flatMap((client) =>
+      ANSWER_FEATURES.filter((feature) => findAnswerCell(feature, client, wire) === 'absent').map(
+        ({ title }) => `${title} of ${wire} to ${client}`,
+      ),
+    ),
+  );
+  expect(hidden).toEqual(['Signature of thoughts before a call of anthropic to chat']);
 });
 
 function describeCell({ outcome, entries, message, bodies }: Cell): JsonObject {
