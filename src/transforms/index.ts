@@ -11,7 +11,6 @@ import {
 } from './instructions.ts';
 import { applyImageName, convertGifsToPng, explainMasks, namePictureTypes } from './media.ts';
 import { dropForeignSignatures, restoreSignatures } from './signatures.ts';
-import { limitStops } from './stop-sequences.ts';
 import { limitOutput, resolveThinking } from './thinking.ts';
 import { pairToolResults } from './tool-results.ts';
 import { acceptToolNames, chooseTools, limitTools } from './tools.ts';
@@ -32,10 +31,9 @@ const CONVERSATION = 2;
 const MEDIA = 4;
 /** Tools, a choice of tools, a search by the model name, or an output format. */
 const TOOLS = 8;
-const STOPS = 16;
-const THINKING = 32;
-const OUTPUT_LIMIT = 64;
-const IMAGE_NAME = 128;
+const THINKING = 16;
+const OUTPUT_LIMIT = 32;
+const IMAGE_NAME = 64;
 
 /** Order matters: a rule may rely on what the ones before it established. */
 const TRANSFORMS: readonly (readonly [traits: number, transform: Transform])[] = [
@@ -63,7 +61,6 @@ const TRANSFORMS: readonly (readonly [traits: number, transform: Transform])[] =
   // After every rule that adds instructions.
   [SYSTEM | TOOLS, placeInstructions],
   // Limits: the output limit depends on the thinking budget.
-  [STOPS, limitStops],
   [THINKING, resolveThinking],
   [OUTPUT_LIMIT, limitOutput],
   [IMAGE_NAME, applyImageName],
@@ -98,7 +95,7 @@ export function applyTurnRules(request: Conversation, context: TransformContext)
 }
 
 function traitsOf(request: CanonicalRequest, { variant }: TransformContext): number {
-  const { system, tools, toolChoice, outputFormat, stopSequences, reasoning } = request;
+  const { system, tools, toolChoice, outputFormat, reasoning } = request;
   const isFreeChoice =
     toolChoice.kind === 'auto' &&
     toolChoice.names.length === 0 &&
@@ -111,7 +108,6 @@ function traitsOf(request: CanonicalRequest, { variant }: TransformContext): num
     (system.length > 0 ? SYSTEM : 0) |
     turnTraits(request) |
     (hasTools ? TOOLS : 0) |
-    (stopSequences.length > 0 ? STOPS : 0) |
     (isThinking ? THINKING : 0) |
     (request.maxOutputTokens === undefined ? 0 : OUTPUT_LIMIT) |
     (variant.image === undefined ? 0 : IMAGE_NAME)

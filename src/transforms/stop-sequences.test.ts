@@ -5,7 +5,7 @@ import { GatewayError } from '../canonical/error.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import { fold } from '../canonical/fold.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
-import { enforcedStops, limitStops, StopCutter } from './stop-sequences.ts';
+import { enforcedStops, StopCutter, sentStops } from './stop-sequences.ts';
 
 const SEVEN = ['1', '2', '3', '4', '5', 'END', 'FIN'];
 const ERROR: CanonicalEvent = {
@@ -47,24 +47,24 @@ function textOf(events: readonly CanonicalEvent[], choice = 0) {
   return blocks.map((block) => (block.kind === 'text' ? block.text : `<${block.kind}>`)).join('');
 }
 
-test('the upstream gets the first five stop sequences, the gateway looks for all of them', () => {
+test('an upstream that takes five gets the first five stop sequences, the gateway looks for all of them', () => {
   const request = requestOf({ stopSequences: SEVEN });
-  const context = contextOf();
-  expect(limitStops(request, context).stopSequences).toEqual(['1', '2', '3', '4', '5']);
+  const { receipt } = contextOf();
+  expect(sentStops(request, 5, receipt)).toEqual(['1', '2', '3', '4', '5']);
   expect(enforcedStops(request)).toEqual(SEVEN);
-  expect(context.receipt.entries).toMatchObject([{ action: 'approximated', path: 'stop' }]);
+  expect(receipt.entries).toMatchObject([{ action: 'approximated', path: 'stop' }]);
 });
 
 test('up to five different ones are all sent, and one the upstream lets through is cut here', () => {
-  const context = contextOf();
+  const { receipt } = contextOf();
   const five = requestOf({ stopSequences: SEVEN.slice(0, 5) });
-  expect(limitStops(five, context)).toBe(five);
+  expect(sentStops(five, 5, receipt)).toEqual(five.stopSequences);
   expect(enforcedStops(five)).toEqual(five.stopSequences);
   const repeated = requestOf({ stopSequences: ['a', 'a', 'b', 'a', 'b', 'a', 'b'] });
-  expect(limitStops(repeated, context).stopSequences).toEqual(['a', 'b']);
+  expect(sentStops(repeated, 5, receipt)).toEqual(['a', 'b']);
   expect(enforcedStops(repeated)).toEqual(['a', 'b']);
   expect(enforcedStops(requestOf({}))).toEqual([]);
-  expect(context.receipt.entries).toEqual([]);
+  expect(receipt.entries).toEqual([]);
 });
 
 test('an answer ends before the sequence, with its reason and name', () => {

@@ -1,27 +1,23 @@
 // Stop sequences: which of them the upstream gets, and cutting the answer at those it does not stop at.
 
 import type { BlockEndEvent, BlockStartEvent, ChoiceEnd } from '../canonical/event.ts';
+import type { Receipt } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { told } from '../lib/localized-message.ts';
 import { AnswerCutter, type CutChoice, type TextDelta } from './answer-cutter.ts';
 import { createStopMatcher, type StopMatcher } from './stop-matcher.ts';
-import type { TransformContext } from './transform.ts';
 
-/** What generate-content takes (ai.google.dev, "GenerateContent API reference", `stopSequences`). */
-const SENT = 5;
-
-/** Sends the first ones; the gateway cuts the answer at the others. */
-export function limitStops(
-  request: CanonicalRequest,
-  { receipt }: Pick<TransformContext, 'receipt'>,
-): CanonicalRequest {
-  if (request.stopSequences.length <= SENT) return request;
+/** Those that an upstream gets which takes `most`: the first ones. The gateway cuts the answer at the others. */
+export function sentStops(
+  request: Pick<CanonicalRequest, 'stopSequences'>,
+  most: number,
+  receipt: Receipt,
+): readonly string[] {
   const stops = enforcedStops(request);
-  if (stops.length > SENT) {
-    const reason = told`The upstream takes ${SENT} stop sequences; the gateway cuts the answer at the others.`;
-    receipt.add('approximated', 'stop', reason);
-  }
-  return { ...request, stopSequences: stops.slice(0, SENT) };
+  if (stops.length <= most) return stops;
+  const reason = told`The upstream takes ${most} stop sequences; the gateway cuts the answer at the others.`;
+  receipt.add('approximated', 'stop', reason);
+  return stops.slice(0, most);
 }
 
 /**
@@ -30,7 +26,9 @@ export function limitStops(
  * cut cannot be told from an end (ai.google.dev, "GenerateContent API reference", `FinishReason`);
  * what it lets through is cut here, where it is known.
  */
-export function enforcedStops({ stopSequences }: CanonicalRequest): readonly string[] {
+export function enforcedStops({
+  stopSequences,
+}: Pick<CanonicalRequest, 'stopSequences'>): readonly string[] {
   return [...new Set(stopSequences)];
 }
 

@@ -9,8 +9,8 @@ import type { HealthQuestion, RouteTable } from '../../src/server/routes.ts';
 
 type EdgeRoute = RouteTable['routes'][number];
 
-const NOTE =
-  '<!-- Written by test/docs/generate.ts from the code; run "UPDATE_DOCS=1 npx vitest run test/docs" after a change. -->';
+export const NOTE =
+  '<!-- Written by test/docs from the code; run "UPDATE_DOCS=1 npx vitest run test/docs" after a change. -->';
 
 const PROTOCOL_TITLES: Readonly<Record<ClientProtocol['name'], string>> = {
   chat: 'Chat Completions',
@@ -251,11 +251,11 @@ function example(protocol: ClientProtocol): string {
   return ['```json', JSON.stringify(body, null, 2), '```'].join('\n');
 }
 
-function code(text: string): string {
+export function code(text: string): string {
   return `\`${text}\``;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

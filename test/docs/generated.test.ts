@@ -3,8 +3,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { closeGridTargets } from '../golden/grid/cells.ts';
 import { startApp } from '../support/app.ts';
 import { describeErrors, describeRoutes } from './generate.ts';
+import { describeGrid } from './translation-grid.ts';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 
@@ -16,6 +18,11 @@ test('docs/routes.md is what the running gateway answers', async () => {
 
 test('docs/errors.md is what the protocols write', () => {
   checkPage('errors.md', describeErrors());
+});
+
+test('docs/translation-grid.md is what becomes of each feature', async () => {
+  checkPage('translation-grid.md', describeGrid());
+  await closeGridTargets();
 });
 
 function checkPage(name: string, page: string): void {

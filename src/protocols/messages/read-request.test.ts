@@ -233,12 +233,20 @@ test('null counts as absent and unknown fields are on the receipt alone', () => 
     stop_sequences: null,
     thread: null,
     some_new_field: { a: 1 },
-    context_management: { edits: [] },
-    container: 'c',
+    context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+    container: null,
     service_tier: 'auto',
     cache_control: { type: 'ephemeral' },
   });
   expect(receipt).toEqual(['dropped some_new_field']);
+});
+
+test('edits that would clear something, and a container, are not lost in silence', () => {
+  const { receipt } = read({
+    context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] },
+    container: 'c',
+  });
+  expect(receipt).toEqual(['dropped context_management.edits[0]', 'dropped container']);
 });
 
 test('a call that only warms a cache asks for the smallest answer', () => {

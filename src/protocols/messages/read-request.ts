@@ -155,6 +155,13 @@ function noteUnsupported(body: Body, receipt: Receipt): void {
     receipt.add('approximated', 'max_tokens', nothing);
   }
   if ((body.output_config?.task_budget ?? null) !== null) drop('output_config.task_budget');
+  const { context_management: management } = body;
+  const edits = isJsonObject(management) && Array.isArray(management.edits) ? management.edits : [];
+  for (const [index, edit] of edits.entries()) {
+    // Nothing is cleared here, as one coding CLI asks with every request.
+    if (!isJsonObject(edit) || edit.keep !== 'all') drop(`context_management.edits[${index}]`);
+  }
+  if ((body.container ?? null) !== null) drop('container');
   if (body.thread) receipt.add('dropped', 'thread', told`Conversations are not kept here.`);
 }
 

@@ -1,6 +1,7 @@
 // Writes tools and the choice among them, with schemas the wire takes.
 
 import { invalidRequest } from '../../canonical/error.ts';
+import type { Receipt } from '../../canonical/receipt.ts';
 import type {
   CanonicalRequest,
   FreeformTool,
@@ -36,7 +37,9 @@ export function encodeTools(request: CanonicalRequest, context: FitContext): Jso
     } else
       functions.set(
         tool.name,
-        tool.kind === 'function' ? encodeFunction(tool) : encodeFreeform(tool),
+        tool.kind === 'function'
+          ? encodeFunction(tool)
+          : encodeFreeform(tool, path, context.target.receipt),
       );
   }
   const web_search_options = search;
@@ -73,7 +76,7 @@ function chooseTools(
     throw invalidRequest('tool_choice', `tool_choice: "${unknown}" is not among the tools.`);
   }
   const [first] = names;
-  const word = isDemanded ? 'required' : undefined;
+  const word = choice.kind === 'auto' ? undefined : choice.kind;
   if (first === undefined) return { tools: all, tool_choice: word };
   if (isDemanded && names.length === 1) {
     return { tools: all, tool_choice: { type: 'function', function: { name: first } } };
@@ -83,7 +86,7 @@ function chooseTools(
     return { tools: offered, tool_choice: word };
   }
   const tools = names.map((name) => ({ type: 'function', function: { name } }));
-  const allowed_tools = { mode: isDemanded ? 'required' : 'auto', tools };
+  const allowed_tools = { mode: word ?? 'auto', tools };
   return { tools: all, tool_choice: { type: 'allowed_tools', allowed_tools } };
 }
 
@@ -98,8 +101,8 @@ function encodeFunction({ name, description, parameters, strict }: FunctionTool)
 }
 
 /** The text is text again when the client is shown the call. */
-function encodeFreeform(tool: FreeformTool): JsonObject {
-  const description = describeFreeform(tool);
+function encodeFreeform(tool: FreeformTool, path: string, receipt: Receipt): JsonObject {
+  const description = describeFreeform(tool, { path, receipt });
   const said = description === undefined ? {} : { description };
   return { type: 'function', function: { name: tool.name, ...said, parameters: FREEFORM_INPUT } };
 }

@@ -113,7 +113,7 @@ test('functions, free text and what the upstream does not run', () => {
   ]);
   expect(JSON.stringify(body.tools)).toContain('lark grammar');
   expect(body.tool_choice).toBeUndefined();
-  expect(notes).toEqual(['dropped tools[3]']);
+  expect(notes).toEqual(['approximated tools[1]', 'dropped tools[3]']);
 });
 
 test('a search that the model does not run is told at the tool that asked for it', () => {
@@ -173,7 +173,7 @@ test('a schema is strict where it follows the rules of strict ones', () => {
 test.each<[Partial<CanonicalRequest>, JsonObject[string] | undefined]>([
   [{ toolChoice: { kind: 'none' } }, 'none'],
   [{ toolChoice: { kind: 'required', names: [] } }, 'required'],
-  [{ toolChoice: { kind: 'validated', names: [] } }, undefined],
+  [{ toolChoice: { kind: 'validated', names: [] } }, 'auto'],
   [
     { toolChoice: { kind: 'required', names: ['weather'] } },
     { type: 'function', function: { name: 'weather' } },
@@ -233,6 +233,8 @@ test('models that reason refuse settings of sampling, unless they are told not t
   expect(Object.keys(body).sort()).toEqual(['max_completion_tokens', 'messages', 'model', 'seed']);
   expect(notes).toEqual([
     ...['dropped temperature', 'dropped top_p', 'dropped presence_penalty', 'dropped top_k'],
+    // The gateway cuts the answer at them.
+    'approximated stop',
   ]);
   const still = asked({ sampling: { temperature: 0.3 }, reasoning: { amount: { kind: 'off' } } });
   expect(made(still, { modelId: 'gpt-5.1' }).body).toMatchObject({

@@ -14,6 +14,7 @@ import type {
 import { fence, formatInWords, writeCodeText } from '../../canonical/text-forms.ts';
 import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
+import { enforcedStops } from '../../transforms/stop-sequences.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import { encodeTools, toWireSchema } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
@@ -45,7 +46,8 @@ export function encode(
 
 /** Under the newest names; what an upstream calls them otherwise is fitted. */
 function samplingFields(request: CanonicalRequest): JsonObject {
-  const { sampling, stopSequences, choices } = request;
+  const { sampling, choices } = request;
+  const stops = enforcedStops(request);
   const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty, logprobs } = sampling;
   return (
     definedFields({
@@ -59,7 +61,7 @@ function samplingFields(request: CanonicalRequest): JsonObject {
       logprobs: logprobs === undefined ? undefined : true,
       top_logprobs: logprobs?.alternatives || undefined,
       n: choices > 1 ? choices : undefined,
-      stop: stopSequences.length === 0 ? undefined : [...stopSequences],
+      stop: stops.length === 0 ? undefined : [...stops],
       service_tier: request.serviceTier,
     }) ?? {}
   );
@@ -276,6 +278,9 @@ class Messages {
           break;
         case 'tool-call':
           calls.push(part);
+          if (part.signature !== undefined && part.signature.family === undefined) {
+            this.#note('dropped', told`The upstream takes no signatures of calls.`);
+          }
           break;
         case 'media':
           this.#note('dropped', told`What the model drew or spoke cannot be sent back.`);

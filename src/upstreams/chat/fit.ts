@@ -138,9 +138,12 @@ function fitSeed(body: JsonObject, context: FitContext): void {
 function fitStops(body: JsonObject, most: number, context: FitContext): void {
   const stops = typeof body.stop === 'string' ? [body.stop] : itemsOf(body.stop);
   if (stops.length <= most) return;
+  const { receipt } = context.target;
   if (context.isRelayed) {
-    const reason = told`The upstream takes ${most} stop sequences.`;
-    context.target.receipt.add('dropped', 'stop', reason);
+    receipt.add('dropped', 'stop', told`The upstream takes ${most} stop sequences.`);
+  } else {
+    const reason = told`The upstream takes ${most} stop sequences; the gateway cuts the answer at the others.`;
+    receipt.add('approximated', 'stop', reason);
   }
   if (most === 0) delete body.stop;
   else body.stop = stops.slice(0, most);
@@ -155,6 +158,7 @@ function fitTools(body: JsonObject, traits: ModelTraits, context: FitContext): v
     // The deprecated form says it otherwise.
     if (body.functions === undefined) delete body.tool_choice;
   } else body.tools = itemsOf(body.tools).map((tool, at) => fitTool(tool, at, context));
+  fitChoice(body, context);
   if (!traits.takesParallelToolCalls) {
     const reason = told`The upstream has no such switch: further calls are left out of the answer.`;
     drop(body, 'parallel_tool_calls', context, { usual: true, reason });
@@ -165,14 +169,30 @@ function fitTools(body: JsonObject, traits: ModelTraits, context: FitContext): v
   }
 }
 
+/** A word of this gateway: calls are optional there, but must match their schema, as those of strict functions do. */
+const HELD = 'validated';
+
+function fitChoice(body: JsonObject, { target }: FitContext): void {
+  const { tool_choice: choice } = body;
+  const allowed = objectOf(objectOf(choice)?.allowed_tools);
+  if (choice !== HELD && allowed?.mode !== HELD) return;
+  body.tool_choice =
+    choice === HELD
+      ? 'auto'
+      : { type: 'allowed_tools', allowed_tools: { ...allowed, mode: 'auto' } };
+  const isHeld = objectsOf(body.tools).every((tool) => objectOf(tool.function)?.strict === true);
+  if (!isHeld) target.receipt.add('approximated', 'tool_choice', NOT_ENFORCED);
+}
+
+const NOT_ENFORCED = told`Strict schemas are followed, but not enforced.`;
+
 function fitTool(tool: JsonValue, at: number, context: FitContext): JsonValue {
   const holder = isJsonObject(tool) ? objectOf(tool.function) : undefined;
   if (!isJsonObject(tool) || holder?.strict !== true) return tool;
   const { takesStrict } = context.profile.quirks;
   if (takesStrict && isStrictSchema(holder.parameters)) return tool;
   const { strict: _strict, ...loose } = holder;
-  const reason = told`Strict schemas are followed, but not enforced.`;
-  context.target.receipt.add('approximated', `tools[${at}]`, reason);
+  context.target.receipt.add('approximated', `tools[${at}]`, NOT_ENFORCED);
   return { ...tool, function: loose };
 }
 
@@ -224,8 +244,7 @@ function fitSchemaFormat(
   const isWanted = context.isRelayed ? strict === true : strict !== false;
   const isStrict = isWanted && isStrictSchema(schema);
   if (strict === true && !isStrict) {
-    const reason = told`Strict schemas are followed, but not enforced.`;
-    context.target.receipt.add('approximated', 'response_format', reason);
+    context.target.receipt.add('approximated', 'response_format', NOT_ENFORCED);
   }
   const json_schema = isStrict ? { ...named, strict: true } : named;
   body.response_format = { type: 'json_schema', json_schema };

@@ -3,6 +3,7 @@
 import { applyThinkingMode } from '../../canonical/effort.ts';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { ReasoningAmount } from '../../canonical/request.ts';
+import { readCarrier } from '../../canonical/signatures.ts';
 import { acceptedNames } from '../../canonical/tool-names.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
@@ -45,8 +46,6 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
   );
   if (patched.tools !== undefined) patched.tools = patchTools(patched.tools, target.receipt);
   patchNames(patched, target.receipt);
-  // One coding CLI sends it to models of another family: calls are optional there, but must match their schema.
-  if (patched.tool_choice === 'validated') patched.tool_choice = 'auto';
   const said = takeAmount(patched, quirks);
   return fitBody(patched, amountOf(said, target), context);
 }
@@ -85,6 +84,9 @@ function patchThoughts(
   const { extra_content: _signature, images: _drawn, ...own } = message;
   const carried = thoughtsIn(own);
   for (const name of THOUGHT_FIELDS) delete own[name];
+  if (objectsOf(own.tool_calls).some(isSigned)) {
+    target.receipt.add('dropped', 'messages', told`The upstream takes no signatures of calls.`);
+  }
   if (Array.isArray(own.tool_calls)) own.tool_calls = own.tool_calls.map(withoutExtras);
   if (field === undefined) {
     if (carried.length > 0) {
@@ -213,6 +215,12 @@ function rememberedOf({ tool_calls }: JsonObject, target: PatchTarget): readonly
   if (id === undefined || name === undefined) return [];
   const history = target.recall.lookup({ kind: 'call', id, name })?.history;
   return history?.family === target.capabilities.signatureFamily ? history.parts : [];
+}
+
+/** Such signatures are another wire's. */
+function isSigned({ extra_content: extra }: JsonObject): boolean {
+  const holders = CHAT_EXTENSION_KEYS.map((key) => objectOf(objectOf(extra)?.[key]));
+  return holders.some((holder) => readCarrier(textOf(holder?.thought_signature)) !== undefined);
 }
 
 /** Streams number their calls, and clients return the number with them. */

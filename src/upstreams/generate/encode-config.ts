@@ -23,6 +23,7 @@ import {
 } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { toResponseSchema } from '../../schema/tool-schema.ts';
+import { sentStops } from '../../transforms/stop-sequences.ts';
 import { fitOutputLimit } from '../../transforms/thinking.ts';
 import type {
   WireBlob,
@@ -37,6 +38,8 @@ import { type GenerateProfile, isVideoPage } from './profiles/profile.ts';
 type Fields = Optional<WireGenerationConfig>;
 
 const MAX_CANDIDATES = 8;
+/** ai.google.dev, "GenerateContent API reference", `stopSequences`. */
+const MAX_STOPS = 5;
 /** More candidates for a token than this change nothing, and upstreams refuse them. */
 const MAX_TOP_K = 1000;
 const MODALITIES = { text: 'TEXT', image: 'IMAGE', audio: 'AUDIO' } as const;
@@ -51,7 +54,7 @@ export function encodeGenerationConfig(
   context: EncodeContext,
 ): JsonObject | undefined {
   const { target } = context;
-  const { sampling, choices, stopSequences, outputFormat, outputModalities } = request;
+  const { sampling, choices, outputFormat, outputModalities } = request;
   const { maxOutputTokens, mediaResolution, image, imageDrafts, mustDraw } = request;
   const { topK, seed, logprobs, presencePenalty, frequencyPenalty } = sampling;
   const thinkingConfig =
@@ -63,6 +66,7 @@ export function encodeGenerationConfig(
     throw invalidRequest('logprobs', 'logprobs: this model gives none.', 'unsupported');
   }
   const budget = thinkingConfig?.thinkingBudget ?? 0;
+  const stops = sentStops(request, MAX_STOPS, target.receipt);
   return definedFields({
     maxOutputTokens:
       maxOutputTokens === undefined ? undefined : fitOutputLimit(maxOutputTokens, budget, target),
@@ -74,7 +78,7 @@ export function encodeGenerationConfig(
     logprobs: logprobs?.alternatives || undefined,
     candidateCount: choices > 1 ? choices : undefined,
     ...((presencePenalty ?? frequencyPenalty) !== undefined && penaltyFields(request, context)),
-    stopSequences: stopSequences.length === 0 ? undefined : [...stopSequences],
+    stopSequences: stops.length === 0 ? undefined : [...stops],
     ...(outputFormat.kind !== 'text' && formatFields(outputFormat, target)),
     responseModalities: outputModalities?.map((modality) => MODALITIES[modality]),
     imageConfig: image || mustDraw ? encodeImage(request, target) : undefined,

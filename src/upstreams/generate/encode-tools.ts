@@ -82,7 +82,7 @@ function encodeToolList(
       const declared =
         tool.kind === 'function'
           ? encodeFunction(tool, path, context)
-          : { declaration: encodeFreeform(tool), isMap: false };
+          : { declaration: encodeFreeform(tool, path, context), isMap: false };
       declarations.set(tool.name, declared);
     }
   }
@@ -157,8 +157,12 @@ function encodeFunction(
   return { declaration, isMap };
 }
 
-function encodeFreeform(tool: FreeformTool): WireFunctionDeclaration {
-  const description = describeFreeform(tool);
+function encodeFreeform(
+  tool: FreeformTool,
+  path: string,
+  { target: { receipt } }: EncodeContext,
+): WireFunctionDeclaration {
+  const description = describeFreeform(tool, { path, receipt });
   return {
     name: tool.name,
     ...(description === undefined ? {} : { description }),

@@ -73,7 +73,7 @@ function encodeCallable(
   { takesStrict, receipt }: ListContext,
 ): JsonObject {
   if (tool.kind === 'freeform') {
-    const description = describeFreeform(tool);
+    const description = describeFreeform(tool, { path, receipt });
     return {
       name: tool.name,
       ...(description === undefined ? {} : { description }),
@@ -87,7 +87,7 @@ function encodeCallable(
   });
   const isHeld = strict === true && takesStrict && isClosed(input);
   if (strict === true && !isHeld) {
-    receipt.add('approximated', path, told`Strict schemas are followed, but not enforced.`);
+    receipt.add('approximated', path, NOT_ENFORCED);
   }
   return {
     name,
@@ -120,6 +120,8 @@ function encodeServerTool(tool: ServerTool, receipt: Receipt): JsonObject {
   };
 }
 
+const NOT_ENFORCED = told`Strict schemas are followed, but not enforced.`;
+
 /**
  * Undefined where there is nothing to choose among, or the choice is the model's.
  * @throws GatewayError (invalid-request) when a forced tool is not among the declared ones
@@ -127,14 +129,19 @@ function encodeServerTool(tool: ServerTool, receipt: Receipt): JsonObject {
 export function encodeToolChoice(
   { toolChoice, parallelToolCalls }: Pick<CanonicalRequest, 'toolChoice' | 'parallelToolCalls'>,
   tools: readonly JsonObject[],
+  receipt: Receipt,
 ): JsonObject | undefined {
   if (tools.length === 0) return undefined;
   const serial = parallelToolCalls === false ? { disable_parallel_tool_use: true } : undefined;
   switch (toolChoice.kind) {
     case 'none':
       return { type: 'none' };
+    case 'validated': {
+      const isHeld = tools.every(({ input_schema, strict }) => !input_schema || strict === true);
+      if (!isHeld) receipt.add('approximated', 'tool_choice', NOT_ENFORCED);
+      return serial && { type: 'auto', ...serial };
+    }
     case 'auto':
-    case 'validated':
       return serial && { type: 'auto', ...serial };
     case 'required': {
       const { names } = toolChoice;

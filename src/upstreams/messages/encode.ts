@@ -37,7 +37,7 @@ export function encode(request: CanonicalRequest, target: EncodeTarget): JsonObj
   refuseUnsendable(request);
   noteDropped(request, target);
   const tools = encodeTools(request, target);
-  const toolChoice = encodeToolChoice(request, tools);
+  const toolChoice = encodeToolChoice(request, tools, target.receipt);
   const { format, words } = encodeFormat(request.outputFormat, target);
   const limit = encodeOutputLimit(request, target);
   const isForced = toolChoice?.type === 'any' || toolChoice?.type === 'tool';
@@ -327,7 +327,9 @@ class AssistantTurn {
   }
 
   /** What the model thought and did by itself before the call goes back as it came: thoughts lead their step. */
-  #addCall({ id, name, input, trace }: ToolCallPart): void {
+  #addCall({ id, name, input, trace, signature }: ToolCallPart): void {
+    // One that this gateway issued stands for what the trace holds.
+    if (signature !== undefined && signature.family === undefined) this.#note(SIGNATURES_OF_CALLS);
     const told = trace?.parts ?? [];
     const other = told.findIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
     const thoughts = other < 0 ? told : told.slice(0, other);
@@ -352,6 +354,8 @@ class AssistantTurn {
     this.#target.receipt.add('dropped', 'messages', reason);
   }
 }
+
+const SIGNATURES_OF_CALLS = told`The upstream takes no signatures of calls.`;
 
 /** What a client shows of thoughts and of the upstream's own tools stands in the trace itself. */
 function isToldByTrace({ kind }: Part): boolean {

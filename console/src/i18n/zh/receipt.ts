@@ -118,6 +118,7 @@ export const receipt: SentenceTexts = {
   'The model is the one in the path.': '以路径中的模型为准。',
   'The model is told the domains, and other sources are left out of the answer.':
     '已把域名告诉模型，其他来源不出现在回答中。',
+  'The model is told the grammar, and nothing enforces it.': '已将语法告知模型，但不强制保证。',
   'The model is told the text that follows its answer.': '已把回答之后的文本告诉模型。',
   'The model is told where the user is.': '已把用户所在位置告诉模型。',
   'The model wrote the name differently.': '模型写的名称有所不同。',
@@ -183,6 +184,7 @@ export const receipt: SentenceTexts = {
   'The upstream takes no objects of free member names: the schema is told in words.':
     '上游不接受成员名称不固定的对象：schema 以文字说明。',
   'The upstream takes no seed.': '上游不接受随机种子。',
+  'The upstream takes no signatures of calls.': '上游不接受工具调用的签名。',
   'The upstream takes no stop sequences of white space; the gateway cuts the answer at them.':
     '上游不接受空白的停止序列；由网关在这些位置截断回答。',
   'The upstream takes no such output format: the model is told it in words.':
