@@ -1,6 +1,6 @@
 // What a model can do, as far as a translation has to know. Rules ask for capabilities, never for names.
 
-import type { Effort, ImageOptions } from './request.ts';
+import type { Effort, ImageOptions, Modality, ServerToolKind } from './request.ts';
 
 /** What a model can be asked for: answers, or vectors of what it is given. */
 export type ModelTask = 'generate' | 'embed';
@@ -46,6 +46,16 @@ export interface ModelCapabilities {
   readonly searchSettings?: true | undefined;
   /** True when names of tools may have letters, digits, `_` and `-` alone. */
   readonly plainToolNames?: true | undefined;
+  /** Media that cannot be shown to it; absent where it is not known to refuse any. */
+  readonly refusesMedia?: readonly Modality[] | undefined;
+  /** Tools that its upstream runs for it; absent where nobody knows. */
+  readonly serverTools?: readonly ServerToolKind[] | undefined;
+  /** True when a format can be asked for, but no schema of it: the model is told that. */
+  readonly refusesSchemas?: true | undefined;
+  /** True for a model that does not go on from its own words. */
+  readonly refusesPrefill?: true | undefined;
+  /** True for a model that never answers aloud. */
+  readonly refusesSpeech?: true | undefined;
 }
 
 export type ThinkingCapability =

@@ -84,7 +84,8 @@ interface RedactedThinkingPart {
   readonly payload: string;
 }
 
-export type Modality = 'image' | 'audio' | 'video' | 'document';
+export const MODALITIES = ['image', 'audio', 'video', 'document'] as const;
+export type Modality = (typeof MODALITIES)[number];
 
 export interface MediaPart {
   readonly kind: 'media';
@@ -232,7 +233,7 @@ export type ToolChoice = (
   readonly serverTools?: readonly ServerToolKind[] | undefined;
 };
 
-type ServerToolKind = Exclude<Tool['kind'], 'function' | 'freeform'>;
+export type ServerToolKind = Exclude<Tool['kind'], 'function' | 'freeform'>;
 
 export interface Sampling {
   readonly temperature?: number | undefined;

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { capabilitiesOf, requestOf, text, user } from '../../test/support/canonical.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createFakeUpstream } from '../../test/support/fake-upstream.ts';
 import { createSeedPool } from '../../test/support/seed-pool.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
 import { GatewayError, type UpstreamFailure } from '../canonical/error.ts';
+import type { Part } from '../canonical/request.ts';
 import { createRetryBudget, runAttempts } from './attempts.ts';
 import { type RoutedCall, routeCall } from './call-setup.ts';
 import { contextOf } from './dispatch.test-support.ts';
@@ -123,8 +125,44 @@ test('within a step the weights share the sessions, and a session keeps its orde
   expect((firsts.heavy ?? 0) / 4_000).toBeGreaterThan(0.73);
   expect((firsts.heavy ?? 0) / 4_000).toBeLessThan(0.77);
   const [one, two] = [await chosen('session 7'), await chosen('session 7')];
-  expect(one).toEqual(two);
+  const namesOf = (routes: typeof one) => routes.map(({ route }) => route.target);
+  expect(namesOf(one)).toEqual(namesOf(two));
   expect(one.find(({ route }) => route.target === 'light')?.leaseRequest.upstreamId).toBe('u');
+});
+
+test('within a step those go first that lose nothing of the request, whatever their weight', async () => {
+  const clock = createFakeClock();
+  const blind = {
+    ...createFakeUpstream(() => ({ frames: [] })),
+    listModels: async () => [{ id: 'heavy' }, { id: 'light' }, { id: 'last' }],
+    capabilities: (modelId: string) =>
+      capabilitiesOf(modelId === 'heavy' ? { refusesMedia: ['image'] } : {}),
+  };
+  const { pool } = createSeedPool({ upstream: blind, clock, accounts: [{ id: 'a' }] });
+  const step = ['heavy', 'light'].map((target, at) => ({
+    model: { target, webSearch: false },
+    weight: 1_000_000 - at * 999_999,
+  }));
+  const last = [{ model: { target: 'last', webSearch: false }, weight: 1 }];
+  const router = {
+    route: () => ({ target: 'heavy', webSearch: false, chain: [step, last] }),
+  };
+  const orderFor = async (...parts: readonly Part[]) => {
+    const call = {
+      model: 'm',
+      protocol: 'chat',
+      request: requestOf({ turns: [user(...parts)] }),
+    } as const;
+    const routes = await routeCall(call, contextOf(), { router, pool, random: () => 0.5 });
+    return routes.map(({ route }) => route.target);
+  };
+  const picture: Part = {
+    kind: 'media',
+    modality: 'image',
+    source: { kind: 'base64', base64: 'AAAA' },
+  };
+  expect(await orderFor(text('hello'))).toEqual(['heavy', 'light', 'last']);
+  expect(await orderFor(picture)).toEqual(['light', 'heavy', 'last']);
 });
 
 test('without fallback only the first is asked', async () => {

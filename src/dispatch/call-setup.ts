@@ -2,11 +2,21 @@
 
 import { createHash, hash as digest } from 'node:crypto';
 import { clientError, GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { ModelTask } from '../canonical/model.ts';
+import type { ModelTask, ModelVariant } from '../canonical/model.ts';
+import {
+  areAlike,
+  type CallNeeds,
+  type NeedSet,
+  needSet,
+  needsOf,
+  variantNeeds,
+} from '../canonical/needs.ts';
+import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { openingText } from '../canonical/request.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
+import { once } from '../lib/once.ts';
 import type { Pool } from '../pool/create-pool.ts';
 import type { Lease, LeaseRequest, LeaseResult } from '../pool/pool.ts';
 import type { GenerateCall, ProtocolName } from '../protocols/protocol.ts';
@@ -37,14 +47,20 @@ interface AskedCall {
   readonly model: string;
   readonly protocol: ProtocolName;
   /** The wire the body is written in. */
-  readonly relay?: { readonly wire: string } | undefined;
+  readonly relay?:
+    | { readonly wire: string; readonly losses?: readonly ReceiptEntry[] | undefined }
+    | undefined;
   /** Read when it is first looked at. @throws GatewayError invalid-request */
   readonly request?: CanonicalRequest | undefined;
 }
 
 interface NamedCall extends Pick<AskedCall, 'model'> {
   readonly session: string | undefined;
+  readonly needs: NeedsOfCall;
 }
+
+/** What a call needs of a model, with what the name of that asks for. */
+type NeedsOfCall = (variant: ModelVariant) => CallNeeds;
 
 /** A model that may serve a call, and what the call asks of the pool for it. */
 export interface RouteChoice {
@@ -72,13 +88,41 @@ export async function routeCall(
   const wire = call.relay?.wire;
   let isRelayed = false;
   try {
-    const routes = findRoutes({ model: call.model, session }, call.protocol, { context, routing });
-    isRelayed = routes.some(({ leaseRequest }) => pool.speaks(wire, leaseRequest.upstreamId));
+    const named = { model: call.model, session, needs: needsOfCall(call) };
+    const routes = findRoutes(named, call.protocol, { context, routing });
+    isRelayed = routes.some(({ leaseRequest }) =>
+      pool.offered.speaks(wire, leaseRequest.upstreamId),
+    );
     return routes;
   } finally {
     if (!isRelayed) void call.request;
   }
 }
+
+function needsOfCall(call: AskedCall): NeedsOfCall {
+  const read = once(() => readNeeds(call));
+  return (variant) => ({
+    wire: call.relay?.wire,
+    read: () => read() | variantNeeds(variant),
+  });
+}
+
+function readNeeds(call: AskedCall): NeedSet {
+  let request: CanonicalRequest | undefined;
+  try {
+    request = call.request;
+  } catch (error) {
+    // What cannot be read can be relayed all the same, where there is somebody who takes it.
+    if (error instanceof GatewayError && error.kind === 'invalid-request') return OWN_WIRE;
+    throw error;
+  }
+  if (request === undefined) return 0;
+  const isWhole = (call.relay?.losses ?? []).length === 0;
+  return needsOf(request) | (isWhole ? 0 : OWN_FIELDS);
+}
+
+const OWN_WIRE = needSet('own-wire');
+const OWN_FIELDS = needSet('own-fields');
 
 function findRoutes(
   call: NamedCall,
@@ -130,13 +174,12 @@ function routeWithProvider(
 
 function ofUpstream(
   upstreamId: string,
-  { model, session }: NamedCall,
+  { model, session, needs }: NamedCall,
   { clientKeyId }: CallContext,
 ): RouteChoice {
-  return {
-    route: { target: model, upstreamId, webSearch: false },
-    leaseRequest: { model, upstreamId, clientKeyId, session },
-  };
+  const route = { target: model, upstreamId, webSearch: false };
+  const leaseRequest = { model, upstreamId, clientKeyId, session, needs: needs(route) };
+  return { route, leaseRequest };
 }
 
 /** Of new sessions the provider gets its share as one account among the others; a session stays where it is. */
@@ -149,25 +192,31 @@ function isItsTurn(request: LeaseRequest, { pool, random }: Routing, upstreamId:
 }
 
 function routeWithin(
-  { model, session }: NamedCall,
+  { model, session, needs }: NamedCall,
   context: CallContext,
-  { router, random, closedUpstream }: Routing,
+  { router, pool, random, closedUpstream }: Routing,
 ): RoutedCall {
   const { clientKeyId, preferredAccount, onlyAccount, preferredTier } = context;
   const route = router.route(model, onlyAccount ?? preferredAccount);
   const wishes = { clientKeyId, session, preferredAccount, onlyAccount, preferredTier };
   const choose = (one: RoutedModel): RouteChoice => ({
     route: one,
-    leaseRequest: { model: one.target, upstreamId: one.upstreamId, ...wishes },
+    leaseRequest: {
+      model: one.target,
+      upstreamId: one.upstreamId,
+      needs: needs(one),
+      ...wishes,
+    },
   });
   const { chain } = route;
   const luck = (name: string): number =>
     session === undefined ? 1 - random() : share(session, name);
-  const named = chain?.flatMap((step) => orderByWeight(step, luck)) ?? [route];
   const closed = closedUpstream?.();
+  const open = (routes: readonly RoutedModel[]): readonly RouteChoice[] =>
+    routes.filter(({ upstreamId }) => closed === undefined || upstreamId !== closed).map(choose);
   const [first, ...others] =
-    closed === undefined ? named : named.filter(({ upstreamId }) => upstreamId !== closed);
-  if (first !== undefined) return [choose(first), ...others.map(choose)];
+    chain?.flatMap((step) => orderByLoss(open(orderByWeight(step, luck)), pool)) ?? open([route]);
+  if (first !== undefined) return [first, ...others];
   const message = `${model} names an upstream that is switched off here.`;
   throw clientError('not-found', message, { reason: 'model-not-found', field: 'model' });
 }
@@ -184,6 +233,20 @@ function orderByWeight(
     return { model, score: Math.log(luck(targetName(model))) / weight };
   });
   return scored.sort((a, b) => b.score - a.score).map(({ model }) => model);
+}
+
+/** Of the alternatives of a step those first that lose least of the call; otherwise they keep their order. */
+function orderByLoss(step: readonly RouteChoice[], pool: Pool): readonly RouteChoice[] {
+  if (step.length < 2) return step;
+  const lacking = step.map(({ leaseRequest }) => pool.lacking(leaseRequest));
+  if (areAlike(lacking.flat())) return step;
+  const lossOf = ({ leaseRequest: { needs } }: RouteChoice, lacks: readonly NeedSet[]): NeedSet => {
+    const needed = needs?.read() ?? 0;
+    // Without an account that could serve now it keeps its place, and the next one is tried in its stead.
+    return lacks.length === 0 ? 0 : Math.min(...lacks.map((one) => needed & one));
+  };
+  const rated = step.map((choice, at) => ({ choice, loss: lossOf(choice, lacking[at] ?? []) }));
+  return rated.toSorted((a, b) => a.loss - b.loss).map(({ choice }) => choice);
 }
 
 const MAX_UINT32 = 0xffff_ffff;

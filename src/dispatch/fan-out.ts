@@ -230,8 +230,7 @@ export async function askApart(
   context: CallContext,
   routing: Routing,
 ): Promise<GenerateCall> {
-  const { model, protocol } = call;
-  const routes = await routeCall({ model, protocol, relay: call.relay }, context, routing);
+  const routes = await routeCall(call, context, routing);
   const { leased } = lookForLease(routes, routing.pool);
   // Without an account the attempts say what is wrong.
   if (leased.kind === 'none') return call;

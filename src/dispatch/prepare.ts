@@ -176,7 +176,8 @@ function patchBody(
 /** @throws GatewayError (invalid-request) when anything was noted, or will be once the bodies are sent. */
 export function refuseLosses(receipt: Receipt, bodies: readonly JsonObject[]): void {
   for (const body of bodies) mendText(JSON.stringify(body), receipt);
-  if (receipt.entries.length === 0) return;
+  const [first] = receipt.entries;
+  if (first === undefined) return;
   const losses = receipt.entries.map(
     ({ path, action, reason }) => told`${path} (${action}): ${reason}`,
   );
@@ -184,6 +185,7 @@ export function refuseLosses(receipt: Receipt, bodies: readonly JsonObject[]): v
     kind: 'invalid-request',
     source: 'gateway',
     reason: 'unsupported',
+    field: first.path,
     message: told`Strict mode refuses a request that cannot be carried whole: ${inRow(losses)}`,
   });
 }

@@ -61,6 +61,8 @@ export function createPool(options: PoolOptions) {
     /** The upstream of the account that a session is bound to; undefined while it is bound to none. */
     upstreamOfSession: (name: SessionName) =>
       book.find(sessions.find(name)?.home ?? '')?.record.upstreamId,
+    /** What the accounts that could serve it now lack, upstream by upstream. */
+    lacking: (request: LeaseRequest) => leasing.lacking(request, clock.now()),
     /** How many accounts could serve it now, but for limits of the moment. */
     usableAccounts: (request: LeaseRequest) => indexes.of(request, clock.now()).eligibleCount,
     /** Restores the sessions of the last run; to be called before the first lease. Never rejects. */
@@ -69,7 +71,6 @@ export function createPool(options: PoolOptions) {
     rests: overloads,
     /** How the last attempts on an account went. */
     conditionOf: (accountId: string) => shares.conditionOf(accountId, clock.now()),
-    /** Milliseconds since the epoch; undefined when the account was not used since the start. */
     lastUsedAt: (accountId: string) => indexes.lastUsedAt(accountId),
     /** Accounts as the banner and the model lists see them. */
     accounts: () => book.list().map(viewOf),
@@ -77,8 +78,6 @@ export function createPool(options: PoolOptions) {
     describe: (model: string) => describeModel(model, book.list(), ownIdOf),
     /** The names in the accounts' model lists. */
     offered,
-    speaks: (wire: string | undefined, upstreamId: string | undefined) =>
-      offered.speaks(wire, upstreamId),
     /**
      * Refreshes the accounts' model lists: a promise while a list was never read, undefined when all
      * are known well enough (stale ones are read again in the background). Never rejects: an account

@@ -2,8 +2,10 @@
 
 import type { Account } from '../accounts/account.ts';
 import { GatewayError } from '../canonical/error.ts';
+import type { NeedSet } from '../canonical/needs.ts';
 import { told } from '../lib/localized-message.ts';
 import type { AccountAccess } from '../upstreams/upstream.ts';
+import { lackingByGroup } from './lacking.ts';
 import type { ModelIndexes } from './model-index.ts';
 import type { AccountLabels } from './model-lists.ts';
 import { noAccountReason } from './no-account.ts';
@@ -86,6 +88,12 @@ export class Leasing {
       // What was kept for it is its own now, or is of no use to it.
       if (request.admitted !== undefined) this.#options.slots.leave(request.admitted);
     }
+  }
+
+  /** What the accounts that could serve it now lack, upstream by upstream. */
+  lacking(request: LeaseRequest, now: number): readonly NeedSet[] {
+    const { indexes, upstreams } = this.#options;
+    return [...lackingByGroup(indexes.of(request, now).groups, request, upstreams).values()];
   }
 
   #choose(request: LeaseRequest, now: number): LeaseResult {
@@ -433,7 +441,9 @@ function lookAtBoundAccount(
       return { state: 'resting', waitMs: Math.max(until - now, selection.overloadMs(candidate)) };
     }
     case 'eligible': {
-      if (!selection.isLeft(candidate)) return { state: 'resting' };
+      // One that would lose more of this request than another comes back when that is no longer so.
+      if (!selection.isLeft(candidate) || !selection.losesLeast(candidate))
+        return { state: 'resting' };
       const restMs = selection.overloadMs(candidate);
       return restMs > 0 ? { state: 'resting', waitMs: restMs } : { state: 'ready' };
     }

@@ -4,6 +4,7 @@ import type { Account, Tier, TokenSource } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { SelectionLogEntry } from '../canonical/call-record.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
+import type { CallNeeds } from '../canonical/needs.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WriteBehindLog } from '../lib/write-behind.ts';
@@ -74,6 +75,8 @@ export interface LeaseRequest {
   readonly onlyAccount?: string | undefined;
   /** `X-Model-Tier`. */
   readonly preferredTier?: Tier | undefined;
+  /** What it would lose with whom ranks them; absent where nothing of it can be lost. */
+  readonly needs?: CallNeeds | undefined;
   /** How long this request already waited for its session's account, in milliseconds. */
   readonly waitedMs?: number | undefined;
   /** The place that keeps a slot for this request, which waited for it. */

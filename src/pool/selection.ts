@@ -1,7 +1,9 @@
 // Chooses one account for one request: a verdict on each, then the ordered policies; the first that names one decides.
 
 import type { SelectionLogEntry } from '../canonical/call-record.ts';
+import { areAlike, type Need, type NeedSet, worstOf } from '../canonical/needs.ts';
 import { type Eligibility, knownShare } from './eligibility.ts';
+import { lackingByGroup } from './lacking.ts';
 import type { ModelIndex } from './model-index.ts';
 import type { AccountLabels } from './model-lists.ts';
 import type { Overloads } from './overload.ts';
@@ -9,6 +11,7 @@ import {
   type Candidate,
   type CandidateGroup,
   type LeaseRequest,
+  type PoolOptions,
   type Rank,
   TIERS_BY_ROOM,
 } from './pool.ts';
@@ -58,12 +61,37 @@ const CHOSEN: Readonly<Record<ChosenBy, string>> = {
   trial: 'chosen (to see whether it serves again)',
 };
 const LOWERED = 'fails more than others';
+/** Of one that would lose more of the request than the chosen one. */
+const LOSING: Readonly<Record<Need, string>> = {
+  'own-fields': 'cannot be sent all fields of the request',
+  'serial-calls': 'cannot be held to one call at a time',
+  mask: 'takes no masks',
+  prefill: 'does not go on from its own words',
+  thinking: 'does not think',
+  format: 'takes no output formats',
+  'format-with-tools': 'takes no output formats beside tools',
+  schema: 'takes no schema of the answer',
+  'code-execution': 'runs no code',
+  'url-context': 'reads no web pages',
+  'web-search': 'does not search the web',
+  'server-tools-with-functions': 'takes no tools of its upstream beside functions',
+  document: 'reads no documents',
+  video: 'sees no videos',
+  audio: 'hears no sound',
+  image: 'sees no pictures',
+  functions: 'calls no functions',
+  speech: 'does not speak',
+  drawing: 'draws no pictures',
+  'forced-call': 'cannot be made to call a function',
+  'own-wire': 'cannot be sent the request as it came',
+};
 const PASSED_OVER = 'another was preferred';
 /** Up to so many accounts stand in a selection log one by one. */
 const MAX_LISTED = 50;
 const EXAMPLES = 3;
 
 interface SelectionSources {
+  readonly upstreams: PoolOptions['upstreams'];
   readonly overloads: Overloads;
   readonly shares: SuccessShares;
   readonly slots: Pick<Slots, 'isFull' | 'isLimited'>;
@@ -84,6 +112,9 @@ export class Selection {
   lowestBand: HealthBand = 2;
   /** Whether a group is throttled is decided once a request. */
   #refusals: Map<string, number> | undefined;
+  #losses: { readonly byGroup: ReadonlyMap<CandidateGroup, NeedSet> | undefined } | undefined;
+  /** Those that lose least, of the accounts down to a band. */
+  #fitting: { readonly band: HealthBand; readonly groups: readonly CandidateGroup[] } | undefined;
 
   constructor(request: LeaseRequest, index: ModelIndex, now: number, sources: SelectionSources) {
     this.request = request;
@@ -106,7 +137,8 @@ export class Selection {
     // A session stays on its account, so that upstream prompt caching pays.
     for (const accountId of boundAccountIds) {
       const candidate = this.#byId(accountId);
-      if (candidate !== undefined) return { candidate, by: 'session' };
+      if (candidate !== undefined && this.losesLeast(candidate))
+        return { candidate, by: 'session' };
     }
     if (preferredTier !== undefined) {
       const candidate = this.#pickOfTwo([TIERS_BY_ROOM.indexOf(preferredTier)]);
@@ -139,11 +171,11 @@ export class Selection {
     return undefined;
   }
 
-  /** Those of a lower band that it may use now. */
+  /** Those of a lower band that it may use now, and whose answer would be as good. */
   lowered(): readonly Candidate[] {
     const { shares } = this.#sources;
     const found = [...shares.lowered].flatMap(({ accountId }) => this.#byId(accountId) ?? []);
-    return found.filter((candidate) => this.#bandOf(candidate) > 0);
+    return found.filter((one) => this.#bandOf(one) > 0 && this.losesLeast(one));
   }
 
   verdictOf(candidate: Candidate): Verdict {
@@ -210,6 +242,59 @@ export class Selection {
     return refusalMs;
   }
 
+  /** True where no account that is left would lose less of the request. */
+  losesLeast({ place }: Candidate): boolean {
+    return place === undefined || this.#fittingGroups().includes(place.group);
+  }
+
+  /** The groups that would lose least of the request, of those with an account left. */
+  #fittingGroups(): readonly CandidateGroup[] {
+    const losses = this.#lossByGroup();
+    if (losses === undefined) return this.index.groups;
+    const band = this.lowestBand;
+    if (this.#fitting?.band === band) return this.#fitting.groups;
+    let least = Number.POSITIVE_INFINITY;
+    let groups: CandidateGroup[] = [];
+    for (const [group, loss] of losses) {
+      if (loss > least || !this.#hasLeft(group)) continue;
+      if (loss < least) [least, groups] = [loss, []];
+      groups.push(group);
+    }
+    this.#fitting = { band, groups };
+    return groups;
+  }
+
+  #hasLeft(group: CandidateGroup): boolean {
+    if (this.overloadMs(group) > 0) return false;
+    return group.tiers.some((ranks) => this.#firstLeft(ranks) !== undefined);
+  }
+
+  /** Undefined where all lose the same; the request is read only where they might not. */
+  #lossByGroup(): ReadonlyMap<CandidateGroup, NeedSet> | undefined {
+    this.#losses ??= { byGroup: this.#findLosses() };
+    return this.#losses.byGroup;
+  }
+
+  #findLosses(): ReadonlyMap<CandidateGroup, NeedSet> | undefined {
+    const { needs } = this.request;
+    const { groups } = this.index;
+    if (needs === undefined || groups.length < 2) return undefined;
+    const lacking = lackingByGroup(groups, this.request, this.#sources.upstreams);
+    if (areAlike([...lacking.values()])) return undefined;
+    const needed = needs.read();
+    return new Map([...lacking].map(([group, lacks]) => [group, needed & lacks]));
+  }
+
+  /** The worst that one would lose of the request and the chosen one keeps, where that is why it was passed over. */
+  #moreLost(group: CandidateGroup | undefined, choice: Choice | undefined): Need | undefined {
+    const chosenGroup = choice?.candidate.place?.group;
+    if (group === undefined || chosenGroup === undefined || wasNamed(choice)) return undefined;
+    const losses = this.#lossByGroup();
+    if (losses === undefined) return undefined;
+    const [loss, chosen] = [losses.get(group) ?? 0, losses.get(chosenGroup) ?? 0];
+    return loss > chosen ? worstOf(loss & ~chosen) : undefined;
+  }
+
   #byId(accountId: string): Candidate | undefined {
     const candidate = this.index.find(accountId, this.now);
     if (candidate === undefined || !this.isLeft(candidate)) return undefined;
@@ -240,11 +325,11 @@ export class Selection {
     return this.#isBetter(other, one) ? other : one;
   }
 
-  /** The best rank of each group with a usable account: of the highest priority, then of the best tier. */
+  /** The best rank of each group with a usable account that loses least: of the highest priority, then of the best tier. */
   #bestRanks(tiers: readonly number[]): readonly Rank[] {
     let ranks: Rank[] = [];
     let [bestPriority, bestTier] = [Number.NEGATIVE_INFINITY, 0];
-    for (const group of this.index.groups) {
+    for (const group of this.#fittingGroups()) {
       if (group.size === 0 || this.overloadMs(group) > 0) continue;
       for (const tier of tiers) {
         const rank = this.#firstLeft(group.tiers[tier]);
@@ -305,7 +390,10 @@ export class Selection {
     const overloaded = [...this.overloaded().keys()];
     const others = groups.filter((group) => !overloaded.includes(group));
     entries.push(...logGroups(overloaded, OVERLOADED, new Set()));
-    entries.push(...logGroups(others, PASSED_OVER, listed));
+    const byLoss = Map.groupBy(others, (group) => this.#moreLost(group, choice));
+    for (const [lost, alike] of byLoss) {
+      entries.push(...logGroups(alike, lost === undefined ? PASSED_OVER : LOSING[lost], listed));
+    }
     return entries;
   }
 
@@ -327,6 +415,8 @@ export class Selection {
 
   #whyNot(candidate: Candidate, choice: Choice | undefined): string {
     if (this.lowestBand < 2 && this.#bandOf(candidate) > this.lowestBand) return LOWERED;
+    const lost = this.#moreLost(candidate.place?.group, choice);
+    if (lost !== undefined) return LOSING[lost];
     if (choice?.by !== 'most-room') return PASSED_OVER;
     const { priority, tier } = candidate.account.record;
     const winner = choice.candidate.account.record;
@@ -344,6 +434,11 @@ export class Selection {
     }
     return listed;
   }
+}
+
+/** Who is asked for by name serves, whatever is lost. */
+function wasNamed(choice: Choice | undefined): boolean {
+  return choice?.by === 'fixed-account' || choice?.by === 'preferred-account';
 }
 
 function memberAt(ranks: readonly Rank[], place: number): Candidate | undefined {
@@ -366,7 +461,10 @@ function logGroups(
   verdict: string,
   listed: ReadonlySet<Candidate>,
 ): readonly SelectionLogEntry[] {
-  const count = groups.reduce((sum, { size }) => sum + size, 0) - listed.size;
+  const isHere = ({ place }: Candidate): boolean =>
+    place !== undefined && groups.includes(place.group);
+  const apart = [...listed].filter(isHere).length;
+  const count = groups.reduce((sum, { size }) => sum + size, 0) - apart;
   if (count <= 0) return [];
   const accountIds: string[] = [];
   for (const { members } of groups.flatMap(({ tiers }) => tiers.flat())) {

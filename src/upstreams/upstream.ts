@@ -5,7 +5,7 @@ import type { EmbedAnswer, EmbedInput } from '../canonical/embedding.ts';
 import type { CanonicalEvent } from '../canonical/event.ts';
 import type { ModelCapabilities, ModelTask, ModelVariant } from '../canonical/model.ts';
 import type { Receipt } from '../canonical/receipt.ts';
-import type { CanonicalRequest, TypedValues } from '../canonical/request.ts';
+import type { CanonicalRequest, Modality, TypedValues } from '../canonical/request.ts';
 import type { SignatureRecall, SignatureSource } from '../canonical/signatures.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { JsonObject } from '../lib/json.ts';
@@ -198,5 +198,8 @@ export interface UpstreamModel {
   readonly inputTokenLimit?: number | undefined;
   readonly outputTokenLimit?: number | undefined;
   readonly supportsThinking?: boolean | undefined;
+  /** Media that it does not read. */
+  readonly refusesMedia?: readonly Modality[] | undefined;
+  readonly callsFunctions?: boolean | undefined;
   readonly tasks?: readonly ModelTask[] | undefined;
 }

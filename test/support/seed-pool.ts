@@ -18,6 +18,8 @@ type PoolSettings = ReturnType<PoolOptions['settings']>;
 
 export interface PoolSeed {
   readonly id: string;
+  /** The one upstream where it does not say. */
+  readonly upstreamId?: string | undefined;
   readonly tier?: Tier | undefined;
   readonly priority?: number | undefined;
   /** The share of the quota of model `m` that is left, read just now. */
@@ -94,12 +96,15 @@ export function createSeedPool(options: SeedPoolOptions): SeedPool {
   return { pool, book };
 }
 
-function seedOf({ id, tier, priority, isRenewable }: PoolSeed, upstreamId: string): SeedAccount {
+function seedOf(
+  { id, tier, priority, isRenewable, upstreamId }: PoolSeed,
+  usualUpstream: string,
+): SeedAccount {
   return {
     id,
     label: `${id}@example.org`,
     origin: 'environment',
-    upstreamId,
+    upstreamId: upstreamId ?? usualUpstream,
     tier,
     priority,
     credential:

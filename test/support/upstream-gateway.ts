@@ -1,4 +1,4 @@
-// The edge, the dispatcher and a pool over one upstream that a test has built itself.
+// The edge, the dispatcher and a pool over upstreams that a test has built itself.
 
 import { createModelDirectory } from '../../src/compose/model-directory.ts';
 import { createDispatcher } from '../../src/dispatch/dispatch.ts';
@@ -22,9 +22,22 @@ export interface UpstreamGateway {
 /** The key clients send. */
 export const GATEWAY_KEY = 'sk-upstream-gateway-0123456789';
 
-/** The upstream has the accounts `a` and `b`, with the keys `key-a` and `key-b`; it is closed with the gateway. */
-export async function startGatewayOver(upstream: Upstream, clock: Clock): Promise<UpstreamGateway> {
-  const { pool } = createSeedPool({ accounts: [{ id: 'a' }, { id: 'b' }], upstream, clock });
+/**
+ * The upstream has the accounts `a` and `b`, with the keys `key-a` and `key-b`; those beside it have one each, which is
+ * called as they are and comes after these. All are closed with the gateway.
+ */
+export async function startGatewayOver(
+  upstream: Upstream,
+  clock: Clock,
+  beside: readonly Upstream[] = [],
+): Promise<UpstreamGateway> {
+  const others = beside.map(({ id }) => ({ id, upstreamId: id, priority: -1 }));
+  const { pool } = createSeedPool({
+    accounts: [{ id: 'a' }, { id: 'b' }, ...others],
+    upstream,
+    upstreams: new Map([upstream, ...beside].map((one) => [one.id, one])),
+    clock,
+  });
   const router = createRouter({ mapping: () => ({}), offered: () => pool.offered });
   const dispatcher = createDispatcher({
     router,
@@ -61,7 +74,7 @@ export async function startGatewayOver(upstream: Upstream, clock: Clock): Promis
     async close() {
       await server.close();
       await pool.close();
-      await upstream.close();
+      for (const one of [upstream, ...beside]) await one.close();
     },
   };
 }

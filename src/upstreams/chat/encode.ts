@@ -343,12 +343,15 @@ const DETAILS = { low: 'low', medium: 'auto', high: 'high' } as const;
 const FILE_NAMES: Readonly<Record<string, string>> = { 'application/pdf': 'document.pdf' };
 
 /** Undefined for what has no place. @throws GatewayError (invalid-request) for an address that is not read. */
-function encodeMedia(part: MediaPart, { profile: { quirks } }: FitContext): JsonObject | undefined {
+function encodeMedia(
+  part: MediaPart,
+  { target, profile: { quirks } }: FitContext,
+): JsonObject | undefined {
   const { modality, mediaType = '', source, resolution } = part;
+  if (target.capabilities.refusesMedia?.includes(modality) === true) return undefined;
   const base64 = source.kind === 'base64' ? source.base64 : undefined;
   switch (modality) {
     case 'image': {
-      if (quirks.images === 'none') return undefined;
       const url =
         base64 === undefined
           ? addressOf(part, quirks.images === 'any')
@@ -358,14 +361,13 @@ function encodeMedia(part: MediaPart, { profile: { quirks } }: FitContext): Json
     }
     case 'audio': {
       const format = AUDIO_FORMATS.get(mediaType);
-      if (!quirks.takesAudio || format === undefined) return undefined;
+      if (format === undefined) return undefined;
       return {
         type: 'input_audio',
         input_audio: { data: base64 ?? addressOf(part, false), format },
       };
     }
     case 'document': {
-      if (!quirks.takesFiles) return undefined;
       const data = base64 ?? addressOf(part, false);
       const filename = FILE_NAMES[mediaType] ?? 'document';
       return { type: 'file', file: { filename, file_data: `data:${mediaType};base64,${data}` } };

@@ -1,6 +1,7 @@
 // What one model of this wire can do: the upstream's list, the profile, and the generation its id names.
 
 import type { ModelCapabilities } from '../../canonical/model.ts';
+import { MODALITIES, type Modality } from '../../canonical/request.ts';
 import { createWildcard, foldCase } from '../../lib/names.ts';
 import type { EncodeTarget, UpstreamModel } from '../upstream.ts';
 import type { MediaModel } from './media-models.ts';
@@ -45,7 +46,7 @@ export function capabilitiesOf(
 ): ModelCapabilities {
   const { quirks } = profile;
   const media = profile.findMediaModel(modelId);
-  const { reasons, takesParallelToolCalls } = traitsOf(quirks, modelId);
+  const { reasons, searches, takesParallelToolCalls } = traitsOf(quirks, modelId);
   const thinks = quirks.effort !== undefined && (listed?.supportsThinking ?? reasons ?? true);
   const inputTokenLimit = listed?.inputTokenLimit ?? UNKNOWN_LIMIT;
   const answering: ModelCapabilities = {
@@ -54,7 +55,7 @@ export function capabilitiesOf(
     thinking: thinks ? LEVELS : { kind: 'none' },
     unsignedCalls: 'accepted',
     signatureFamily: familyOf(profile.id, modelId),
-    callsFunctions: true,
+    callsFunctions: listed?.callsFunctions ?? true,
     takesInstructions: true,
     takesSystemTurns: quirks.takesSystemTurns,
     takesSerialCalls: takesParallelToolCalls,
@@ -65,13 +66,32 @@ export function capabilitiesOf(
     severalAnswers: quirks.takesChoices,
     drawsImages: drawsInChat(quirks, modelId),
     plainToolNames: true,
+    refusesMedia: [...new Set([...mediaRefusedBy(quirks), ...(listed?.refusesMedia ?? [])])],
+    serverTools: searches ? ['web-search'] : [],
+    refusesSchemas: quirks.responseFormat === 'json-object' ? true : undefined,
   };
   return media === undefined ? answering : { ...answering, ...capabilitiesOfMedia(media) };
 }
 
+/** The wire has no part for videos. */
+function mediaRefusedBy({ images, takesAudio, takesFiles }: ChatQuirks): readonly Modality[] {
+  const refused: Modality[] = ['video'];
+  if (images === 'none') refused.push('image');
+  if (!takesAudio) refused.push('audio');
+  if (!takesFiles) refused.push('document');
+  return refused;
+}
+
 /** What is left of a conversation for a model with an endpoint of its own. */
-function capabilitiesOfMedia({ kind }: MediaModel): Partial<ModelCapabilities> {
+function capabilitiesOfMedia({ kind, traits }: MediaModel): Partial<ModelCapabilities> {
+  const isRead = {
+    image: kind === 'images' && traits.edits,
+    audio: kind === 'transcriptions',
+    video: false,
+    document: false,
+  };
   return {
+    refusesMedia: MODALITIES.filter((modality) => !isRead[modality]),
     hasOwnForm: true,
     thinking: { kind: 'none' },
     callsFunctions: false,

@@ -37,7 +37,7 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
     if (value !== null) target.receipt.add('dropped', field, told`The upstream has no such field.`);
   }
   if (!quirks.takesIncludeUsage) delete patched.stream_options;
-  patched.messages = patchMessages(patched.messages, target.receipt).map((message) =>
+  patched.messages = patchMessages(patched.messages, target).map((message) =>
     patchThoughts(
       quirks.takesNames ? message : withoutName(message, target.receipt),
       target,

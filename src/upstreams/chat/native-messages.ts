@@ -4,11 +4,37 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { itemsOf, objectsOf, textOf } from '../read-values.ts';
+import type { EncodeTarget } from '../upstream.ts';
 
 /** Messages that need nothing stay the same objects. */
-export function patchMessages(messages: JsonValue | undefined, receipt: Receipt): JsonObject[] {
+export function patchMessages(
+  messages: JsonValue | undefined,
+  { receipt, capabilities }: Pick<EncodeTarget, 'receipt' | 'capabilities'>,
+): JsonObject[] {
+  const isBlind = capabilities.refusesMedia?.includes('image') === true;
   const plain = objectsOf(messages).map(withoutMarks);
-  return moveMedia(pairResults(plain, receipt), receipt);
+  const shown = isBlind ? plain.map((message) => withoutPictures(message, receipt)) : plain;
+  return moveMedia(pairResults(shown, receipt), receipt);
+}
+
+/** Servers without pictures refuse them, and many take texts alone: what is left is one. */
+function withoutPictures(message: JsonObject, receipt: Receipt): JsonObject {
+  const parts = objectsOf(message.content);
+  if (!parts.some(isPicture)) return message;
+  const reason = told`The upstream takes no ${'image'} of this kind: the model is told that it is missing.`;
+  receipt.add('dropped', 'messages', reason);
+  const content = parts.map((part) =>
+    isPicture(part) ? { type: 'text', text: MISSING_PICTURE } : part,
+  );
+  const isText = content.every(({ type }) => type === 'text');
+  const texts = content.map(({ text }) => textOf(text) ?? '');
+  return { ...message, content: isText ? texts.join('\n\n') : content };
+}
+
+const MISSING_PICTURE = '[image left out: it cannot be shown to this model]';
+
+function isPicture({ type }: JsonObject): boolean {
+  return type === 'image_url';
 }
 
 /** Marks for caches are other upstreams'; a picture's address may stand bare, as some clients write it. */

@@ -3,6 +3,7 @@
 import type { EmbedAnswer, Embedding, EmbedInput } from '../../canonical/embedding.ts';
 import { GatewayError } from '../../canonical/error.ts';
 import type { ModelTask } from '../../canonical/model.ts';
+import { MODALITIES, type Modality } from '../../canonical/request.ts';
 import { type JsonObject, type JsonValue, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
 import { pathFault } from '../errors.ts';
@@ -98,7 +99,8 @@ export async function listModels(
 /**
  * Beside `id` services tell more: `context_length`, `top_provider.max_completion_tokens`, `supported_parameters`
  * (OpenRouter), `context_window`, `max_completion_tokens` (Groq), `max_context_length`, `capabilities` (Mistral),
- * `max_model_len` (vLLM), `meta.n_ctx_train` (llama.cpp), `max_input_tokens`, `max_output_tokens` and `mode` (LiteLLM).
+ * `max_model_len` (vLLM), `meta.n_ctx_train` (llama.cpp), `max_input_tokens`, `max_output_tokens` and `mode` (LiteLLM);
+ * of what it reads `architecture.input_modalities` (OpenRouter) and `capabilities.vision` (Mistral).
  */
 function readModel(model: JsonObject): UpstreamModel | undefined {
   const id = textOf(model.id) ?? textOf(model.name) ?? '';
@@ -123,7 +125,29 @@ function readModel(model: JsonObject): UpstreamModel | undefined {
       readLimit(model.max_output_tokens),
     supportsThinking: Array.isArray(parameters) ? parameters.includes('reasoning') : undefined,
     tasks: readTasks(model, id),
+    refusesMedia: readRefusedMedia(model),
+    callsFunctions: Array.isArray(parameters)
+      ? parameters.includes('tools')
+      : readFlag(objectOf(model.capabilities)?.function_calling),
   };
+}
+
+/** Their words for what the wire calls `file`, and for the others. */
+const LISTED_AS: Readonly<Record<Modality, string>> = {
+  image: 'image',
+  audio: 'audio',
+  video: 'video',
+  document: 'file',
+};
+
+function readRefusedMedia({ architecture, capabilities }: JsonObject) {
+  const read = objectOf(architecture)?.input_modalities;
+  if (Array.isArray(read)) return MODALITIES.filter((one) => !read.includes(LISTED_AS[one]));
+  return readFlag(objectOf(capabilities)?.vision) === false ? (['image'] as const) : undefined;
+}
+
+function readFlag(value: JsonValue | undefined): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
 }
 
 function readLimit(value: JsonValue | undefined): number | undefined {

@@ -407,13 +407,18 @@ const IMAGE_TYPES: ReadonlySet<string | undefined> = new Set([
 const PDF = 'application/pdf';
 
 /** @throws GatewayError (invalid-request) for media this wire has no block for. */
-function encodeMedia(part: MediaPart, { receipt }: EncodeTarget): JsonObject {
+function encodeMedia(part: MediaPart, { receipt, capabilities }: EncodeTarget): JsonObject {
   const { modality, source, mediaType, resolution, cacheHint } = part;
   if (resolution !== undefined) {
     const reason = told`This model takes no detail level for single media.`;
     receipt.add('dropped', 'messages', reason);
   }
   if (modality !== 'image' && modality !== 'document') throw unsendable(part);
+  if (capabilities.refusesMedia?.includes(modality) === true) {
+    const reason = told`The upstream takes no ${modality} of this kind: the model is told that it is missing.`;
+    receipt.add('dropped', 'messages', reason);
+    return { type: 'text', text: `[${modality} left out: it cannot be shown to this model]` };
+  }
   const type = modality;
   const block: JsonObject = { type, source: encodeSource(part) };
   if (source.kind === 'base64' && modality === 'document' && mediaType !== PDF) {

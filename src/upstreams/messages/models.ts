@@ -34,6 +34,9 @@ export function capabilitiesOf(
     takesSerialCalls: true,
     searchSettings: true,
     plainToolNames: true,
+    refusesMedia: ['audio', 'video', ...(listed?.refusesMedia ?? [])],
+    refusesPrefill: traits.takesPrefill ? undefined : true,
+    refusesSpeech: true,
     ...capabilityOverrides,
   };
 }

@@ -1,6 +1,7 @@
 // Asks a Messages upstream what is no answer of a model: token counts and the model list.
 
 import { GatewayError } from '../../canonical/error.ts';
+import type { Modality } from '../../canonical/request.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type JsonObject, readNumber } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
@@ -117,13 +118,18 @@ export async function listModels(
 function readModel(item: JsonObject): UpstreamModel | undefined {
   const id = textOf(item.id);
   if (id === undefined || item.lifecycle === 'retired') return undefined;
-  const thinking = objectOf(objectOf(item.capabilities)?.thinking)?.supported;
+  const capabilities = objectOf(item.capabilities);
+  const thinking = objectOf(capabilities?.thinking)?.supported;
+  const refusesMedia: Modality[] = [];
+  if (objectOf(capabilities?.image_input)?.supported === false) refusesMedia.push('image');
+  if (objectOf(capabilities?.pdf_input)?.supported === false) refusesMedia.push('document');
   return {
     id,
     displayName: textOf(item.display_name),
     inputTokenLimit: readLimit(item.max_input_tokens),
     outputTokenLimit: readLimit(item.max_tokens),
     supportsThinking: typeof thinking === 'boolean' ? thinking : undefined,
+    refusesMedia: refusesMedia.length === 0 ? undefined : refusesMedia,
     tasks: ['generate'],
   };
 }
