@@ -366,17 +366,20 @@ test('counting tokens takes the same body without max_tokens', () => {
 test('image options of the extension follow the product rules', () => {
   const image = (fields: JsonObject) => read(fields).request.image;
   expect(image({})).toBeUndefined();
-  expect(image({ size: '1280x720', quality: 'hd' })).toEqual({ aspectRatio: '16:9', size: '4K' });
+  expect(image({ size: '1280x720', quality: 'hd' })).toEqual({
+    ...{ aspectRatio: '16:9', size: '4K' },
+    ...{ pixels: '1280x720', quality: 'hd' },
+  });
   expect(image({ imageSize: '4K', quality: 'standard' })).toEqual({ size: '4K' });
-  expect(image({ size: '2560x1080' })).toEqual({ aspectRatio: '21:9' });
-  expect(image({ size: '600x800' })).toEqual({ aspectRatio: '3:4' });
+  expect(image({ size: '2560x1080' })).toMatchObject({ aspectRatio: '21:9' });
+  expect(image({ size: '600x800' })).toMatchObject({ aspectRatio: '3:4' });
   expect(read({ size: 'abc x def' })).toMatchObject({
     request: { image: { aspectRatio: '1:1' } },
     receipt: ['approximated size'],
   });
   expect(image({ size: ' 1280 X 720 ', quality: 'High' })).toEqual({
-    aspectRatio: '16:9',
-    size: '2K',
+    ...{ aspectRatio: '16:9', size: '2K' },
+    ...{ pixels: '1280x720', quality: 'high' },
   });
   expect(image({ size: '4:1', imageSize: '2k' })).toEqual({ aspectRatio: '4:1', size: '2K' });
   expect(image({ quality: 'auto' })).toBeUndefined();

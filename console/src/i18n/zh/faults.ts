@@ -66,23 +66,23 @@ export const faults: SentenceTexts = {
   'The copy is not whole: of {} the database {} has {} rows, not {}. Was the data folder used meanwhile? Begin anew with an empty database.':
     '复制不完整：数据库 {2} 的 {1} 有 {3} 行，应为 {4} 行。期间是否使用过数据文件夹？请换一个空数据库重新开始。',
   'The database {} holds other data already, so nothing was copied. Name an empty one.':
-    '数据库 {} 已有其他数据，因此没有复制任何内容。请指定一个空数据库。',
+    '数据库 {1} 已有其他数据，因此没有复制任何内容。请指定一个空数据库。',
   'The database {} can only be read now. Let DATABASE_URL lead to the primary server.':
-    '数据库 {} 现在只读。请让 DATABASE_URL 指向主服务器。',
+    '数据库 {1} 现在只读。请让 DATABASE_URL 指向主服务器。',
   'The database {} cannot be reached. It is tried again by itself; check that PostgreSQL runs and that DATABASE_URL leads to it.':
-    '无法连接数据库 {}。网关会自动重试；请检查 PostgreSQL 是否在运行，以及 DATABASE_URL 是否正确。',
+    '无法连接数据库 {1}。网关会自动重试；请检查 PostgreSQL 是否在运行，以及 DATABASE_URL 是否正确。',
   'The database {} does not let the gateway in. Check user and password of DATABASE_URL.':
-    '数据库 {} 拒绝网关登录。请检查 DATABASE_URL 中的用户名和密码。',
+    '数据库 {1} 拒绝网关登录。请检查 DATABASE_URL 中的用户名和密码。',
   'The database {} has no room or no connection left (SQLSTATE {}).':
-    '数据库 {} 的空间或连接数已用尽（SQLSTATE {}）。',
-  'The database {} is too busy.': '数据库 {} 过于繁忙。',
-  'The database {} refused the work (SQLSTATE {}).': '数据库 {} 拒绝了该操作（SQLSTATE {}）。',
+    '数据库 {1} 的空间或连接数已用尽（SQLSTATE {2}）。',
+  'The database {} is too busy.': '数据库 {1} 过于繁忙。',
+  'The database {} refused the work (SQLSTATE {}).': '数据库 {1} 拒绝了该操作（SQLSTATE {2}）。',
   'The database {} took too long. Try again, or raise DATABASE_STATEMENT_TIMEOUT.':
-    '数据库 {} 耗时过长。请重试，或调大 DATABASE_STATEMENT_TIMEOUT。',
+    '数据库 {1} 耗时过长。请重试，或调大 DATABASE_STATEMENT_TIMEOUT。',
   'The user of DATABASE_URL may not do what the gateway needs in the database {}. Make it the owner.':
-    'DATABASE_URL 的用户在数据库 {} 中缺少网关所需的权限。请将其设为所有者。',
+    'DATABASE_URL 的用户在数据库 {1} 中缺少网关所需的权限。请将其设为所有者。',
   'There is no database {}. Create it, or correct DATABASE_URL.':
-    '数据库 {} 不存在。请创建它，或更正 DATABASE_URL。',
+    '数据库 {1} 不存在。请创建它，或更正 DATABASE_URL。',
   'The database {} cannot be opened. Check that it is there and who may read its folder.':
     '数据库 {1} 无法打开。请检查它是否存在，以及谁能读取其文件夹。',
   'The database {} cannot be read ({}). Let the user of this process read and write it and its folder.':
