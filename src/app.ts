@@ -112,8 +112,9 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
       server.serve();
     },
     async close() {
-      const inReverse = [server, observation, access, traffic, foundation.stores, config];
-      for (const part of inReverse) await part.close();
+      const { leader, stores } = foundation;
+      const inReverse = [server, observation, access, traffic, leader, stores, config];
+      for (const part of inReverse) await part?.close();
     },
   };
 }

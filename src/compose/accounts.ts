@@ -34,6 +34,7 @@ interface AccountsOptions {
   readonly sessionStore: SessionStore;
   readonly notices: Cluster['notices'];
   readonly turns: TokenSourceOptions['turns'];
+  readonly isLeading: (() => boolean) | undefined;
   /** A model's name as it may be kept. */
   readonly cleanModel: (model: string) => string;
   readonly userAgent: string;
@@ -65,6 +66,7 @@ export async function openAccounts(options: AccountsOptions) {
   });
   const quota = new QuotaRefresher({
     ...{ book, upstreams, tokens, normalizeName, clock, random, log },
+    isLeading: options.isLeading,
     settings: () => current().quota,
   });
   config.subscribe(() => quota.reschedule());

@@ -6,6 +6,7 @@ import type { Credential } from '../accounts/account.ts';
 import type { SeedAccount } from '../accounts/account-book.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { Leader } from '../cluster/leader.ts';
 import { configPath } from '../config/effective.ts';
 import { gatewaySecrets, type LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -41,7 +42,7 @@ export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
  * The caller closes the stores, after all that uses them.
  * @throws StoreError and others when the data folder cannot be used; the message names the way out
  */
-export async function openFoundation({ config, shared, clock, log }: GatewayContext) {
+export async function openFoundation({ config, cluster, shared, clock, log }: GatewayContext) {
   const { dataDir, secretKey: environmentKey } = config.current();
   const secretKey = loadSecretKey({ dataDir, environmentKey, log });
   const vault = createVault(secretKey);
@@ -56,11 +57,16 @@ export async function openFoundation({ config, shared, clock, log }: GatewayCont
     return openDatabase({ path, vault, clock, log, isLasting });
   };
   const stores = shared?.stores ?? (await openStores());
+  const isAlone = cluster.state().kind === 'memory' && shared === undefined;
+  const turns = isAlone ? undefined : { leases: stores.leases, holder: cluster.replica };
   const secretsOf = memoize(gatewaySecrets);
   return {
     secretKey,
     secrets,
     stores,
+    /** How several processes with the same stores take turns; undefined where this is the only one. */
+    turns,
+    leader: turns && new Leader({ ...turns, clock }),
     /** Whether PostgreSQL answers; undefined where there is none. */
     reachability: shared?.reachability,
     /** Made anew only when the settings change: they are asked for with every request. */

@@ -53,6 +53,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
       'trace-spans': telemetry?.droppedSpans ?? 0,
     }),
     hasDatabase: parts.reachability && (() => parts.reachability?.().isReachable === true),
+    isLeading: parts.leader?.isLeading,
     readsRequests: telemetry !== undefined,
     onRecord: telemetry && ((record, ended) => telemetry.observe(record, ended)),
     targetOf: (model) => findTarget(model, { router, pool }),

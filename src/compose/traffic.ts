@@ -37,7 +37,7 @@ export type Traffic = Awaited<ReturnType<typeof openTraffic>>;
  */
 export async function openTraffic(context: GatewayContext, foundation: Foundation) {
   const { config, clock, random, log, version } = context;
-  const { stores, secrets, secretList } = foundation;
+  const { stores, secrets, secretList, turns, leader } = foundation;
   const { current, subscribe } = config;
   const userAgent = `isthmus/${version}`;
   const bodies = createBodyBudget(clock);
@@ -52,7 +52,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const redactorFor = createRedactors(secretList, accountSecrets);
   const accounts = await openAccounts({
     ...{ config, backend, userAgent, clock, random, log, store },
-    ...shareAccounts(context, stores),
+    ...{ notices: context.cluster.notices, turns, isLeading: leader?.isLeading },
     sessionStore: stores.sessions,
     cleanModel: createModelCleaner(redactorFor),
   });
@@ -98,13 +98,6 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
       await backend.close();
     },
   };
-}
-
-/** With whom the accounts are shared, if with anybody. */
-function shareAccounts({ cluster, shared }: GatewayContext, { leases }: Foundation['stores']) {
-  const isAlone = cluster.state().kind === 'memory' && shared === undefined;
-  const turns = isAlone ? undefined : { leases, holder: cluster.replica };
-  return { notices: cluster.notices, turns };
 }
 
 async function openSignatures(

@@ -33,6 +33,8 @@ interface MonitorOptions {
   readonly dropped?: (() => Readonly<Record<string, number>>) | undefined;
   /** Whether the database across the network answers; absent where there is none. */
   readonly hasDatabase?: (() => boolean) | undefined;
+  /** Of several processes with the same records one removes the old ones. */
+  readonly isLeading?: (() => boolean) | undefined;
   /** Whether `onRecord` looks at what requests asked for; they are kept until their end then. */
   readonly readsRequests?: boolean | undefined;
   /** Hears of every request besides, also while no records are kept; never throws. */
@@ -47,7 +49,7 @@ export function createMonitor(options: MonitorOptions) {
   const errors = new RecentErrors();
   const redactorFor = createRedactors(options.secrets, options.accountSecrets);
   const queue = createWriteQueue({ store, clock, log });
-  const retention = createRetention({ store, clock, settings, log });
+  const retention = createRetention({ store, clock, settings, log, isLeading: options.isLeading });
   const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8));
   const figures = createLiveFigures(() => clock.now());
   const recall = recallBefore({ store, figures, errors, clock, log });

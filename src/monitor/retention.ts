@@ -12,6 +12,8 @@ interface RetentionOptions {
   readonly store: Pick<RequestStore, 'sweep'>;
   readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly settings: () => RetentionSettings;
+  /** Of several processes with the same records one removes them. */
+  readonly isLeading?: (() => boolean) | undefined;
   readonly log: { warn(fields: object, message: string): void };
 }
 
@@ -24,7 +26,7 @@ const REDUCED_SHARE = 0.5;
 
 /** Runs until `close`, which waits for the step under way. */
 export function createRetention(options: RetentionOptions): { close(): Promise<void> } {
-  const { store, clock, settings, log } = options;
+  const { store, clock, settings, log, isLeading = () => true } = options;
   let timer: Timer | undefined;
   let running: Promise<void> = Promise.resolve();
   let isClosed = false;
@@ -36,6 +38,10 @@ export function createRetention(options: RetentionOptions): { close(): Promise<v
     });
   };
   const step = async (): Promise<void> => {
+    if (!isLeading()) {
+      schedule(BETWEEN_MS);
+      return;
+    }
     const { retentionMs, maxBytes } = settings();
     const now = clock.now();
     let isDone = true;

@@ -20,6 +20,8 @@ interface QuotaRefresherOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: QuotaLog;
+  /** Of several processes with the same accounts one asks in turn; what it hears all know. */
+  readonly isLeading?: (() => boolean) | undefined;
 }
 
 interface QuotaLog {
@@ -141,8 +143,9 @@ export class QuotaRefresher {
     if (this.#underWay.has(accountId)) return;
     const account = this.#options.book.find(accountId);
     if (account === undefined) return;
+    const { isLeading = () => true } = this.#options;
     // A disabled account may not be called; its turns go on for when it is enabled again.
-    if (account.health.status.kind === 'disabled') {
+    if (account.health.status.kind === 'disabled' || !isLeading()) {
       this.#plan(accountId, 'next');
       return;
     }

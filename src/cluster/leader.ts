@@ -1,0 +1,63 @@
+// Who of all processes does the work that one does for all: reading quota figures in turn, removing old records.
+
+import type { Clock, Timer } from '../lib/clock.ts';
+import type { LeaseStore } from './leases.ts';
+
+const NAME = 'leader';
+const TTL_MS = 30_000;
+const RENEW_MS = 10_000;
+/** It stops before another may begin. */
+const MARGIN_MS = 5000;
+
+export interface LeaderOptions {
+  readonly leases: LeaseStore;
+  readonly holder: string;
+  readonly clock: Pick<Clock, 'monotonic' | 'startTimer'>;
+}
+
+/** What is done twice harms nobody: while the leases cannot be reached, each process leads. */
+export class Leader {
+  readonly #options: LeaderOptions;
+  #timer: Timer | undefined;
+  #fence: number | undefined;
+  #leadsUntil = 0;
+  #asking: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: LeaderOptions) {
+    this.#options = options;
+    this.#ask();
+  }
+
+  readonly isLeading = (): boolean => this.#options.clock.monotonic() < this.#leadsUntil;
+
+  /** Lets another lead at once. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    await this.#asking;
+    this.#leadsUntil = 0;
+    const { leases, holder } = this.#options;
+    // What is not given back ends by itself.
+    if (this.#fence !== undefined) await leases.release(NAME, holder, this.#fence).catch(() => {});
+  }
+
+  #ask(): void {
+    this.#asking = this.#take().finally(() => {
+      if (this.#isClosed) return;
+      this.#timer = this.#options.clock.startTimer(RENEW_MS, () => this.#ask());
+    });
+  }
+
+  async #take(): Promise<void> {
+    const { leases, holder, clock } = this.#options;
+    const askedAt = clock.monotonic();
+    try {
+      const lease = await leases.take(NAME, holder, TTL_MS);
+      this.#fence = lease?.fence;
+      this.#leadsUntil = lease === undefined ? 0 : askedAt + TTL_MS - MARGIN_MS;
+    } catch {
+      this.#leadsUntil = clock.monotonic() + TTL_MS - MARGIN_MS;
+    }
+  }
+}
