@@ -113,7 +113,7 @@ test('V154: a model is asked for by its exact entry, the family in its name, its
     'claude-3-5-haiku-latest': 'small',
     'claude-opus-special': 'mine',
     'gpt-5': 'gpt-5',
-    'extprov/claude-opus-4-6': 'claude-opus-4-6',
+    'extprov/claude-opus-4-6': 'big',
   };
   for (const name of Object.keys(names)) expect(await ask(app, {}, name)).toBe('provider');
   const asked = app.provider.seen.filter(({ path }) => path.endsWith('/messages'));
