@@ -22,6 +22,7 @@ const COMMANDS = {
   test: ['scripts/test.mjs', 'all'],
   check: ['scripts/test.mjs', 'check'],
   'test:clients': ['scripts/test.mjs', 'clients'],
+  'test:cluster': ['scripts/test.mjs', 'cluster'],
   'test:faults': ['scripts/test.mjs', 'faults'],
   bench: ['test/bench/main.ts'],
   soak: ['test/soak/main.ts'],

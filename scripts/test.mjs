@@ -37,6 +37,11 @@ if (suite === 'clients') {
 } else if (suite === 'faults') {
   const files = ['test/slow/fault-wall.test.ts', 'test/faults', 'test/e2e/faults.test.ts'];
   runVitest(['run', ...files], { ISTHMUS_SLOW: '1' });
+} else if (suite === 'cluster') {
+  const files = ['test/slow/cluster.test.ts', 'test/contracts/lost-valkey.test.ts'];
+  runVitest(['run', ...files, 'test/e2e/workers.test.ts', 'test/e2e/postgres.test.ts'], {
+    ISTHMUS_SLOW: '1',
+  });
 } else if (suite === 'slow') {
   const names = [
     'fault-wall',

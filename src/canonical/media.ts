@@ -170,7 +170,7 @@ export function readImageOptions(
   };
 }
 
-const PIXELS = /^(\d{1,9})\s*[xX]\s*(\d{1,9})$/;
+const PIXELS = /^0*([1-9]\d{0,8})\s*[xX]\s*0*([1-9]\d{0,8})$/;
 
 /** The size a word such as `2K` or `2k` stands for. */
 export function asImageSize(word: string): ImageSize | undefined {

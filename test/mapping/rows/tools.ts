@@ -67,7 +67,7 @@ export const TOOL_ROWS: readonly RequestRow[] = [
         { tools: [{ type: 'custom', custom: { name: 'p', description: 'Patch' } }] },
         freeform('Patch'),
       ),
-      responses: carried(
+      responses: noted(
         {
           tools: [
             {
@@ -79,6 +79,7 @@ export const TOOL_ROWS: readonly RequestRow[] = [
           ],
         },
         freeform('Patch\n\nThe input must follow this lark grammar:\nstart: "x"'),
+        ['approximated', 'tools[0]'],
       ),
       messages: unsaid('The protocol has no tools that take free text.'),
       generate: unsaid('The protocol has no tools that take free text.'),
