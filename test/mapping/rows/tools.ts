@@ -78,7 +78,7 @@ export const TOOL_ROWS: readonly RequestRow[] = [
             },
           ],
         },
-        freeform('Patch\n\nThe input must follow this lark grammar:\nstart: "x"'),
+        { fields: freeform('Patch\n\nThe input must follow this lark grammar:\nstart: "x"') },
         ['approximated', 'tools[0]'],
       ),
       messages: unsaid('The protocol has no tools that take free text.'),
