@@ -110,6 +110,9 @@ export class PostgresDatabase implements Database {
     });
     // A connection that nobody used was closed: the next one who needs it learns whether that is a loss.
     this.#pool.on('error', (error) => void log?.info({ error: error.message }, IDLE_CLOSED));
+    // One that breaks between two statements of whoever holds it: the next statement fails, and tells of it. Without a
+    // listener it would end the process.
+    this.#pool.on('connect', (client) => void client.on('error', () => undefined));
   }
 
   read<Result>(work: () => Work<Result>): Promise<Result> {
