@@ -38,7 +38,7 @@ export function describeCluster(name: string, open: () => Promise<ClusterUnderTe
       const names = members.map(({ replica }) => replica).sort();
       expect(new Set(names).size).toBe(3);
       for (const member of members) {
-        expect([...member.state().replicas].sort()).toEqual(names);
+        await expect.poll(() => [...member.state().replicas].sort()).toEqual(names);
         expect(member.state().isConnected).toBe(true);
       }
     });
