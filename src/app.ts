@@ -30,7 +30,7 @@ import type { Router } from './routing/router.ts';
 import { openWithPassphrase, sealWithPassphrase } from './sealing/seal.ts';
 import type { AdminRoute } from './server/admin-route.ts';
 import { createConsoleFiles } from './server/console.ts';
-import { createServer, type EdgeServer } from './server/create-server.ts';
+import { type CloseOptions, createServer, type EdgeServer } from './server/create-server.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from './server/settings.ts';
 import type { Upstream } from './upstreams/upstream.ts';
 
@@ -58,7 +58,7 @@ export interface App {
    */
   start(): void;
   /** Drains and closes everything, in reverse order of opening. */
-  close(): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
 }
 
 export const VERSION: string = readVersion();
@@ -111,9 +111,10 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
       quota.start();
       server.serve();
     },
-    async close() {
+    async close(options) {
       const { leader, stores } = foundation;
-      const inReverse = [server, observation, access, traffic, leader, stores, config];
+      await server.close(options);
+      const inReverse = [observation, access, traffic, leader, stores, config];
       for (const part of inReverse) await part?.close();
     },
   };

@@ -131,4 +131,6 @@ export interface GatewayFacts {
   readonly isLasting: boolean;
   /** Whether PostgreSQL answers, and since when in milliseconds since the epoch; absent where there is none. */
   readonly database?: { readonly isReachable: boolean; readonly since: number } | undefined;
+  /** True while this process cannot reach the others. */
+  readonly isClusterLost?: boolean | undefined;
 }

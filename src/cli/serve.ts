@@ -50,6 +50,7 @@ export async function serve(flags: Flags) {
   const { siblings, cluster } = await joinOthers(environment, { clock, log });
   const parts = { clock, log, logFiles, openFiles, random };
   const app = await createApp({ ...parts, config, shared, cluster, siblings });
+  let isReplaced = false;
   // The parent of workers holds it for them.
   const claim = siblings === undefined ? claimFolder(dataDir) : undefined;
   if (claim?.isOurs === false) log.warn({ dataDir }, SHARED_FOLDER);
@@ -66,12 +67,15 @@ export async function serve(flags: Flags) {
       const links = { accounts: accountsAtWork(app), signInUrl: signInUrl(app, url, settings) };
       if (isSpokesman()) console.log(writeBanner({ ...facts, ...links }));
       app.start();
-      reportListening();
+      reportListening(() => {
+        isReplaced = true;
+        process.kill(process.pid, 'SIGTERM');
+      });
     },
     /** Drains and closes; resolves when everything is closed. */
     async close(): Promise<void> {
       log.info({}, 'The gateway stops.');
-      await app.close();
+      await app.close({ isReplaced });
       await cluster.close();
       await siblings?.close();
       claim?.release();

@@ -1,6 +1,6 @@
 // A process of several on one port: its channel to the parent, and what it says of itself.
 
-import cluster from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import type { Channel } from '../cluster/parent.ts';
 import type { WorkerCount } from '../config/values.ts';
@@ -29,9 +29,18 @@ export function isSpokesman(): boolean {
   return cluster.worker === undefined || cluster.worker.id === 1;
 }
 
-/** To be called in a worker that listens. */
-export function reportListening(): void {
+/** To be called in a worker that listens. @param onReplaced called when another has taken its place */
+export function reportListening(onReplaced: () => void): void {
+  if (!cluster.isWorker) return;
+  process.on('message', (message) => {
+    if (isReport(message)) onReplaced();
+  });
   process.send?.({ mark: MARK });
+}
+
+/** Of the parent, to a worker whose place is taken. */
+export function reportReplaced(worker: Worker): void {
+  worker.send({ mark: MARK });
 }
 
 export function isReport(message: unknown): boolean {

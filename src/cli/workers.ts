@@ -8,7 +8,7 @@ import { readEnvironment } from '../config/env.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
 import type { RunningServer } from './serve.ts';
-import { isReport } from './worker.ts';
+import { isReport, reportReplaced } from './worker.ts';
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
@@ -86,7 +86,7 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
       if (old !== undefined) running.set(place, old);
       return false;
     }
-    if (old !== undefined) await end(old.worker);
+    if (old !== undefined) await replaced(old.worker);
     return true;
   };
 
@@ -110,12 +110,20 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
       await Promise.allSettled(others.map(({ listening }) => listening));
     },
     close() {
-      closing ??= Promise.all([...running.values()].map(({ worker }) => end(worker))).then(() =>
-        claim.release(),
-      );
+      const ends = [...running.values()].map(({ worker }) => end(worker));
+      closing ??= Promise.all([...ends, replacing]).then(() => claim.release());
       return closing;
     },
   };
+}
+
+/** Lets it end without a request lost; resolves when it is gone. */
+function replaced(worker: Worker): Promise<void> {
+  if (worker.isDead()) return Promise.resolve();
+  return new Promise((resolve) => {
+    worker.once('exit', () => resolve());
+    reportReplaced(worker);
+  });
 }
 
 /** Drains and ends it; resolves when it is gone. */

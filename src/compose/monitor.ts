@@ -30,6 +30,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const { book, pool, isProtected, trials } = accounts;
   const { upstreams } = backend;
   const { current } = config;
+  const isClusterThere = (): boolean => context.cluster.state().isConnected;
   const telemetry = await openTelemetry({
     ...{ settings: current, book, upstreams, version, clock, log },
     accountKey: parts.secretKey.derive('telemetry accounts'),
@@ -52,6 +53,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
       signatures: parts.signatures.droppedWrites,
       'trace-spans': telemetry?.droppedSpans ?? 0,
     }),
+    hasValkey: context.cluster.state().kind === 'valkey' ? isClusterThere : undefined,
     hasDatabase: parts.reachability && (() => parts.reachability?.().isReachable === true),
     isLeading: parts.leader?.isLeading,
     readsRequests: telemetry !== undefined,
@@ -80,6 +82,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
         warnings,
         isLasting: stores.isLasting,
         database: parts.reachability?.(),
+        isClusterLost: !isClusterThere(),
       };
     },
   };

@@ -11,6 +11,8 @@ interface MetricsSources {
   readonly accounts: () => Readonly<Record<string, number>>;
   /** Whether the database across the network answers; absent where there is none. */
   readonly hasDatabase?: (() => boolean) | undefined;
+  /** Whether what replicas share their state through answers; absent where they are none. */
+  readonly hasValkey?: (() => boolean) | undefined;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
 }
@@ -48,12 +50,13 @@ export function createMetrics(sources: MetricsSources) {
   gauge('isthmus_feed_readers', 'Readers of the live feed.', sources.feedReaders);
   gauge('process_start_time_seconds', 'Start of the process.', () => sources.startedAt / 1000);
   gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
-  const { hasDatabase } = sources;
-  if (hasDatabase !== undefined) {
-    gauge('isthmus_database_up', 'Whether PostgreSQL answers: 1 or 0.', () =>
-      Number(hasDatabase()),
-    );
-  }
+  const { hasDatabase, hasValkey } = sources;
+  const up = (name: string, what: string, answers: (() => boolean) | undefined): void => {
+    if (answers === undefined) return;
+    gauge(name, `Whether ${what} answers: 1 or 0.`, () => Number(answers()));
+  };
+  up('isthmus_database_up', 'PostgreSQL', hasDatabase);
+  up('isthmus_valkey_up', 'Valkey', hasValkey);
   text.total(
     'isthmus_dropped_total',
     'What could not be stored or sent on, so that requests need not wait for it.',

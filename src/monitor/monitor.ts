@@ -33,6 +33,8 @@ interface MonitorOptions {
   readonly dropped?: (() => Readonly<Record<string, number>>) | undefined;
   /** Whether the database across the network answers; absent where there is none. */
   readonly hasDatabase?: (() => boolean) | undefined;
+  /** Whether Valkey answers; absent where there is none. */
+  readonly hasValkey?: (() => boolean) | undefined;
   /** Of several processes with the same records one removes the old ones. */
   readonly isLeading?: (() => boolean) | undefined;
   /** Whether `onRecord` looks at what requests asked for; they are kept until their end then. */
@@ -88,6 +90,7 @@ export function createMonitor(options: MonitorOptions) {
     feedReaders: () => feed.readers,
     accounts: options.accounts,
     hasDatabase: options.hasDatabase,
+    hasValkey: options.hasValkey,
     startedAt: clock.now(),
   });
   return {

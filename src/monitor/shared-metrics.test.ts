@@ -18,6 +18,10 @@ function openWorkers(count: number) {
     const requests = text.counter('isthmus_requests_total', 'Model requests that ended.');
     const duration = text.histogram('isthmus_seconds', 'Time.', [1, 5]);
     text.gauge('isthmus_accounts', 'Accounts by state.', () => [[{ state: 'active' }, 3]]);
+    // The last one has lost it.
+    text.gauge('isthmus_database_up', 'Whether it answers.', () => [
+      [{}, Number(index < count - 1)],
+    ]);
     return {
       leave,
       requests,
@@ -44,6 +48,7 @@ test('whichever worker is asked, the page has the requests of all, and each acco
   expect(text).toContain('isthmus_seconds_bucket{le="1"} 1\n');
   expect(text).toContain('isthmus_seconds_count 3\n');
   expect(text).toContain('isthmus_accounts{state="active"} 3\n');
+  expect(text).toContain('isthmus_database_up 0\n');
   expect(text.match(/# TYPE isthmus_requests_total counter/g)).toHaveLength(1);
 });
 

@@ -14,8 +14,8 @@ export interface SharedMetricsOptions {
 const TOPIC = 'metrics';
 /** A worker that does not answer by then is left out. */
 const WAIT_MS = 1000;
-/** The same in every process: not to be added. */
-const SAME = /^(?:isthmus_accounts|process_start_time_seconds)\b/;
+/** What all processes say of one thing: not to be added, and whoever sees it worst is right. */
+const SAME = /^(?:isthmus_accounts|isthmus_(?:database|valkey)_up|process_start_time_seconds)\b/;
 
 interface MetricsNotice {
   readonly kind: 'ask' | 'answer';
@@ -89,5 +89,5 @@ function add(series: Map<string, number>, line: string): void {
   const known = series.get(name);
   const value = Number(line.slice(at + 1));
   if (known === undefined) series.set(name, value);
-  else if (!SAME.test(name)) series.set(name, known + value);
+  else series.set(name, SAME.test(name) ? Math.min(known, value) : known + value);
 }

@@ -13,8 +13,11 @@ interface Running extends IndexedListItem {
   readonly abort: AbortController;
 }
 
-/** In this order: `leaving` still takes what comes, `draining` ends what runs. */
-type Phase = 'starting' | 'serving' | 'leaving' | 'draining';
+/**
+ * In this order: `leaving` still takes what comes, `draining` ends what runs. A worker that is `replaced` leaves too,
+ * though not the gateway with it.
+ */
+type Phase = 'starting' | 'serving' | 'replaced' | 'leaving' | 'draining';
 
 /** Time an aborted answer has to write its own error and end. */
 const LAST_WORDS_MS = 2_000;
@@ -31,9 +34,13 @@ export function createActivity(clock: Clock) {
     get phase(): Phase {
       return phase;
     },
-    /** True once the gateway was told to stop: answers then close their connection. */
+    /** True once the gateway was told to stop. */
     get isStopping(): boolean {
       return phase === 'leaving' || phase === 'draining';
+    },
+    /** True once this process was told to stop: answers then close their connection. */
+    get closesConnections(): boolean {
+      return phase !== 'starting' && phase !== 'serving';
     },
     /** Aborted when the drain begins: answers without an end of their own end then. */
     ending: ending.signal,
@@ -42,8 +49,8 @@ export function createActivity(clock: Clock) {
       if (phase === 'starting') phase = 'serving';
     },
     /** Nobody shall send more; what is sent all the same is served for `delayMs`. */
-    async leave(delayMs: number): Promise<void> {
-      phase = 'leaving';
+    async leave(as: 'replaced' | 'leaving', delayMs: number): Promise<void> {
+      phase = as;
       await new Promise<void>((resolve) => clock.startTimer(delayMs, resolve));
     },
     begin(exchange: Running): void {

@@ -199,7 +199,8 @@ async function answer(exchange: Exchange): Promise<void> {
 
 function sendHealth(exchange: Exchange, asks: HealthQuestion): void {
   const { activity, version } = exchange.edge;
-  const isWanted = asks === 'ready' ? activity.phase === 'serving' : !activity.isStopping;
+  const isReady = activity.phase === 'serving' || activity.phase === 'replaced';
+  const isWanted = asks === 'ready' ? isReady : !activity.isStopping;
   const isOk = asks === 'live' || isWanted;
   const status = isOk ? 'ok' : activity.isStopping ? 'draining' : 'starting';
   sendJson(exchange, { status: isOk ? 200 : 503, body: { status, version } });
@@ -211,7 +212,7 @@ function sendPreflight(exchange: Exchange): void {
   const match = edge.routes.match('OPTIONS', path);
   const allow = match.kind === 'wrong-method' ? match.allow.join(', ') : 'OPTIONS';
   const list = ['x-request-id', requestId, 'allow', allow];
-  if (edge.activity.isStopping) list.push('connection', 'close');
+  if (edge.activity.closesConnections) list.push('connection', 'close');
   response.writeHead(204, [...list, ...preflightHeaders(headers, settings.corsOrigins, allow)]);
   response.end();
 }

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, STATUS_CODES } from 'node:http';
-import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
+import { createServer as createNetServer, Server as NetServer, type Socket } from 'node:net';
 import { clientError, type ErrorKind } from '../canonical/error.ts';
 import { createTimedId } from '../lib/ids.ts';
 import { ownAddress } from '../lib/net.ts';
@@ -66,8 +66,8 @@ export function createServer(options: EdgeOptions) {
      * Tells that no more requests are wanted and serves those that come all the same, for the delay of the
      * settings; then stops accepting, lets running answers finish within their grace, and ends them with an error.
      */
-    close(): Promise<void> {
-      closing ??= close(edge, [http, onIpv6]);
+    close(options: CloseOptions = {}): Promise<void> {
+      closing ??= close(edge, [http, onIpv6], options);
       return closing;
     },
   };
@@ -116,9 +116,25 @@ function openHttpServer(edge: Edge): Server {
   return server;
 }
 
-async function close(edge: Edge, [http, onIpv6]: readonly [Server, NetServer]): Promise<void> {
+export interface CloseOptions {
+  /** True where another worker takes the place of this one: it takes the new connections from now on. */
+  readonly isReplaced?: boolean | undefined;
+}
+
+/** Time for the connections of a worker that is replaced to be told with an answer that they close. */
+const REPLACED_MS = 5000;
+
+async function close(
+  edge: Edge,
+  [http, onIpv6]: readonly [Server, NetServer],
+  { isReplaced = false }: CloseOptions,
+): Promise<void> {
   const { drainDelayMs, shutdownGraceMs } = edge.settings();
-  if (drainDelayMs > 0) await edge.activity.leave(drainDelayMs);
+  if (isReplaced) {
+    // Not the way of HTTP servers, which closes idle connections as well: a request may be on its way on one.
+    for (const server of [http, onIpv6]) NetServer.prototype.close.call(server);
+    await edge.activity.leave('replaced', REPLACED_MS);
+  } else if (drainDelayMs > 0) await edge.activity.leave('leaving', drainDelayMs);
   const drained = edge.activity.drain(shutdownGraceMs);
   const closed = [http, onIpv6].map(
     (server) => new Promise<void>((resolve) => server.close(() => resolve())),

@@ -59,7 +59,7 @@ export function sendText(exchange: Exchange, answer: TextAnswer): void {
   }
   if (answer.headers !== undefined) headers.push(...answer.headers);
   if (isStillSending(request)) {
-    if (!edge.activity.isStopping) headers.push('connection', 'close');
+    if (!edge.activity.closesConnections) headers.push('connection', 'close');
     response.writeHead(status, headers);
     endLater(exchange, { text, clock: edge.clock });
     return;
@@ -176,7 +176,7 @@ export function baseHeaders(exchange: Exchange): string[] {
   // Chat SDKs read the first, Messages SDKs the second.
   const list = ['x-request-id', requestId, 'request-id', requestId];
   list.push('x-content-type-options', 'nosniff');
-  if (edge.activity.isStopping) list.push('connection', 'close');
+  if (edge.activity.closesConnections) list.push('connection', 'close');
   const lost = summarizeReceipt(receipt);
   if (lost !== undefined) list.push('x-isthmus-receipt', lost);
   if (record.isSandbox) list.push('x-isthmus-sandbox', '1');

@@ -10,6 +10,9 @@ afterEach(async () => {
   gateway = undefined;
 });
 
+/** Each request on a connection of its own. */
+const ALONE = { connection: 'close' };
+
 const PASSWORD = 'a password for the console';
 
 test('requests are spread, limits hold over all, and a worker that dies is replaced', async () => {
@@ -17,17 +20,19 @@ test('requests are spread, limits hold over all, and a worker that dies is repla
   gateway = running;
   await until(running, (text) => listening(text).length === 2);
   const key = await makeKey(running.url, { name: 'Ada', requestsPerMinute: 20 });
-  const statuses = await Promise.all(Array.from({ length: 40 }, () => ask(running.url, key)));
+  const statuses = await Promise.all(
+    Array.from({ length: 40 }, () => ask(running.url, key, ALONE)),
+  );
   expect(statuses.filter((status) => status === 200)).toHaveLength(20);
   expect(statuses.filter((status) => status === 429)).toHaveLength(20);
   const [first = 0, second = 0] = listening(running.output());
   const other = await makeKey(running.url, { name: 'Eve' });
   process.kill(second, 'SIGKILL');
   await until(running, (text) => text.includes('another takes its place'));
-  expect(await ask(running.url, other)).toBe(200);
+  expect(await ask(running.url, other, ALONE)).toBe(200);
   await until(running, (text) => listening(text).length === 3);
   expect(listening(running.output())).toContain(first);
-  expect(await ask(running.url, other)).toBe(200);
+  expect(await ask(running.url, other, ALONE)).toBe(200);
   const metrics = await fetch(`${running.url}/metrics`).then((answer) => answer.text());
   expect(metrics).toContain('isthmus_requests_total');
 }, 60_000);
@@ -39,9 +44,11 @@ test('all workers are replaced on SIGHUP, without a request lost, and end with t
   const before = listening(running.output());
   let isOver = false;
   const statuses: number[] = [];
-  const load = (async () => {
+  // On connections that stay open, as clients have them.
+  const client = async (): Promise<void> => {
     while (!isOver) statuses.push(await ask(running.url));
-  })();
+  };
+  const load = Promise.all(Array.from({ length: 6 }, client));
   running.signal('SIGHUP');
   await until(running, (text) => listening(text).length === 4);
   await until(running, (text) => before.every((pid) => stopped(text).includes(pid)));
@@ -81,13 +88,12 @@ function until(running: RunningGateway, isSo: (text: string) => boolean): Promis
   });
 }
 
-async function ask(url: string, key?: string): Promise<number> {
+async function ask(url: string, key?: string, headers: object = {}): Promise<number> {
   const answer = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      // Each on a connection of its own.
-      connection: 'close',
+      ...headers,
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
     },
     body: JSON.stringify({ model: 'alpha-3-flash', messages: [{ role: 'user', content: 'Hi' }] }),

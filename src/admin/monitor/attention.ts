@@ -215,6 +215,17 @@ const CONDITIONS: readonly Condition[] = [
       ),
   },
   {
+    kind: 'valkey-lost',
+    severity: 'warning',
+    wayOut: 'Check Valkey and the way to it: it is tried again by itself.',
+    link: '/logs?level=warn',
+    find: ({ facts: { isClusterLost } }) =>
+      when(
+        isClusterLost === true,
+        'Valkey cannot be reached: this replica decides by itself, and holds each limit of a key alone.',
+      ),
+  },
+  {
     kind: 'records-unsaved',
     severity: 'warning',
     wayOut: 'See the log for the reason: a full disk, mostly. A restart before would lose them.',

@@ -157,7 +157,7 @@ const ATTENTION = named('Attention', {
       ...(['all-refused', 'account-failing'] as const),
       ...(['account-out', 'accounts-out', 'account-doubtful'] as const),
       ...(['quota-low', 'records-unsaved', 'records-dropped', 'not-lasting', 'sandbox'] as const),
-      'database-lost' as const,
+      ...(['database-lost', 'valkey-lost'] as const),
     ],
   },
   severity: { enum: ['info', 'warning', 'error'] },

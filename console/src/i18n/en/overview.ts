@@ -89,6 +89,11 @@ export const overview = {
       wayOut:
         'Check PostgreSQL and the network. The gateway retries automatically. A restart now loses the request records waiting in memory.',
     },
+    'valkey-lost': {
+      message:
+        'Valkey cannot be reached: this replica works on its own and enforces key limits alone',
+      wayOut: 'Check Valkey and the network. The gateway retries automatically.',
+    },
     'records-unsaved': {
       message: 'Database not writable; {{count}} request records waiting in memory',
       wayOut:

@@ -81,6 +81,10 @@ export const overview: Translated<typeof english> = {
       message: '无法连接 PostgreSQL：请求仍由内存中的数据处理，暂时不能更改任何内容',
       wayOut: '请检查 PostgreSQL 和网络，网关会自动重试。现在重启会丢失内存中等待写入的请求日志。',
     },
+    'valkey-lost': {
+      message: '无法连接 Valkey：此副本独立运行，并各自执行密钥限额',
+      wayOut: '请检查 Valkey 和网络，网关会自动重试。',
+    },
     'records-unsaved': {
       message: '数据库不可写，{{count}} 条请求日志暂存于内存',
       wayOut: '请求不受影响。原因见日志，多半是磁盘已满。现在重启会丢失这些日志。',
