@@ -3,7 +3,7 @@
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import { LocalBank } from '../cluster/bank.ts';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
 import { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
@@ -70,12 +70,12 @@ interface ApiKeysOptions {
   readonly log?: AccessLogger | undefined;
 }
 
-const TOPIC = 'keys';
-
 /** What one process tells the others of keys: the store has what was changed, and who counted saves it. */
 type KeyNotice =
   | { readonly kind: 'stored' }
   | { readonly kind: 'use'; readonly id: string; readonly use: NewUse };
+
+const TOPIC: Topic<KeyNotice> = { name: 'keys 1' };
 
 /** `stored` are the keys of the store. */
 export class ApiKeys {
@@ -276,8 +276,7 @@ export class ApiKeys {
     this.#options.cluster?.notices.tell(TOPIC, notice);
   }
 
-  #takeNotice(notice: unknown): void {
-    if (!isNotice(notice)) return;
+  #takeNotice(notice: KeyNotice): void {
     if (notice.kind === 'stored') void this.#reload();
     else this.#byId.get(notice.id)?.meter.addUse(notice.use);
   }
@@ -320,12 +319,6 @@ export class ApiKeys {
     const addresses = new Map(meter.addresses);
     return [{ id, lastUsedAt: key.lastUsedAt, use: meter.dayUse(), addresses }];
   }
-}
-
-/** Of another version's notices what is not known is left alone. */
-function isNotice(value: unknown): value is KeyNotice {
-  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
-  return value.kind === 'stored' || (value.kind === 'use' && 'id' in value && 'use' in value);
 }
 
 function writeListed({ key, meter }: Kept): ListedKey {

@@ -2,7 +2,7 @@
 
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import { clientError, type GatewayError } from '../canonical/error.ts';
-import { type Cluster, ClusterUnavailable } from '../cluster/cluster.ts';
+import { type Cluster, ClusterUnavailable, type Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { touchLru } from '../lib/lru.ts';
@@ -33,8 +33,8 @@ interface ConsoleLoginOptions {
   readonly cluster?: Pick<Cluster, 'notices' | 'values'> | undefined;
 }
 
-const SESSIONS_TOPIC = 'console-sessions';
-const TRIES_TOPIC = 'console-tries';
+const SESSIONS_TOPIC: Topic<SessionNotice> = { name: 'console sessions 1' };
+const TRIES_TOPIC: Topic<TryNotice> = { name: 'console tries 1' };
 
 /** Longer input is rejected without being hashed. */
 const MAX_PASSWORD_CHARACTERS = 1_024;
@@ -233,8 +233,7 @@ export class ConsoleSessions {
     this.#options.notices?.tell(SESSIONS_TOPIC, notice);
   }
 
-  #takeNotice(notice: unknown): void {
-    if (!isSessionNotice(notice)) return;
+  #takeNotice(notice: SessionNotice): void {
     if (notice.kind === 'ended') for (const one of notice.hashes) this.#byHash.delete(one);
     else this.#takeStored([notice.session]);
   }
@@ -295,13 +294,6 @@ export class ConsoleSessions {
       kept.savedSeenAt = session.lastSeenAt;
     }
   }
-}
-
-/** Of another version's notices what is not known is left alone. */
-function isSessionNotice(value: unknown): value is SessionNotice {
-  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
-  if (value.kind === 'begun') return 'session' in value;
-  return value.kind === 'ended' && 'hashes' in value && Array.isArray(value.hashes);
 }
 
 function hashOf(secret: string): string {
@@ -401,10 +393,9 @@ function createSignInThrottle(
     touchLru(trusted, [visitor, clock.monotonic()], MAX_TRUSTED);
   };
   notices?.listen(TRIES_TOPIC, {
-    take(notice) {
-      if (!isTryNotice(notice)) return;
-      if (notice.isRight) trust(notice.visitor);
-      else count(notice.visitor, clock.monotonic());
+    take({ visitor, isRight }) {
+      if (isRight) trust(visitor);
+      else count(visitor, clock.monotonic());
     },
   });
 
@@ -420,13 +411,13 @@ function createSignInThrottle(
       if (now < blockedUntil) throw tooMany(blockedUntil - now);
       checkEverybody(visitor, now);
       count(visitor, now);
-      notices?.tell(TRIES_TOPIC, { visitor, isRight: false } satisfies TryNotice);
+      notices?.tell(TRIES_TOPIC, { visitor, isRight: false });
     },
     /** The try was right: the address is trusted for a day and its tries are forgotten. */
     succeed(address: string): void {
       const visitor = visitorOf(address);
       trust(visitor);
-      notices?.tell(TRIES_TOPIC, { visitor, isRight: true } satisfies TryNotice);
+      notices?.tell(TRIES_TOPIC, { visitor, isRight: true });
     },
   };
 }
@@ -434,10 +425,6 @@ function createSignInThrottle(
 interface TryNotice {
   readonly visitor: string;
   readonly isRight: boolean;
-}
-
-function isTryNotice(value: unknown): value is TryNotice {
-  return typeof value === 'object' && value !== null && 'visitor' in value && 'isRight' in value;
 }
 
 function tooMany(waitMs: number): GatewayError {

@@ -2,7 +2,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { clientError, type GatewayError } from '../canonical/error.ts';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { touchLru } from '../lib/lru.ts';
@@ -45,7 +45,12 @@ export interface GuessLimitOptions {
     | undefined;
 }
 
-const TOPIC = 'guesses';
+interface GuessNotice {
+  readonly visitor: string;
+  readonly digests: readonly string[];
+}
+
+const TOPIC: Topic<GuessNotice> = { name: 'guesses 1' };
 
 export function createGuessLimit({ clock, shared }: GuessLimitOptions) {
   const wrongBy = new Map<string, Times>();
@@ -65,9 +70,7 @@ export function createGuessLimit({ clock, shared }: GuessLimitOptions) {
     for (const digest of digests) touchLru(known, [digest, now], MAX_WRONG_KEYS);
   };
   shared?.notices.listen(TOPIC, {
-    take(notice) {
-      if (isNotice(notice)) rememberWrongKeys(notice.visitor, notice.digests, clock.monotonic());
-    },
+    take: ({ visitor, digests }) => rememberWrongKeys(visitor, digests, clock.monotonic()),
   });
   return {
     /**
@@ -94,19 +97,9 @@ export function createGuessLimit({ clock, shared }: GuessLimitOptions) {
       if (keyId !== undefined) rememberRightKey(visitor, keyId, now);
       if (keyId !== undefined || fresh.length === 0) return;
       rememberWrongKeys(visitor, fresh, now);
-      shared?.notices.tell(TOPIC, { visitor, digests: fresh } satisfies GuessNotice);
+      shared?.notices.tell(TOPIC, { visitor, digests: fresh });
     },
   };
-}
-
-interface GuessNotice {
-  readonly visitor: string;
-  readonly digests: readonly string[];
-}
-
-function isNotice(value: unknown): value is GuessNotice {
-  if (typeof value !== 'object' || value === null || !('digests' in value)) return false;
-  return 'visitor' in value && Array.isArray(value.digests);
 }
 
 /** Without what is too old to count. */

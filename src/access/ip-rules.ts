@@ -2,7 +2,7 @@
 
 import { StoreError } from '../accounts/account-store.ts';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createMutex } from '../lib/concurrency.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
@@ -63,7 +63,8 @@ export interface AddressFilterOptions {
   readonly log?: AccessLogger | undefined;
 }
 
-const TOPIC = 'address-rules';
+/** The store says what was changed. */
+const TOPIC: Topic<null> = { name: 'address rules 1' };
 
 /** More would be a block list, which belongs into a firewall. */
 const MAX_RULES = 20_000;

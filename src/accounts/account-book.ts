@@ -1,7 +1,7 @@
 // The accounts of this process: stored ones with those of the environment and the sandbox, always current.
 
 import { GatewayError } from '../canonical/error.ts';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
@@ -68,8 +68,6 @@ interface BookOptions {
   readonly log: AccountLog;
 }
 
-const TOPIC = 'accounts';
-
 /** What one process tells the others of an account. Times in it are of its own clock. */
 type AccountNotice =
   /** Added, changed or removed: the store says how. */
@@ -85,6 +83,8 @@ type AccountNotice =
       readonly id: string;
       readonly readings: readonly (readonly [string, QuotaReading | undefined])[];
     };
+
+const TOPIC: Topic<AccountNotice> = { name: 'accounts 1' };
 
 interface AccountLog {
   info(fields: object, message: string): void;
@@ -404,8 +404,7 @@ class Book {
   }
 
   /** Whoever tells it saves it. */
-  #takeNotice(told: unknown): void {
-    if (!isNotice(told)) return;
+  #takeNotice(told: AccountNotice): void {
     if (told.kind === 'stored') {
       this.#reload();
       return;
@@ -519,12 +518,6 @@ interface AccountBookOptions extends BookOptions {
 export function createAccountBook(options: AccountBookOptions): AccountBook {
   const { stored, seeds, clock } = options;
   return new Book([...stored.map(loadStored), ...loadSeeds(seeds, clock)], options);
-}
-
-/** Of another version's notices what is not known is left alone. */
-function isNotice(value: unknown): value is AccountNotice {
-  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
-  return value.kind === 'stored' || value.kind === 'health' || value.kind === 'quotas';
 }
 
 function newAccount(record: AccountRecord, origin: AccountOrigin): Account {

@@ -26,6 +26,16 @@ export interface ClusterState {
   readonly replicas: readonly string[];
 }
 
+/**
+ * A subject of notices, and the shape they have. Who changes the shape gives the topic another number: a replica of
+ * another version then leaves them alone.
+ */
+export interface Topic<Notice> {
+  readonly name: string;
+  /** Never there: it is the type alone. */
+  readonly notice?: Notice;
+}
+
 /** What one process tells the others: within 50 ms, and in its own order. */
 interface Notices {
   /**
@@ -33,17 +43,14 @@ interface Notices {
    * missed it is told to catch up.
    * @param notice plain JSON; fields that are undefined are left out. Secrets have no place in it.
    */
-  tell(topic: string, notice: unknown): void;
+  tell<Notice>(topic: Topic<Notice>, notice: Notice): void;
   /** @returns what ends it */
-  listen(topic: string, listener: NoticeListener): () => void;
+  listen<Notice>(topic: Topic<Notice>, listener: NoticeListener<Notice>): () => void;
 }
 
-export interface NoticeListener {
-  /**
-   * @param notice as another replica told it, which may be of another version
-   * @param from that replica, never this one
-   */
-  take(notice: unknown, from: string): void;
+export interface NoticeListener<Notice> {
+  /** @param from the replica that told it, never this one */
+  take(notice: Notice, from: string): void;
   /** Notices may have been missed: what they would have changed is to be read anew from where it is stored. */
   catchUp?(): void;
 }

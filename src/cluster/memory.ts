@@ -32,7 +32,7 @@ export function createMemoryCluster(options: MemoryClusterOptions): Cluster {
   return {
     replica,
     notices: {
-      tell: (topic, notice) => hub.tell(topic, notice, replica),
+      tell: ({ name }, notice) => hub.tell(name, notice, replica),
       listen: (topic, listener) => listeners.add(topic, listener),
     },
     values: {

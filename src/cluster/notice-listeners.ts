@@ -1,9 +1,9 @@
 // Who listens to which notices in this process.
 
-import type { NoticeListener } from './cluster.ts';
+import type { NoticeListener, Topic } from './cluster.ts';
 
 export class NoticeListeners {
-  readonly #byTopic = new Map<string, Set<NoticeListener>>();
+  readonly #byTopic = new Map<string, Set<NoticeListener<never>>>();
   readonly #onFault: (error: unknown) => void;
 
   /** @param onFault told of what a listener throws; the others are told all the same */
@@ -12,15 +12,16 @@ export class NoticeListeners {
   }
 
   /** @returns what ends it */
-  add(topic: string, listener: NoticeListener): () => void {
-    const listeners = this.#byTopic.get(topic) ?? new Set();
-    this.#byTopic.set(topic, listeners.add(listener));
+  add<Notice>({ name }: Topic<Notice>, listener: NoticeListener<Notice>): () => void {
+    const listeners = this.#byTopic.get(name) ?? new Set();
+    this.#byTopic.set(name, listeners.add(listener));
     return () => void listeners.delete(listener);
   }
 
+  /** @param topic its name, which stands for the shape of the notice */
   take(topic: string, notice: unknown, from: string): void {
     for (const listener of this.#byTopic.get(topic) ?? [])
-      this.#guard(() => listener.take(notice, from));
+      this.#guard(() => listener.take(notice as never, from));
   }
 
   /** To be called when notices may have been missed. */

@@ -138,7 +138,8 @@ export function createWorkerCluster({
   return {
     replica,
     notices: {
-      tell: (topic, notice) => outbox.add({ kind: 'notice', topic, notice, from: replica }),
+      tell: ({ name: topic }, notice) =>
+        outbox.add({ kind: 'notice', topic, notice, from: replica }),
       listen: (topic, listener) => listeners.add(topic, listener),
     },
     values: {

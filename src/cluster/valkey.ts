@@ -182,7 +182,7 @@ class ValkeyCluster implements Cluster {
     const since = clock.now();
     this.#state = { kind: 'valkey', isConnected: false, since, replicas: [replica] };
     this.notices = {
-      tell: (topic, notice) => this.#tell(topic, notice),
+      tell: ({ name }, notice) => this.#tell(name, notice),
       listen: (topic, listener) => this.#listeners.add(topic, listener),
     };
     this.values = {

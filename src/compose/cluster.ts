@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
 import { createMemoryCluster } from '../cluster/memory.ts';
 import { type Channel, createWorkerCluster } from '../cluster/parent.ts';
 import type { LiveConfig } from '../config/live.ts';
@@ -46,12 +46,14 @@ function sayFault(log: Log): (error: unknown) => void {
   return (error) => log.warn({ error }, 'A notice of another process could not be taken.');
 }
 
+const SETTINGS: Topic<null> = { name: 'settings 1' };
+
 /** Whatever process the settings are changed in, all read them again. */
 export function shareSettings(
   config: Pick<LiveConfig, 'subscribe' | 'reload'>,
   { notices }: Pick<Cluster, 'notices'>,
 ): void {
   const reload = (): void => void config.reload();
-  notices.listen('settings', { take: reload, catchUp: reload });
-  config.subscribe(() => notices.tell('settings', null));
+  notices.listen(SETTINGS, { take: reload, catchUp: reload });
+  config.subscribe(() => notices.tell(SETTINGS, null));
 }

@@ -1,6 +1,6 @@
 // One page of metrics for all workers of a machine: whoever is asked asks the others, and adds up.
 
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 
@@ -11,7 +11,6 @@ export interface SharedMetricsOptions {
   readonly write: () => string;
 }
 
-const TOPIC = 'metrics';
 /** A worker that does not answer by then is left out. */
 const WAIT_MS = 1000;
 /** What all processes say of one thing: not to be added, and whoever sees it worst is right. */
@@ -23,16 +22,16 @@ interface MetricsNotice {
   readonly text?: string;
 }
 
+const TOPIC: Topic<MetricsNotice> = { name: 'metrics 1' };
+
 /** @returns what gathers the metrics; replicas on several machines are asked by whoever collects, each for itself */
 export function shareMetrics({ cluster, clock, write }: SharedMetricsOptions) {
   const { notices, replica } = cluster;
   const waiting = new Map<string, (text: string) => void>();
   notices.listen(TOPIC, {
-    take(notice) {
-      if (!isNotice(notice)) return;
-      const { kind, id, text = '' } = notice;
+    take({ kind, id, text = '' }) {
       if (kind === 'answer') waiting.get(id)?.(text);
-      else notices.tell(TOPIC, { kind: 'answer', id, text: write() } satisfies MetricsNotice);
+      else notices.tell(TOPIC, { kind: 'answer', id, text: write() });
     },
   });
   const ask = (missing: number): Promise<readonly string[]> => {
@@ -49,7 +48,7 @@ export function shareMetrics({ cluster, clock, write }: SharedMetricsOptions) {
         texts.push(text);
         if (texts.length === missing) finish();
       });
-      notices.tell(TOPIC, { kind: 'ask', id } satisfies MetricsNotice);
+      notices.tell(TOPIC, { kind: 'ask', id });
     });
   };
   return async (): Promise<string> => {
@@ -58,11 +57,6 @@ export function shareMetrics({ cluster, clock, write }: SharedMetricsOptions) {
     if (kind !== 'parent' || others === 0) return write();
     return addUp([write(), ...(await ask(others))]);
   };
-}
-
-function isNotice(value: unknown): value is MetricsNotice {
-  if (typeof value !== 'object' || value === null || !('id' in value)) return false;
-  return 'kind' in value && (value.kind === 'ask' || value.kind === 'answer');
 }
 
 /** Series of the same name and labels are added; what only some pages have comes behind the rest of its family. */

@@ -1,7 +1,7 @@
 // Where a session's requests go: its home account, and detours for models its home cannot serve.
 
 import { createHash } from 'node:crypto';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { WriteBehind, type WriteBehindLog } from '../lib/write-behind.ts';
@@ -127,7 +127,7 @@ interface SessionTableOptions {
   readonly log?: WriteBehindLog | undefined;
 }
 
-const TOPIC = 'sessions';
+const TOPIC: Topic<SessionNotice> = { name: 'sessions 1' };
 
 interface Entry {
   readonly clientKeyId: string;
@@ -265,8 +265,7 @@ export class SessionTable {
   }
 
   /** Whoever tells it saves it. */
-  #takeNotice(notice: unknown): void {
-    if (!isNotice(notice)) return;
+  #takeNotice(notice: SessionNotice): void {
     if ('ended' in notice) {
       this.#entries.delete(notice.ended);
       return;
@@ -291,14 +290,14 @@ export class SessionTable {
 
   #save(key: string, entry: Entry): void {
     const json = writeStored(key, entry);
-    this.#options.notices?.tell(TOPIC, { json } satisfies SessionNotice);
+    this.#options.notices?.tell(TOPIC, { json });
     this.#writes?.add({ key: hash(key), json, expiresAt: entry.expiresAt });
   }
 
   /** In the store as well, where a row that has expired stands for none. */
   #end(key: string): void {
     this.#entries.delete(key);
-    this.#options.notices?.tell(TOPIC, { ended: key } satisfies SessionNotice);
+    this.#options.notices?.tell(TOPIC, { ended: key });
     this.#writes?.add({ key: hash(key), json: '', expiresAt: 0 });
   }
 
@@ -317,13 +316,6 @@ export class SessionTable {
 
 /** A session that was bound or moved, as it is stored; or one that ended. */
 type SessionNotice = { readonly json: string } | { readonly ended: string };
-
-function isNotice(value: unknown): value is SessionNotice {
-  if (typeof value !== 'object' || value === null) return false;
-  return 'json' in value
-    ? typeof value.json === 'string'
-    : 'ended' in value && typeof value.ended === 'string';
-}
 
 function writeStored(key: string, { clientKeyId, label, binding }: Entry): string {
   const { home, models } = binding;

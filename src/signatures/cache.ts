@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import type { ServerToolHistory, Signature } from '../canonical/request.ts';
 import type { SignatureEntry, SignatureKey } from '../canonical/signatures.ts';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, parseJson } from '../lib/json.ts';
 import { TextDigest } from '../lib/long-text.ts';
@@ -29,7 +29,7 @@ interface SignatureCacheOptions {
   readonly lifetimeMs?: number;
 }
 
-const TOPIC = 'signatures';
+const TOPIC: Topic<SignatureNotice> = { name: 'signatures 1' };
 
 interface CachedEntry extends SignatureEntry {
   /** The size of the history in UTF-16 units. */
@@ -163,16 +163,15 @@ export class SignatureCache {
       expiresAt,
     };
     this.#merge(digest, entry);
-    this.#options.notices?.tell(TOPIC, { kind: key.kind, digest, entry } satisfies SignatureNotice);
+    this.#options.notices?.tell(TOPIC, { kind: key.kind, digest, entry });
     if (kept !== undefined) this.#signatureWrites?.add({ ...kept, key: digest, expiresAt });
     if (isKept) this.#historyWrites?.add({ key: digest, json: historyJson, expiresAt });
   }
 
   /** Whoever tells it saves it. */
-  #takeNotice(notice: unknown): void {
-    if (!isNotice(notice)) return;
-    this.#kinds.add(notice.kind);
-    this.#merge(notice.digest, notice.entry);
+  #takeNotice({ kind, digest, entry }: SignatureNotice): void {
+    this.#kinds.add(kind);
+    this.#merge(digest, entry);
   }
 
   #unambiguous({ kind }: SignatureKey, digest: string, signature: Signature): Signature {
@@ -203,11 +202,6 @@ interface SignatureNotice {
   readonly kind: SignatureKey['kind'];
   readonly digest: string;
   readonly entry: CachedEntry;
-}
-
-function isNotice(value: unknown): value is SignatureNotice {
-  if (typeof value !== 'object' || value === null || !('entry' in value)) return false;
-  return 'digest' in value && 'kind' in value && ALL_KINDS.some((kind) => kind === value.kind);
 }
 
 /** A digest, so that an entry's size does not depend on the text, and storage never sees it. */

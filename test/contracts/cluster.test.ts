@@ -67,17 +67,20 @@ async function settle(members: ClusterUnderTest['members']): Promise<void> {
   const heard = members.map((member) => {
     const from = new Set<string>();
     return new Promise<void>((resolve) => {
-      const end = member.notices.listen('test.settle', {
-        take(_notice, replica) {
-          from.add(replica);
-          if (from.size < members.length - 1) return;
-          end();
-          resolve();
+      const end = member.notices.listen(
+        { name: 'test.settle' },
+        {
+          take(_notice, replica) {
+            from.add(replica);
+            if (from.size < members.length - 1) return;
+            end();
+            resolve();
+          },
         },
-      });
+      );
     });
   });
-  for (const { notices } of members) notices.tell('test.settle', null);
+  for (const { notices } of members) notices.tell({ name: 'test.settle' }, null);
   await Promise.all(heard);
 }
 

@@ -27,9 +27,12 @@ export function describeCluster(name: string, open: () => Promise<ClusterUnderTe
 
     const heard = (index: 0 | 1 | 2, topic: string) => {
       const notices: [unknown, string][] = [];
-      members[index].notices.listen(topic, {
-        take: (notice, from) => notices.push([notice, from]),
-      });
+      members[index].notices.listen(
+        { name: topic },
+        {
+          take: (notice, from) => notices.push([notice, from]),
+        },
+      );
       return notices;
     };
 
@@ -45,7 +48,8 @@ export function describeCluster(name: string, open: () => Promise<ClusterUnderTe
 
     test('a notice reaches every other member once, in the order it was told, and not its teller', async () => {
       const [own, second, third] = [heard(0, 'news'), heard(1, 'news'), heard(2, 'news')];
-      for (let count = 0; count < 100; count += 1) members[0].notices.tell('news', { count });
+      for (let count = 0; count < 100; count += 1)
+        members[0].notices.tell({ name: 'news' }, { count });
       await under.settle();
       const all = Array.from({ length: 100 }, (_, count) => [{ count }, members[0].replica]);
       expect(second).toEqual(all);
@@ -57,11 +61,11 @@ export function describeCluster(name: string, open: () => Promise<ClusterUnderTe
       const other = heard(1, 'other');
       const kept = heard(1, 'news');
       let count = 0;
-      const end = members[1].notices.listen('news', { take: () => (count += 1) });
-      members[0].notices.tell('news', 1);
+      const end = members[1].notices.listen({ name: 'news' }, { take: () => (count += 1) });
+      members[0].notices.tell({ name: 'news' }, 1);
       await under.settle();
       end();
-      members[0].notices.tell('news', 2);
+      members[0].notices.tell({ name: 'news' }, 2);
       await under.settle();
       expect(count).toBe(1);
       expect(kept.map(([notice]) => notice)).toEqual([1, 2]);

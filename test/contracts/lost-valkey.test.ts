@@ -72,13 +72,16 @@ describe.skipIf(program === undefined)('a replica whose Valkey is lost', () => {
 
   test('is told to catch up, and hears the others again', async () => {
     let caughtUp = 0;
-    first.notices.listen('keys', { take: () => undefined, catchUp: () => (caughtUp += 1) });
+    first.notices.listen(
+      { name: 'keys' },
+      { take: () => undefined, catchUp: () => (caughtUp += 1) },
+    );
     await told(first, second);
     const before = caughtUp;
     const lost = Promise.all([reach(first, false), reach(second, false)]);
     await server.kill();
     await lost;
-    first.notices.tell('keys', 'lost');
+    first.notices.tell({ name: 'keys' }, 'lost');
     await server.restart();
     await Promise.all([reach(first, true), reach(second, true)]);
     await told(first, second);
@@ -109,14 +112,17 @@ async function told(first: Cluster, second: Cluster): Promise<void> {
   const heard = [first, second].map(
     ({ notices }) =>
       new Promise<void>((resolve) => {
-        const end = notices.listen('test.told', {
-          take() {
-            end();
-            resolve();
+        const end = notices.listen(
+          { name: 'test.told' },
+          {
+            take() {
+              end();
+              resolve();
+            },
           },
-        });
+        );
       }),
   );
-  for (const { notices } of [first, second]) notices.tell('test.told', null);
+  for (const { notices } of [first, second]) notices.tell({ name: 'test.told' }, null);
   await Promise.all(heard);
 }
