@@ -125,6 +125,7 @@ type RuleField =
   | 'media_resolution'
   | 'safety_settings'
   | 'service_tier'
+  | 'verbosity'
   /** Calls of the answer, followed by the tool's name. */
   | 'tool_calls'
   /** The JSON of a structured answer, followed by the place in it. */

@@ -33,7 +33,10 @@ export interface CanonicalRequest {
   readonly mediaResolution?: MediaResolution | undefined;
   readonly safety: readonly SafetySetting[];
   readonly cachedContent?: string | undefined;
+  /** In the client's own word: protocols have different ones. */
   readonly serviceTier?: string | undefined;
+  /** `low`, `high` or another word of OpenAI's; absent for the usual length. */
+  readonly verbosity?: string | undefined;
   /** True when the oldest turns may be left out of a conversation larger than the model takes. */
   readonly dropsOldest?: true | undefined;
   /** What the client calls the fields that receipts and errors name. */

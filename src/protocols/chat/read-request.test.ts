@@ -49,7 +49,7 @@ test('caching and bookkeeping fields are silent; fields whose meaning is lost ar
   );
   expect(
     notes({ logit_bias: { '1': 1 }, prediction: { type: 'content' }, verbosity: 'low', foo: 1 }),
-  ).toEqual(['dropped logit_bias', 'dropped prediction', 'dropped foo', 'dropped verbosity']);
+  ).toEqual(['dropped logit_bias', 'dropped prediction', 'dropped foo']);
   const response_format = { type: 'json_object', schema: { type: 'object' } };
   expect(notes({ response_format })).toEqual(['dropped response_format.schema']);
 });

@@ -42,9 +42,6 @@ interface ChatRequest {
   readonly answer: AnswerOptions;
 }
 
-/** Values that ask for what happens anyway. */
-const DEFAULT_WORDS = new Set(['auto', 'default', 'medium']);
-
 /** What every call needs at once; undefined where it is not as it must be, which `readChatRequest` tells. */
 export function readChatHead({
   model,
@@ -66,10 +63,6 @@ export function readChatRequest(sent: JsonObject, receipt: Receipt): ChatRequest
   const isLegacy = (body.functions?.length ?? 0) > 0 && (body.tools?.length ?? 0) === 0;
   const canonical = readCanonical(body, isLegacy, context);
   noteUnread(unknown, { path: '', receipt });
-  for (const key of ['verbosity', 'service_tier'] as const) {
-    if (DEFAULT_WORDS.has(body[key] ?? 'default')) continue;
-    receipt.add('dropped', key, told`${key} has no counterpart; the default applies.`);
-  }
   if (body.extra_body) readAll(body.extra_body, EXTRA_BODY, { path: 'extra_body', receipt });
   const freeform = canonical.tools.filter((tool) => tool.kind === 'freeform');
   return {
@@ -128,8 +121,15 @@ function readCanonical(body: Body, isLegacy: boolean, context: ReadContext): Can
       category,
       threshold,
     })),
+    serviceTier: body.service_tier ?? undefined,
+    verbosity: readVerbosity(body.verbosity),
     clientNames: clientNamesOf(body, context, isLegacy),
   };
+}
+
+/** `medium` is what every model does anyway. */
+export function readVerbosity(word: string | null | undefined): string | undefined {
+  return word === 'medium' ? undefined : (word ?? undefined);
 }
 
 /** What all surfaces that answer in words have. */

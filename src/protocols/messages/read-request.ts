@@ -97,6 +97,7 @@ export function readCanonicalRequest(checked: Checked<Body>, receipt: Receipt): 
     // The image extension of this product.
     image: readImageOptions(body, { receipt, unknownWord }),
     safety: [],
+    serviceTier: body.service_tier ?? undefined,
     clientNames: clientNamesOf(body, turnEffort !== undefined),
   };
 }
@@ -149,7 +150,6 @@ function refuseThread({ type }: JsonObject): void {
 function noteUnsupported(body: Body, receipt: Receipt): void {
   const drop = (path: string): void => receipt.add('dropped', path, NO_COUNTERPART);
   if (body.speed === 'fast') drop('speed');
-  if ((body.service_tier ?? 'auto') !== 'auto') drop('service_tier');
   if (readNumber(body.max_tokens) === 0) {
     const nothing = told`An answer has at least one token here; 1 is sent.`;
     receipt.add('approximated', 'max_tokens', nothing);

@@ -198,6 +198,7 @@ export const BODY = objectOf(
     ]),
     output_config: objectOf({ effort: wordOf(EFFORTS), format: FORMAT }, ['task_budget']),
     output_format: FORMAT,
+    service_tier: STRING,
     compaction: objectOf({ type: needed(STRING), instructions: STRING }),
     size: STRING,
     quality: STRING,
@@ -205,7 +206,7 @@ export const BODY = objectOf(
   },
   [
     ...(['betas', 'cache_control', 'container', 'context_management', 'diagnostics'] as const),
-    ...(['service_tier', 'speed'] as const),
+    'speed' as const,
   ],
 );
 

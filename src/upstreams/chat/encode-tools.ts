@@ -23,6 +23,7 @@ const MAX_FUNCTIONS = 128;
 export function encodeTools(request: CanonicalRequest, context: FitContext): JsonObject {
   const { toolChoice, parallelToolCalls } = request;
   const traits = traitsOf(context.profile.quirks, context.target.modelId);
+  const freeText = freeTextTools(request, context);
   const functions = new Map<string, JsonObject>();
   let search: JsonObject | undefined;
   for (const [index, tool] of request.tools.entries()) {
@@ -34,13 +35,9 @@ export function encodeTools(request: CanonicalRequest, context: FitContext): Jso
     } else if (functions.has(tool.name)) {
       const reason = told`A second tool named ${tool.name} was left out.`;
       context.target.receipt.add('dropped', path, reason);
-    } else
-      functions.set(
-        tool.name,
-        tool.kind === 'function'
-          ? encodeFunction(tool)
-          : encodeFreeform(tool, path, context.target.receipt),
-      );
+    } else if (tool.kind === 'function') functions.set(tool.name, encodeFunction(tool));
+    else if (freeText.has(tool.name)) functions.set(tool.name, encodeCustom(tool));
+    else functions.set(tool.name, encodeFreeform(tool, path, context.target.receipt));
   }
   const web_search_options = search;
   if (functions.size === 0) return definedFields({ web_search_options }) ?? {};
@@ -79,13 +76,13 @@ function chooseTools(
   const word = choice.kind === 'auto' ? undefined : choice.kind;
   if (first === undefined) return { tools: all, tool_choice: word };
   if (isDemanded && names.length === 1) {
-    return { tools: all, tool_choice: { type: 'function', function: { name: first } } };
+    return { tools: all, tool_choice: pointTo(functions.get(first)) };
   }
   if (!quirks.takesAllowedTools) {
     const offered = names.flatMap((name) => functions.get(name) ?? []);
     return { tools: offered, tool_choice: word };
   }
-  const tools = names.map((name) => ({ type: 'function', function: { name } }));
+  const tools = names.map((name) => pointTo(functions.get(name)));
   const allowed_tools = { mode: word ?? 'auto', tools };
   return { tools: all, tool_choice: { type: 'allowed_tools', allowed_tools } };
 }
@@ -98,6 +95,35 @@ function encodeFunction({ name, description, parameters, strict }: FunctionTool)
     strict: strict === true ? true : undefined,
   });
   return { type: 'function', function: declared ?? {} };
+}
+
+/** A tool as a choice names it. */
+function pointTo(tool: JsonObject = {}): JsonObject {
+  const { function: plain, custom } = tool;
+  const { name = '' } = objectOf(plain ?? custom) ?? {};
+  return custom === undefined
+    ? { type: 'function', function: { name } }
+    : { type: 'custom', custom: { name } };
+}
+
+/** Names of the tools that are sent as tools of free text; of several with one name the first counts. */
+export function freeTextTools(
+  { tools }: CanonicalRequest,
+  { profile, target }: FitContext,
+): ReadonlySet<string> {
+  const free = tools.filter((tool) => tool.kind === 'freeform');
+  if (free.length === 0 || !traitsOf(profile.quirks, target.modelId).takesFreeText) return NO_NAMES;
+  const plain = new Set(tools.flatMap((tool) => (tool.kind === 'function' ? tool.name : [])));
+  return new Set(free.flatMap(({ name }) => (plain.has(name) ? [] : name)));
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** Source: `openai` resources/chat/completions, `ChatCompletionCustomTool`. */
+function encodeCustom({ name, description, grammar }: FreeformTool): JsonObject {
+  const format = grammar === undefined ? undefined : { type: 'grammar', grammar: { ...grammar } };
+  const custom = definedFields({ name, description: description || undefined, format }) ?? {};
+  return { type: 'custom', custom };
 }
 
 /** The text is text again when the client is shown the call. */

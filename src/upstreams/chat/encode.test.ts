@@ -116,6 +116,70 @@ test('functions, free text and what the upstream does not run', () => {
   expect(notes).toEqual(['approximated tools[1]', 'dropped tools[3]']);
 });
 
+test('tools of free text stay such where the model takes them, with grammar, choice and earlier calls', () => {
+  const grammar = { syntax: 'lark', definition: 'start: "a"' };
+  const patch: Tool = { kind: 'freeform', name: 'patch', description: 'Patches', grammar };
+  const other: Tool = { kind: 'function', name: 'other', parameters: { type: 'object' } };
+  const request = asked({
+    tools: [patch, other],
+    toolChoice: { kind: 'required', names: ['patch'] },
+    turns: [
+      user('go'),
+      assistant({ ...call('a'), name: 'patch', input: { input: '*** a' } }),
+      user(result('a', 'done')),
+    ],
+  });
+  const { body, notes } = made(request, { modelId: 'gpt-5.1' });
+  expect(body.tools).toMatchObject([
+    {
+      type: 'custom',
+      custom: { name: 'patch', description: 'Patches', format: { type: 'grammar', grammar } },
+    },
+    { type: 'function', function: { name: 'other' } },
+  ]);
+  expect(body.tool_choice).toEqual({ type: 'custom', custom: { name: 'patch' } });
+  expect(messagesOf(body)).toMatchObject([
+    {},
+    { tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'patch', input: '*** a' } }] },
+    { role: 'tool', tool_call_id: 'a' },
+  ]);
+  expect(notes).toEqual([]);
+  for (const aim of [{ modelId: 'gpt-4o' }, { profile: compatible, modelId: 'gpt-5.1' }]) {
+    const plain = made(request, aim);
+    expect(plain.body.tool_choice).toMatchObject({ type: 'function' });
+    expect(plain.notes).toEqual(['approximated tools[0]']);
+  }
+});
+
+test('tier and length of the answer are said where the upstream has words for them', () => {
+  const request = asked({ serviceTier: 'FLEX', verbosity: 'low' });
+  const newer = made(request, { modelId: 'gpt-5.1' });
+  expect(newer.body).toMatchObject({ service_tier: 'flex', verbosity: 'low' });
+  expect(newer.notes).toEqual([]);
+  const older = made(request, { modelId: 'gpt-4o' });
+  expect([older.body.verbosity, older.notes]).toEqual([undefined, ['dropped verbosity']]);
+  const other = made(request, { profile: compatible, modelId: 'm' });
+  expect(other.body).not.toHaveProperty('service_tier');
+  expect(other.notes).toEqual(['dropped verbosity', 'dropped service_tier']);
+  const usual = made(asked({ serviceTier: 'standard_only' }));
+  expect([usual.body.service_tier, usual.notes]).toEqual(['default', []]);
+});
+
+test('a model that refuses efforts beside functions is told not to think, or nothing', () => {
+  const amount = { kind: 'effort', effort: 'high' } as const;
+  const tools: Tool[] = [{ kind: 'function', name: 'f', parameters: { type: 'object' } }];
+  const thinking = asked({ tools, reasoning: { amount, showThoughts: true } });
+  const said = (request: CanonicalRequest, modelId: string) => {
+    const { body, notes } = made(request, { modelId });
+    return [body.reasoning_effort, notes];
+  };
+  expect(said(thinking, 'gpt-5.2')).toEqual(['high', []]);
+  expect(said(thinking, 'gpt-5.6')).toEqual(['none', ['dropped thinking']]);
+  expect(said(thinking, 'gpt-6-astra')).toEqual([undefined, ['dropped thinking']]);
+  expect(said(asked({ tools }), 'gpt-5.6')).toEqual(['none', []]);
+  expect(said({ ...thinking, tools: [] }, 'gpt-5.6')).toEqual(['high', []]);
+});
+
 test('a search that the model does not run is told at the tool that asked for it', () => {
   const search = asked({ tools: [{ kind: 'web-search', path: 'tools[2].googleSearch' }] });
   expect(made(search, { modelId: 'gpt-4o-search-preview' })).toMatchObject({

@@ -5,6 +5,7 @@ import type {
   CanonicalRequest,
   MediaPart,
   Part,
+  ReasoningAmount,
   TextPart,
   ThinkingPart,
   ToolCallPart,
@@ -15,10 +16,11 @@ import { fence, formatInWords, writeCodeText } from '../../canonical/text-forms.
 import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { enforcedStops } from '../../transforms/stop-sequences.ts';
+import { encodeServiceTier } from '../service-tier.ts';
 import type { EncodeTarget } from '../upstream.ts';
-import { encodeTools, toWireSchema } from './encode-tools.ts';
+import { encodeTools, freeTextTools, toWireSchema } from './encode-tools.ts';
 import { fitBody } from './fit.ts';
-import type { FitContext } from './models.ts';
+import { type FitContext, traitsOf } from './models.ts';
 import type { ChatProfile } from './profiles.ts';
 import { type Reasoning, readReasoning, reasoningFields } from './reasoning.ts';
 
@@ -38,10 +40,11 @@ export function encode(
     messages: new Messages(context).encode(request),
     ...encodeTools(request, context),
     ...samplingFields(request),
+    ...hintFields(request, context),
     ...formatFields(request),
     ...unsaidFields(request, context),
   };
-  return fitBody(body, request.reasoning.amount, context);
+  return fitBody(body, fitAmount(request, context), context);
 }
 
 /** Under the newest names; what an upstream calls them otherwise is fitted. */
@@ -62,9 +65,41 @@ function samplingFields(request: CanonicalRequest): JsonObject {
       top_logprobs: logprobs?.alternatives || undefined,
       n: choices > 1 ? choices : undefined,
       stop: stops.length === 0 ? undefined : [...stops],
-      service_tier: request.serviceTier,
     }) ?? {}
   );
+}
+
+/** Source: platform.openai.com, "Create chat completion", `service_tier`. */
+const SERVICE_TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast'];
+
+/** What changes nothing of the answer's content; an upstream without it answers as it always does. */
+function hintFields({ serviceTier, verbosity }: CanonicalRequest, context: FitContext): JsonObject {
+  const { target, profile } = context;
+  const words = profile.quirks.takesServiceTier ? SERVICE_TIERS : [];
+  const takesVerbosity = traitsOf(profile.quirks, target.modelId).takesFreeText;
+  if (verbosity !== undefined && !takesVerbosity) {
+    target.receipt.add('dropped', 'verbosity', told`The upstream has no such setting.`);
+  }
+  return (
+    definedFields({
+      service_tier: encodeServiceTier(serviceTier, words, target.receipt),
+      verbosity: takesVerbosity ? verbosity : undefined,
+    }) ?? {}
+  );
+}
+
+/** Some models think beside functions only at an endpoint that is not of this wire. */
+function fitAmount({ reasoning, tools }: CanonicalRequest, context: FitContext): ReasoningAmount {
+  const { amount } = reasoning;
+  const { refusesEffortWithTools, efforts } = traitsOf(
+    context.profile.quirks,
+    context.target.modelId,
+  );
+  const hasFunctions = tools.some(({ kind }) => kind === 'function' || kind === 'freeform');
+  if (!refusesEffortWithTools || !hasFunctions || amount.kind === 'off') return amount;
+  const reason = told`Beside functions this model takes no effort at Chat Completions.`;
+  if (amount.kind !== 'unset') context.target.receipt.add('dropped', 'thinking', reason);
+  return efforts.includes('none') ? { kind: 'off', isUnasked: true } : { kind: 'unset' };
 }
 
 /** A name the wire takes; the schemas of other protocols have none. */
@@ -148,13 +183,17 @@ const MARKED_FIELDS = { system: 'system', messages: 'messages' } as const;
 class Messages {
   readonly #context: FitContext;
   readonly #messages: JsonObject[] = [];
+  /** Names of the tools whose calls hold free text. */
+  #freeText: ReadonlySet<string> = new Set();
 
   constructor(context: FitContext) {
     this.#context = context;
   }
 
   /** @throws GatewayError (invalid-request) when nothing is left to send. */
-  encode({ system, turns, outputFormat }: CanonicalRequest): JsonObject[] {
+  encode(request: CanonicalRequest): JsonObject[] {
+    const { system, turns, outputFormat } = request;
+    this.#freeText = freeTextTools(request, this.#context);
     const instructions = [...system];
     if (outputFormat.kind === 'enum') {
       const reason = told`The upstream has no such format: the model is told it in words.`;
@@ -302,7 +341,9 @@ class Messages {
       role: 'assistant',
       content: text === '' ? null : text,
       ...reasoning,
-      ...(calls.length === 0 ? {} : { tool_calls: calls.map(encodeCall) }),
+      ...(calls.length === 0
+        ? {}
+        : { tool_calls: calls.map((call) => encodeCall(call, this.#freeText)) }),
     });
   }
 
@@ -333,7 +374,10 @@ class Messages {
   }
 }
 
-function encodeCall({ id, name, input }: ToolCallPart): JsonObject {
+function encodeCall({ id, name, input }: ToolCallPart, freeText: ReadonlySet<string>): JsonObject {
+  if (freeText.has(name) && typeof input.input === 'string') {
+    return { id, type: 'custom', custom: { name, input: input.input } };
+  }
   return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
 }
 

@@ -21,6 +21,13 @@ export interface ModelTraits {
   readonly refusesSampling: boolean;
   readonly limitField: ChatQuirks['limitField'];
   readonly takesParallelToolCalls: boolean;
+  /** True where tools may take free text, under a grammar, and the length of answers be said. */
+  readonly takesFreeText: boolean;
+  /**
+   * True where an effort beside functions is refused ("Function tools with reasoning_effort are not supported for
+   * gpt-5.4 in /v1/chat/completions").
+   */
+  readonly refusesEffortWithTools: boolean;
   /** True for models that may search the web; their ids say so. */
   readonly searches: boolean;
   /** By rising amount; empty where the amount cannot be said. */
@@ -129,6 +136,8 @@ export function traitsOf(quirks: ChatQuirks, modelId: string): ModelTraits {
       refusesSampling: false,
       limitField,
       takesParallelToolCalls,
+      takesFreeText: false,
+      refusesEffortWithTools: false,
       searches,
       efforts: takesEfforts,
     };
@@ -139,6 +148,12 @@ export function traitsOf(quirks: ChatQuirks, modelId: string): ModelTraits {
     refusesSampling: true,
     limitField: 'max_completion_tokens',
     takesParallelToolCalls: takesParallelToolCalls && generation.family !== 'o',
+    // platform.openai.com, "Using GPT-5": custom tools and verbosity came with it.
+    takesFreeText: quirks.takesCustomTools && generation.family === 'gpt',
+    refusesEffortWithTools:
+      publicIds === 'all' &&
+      generation.version >= FIRST_WITHOUT_TOOL_EFFORT &&
+      generation.family === 'gpt',
     searches,
     efforts: takesEfforts.filter((word) => known.includes(word)),
   };
@@ -167,6 +182,8 @@ const FIRST_REASONING_VERSION = 5;
 /** From here on `none` in place of `minimal`. */
 const FIRST_WITH_NONE = 5.1;
 const FIRST_WITH_XHIGH = 5.2;
+/** openai/openai-openapi#541. */
+const FIRST_WITHOUT_TOOL_EFFORT = 5.4;
 /** From here on some cannot stop, and nothing in their ids says which. */
 const FIRST_WITHOUT_NONE = 6;
 

@@ -97,6 +97,8 @@ export interface ChatQuirks {
   readonly takesPenalties: boolean;
   readonly takesTopK: boolean;
   readonly takesServiceTier: boolean;
+  /** Whether models of the newer public generations take `verbosity` and tools of free text (`custom`). */
+  readonly takesCustomTools: boolean;
   /** Whether `web_search_options` asks for a search of the web. */
   readonly takesWebSearch: boolean;
   readonly seedField?: 'seed' | 'random_seed' | undefined;
@@ -137,6 +139,7 @@ const OPENAI: ChatQuirks = {
   takesPenalties: true,
   takesTopK: false,
   takesServiceTier: true,
+  takesCustomTools: true,
   takesWebSearch: true,
   seedField: 'seed',
   maxStops: 4,
@@ -159,6 +162,7 @@ const COMPATIBLE: ChatQuirks = {
   takesStrict: false,
   takesAllowedTools: false,
   takesServiceTier: false,
+  takesCustomTools: false,
   takesWebSearch: false,
   takesFiles: false,
 };

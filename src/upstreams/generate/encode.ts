@@ -29,6 +29,7 @@ import type {
   WireFunctionResponsePart,
   WirePart,
 } from '../../wire/generate.ts';
+import { encodeServiceTier } from '../service-tier.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import {
   type EncodeContext,
@@ -38,7 +39,7 @@ import {
 } from './encode-config.ts';
 import { type EncodedTools, encodeToolConfig, encodeTools } from './encode-tools.ts';
 
-/** Service tiers of the wire (@google/genai, `ServiceTier`); other protocols' words mean nothing here. */
+/** Service tiers of the wire (@google/genai, `ServiceTier`). */
 const SERVICE_TIERS = ['flex', 'standard', 'priority'];
 
 /**
@@ -68,8 +69,15 @@ export function encode(
         ? undefined
         : safety.map(({ category, threshold }) => ({ category, threshold })),
     cachedContent,
-    serviceTier: request.serviceTier && serviceTier(request.serviceTier, context),
+    serviceTier: encodeServiceTier(
+      request.serviceTier,
+      profile.extraFields.includes('serviceTier') ? SERVICE_TIERS : [],
+      target.receipt,
+    ),
   };
+  if (request.verbosity !== undefined) {
+    target.receipt.add('dropped', 'verbosity', told`The upstream has no such setting.`);
+  }
   const { mapNames } = encoded;
   const turns = mapNames.size === 0 ? request.turns : wrapMapCalls(request.turns, mapNames);
   const contents = encodeContents(turns, {
@@ -96,13 +104,6 @@ const NO_TOOLS: EncodedTools = {
   hasServerTools: false,
   isStrict: false,
 };
-
-function serviceTier(tier: string, { target, profile }: EncodeContext): string | undefined {
-  const isKnown = SERVICE_TIERS.includes(tier.toLowerCase());
-  if (isKnown && profile.extraFields.includes('serviceTier')) return tier;
-  target.receipt.add('dropped', 'service_tier', told`The upstream has no such service tier.`);
-  return undefined;
-}
 
 interface ContentsContext extends EncodeContext {
   /** True where the upstream wants back what it did by itself before a call. */

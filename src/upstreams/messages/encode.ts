@@ -16,6 +16,7 @@ import { createIds } from '../../canonical/tool-names.ts';
 import { definedFields, type JsonObject } from '../../lib/json.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { objectsOf } from '../read-values.ts';
+import { encodeServiceTier } from '../service-tier.ts';
 import type { EncodeTarget } from '../upstream.ts';
 import {
   encodeFormat,
@@ -53,7 +54,7 @@ export function encode(request: CanonicalRequest, target: EncodeTarget): JsonObj
       stop_sequences: encodeStops(request, target),
       thinking,
       output_config: definedFields({ effort, format }),
-      service_tier: request.serviceTier && serviceTier(request.serviceTier, target),
+      service_tier: encodeServiceTier(request.serviceTier, SERVICE_TIERS, target.receipt),
     }),
     ...encodeSampling(request, thinking, target),
   };
@@ -92,17 +93,11 @@ function noteDropped(request: CanonicalRequest, { receipt }: EncodeTarget): void
   const noCounterpart = told`The upstream has no such setting.`;
   if (mediaResolution !== undefined) receipt.add('dropped', 'media_resolution', noCounterpart);
   if (safety.length > 0) receipt.add('dropped', 'safety_settings', noCounterpart);
+  if (request.verbosity !== undefined) receipt.add('dropped', 'verbosity', noCounterpart);
 }
 
-/** Words of other protocols mean nothing here; what they all call the usual one needs no word. */
-function serviceTier(tier: string, { receipt }: EncodeTarget): string | undefined {
-  const word = tier.toLowerCase();
-  if (word === 'auto' || word === 'standard_only') return word;
-  if (word !== 'default') {
-    receipt.add('dropped', 'service_tier', told`The upstream has no such service tier.`);
-  }
-  return undefined;
-}
+/** Source: docs.anthropic.com, "Service tiers". */
+const SERVICE_TIERS = ['auto', 'standard_only'];
 
 function encodeSystem(
   system: readonly TextPart[],

@@ -1539,11 +1539,8 @@ const SERVICE: FeatureGroup = {
       title: 'Service tier',
       chat: { field: '`service_tier`', says: { service_tier: 'flex' }, mark: 'flex' },
       responses: { field: '`service_tier`', says: { service_tier: 'flex' }, mark: 'flex' },
-      messages: {
-        field: '`service_tier`',
-        says: { service_tier: 'standard_only' },
-        mark: 'standard_only',
-      },
+      // Each wire has a word of its own for it.
+      messages: { field: '`service_tier`', says: { service_tier: 'standard_only' } },
       generate: { field: '`serviceTier`', says: { serviceTier: 'flex' }, mark: 'flex' },
     },
     {

@@ -158,6 +158,8 @@ export const receipt: SentenceTexts = {
     '上游没有这种格式：已用文字告知模型。',
   'The upstream has no such output format: the model is told it in words.':
     '上游没有这种输出格式：格式以文字告诉模型。',
+  'Beside functions this model takes no effort at Chat Completions.':
+    '在 Chat Completions 中，此模型不能同时使用函数和推理强度。',
   'The upstream has no such service tier.': '上游没有这个服务等级。',
   'The upstream has no such setting.': '上游没有此设置。',
   'The upstream has no such settings.': '上游没有这些设置。',
@@ -295,7 +297,6 @@ export const receipt: SentenceTexts = {
   'said in the description of the function': '已写入函数的描述',
   'said in the description': '已写入描述',
   'said in the text': '已写入文本',
-  'service_tier has no counterpart; the default applies.': 'service_tier 没有对应项，使用默认值。',
   'the bound itself is allowed upstream': '上游也允许边界值本身',
   'the branches share one object': '各分支合为一个对象',
   'the empty text cannot be listed': '空文本无法列出',
@@ -311,9 +312,7 @@ export const receipt: SentenceTexts = {
   'tool_choice rules out the search the name asks for.': 'tool_choice 排除了名称所要求的搜索。',
   'unknown keyword': '未知的关键字',
   'unknown type': '未知的类型',
-  'verbosity has no counterpart.': 'verbosity 没有对应项。',
   '{} blocks mean nothing here.': '{1} 块在此处没有意义。',
-  '{} has no counterpart; the default applies.': '{1} 没有对应项，使用默认值。',
   'The answer has a part of a kind unknown here: {}.': '回答中有一个此处未知类型的部分：{1}。',
   'The upstream did not end the answer as finished, but for this reason: {}.':
     '上游并非正常结束该回答，原因是：{1}。',

@@ -328,10 +328,8 @@ test('hints that change no answer are taken; what has no counterpart is noted', 
   expect(canonical.dropsOldest).toBe(true);
   expect(settings.carriesReasoning).toBe(true);
   expect(settings.echo).toMatchObject({ metadata: { a: 'b' }, max_tool_calls: 3 });
-  expect(notes.map(({ path }) => path)).toEqual([
-    'text.verbosity',
-    'stream_options.include_obfuscation',
-  ]);
+  expect(canonical.verbosity).toBe('low');
+  expect(notes.map(({ path }) => path)).toEqual(['stream_options.include_obfuscation']);
 });
 
 test('proofs travel where nothing is kept, summaries are shown where one is wanted', () => {

@@ -8,7 +8,13 @@ import { told } from '../../../lib/localized-message.ts';
 import { numberIn, objectOf, STRING } from '../../body-schema.ts';
 import type { EarlierItems } from '../../protocol.ts';
 import { firstSaid, readBudget, readNamedLevel } from '../read-reasoning.ts';
-import { readFormat, readModel, readSampling, refuseCachedContent } from '../read-request.ts';
+import {
+  readFormat,
+  readModel,
+  readSampling,
+  readVerbosity,
+  refuseCachedContent,
+} from '../read-request.ts';
 import { refuseNameless } from '../read-tools.ts';
 import {
   askingOf,
@@ -217,7 +223,7 @@ function readCanonical({
 }: Read & { readonly history: readonly JsonObject[] }): CanonicalRequest {
   const ownTools = readOwnTools(body.tools ?? [], context);
   const { system, turns } = readInput(sent, history, context);
-  const { inputTools, receipt } = context;
+  const { inputTools } = context;
   const tools = inputTools.length === 0 ? ownTools : [...ownTools, ...inputTools];
   if (context.drawing === undefined) refuseNameless(tools, context);
   const reasoning = readReasoning(body.reasoning ?? {}, context);
@@ -235,10 +241,12 @@ function readCanonical({
     stopSequences: [],
     choices: 1,
     reasoning,
-    outputFormat: readOutputFormat(body.text ?? {}, receipt),
+    outputFormat: readOutputFormat(body.text ?? {}),
     safety: [],
     // The beginning of a conversation may go that is larger than the model takes.
     dropsOldest: body.truncation === 'auto' ? true : undefined,
+    serviceTier: body.service_tier ?? undefined,
+    verbosity: readVerbosity(body.text?.verbosity),
     clientNames: clientNamesOf(context),
   };
 }
@@ -257,13 +265,7 @@ function readReasoning(
 }
 
 /** The schema stands flat in the format. */
-function readOutputFormat(
-  { verbosity, format }: NonNullable<Body['text']>,
-  receipt: Receipt,
-): OutputFormat {
-  if ((verbosity ?? 'medium') !== 'medium') {
-    receipt.add('dropped', 'text.verbosity', told`verbosity has no counterpart.`);
-  }
+function readOutputFormat({ format }: NonNullable<Body['text']>): OutputFormat {
   if (!format) return { kind: 'text' };
   if (format.type === 'json_schema' && (format.schema ?? null) === null) {
     throw missingField('text.format.schema');
@@ -271,13 +273,8 @@ function readOutputFormat(
   return readFormat(format.type, format, ['text.format', '']);
 }
 
-/** What only a service that runs tools or tiers of its own could do. */
+/** What only a service that runs tools of its own could do. */
 function noteHints(body: Body, { tools }: CanonicalRequest, receipt: Receipt): void {
-  const tier = body.service_tier ?? 'default';
-  if (tier !== 'auto' && tier !== 'default') {
-    const reason = told`service_tier has no counterpart; the default applies.`;
-    receipt.add('dropped', 'service_tier', reason);
-  }
   // The limit is for tools the server runs; the client itself decides on the calls it is given.
   const isHosted = tools.some(({ kind }) => kind !== 'function' && kind !== 'freeform');
   if ((body.max_tool_calls ?? null) !== null && isHosted) {

@@ -128,6 +128,7 @@ const NAMES: ClientNames = {
   response_format: 'text.format',
   response_schema: 'text.format.schema',
   logprobs: 'top_logprobs',
+  verbosity: 'text.verbosity',
   tool_calls: 'output',
   answer: 'output',
 };
