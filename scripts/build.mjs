@@ -12,7 +12,13 @@ const STAMP = '.built-from';
 const BUILDS = {
   server: {
     output: 'lib',
-    sources: ['src', 'packages', 'scripts/server.vite.config.mjs', 'package-lock.json'],
+    sources: [
+      'src',
+      'packages',
+      'scripts/server.vite.config.mjs',
+      'package.json',
+      'package-lock.json',
+    ],
     config: 'scripts/server.vite.config.mjs',
   },
   console: {

@@ -1,6 +1,26 @@
 // How the server is built into lib/: all code in a few files. Hundreds of small ones, ours and those of
 // the dependencies, cost a start as much as all the rest of it.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Of package.json, the program knows what `src/cli/package-name.ts` reads; lists of packages are nothing to ship. */
+const leanManifest = {
+  name: 'lean-manifest',
+  transform: {
+    filter: { id: /\/package\.json$/ },
+    handler(code, id) {
+      if (id !== join(ROOT, 'package.json')) return undefined;
+      const { version, published } = JSON.parse(code);
+      return { code: JSON.stringify({ version, published }), map: null };
+    },
+  },
+  enforce: 'pre',
+};
+
 export default {
+  plugins: [leanManifest],
   logLevel: 'warn',
   publicDir: false,
   // Loggers load their own files by name while they run.

@@ -1,6 +1,5 @@
 // The composition root: builds everything once, from the configuration inwards to the server.
 
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
   type AccessControl,
@@ -12,6 +11,7 @@ import type { AccountBook } from './accounts/account-book.ts';
 import { createAdminRoutes } from './admin/admin-routes.ts';
 import type { ModelLister } from './admin/options.ts';
 import type { ApiRoute } from './admin/route.ts';
+import { VERSION } from './cli/package-name.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { openCluster, shareSettings } from './compose/cluster.ts';
 import { type GatewayContext, openFoundation } from './compose/foundation.ts';
@@ -60,8 +60,6 @@ export interface App {
   /** Drains and closes everything, in reverse order of opening. */
   close(options?: CloseOptions): Promise<void>;
 }
-
-export const VERSION: string = readVersion();
 
 /**
  * @throws Error when an upstream of the configuration cannot be built, StoreError and others when the
@@ -194,11 +192,4 @@ function modelsOf(upstream: Upstream | undefined): ModelLister | undefined {
 /** The default folder is the program's own, whatever folder it was started in. */
 function consoleFolder(distPath: string): string {
   return distPath === 'dist' ? join(import.meta.dirname, '../dist') : resolve(distPath);
-}
-
-function readVersion(): string {
-  const manifest: { version?: unknown } = JSON.parse(
-    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-  );
-  return String(manifest.version);
 }

@@ -1,12 +1,12 @@
 // The command line: commands, their flags, and what each runs.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { VERSION } from '../app.ts';
 import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from '../config/values.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import type { AddFlags, ExportFlags, ImportFlags, RemoveFlags } from './admin-commands.ts';
 import type { Connect, ConnectFlags } from './connect.ts';
+import { VERSION } from './package-name.ts';
 import { type RunningServer, serve } from './serve.ts';
 import { type Context, createTerminal, type Said } from './terminal.ts';
 import { channelToParent, countWorkers } from './worker.ts';
