@@ -1,7 +1,8 @@
 // `isthmus accounts`: its commands and their flags.
 
 import { Option } from 'commander';
-import { type AddCommand, gatewayCommand, readWholeNumber } from './command.ts';
+import { type AddCommand, gatewayCommand } from './command.ts';
+import { readWholeNumber } from './flag-values.ts';
 
 /** Loaded when one is given: `serve` needs none of them. */
 const commands = () => import('./admin-commands.ts');

@@ -1,6 +1,6 @@
 // How a command is declared: its words, flags and examples, and what it runs, which is loaded when it is given.
 
-import { Command, InvalidArgumentError, type Option } from 'commander';
+import { Command, type Option } from 'commander';
 import type { Clock } from '../lib/clock.ts';
 import type { AdminClient } from './admin-client.ts';
 import type { Connect, ConnectFlags } from './connect.ts';
@@ -134,9 +134,4 @@ async function withJsonErrors(
     if (json) terminal.print(JSON.stringify({ error: { reason, message } }, null, 2));
     throw error;
   }
-}
-
-export function readWholeNumber(text: string): number {
-  if (/^-?\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number.');
 }

@@ -7,9 +7,12 @@ import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from '../config/
 import { createSystemClock } from '../lib/clock.ts';
 import { addAccountCommands } from './accounts.ts';
 import { type AddCommand, CliCommand, type CommandParts, localCommand } from './command.ts';
+import { addKeyCommands } from './keys.ts';
 import { addModelCommands } from './models.ts';
 import { type RunningServer, serve } from './serve.ts';
+import { addStatusCommand } from './status.ts';
 import { createTerminal, type Said } from './terminal.ts';
+import { addUsageCommand } from './usage.ts';
 import { channelToParent, countWorkers } from './worker.ts';
 import { serveWithWorkers } from './workers.ts';
 
@@ -84,5 +87,8 @@ function oneOf<Word extends string>(words: readonly Word[]): (text: string) => W
 export function addCommands(program: CliCommand, parts: CommandParts): void {
   addAccountCommands(program, parts);
   addModelCommands(program, parts);
+  addStatusCommand(program, parts);
+  addKeyCommands(program, parts);
+  addUsageCommand(program, parts);
   addMigrateStore(program, parts);
 }
