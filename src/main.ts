@@ -12,6 +12,7 @@ startWithLimits();
 // node goes on without the cache.
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/isthmus'));
 const { createProgram } = await import('./cli/program.ts');
+const { EXIT_CODES, exitReasonOf, isPrinted } = await import('./cli/exit-codes.ts');
 
 /** A terminal or a service manager signals every process, and `npm start` passes its signal on too. */
 const ONE_SIGNAL_MS = 500;
@@ -27,8 +28,8 @@ try {
   };
   await createProgram(onServer, flushCompileCache).parseAsync();
 } catch (error) {
-  console.error(describe(error));
-  process.exit(1);
+  if (!isPrinted(error)) console.error(describe(error));
+  process.exit(EXIT_CODES[exitReasonOf(error)].code);
 }
 
 /**
@@ -45,12 +46,12 @@ function startWithLimits(): void {
 }
 
 /** The first signal drains; a later one, or one before there is anything to drain, ends at once. */
-function stop(): void {
+function stop(signal: NodeJS.Signals): void {
   if (stoppingSince !== undefined) {
     if (performance.now() - stoppingSince < ONE_SIGNAL_MS) return;
     process.exit(1);
   }
-  if (server === undefined) process.exit(0);
+  if (server === undefined) process.exit(signal === 'SIGINT' ? EXIT_CODES.interrupted.code : 0);
   stoppingSince = performance.now();
   server.close().then(
     () => process.exit(0),

@@ -6,6 +6,7 @@ import type { Settings } from '../config/effective.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { readSentence } from '../lib/localized-message.ts';
 import { loadSecretKey } from '../sealing/secret-key.ts';
+import { CommandError } from './exit-codes.ts';
 
 export type AdminClient = ReturnType<typeof createHttpClient>;
 
@@ -27,7 +28,8 @@ export function createHttpClient({ url, password, close }: HttpClientOptions) {
       const response = await send(url, path, { method, headers, body: text });
       const reply = readBody(await response.text());
       if (response.ok) return reply;
-      throw new Error(sayRefusal(url, response.status, reply.error));
+      const reason = response.status === 401 ? 'refused' : 'failed';
+      throw new CommandError(reason, sayRefusal(url, response.status, reply.error));
     },
     /** Lets go of what was opened for the command. */
     close: close ?? (() => Promise.resolve()),
@@ -48,11 +50,12 @@ async function send(url: string, path: string, request: RequestInit): Promise<Re
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(
+    throw new CommandError(
+      'no-gateway',
       `No gateway answers at ${url} (${why}).\n` +
         'Start it with "isthmus serve", name another with --url, or add --local to work on the data ' +
         'folder without one.',
-      { cause: error },
+      error,
     );
   }
 }

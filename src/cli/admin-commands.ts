@@ -6,6 +6,7 @@ import { codeOf } from '../lib/private-file.ts';
 import { encodePath } from './admin-client.ts';
 import {
   type Context,
+  confirm,
   objectOf,
   objectsOf,
   plain,
@@ -86,12 +87,7 @@ export async function removeAccount(
   const { client, terminal, answer } = context;
   const account = await findAccount(context, name);
   const label = plain(textOf(account, 'label'));
-  if (!yes) {
-    if (!terminal.isInteractive)
-      throw new Error('Nobody can be asked here: say --yes to remove it.');
-    const agreed = await terminal.ask(`Remove ${label} and its credential? [y/N] `);
-    if (!/^y(?:es)?$/i.test(agreed.trim())) throw new Error('Nothing was removed.');
-  }
+  await confirm(terminal, { question: `Remove ${label} and its credential?`, yes });
   const path = pathOf(account);
   const body = await client.call('DELETE', revoke ? `${path}?revoke=true` : path);
   answer({ removed: account.id ?? null, ...body }, () => {

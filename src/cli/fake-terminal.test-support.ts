@@ -7,6 +7,7 @@ export interface FakeTerminal extends ReturnType<typeof createTerminal> {
   readonly notes: string[];
   readonly asked: string[];
   readonly hasFailed: () => boolean;
+  readonly needsAttention: () => boolean;
 }
 
 export interface FakeAnswers {
@@ -21,7 +22,7 @@ export function createFakeTerminal({ answers = [], input }: FakeAnswers = {}): F
   const printed: string[] = [];
   const notes: string[] = [];
   const asked: string[] = [];
-  let failed = false;
+  let [failed, attention] = [false, false];
   const ask = (question: string, signal?: AbortSignal): Promise<string> => {
     asked.push(question);
     const answer = left.shift();
@@ -41,9 +42,13 @@ export function createFakeTerminal({ answers = [], input }: FakeAnswers = {}): F
     setFailed: () => {
       failed = true;
     },
+    setAttention: () => {
+      attention = true;
+    },
     printed,
     notes,
     asked,
     hasFailed: () => failed,
+    needsAttention: () => attention,
   };
 }

@@ -6,26 +6,23 @@ import { join } from 'node:path';
 import { openDatabaseAt } from '../compose/shared-database.ts';
 import { resolveDataDir } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
-import type { Clock } from '../lib/clock.ts';
 import { createVault } from '../sealing/seal.ts';
 import { createSecretKey, DATABASE_FILE } from '../sealing/secret-key.ts';
 import { type CopiedTable, copyStores } from '../stores/copy-stores.ts';
 import { findDataKey } from '../stores/data-key.ts';
 import { openDatabase } from '../stores/sqlite/open-database.ts';
 import { claimFolder } from './data-folder.ts';
-import { type Terminal, writeTable } from './terminal.ts';
+import { type Context, type Terminal, writeTable } from './terminal.ts';
 
-export interface MigrateStoreOptions {
+export interface MigrateStoreOptions extends Pick<Context, 'answer' | 'clock'> {
   readonly environment: Environment;
   readonly dataDir: string | undefined;
-  readonly json: boolean;
-  readonly clock: Clock;
   readonly terminal: Pick<Terminal, 'print' | 'note'>;
 }
 
 /** @throws Error with the way out; what was copied by then is not copied again */
 export async function migrateStore(options: MigrateStoreOptions): Promise<void> {
-  const { environment, json, terminal } = options;
+  const { environment, answer, terminal } = options;
   const dataDir = resolveDataDir({ dataDir: options.dataDir }, environment);
   const path = join(dataDir, DATABASE_FILE);
   if (!existsSync(path)) throw new Error(`There is no database ${path}: nothing is to be moved.`);
@@ -36,11 +33,12 @@ export async function migrateStore(options: MigrateStoreOptions): Promise<void> 
   try {
     const tables = await copy(options, { path, dataDir });
     const rows = tables.map(({ table, copied }) => ({ table, rows: copied }));
-    if (json) return terminal.print(JSON.stringify({ tables: rows }, null, 2));
-    terminal.print(writeTable({ table: 'table', rows: ({ rows }) => String(rows) }, rows));
-    terminal.print(
-      `All of ${dataDir} is in PostgreSQL. Start the gateways with DATABASE_URL; the folder was left as it is.`,
-    );
+    answer({ tables: rows }, () => {
+      terminal.print(writeTable({ table: 'table', rows: ({ rows }) => String(rows) }, rows));
+      terminal.print(
+        `All of ${dataDir} is in PostgreSQL. Start the gateways with DATABASE_URL; the folder was left as it is.`,
+      );
+    });
   } finally {
     claim.release();
   }

@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { addTo, PASSWORD, SEED, startAdmin, type TestAdmin } from '../admin/admin.test-support.ts';
@@ -10,12 +9,13 @@ import { SECRETS } from '../admin/admin-fakes.test-support.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { createHttpClient } from './admin-client.ts';
+import { CliCommand } from './command.ts';
 import {
   createFakeTerminal,
   type FakeAnswers,
   type FakeTerminal,
 } from './fake-terminal.test-support.ts';
-import { addAdminCommands } from './program.ts';
+import { addCommands } from './program.ts';
 
 let admin: TestAdmin;
 let folder: string;
@@ -41,8 +41,8 @@ const impatientClock: Clock = {
 /** Runs one command line against the gateway of the test. */
 async function isthmus(line: string, answers: FakeAnswers = {}): Promise<FakeTerminal> {
   const terminal = createFakeTerminal(answers);
-  const program = new Command('isthmus').exitOverride();
-  addAdminCommands(program, {
+  const program = new CliCommand('isthmus').exitOverride();
+  addCommands(program, {
     terminal,
     clock: impatientClock,
     connect: async () => createHttpClient({ url: admin.edge.url, password: PASSWORD }),
@@ -99,9 +99,9 @@ test.each<[JsonObject[], string | undefined]>([
 ])(
   'of the upstreams %j the one besides the sandbox gets the account',
   async (upstreams, refusal) => {
-    const program = new Command('isthmus').exitOverride();
+    const program = new CliCommand('isthmus').exitOverride();
     const sent: unknown[] = [];
-    addAdminCommands(program, {
+    addCommands(program, {
       terminal: createFakeTerminal({ answers: [SECRETS.key] }),
       clock: impatientClock,
       connect: async () => ({
@@ -123,9 +123,9 @@ test.each<[JsonObject[], string | undefined]>([
 test.each([true, false])(
   'a key of a public service adds its upstream too; when it is taken: %s',
   async (isTaken) => {
-    const program = new Command('isthmus').exitOverride();
+    const program = new CliCommand('isthmus').exitOverride();
     const sent: unknown[] = [];
-    addAdminCommands(program, {
+    addCommands(program, {
       terminal: createFakeTerminal({ answers: [SECRETS.key] }),
       clock: impatientClock,
       connect: async () => ({
@@ -207,7 +207,7 @@ test('an account is found by its label, whatever its case, and switched, tested 
   const bad = await isthmus('accounts test ada@example.com --json');
   expect([bad.hasFailed(), JSON.parse(bad.printed.join()).isUsable]).toEqual([true, false]);
   await expect(isthmus('accounts remove ada@example.com', { answers: ['n'] })).rejects.toThrow(
-    'Nothing was removed',
+    'Nothing was changed',
   );
   await expect(isthmus('accounts remove ada@example.com', { input: '' })).rejects.toThrow('--yes');
   const removed = await isthmus('accounts remove ada@example.com --yes --revoke');

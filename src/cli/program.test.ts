@@ -15,7 +15,7 @@ async function refusal(...words: string[]): Promise<string> {
   return said.join('');
 }
 
-test.each([['keys'], ['account', 'list'], ['serve', 'now']])(
+test.each([['key'], ['account', 'list'], ['serve', 'now']])(
   'a word that is no command is named, with the way to those there are: %s',
   async (...words) => {
     const unknown = words[0] === 'serve' ? 'now' : words[0];

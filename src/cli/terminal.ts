@@ -9,6 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 import { readSentence } from '../lib/localized-message.ts';
 import type { AdminClient } from './admin-client.ts';
+import { EXIT_CODES } from './exit-codes.ts';
 
 export type Terminal = ReturnType<typeof createTerminal>;
 
@@ -34,7 +35,11 @@ export function createTerminal() {
     readInput: (): Promise<string> => readAll(process.stdin),
     /** The command did its work, and the answer is no. */
     setFailed: (): void => {
-      process.exitCode = 1;
+      process.exitCode = EXIT_CODES.failed.code;
+    },
+    /** The command did its work, and something needs attention. */
+    setAttention: (): void => {
+      process.exitCode = EXIT_CODES.attention.code;
     },
   };
 }
@@ -65,6 +70,17 @@ async function askLine(
 
 /** The title of each column, and the field it shows or what is said of an object there. */
 type Columns = Readonly<Record<string, string | ((object: JsonObject) => string)>>;
+
+/** Before something is taken away. @throws Error when it is not wanted, or nobody can be asked and `yes` was not said */
+export async function confirm(
+  terminal: Terminal,
+  { question, yes = false }: { readonly question: string; readonly yes?: boolean | undefined },
+): Promise<void> {
+  if (yes) return;
+  if (!terminal.isInteractive) throw new Error('Nobody can be asked here: say --yes to go on.');
+  const agreed = await terminal.ask(`${question} [y/N] `);
+  if (!/^y(?:es)?$/i.test(agreed.trim())) throw new Error('Nothing was changed.');
+}
 
 /** Columns as wide as their widest cell; the titles in capitals. */
 export function writeTable(columns: Columns, objects: readonly JsonObject[]): string {

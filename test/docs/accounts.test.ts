@@ -2,11 +2,12 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
+
 import { expect, test } from 'vitest';
 import { startAdmin } from '../../src/admin/admin.test-support.ts';
+import { CliCommand } from '../../src/cli/command.ts';
 import { createFakeTerminal } from '../../src/cli/fake-terminal.test-support.ts';
-import { addAdminCommands } from '../../src/cli/program.ts';
+import { addCommands } from '../../src/cli/program.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
@@ -20,8 +21,8 @@ test('every command line is one that is understood', async () => {
   expect(lines.length).toBeGreaterThan(12);
   for (const line of lines) {
     let hasConnected = false;
-    const program = new Command('isthmus').exitOverride();
-    addAdminCommands(program, {
+    const program = new CliCommand('isthmus').exitOverride();
+    addCommands(program, {
       terminal: createFakeTerminal(),
       clock: createFakeClock(),
       connect: async () => {

@@ -1,10 +1,10 @@
 // The admin API and the commands over the whole gateway.
 
-import { Command } from 'commander';
 import { afterEach, expect, test } from 'vitest';
 import { createHttpClient } from '../../src/cli/admin-client.ts';
+import { CliCommand } from '../../src/cli/command.ts';
 import { createFakeTerminal } from '../../src/cli/fake-terminal.test-support.ts';
-import { addAdminCommands } from '../../src/cli/program.ts';
+import { addCommands } from '../../src/cli/program.ts';
 import { startApp, startGateway, type TestApp } from '../support/app.ts';
 
 let app: Pick<TestApp, 'close'> | undefined;
@@ -35,8 +35,8 @@ function api(
 
 async function isthmus({ url, clock }: TestApp, ...words: readonly string[]) {
   const terminal = createFakeTerminal({ input: '' });
-  const program = new Command('isthmus').exitOverride();
-  addAdminCommands(program, {
+  const program = new CliCommand('isthmus').exitOverride();
+  addCommands(program, {
     terminal,
     clock,
     connect: async () => createHttpClient({ url, password: 'the-password' }),

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAnswer } from '../../src/cli/command.ts';
 import { type MigrateStoreOptions, migrateStore } from '../../src/cli/migrate-store.ts';
 import { told } from '../../src/lib/localized-message.ts';
 import { type CopiedTable, copyStores } from '../../src/stores/copy-stores.ts';
@@ -33,7 +34,8 @@ describe.skipIf(POSTGRES_BIN === undefined)('moving a data folder into PostgreSQ
     const add = (text: string): void => void lines.push(text);
     const environment = { databaseUrl: url, secretKey: TEST_KEY };
     const terminal = { print: add, note: add };
-    return { lines, environment, dataDir, json: false, clock: createFakeClock(), terminal };
+    const answer = createAnswer(terminal, false);
+    return { lines, environment, dataDir, answer, clock: createFakeClock(), terminal };
   };
 
   test('everything is there afterwards as it was, and new rows come behind it', async () => {
@@ -92,7 +94,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('moving a data folder into PostgreSQ
     expect(rest.lines.join('\n')).not.toContain('accounts 2 of 2');
     expect(rest.lines.join('\n')).toContain('requests 2000 of 2500');
     // Once more has nothing to copy, and says the same.
-    await migrateStore({ ...options(url, folder.folder), json: true });
+    await migrateStore(options(url, folder.folder));
     const other = await createFilledFolder();
     await expect(migrateStore(options(url, other.folder))).rejects.toThrow(
       /holds other data already/,

@@ -1,0 +1,137 @@
+// How a command is declared: its words, flags and examples, and what it runs, which is loaded when it is given.
+
+import { Command, type Option } from 'commander';
+import type { Clock } from '../lib/clock.ts';
+import type { AdminClient } from './admin-client.ts';
+import type { Connect, ConnectFlags } from './connect.ts';
+import { exitReasonOf } from './exit-codes.ts';
+import type { Context, Said, Terminal } from './terminal.ts';
+
+/** A command with examples, for its help, docs/commands.md and the man page. */
+export class CliCommand extends Command {
+  readonly examples: (readonly [line: string, what: string])[] = [];
+
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(name);
+  }
+
+  /** @param line as somebody types it, without `isthmus` */
+  example(line: string, what: string): this {
+    if (this.examples.length === 0) this.addHelpText('after', () => this.writeExamples());
+    this.examples.push([line, what]);
+    return this;
+  }
+
+  private writeExamples(): string {
+    const lines = this.examples.map(([line, what]) => `  isthmus ${line}\n      ${what}`);
+    return ['', 'Examples:', ...lines].join('\n');
+  }
+}
+
+/** What every command is given. */
+export interface CommandParts {
+  readonly connect: Connect;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+}
+
+/** A command that works without the admin API, or opens it itself. */
+export interface LocalContext extends Omit<Context, 'client'> {
+  readonly connect: Connect;
+}
+
+interface CommandRow<Work> {
+  readonly name: string;
+  readonly description: string;
+  readonly isDefault?: boolean;
+  readonly argument?: readonly [name: string, description: string];
+  readonly options?: readonly Option[];
+  readonly examples?: readonly (readonly [line: string, what: string])[];
+  /** What the command does, with its argument, or '' without one. */
+  load(): Promise<Work>;
+}
+
+type Work<Given, Flags> = (context: Given, argument: string, flags: Flags) => Promise<void>;
+
+/** Adds a command to a program, or to the command it is one of. */
+export type AddCommand = (parent: CliCommand, parts: CommandParts) => void;
+
+type JsonFlag = Said<'json', boolean>;
+
+/** A command that works on a gateway through its admin API. */
+export function gatewayCommand<Flags extends object>(
+  row: CommandRow<Work<Context, Flags & ConnectFlags>>,
+): AddCommand {
+  return (parent, { connect, terminal, clock }) => {
+    const command = addGatewayFlags(declare(parent, row));
+    command.action(async () => {
+      const flags = command.opts<Flags & ConnectFlags & JsonFlag>();
+      await withJsonErrors(terminal, flags, async (answer) => {
+        const client: AdminClient = await connect(flags);
+        try {
+          const run = await row.load();
+          await run({ client, terminal, clock, answer }, command.args[0] ?? '', flags);
+        } finally {
+          await client.close();
+        }
+      });
+    });
+  };
+}
+
+/** A command that needs no gateway, or finds out about one by itself. */
+export function localCommand<Flags extends object>(
+  row: CommandRow<Work<LocalContext, Flags>>,
+): AddCommand {
+  return (parent, { connect, terminal, clock }) => {
+    const command = declare(parent, row);
+    command.action(async () => {
+      const flags = command.opts<Flags & JsonFlag>();
+      await withJsonErrors(terminal, flags, async (answer) => {
+        const run = await row.load();
+        await run({ connect, terminal, clock, answer }, command.args[0] ?? '', flags);
+      });
+    });
+  };
+}
+
+function declare(parent: CliCommand, row: CommandRow<unknown>): CliCommand {
+  const { name, description, isDefault = false, argument } = row;
+  const command = new CliCommand(name).copyInheritedSettings(parent).description(description);
+  parent.addCommand(command, { isDefault });
+  if (argument !== undefined) command.argument(...argument);
+  for (const option of row.options ?? []) command.addOption(option);
+  for (const example of row.examples ?? []) command.example(...example);
+  return command.option('--json', 'answer as JSON');
+}
+
+/** The flags that say which gateway is meant. */
+export function addGatewayFlags(command: CliCommand): CliCommand {
+  return command
+    .option('--url <address>', 'address of the gateway')
+    .option('--password-file <file>', 'file of the console password')
+    .option('--data-dir <folder>', 'folder whose settings name the gateway')
+    .option('--local', 'work on the data folder without a running gateway');
+}
+
+/** Prints what a command has to say, as JSON or in words. */
+export function createAnswer(terminal: Pick<Terminal, 'print'>, json: boolean): Context['answer'] {
+  return (body, sayInWords) =>
+    json ? terminal.print(JSON.stringify(body, null, 2)) : sayInWords();
+}
+
+/** With `--json` a failure is JSON too, on the standard output; the error output has it in words either way. */
+async function withJsonErrors(
+  terminal: Terminal,
+  { json = false }: JsonFlag,
+  work: (answer: Context['answer']) => Promise<void>,
+): Promise<void> {
+  try {
+    await work(createAnswer(terminal, json));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const reason = exitReasonOf(error);
+    if (json) terminal.print(JSON.stringify({ error: { reason, message } }, null, 2));
+    throw error;
+  }
+}

@@ -1,0 +1,317 @@
+// `isthmus keys`: the API keys of persons and their limits.
+
+import { InvalidArgumentError, Option } from 'commander';
+import { definedFields, type JsonObject, type JsonValue } from '../lib/json.ts';
+import { writePrivateFile } from '../lib/private-file.ts';
+import { type AddCommand, gatewayCommand } from './command.ts';
+import { CommandError } from './exit-codes.ts';
+import { readSpan, readTime, readWholeNumber } from './flag-values.ts';
+import {
+  type Context,
+  confirm,
+  objectOf,
+  objectsOf,
+  plain,
+  type Said,
+  textOf,
+  textsOf,
+  writeTable,
+} from './terminal.ts';
+
+const KEY = ['<key>', 'name or id of the key'] as const;
+
+/** What takes a limit away again; null, which the admin API takes, commander would replace. */
+const NONE = 'none';
+
+/** When a key expires, of the time at which that was said. */
+type Expiry = (now: number) => number;
+
+/** The limits of a key: flag, its reader, and what it limits. */
+const LIMITS: readonly (readonly [
+  flags: string,
+  read: (text: string) => JsonValue | Expiry,
+  description: string,
+])[] = [
+  ['--expires <when>', readExpiry, 'a day, a time, or a span from now such as 30d'],
+  ['--allowed-models <names>', readNames, 'names or patterns with *, comma list'],
+  ['--max-addresses <number>', readWholeNumber, 'addresses within a day'],
+  ['--requests-per-minute <number>', readWholeNumber, 'requests within a minute'],
+  ['--tokens-per-minute <number>', readWholeNumber, 'tokens within a minute'],
+  ['--daily-tokens <number>', readWholeNumber, 'tokens a day, of UTC'],
+  ['--daily-images <number>', readWholeNumber, 'images a day, of UTC'],
+  [
+    '--blocked-hours <hours>',
+    readBlockedHours,
+    'such as 22:00-06:00, or 22:00-06:00@Europe/Zurich',
+  ],
+];
+
+/** Limits that the admin API calls as the flags do. */
+const NAMES = [
+  ...(['allowedModels', 'maxAddresses', 'requestsPerMinute', 'tokensPerMinute'] as const),
+  ...(['dailyTokens', 'dailyImages'] as const),
+] as const;
+
+/** The flags by their names; each limit is what the admin API takes, or `none`. */
+type LimitFlags = { readonly expires?: Expiry | typeof NONE } & Readonly<
+  Partial<Record<(typeof NAMES)[number] | 'blockedHours', JsonValue>>
+>;
+
+type AddFlags = LimitFlags & Said<'disabled', boolean> & Said<'keyFile', string>;
+type EditFlags = LimitFlags & Said<'enable' | 'disable', boolean> & Said<'name', string>;
+
+function limitOptions(canRemove: boolean): readonly Option[] {
+  return LIMITS.map(([flags, read, description]) => {
+    const reader = (text: string): JsonValue | Expiry =>
+      canRemove && text.trim() === NONE ? NONE : read(text);
+    const words = canRemove ? `${description}; ${NONE} takes it away` : description;
+    return new Option(flags, words).argParser(reader);
+  });
+}
+
+const COMMANDS: readonly AddCommand[] = [
+  gatewayCommand({
+    name: 'list',
+    description: 'list the keys with their limits and what they used today',
+    isDefault: true,
+    examples: [['keys list', 'All keys; their secrets are kept nowhere.']],
+    load: async () => listKeys,
+  }),
+  gatewayCommand<AddFlags>({
+    name: 'add',
+    description: 'make a key and show its secret, this once',
+    argument: ['<name>', 'whom or what it is for'],
+    options: [
+      ...limitOptions(false),
+      new Option('--disabled', 'refuse it until it is enabled'),
+      new Option('--key-file <file>', 'write the secret to this new file in place of showing it'),
+    ],
+    examples: [
+      ['keys add ada --expires 90d --daily-tokens 2000000', 'A key for a person.'],
+      [
+        'keys add ci --allowed-models "gemini-*,claude-haiku-*" --key-file ci.key',
+        'The secret goes to a file for its owner alone, and nowhere else.',
+      ],
+    ],
+    load: async () => addKey,
+  }),
+  gatewayCommand<EditFlags>({
+    name: 'edit',
+    description: 'change the name or the limits of a key',
+    argument: KEY,
+    options: [
+      new Option('--name <name>', 'another name'),
+      ...limitOptions(true),
+      new Option('--enable', 'take it again').conflicts('disable'),
+      new Option('--disable', 'refuse it'),
+    ],
+    examples: [
+      ['keys edit ada --daily-tokens none --blocked-hours 22:00-06:00', 'What is not named stays.'],
+      ['keys edit ada --disable', 'Whoever has it is refused until it is enabled.'],
+    ],
+    load: async () => editKey,
+  }),
+  gatewayCommand<Said<'yes', boolean>>({
+    name: 'remove',
+    description: 'remove a key: whoever has it is refused from then on',
+    argument: KEY,
+    options: [new Option('-y, --yes', 'do not ask')],
+    examples: [['keys remove ada --yes', 'Without a terminal --yes is needed.']],
+    load: async () => removeKey,
+  }),
+];
+
+export const addKeyCommands: AddCommand = (program, parts) => {
+  const keys = program.command('keys').description('list, add, edit and remove API keys');
+  for (const add of COMMANDS) add(keys, parts);
+};
+
+const columnsAt = (now: number) => ({
+  name: 'name',
+  key: (key: JsonObject) => `${textOf(key, 'prefix')}…`,
+  state: (key: JsonObject) => sayState(key, now),
+  'today: requests': (key: JsonObject) => textOf(objectOf(key, 'usedToday'), 'requests'),
+  tokens: (key: JsonObject) => textOf(objectOf(key, 'usedToday'), 'tokens'),
+  'last used': (key: JsonObject) => writeDay(key.lastUsedAt) ?? '-',
+  limits: sayLimits,
+});
+
+async function listKeys({ client, terminal, clock, answer }: Context): Promise<void> {
+  const body = await client.call('GET', '/api/keys');
+  answer(body, () => {
+    const keys = objectsOf(body, 'keys');
+    if (keys.length === 0) return terminal.note('There is no key. Make one: isthmus keys add NAME');
+    terminal.print(writeTable(columnsAt(clock.now()), keys));
+  });
+}
+
+async function addKey(context: Context, name: string, flags: AddFlags): Promise<void> {
+  const { client, terminal, clock, answer } = context;
+  const { keyFile, disabled } = flags;
+  const body = { name, ...(disabled && { enabled: false }), ...toChange(flags, clock.now()) };
+  const created = await client.call('POST', '/api/keys', body);
+  const secret = textOf(created, 'secret');
+  const key = objectOf(created, 'key');
+  if (keyFile === undefined) {
+    answer(created, () => {
+      terminal.print(secret);
+      terminal.note(
+        `This is the key of ${plain(name)}. It is shown this once; only a digest is kept.`,
+      );
+    });
+    return;
+  }
+  await keepSecret(context, { path: keyFile, secret, key });
+  answer({ key, file: keyFile }, () =>
+    terminal.print(`The key of ${plain(name)} is in ${plain(keyFile)}.`),
+  );
+}
+
+/** A key whose secret cannot be kept is of no use to anybody: it is taken out again. */
+async function keepSecret(
+  { client }: Context,
+  {
+    path,
+    secret,
+    key,
+  }: { readonly path: string; readonly secret: string; readonly key: JsonObject },
+): Promise<void> {
+  const undo = () => client.call('DELETE', keyPath(key));
+  let outcome: 'placed' | 'already-there';
+  try {
+    outcome = writePrivateFile(path, `${secret}\n`);
+  } catch (error) {
+    await undo();
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`No key was made, because the file cannot be written: ${why}`, {
+      cause: error,
+    });
+  }
+  if (outcome === 'placed') return;
+  await undo();
+  throw new Error(`No key was made: ${path} is there already. Name another file.`);
+}
+
+async function editKey(context: Context, name: string, flags: EditFlags): Promise<void> {
+  const { client, terminal, clock, answer } = context;
+  const { enable, disable } = flags;
+  const isSwitched = enable !== undefined || disable !== undefined;
+  const change = {
+    ...(flags.name !== undefined && { name: flags.name }),
+    ...(isSwitched && { enabled: enable === true }),
+    ...toChange(flags, clock.now()),
+  };
+  if (Object.keys(change).length === 0) {
+    throw new CommandError(
+      'usage',
+      'Name what is to be changed; isthmus keys edit --help lists it.',
+    );
+  }
+  const key = await client.call('PATCH', keyPath(await findKey(context, name)), change);
+  answer(key, () => terminal.print(writeTable(columnsAt(clock.now()), [key])));
+}
+
+async function removeKey(
+  context: Context,
+  name: string,
+  { yes }: Said<'yes', boolean>,
+): Promise<void> {
+  const { client, terminal, answer } = context;
+  const key = await findKey(context, name);
+  const label = plain(textOf(key, 'name'));
+  await confirm(terminal, { question: `Remove the key ${label}? Its owner is refused then.`, yes });
+  await client.call('DELETE', keyPath(key));
+  answer({ removed: key.id ?? null }, () => terminal.print(`The key ${label} is removed.`));
+}
+
+/** By id, or by name where that is unique. @throws Error naming those that fit */
+async function findKey({ client }: Context, name: string): Promise<JsonObject> {
+  const keys = objectsOf(await client.call('GET', '/api/keys'), 'keys');
+  const byId = keys.find(({ id }) => id === name);
+  if (byId !== undefined) return byId;
+  const lower = name.toLowerCase();
+  const fitting = keys.filter((key) => textOf(key, 'name').toLowerCase() === lower);
+  const [found, ...more] = fitting;
+  if (found === undefined) {
+    throw new Error(`There is no key ${plain(name)}. "isthmus keys list" shows them.`);
+  }
+  if (more.length === 0) return found;
+  const ids = fitting.map((key) => textOf(key, 'id')).join(', ');
+  throw new Error(`Several keys are called ${plain(name)}; name one by its id: ${plain(ids)}`);
+}
+
+function keyPath(key: JsonObject): string {
+  return `/api/keys/${encodeURIComponent(textOf(key, 'id'))}`;
+}
+
+/** The limits that were named, as the admin API calls them. */
+function toChange({ expires, blockedHours, ...named }: LimitFlags, now: number): JsonObject {
+  const orNull = (value: JsonValue | undefined) => (value === NONE ? null : value);
+  const limits = Object.fromEntries(NAMES.map((name) => [name, orNull(named[name])]));
+  // No list allows all.
+  if (limits.allowedModels === null) limits.allowedModels = [];
+  const expiresAt = expires === NONE ? null : expires?.(now);
+  return definedFields({ ...limits, expiresAt, curfew: orNull(blockedHours) }) ?? {};
+}
+
+function readExpiry(text: string): Expiry {
+  if (!/^\d+[mhdw]$/.test(text.trim())) {
+    const at = readTime(text);
+    return () => at;
+  }
+  const span = readSpan(text);
+  return (now) => now + span;
+}
+
+function readNames(text: string): string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.length > 0) return names;
+  throw new InvalidArgumentError('It must be a list of names, separated by commas.');
+}
+
+function readBlockedHours(text: string): JsonObject {
+  const [, from, to, zone] = /^(\d\d:\d\d)-(\d\d:\d\d)(?:@(\S+))?$/.exec(text.trim()) ?? [];
+  if (from === undefined || to === undefined) {
+    throw new InvalidArgumentError('It must be two times such as 22:00-06:00.');
+  }
+  return { from, to, timeZone: zone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone };
+}
+
+function sayState(key: JsonObject, now: number): string {
+  if (key.enabled !== true) return 'disabled';
+  const { expiresAt } = key;
+  if (typeof expiresAt !== 'number') return 'enabled';
+  return expiresAt <= now ? 'expired' : `until ${writeDay(expiresAt)}`;
+}
+
+function writeDay(at: JsonValue | undefined): string | undefined {
+  if (typeof at !== 'number') return undefined;
+  // Sweden writes dates as ISO 8601 does.
+  return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format(at);
+}
+
+const AMOUNTS = {
+  maxAddresses: 'addresses a day',
+  requestsPerMinute: 'requests a minute',
+  tokensPerMinute: 'tokens a minute',
+  dailyTokens: 'tokens a day',
+  dailyImages: 'images a day',
+} as const;
+
+function sayLimits(key: JsonObject): string {
+  const models = textsOf(key, 'allowedModels');
+  const curfew = objectOf(key, 'curfew');
+  const parts = [
+    ...Object.entries(AMOUNTS).flatMap(([field, unit]) =>
+      textOf(key, field) === '' ? [] : [`${textOf(key, field)} ${unit}`],
+    ),
+    ...(models.length === 0 ? [] : [`only ${models.join(', ')}`]),
+    ...(textOf(curfew, 'from') === ''
+      ? []
+      : [`not ${textOf(curfew, 'from')}-${textOf(curfew, 'to')} ${textOf(curfew, 'timeZone')}`]),
+  ];
+  return parts.join('; ') || '-';
+}
