@@ -131,6 +131,8 @@ export interface GatewayFacts {
   readonly isLasting: boolean;
   /** Whether PostgreSQL answers, and since when in milliseconds since the epoch; absent where there is none. */
   readonly database?: { readonly isReachable: boolean; readonly since: number } | undefined;
+  /** The names of all gateways and workers that serve together, as far as is known; absent where this is alone. */
+  readonly replicas?: readonly string[] | undefined;
   /** True while this process cannot reach the others. */
   readonly isClusterLost?: boolean | undefined;
 }
