@@ -63,6 +63,7 @@ export async function openFoundation({ config, cluster, shared, clock, log }: Ga
   return {
     secretKey,
     secrets,
+    vault,
     stores,
     /** How several processes with the same stores take turns; undefined where this is the only one. */
     turns,
