@@ -13,6 +13,7 @@ import type { ModelLister } from './admin/options.ts';
 import type { ApiRoute } from './admin/route.ts';
 import { VERSION } from './cli/package-name.ts';
 import type { Cluster } from './cluster/cluster.ts';
+import { SealedValues } from './cluster/sealed-values.ts';
 import { openCluster, shareSettings } from './compose/cluster.ts';
 import { type GatewayContext, openFoundation } from './compose/foundation.ts';
 import { type ObservationParts, openObservation } from './compose/monitor.ts';
@@ -151,19 +152,25 @@ async function openAccessControl(options: OpenAccessControlOptions): Promise<Acc
 
 /** The routes of the admin API. @param more routes that need more than `parts`, such as the monitor's */
 function createAdministration(
-  { config, clock, log, version }: GatewayContext,
+  { config, cluster, clock, log, version }: GatewayContext,
   parts: ObservationParts,
   more: readonly ApiRoute[],
 ): readonly AdminRoute[] {
-  const { secretKey, secrets, access, router, models, protocols, dispatcher, port } = parts;
+  const { secretKey, vault, secrets, access, router, models, protocols, dispatcher, port } = parts;
   const { upstreams, oauth, choices } = parts.backend;
   const { book, tokens, fetch, pool, quota, isProtected, trials } = parts.accounts;
   const common = { book, oauth, fetch, clock, log };
+  const shared = (purpose: string): SealedValues =>
+    new SealedValues({ values: cluster.values, sealer: vault, clock, purpose });
   return createAdminRoutes(
     {
       ...{ version, clock, log, access, router, models, protocols, dispatcher },
       ...{ book, tokens, pool, quota, isProtected, trials },
-      signIns: createSignIns({ ...common, onCredentialReplaced: (id) => tokens.forget(id) }),
+      signIns: createSignIns({
+        ...{ ...common, pending: shared('sign-in') },
+        onCredentialReplaced: (id) => tokens.forget(id),
+      }),
+      signInProgress: shared('progress of a sign-in'),
       transfer: createAccountTransfer({
         ...{ ...common, tokens, createId },
         hasUpstream: (id) => upstreams.get(id) !== undefined,

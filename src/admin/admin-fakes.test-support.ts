@@ -1,5 +1,6 @@
 // Fakes of everything behind the admin API.
 
+import { openSealedValues } from '../../test/support/sealed-values.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import { AccountTrials } from '../accounts/health.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
@@ -125,6 +126,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
     ownKeys: () => [],
     trials: new AccountTrials(),
     signIns: createFakeSignIns(book, fakes),
+    signInProgress: openSealedValues({ clock }),
     callbackUrl: () => 'http://127.0.0.1:8045/oauth/callback',
     transfer: createFakeTransfer(book, fakes),
     revoker: {

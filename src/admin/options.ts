@@ -5,6 +5,7 @@ import type { Account, TokenSource } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { AccountTrials } from '../accounts/health.ts';
 import type { ListedModel } from '../canonical/model.ts';
+import type { SealedValues } from '../cluster/sealed-values.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -38,6 +39,8 @@ export interface AdminOptions {
   /** The key of model requests and the password of the console, in force now: neither is a key of an upstream. */
   readonly ownKeys: () => readonly (string | undefined)[];
   readonly signIns: SignIns;
+  /** How sign-ins go, for whichever process is asked. */
+  readonly signInProgress: Pick<SealedValues, 'put' | 'get' | 'take'>;
   /** Where this gateway takes the browser back: `http://127.0.0.1:<port>/oauth/callback`. */
   readonly callbackUrl: () => string;
   readonly transfer: AccountTransfer;
@@ -131,6 +134,8 @@ export interface GatewayFacts {
   readonly isLasting: boolean;
   /** Whether PostgreSQL answers, and since when in milliseconds since the epoch; absent where there is none. */
   readonly database?: { readonly isReachable: boolean; readonly since: number } | undefined;
+  /** The names of all gateways and workers that serve together, as far as is known; absent where this is alone. */
+  readonly replicas?: readonly string[] | undefined;
   /** True while this process cannot reach the others. */
   readonly isClusterLost?: boolean | undefined;
 }

@@ -2,7 +2,7 @@
 
 import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';
-import { asGatewayError, invalidRequest } from '../canonical/error.ts';
+import { asGatewayError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import { messageSchema, type Sentence, told } from '../lib/localized-message.ts';
 import { named, object, optional, partial } from '../lib/object-schema.ts';
 import type { AdminRoute, PageLanguage } from '../server/admin-route.ts';
@@ -94,7 +94,7 @@ export function createSignInRoutes(
       parameter: STATE_PARAMETER,
       answers: { 200: { description: 'The sign-in.', schema: SIGN_IN_SCHEMA } },
       run: async ({ parameter }) => {
-        const view = tracker.find(parameter);
+        const view = await tracker.find(parameter);
         if (view === undefined)
           return refuseUnknown(
             told`There is no sign-in of this state. It was cancelled, or it is too old. Begin a new one.`,
@@ -108,7 +108,7 @@ export function createSignInRoutes(
       parameter: STATE_PARAMETER,
       answers: { 204: { description: 'It is cancelled.' } },
       run: async ({ parameter }) => {
-        if (tracker.cancel(parameter)) return { kind: 'empty' };
+        if (await tracker.cancel(parameter)) return { kind: 'empty' };
         return refuseUnknown(
           told`There is no waiting sign-in of this state. It was cancelled, or it is too old. Begin a new one.`,
         );
@@ -191,28 +191,20 @@ type SignInProgress =
 const OWNER = 'console';
 /** For whoever waits to see how it ended. */
 const KEPT_AFTER_END_MS = 600_000;
-const MAX_KEPT = 512;
 
 export function createSignInTracker(options: AdminOptions) {
-  const { clock, signIns, callbackUrl } = options;
-  const tracked = new Map<
-    string,
-    { readonly progress: SignInProgress; readonly forgetAt: number }
-  >();
+  const { clock, signIns, signInProgress, callbackUrl } = options;
   // A state counts once, also while its answer is on the way.
   const underWay = new Set<string>();
-  const find = (state: string): SignInProgress | undefined => {
-    const one = tracked.get(state);
-    return one === undefined || one.forgetAt <= clock.now() ? undefined : one.progress;
+  const find = async (state: string): Promise<SignInProgress | undefined> => {
+    const text = await signInProgress.get(state);
+    // The one narrowing of this file: `keep` wrote it, and nobody else could seal it.
+    return text === undefined ? undefined : (JSON.parse(text) as SignInProgress);
   };
-  const keep = (state: string, progress: SignInProgress, forgetAt: number): void => {
-    for (const [known, { forgetAt: endsAt }] of tracked) {
-      if (endsAt <= clock.now() || tracked.size >= MAX_KEPT) tracked.delete(known);
-    }
-    tracked.set(state, { progress, forgetAt });
-  };
-  const end = (state: string, progress: SignInProgress): void =>
-    keep(state, progress, clock.now() + KEPT_AFTER_END_MS);
+  const keep = (state: string, progress: SignInProgress, lifetimeMs: number): Promise<void> =>
+    signInProgress.put(state, JSON.stringify(progress), lifetimeMs);
+  const end = (state: string, progress: SignInProgress): Promise<void> =>
+    keep(state, progress, KEPT_AFTER_END_MS);
   return {
     /** Undefined for a state never given out or forgotten by now. */
     find,
@@ -220,7 +212,7 @@ export function createSignInTracker(options: AdminOptions) {
     async start(request: Omit<StartRequest, 'owner' | 'redirectUri'>) {
       const started = await signIns.start({ ...request, owner: OWNER, redirectUri: callbackUrl() });
       const { state, expiresAt } = started;
-      keep(state, { kind: 'pending', expiresAt }, expiresAt);
+      await keep(state, { kind: 'pending', expiresAt }, expiresAt - clock.now());
       return started;
     },
     /**
@@ -233,27 +225,33 @@ export function createSignInTracker(options: AdminOptions) {
         undefined,
     ): Promise<Account> {
       if (state === undefined) return (await signIns.complete({ owner: OWNER, response })).account;
-      if (find(state)?.kind !== 'pending' || underWay.has(state)) {
-        throw invalidRequest(
-          'state',
-          told`No sign-in of this state is waiting: it was completed, cancelled, or is too old. Begin a new one.`,
-        );
-      }
+      if (underWay.has(state)) throw notWaiting();
       underWay.add(state);
       try {
+        if ((await find(state))?.kind !== 'pending') throw notWaiting();
         const { account } = await signIns.complete({ owner: OWNER, state, response });
-        end(state, { kind: 'done', accountId: account.record.id });
+        await end(state, { kind: 'done', accountId: account.record.id });
         return account;
       } catch (error) {
-        end(state, { kind: 'failed', message: asGatewayError(error).sentence });
+        const { field, sentence: message } = asGatewayError(error);
+        // Whoever was faster, here or at another process, says how it ended.
+        if (field !== 'state') await end(state, { kind: 'failed', message });
         throw error;
       } finally {
         underWay.delete(state);
       }
     },
     /** False when there was none waiting. */
-    cancel: (state: string): boolean => find(state)?.kind === 'pending' && tracked.delete(state),
+    async cancel(state: string): Promise<boolean> {
+      const isWaiting = (await find(state))?.kind === 'pending';
+      return isWaiting && (await signInProgress.take(state)) !== undefined;
+    },
   };
+}
+
+function notWaiting(): GatewayError {
+  const message = told`No sign-in of this state is waiting: it was completed, cancelled, or is too old. Begin a new one.`;
+  return invalidRequest('state', message);
 }
 
 const CALLBACK_PATH = '/oauth/callback';

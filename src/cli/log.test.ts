@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
-import { createLog } from './log.ts';
+import { createLog, type LogOptions } from './log.ts';
 
 const SECRET = 'canary-of-the-gateway';
 
-function start({ isTerminal }: { readonly isTerminal: boolean }) {
+function start({ isTerminal, replica }: Pick<LogOptions, 'isTerminal' | 'replica'>) {
   const clock = createFakeClock(Date.parse('2026-11-21T12:00:00Z'));
   const output: string[] = [];
   const kept: string[] = [];
@@ -18,6 +18,7 @@ function start({ isTerminal }: { readonly isTerminal: boolean }) {
     clock,
     secrets: () => [SECRET],
     isTerminal,
+    replica,
     output: { write: (text) => void output.push(text) },
   });
   const flush = (): void => {
@@ -40,6 +41,23 @@ test('lines go out together four times a second, each whole and free of credenti
   await clock.advance(1000);
   expect(output).toHaveLength(1);
 });
+
+test('every line says which of several gateways it is of, and none where there is one alone', () => {
+  for (const replica of ['gateway-1/2', undefined]) {
+    const { log, kept, flush } = start({ isTerminal: false, replica });
+    log.info('one');
+    log.request('info', LINE);
+    flush();
+    const lines = kept.join('').trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).replica)).toEqual([replica, replica]);
+  }
+});
+
+const LINE = {
+  ...{ requestId: 'req_1', method: 'POST', path: '/v1', status: 200, durationMs: 12 },
+  ...{ client: '127.0.0.1', clientKeyId: 'key' },
+  ...{ error: undefined, passedOver: undefined },
+};
 
 test('the line of a request is what pino would write, at its level, in order with the others', () => {
   const { log, kept, flush } = start({ isTerminal: false });

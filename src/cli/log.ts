@@ -9,9 +9,11 @@ import type { LogFiles } from '../monitor/log-files.ts';
 import { escapeLine, readLogLine } from '../monitor/log-line.ts';
 import type { Log, RequestLine } from '../server/settings.ts';
 
-interface LogOptions {
+export interface LogOptions {
   readonly files: Pick<LogFiles, 'write' | 'onFlush'> | undefined;
   readonly clock: Pick<Clock, 'startTimer'>;
+  /** What this process is called among those that serve together; undefined where it is alone. */
+  readonly replica?: string | undefined;
   /** Credentials of the gateway, asked anew for every block; none of them stands in any line. */
   readonly secrets?: (() => readonly string[]) | undefined;
   /** True when a person reads the error output: lines come at once then, and as people read them. */
@@ -32,7 +34,7 @@ const MAX_CAUSES = 3;
 const NO_SECRETS: readonly string[] = [];
 
 export function createLog(options: LogOptions): GatewayLog {
-  const { files, clock, secrets = () => NO_SECRETS, isTerminal } = options;
+  const { files, clock, replica, secrets = () => NO_SECRETS, isTerminal } = options;
   // What waits is written when the process ends, however it ends by itself.
   const output = options.output ?? pino.destination({ fd: 2, sync: false, maxWrite: 65_536 });
   const spell = createSpeller();
@@ -59,7 +61,7 @@ export function createLog(options: LogOptions): GatewayLog {
     },
   };
   files?.onFlush(flush);
-  const base = { pid: process.pid, hostname: hostname() };
+  const base = { pid: process.pid, hostname: hostname(), replica };
   const serializers = { error: (error: unknown) => sayError(error) };
   const logger = pino({ level: 'info', base, serializers }, lines);
   const sender = JSON.stringify(base).slice(1, -1);

@@ -1,11 +1,14 @@
 // `isthmus serve`: runs the gateway until it is stopped.
 
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type App, createApp } from '../app.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Channel } from '../cluster/parent.ts';
 import { joinSiblings, openCluster } from '../compose/cluster.ts';
 import { openSharedDatabase } from '../compose/shared-database.ts';
 import { configPath, type Flags, resolveDataDir, type Settings } from '../config/effective.ts';
-import { type Environment, readEnvironment } from '../config/env.ts';
+import { readEnvironment } from '../config/env.ts';
 import { createLiveConfig, gatewaySecrets, type LiveConfig } from '../config/live.ts';
 import { type Clock, createSystemClock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
@@ -17,7 +20,7 @@ import type { AccountView } from '../pool/pool.ts';
 import type { Log } from '../server/settings.ts';
 import { writeBanner } from './banner.ts';
 import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
-import { createLog } from './log.ts';
+import { createLog, type LogOptions } from './log.ts';
 import { explainListening, readOpenFiles, warnOfFewFiles } from './start-checks.ts';
 import { channelToParent, countWorkers, isSpokesman, reportListening } from './worker.ts';
 
@@ -30,7 +33,14 @@ export async function serve(flags: Flags) {
   const dataDir = resolveDataDir(flags, environment);
   const folderWarning = makeDataDir(dataDir);
   let secrets: readonly string[] = [];
-  const { logFiles, log } = openLog(dataDir, clock, () => secrets);
+  const channel = channelToParent();
+  const { replicaName: name = hostname(), redisUrl, databaseUrl } = environment;
+  const isAlone = channel === undefined && redisUrl === undefined && databaseUrl === undefined;
+  const { logFiles, log } = openLog(dataDir, {
+    clock,
+    replica: isAlone ? undefined : name,
+    secrets: () => secrets,
+  });
   const path = configPath(dataDir);
   const { random } = Math;
   const shared = await openSharedDatabase({ environment, dataDir, clock, random, log });
@@ -47,7 +57,9 @@ export async function serve(flags: Flags) {
   const openFiles = readOpenFiles();
   warnOfFewFiles(openFiles, log);
   const newKeyFile = (await ensureKey(config)) ? (source?.path ?? path) : undefined;
-  const { siblings, cluster } = await joinOthers(environment, { clock, log });
+  shareMemory(countWorkers(environment.workers ?? 1));
+  const siblings = channel && joinParent(channel, { name, clock, log });
+  const cluster = await openCluster({ redisUrl, siblings, name, clock, log });
   const parts = { clock, log, logFiles, openFiles, random };
   const app = await createApp({ ...parts, config, shared, cluster, siblings });
   let isReplaced = false;
@@ -85,15 +97,14 @@ export async function serve(flags: Flags) {
   };
 }
 
-/** The other workers of this machine, and whoever else serves the same clients. */
-async function joinOthers(environment: Environment, { clock, log }: { clock: Clock; log: Log }) {
-  shareMemory(countWorkers(environment.workers ?? 1));
-  const channel = channelToParent();
+/** Joins the other workers of this machine. */
+function joinParent(
+  channel: Channel,
+  { name, clock, log }: { name: string; clock: Clock; log: Log },
+): Cluster {
   // It means the parent, which replaces its workers then.
-  if (channel !== undefined) process.on('SIGHUP', () => undefined);
-  const siblings = channel && joinSiblings(channel, { clock, log });
-  const cluster = await openCluster({ redisUrl: environment.redisUrl, siblings, clock, log });
-  return { siblings, cluster };
+  process.on('SIGHUP', () => undefined);
+  return joinSiblings(channel, { name, clock, log });
 }
 
 /** On this machine alone, and only where there is a password to go without. */
@@ -113,7 +124,10 @@ function accountsAtWork({ book, pool }: App): readonly AccountView[] {
 }
 
 /** What the log itself cannot tell goes to the error output alone. */
-function openLog(dataDir: string, clock: Clock, secrets: () => readonly string[]) {
+function openLog(
+  dataDir: string,
+  { clock, ...options }: Pick<LogOptions, 'clock' | 'replica' | 'secrets'> & { clock: Clock },
+) {
   const files = new LogFiles({
     folder: join(dataDir, 'logs'),
     clock,
@@ -122,7 +136,8 @@ function openLog(dataDir: string, clock: Clock, secrets: () => readonly string[]
       process.stderr.write(`The log cannot be written to its files: ${escapeLine(why)}\n`);
     },
   });
-  const log = createLog({ files, clock, secrets, isTerminal: process.stderr.isTTY === true });
+  const isTerminal = process.stderr.isTTY === true;
+  const log = createLog({ ...options, files, clock, isTerminal });
   // Before the error output writes its rest at the same moment.
   process.prependOnceListener('exit', () => log.flush());
   return { logFiles: files, log };

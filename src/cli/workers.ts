@@ -1,6 +1,7 @@
 // `WORKERS`: several processes on one port. The parent starts them, ends them, and keeps what they share.
 
 import cluster, { type Worker } from 'node:cluster';
+import { hostname } from 'node:os';
 import { Hub } from '../cluster/hub.ts';
 import { type Channel, serveWorker } from '../cluster/parent.ts';
 import { type Flags, resolveDataDir } from '../config/effective.ts';
@@ -33,15 +34,17 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
   let failures = 0;
   let closing: Promise<void> | undefined;
   let replacing: Promise<void> = Promise.resolve();
-  const dataDir = resolveDataDir(flags, readEnvironment());
+  const environment = readEnvironment();
+  const dataDir = resolveDataDir(flags, environment);
   makeDataDir(dataDir);
   const claim = claimFolder(dataDir);
   if (!claim.isOurs) process.stderr.write(`${SHARED_FOLDER}\n`);
   cluster.setupPrimary({ exec: process.argv[1], args: process.argv.slice(2) });
 
   const start = (place: number): Running => {
-    const worker = cluster.fork();
-    const leave = serveWorker(hub, `worker-${worker.id}`, channelTo(worker));
+    const name = `${environment.replicaName ?? hostname()}/${place}`;
+    const worker = cluster.fork({ ISTHMUS_REPLICA_NAME: name, ISTHMUS_REPLICA_NAME_FILE: '' });
+    const leave = serveWorker(hub, channelTo(worker));
     const startedAt = clock.monotonic();
     const listening = new Promise<void>((resolve, reject) => {
       worker.on('message', (message: unknown) => {

@@ -5,7 +5,7 @@
  * `parent.ts` for the workers of one machine, `valkey.ts` for replicas. All pass test/contracts/cluster.ts.
  */
 export interface Cluster {
-  /** Names this process among the others, for this run alone. */
+  /** Names this process among the others, for this run alone; `nameOfReplica` tells what people call it. */
   readonly replica: string;
   readonly notices: Notices;
   readonly values: SharedValues;
@@ -14,6 +14,21 @@ export interface Cluster {
   /** Called when the state changes; the answer ends it. */
   subscribe(listener: (state: ClusterState) => void): () => void;
   close(): Promise<void>;
+}
+
+/**
+ * An id of a process, for `Cluster.replica`.
+ * @param name what people call it: one that takes its place later has the same
+ * @param run tells this run from others of the name
+ */
+export function replicaId(name: string, run: string): string {
+  return `${name}~${run}`;
+}
+
+/** What people call the process of this id. */
+export function nameOfReplica(replica: string): string {
+  const end = replica.lastIndexOf('~');
+  return end < 0 ? replica : replica.slice(0, end);
 }
 
 export interface ClusterState {

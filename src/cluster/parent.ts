@@ -31,6 +31,7 @@ interface ChannelMessage {
 }
 
 type Item =
+  | { readonly kind: 'join'; replica: string }
   | { readonly kind: 'notice'; topic: string; notice: unknown; from: string }
   | { readonly kind: 'members'; replicas: readonly string[] }
   | { readonly kind: 'ask'; id: number; question: Question }
@@ -42,17 +43,24 @@ type Question =
   | { readonly kind: 'put'; key: string; value: string; lifetimeMs: number }
   | { readonly kind: 'get' | 'take'; key: string };
 
-/** Serves one worker. @returns what ends it, when the worker is gone */
-export function serveWorker(hub: Hub, replica: string, channel: Channel): () => void {
+/**
+ * Serves one worker, from when it says that it listens: what it was sent before would be lost.
+ * @returns what ends it, when the worker is gone
+ */
+export function serveWorker(hub: Hub, channel: Channel): () => void {
   const outbox = createOutbox(channel);
-  const leave = hub.join({
-    replica,
-    take: (topic, notice, from) => outbox.add({ kind: 'notice', topic, notice, from }),
-    meet: (replicas) => outbox.add({ kind: 'members', replicas }),
-  });
+  let leave: (() => void) | undefined;
+  const join = (replica: string): void => {
+    leave = hub.join({
+      replica,
+      take: (topic, notice, from) => outbox.add({ kind: 'notice', topic, notice, from }),
+      meet: (replicas) => outbox.add({ kind: 'members', replicas }),
+    });
+  };
   const unlisten = channel.listen((message) => {
     for (const item of itemsOf(message)) {
-      if (item.kind === 'notice') hub.tell(item.topic, item.notice, replica);
+      if (item.kind === 'join') join(item.replica);
+      if (item.kind === 'notice') hub.tell(item.topic, item.notice, item.from);
       if (item.kind === 'give-back') hub.bank.giveBack(item.counter, item.amount);
       if (item.kind !== 'ask') continue;
       outbox.add({ kind: 'answer', id: item.id, answer: answerOf(hub, item.question) });
@@ -60,7 +68,7 @@ export function serveWorker(hub: Hub, replica: string, channel: Channel): () => 
   });
   return () => {
     unlisten();
-    leave();
+    leave?.();
   };
 }
 
@@ -115,6 +123,7 @@ export function createWorkerCluster({
       changes.tell(state());
     }
   });
+  outbox.add({ kind: 'join', replica });
   const ask = (question: Question): Promise<CreditGrant | string | null> => {
     lastId += 1;
     const id = lastId;

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Cluster, Topic } from '../cluster/cluster.ts';
+import { type Cluster, replicaId, type Topic } from '../cluster/cluster.ts';
 import { createMemoryCluster } from '../cluster/memory.ts';
 import { type Channel, createWorkerCluster } from '../cluster/parent.ts';
 import type { LiveConfig } from '../config/live.ts';
@@ -14,32 +14,37 @@ interface OpenClusterOptions {
   readonly redisUrl?: string | undefined;
   /** The workers of this machine, where this is one. */
   readonly siblings?: Cluster | undefined;
+  /** What people call this process; the name of the machine when absent. */
+  readonly name?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Whoever opened it closes it, after all that uses it. */
 export async function openCluster(options: OpenClusterOptions): Promise<Cluster> {
-  const { redisUrl, siblings, clock, log } = options;
+  const { redisUrl, siblings, name = hostname(), clock, log } = options;
+  const replica = nameRun(name);
   if (redisUrl !== undefined) {
     // Its code is read only where it is used.
     const { joinValkeyCluster } = await import('../cluster/valkey.ts');
-    return joinValkeyCluster({ url: redisUrl, replica: nameReplica(), clock, log });
+    return joinValkeyCluster({ url: redisUrl, replica, clock, log });
   }
   if (siblings !== undefined) return siblings;
-  return createMemoryCluster({ replica: nameReplica(), clock, onFault: sayFault(log) });
+  return createMemoryCluster({ replica, clock, onFault: sayFault(log) });
 }
 
 /** The workers behind the same parent. */
 export function joinSiblings(
   channel: Channel,
-  { clock, log }: { clock: Clock; log: Log },
+  { name, clock, log }: { name: string; clock: Clock; log: Log },
 ): Cluster {
-  return createWorkerCluster({ replica: nameReplica(), channel, clock, onFault: sayFault(log) });
+  const replica = nameRun(name);
+  return createWorkerCluster({ replica, channel, clock, onFault: sayFault(log) });
 }
 
-function nameReplica(): string {
-  return `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+/** Whoever takes a name over is another member. */
+function nameRun(name: string): string {
+  return replicaId(name, randomBytes(3).toString('hex'));
 }
 
 function sayFault(log: Log): (error: unknown) => void {

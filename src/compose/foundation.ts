@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Credential } from '../accounts/account.ts';
 import type { SeedAccount } from '../accounts/account-book.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
-import type { Cluster } from '../cluster/cluster.ts';
+import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
 import { Leader } from '../cluster/leader.ts';
 import { configPath } from '../config/effective.ts';
 import { gatewaySecrets, type LiveConfig } from '../config/live.ts';
@@ -63,9 +63,12 @@ export async function openFoundation({ config, cluster, shared, clock, log }: Ga
   return {
     secretKey,
     secrets,
+    vault,
     stores,
     /** How several processes with the same stores take turns; undefined where this is the only one. */
     turns,
+    /** What this process is called among those; undefined where this is the only one. */
+    replicaName: isAlone ? undefined : nameOfReplica(cluster.replica),
     leader: turns && new Leader({ ...turns, clock }),
     /** Whether PostgreSQL answers; undefined where there is none. */
     reachability: shared?.reachability,

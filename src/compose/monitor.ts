@@ -6,6 +6,7 @@ import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
 import { connectFeed } from '../admin/monitor/events.ts';
 import type { GatewayFacts } from '../admin/options.ts';
+import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
 import { createId } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
@@ -40,6 +41,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const monitor = createMonitor({
     ...{ clock, log, createId, keyName, store: stores.requests },
     settings: () => current().monitor,
+    replica: parts.replicaName,
     secrets: parts.secretList,
     accountSecrets: parts.accountSecrets,
     accounts() {
@@ -82,6 +84,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
         warnings,
         isLasting: stores.isLasting,
         database: parts.reachability?.(),
+        replicas: parts.replicaName === undefined ? undefined : replicaNames(context.cluster),
         isClusterLost: !isClusterThere(),
       };
     },
@@ -97,6 +100,11 @@ export async function openObservation(context: GatewayContext, parts: Observatio
       await telemetry?.close();
     },
   };
+}
+
+/** Of several that take each other's place one by one two may have the same name. */
+function replicaNames(cluster: Pick<Cluster, 'state'>): readonly string[] {
+  return [...new Set(cluster.state().replicas.map(nameOfReplica))].sort();
 }
 
 /** Where only the gateway key is set it is the password too. */

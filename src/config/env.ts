@@ -23,6 +23,7 @@ import {
   readPairs,
   readPath,
   readRatio,
+  readReplicaName,
   readSecret,
   readSwitch,
   readUrl,
@@ -205,6 +206,12 @@ export const VARIABLES = {
   otelTracesSamplerArg: variable('OTEL_TRACES_SAMPLER_ARG', readRatio, {
     summary: 'The part of all traces that the samplers `…traceidratio` keep, from 0 to 1.',
     fallback: '`1`',
+  }),
+  replicaName: variable('ISTHMUS_REPLICA_NAME', readReplicaName, {
+    summary:
+      'What records and log lines call this gateway where several serve together; workers add `/1`, `/2`, ….',
+    fallback: 'the name of the machine',
+    restart: 'process',
   }),
   workers: variable('WORKERS', readWorkers, {
     summary: 'Processes that serve on the one port: a number up to 64, or `auto` for one per core.',

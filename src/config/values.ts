@@ -106,6 +106,13 @@ export function readOneLine(text: string): string {
   return text;
 }
 
+/** A short name without blanks; a `/` stands before the number of a worker. */
+export function readReplicaName(text: string): string {
+  const name = text.trim();
+  if (/^[\w.:/-]{1,80}$/.test(name)) return name;
+  throw new ValueError(told`must be up to 80 letters, digits and . : / - _`);
+}
+
 export function readPath(text: string): string {
   if (/\p{Cc}/u.test(text)) throw new ValueError(told`must be a path without control characters`);
   return text;

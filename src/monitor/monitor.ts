@@ -25,6 +25,8 @@ interface MonitorOptions {
   readonly secrets: () => readonly string[];
   readonly accountSecrets?: Pick<SecretIndex, 'hide' | 'version'> | undefined;
   readonly keyName: (keyId: string) => string | undefined;
+  /** What this process is called among those that serve together; undefined where it is alone. */
+  readonly replica?: string | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   readonly targetOf: (model: string) => string | undefined;
   readonly accounts: () => Readonly<Record<string, number>>;

@@ -53,6 +53,10 @@ export const REQUEST_ROW_FIELDS = {
   keyId: TEXT,
   keyName: optional(TEXT),
   clientAddress: TEXT,
+  replica: optional({
+    ...TEXT,
+    description: 'Which gateway or worker served it; absent where there was one alone.',
+  }),
   attempts: { ...COUNT, description: 'How often an upstream was asked.' },
   retries: {
     ...COUNT,

@@ -18,6 +18,8 @@ export interface RequestFilter {
   readonly account?: string | undefined;
   /** Id or name of the client key; the name with `*` as well. */
   readonly key?: string | undefined;
+  /** Which gateway or worker served it; with `*` as well. */
+  readonly replica?: string | undefined;
   /** Part of an id, a model, an account, a path or an error, or of a kept body; case does not matter. */
   readonly search?: string | undefined;
 }

@@ -12,7 +12,7 @@ function openWorkers(count: number) {
   const workers = Array.from({ length: count }, (_, index) => {
     const replica = `worker-${index}`;
     const [parentEnd, channel] = createChannel();
-    const leave = serveWorker(hub, replica, parentEnd);
+    const leave = serveWorker(hub, parentEnd);
     const cluster = createWorkerCluster({ replica, channel, clock, onFault });
     const text = createMetricsText();
     const requests = text.counter('isthmus_requests_total', 'Model requests that ended.');

@@ -25,6 +25,8 @@ interface RecordContext {
   redactorFor(credentials: readonly string[]): Redactor;
   keyName(keyId: string): string | undefined;
   createId(prefix: string): string;
+  /** What this process is called among those that serve together; undefined where it is alone. */
+  readonly replica?: string | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   targetOf(model: string): string | undefined;
 }
@@ -121,6 +123,7 @@ function writeRow(ended: EndedRequest, { context, redactor, answers }: RowSource
     keyId: ended.clientKeyId,
     keyName: context.keyName(ended.clientKeyId),
     clientAddress: ended.clientAddress,
+    replica: context.replica,
     attempts: attempts.length,
     // The first attempt of each upstream call is none.
     retries:

@@ -10,6 +10,7 @@ import {
 } from 'oauth4webapi';
 import { type Account, isSameLabel } from '../accounts/account.ts';
 import { GatewayError, invalidRequest } from '../canonical/error.ts';
+import type { SealedValues } from '../cluster/sealed-values.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { isSafeEndpoint } from '../lib/net.ts';
 import { isExpectedIssuer, readIdentity } from './identity.ts';
@@ -180,12 +181,19 @@ interface CompleteSignIn {
 
 interface SignInsOptions extends AccountPlacerOptions, EndpointOptions {
   readonly oauth: OAuthDirectory;
+  /** Keeps what was started, for whichever process the browser comes back to. */
+  readonly pending: Pick<SealedValues, 'put' | 'take'>;
 }
 
 /** A sign-in that was started and not yet completed: taken once, by who started it, in time. */
 interface PendingSignIn extends StartSignIn {
   readonly codeVerifier: string;
-  readonly nonce: string | undefined;
+  readonly nonce?: string | undefined;
+}
+
+/** One that this process started; how many there are is bounded for each process. */
+interface StartedHere {
+  readonly owner: string;
   /** By the monotonic clock; people are told the time of day. */
   readonly endsAt: number;
 }
@@ -195,38 +203,40 @@ const MAX_PER_OWNER = 16;
 const MAX_TOTAL = 256;
 
 export function createSignIns(options: SignInsOptions) {
-  const { oauth, clock, book } = options;
-  const pending = new Map<string, PendingSignIn>();
+  const { oauth, clock, book, pending } = options;
+  const startedHere = new Map<string, StartedHere>();
   const endpoint = new TokenEndpoint(options);
   const placer = new AccountPlacer(options);
 
   const dropExpired = (): void => {
-    for (const [state, { endsAt }] of pending) {
-      if (endsAt <= clock.monotonic()) pending.delete(state);
+    for (const [state, { endsAt }] of startedHere) {
+      if (endsAt <= clock.monotonic()) startedHere.delete(state);
     }
   };
 
   /** The oldest of the same owner gives way first. */
-  const add = (state: string, signIn: PendingSignIn): void => {
+  const add = async (state: string, signIn: PendingSignIn): Promise<void> => {
     dropExpired();
-    const own = [...pending].filter(([, { owner }]) => owner === signIn.owner);
+    const own = [...startedHere].filter(([, { owner }]) => owner === signIn.owner);
     const [oldest] = own;
-    if (oldest !== undefined && own.length >= MAX_PER_OWNER) pending.delete(oldest[0]);
-    if (pending.size >= MAX_TOTAL) {
+    if (oldest !== undefined && own.length >= MAX_PER_OWNER) await take(oldest[0], signIn.owner);
+    if (startedHere.size >= MAX_TOTAL) {
       throw new GatewayError({
         kind: 'rate-limited',
         source: 'gateway',
         message: told`Too many sign-ins are under way. Try again in ten minutes.`,
       });
     }
-    pending.set(state, signIn);
+    startedHere.set(state, { owner: signIn.owner, endsAt: clock.monotonic() + LIFETIME_MS });
+    await pending.put(state, JSON.stringify(signIn), LIFETIME_MS);
   };
 
   /** Undefined for unknown, used, expired and foreign ones alike. Whoever presents a state ends it. */
-  const take = (state: string, owner: string): PendingSignIn | undefined => {
-    dropExpired();
-    const signIn = pending.get(state);
-    pending.delete(state);
+  const take = async (state: string, owner: string): Promise<PendingSignIn | undefined> => {
+    startedHere.delete(state);
+    const text = await pending.take(state);
+    // The one narrowing of this file: `add` wrote it, and nobody else could seal it.
+    const signIn = text === undefined ? undefined : (JSON.parse(text) as PendingSignIn);
     return signIn?.owner === owner ? signIn : undefined;
   };
 
@@ -243,9 +253,8 @@ export function createSignIns(options: SignInsOptions) {
         label: request.label?.trim() || undefined,
         codeVerifier: generateRandomCodeVerifier(),
         nonce: settings.scopes.includes('openid') ? generateRandomNonce() : undefined,
-        endsAt: clock.monotonic() + LIFETIME_MS,
       };
-      add(state, signIn);
+      await add(state, signIn);
       const expiresAt = clock.now() + LIFETIME_MS;
       const loginHint = account ? emailIn(account.record.label) : undefined;
       const parameters = { ...signIn, state };
@@ -265,7 +274,7 @@ export function createSignIns(options: SignInsOptions) {
         throw invalidRequest('state', message, 'missing-field');
       }
       // Every state that was shown ends here, also when they contradict each other.
-      const taken = [...states].map((one) => take(one, owner));
+      const taken = await Promise.all([...states].map((one) => take(one, owner)));
       const signIn = states.size === 1 ? taken[0] : undefined;
       if (signIn === undefined) {
         const message = told`This sign-in is unknown, was used already, has expired, or was started in another session. Start it again.`;

@@ -633,4 +633,21 @@ create table leases (
 `,
     postgres: POSTGRES_FIRST,
   },
+  // Which of several gateways or workers served a request; null where there was one alone, and of older records.
+  // Lists are filtered by it, so that it stands in the index they are read along.
+  {
+    version: 16,
+    name: 'request-replicas',
+    sqlite: `
+alter table requests add column replica text;
+drop index requests_by_time;
+create index requests_by_time on requests (
+  at, sequence, outcome, status, protocol, account, model, upstream_model, key_id, key_name, replica, path, error, bytes
+);
+`,
+    postgres: `
+alter table requests add column replica text collate "C";
+create index requests_by_replica on requests (replica, at, sequence) where replica is not null;
+`,
+  },
 ];

@@ -183,10 +183,10 @@ async function planSearch(database: Database, filter: RequestFilter): Promise<Se
 /** Whether an index leads to the records of a filter, and to few others. */
 function isIndexed({ listing }: Dialect, filter: RequestFilter): boolean {
   if (!listing.hasFilterIndexes || filter.search !== undefined) return false;
-  const { status, model, account, key } = filter;
+  const { status, model, account, key, replica } = filter;
   const isOfFailures = status?.kind === 'outcome' && status.outcome === 'error';
   const isName = (name: string | undefined): boolean => name !== undefined && !isWildcard(name);
-  return isOfFailures || [model, account, key].some(isName);
+  return isOfFailures || [model, account, key, replica].some(isName);
 }
 
 /** Along the indexes of ids, which hold nothing else. */
@@ -209,7 +209,7 @@ type SearchedPlaces = Omit<Search, 'step'>;
 /** Everything of the filter but the time. */
 function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
   const { dialect } = found;
-  const { status, protocol, surface, model, account, key, search } = filter;
+  const { status, protocol, surface, model, account, key, replica, search } = filter;
   const all: Expression<SqlBool>[] = [];
   if (status?.kind === 'outcome') all.push(eb('outcome', '=', status.outcome));
   if (status?.kind === 'range') all.push(eb.between('status', status.least, status.most));
@@ -222,11 +222,12 @@ function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
   if (account !== undefined) all.push(isNamed(eb, dialect, 'account', account));
   if (key !== undefined)
     all.push(eb.or([eb('keyId', '=', key), isNamed(eb, dialect, 'keyName', key)]));
+  if (replica !== undefined) all.push(isNamed(eb, dialect, 'replica', replica));
   if (search !== undefined) all.push(holds(eb, search, found));
   return eb.and(all);
 }
 
-type NameColumn = 'model' | 'upstreamModel' | 'account' | 'keyName';
+type NameColumn = 'model' | 'upstreamModel' | 'account' | 'keyName' | 'replica';
 
 /** A name as it is, or with `*` for any run of characters, then in any case. */
 function isNamed(
@@ -393,7 +394,9 @@ async function countAll(
   return end === undefined ? total : undefined;
 }
 
-const NARROWING = ['status', 'protocol', 'surface', 'model', 'account', 'key', 'search'] as const;
+const NARROWING = [
+  ...(['status', 'protocol', 'surface', 'model', 'account', 'key', 'replica', 'search'] as const),
+] as const;
 
 interface Step extends Search {
   /** Only what stands behind it. */

@@ -64,6 +64,7 @@ test('filters come from the address, and nothing else does', () => {
   expect(writeQuery(filters, NOW)).toEqual({ status: '429', search: 'x', from: NOW - 3_600_000 });
   expect(readFilters({ range: 'ever', search: '', status: 'abc' })).toEqual({});
   expect(readFilters({ status: '5xx' })).toEqual({ status: '5xx' });
+  expect(readFilters({ replica: 'gateway-1/2' })).toEqual({ replica: 'gateway-1/2' });
 });
 
 test('a range of time moves on in steps, and no other filter does', () => {

@@ -26,7 +26,7 @@ describeCluster('workers and their parent', async () => {
   const hub = new Hub(clock);
   return underTest(clock, (replica) => {
     const [parentEnd, workerEnd] = createChannel();
-    serveWorker(hub, replica, parentEnd);
+    serveWorker(hub, parentEnd);
     return createWorkerCluster({ replica, channel: workerEnd, clock, onFault });
   });
 });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Cluster } from '../../src/cluster/cluster.ts';
 import { Counters } from '../../src/cluster/counters.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import { openSealedValues } from '../support/sealed-values.ts';
 
 export interface ClusterUnderTest {
   readonly members: readonly [Cluster, Cluster, Cluster];
@@ -87,6 +88,24 @@ export function describeCluster(name: string, open: () => Promise<ClusterUnderTe
       );
       expect(taken.filter((value) => value !== undefined)).toEqual(['once']);
       expect(await members[2].values.get('state')).toBeUndefined();
+    });
+
+    test('a sealed value is taken once, by whichever member, and its store knows nothing of it', async () => {
+      const [first, second, third] = members.map(({ values }) =>
+        openSealedValues({ values, clock: under.clock }),
+      );
+      await first?.put('state of one', 'a secret', 600_000);
+      expect(await second?.get('state of one')).toBe('a secret');
+      const taken = await Promise.all(
+        [first, second, third, first, second, third].map((one) => one?.take('state of one')),
+      );
+      expect(taken.filter((value) => value !== undefined)).toEqual(['a secret']);
+      await second?.put('another', 'a secret', 600_000);
+      const { values } = members[0];
+      const other = openSealedValues({ values, clock: under.clock, secretKey: 'two' });
+      expect(await other.get('another')).toBeUndefined();
+      await under.pass(600_001);
+      expect(await third?.take('another')).toBeUndefined();
     });
 
     const openCounters = (counter: string, window: 'minute' | 'named', initial = 0) =>

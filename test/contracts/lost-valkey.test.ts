@@ -5,6 +5,7 @@ import { type Cluster, ClusterUnavailable } from '../../src/cluster/cluster.ts';
 import { Counters } from '../../src/cluster/counters.ts';
 import { joinValkeyCluster } from '../../src/cluster/valkey.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
+import { openSealedValues } from '../support/sealed-values.ts';
 import { findValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
 
 const program = findValkey();
@@ -94,6 +95,18 @@ describe.skipIf(program === undefined)('a replica whose Valkey is lost', () => {
     await lost;
     await expect(first.values.put('state', 'x', 1000)).rejects.toThrow(ClusterUnavailable);
     await expect(first.values.take('state')).rejects.toThrow(ClusterUnavailable);
+  });
+
+  test('finishes what was begun meanwhile at this replica', async () => {
+    const lost = reach(first, false);
+    await server.kill();
+    await lost;
+    const { values } = first;
+    const kept = openSealedValues({ values, clock });
+    await kept.put('state', 'begun here', 60_000);
+    expect(await openSealedValues({ values: second.values, clock }).take('state')).toBeUndefined();
+    expect(await kept.take('state')).toBe('begun here');
+    expect(await kept.take('state')).toBeUndefined();
   });
 
   test('starts without it', async () => {

@@ -50,6 +50,7 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
       requestId: 'mine',
       error: told`No ${'"luck" — 50 %'}: ${told`${7} tries`}`,
       keyName: 'Ann',
+      replica: 'gateway-1',
       firstEventMs: 4,
       routedModel: 'r',
       bodies: {
@@ -86,7 +87,10 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
         error: asSentence('Too 100% many_'),
       }),
       recordOf({ id: 'd', at: AT + 3, status: 499, outcome: 'cancelled', model: 'x/y' }),
-      recordOf({ id: 'e', at: AT + 4, account: 'bob@example.org', keyId: 'k2', keyName: 'Bob' }),
+      recordOf({
+        ...{ id: 'e', at: AT + 4, account: 'bob@example.org', keyId: 'k2', keyName: 'Bob' },
+        replica: 'gateway-1/2',
+      }),
       recordOf({
         id: 'f',
         at: AT + 5,
@@ -112,6 +116,9 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
       [{ model: 'x' }, ''],
       [{ model: '*_*' }, ''],
       [{ account: 'B*@EXAMPLE*org' }, 'e'],
+      [{ replica: 'gateway-1/2' }, 'e'],
+      [{ replica: 'Gateway-1/*' }, 'e'],
+      [{ replica: 'gateway-1' }, ''],
       [{ search: 'TOO' }, 'c'],
       [{ search: '0% m' }, 'c'],
       [{ search: 'many_' }, 'c'],

@@ -1,6 +1,7 @@
 // Several processes on one port: they share the work and what they know, and are replaced without a request lost.
 
 import { afterEach, expect, test } from 'vitest';
+import { isJsonObject, type JsonObject } from '../../src/lib/json.ts';
 import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
 
 let gateway: RunningGateway | undefined;
@@ -35,6 +36,25 @@ test('requests are spread, limits hold over all, and a worker that dies is repla
   expect(await ask(running.url, other, ALONE)).toBe(200);
   const metrics = await fetch(`${running.url}/metrics`).then((answer) => answer.text());
   expect(metrics).toContain('isthmus_requests_total');
+}, 60_000);
+
+test('records and log lines say which worker they are of, and lists are filtered by it', async () => {
+  const running = await startGateway({
+    ...{ WORKERS: '2', WEB_PASSWORD: PASSWORD, LOG_LEVEL: 'info', ISTHMUS_REPLICA_NAME: 'box' },
+  });
+  gateway = running;
+  await until(running, (text) => listening(text).length === 2);
+  expect(running.output()).toContain('"replica":"box/2"');
+  const key = await makeKey(running.url, { name: 'Ada' });
+  for (let turn = 0; turn < 8; turn += 1) await ask(running.url, key, ALONE);
+  const count = async (query: string): Promise<unknown> =>
+    (await admin(running.url, `/api/requests?${query}`)).total;
+  await expect.poll(() => count('')).toBe(8);
+  const [first, second] = [await count('replica=box/1'), await count('replica=box/2')];
+  expect([first, second]).toEqual([4, 4]);
+  expect(await count('replica=BOX/*')).toBe(8);
+  const { replicas } = await admin(running.url, '/api/overview');
+  expect(replicas).toEqual(['box/1', 'box/2']);
 }, 60_000);
 
 test('all workers are replaced on SIGHUP, without a request lost, and end with their parent', async () => {
@@ -100,6 +120,12 @@ async function ask(url: string, key?: string, headers: object = {}): Promise<num
   });
   await answer.text();
   return answer.status;
+}
+
+async function admin(url: string, path: string): Promise<JsonObject> {
+  const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${PASSWORD}` } });
+  const body: unknown = await answer.json();
+  return isJsonObject(body) ? body : {};
 }
 
 async function makeKey(url: string, input: object): Promise<string> {

@@ -9,6 +9,7 @@ import { createOAuthOutbound } from '../../src/oauth/oauth-client.ts';
 import { createRevoker } from '../../src/oauth/revoker.ts';
 import { createSignIns } from '../../src/oauth/sign-ins.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
+import { openSealedValues } from '../support/sealed-values.ts';
 
 const signal = new AbortController().signal;
 const closers: (() => Promise<unknown>)[] = [];
@@ -47,7 +48,10 @@ async function openAll() {
   };
   const shared = { book, oauth: { get: () => settings }, clock, fetch: outbound.fetch, log };
   const tokens = createTokenSource({ ...shared, random });
-  const signIns = createSignIns({ ...shared, onCredentialReplaced: (id) => tokens.forget(id) });
+  const signIns = createSignIns({
+    ...{ ...shared, pending: openSealedValues({ clock }) },
+    onCredentialReplaced: (id) => tokens.forget(id),
+  });
   return { sandbox, book, tokens, signIns, revoker: createRevoker(shared) };
 }
 

@@ -182,6 +182,23 @@ describe('a sign-in', () => {
     expect((await signIn(behind)).kind).toBe('added');
   });
 
+  test('is finished by whichever replica the browser comes back to, once, for who began it', async () => {
+    const first = await openWorkshop();
+    const second = await first.restart();
+    const { authorizationUrl } = await start(first);
+    const response = first.provider.consent(authorizationUrl, EMAIL);
+    const outcomes = await Promise.allSettled([
+      complete(second, response),
+      complete(first, response),
+      complete(second, response),
+    ]);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const begun = await start(first);
+    const foreign = first.provider.consent(begun.authorizationUrl, 'two@example.com');
+    expect((await errorOf(complete(second, foreign, { owner: 'another' }))).field).toBe('state');
+    expect((await errorOf(complete(first, foreign))).field).toBe('state');
+  });
+
   test('pending ones are bounded: the oldest of a session gives way', async () => {
     const workshop = await openWorkshop();
     const first = await start(workshop);

@@ -4,7 +4,9 @@ import { inspect } from 'node:util';
 import type { Account, Credential } from '../../src/accounts/account.ts';
 import { type AccountBook, createAccountBook } from '../../src/accounts/account-book.ts';
 import type { AccountStore } from '../../src/accounts/account-store.ts';
+import type { Cluster } from '../../src/cluster/cluster.ts';
 import type { LeaseStore } from '../../src/cluster/leases.ts';
+import { createMemoryCluster } from '../../src/cluster/memory.ts';
 import { createTokenSource, type OAuthTokenSource } from '../../src/oauth/account-tokens.ts';
 import { createSignIns, type SignIns } from '../../src/oauth/sign-ins.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
@@ -14,6 +16,7 @@ import {
   type FakeProviderOptions,
 } from '../support/fake-identity-provider.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
+import { openSealedValues } from '../support/sealed-values.ts';
 
 export interface Workshop {
   readonly clock: FakeClock;
@@ -36,6 +39,7 @@ export type WorkshopOptions = Omit<FakeProviderOptions, 'now'> & {
   readonly startAt?: number;
   /** Where each workshop is a replica of its own. */
   readonly leases?: LeaseStore | undefined;
+  readonly cluster?: Pick<Cluster, 'values'> | undefined;
 };
 
 export const UPSTREAM = 'models';
@@ -45,15 +49,17 @@ export async function openWorkshop(options: WorkshopOptions = {}): Promise<Works
   const clock = createFakeClock(options.startAt);
   const provider = createFakeIdentityProvider({ ...options, now: () => clock.now() });
   const { store = createMemoryAccountStore(), leases } = options;
-  return openOn({ clock, provider, store, leases });
+  const { cluster = createMemoryCluster({ replica: 'alone', clock, onFault }) } = options;
+  return openOn({ clock, provider, store, leases, cluster });
 }
 
-type Base = Pick<Workshop, 'clock' | 'provider' | 'store'> & Pick<WorkshopOptions, 'leases'>;
+type Base = Pick<Workshop, 'clock' | 'provider' | 'store'> &
+  Pick<WorkshopOptions, 'leases'> & { readonly cluster: Pick<Cluster, 'values'> };
 
 let replicas = 0;
 
 async function openOn(base: Base): Promise<Workshop> {
-  const { clock, provider, store, leases } = base;
+  const { clock, provider, store, leases, cluster } = base;
   replicas += 1;
   const turns = leases && { leases, holder: `replica ${replicas}` };
   const lines: string[] = [];
@@ -85,6 +91,7 @@ async function openOn(base: Base): Promise<Workshop> {
     clock,
     fetch,
     log,
+    pending: openSealedValues({ values: cluster.values, clock }),
     onCredentialReplaced: (id) => tokens.forget(id),
   });
   return {
@@ -101,4 +108,8 @@ async function openOn(base: Base): Promise<Workshop> {
     add: (label, credential) => book.add({ upstreamId: UPSTREAM, label, credential }),
     restart: () => openOn(base),
   };
+}
+
+function onFault(error: unknown): never {
+  throw error;
 }

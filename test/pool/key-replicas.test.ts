@@ -24,7 +24,7 @@ function openReplicas(kind: 'one process' | 'workers') {
   const join = (replica: string) => {
     if (kind === 'one process') return createMemoryCluster({ replica, clock, hub, onFault });
     const [parentEnd, channel] = createChannel();
-    serveWorker(hub, replica, parentEnd);
+    serveWorker(hub, parentEnd);
     return createWorkerCluster({ replica, channel, clock, onFault });
   };
   const open = (replica: string): ApiKeys =>

@@ -6,7 +6,7 @@ import type { RequestFilter, StatusFilter } from '../../src/monitor/request-stor
 
 export function matchesFilter(record: RequestRecord, filter: RequestFilter): boolean {
   const { row } = record;
-  const { from, to, status, protocol, surface, model, account, key, search } = filter;
+  const { from, to, status, protocol, surface, model, account, key, replica, search } = filter;
   return (
     (from === undefined || row.at >= from) &&
     (to === undefined || row.at < to) &&
@@ -16,6 +16,7 @@ export function matchesFilter(record: RequestRecord, filter: RequestFilter): boo
     (model === undefined || isNamed([row.model, row.upstreamModel], model)) &&
     (account === undefined || isNamed([row.account], account)) &&
     (key === undefined || row.keyId === key || isNamed([row.keyName], key)) &&
+    (replica === undefined || isNamed([row.replica], replica)) &&
     (search === undefined || holds(record, search))
   );
 }

@@ -21,7 +21,7 @@ export function createOverviewRoute(options: MonitorRouteOptions): ApiRoute {
 export function writeOverview(options: MonitorRouteOptions): object {
   const { book, monitor, version, startedAt } = options;
   const facts = options.facts();
-  const { isSandbox, address, authMode, consolePassword } = facts;
+  const { isSandbox, address, authMode, consolePassword, replicas } = facts;
   const accounts = book.list().map((account) => writeAccount(account, options));
   const quota = readQuota(options);
   const { requests, tokens, errors } = monitor.figures.perMinute();
@@ -46,6 +46,7 @@ export function writeOverview(options: MonitorRouteOptions): object {
     address,
     authMode,
     consolePassword,
+    replicas,
     live,
     series,
     accounts: countAccounts(accounts),

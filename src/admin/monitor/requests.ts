@@ -45,6 +45,7 @@ const LIST_QUERY = partial({
   },
   account: { ...WORD, description: `E-mail or label. ${STARS}` },
   key: { ...WORD, description: `Id or name of the client key. ${STARS}` },
+  replica: { ...WORD, description: `Name of the gateway or worker that served it. ${STARS}` },
   search: {
     ...WORD,
     description: 'Part of an id, model, account, path, error or kept body, in any case.',

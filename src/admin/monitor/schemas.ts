@@ -193,6 +193,11 @@ export const OVERVIEW_SCHEMA = named('Overview', {
     enum: ['own', 'gateway-key', 'none'],
     description: 'What opens the console: its own password, the gateway key, or none is asked.',
   },
+  replicas: optional({
+    type: 'array',
+    items: TEXT,
+    description: 'The gateways and workers that serve together; absent where there is one alone.',
+  }),
   live: object({
     requestsPerMinute: COUNT,
     tokensPerMinute: COUNT,

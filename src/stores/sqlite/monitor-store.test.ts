@@ -44,6 +44,7 @@ test('what people filter by is found in the index alone, without reading the rec
     "(model = 'm' or upstream_model = 'm')",
     "account = 'a'",
     "(key_id = 'k' or key_name = 'k')",
+    "replica = 'gateway-1'",
     ...['model', 'upstream_model', 'account', 'key_name', 'path', 'error'].map(
       (column) => `like('%x%', ${column}, '\\')`,
     ),
@@ -62,6 +63,9 @@ test('what people filter by is found in the index alone, without reading the rec
 
 /** Takes out what the migrations behind the eighth put in. */
 const UNDO_LATER = `
+  drop index requests_by_time;
+  alter table requests drop column replica;
+  create index requests_by_time on requests (at, sequence);
   alter table requests drop column retries;
   alter table address_rules drop column revision;
   drop table call_traces;

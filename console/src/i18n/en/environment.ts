@@ -55,6 +55,8 @@ export const environment = {
     OTEL_RESOURCE_ATTRIBUTES: 'Additional attributes of that service.',
     OTEL_TRACES_SAMPLER: 'Trace sampler.',
     OTEL_TRACES_SAMPLER_ARG: 'Sampling ratio of a ratio-based sampler.',
+    ISTHMUS_REPLICA_NAME:
+      'What request logs call this gateway where several serve together. If unset, the name of the machine.',
     WORKERS: 'Number of processes that serve on the port; auto is one for each core.',
     ISTHMUS_DATA_DIR: 'Folder for all data of the gateway, including the config file.',
     ISTHMUS_DRAIN_DELAY:

@@ -39,6 +39,7 @@ export const requests = {
   anyAccount: 'Account',
   key: 'Key',
   anyKey: 'Key',
+  replica: 'Replica',
   filters: 'Filters',
   clearFilters: 'Clear',
   count_one: '{{formatted}} request',

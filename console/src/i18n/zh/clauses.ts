@@ -78,6 +78,7 @@ export const clauses: SentenceTexts = {
   'must be one of {}': '必须是以下之一：{1}',
   'must be origins such as https://app.example.com, not "{}"':
     '必须是 https://app.example.com 这样的来源，不能是“{1}”',
+  'must be up to 80 letters, digits and . : / - _': '只能有至多 80 个字母、数字及 . : / - _',
   'must be pairs such as name=value, comma list': '必须是逗号分隔的 name=value 形式',
   'must be percent-encoded: the value of "{}" is not': '必须使用百分号编码：“{1}”的值不是',
   'must be set for the profile {}': '使用 {1} 配置时必须设置',

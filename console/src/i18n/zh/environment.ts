@@ -52,6 +52,7 @@ export const environment: Translated<typeof english> = {
     OTEL_RESOURCE_ATTRIBUTES: '关于该服务的其他属性。',
     OTEL_TRACES_SAMPLER: '跟踪采样器。',
     OTEL_TRACES_SAMPLER_ARG: '按比例采样的采样率。',
+    ISTHMUS_REPLICA_NAME: '多个网关共同服务时，请求日志中对本网关的称呼。未设置时为机器名。',
     WORKERS: '在同一端口上服务的进程数；auto 表示每个核心一个。',
     ISTHMUS_DATA_DIR: '网关存储所有内容的文件夹，包括配置文件。',
     ISTHMUS_DRAIN_DELAY: '收到停止信号后仍继续接收请求的秒数，让负载均衡器有时间察觉。',

@@ -37,6 +37,7 @@ export const requests: Translated<typeof english> = {
   anyAccount: '账号',
   key: '密钥',
   anyKey: '密钥',
+  replica: '副本',
   filters: '筛选',
   clearFilters: '清除',
   count_other: '{{formatted}} 个请求',

@@ -14,22 +14,25 @@ import { readName, writeName } from './name-filter.ts';
 
 export interface FilterBarProps {
   readonly filters: RequestFilters;
+  /** Of all that serve together; empty where one is alone. */
+  readonly replicas: readonly string[];
   readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
 }
 
 const STATUSES = ['ok', 'error', 'cancelled', '4xx', '5xx', '429', '401'] as const;
 const PROTOCOLS = ['chat', 'responses', 'messages', 'generate'] as const;
 
-export function FilterBar({ filters, onChange }: FilterBarProps) {
+export function FilterBar({ filters, replicas, onChange }: FilterBarProps) {
   const { t } = useTranslation();
   const [isOpen, setOpen] = useState(false);
   /** Fields made anew forget what was typed a moment ago. */
   const [clears, setClears] = useState(0);
   // Addresses may ask for any status.
   const statuses = [...new Set([...STATUSES, ...(filters.status ? [filters.status] : [])])];
+  const isShared = replicas.length > 1 || filters.replica !== undefined;
   const count = countFilters({ ...filters, search: undefined });
   return (
-    <search className={isOpen ? 'filter-bar is-open' : 'filter-bar'}>
+    <search className={`filter-bar${isOpen ? ' is-open' : ''}${isShared ? ' is-shared' : ''}`}>
       <SearchField
         key={`search-${clears}`}
         label={t('requests.search')}
@@ -73,7 +76,7 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
         onChange={(protocol) => onChange({ protocol: protocol ?? undefined })}
         clearable
       />
-      <NameFilters key={`names-${clears}`} filters={filters} onChange={onChange} />
+      <NameFilters key={`names-${clears}`} {...{ filters, replicas, isShared, onChange }} />
       {countFilters(filters) > 0 && (
         <Button
           variant="subtle"
@@ -93,14 +96,15 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
 
 const NO_FILTERS = {
   ...{ search: undefined, range: undefined, status: undefined, protocol: undefined },
-  ...{ model: undefined, account: undefined, key: undefined },
+  ...{ model: undefined, account: undefined, key: undefined, replica: undefined },
 } as const;
 
 function isOutcome(value: string): value is 'ok' | 'error' | 'cancelled' {
   return value === 'ok' || value === 'cancelled' || value === 'error';
 }
 
-function NameFilters({ filters, onChange }: FilterBarProps) {
+function NameFilters(props: FilterBarProps & { readonly isShared: boolean }) {
+  const { filters, replicas, isShared, onChange } = props;
   const { t } = useTranslation();
   const models = useQuery(modelsQuery);
   const accounts = useQuery(accountsQuery);
@@ -131,6 +135,15 @@ function NameFilters({ filters, onChange }: FilterBarProps) {
         value={filters.key ?? ''}
         onChange={(key) => onChange({ key })}
       />
+      {isShared && (
+        <NameFilter
+          label={t('requests.replica')}
+          placeholder={t('requests.replica')}
+          names={[...replicas]}
+          value={filters.replica ?? ''}
+          onChange={(replica) => onChange({ replica })}
+        />
+      )}
     </>
   );
 }

@@ -11,11 +11,14 @@ export interface RequestFilters {
   readonly model?: string | undefined;
   readonly account?: string | undefined;
   readonly key?: string | undefined;
+  readonly replica?: string | undefined;
   readonly search?: string | undefined;
   readonly range?: Range | undefined;
 }
 
-const TEXT_FILTERS = ['status', 'protocol', 'model', 'account', 'key', 'search'] as const;
+const TEXT_FILTERS = [
+  ...(['status', 'protocol', 'model', 'account', 'key', 'replica', 'search'] as const),
+] as const;
 
 /** What the API takes. */
 const STATUS = /^(?:ok|error|cancelled|[1-5]xx|[1-5]\d\d)$/;

@@ -2,8 +2,11 @@
 
 import { ActionIcon, Button, Menu, Skeleton } from '@mantine/core';
 import { IconDots, IconListSearch, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { RequestRow } from '../../../../src/admin/contract.ts';
+import { overviewQuery } from '../../api/queries/overview.ts';
 import { useForgetRequests } from '../../api/queries/requests.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
@@ -36,7 +39,12 @@ export function RequestsPage() {
     () => writeQuery(readFilters(JSON.parse(filterKey)), Date.now()),
     [filterKey, step],
   );
+  const { data: overview } = useQuery(overviewQuery);
   const list = useRequestRows(query, { isFollowing: isFollowing && isAtTop });
+  const replicas = useMemo(
+    () => namesOf(overview?.replicas, list.rows),
+    [overview?.replicas, list.rows],
+  );
   return (
     <div className="requests-page">
       <PageHeader
@@ -49,7 +57,7 @@ export function RequestsPage() {
           </>
         }
       />
-      <FilterBar filters={filters} onChange={adjust} />
+      <FilterBar {...{ filters, replicas }} onChange={adjust} />
       <Panel isFlush className="requests-panel">
         {list.rows === undefined && list.error === null && <Skeleton height={320} />}
         {list.rows === undefined && list.error !== null && (
@@ -59,6 +67,7 @@ export function RequestsPage() {
         {list.rows !== undefined && list.rows.length > 0 && (
           <RequestList
             {...{ list, rows: list.rows, search: texts, onTop: setAtTop }}
+            isShared={replicas.length > 1}
             onFollow={() => setFollowing(true)}
           />
         )}
@@ -66,6 +75,15 @@ export function RequestsPage() {
       <RequestDrawer id={texts.id} onClose={() => close({ id: undefined, tab: undefined })} />
     </div>
   );
+}
+
+/** Of those that serve now, and of those that served what is listed. */
+function namesOf(
+  replicas: readonly string[] = [],
+  rows: readonly RequestRow[] = [],
+): readonly string[] {
+  const served = rows.flatMap(({ replica }) => (replica === undefined ? [] : [replica]));
+  return [...new Set([...replicas, ...served])].sort();
 }
 
 interface FollowButtonProps {

@@ -13,10 +13,13 @@ import { Outcome } from './outcome.tsx';
 export interface RequestLineProps {
   readonly row: RequestRow;
   readonly search: SearchTexts;
+  /** Whether it is said who served it. */
+  readonly isShared: boolean;
   readonly tabIndex: 0 | -1;
 }
 
-export const RequestLine = memo(function RequestLine({ row, search, tabIndex }: RequestLineProps) {
+export const RequestLine = memo(function RequestLine(props: RequestLineProps) {
+  const { row, search, isShared, tabIndex } = props;
   const { t } = useTranslation();
   const say = useFaults(row.error !== undefined);
   const format = useFormat();
@@ -60,6 +63,11 @@ export const RequestLine = memo(function RequestLine({ row, search, tabIndex }: 
       <span className="request-account one-line dimmed" title={account}>
         {account ?? <span className="is-nobody">–</span>}
       </span>
+      {isShared && (
+        <span className="request-replica one-line dimmed" title={row.replica}>
+          {row.replica ?? '–'}
+        </span>
+      )}
       <span className="request-tokens dimmed">
         <RequestTokens row={row} />
       </span>

@@ -14,6 +14,8 @@ export interface RequestListProps {
   readonly rows: readonly RequestRow[];
   readonly search: SearchTexts;
   readonly onTop: (isAtTop: boolean) => void;
+  /** Whether more than one gateway or worker served what is listed. */
+  readonly isShared: boolean;
   /** The reader wants to see what came in. */
   readonly onFollow: () => void;
 }
@@ -21,18 +23,20 @@ export interface RequestListProps {
 const ROW_PX = 45;
 const keyOf = ({ id }: RequestRow): string => id;
 
-export function RequestList({ list, rows, search, onTop, onFollow }: RequestListProps) {
+export function RequestList(props: RequestListProps) {
+  const { list, rows, search, isShared, onTop, onFollow } = props;
   const { t } = useTranslation();
   const format = useFormat();
   const { total, waiting, hasMore, isReadingMore, readMore } = list;
   return (
-    <div className="request-list">
+    <div className={isShared ? 'request-list is-shared' : 'request-list'}>
       <div className="request-head" aria-hidden="true">
         <span className="request-when">{t('requests.when')}</span>
         <span className="request-status">{t('requests.status')}</span>
         <span className="request-model">{t('requests.model')}</span>
         <span className="request-protocol">{t('requests.protocol')}</span>
         <span className="request-account">{t('requests.account')}</span>
+        {isShared && <span className="request-replica">{t('requests.replica')}</span>}
         <span className="request-tokens">{t('requests.tokens')}</span>
         <span className="request-time">{t('requests.took')}</span>
       </div>
@@ -47,9 +51,7 @@ export function RequestList({ list, rows, search, onTop, onFollow }: RequestList
           onTop={onTop}
           onNewest={onFollow}
           waiting={waiting > 0 ? t('requests.newRows', { count: waiting }) : undefined}
-          renderRow={(row, tabIndex) => (
-            <RequestLine row={row} search={search} tabIndex={tabIndex} />
-          )}
+          renderRow={(row, tabIndex) => <RequestLine {...{ row, search, isShared, tabIndex }} />}
         />
       </div>
       <div className="request-foot" role="status">

@@ -67,7 +67,7 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const format = useFormat();
   const clock = useClock();
-  const { keyName, userAgent, session, modelVersion, account, finishReasons } = detail;
+  const { keyName, userAgent, session, replica, modelVersion, account, finishReasons } = detail;
   return (
     <dl className="facts">
       <Fact name={t('requests.id')}>
@@ -115,6 +115,11 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
         <span className="mono">{detail.clientAddress}</span>
         {userAgent !== undefined && <span className="sub-line wrap-anywhere">{userAgent}</span>}
       </Fact>
+      {replica !== undefined && (
+        <Fact name={t('requests.replica')}>
+          <span className="mono wrap-anywhere">{replica}</span>
+        </Fact>
+      )}
       {session !== undefined && (
         <Fact name={t('requests.session')}>
           <span className="mono wrap-anywhere">{session}</span>
