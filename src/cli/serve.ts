@@ -17,6 +17,7 @@ import type { AccountView } from '../pool/pool.ts';
 import type { Log } from '../server/settings.ts';
 import { writeBanner } from './banner.ts';
 import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
+import { takeFromParent } from './handover.ts';
 import { createLog } from './log.ts';
 import { explainListening, readOpenFiles, warnOfFewFiles } from './start-checks.ts';
 import { channelToParent, countWorkers, isSpokesman, reportListening } from './worker.ts';
@@ -48,7 +49,8 @@ export async function serve(flags: Flags) {
   warnOfFewFiles(openFiles, log);
   const newKeyFile = (await ensureKey(config)) ? (source?.path ?? path) : undefined;
   const { siblings, cluster } = await joinOthers(environment, { clock, log });
-  const parts = { clock, log, logFiles, openFiles, random };
+  const incoming = siblings && takeFromParent();
+  const parts = { clock, log, logFiles, openFiles, incoming, random };
   const app = await createApp({ ...parts, config, shared, cluster, siblings });
   let isReplaced = false;
   // The parent of workers holds it for them.

@@ -7,6 +7,7 @@ import { type Flags, resolveDataDir } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
+import { createHandover } from './handover.ts';
 import type { RunningServer } from './serve.ts';
 import { isReport, reportReplaced } from './worker.ts';
 
@@ -29,6 +30,7 @@ interface Running {
 export function serveWithWorkers(count: number, flags: Flags): RunningServer {
   const clock = createSystemClock();
   const hub = new Hub(clock);
+  const handover = createHandover();
   const running = new Map<number, Running>();
   let failures = 0;
   let closing: Promise<void> | undefined;
@@ -42,6 +44,7 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
   const start = (place: number): Running => {
     const worker = cluster.fork();
     const leave = serveWorker(hub, `worker-${worker.id}`, channelTo(worker));
+    handover.serve(worker);
     const startedAt = clock.monotonic();
     const listening = new Promise<void>((resolve, reject) => {
       worker.on('message', (message: unknown) => {
@@ -111,6 +114,7 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
     },
     close() {
       const ends = [...running.values()].map(({ worker }) => end(worker));
+      handover.end();
       closing ??= Promise.all([...ends, replacing]).then(() => claim.release());
       return closing;
     },
