@@ -38,9 +38,14 @@ if (suite === 'clients') {
   const files = ['test/slow/fault-wall.test.ts', 'test/faults', 'test/e2e/faults.test.ts'];
   runVitest(['run', ...files], { ISTHMUS_SLOW: '1' });
 } else if (suite === 'cluster') {
-  const files = ['test/slow/cluster.test.ts', 'test/contracts/lost-valkey.test.ts'];
-  runVitest(['run', ...files, 'test/e2e/workers.test.ts', 'test/e2e/postgres.test.ts'], {
+  if (!buildStale('server')) failed += 1;
+  const slow = ['cluster', 'chaos', 'balancers'].map((name) => `test/slow/${name}.test.ts`);
+  const files = [...slow, 'test/contracts/lost-valkey.test.ts'];
+  const ends = ['test/e2e/workers.test.ts', 'test/e2e/postgres.test.ts'];
+  // One file after the other: each has several gateways.
+  runVitest(['run', '--no-file-parallelism', ...files, ...ends], {
     ISTHMUS_SLOW: '1',
+    ISTHMUS_BUILT: '1',
   });
 } else if (suite === 'slow') {
   const names = [

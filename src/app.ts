@@ -32,6 +32,7 @@ import { openWithPassphrase, sealWithPassphrase } from './sealing/seal.ts';
 import type { AdminRoute } from './server/admin-route.ts';
 import { createConsoleFiles } from './server/console.ts';
 import { type CloseOptions, createServer, type EdgeServer } from './server/create-server.ts';
+import type { Incoming } from './server/edge.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from './server/settings.ts';
 import type { Upstream } from './upstreams/upstream.ts';
 
@@ -42,6 +43,8 @@ interface AppOptions extends Omit<GatewayContext, 'version' | 'cluster'> {
   readonly logFiles?: LogFiles | undefined;
   /** How many the system lets this process have open; undefined where it does not say. */
   readonly openFiles?: number | undefined;
+  /** Where another process listens for this one. */
+  readonly incoming?: Incoming | undefined;
 }
 
 export interface App {
@@ -66,7 +69,12 @@ export interface App {
  * @throws Error when an upstream of the configuration cannot be built, StoreError and others when the
  * data folder cannot be used; the message names the way out.
  */
-export async function createApp({ logFiles, openFiles, ...options }: AppOptions): Promise<App> {
+export async function createApp({
+  logFiles,
+  openFiles,
+  incoming,
+  ...options
+}: AppOptions): Promise<App> {
   const { config, clock, log } = options;
   const cluster = options.cluster ?? (await openCluster({ clock, log }));
   const context = { ...options, version: VERSION, cluster };
@@ -88,7 +96,7 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
   const distPath = consoleFolder(config.current().distPath);
   const server = createServer({
     ...{ protocols, dispatcher, models, responseStores, bodies, access, settings, clock, log },
-    ...{ openFiles, version: VERSION },
+    ...{ openFiles, incoming, version: VERSION },
     consoleFiles: createConsoleFiles({ distPath, log }),
     observer: observation.observer,
     adminRoutes: createAdministration(context, parts, observation.routes),

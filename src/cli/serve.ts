@@ -20,6 +20,7 @@ import type { AccountView } from '../pool/pool.ts';
 import type { Log } from '../server/settings.ts';
 import { writeBanner } from './banner.ts';
 import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
+import { takeFromParent } from './handover.ts';
 import { createLog, type LogOptions } from './log.ts';
 import { explainListening, readOpenFiles, warnOfFewFiles } from './start-checks.ts';
 import { channelToParent, countWorkers, isSpokesman, reportListening } from './worker.ts';
@@ -60,7 +61,8 @@ export async function serve(flags: Flags) {
   shareMemory(countWorkers(environment.workers ?? 1));
   const siblings = channel && joinParent(channel, { name, clock, log });
   const cluster = await openCluster({ redisUrl, siblings, name, clock, log });
-  const parts = { clock, log, logFiles, openFiles, random };
+  const incoming = siblings && takeFromParent();
+  const parts = { clock, log, logFiles, openFiles, incoming, random };
   const app = await createApp({ ...parts, config, shared, cluster, siblings });
   let isReplaced = false;
   // The parent of workers holds it for them.

@@ -8,6 +8,7 @@ import { type Flags, resolveDataDir } from '../config/effective.ts';
 import { readEnvironment } from '../config/env.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
+import { createHandover } from './handover.ts';
 import type { RunningServer } from './serve.ts';
 import { isReport, reportReplaced } from './worker.ts';
 
@@ -30,6 +31,7 @@ interface Running {
 export function serveWithWorkers(count: number, flags: Flags): RunningServer {
   const clock = createSystemClock();
   const hub = new Hub(clock);
+  const handover = createHandover();
   const running = new Map<number, Running>();
   let failures = 0;
   let closing: Promise<void> | undefined;
@@ -45,6 +47,7 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
     const name = `${environment.replicaName ?? hostname()}/${place}`;
     const worker = cluster.fork({ ISTHMUS_REPLICA_NAME: name, ISTHMUS_REPLICA_NAME_FILE: '' });
     const leave = serveWorker(hub, channelTo(worker));
+    handover.serve(worker);
     const startedAt = clock.monotonic();
     const listening = new Promise<void>((resolve, reject) => {
       worker.on('message', (message: unknown) => {
@@ -114,6 +117,7 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
     },
     close() {
       const ends = [...running.values()].map(({ worker }) => end(worker));
+      handover.end();
       closing ??= Promise.all([...ends, replacing]).then(() => claim.release());
       return closing;
     },

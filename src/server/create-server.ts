@@ -11,7 +11,7 @@ import { BackgroundRuns, createConnectionResponses } from '../stored-responses/r
 import { createActivity, shuttingDown } from './activity.ts';
 import { refuse, serve } from './answer.ts';
 import { limitConnections } from './connections.ts';
-import type { Edge, EdgeOptions } from './edge.ts';
+import type { Address, Edge, EdgeOptions } from './edge.ts';
 import { createKeyRing } from './gates/authenticate.ts';
 import { createBodyBudget } from './gates/body.ts';
 import { MAX_PEERS, readClientAddress, readTrustedProxies } from './gates/locality.ts';
@@ -41,7 +41,13 @@ export function createServer(options: EdgeOptions) {
     ),
   };
   const http = openHttpServer(edge);
-  const onIpv6 = createNetServer((socket) => void http.emit('connection', socket));
+  const take = (socket: Socket): void => {
+    // As node's HTTP server has those it accepts itself.
+    socket.allowHalfOpen = true;
+    socket.setNoDelay(true);
+    http.emit('connection', socket);
+  };
+  const onIpv6 = createNetServer(take);
   let closing: Promise<void> | undefined;
   return {
     http,
@@ -49,14 +55,20 @@ export function createServer(options: EdgeOptions) {
     /** The address is one that this machine reaches. @throws Error when it is taken or not ours. */
     async listen(): Promise<{ readonly url: string; readonly port: number }> {
       const { host, port } = edge.settings();
-      http.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
-      await once(http, 'listening');
-      const address = http.address();
-      const taken = typeof address === 'object' && address !== null ? address.port : port;
+      const { incoming } = edge;
+      const listenOn = async (server: NetServer, address: Address): Promise<number> => {
+        if (incoming !== undefined) return incoming.listen(address, take);
+        server.listen(address);
+        await once(server, 'listening');
+        const listening = server.address();
+        return typeof listening === 'object' && listening !== null ? listening.port : port;
+      };
+      const taken = await listenOn(http, { host: host === 'localhost' ? '127.0.0.1' : host, port });
+      // Node begins to watch over slow requests with it.
+      if (incoming !== undefined) http.emit('listening');
       if (host === 'localhost') {
         // That is both loopback addresses; a machine without IPv6 has one.
-        onIpv6.listen({ host: '::1', port: taken });
-        await once(onIpv6, 'listening').catch(() => undefined);
+        await listenOn(onIpv6, { host: '::1', port: taken }).catch(() => undefined);
       }
       return { url: ownAddress(host, taken), port: taken };
     },
@@ -131,10 +143,12 @@ async function close(
 ): Promise<void> {
   const { drainDelayMs, shutdownGraceMs } = edge.settings();
   if (isReplaced) {
+    edge.incoming?.close();
     // Not the way of HTTP servers, which closes idle connections as well: a request may be on its way on one.
     for (const server of [http, onIpv6]) NetServer.prototype.close.call(server);
     await edge.activity.leave('replaced', REPLACED_MS);
   } else if (drainDelayMs > 0) await edge.activity.leave('leaving', drainDelayMs);
+  edge.incoming?.close();
   const drained = edge.activity.drain(shutdownGraceMs);
   const closed = [http, onIpv6].map(
     (server) => new Promise<void>((resolve) => server.close(() => resolve())),

@@ -1,6 +1,7 @@
 // The shared context of the edge: its parts and the state of one request.
 
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { AccessControl } from '../access/access.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
 import type { GatewayError } from '../canonical/error.ts';
@@ -36,6 +37,19 @@ interface ModelDirectory {
   get(id: string): Promise<ListedModel | undefined>;
 }
 
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Connections that another process takes from the network for this one. */
+export interface Incoming {
+  /** @returns the port. @throws Error when nobody can listen there */
+  listen(address: Address, take: (socket: Socket) => void): Promise<number>;
+  /** From now on none is taken. */
+  close(): void;
+}
+
 export interface EdgeOptions {
   readonly protocols: EdgeProtocols;
   readonly dispatcher: Pick<Dispatcher, 'generate' | 'countTokens' | 'embed'>;
@@ -54,6 +68,8 @@ export interface EdgeOptions {
   readonly log: Log;
   /** What the bodies of all requests may cost together; by the memory there is, unless it is given. */
   readonly bodies?: BodyBudget | undefined;
+  /** Where another process listens for this one. */
+  readonly incoming?: Incoming | undefined;
   /** How many the system lets this process have open; undefined where it does not say. */
   readonly openFiles?: number | undefined;
   /** Release version, as `/health` shows it. */

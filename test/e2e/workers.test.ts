@@ -36,7 +36,30 @@ test('requests are spread, limits hold over all, and a worker that dies is repla
   expect(await ask(running.url, other, ALONE)).toBe(200);
   const metrics = await fetch(`${running.url}/metrics`).then((answer) => answer.text());
   expect(metrics).toContain('isthmus_requests_total');
-}, 60_000);
+});
+
+test('a connection on its way to a worker that is killed is served by another', async () => {
+  const running = await startGateway({ WORKERS: '2', LOG_LEVEL: 'info' });
+  gateway = running;
+  await until(running, (text) => listening(text).length === 2);
+  const [, second = 0] = listening(running.output());
+  // One that stands still takes nothing: what it is handed stays on its way.
+  process.kill(second, 'SIGSTOP');
+  let answered = 0;
+  const onOthers = Promise.withResolvers<void>();
+  const statuses = Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const status = await ask(running.url, undefined, ALONE);
+      answered += 1;
+      if (answered === 5) onOthers.resolve();
+      return status;
+    }),
+  );
+  await onOthers.promise;
+  expect(answered).toBe(5);
+  process.kill(second, 'SIGKILL');
+  expect(await statuses).toEqual(Array(6).fill(200));
+});
 
 test('records and log lines say which worker they are of, and lists are filtered by it', async () => {
   const running = await startGateway({
@@ -78,7 +101,7 @@ test('all workers are replaced on SIGHUP, without a request lost, and end with t
   expect(statuses.filter((status) => status !== 200)).toEqual([]);
   expect(await running.stop()).toBe(0);
   gateway = undefined;
-}, 60_000);
+});
 
 function listening(text: string): readonly number[] {
   return pidsOf(text, 'The gateway listens.');

@@ -43,10 +43,14 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** Balances over gateways on these ports of loopback. */
+/**
+ * Balances over gateways on these ports of loopback.
+ * @param change what a test wants different in the configuration
+ */
 export async function startBalancer(
   name: BalancerName,
   gateways: readonly number[],
+  change: (config: string) => string = (config) => config,
 ): Promise<Balancer> {
   const folder = mkdtempSync(join(tmpdir(), `isthmus-${name}-`));
   const program = PROGRAMS[name];
@@ -64,7 +68,7 @@ export async function startBalancer(
     )
     .replace('/tmp/nginx.pid', join(folder, 'nginx.pid'));
   const config = join(folder, program.config);
-  writeFileSync(config, text);
+  writeFileSync(config, change(text));
   const child = spawn(name, program.args(config, folder), { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.on('data', (data: Buffer) => {

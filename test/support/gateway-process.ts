@@ -28,9 +28,10 @@ export async function startGateway(
   environment: Readonly<Record<string, string>>,
   flags: readonly string[] = [],
   nodeFlags: readonly string[] = [],
+  main: string = MAIN,
 ): Promise<RunningGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'isthmus-gateway-'));
-  const child = spawn(process.execPath, [...nodeFlags, MAIN, 'serve', '--port', '0', ...flags], {
+  const child = spawn(process.execPath, [...nodeFlags, main, 'serve', '--port', '0', ...flags], {
     env: { PATH: process.env.PATH, HOME: folder, ISTHMUS_DATA_DIR: folder, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,0 +1,225 @@
+// How connections reach the workers of one port: their parent takes them from the network and hands each to one worker.
+
+import type { Worker } from 'node:cluster';
+import { createServer, Socket } from 'node:net';
+import type { Address, Incoming } from '../server/edge.ts';
+
+/** Marks the messages of this file among all others of the channel. */
+const MARK = 'isthmus-handover';
+/** Who waits for so long that some worker takes the connection is better served by another gateway. */
+const WAIT_MS = 5000;
+
+type FromWorker =
+  | { readonly mark: typeof MARK; readonly kind: 'listen'; readonly address: Address }
+  | { readonly mark: typeof MARK; readonly kind: 'taken'; readonly isTaken: boolean }
+  | { readonly mark: typeof MARK; readonly kind: 'leave' };
+
+interface Fault {
+  readonly message: string;
+  readonly code?: string | undefined;
+}
+
+type FromParent =
+  | { readonly mark: typeof MARK; readonly kind: 'listening'; door: string; port: number }
+  | { readonly mark: typeof MARK; readonly kind: 'refused'; door: string; fault: Fault }
+  | { readonly mark: typeof MARK; readonly kind: 'connection'; readonly door: string };
+
+/** A worker, and the connection it was handed and has not yet said to have. */
+interface Taker {
+  readonly worker: Worker;
+  handed?: { readonly door: Door; readonly socket: Socket } | undefined;
+}
+
+/**
+ * An address that is listened on. A worker is handed one connection at a time, whoever has waited longest first: so
+ * they get equally many, and one that is busy gets fewer.
+ */
+interface Door {
+  readonly name: string;
+  readonly listening: Promise<number>;
+  readonly takers: Set<Taker>;
+  readonly waiting: Socket[];
+  close(): void;
+}
+
+/** Of the parent: serves all its workers. */
+export function createHandover() {
+  const doors = new Map<string, Door>();
+  let isEnding = false;
+
+  const open = (name: string, address: Address): Door => {
+    const server = createServer({ pauseOnConnect: true, noDelay: true, allowHalfOpen: true });
+    const waiting: Socket[] = [];
+    const door: Door = {
+      ...{ name, waiting, takers: new Set() },
+      listening: new Promise((resolve, reject) => {
+        // Later ones are of single connections, which nobody can take then.
+        server.on('error', reject);
+        server.listen(address, () => {
+          const taken = server.address();
+          resolve(typeof taken === 'object' && taken !== null ? taken.port : address.port);
+        });
+      }),
+      close() {
+        doors.delete(name);
+        server.close();
+        for (const socket of waiting) socket.destroy();
+      },
+    };
+    server.on('connection', (socket) => {
+      // It is somebody else's to read; a client that leaves is nobody's fault.
+      socket.on('error', () => undefined);
+      socket.setTimeout(WAIT_MS, () => socket.destroy());
+      waiting.push(socket);
+      handOut(door);
+    });
+    door.listening.catch(() => doors.delete(name));
+    doors.set(name, door);
+    return door;
+  };
+
+  const handOut = (door: Door): void => {
+    for (const taker of door.takers) {
+      if (taker.handed !== undefined) continue;
+      let socket = door.waiting.shift();
+      while (socket?.destroyed) socket = door.waiting.shift();
+      if (socket === undefined) return;
+      hand(taker, door, socket);
+    }
+  };
+
+  /** It stays open here until the worker says that it has it: a worker that dies before never read from it. */
+  const hand = (taker: Taker, door: Door, socket: Socket): void => {
+    taker.handed = { door, socket };
+    // From now on the others are before it.
+    door.takers.delete(taker);
+    door.takers.add(taker);
+    socket.setTimeout(0);
+    const message: FromParent = { mark: MARK, kind: 'connection', door: door.name };
+    // What cannot be sent comes back when the worker is gone.
+    taker.worker.send(message, socket, { keepOpen: true }, () => undefined);
+  };
+
+  const settle = (taker: Taker, isTaken: boolean): void => {
+    const { handed } = taker;
+    taker.handed = undefined;
+    if (handed === undefined) return;
+    const { door, socket } = handed;
+    if (isTaken || !doors.has(door.name)) socket.destroy();
+    else {
+      socket.setTimeout(WAIT_MS, () => socket.destroy());
+      door.waiting.unshift(socket);
+    }
+    for (const each of doors.values()) handOut(each);
+  };
+
+  const listen = async (taker: Taker, address: Address): Promise<void> => {
+    const name = `${address.host} ${address.port}`;
+    const door = doors.get(name) ?? open(name, address);
+    const { worker } = taker;
+    const say = (message: FromParent): void => {
+      if (worker.isConnected()) worker.send(message);
+    };
+    try {
+      const port = await door.listening;
+      say({ mark: MARK, kind: 'listening', door: name, port });
+      if (!worker.isConnected()) return;
+      door.takers.add(taker);
+      handOut(door);
+    } catch (error) {
+      say({ mark: MARK, kind: 'refused', door: name, fault: describeFault(error) });
+    }
+  };
+
+  const closeUnused = (): void => {
+    for (const door of [...doors.values()]) if (door.takers.size === 0) door.close();
+  };
+
+  return {
+    /** To be called for each worker when it starts. */
+    serve(worker: Worker): void {
+      const taker: Taker = { worker };
+      const forget = (): void => {
+        for (const { takers } of doors.values()) takers.delete(taker);
+        if (isEnding) closeUnused();
+      };
+      worker.on('message', (message: unknown) => {
+        if (!isFromWorker(message)) return;
+        if (message.kind === 'listen') void listen(taker, message.address);
+        else if (message.kind === 'taken') settle(taker, message.isTaken);
+        else forget();
+      });
+      // Comes after everything the worker said. `exit` may come before, and `disconnect` waits for ever where a worker
+      // is killed while a connection is on its way.
+      worker.process.once('close', () => {
+        forget();
+        settle(taker, false);
+      });
+    },
+    /** No worker takes the place of another any more: nobody listens for longer than they do. */
+    end(): void {
+      isEnding = true;
+      closeUnused();
+    },
+  };
+}
+
+/** Of a worker: the connections its parent hands to it. */
+export function takeFromParent(): Incoming {
+  let isLeaving = false;
+  const takes = new Map<string, (socket: Socket) => void>();
+  const send = (message: FromWorker): void => void process.send?.(message);
+  process.on('message', (message: unknown, socket: unknown) => {
+    if (!isFromParent(message) || message.kind !== 'connection') return;
+    const take = takes.get(message.door);
+    const isTaken = !isLeaving && take !== undefined;
+    // Before a byte of it is read.
+    send({ mark: MARK, kind: 'taken', isTaken });
+    // Its client may have gone on the way.
+    if (!(socket instanceof Socket)) return;
+    if (isTaken) take(socket);
+    else socket.destroy();
+  });
+  return {
+    listen(address, take) {
+      const door = `${address.host} ${address.port}`;
+      takes.set(door, take);
+      return new Promise((resolve, reject) => {
+        const hear = (message: unknown): void => {
+          if (!isFromParent(message) || message.door !== door) return;
+          if (message.kind === 'connection') return;
+          process.off('message', hear);
+          if (message.kind === 'listening') resolve(message.port);
+          else
+            reject(Object.assign(new Error(message.fault.message), { code: message.fault.code }));
+        };
+        process.on('message', hear);
+        send({ mark: MARK, kind: 'listen', address });
+      });
+    },
+    close() {
+      isLeaving = true;
+      send({ mark: MARK, kind: 'leave' });
+    },
+  };
+}
+
+function describeFault(error: unknown): Fault {
+  if (!(error instanceof Error)) return { message: String(error) };
+  return { message: error.message, code: 'code' in error ? String(error.code) : undefined };
+}
+
+/** Both ends run the same version of the program: what has the mark has the shape. */
+function isFromWorker(message: unknown): message is FromWorker {
+  return isMarked(message);
+}
+
+function isFromParent(message: unknown): message is FromParent {
+  return isMarked(message);
+}
+
+function isMarked(message: unknown): boolean {
+  return (
+    typeof message === 'object' && message !== null && 'mark' in message && message.mark === MARK
+  );
+}
