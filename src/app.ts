@@ -91,6 +91,7 @@ export async function createApp({ logFiles, openFiles, ...options }: AppOptions)
   const server = createServer({
     ...{ protocols, dispatcher, models, responseStores, bodies, access, settings, clock, log },
     ...{ openFiles, version: VERSION },
+    sharing: { cluster, clock },
     consoleFiles: createConsoleFiles({ distPath, log }),
     observer: observation.observer,
     adminRoutes: createAdministration(context, parts, observation.routes),
