@@ -86,6 +86,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
     responseStores: createResponseStores({
       clock,
       store: explainLoss(stores.storedResponses),
+      sharing: { cluster: context.cluster, clock },
       onFailure: (error) => log.warn({ error }, 'An answer could not be kept on disk.'),
     }),
     signatures: keeper,

@@ -8,7 +8,8 @@ import type { ListedModel } from '../canonical/model.ts';
 import { createReceipt, type Receipt, type ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { ResponseStore, RunsOfKey } from '../stored-responses/response-store.ts';
+import type { RunsOfKey } from '../stored-responses/background-runs.ts';
+import type { ResponseStore } from '../stored-responses/response-store.ts';
 
 export type ProtocolName = 'chat' | 'messages' | 'generate';
 

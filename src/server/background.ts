@@ -9,7 +9,7 @@ import {
 import type { Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import type { BackgroundCall, GenerateCall } from '../protocols/protocol.ts';
-import type { RefusedRun } from '../stored-responses/response-store.ts';
+import type { RefusedRun } from '../stored-responses/background-runs.ts';
 import { shuttingDown } from './activity.ts';
 import { observeDetached, readCallContext } from './call-context.ts';
 import type { Edge, Exchange } from './edge.ts';

@@ -3,11 +3,12 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, STATUS_CODES } from 'node:http';
 import { createServer as createNetServer, Server as NetServer, type Socket } from 'node:net';
-import { clientError, type ErrorKind } from '../canonical/error.ts';
+import { clientError, type ErrorKind, type GatewayError } from '../canonical/error.ts';
 import { createTimedId } from '../lib/ids.ts';
 import { ownAddress } from '../lib/net.ts';
 import { memoize, remember } from '../lib/once.ts';
-import { BackgroundRuns, createConnectionResponses } from '../stored-responses/response-store.ts';
+import { BackgroundRuns } from '../stored-responses/background-runs.ts';
+import { createConnectionResponses } from '../stored-responses/response-store.ts';
 import { createActivity, shuttingDown } from './activity.ts';
 import { refuse, serve } from './answer.ts';
 import { limitConnections } from './connections.ts';
@@ -26,7 +27,7 @@ export function createServer(options: EdgeOptions) {
   const trustedProxies = memoize(readTrustedProxies);
   const edge: Edge = {
     ...options,
-    runs: new BackgroundRuns(),
+    runs: new BackgroundRuns({ cancelled, sharing: options.sharing }),
     connectionResponses: createConnectionResponses({
       clock: options.clock,
       onFailure: (error) => options.log.warn({ err: error }, 'an answer cannot be gone on from'),
@@ -83,6 +84,10 @@ export function createServer(options: EdgeOptions) {
       return closing;
     },
   };
+}
+
+function cancelled(): GatewayError {
+  return clientError('client-gone', 'The response was cancelled.');
 }
 
 function openHttpServer(edge: Edge): Server {

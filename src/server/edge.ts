@@ -14,8 +14,8 @@ import type { IpRange } from '../lib/net.ts';
 import type { EndedRequest, RequestObserver } from '../monitor/record.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { ClientProtocol } from '../protocols/protocol.ts';
+import type { BackgroundRuns, RunSharing } from '../stored-responses/background-runs.ts';
 import type {
-  BackgroundRuns,
   ConnectionResponses,
   ResponseStore,
   ResponseStores,
@@ -72,6 +72,8 @@ export interface EdgeOptions {
   readonly incoming?: Incoming | undefined;
   /** How many the system lets this process have open; undefined where it does not say. */
   readonly openFiles?: number | undefined;
+  /** The other processes that make responses in the background; without it there are none. */
+  readonly sharing?: RunSharing | undefined;
   /** Release version, as `/health` shows it. */
   readonly version: string;
 }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { Hub } from '../cluster/hub.ts';
+import { createMemoryCluster } from '../cluster/memory.ts';
 import {
   createResponseStores,
   type DurableResponseStore,
@@ -174,3 +176,76 @@ test('an answer that is removed while it changes stays removed', async () => {
   expect(stored.size).toBe(0);
   expect([changed?.input, wasThere, changedLater]).toEqual([[{ word: 'before' }], true, undefined]);
 });
+
+/** Two processes over one store whose saves end when they are told to. */
+function openReplicas() {
+  const clock = createFakeClock();
+  const hub = new Hub(clock);
+  const rows = new Map<string, string>();
+  const saves: (() => void)[] = [];
+  const store: DurableResponseStore = {
+    save: ({ id, json }) =>
+      new Promise((resolve) => {
+        saves.push(() => {
+          rows.set(id, json);
+          resolve();
+        });
+      }),
+    find: async (_key, id) => rows.get(id),
+    findByItem: async (_key, itemId) => [...rows.values()].find((json) => json.includes(itemId)),
+    remove: async (_key, id) => rows.delete(id),
+  };
+  const open = (replica: string) => {
+    const cluster = createMemoryCluster({ replica, clock, hub, onFault });
+    const sharing = { cluster, clock };
+    return createResponseStores({ clock, store, onFailure: onFault, sharing }).of('a');
+  };
+  const saveAll = async (): Promise<void> => {
+    for (const save of saves.splice(0)) save();
+    await clock.advance(0);
+  };
+  return { clock, saveAll, one: open('one'), other: open('other') };
+}
+
+test('an answer of another process is found also by who asks while it is being saved', async () => {
+  const { saveAll, one, other } = openReplicas();
+  one.put(answer('r1'));
+  const [byId, byItem] = [other.find('r1'), other.findByItem('msg_r1')];
+  await saveAll();
+  expect(await byId).toMatchObject(answer('r1'));
+  expect(await byItem).toMatchObject(answer('r1'));
+});
+
+test('what another process changes or removes is not shown as it was before', async () => {
+  const { saveAll, one, other } = openReplicas();
+  one.put(answer('r1'));
+  await saveAll();
+  const change = other.change('r1', (known) => ({ ...known, previousId: 'changed' }));
+  await change;
+  const found = one.find('r1');
+  await saveAll();
+  expect(await found).toMatchObject({ previousId: 'changed' });
+  expect(await one.remove('r1')).toBe(true);
+  expect(await other.find('r1')).toBeUndefined();
+});
+
+test('a save of another process that does not end is not waited for', async () => {
+  const { clock, one, other } = openReplicas();
+  one.put(answer('r1'));
+  const found = other.find('r1');
+  await clock.advance(2000);
+  expect(await found).toBeUndefined();
+  expect(await one.find('r1')).toMatchObject(answer('r1'));
+});
+
+test('who begins to make a response is kept with it, and not with how it ended', async () => {
+  const { one } = openReplicas();
+  one.put({ id: 'r1', input: [], response: { id: 'r1', status: 'queued' } });
+  expect(await one.find('r1')).toMatchObject({ runner: 'one' });
+  await one.change('r1', (known) => ({ ...known, response: { id: 'r1', status: 'completed' } }));
+  expect(await one.find('r1')).not.toHaveProperty('runner');
+});
+
+function onFault(error: unknown): never {
+  throw error;
+}

@@ -1,5 +1,6 @@
-// Responses stored for later requests of the same client key, and responses created in the background.
+// Responses stored for later requests of the same client key, at whichever process they come.
 
+import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject } from '../lib/json.ts';
 
@@ -11,6 +12,8 @@ export interface StoredResponse {
   readonly input: readonly JsonObject[];
   /** The whole response object, with its output. */
   readonly response: JsonObject;
+  /** Of one that is being made in the background: the process that makes it, where there are several. */
+  readonly runner?: string | undefined;
 }
 
 export interface FoundResponse extends StoredResponse {
@@ -38,6 +41,8 @@ interface ResponseStoresOptions {
   /** Of one answer, in the same units. */
   readonly maxAnswer?: number | undefined;
   readonly lifetimeMs?: number | undefined;
+  /** The other processes with the same store; without it there are none. */
+  readonly sharing?: StoreSharing | undefined;
 }
 
 export type ResponseStores = ReturnType<typeof createResponseStores>;
@@ -51,9 +56,22 @@ const MONTH_MS = 30 * 86_400_000;
 
 /** Least recently used answers leave the memory first; the store keeps them for `lifetimeMs` (30 days). */
 export function createResponseStores(options: ResponseStoresOptions) {
-  const { clock, store, onFailure } = options;
+  const { clock, store, onFailure, sharing } = options;
   const { lifetimeMs = MONTH_MS, maxAnswer = 32 * 1024 * 1024 } = options;
   const memory = createResponseMemory(options);
+  const others = sharing && followOthers(sharing, memory);
+  const save = async (row: StoredResponseRow): Promise<void> => {
+    const key = `${row.clientKeyId} ${row.id}`;
+    others?.tell('saving', key);
+    try {
+      await store?.save(row);
+      memory.noteSaved(row);
+    } catch (error) {
+      onFailure(error);
+    } finally {
+      others?.tell('saved', key);
+    }
+  };
   const changing = new Map<string, Promise<unknown>>();
   const inTurn = <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
     const done = (changing.get(key) ?? Promise.resolve()).then(work);
@@ -64,8 +82,10 @@ export function createResponseStores(options: ResponseStoresOptions) {
     changing.set(key, settled);
     return done;
   };
-  const put = (clientKeyId: string, answer: StoredResponse): boolean => {
-    const json = JSON.stringify(answer);
+  const put = (clientKeyId: string, { runner: _runner, ...answer }: StoredResponse): boolean => {
+    const isBegun = sharing !== undefined && answer.response.status === 'queued';
+    const runner = isBegun ? { runner: sharing.cluster.replica } : {};
+    const json = JSON.stringify({ ...answer, ...runner });
     if (json.length > maxAnswer) {
       onFailure(new Error(`The answer ${answer.id} is too large to be kept.`));
       return false;
@@ -73,11 +93,13 @@ export function createResponseStores(options: ResponseStoresOptions) {
     const expiresAt = clock.now() + lifetimeMs;
     const row = { clientKeyId, id: answer.id, json, itemIds: itemIdsOf(answer), expiresAt };
     memory.put(row);
-    store?.save(row).catch(onFailure);
+    void save(row);
     return true;
   };
   const find = async (clientKeyId: string, id: string): Promise<FoundResponse | undefined> => {
-    const held = memory.find(`${clientKeyId} ${id}`, clock.now());
+    const key = `${clientKeyId} ${id}`;
+    await others?.saved(key);
+    const held = memory.find(key, clock.now());
     return readAnswer(held ?? (await store?.find(clientKeyId, id)));
   };
   return {
@@ -94,14 +116,18 @@ export function createResponseStores(options: ResponseStoresOptions) {
       },
       /** The answer that holds an output item of this id. */
       async findByItem(itemId: string): Promise<FoundResponse | undefined> {
+        await others?.saved(`${clientKeyId} `);
         const held = memory.findByItem(`${clientKeyId} ${itemId}`, clock.now());
         return readAnswer(held ?? (await store?.findByItem(clientKeyId, itemId)));
       },
       /** False when there was none. In turn with the changes of this answer, so that none brings it back. */
       remove: (id: string) =>
         inTurn(`${clientKeyId} ${id}`, async () => {
-          const wasHeld = memory.remove(`${clientKeyId} ${id}`);
+          const key = `${clientKeyId} ${id}`;
+          await others?.saved(key);
+          const wasHeld = memory.remove(key);
           const wasStored = (await store?.remove(clientKeyId, id)) ?? false;
+          others?.tell('removed', key);
           return wasHeld || wasStored;
         }),
       /**
@@ -190,6 +216,8 @@ function createResponseMemory({
   maxMemory = 64 * 1024 * 1024,
 }: Pick<ResponseStoresOptions, 'maxEntries' | 'maxMemory'>) {
   const rows = new Map<string, StoredResponseRow>();
+  /** What the store has as well. */
+  const saved = new WeakSet<StoredResponseRow>();
   const owners = new Map<string, string>();
   let units = 0;
   const drop = (key: string): boolean => {
@@ -233,140 +261,66 @@ function createResponseMemory({
       return key === undefined ? undefined : find(key, now);
     },
     remove: drop,
+    noteSaved: (row: StoredResponseRow): void => void saved.add(row),
+    /** What is held here alone stays. */
+    forgetSaved(): void {
+      for (const [key, row] of rows) if (saved.has(row)) drop(key);
+    },
   };
 }
 
-/** What one client key may see and end; no other key's can be reached through it. */
-export type RunsOfKey = ReturnType<BackgroundRuns['of']>;
-
-export type RunState = 'queued' | 'in_progress';
-
-interface BackgroundRun {
-  readonly clientKeyId: string;
-  /** What it holds in memory, in UTF-16 units. */
-  readonly size: number;
-  /** Names it, once it is sure to be taken. */
-  begin(): string;
-  /** Never rejects. The signal is aborted from the beginning when it was ended in its queue. */
-  work(signal: AbortSignal): Promise<void>;
+interface StoreSharing {
+  readonly cluster: Pick<Cluster, 'replica' | 'notices' | 'state'>;
+  readonly clock: Pick<Clock, 'startTimer'>;
 }
 
-interface StartedRun {
-  readonly kind: 'started';
-  /** Resolves when the work is over. */
-  readonly ended: Promise<void>;
+interface StoreNotice {
+  /** Told before and behind each save: what was saved elsewhere is found once it is, and not as it was before. */
+  readonly kind: 'saving' | 'saved' | 'removed';
+  readonly key: string;
 }
 
-export interface RefusedRun {
-  readonly kind: 'refused';
-  readonly reason: 'too-many' | 'too-large' | 'closing';
-}
+const TOPIC: Topic<StoreNotice> = { name: 'stored responses 1' };
+/** A save that takes longer is not waited for. */
+const SAVE_MS = 2000;
 
-const LIMITS = {
-  /** At work at the same time; the others wait their turn. */
-  atOnce: 16,
-  /** Waiting and at work. */
-  perKey: 16,
-  inAll: 128,
-  /** UTF-16 units of one run. */
-  size: 16 * 1024 * 1024,
-  /** UTF-16 units of all runs together. */
-  sizeInAll: 128 * 1024 * 1024,
-};
-
-interface OpenRun {
-  readonly run: BackgroundRun;
-  readonly abort: AbortController;
-  readonly ended: PromiseWithResolvers<void>;
-  state: RunState;
-}
-
-export class BackgroundRuns {
-  readonly #limits: typeof LIMITS;
-  /** In the order they came. */
-  readonly #open = new Map<string, OpenRun>();
-  #isClosing = false;
-
-  constructor(limits: Partial<typeof LIMITS> = {}) {
-    this.#limits = { ...LIMITS, ...limits };
-  }
-
-  of(clientKeyId: string) {
-    const find = (id: string): OpenRun | undefined => {
-      const open = this.#open.get(id);
-      return open?.run.clientKeyId === clientKeyId ? open : undefined;
-    };
-    return {
-      /** Undefined when nothing of that id is being made. */
-      stateOf: (id: string) => find(id)?.state,
-      /** Ends it with that reason. Resolves when it has ended; false when there was nothing to end. */
-      async cancel(id: string, reason: unknown): Promise<boolean> {
-        const open = find(id);
-        if (open === undefined) return false;
-        open.abort.abort(reason);
-        await open.ended.promise;
-        return true;
+/** What other processes save and remove. Keys are `<client key> <id>`. */
+function followOthers(
+  { cluster, clock }: StoreSharing,
+  memory: ReturnType<typeof createResponseMemory>,
+) {
+  const saving = new Map<string, { readonly promise: Promise<void>; end(): void }>();
+  const begin = (key: string): void => {
+    saving.get(key)?.end();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = clock.startTimer(SAVE_MS, () => one.end());
+    const one = {
+      promise,
+      end(): void {
+        timer.cancel();
+        if (saving.get(key) === one) saving.delete(key);
+        resolve();
       },
     };
-  }
-
-  /** Begins at once or in its turn. Tells why not when there are too many, or when everything stops. */
-  start(run: BackgroundRun): StartedRun | RefusedRun {
-    const reason = this.#refusalOf(run);
-    if (reason !== undefined) return { kind: 'refused', reason };
-    const id = run.begin();
-    const open: OpenRun = {
-      run,
-      abort: new AbortController(),
-      ended: Promise.withResolvers<void>(),
-      state: 'queued',
-    };
-    this.#open.set(id, open);
-    // One that waits is ended without its turn: there is nothing to wait for.
-    open.abort.signal.addEventListener('abort', () => this.#begin(id, open), { once: true });
-    this.#beginNext();
-    return { kind: 'started', ended: open.ended.promise };
-  }
-
-  /** Ends all of them with that reason; resolves when they have ended. */
-  async close(reason: unknown): Promise<void> {
-    this.#isClosing = true;
-    const all = [...this.#open.values()];
-    for (const { abort } of all) abort.abort(reason);
-    await Promise.all(all.map(({ ended }) => ended.promise));
-  }
-
-  #refusalOf({ clientKeyId, size }: BackgroundRun): RefusedRun['reason'] | undefined {
-    if (this.#isClosing) return 'closing';
-    if (size > this.#limits.size) return 'too-large';
-    let [ofKey, units] = [0, size];
-    for (const { run } of this.#open.values()) {
-      if (run.clientKeyId === clientKeyId) ofKey += 1;
-      units += run.size;
-    }
-    const { perKey, inAll, sizeInAll } = this.#limits;
-    const isFull = ofKey >= perKey || this.#open.size >= inAll || units > sizeInAll;
-    return isFull ? 'too-many' : undefined;
-  }
-
-  #beginNext(): void {
-    let atWork = 0;
-    for (const { state } of this.#open.values()) if (state === 'in_progress') atWork += 1;
-    for (const [id, open] of this.#open) {
-      if (atWork >= this.#limits.atOnce) return;
-      if (open.state !== 'queued') continue;
-      atWork += 1;
-      this.#begin(id, open);
-    }
-  }
-
-  #begin(id: string, open: OpenRun): void {
-    if (open.state !== 'queued') return;
-    open.state = 'in_progress';
-    void open.run.work(open.abort.signal).finally(() => {
-      this.#open.delete(id);
-      open.ended.resolve();
-      this.#beginNext();
-    });
-  }
+    saving.set(key, one);
+  };
+  cluster.notices.listen(TOPIC, {
+    take({ kind, key }) {
+      memory.remove(key);
+      if (kind === 'saving') begin(key);
+      else saving.get(key)?.end();
+    },
+    catchUp: () => memory.forgetSaved(),
+  });
+  return {
+    tell(kind: StoreNotice['kind'], key: string): void {
+      if (cluster.state().replicas.length > 1) cluster.notices.tell(TOPIC, { kind, key });
+    },
+    /** Resolves when what others were saving under keys of this beginning is in the store. */
+    async saved(start: string): Promise<void> {
+      if (saving.size === 0) return;
+      const waited = [...saving].filter(([key]) => key.startsWith(start));
+      await Promise.all(waited.map(([, { promise }]) => promise));
+    },
+  };
 }

@@ -103,6 +103,39 @@ test('all workers are replaced on SIGHUP, without a request lost, and end with t
   gateway = undefined;
 });
 
+test('a background response is shown, and ended, by a worker that does not make it', async () => {
+  const running = await startGateway({ WORKERS: '2', LOG_LEVEL: 'info' });
+  gateway = running;
+  await until(running, (text) => listening(text).length === 2);
+  // Each connection goes to the next worker.
+  const call = (method: string, path: string, body?: object): Promise<JsonObject> =>
+    callJson(`${running.url}${path}`, method, body);
+  const input = 'UPSTREAM-SLOW 60000 Hello';
+  const asked = { model: 'alpha-3-flash', input, background: true };
+  for (let turn = 0; turn < 2; turn += 1) {
+    const { id } = await call('POST', '/v1/responses', asked);
+    const path = `/v1/responses/${id}`;
+    const shown = [await call('GET', path), await call('GET', path)];
+    expect(shown.map(({ status }) => status)).toEqual(['in_progress', 'in_progress']);
+    const ended = await call('POST', `${path}/cancel`);
+    expect(ended.status).toBe('cancelled');
+    const after = [await call('GET', path), await call('GET', path)];
+    expect(after.map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
+    // So that the next is made and ended the other way round.
+    await call('GET', path);
+  }
+}, 60_000);
+
+async function callJson(url: string, method: string, body?: object): Promise<JsonObject> {
+  const answer = await fetch(url, {
+    method,
+    headers: { 'content-type': 'application/json', ...ALONE },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const parsed: unknown = await answer.json();
+  return isJsonObject(parsed) ? parsed : {};
+}
+
 function listening(text: string): readonly number[] {
   return pidsOf(text, 'The gateway listens.');
 }
@@ -147,8 +180,8 @@ async function ask(url: string, key?: string, headers: object = {}): Promise<num
 
 async function admin(url: string, path: string): Promise<JsonObject> {
   const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${PASSWORD}` } });
-  const body: unknown = await answer.json();
-  return isJsonObject(body) ? body : {};
+  const parsed: unknown = await answer.json();
+  return isJsonObject(parsed) ? parsed : {};
 }
 
 async function makeKey(url: string, input: object): Promise<string> {

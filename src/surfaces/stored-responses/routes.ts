@@ -19,7 +19,8 @@ import { failedError, showItem } from '../../protocols/chat/responses/response-o
 import { readMetadata } from '../../protocols/chat/responses/schema.ts';
 import { check, missingField, unsupported } from '../../protocols/chat/schema.ts';
 import type { ProtocolRoute, StoredResponseInput } from '../../protocols/protocol.ts';
-import type { RunState, StoredResponse } from '../../stored-responses/response-store.ts';
+import type { RunState } from '../../stored-responses/background-runs.ts';
+import type { StoredResponse } from '../../stored-responses/response-store.ts';
 import { writeItemPage } from './item-page.ts';
 
 const COLLECTION = '/v1/conversations';
@@ -187,7 +188,8 @@ async function readAnswer(input: StoredResponseInput): Promise<JsonObject> {
 
 /** One that is still being made is ended first. */
 async function removeAnswer(input: StoredResponseInput): Promise<JsonObject> {
-  await input.runs.cancel(input.id, cancelled());
+  const answer = await input.responses.find(input.id);
+  await input.runs.cancel(input.id, answer?.runner);
   if (!(await input.responses.remove(input.id))) throw unknownAnswer(input.id, 'response_id');
   return { id: input.id, object: 'response', deleted: true };
 }
@@ -204,20 +206,22 @@ async function listInput(input: StoredResponseInput): Promise<JsonObject> {
 
 /** One that has ended is shown as it ended, as the real service does. */
 async function cancelAnswer(input: StoredResponseInput): Promise<JsonObject> {
-  await input.runs.cancel(input.id, cancelled());
-  const { response } = await find(input);
-  if (response.background === true) return response;
-  throw invalidRequest(
-    'response_id',
-    'Only responses made in the background can be cancelled; close the connection of a stream.',
-    'unsupported',
-  );
+  const { response, runner } = await find(input);
+  if (response.background !== true) {
+    throw invalidRequest(
+      'response_id',
+      'Only responses made in the background can be cancelled; close the connection of a stream.',
+      'unsupported',
+    );
+  }
+  await input.runs.cancel(input.id, runner);
+  return (await find(input)).response;
 }
 
 async function find({ id, responses, runs }: StoredResponseInput): Promise<StoredResponse> {
   const answer = isAnswerId(id) ? await responses.find(id) : undefined;
   if (answer === undefined) throw unknownAnswer(id, 'response_id');
-  return { ...answer, response: stateNow(answer.response, runs.stateOf(id)) };
+  return { ...answer, response: stateNow(answer.response, runs.stateOf(id, answer.runner)) };
 }
 
 /** What was queued and is made no more was cut off with the process that made it. */
@@ -226,8 +230,4 @@ function stateNow(response: JsonObject, state: RunState | undefined): JsonObject
   if (state !== undefined) return { ...response, status: state };
   const message = 'The gateway stopped while this response was being made. Send the request again.';
   return { ...response, status: 'failed', error: failedError('server_error', message) };
-}
-
-function cancelled(): GatewayError {
-  return clientError('client-gone', 'The response was cancelled.');
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../../canonical/error.ts';
 import type { JsonObject } from '../../../lib/json.ts';
-import { BackgroundRuns, createResponseStores } from '../../../stored-responses/response-store.ts';
+import { BackgroundRuns } from '../../../stored-responses/background-runs.ts';
+import { createResponseStores } from '../../../stored-responses/response-store.ts';
 import { STORED_RESPONSE_ROUTES } from '../../../surfaces/stored-responses/routes.ts';
 import type { StoredResponseInput } from '../../protocol.ts';
 import { CONTEXT } from '../answers.test-support.ts';
@@ -85,7 +86,7 @@ test('one that was queued before the process began is failed, whoever looks', as
     id,
     query: new URLSearchParams(),
     responses,
-    runs: new BackgroundRuns().of('k'),
+    runs: new BackgroundRuns({ cancelled: () => undefined }).of('k'),
     body: {},
     createId: (prefix) => `${prefix}1`,
     now: 0,

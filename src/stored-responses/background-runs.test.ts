@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest';
+import { createChannel } from '../../test/support/channel.ts';
+import { createFakeClock, type FakeClock } from '../../test/support/fake-clock.ts';
+import { Hub } from '../cluster/hub.ts';
+import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
+import { BackgroundRuns } from './background-runs.ts';
+
+interface Job {
+  readonly signal: AbortSignal;
+  finish(): void;
+}
+
+type Options = ConstructorParameters<typeof BackgroundRuns>[0];
+
+function setUp(limits: Options['limits'] = {}, sharing?: Options['sharing']) {
+  const runs = new BackgroundRuns({ limits, cancelled: () => 'no longer', sharing });
+  const jobs = new Map<string, Job>();
+  const ask = (id: string, { key = 'k', size = 1 } = {}) =>
+    runs.start({
+      clientKeyId: key,
+      size,
+      begin: () => id,
+      work: (signal) =>
+        new Promise((resolve) => {
+          jobs.set(id, { signal, finish: resolve });
+          if (signal.aborted) resolve();
+          else signal.addEventListener('abort', () => resolve());
+        }),
+    });
+  const start = (id: string, parts?: { key?: string; size?: number }) => {
+    const started = ask(id, parts);
+    if (started.kind === 'refused') throw new Error(started.reason);
+    return started;
+  };
+  return { runs, jobs, ask, start };
+}
+
+test('as many as are allowed work at once, the others in their turn', async () => {
+  const { runs, jobs, start } = setUp({ atOnce: 1 });
+  const first = start('a');
+  start('b');
+  start('c');
+  const mine = runs.of('k');
+  expect(['a', 'b', 'c'].map((id) => mine.stateOf(id, undefined))).toEqual([
+    'in_progress',
+    'queued',
+    'queued',
+  ]);
+  jobs.get('a')?.finish();
+  await first.ended;
+  expect(['a', 'b', 'c'].map((id) => mine.stateOf(id, undefined))).toEqual([
+    undefined,
+    'in_progress',
+    'queued',
+  ]);
+});
+
+test('one that is ended has ended when the caller goes on, at work or waiting', async () => {
+  const { runs, jobs, start } = setUp({ atOnce: 1 });
+  start('a');
+  start('b');
+  const mine = runs.of('k');
+  expect(await mine.cancel('b', undefined)).toBe(true);
+  expect(jobs.get('b')?.signal.reason).toBe('no longer');
+  expect(mine.stateOf('b', undefined)).toBeUndefined();
+  expect(mine.stateOf('a', undefined)).toBe('in_progress');
+  expect(await mine.cancel('a', undefined)).toBe(true);
+  expect(await mine.cancel('a', undefined)).toBe(false);
+});
+
+test('another key sees and ends nothing', async () => {
+  const { runs, jobs, start } = setUp();
+  start('a');
+  expect(runs.of('other').stateOf('a', undefined)).toBeUndefined();
+  expect(await runs.of('other').cancel('a', undefined)).toBe(false);
+  expect(jobs.get('a')?.signal.aborted).toBe(false);
+});
+
+test('number and size are bounded for a key and in all', () => {
+  const { ask, start } = setUp({ perKey: 2, inAll: 3, size: 10, sizeInAll: 25 });
+  expect(ask('x', { size: 11 })).toEqual({ kind: 'refused', reason: 'too-large' });
+  start('a', { size: 10 });
+  start('b', { size: 10 });
+  expect(ask('c')).toEqual({ kind: 'refused', reason: 'too-many' });
+  expect(ask('d', { key: 'other', size: 6 })).toEqual({ kind: 'refused', reason: 'too-many' });
+  start('e', { key: 'other' });
+  expect(ask('f', { key: 'third' })).toEqual({ kind: 'refused', reason: 'too-many' });
+});
+
+test('when everything stops all are ended, and none begins any more', async () => {
+  const { runs, jobs, ask, start } = setUp({ atOnce: 1 });
+  start('a');
+  start('b');
+  await runs.close('stopping');
+  expect(['a', 'b'].map((id) => jobs.get(id)?.signal.reason)).toEqual(['stopping', 'stopping']);
+  expect(ask('c')).toEqual({ kind: 'refused', reason: 'closing' });
+});
+
+test('what another process makes is in progress, and is ended there by whoever is asked', async () => {
+  const clock = createFakeClock();
+  const { one, other } = openTwo(clock);
+  one.start('a');
+  const mine = other.runs.of('k');
+  expect(mine.stateOf('a', 'one')).toBe('in_progress');
+  const foreign = other.runs.of('somebody else').cancel('a', 'one');
+  const cancelled = mine.cancel('a', 'one');
+  await clock.advance(0);
+  expect(await cancelled).toBe(true);
+  expect(await foreign).toBe(true);
+  expect(one.jobs.get('a')?.signal.reason).toBe('no longer');
+  expect(mine.stateOf('a', 'other')).toBeUndefined();
+});
+
+test('another key ends nothing at another process either', async () => {
+  const clock = createFakeClock();
+  const { one, other } = openTwo(clock);
+  one.start('a');
+  const foreign = other.runs.of('somebody else').cancel('a', 'one');
+  await clock.advance(0);
+  await foreign;
+  expect(one.jobs.get('a')?.signal.aborted).toBe(false);
+});
+
+test('what a process made that is gone for 30 s is made no more, and nobody waits for its end', async () => {
+  const clock = createFakeClock();
+  const { one, other, leave } = openTwo(clock);
+  one.start('a');
+  const mine = other.runs.of('k');
+  await clock.advance(60_000);
+  await leave();
+  expect(mine.stateOf('a', 'one')).toBe('in_progress');
+  const cancelled = mine.cancel('a', 'one');
+  await clock.advance(5000);
+  expect(await cancelled).toBe(false);
+  await clock.advance(25_000);
+  expect(mine.stateOf('a', 'one')).toBeUndefined();
+  expect(await mine.cancel('a', 'one')).toBe(false);
+});
+
+/** Two workers behind one parent. */
+function openTwo(clock: FakeClock) {
+  const hub = new Hub(clock);
+  const open = (replica: string) => {
+    const [parentEnd, channel] = createChannel();
+    const end = serveWorker(hub, parentEnd);
+    const cluster = createWorkerCluster({ replica, channel, clock, onFault });
+    return { ...setUp({}, { cluster, clock }), end };
+  };
+  const [one, other] = [open('one'), open('other')];
+  return {
+    ...{ one, other },
+    async leave() {
+      one.end();
+      await clock.advance(0);
+    },
+  };
+}
+
+function onFault(error: unknown): never {
+  throw error;
+}
