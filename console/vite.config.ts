@@ -3,13 +3,18 @@
 import { resolve } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { notePackages } from '../scripts/shipped-packages.mjs';
 import { themeVariables } from './theme-variables.ts';
 
 const GATEWAY = 'http://127.0.0.1:8045';
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), themeVariables()],
+  plugins: [
+    react(),
+    themeVariables(),
+    notePackages({ root: resolve(import.meta.dirname, '..'), output: 'dist' }),
+  ],
   build: {
     outDir: resolve(import.meta.dirname, '../dist'),
     emptyOutDir: true,

@@ -19,6 +19,7 @@ const NODE = join(MODULES, 'node', 'bin', process.platform === 'win32' ? 'node.e
 const COMMANDS = {
   start: [...NODE_FLAGS, 'lib/main.js', 'serve'],
   isthmus: [...NODE_FLAGS, 'lib/main.js'],
+  prepack: ['scripts/prepack.mjs'],
   test: ['scripts/test.mjs', 'all'],
   check: ['scripts/test.mjs', 'check'],
   'test:clients': ['scripts/test.mjs', 'clients'],

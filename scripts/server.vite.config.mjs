@@ -2,6 +2,7 @@
 // the dependencies, cost a start as much as all the rest of it.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { notePackages } from './shipped-packages.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -20,18 +21,21 @@ const leanManifest = {
 };
 
 export default {
-  plugins: [leanManifest],
+  plugins: [leanManifest, notePackages({ root: ROOT, output: 'lib' })],
   logLevel: 'warn',
   publicDir: false,
-  // Loggers load their own files by name while they run.
-  ssr: { noExternal: true, external: ['pino'] },
+  // Nothing is left to be installed. What loads files of its own by name would break so; of the logger that is its
+  // transports alone, which are not used.
+  ssr: { noExternal: true },
   build: {
-    ssr: 'src/main.ts',
+    ssr: true,
     outDir: 'lib',
     emptyOutDir: true,
     target: 'node26',
-    sourcemap: true,
+    // For whoever works on it: the files do not name their maps, and the package has none.
+    sourcemap: 'hidden',
     rolldownOptions: {
+      input: { main: 'src/main.ts' },
       output: {
         // All beside one another: the program finds its own package.json one folder up.
         chunkFileNames: '[name]-[hash].js',

@@ -2,11 +2,11 @@
 
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { NODE_ENVIRONMENT, NODE_FLAGS, SMALL_MEMORY } from '../scripts/node-flags.mjs';
+import { NODE_ENVIRONMENT, NODE_FLAGS } from '../scripts/node-flags.mjs';
 import type { RunningServer } from './cli/serve.ts';
 import { environmentWith } from './config/env.ts';
 
-startWithLimits();
+startWithFlags();
 
 // Reading the source as JavaScript is a good part of the start; where the folder cannot be written,
 // node goes on without the cache.
@@ -33,14 +33,13 @@ try {
 }
 
 /**
- * In a small container the same process begins again with what `npm start` gives, unless it has that: allocator
- * and heap read their limits at the start alone.
+ * The process that serves begins again with what `npm start` gives, unless it has that: allocator and heap read their
+ * flags at the start alone. It stays the same process to whoever started it. Windows has no such call, and serves without.
  */
-function startWithLimits(): void {
-  const limit = process.constrainedMemory();
-  if (process.platform !== 'linux' || limit === 0 || limit >= SMALL_MEMORY) return;
+function startWithFlags(): void {
+  const [command = 'serve'] = process.argv.slice(2).filter((word) => !word.startsWith('-'));
   const environment = environmentWith(NODE_ENVIRONMENT);
-  if (environment === undefined) return;
+  if (command !== 'serve' || environment === undefined || process.platform === 'win32') return;
   const words = [process.execPath, ...NODE_FLAGS, ...process.execArgv, ...process.argv.slice(1)];
   process.execve?.(process.execPath, words, environment);
 }

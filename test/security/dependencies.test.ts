@@ -1,46 +1,99 @@
-// What the gateway runs on beside node: few packages, each of one known content.
+// What the gateway is made of beside our own code: few packages, each of one known content and an allowed licence.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { isAllowedLicense } from '../../scripts/parts.mjs';
+import { closureOf, LOCKED } from '../support/locked-packages.ts';
 
-interface LockedPackage {
-  readonly dev?: boolean;
-  readonly integrity?: string;
-  readonly hasInstallScript?: boolean;
-  /** A workspace stands under `node_modules` as a link to its folder. */
-  readonly link?: boolean;
-  readonly resolved?: string;
+const MANIFESTS = ['package.json', 'src/package.json', 'console/package.json'];
+const SHIPPED = ['src', 'console', 'packages/sandbox'];
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly scripts?: Readonly<Record<string, string>>;
 }
 
-const { dependencies } = read('package.json') as {
-  readonly dependencies: Readonly<Record<string, string>>;
-};
-const { packages } = read('package-lock.json') as {
-  readonly packages: Readonly<Record<string, LockedPackage>>;
-};
-/** The one without a path is the project itself, those in `packages/` are its workspaces. */
-const atRunTime = Object.entries(packages).filter(
-  ([path, { dev, link, resolved }]) =>
-    path !== '' &&
-    !path.startsWith('packages/') &&
-    !(link && resolved?.startsWith('packages/')) &&
-    !dev,
-);
-
-test('S23: at run time there are no more than 18 packages of our choice and 80 in all', () => {
+test('S23: the gateway is built from no more than 18 packages of our choice and 60 in all', () => {
+  const { dependencies = {} } = read('src/package.json');
   const chosen = Object.keys(dependencies).filter((name) => !name.startsWith('@isthmus/'));
   expect(chosen.length).toBeLessThanOrEqual(18);
-  expect(atRunTime.length).toBeLessThanOrEqual(80);
+  expect(closureOf('src').size).toBeLessThanOrEqual(60);
 });
 
-test('S23: each has one version and one content, and runs nothing when it is installed', () => {
-  for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
-  const loose = atRunTime.filter(([, { integrity, hasInstallScript }]) => {
-    return !integrity?.startsWith('sha512-') || hasInstallScript === true;
-  });
+test('S23: with the console, all that is shipped is from no more than 120 packages', () => {
+  expect(closureOf(...SHIPPED).size).toBeLessThanOrEqual(120);
+});
+
+test('S23: nothing is installed beside the package: it holds all it needs', () => {
+  const { dependencies, optionalDependencies, scripts = {} } = read('package.json');
+  expect({ dependencies, optionalDependencies }).toEqual({});
+  const runAtInstall = ['preinstall', 'install', 'postinstall', 'prepare'];
+  expect(runAtInstall.filter((name) => scripts[name] !== undefined)).toEqual([]);
+});
+
+test('S23: no tool of development and nothing of the console is among what the gateway is built from', () => {
+  const names = [...closureOf('src')].map((path) =>
+    path.slice(path.lastIndexOf('node_modules/') + 13),
+  );
+  const { devDependencies = {} } = read('package.json');
+  const { dependencies = {} } = read('src/package.json');
+  const tools = Object.keys(devDependencies).filter((name) => dependencies[name] === undefined);
+  // Libraries that tests use as well, and that one of the gateway's needs.
+  const shared = ['pngjs', 'zod'];
+  expect(names.filter((name) => tools.includes(name)).sort()).toEqual(shared);
+  expect(names.filter((name) => /react|mantine|tanstack/.test(name))).toEqual([]);
+});
+
+test('S23: every package has one version and one content', () => {
+  for (const path of MANIFESTS) {
+    const { dependencies, devDependencies } = read(path);
+    for (const version of Object.values({ ...dependencies, ...devDependencies })) {
+      expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    }
+  }
+  const loose = [...LOCKED].filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
   expect(loose).toEqual([]);
 });
 
-function read(name: string): unknown {
+test('S23: what is shipped runs nothing when it is installed', () => {
+  const scripted = [...closureOf(...SHIPPED)].filter((path) => LOCKED.get(path)?.hasInstallScript);
+  expect(scripted).toEqual([]);
+});
+
+test('what is shipped is under a licence that allows it', () => {
+  const shipped = [...closureOf(...SHIPPED)].map((path) => ({
+    path,
+    license: LOCKED.get(path)?.license ?? 'none',
+  }));
+  expect(shipped.length).toBeGreaterThan(50);
+  expect(shipped.filter(({ license }) => !isAllowedLicense(license))).toEqual([]);
+});
+
+test.each([
+  ['MIT', true],
+  ['(MIT OR GPL-3.0-only)', true],
+  ['MIT AND GPL-3.0-only', false],
+  ['GPL-3.0-only', false],
+  ['LGPL-2.1-or-later', false],
+])('%s may be shipped: %s', (expression, expected) => {
+  expect(isAllowedLicense(expression)).toBe(expected);
+});
+
+test('a library that tests use too is the version that is shipped', () => {
+  const { devDependencies = {} } = read('package.json');
+  for (const path of [
+    'src/package.json',
+    'console/package.json',
+    'packages/sandbox/package.json',
+  ]) {
+    for (const [name, version] of Object.entries(read(path).dependencies ?? {})) {
+      expect(devDependencies[name] ?? version).toBe(version);
+    }
+  }
+});
+
+function read(name: string): Manifest {
   return JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
 }

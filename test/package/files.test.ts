@@ -1,0 +1,30 @@
+// What `npm pack` takes: the builds, the docs and the papers, and nothing of the workshop.
+
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+const PACKED = [
+  /^lib\/[\w.-]+\.(?:js|d\.ts)$/,
+  /^dist\/(?:index\.html|[\w.-]+\.(?:svg|png|ico|webmanifest|txt)|assets\/[\w.-]+)$/,
+  /^docs\/[\w-]+\.(?:md|1|png)$/,
+  /^bin\/isthmus\.mjs$/,
+  /^(?:LICENSE|NOTICES\.txt|README\.md|SBOM\.cdx\.json|package\.json)$/,
+];
+
+test('only builds, docs and papers are packed', () => {
+  const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  });
+  const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+  const paths = packed.files.map(({ path }) => path);
+  expect(packed.filename).toMatch(/^isthmus-\d+\.\d+\.\d+\.tgz$/);
+  expect(paths).toContain('bin/isthmus.mjs');
+  expect(paths).toContain('LICENSE');
+  expect(paths).toContain('docs/configuration.md');
+  expect(paths.filter((path) => !PACKED.some((pattern) => pattern.test(path)))).toEqual([]);
+});
