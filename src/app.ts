@@ -21,6 +21,7 @@ import { openTraffic } from './compose/traffic.ts';
 import type { Settings } from './config/effective.ts';
 import { createId } from './lib/ids.ts';
 import { memoize } from './lib/once.ts';
+import { shownProxy } from './lib/outbound-proxy.ts';
 import type { LogFiles } from './monitor/log-files.ts';
 import { createAccountTransfer } from './oauth/imports.ts';
 import { createRevoker } from './oauth/revoker.ts';
@@ -187,7 +188,14 @@ function createAdministration(
       }),
       revoker: createRevoker(common),
       revisionKey: secretKey.derive('config revisions').toString('hex'),
-      upstreams: { list: choices, get: (id) => modelsOf(upstreams.get(id)) },
+      upstreams: {
+        list: choices,
+        get: (id) => modelsOf(upstreams.get(id)),
+        proxyOf(id) {
+          const proxy = parts.proxyFor(upstreams.get(id)?.baseUrl ?? 'http://localhost');
+          return proxy && { address: shownProxy(proxy.url), source: proxy.source };
+        },
+      },
       callbackUrl: () => `http://127.0.0.1:${port()}/oauth/callback`,
       config: secrets.guard(access.hasher),
       origins: config,

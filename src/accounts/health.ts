@@ -362,6 +362,8 @@ function afterFailure(
     case 'credential-unavailable':
     // What one request made of a model says nothing about the account: others must not wait for it.
     case 'unusable-answer':
+    // Nor does a proxy that serves all of them.
+    case 'gateway-proxy':
     case 'overloaded':
     case 'bad-signature':
     case 'missing-signature':

@@ -98,6 +98,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
     revisionKey: 'test',
     book,
     upstreams: {
+      proxyOf: () => undefined,
       list: () => [{ id: 'main', profile: 'generic', oauth: { clientId: 'id' } }],
       get: (id) =>
         id === 'main'

@@ -70,6 +70,8 @@ export interface UpstreamDirectory {
   /** In the order of the settings. */
   list(): readonly UpstreamChoice[];
   get(id: string): ModelLister | undefined;
+  /** The proxy of the gateway on the way there, without its credential. */
+  proxyOf(id: string): { readonly address: string; readonly source: string } | undefined;
 }
 
 interface UpstreamChoice {

@@ -92,6 +92,13 @@ test('models are listed, and a name is explained', async () => {
 test('the upstreams that accounts can be added to are listed', async () => {
   await addTo(admin);
   expect((await admin.call('GET', '/api/upstreams')).body.upstreams).toEqual([
-    { id: 'main', profile: 'generic', canSignIn: true, redirectUrl: null, accounts: 1 },
+    {
+      id: 'main',
+      profile: 'generic',
+      canSignIn: true,
+      redirectUrl: null,
+      proxy: null,
+      accounts: 1,
+    },
   ]);
 });

@@ -16,6 +16,17 @@ export const UPSTREAMS_SCHEMA = named('Upstreams', {
         description: 'Where sign-ins come back to; null for the loopback address.',
       },
       accounts: { type: 'integer' },
+      proxy: {
+        description:
+          'The proxy of the gateway that calls to it go through, where the account has none of its own; null when they go direct.',
+        anyOf: [
+          object({
+            address: { type: 'string', description: 'Without user and password.' },
+            source: { type: 'string', description: 'Where it is set, such as `HTTPS_PROXY`.' },
+          }),
+          { type: 'null' },
+        ],
+      },
     }),
   },
 });
@@ -34,6 +45,7 @@ export function createUpstreamRoutes({ book, upstreams }: AdminOptions): readonl
             canSignIn: oauth !== undefined && oauth.clientId !== '',
             redirectUrl: oauth?.redirectUrl ?? null,
             accounts: book.list().filter(({ record }) => record.upstreamId === id).length,
+            proxy: upstreams.proxyOf(id) ?? null,
           })),
         }),
     }),

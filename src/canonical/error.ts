@@ -51,6 +51,7 @@ export type ErrorReason =
  * `forbidden` is the account's own: suspended, without billing, its key revoked; `model-forbidden` is every
  * other 403, which may be the account's, the model's or the request's.
  * `credential-unavailable`: no credential could be had just now, so that the upstream was not asked.
+ * `gateway-proxy`: the proxy that all calls of the gateway go through failed or refused; no account is to blame.
  */
 export type UpstreamFailureKind =
   | 'rate-limited'
@@ -68,6 +69,7 @@ export type UpstreamFailureKind =
   | 'overloaded'
   | 'connection-lost'
   | 'unusable-answer'
+  | 'gateway-proxy'
   | 'path';
 
 export interface UpstreamFailure {

@@ -12,6 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import { asSentence, type Sentence, told } from '../lib/localized-message.ts';
 import { memoize } from '../lib/once.ts';
+import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { createTokenSource, type TokenSourceOptions } from '../oauth/account-tokens.ts';
 import { createOAuthOutbound } from '../oauth/oauth-client.ts';
 import { createPool } from '../pool/create-pool.ts';
@@ -38,6 +39,8 @@ interface AccountsOptions {
   /** A model's name as it may be kept. */
   readonly cleanModel: (model: string) => string;
   readonly userAgent: string;
+  /** The proxy of the gateway as it is now. */
+  readonly proxyFor: ProxyChoice;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -48,7 +51,7 @@ const normalizeName = (name: string): string => neutralModelName(name.toLowerCas
 
 /** @throws StoreError when the stored accounts cannot be read */
 export async function openAccounts(options: AccountsOptions) {
-  const { config, backend, userAgent, clock, random, log } = options;
+  const { config, backend, userAgent, proxyFor, clock, random, log } = options;
   const { upstreams, oauth, seeds } = backend;
   const { current } = config;
   const now = () => clock.now();
@@ -57,7 +60,7 @@ export async function openAccounts(options: AccountsOptions) {
   const sandboxRest = restSandboxAccounts(options, book);
   const trials = new AccountTrials();
   followTrials(trials, book, clock);
-  const outbound = createOAuthOutbound({ userAgent });
+  const outbound = createOAuthOutbound({ userAgent, proxyFor });
   const { fetch } = outbound;
   const tokens = createTokenSource({ ...options, book, oauth, fetch });
   const isProtected = createProtection({

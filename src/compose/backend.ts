@@ -4,6 +4,7 @@ import type { SeedAccount } from '../accounts/account-book.ts';
 import type { Settings } from '../config/effective.ts';
 import type { UpstreamDefinition } from '../config/upstreams.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import type { OAuthSettings } from '../oauth/oauth-client.ts';
 import { createUpstreamDirectory } from '../upstreams/directory.ts';
 import { settingsOf, type UpstreamSettings } from '../upstreams/index.ts';
@@ -29,6 +30,8 @@ interface BackendOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly answerRoom: AnswerRoom;
+  /** The proxy of the gateway as it is now. */
+  readonly proxyFor: ProxyChoice;
   readonly log: { warn(fields: object, message: string): void };
 }
 
@@ -43,13 +46,13 @@ const SANDBOX_SCOPES = ['models', 'email', 'profile'];
 
 /** @throws Error when an upstream of the configuration cannot be built. */
 export async function openBackend(options: BackendOptions) {
-  const { current: settings, clock, version, answerRoom, log } = options;
+  const { current: settings, clock, version, answerRoom, proxyFor, log } = options;
   const environment = environmentSeeds(settings());
   const isNamed = namedUpstreams(settings()).length > 0;
   const isSandbox = environment.length === 0 && !options.hasStoredAccounts && !isNamed;
   const embedded =
     isSandbox || needsSandbox(settings(), options) ? await startSandbox(options) : undefined;
-  const upstreams = createUpstreamDirectory({ clock, version, answerRoom });
+  const upstreams = createUpstreamDirectory({ clock, version, answerRoom, proxyFor });
   const build = (): void => upstreams.replace(upstreamSettings(settings(), embedded));
   build();
   options.subscribe(() => {

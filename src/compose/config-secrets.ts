@@ -42,6 +42,8 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
     open: (text: string, upstreamId: string): string => open(text, contextOf(upstreamId)),
     /** The key of the external provider, sealed or plain. @throws SealError */
     openProviderKey: (text: string): string => open(text, PROVIDER_CONTEXT),
+    /** `user:password` of the proxy of the gateway, sealed or plain. @throws SealError */
+    openProxyCredential: (text: string): string => open(text, PROXY_CONTEXT),
     /** The configuration whose updates seal and hash before anything is written. */
     guard: (hasher: Pick<PasswordHasher, 'hash'>) => ({
       ...config,
@@ -54,6 +56,7 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
 }
 
 const PROVIDER_CONTEXT = 'config proxy extprov api_key';
+const PROXY_CONTEXT = 'config proxy outbound_proxy_credential';
 
 /** A merge patch, or nothing when no plain credential stands there. */
 function sealCredentials(raw: JsonObject, vault: Vault | undefined): JsonObject | undefined {
@@ -65,6 +68,7 @@ function sealCredentials(raw: JsonObject, vault: Vault | undefined): JsonObject 
       context: contextOf(id),
     })),
     { path: ['proxy', 'extprov', 'api_key'], context: PROVIDER_CONTEXT },
+    { path: ['proxy', 'outbound_proxy_credential'], context: PROXY_CONTEXT },
   ];
   let patch: JsonObject = {};
   for (const { path, context } of places) {

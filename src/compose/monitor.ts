@@ -34,6 +34,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const isClusterThere = (): boolean => context.cluster.state().isConnected;
   const telemetry = await openTelemetry({
     ...{ settings: current, book, upstreams, version, clock, log },
+    proxyFor: parts.proxyFor,
     accountKey: parts.secretKey.derive('telemetry accounts'),
   });
   const facts = { book, pool, isProtected, trials, upstreams, clock };

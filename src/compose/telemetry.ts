@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { Settings } from '../config/effective.ts';
 import type { UpstreamProfile } from '../config/values.ts';
+import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { UpstreamDirectory } from '../upstreams/directory.ts';
 import type { GatewayContext } from './foundation.ts';
@@ -14,6 +15,7 @@ interface OpenTelemetryOptions extends Pick<GatewayContext, 'version' | 'clock'>
   readonly book: Pick<AccountBook, 'find'>;
   readonly upstreams: Pick<UpstreamDirectory, 'get'>;
   readonly accountKey: Uint8Array;
+  readonly proxyFor: ProxyChoice;
 }
 
 /**
@@ -33,12 +35,22 @@ const PROVIDERS: Readonly<Record<UpstreamProfile, string>> = {
 
 /** Undefined without `OTEL_EXPORTER_OTLP_ENDPOINT`. The caller closes it. */
 export async function openTelemetry(options: OpenTelemetryOptions): Promise<Telemetry | undefined> {
-  const { settings, book, upstreams, accountKey, version, clock, log } = options;
+  const { settings, book, upstreams, accountKey, proxyFor, version, clock, log } = options;
   const { telemetry } = settings();
   if (telemetry === undefined) return undefined;
+  // The environment named the collector when the process started, and so the way there.
+  const proxy = proxyFor(telemetry.endpoint);
+  if (proxy?.url.startsWith('socks5:')) {
+    log.warn(
+      { source: proxy.source },
+      'Traces and metrics are not sent: they cannot go through a SOCKS5 proxy. Name an HTTP proxy, or the collector in NO_PROXY.',
+    );
+    return undefined;
+  }
   const { createTelemetry } = await import('../telemetry/telemetry.ts');
   return createTelemetry({
     ...{ ...telemetry, accountKey, version, clock, log },
+    proxyUrl: proxy?.url,
     instanceId: randomUUID(),
     destinationOf(accountId) {
       const upstreamId = book.find(accountId)?.record.upstreamId;

@@ -7,6 +7,7 @@ import { PROVIDER_ID } from '../config/upstreams.ts';
 import { createDispatcher } from '../dispatch/dispatch.ts';
 import { createId } from '../lib/ids.ts';
 import { told } from '../lib/localized-message.ts';
+import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { createRedactors } from '../lib/redact.ts';
 import { createMcpServices } from '../mcp/services.ts';
 import { createMediaFetcher, type MediaFetcher } from '../media/fetch-media.ts';
@@ -23,6 +24,7 @@ import { openBackend } from './backend.ts';
 import { closedProvider, createProviderRule, keepProviderAccount } from './external-provider.ts';
 import { type Foundation, type GatewayContext, noteSeeds, watchCredentials } from './foundation.ts';
 import { createModelDirectory } from './model-directory.ts';
+import { createOutboundChoice } from './outbound.ts';
 
 /** Longer names are no model's. */
 const MAX_MODEL_CHARACTERS = 256;
@@ -42,8 +44,12 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const userAgent = `isthmus/${version}`;
   const bodies = createBodyBudget(clock);
   const { store, secrets: accountSecrets } = await watchCredentials(stores.accounts);
+  const proxyFor = createOutboundChoice({
+    ...{ current, log },
+    openCredential: secrets.openProxyCredential,
+  });
   const backend = await openBackend({
-    ...{ current, subscribe, version, clock, log },
+    ...{ current, subscribe, version, clock, log, proxyFor },
     hasStoredAccounts: (await store.list()).length > 0,
     openSecret: secrets.open,
     answerRoom: bodies.answers,
@@ -51,7 +57,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   noteSeeds(accountSecrets, backend.seeds);
   const redactorFor = createRedactors(secretList, accountSecrets);
   const accounts = await openAccounts({
-    ...{ config, backend, userAgent, clock, random, log, store },
+    ...{ config, backend, userAgent, proxyFor, clock, random, log, store },
     ...{ notices: context.cluster.notices, turns, isLeading: leader?.isLeading },
     sessionStore: stores.sessions,
     cleanModel: createModelCleaner(redactorFor),
@@ -63,9 +69,11 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const { pool } = accounts;
   const { router, route } = createRouting(accounts, current);
   const keeper = await openSignatures(context, stores);
-  const media = openMedia(context, userAgent);
-  const mcp = openMcp(context, foundation, media);
+  const media = openMedia(context, { userAgent, proxyFor });
+  const mcp = openMcp(context, foundation, { media, proxyFor });
   return {
+    /** How calls leave this machine. */
+    proxyFor,
     backend,
     accounts,
     /** What stored accounts and those of the process prove themselves with. */
@@ -83,12 +91,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
       thinkingMode: () => current().thinking,
     }),
     mcp,
-    responseStores: createResponseStores({
-      clock,
-      store: explainLoss(stores.storedResponses),
-      sharing: { cluster: context.cluster, clock },
-      onFailure: (error) => log.warn({ error }, 'An answer could not be kept on disk.'),
-    }),
+    responseStores: openResponseStores(context, stores),
     signatures: keeper,
     /** In reverse order of opening; the stores stay open. */
     async close(): Promise<void> {
@@ -110,6 +113,18 @@ async function openSignatures(
   return cache;
 }
 
+function openResponseStores(
+  { clock, log, cluster }: GatewayContext,
+  { storedResponses }: Foundation['stores'],
+) {
+  return createResponseStores({
+    clock,
+    store: explainLoss(storedResponses),
+    sharing: { cluster, clock },
+    onFailure: (error) => log.warn({ error }, 'An answer could not be kept on disk.'),
+  });
+}
+
 /** How long until a lost database may be back. */
 const LOST_RETRY_MS = 10_000;
 
@@ -128,9 +143,12 @@ function explainLoss(store: DurableResponseStore): DurableResponseStore {
   };
 }
 
-function openMedia({ config, clock }: GatewayContext, userAgent: string): MediaFetcher {
+function openMedia(
+  { config, clock }: GatewayContext,
+  outbound: { readonly userAgent: string; readonly proxyFor: ProxyChoice },
+): MediaFetcher {
   return createMediaFetcher({
-    ...{ clock, userAgent },
+    ...{ clock, ...outbound },
     isEnabled: () => config.current().fetchRemoteMedia,
   });
 }
@@ -138,10 +156,11 @@ function openMedia({ config, clock }: GatewayContext, userAgent: string): MediaF
 function openMcp(
   { config, clock, log, version }: GatewayContext,
   { secrets, secretKey }: Foundation,
-  media: MediaFetcher,
+  { media, proxyFor }: { readonly media: MediaFetcher; readonly proxyFor: ProxyChoice },
 ) {
   return createMcpServices({
     ...{ version, userAgent: `isthmus/${version}`, media, clock, upstreamId: PROVIDER_ID },
+    proxyFor,
     settings: () => config.current().externalProvider,
     openKey: secrets.openProviderKey,
     sessionKey: secretKey.derive('mcp sessions v1'),

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import type { OutboundProxies, OutboundProxy } from '../lib/outbound-proxy.ts';
 import { DEFAULT_DIST_PATH, type Environment } from './env.ts';
 import {
   type ConfigFile,
@@ -63,8 +64,11 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
     families: proxy.families ?? NO_FAMILIES,
     thinking,
   };
+  const inForce = override(override(fromFile, environment), flags);
   return {
-    ...override(override(fromFile, environment), flags),
+    ...inForce,
+    /** The proxies that calls of the gateway go through. */
+    outbound: readOutbound(environment, inForce),
     /** The key clients send; undefined when none is configured. */
     apiKey,
     /** Console login: `WEB_PASSWORD`, then `admin_password`, then the API key. */
@@ -85,6 +89,34 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
       ...missingAddressWarnings(upstreams),
       ...unusedWarnings(file),
     ],
+  };
+}
+
+/** The proxies as they are configured. */
+interface OutboundSettings extends OutboundProxies {
+  /** `user:password` for the proxy of the config file, plain or sealed. */
+  readonly credential: string | undefined;
+}
+
+/** A setting of our own wins over the variables of all programs. */
+function readOutbound(
+  environment: Environment,
+  settings: Pick<
+    ReturnType<typeof readSection<typeof PROXY_SCHEMA>>,
+    'outboundProxy' | 'outboundProxyCredential' | 'noProxy'
+  >,
+): OutboundSettings {
+  const { outboundProxy, outboundProxyCredential, noProxy } = settings;
+  const isFromFile = environment.outboundProxy === undefined;
+  const named = (source: string, url: string | undefined): OutboundProxy | undefined =>
+    url === undefined ? undefined : { source, url };
+  const any = named('ALL_PROXY', environment.allProxy);
+  return {
+    all: named(isFromFile ? 'proxy.outbound_proxy' : 'ISTHMUS_OUTBOUND_PROXY', outboundProxy),
+    http: named('HTTP_PROXY', environment.httpProxy) ?? any,
+    https: named('HTTPS_PROXY', environment.httpsProxy) ?? any,
+    direct: noProxy,
+    credential: isFromFile ? outboundProxyCredential : undefined,
   };
 }
 

@@ -14,6 +14,7 @@ import {
   AUTH_MODES,
   ConfigError,
   readBaseUrl,
+  readDirectHosts,
   readHeaders,
   readHost,
   readInteger,
@@ -22,6 +23,7 @@ import {
   readOneLine,
   readPairs,
   readPath,
+  readProxy,
   readRatio,
   readReplicaName,
   readSecret,
@@ -41,6 +43,9 @@ const SERVICE_LINK =
 /** Names as short as `PORT` are near to too many others. */
 const MIN_LENGTH = 7;
 
+/** Of other programs, and near to ours. */
+const OTHERS = ['FTP_PROXY', 'ftp_proxy', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
+
 /** One sentence each; values are never repeated. */
 function findStrayVariables(
   variables: Readonly<Record<string, string | undefined>>,
@@ -49,6 +54,7 @@ function findStrayVariables(
   const known = new Set(names.flatMap((name) => [name, `${name}_FILE`]));
   return Object.keys(variables)
     .filter((name) => (variables[name] ?? '') !== '' && !known.has(name))
+    .filter((name) => !OTHERS.includes(name))
     .sort()
     .flatMap((name) => {
       const free = [...known].filter((one) => one.length >= MIN_LENGTH && !variables[one]);
@@ -78,6 +84,8 @@ interface VariableFacts {
   readonly shows?: 'secret' | 'host' | 'address' | undefined;
   /** Why a change needs a new start wherever it was said. */
   readonly restart?: RestartReason | undefined;
+  /** True for variables of all programs, which are usual in lower case as well; that spelling wins, as for curl. */
+  readonly isLowerToo?: boolean | undefined;
 }
 
 /** `socket`: opened once; `path`: read from once; `process`: an environment never changes while it runs. */
@@ -181,6 +189,34 @@ export const VARIABLES = {
   allowedHosts: ofSetting('ISTHMUS_ALLOWED_HOSTS', PROXY.allowed_hosts),
   corsOrigins: ofSetting('ISTHMUS_CORS_ORIGINS', PROXY.cors_origins),
   fetchRemoteMedia: ofSetting('ISTHMUS_FETCH_REMOTE_MEDIA', PROXY.fetch_remote_media),
+  outboundProxy: variable('ISTHMUS_OUTBOUND_PROXY', readProxy, {
+    summary:
+      'Proxy for all calls of the gateway to other machines: `http://`, `https://` or `socks5://`, perhaps with user and password; the proxy of an account wins.',
+    fallback: 'the next three',
+    shows: 'host',
+  }),
+  httpsProxy: variable('HTTPS_PROXY', readProxy, {
+    summary: 'Proxy for calls to `https://` addresses; also in lower case.',
+    fallback: '`ALL_PROXY`',
+    shows: 'host',
+    isLowerToo: true,
+  }),
+  httpProxy: variable('HTTP_PROXY', readProxy, {
+    summary: 'Proxy for calls to `http://` addresses; also in lower case.',
+    fallback: '`ALL_PROXY`',
+    shows: 'host',
+    isLowerToo: true,
+  }),
+  allProxy: variable('ALL_PROXY', readProxy, {
+    summary: 'Proxy for calls of either kind; also in lower case.',
+    shows: 'host',
+    isLowerToo: true,
+  }),
+  noProxy: variable('NO_PROXY', readDirectHosts, {
+    summary:
+      'Hosts that are called without a proxy, with the hosts below them: names, addresses and CIDR ranges, perhaps with a port, comma list; `*` is every host. Also in lower case. This machine never is called through one.',
+    isLowerToo: true,
+  }),
   logLevel: ofSetting('LOG_LEVEL', PROXY.log_level, { flag: '--log-level' }),
   otlpEndpoint: variable('OTEL_EXPORTER_OTLP_ENDPOINT', addressOf('http', 'https'), {
     summary:
@@ -262,9 +298,10 @@ const PROCESS_ENVIRONMENT: EnvironmentSource = {
  */
 export function readEnvironment(source: EnvironmentSource = PROCESS_ENVIRONMENT): Environment {
   const problems: string[] = [];
-  const entries = Object.entries(VARIABLES).map(([key, { name, read }]) => {
+  const entries = Object.entries(VARIABLES).map(([key, { name, read, isLowerToo }]) => {
     try {
-      const text = readVariable(source, name);
+      const lower = isLowerToo === true ? source.variables[name.toLowerCase()] : undefined;
+      const text = lower || readVariable(source, name);
       return [key, text === undefined ? undefined : read(text)] as const;
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;

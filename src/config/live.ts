@@ -4,6 +4,7 @@ import { createMutex } from '../lib/concurrency.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { createListeners } from '../lib/listeners.ts';
 import { type Sentence, textOf, told } from '../lib/localized-message.ts';
+import { proxySecrets } from '../lib/outbound-proxy.ts';
 import { type Flags, resolveSettings, type Settings } from './effective.ts';
 import type { Environment } from './env.ts';
 import {
@@ -206,6 +207,10 @@ export function gatewaySecrets(settings: Settings): readonly string[] {
   const single = [apiKey, consolePassword, externalProvider.apiKey, secretKey];
   const headers = Object.values(settings.telemetry?.headers ?? {});
   const keys = upstreamSeeds.flatMap(({ apiKeys }) => apiKeys);
-  const given = [...single, ...headers, ...keys].filter((secret) => secret !== undefined);
+  const { all, http, https, credential } = settings.outbound;
+  const proxies = [all, http, https].flatMap((proxy) => (proxy ? proxySecrets(proxy.url) : []));
+  const given = [...single, ...headers, ...keys, ...proxies, credential].filter(
+    (secret) => secret !== undefined,
+  );
   return [...new Set(given.filter((secret) => secret !== ''))];
 }

@@ -97,7 +97,9 @@ function overrideOf(row: Row, sources: OriginSources): SettingOverride[] {
   const { key, at: path, flag, name, shows } = row;
   const origin = originOf(key, sources);
   if (path === undefined || origin === undefined) return [];
-  const value = shows === 'secret' ? {} : { value: toJson(given(key, sources)) };
+  const said = given(key, sources);
+  const shown = shows === undefined ? toJson(said) : writeValue(said, row);
+  const value = shows === 'secret' || shown === undefined ? {} : { value: shown };
   return [{ path, origin, name: origin === 'flag' && flag !== undefined ? flag : name, ...value }];
 }
 

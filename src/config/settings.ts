@@ -7,11 +7,14 @@ import {
   QUIRK_PRESETS,
   readAddressRange,
   readClientKey,
+  readDirectHost,
   readHost,
   readHostName,
   readOneLine,
   readOrigin,
   readPassword,
+  readPlainProxy,
+  readProxyCredential,
   readUrlPath,
   readWebUrl,
   UPSTREAM_PROFILES,
@@ -584,6 +587,27 @@ export const PROXY_SCHEMA = {
       ...NETWORK_LIST,
       check: readHostName,
       description: 'Host names, besides the loopback ones, under which local requests may come.',
+    },
+    outbound_proxy: {
+      type: 'string',
+      minLength: 1,
+      section: 'network',
+      check: readPlainProxy,
+      description:
+        'Proxy for all calls of the gateway to other machines: `http://`, `https://` or `socks5://`; the proxy of an account wins.',
+    },
+    outbound_proxy_credential: {
+      type: 'string',
+      minLength: 1,
+      section: 'network',
+      check: readProxyCredential,
+      description: 'User and password of `outbound_proxy`, plain or sealed (`sealed:v1:…`).',
+    },
+    no_proxy: {
+      ...NETWORK_LIST,
+      check: readDirectHost,
+      description:
+        'Hosts that are called without a proxy, with the hosts below them: names, addresses and CIDR ranges, perhaps with a port; `*` is every host.',
     },
     web_sockets: {
       as: 'takesWebSockets',

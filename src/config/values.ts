@@ -4,7 +4,8 @@
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { asSentence, type Sentence, SpokenError, textOf, told } from '../lib/localized-message.ts';
-import { isLoopbackHost } from '../lib/net.ts';
+import { isLoopbackHost, readProxyUrl } from '../lib/net.ts';
+import { shownProxy, withProxyScheme } from '../lib/outbound-proxy.ts';
 import { codeOf, isOutOfRoom } from '../lib/private-file.ts';
 
 export const AUTH_MODES = ['off', 'auto', 'strict'] as const;
@@ -163,6 +164,44 @@ export function readServiceUrl(text: string): string {
     throw new ValueError(told`must start with https://, except on this machine`);
   }
   return text.trim();
+}
+
+/** A proxy for calls of the gateway, as environment variables name it: perhaps without a scheme, with user and password. */
+export function readProxy(text: string): string {
+  const reading = readProxyUrl(withProxyScheme(text.trim()));
+  if (reading.kind === 'bad') throw new ValueError(reading.problem);
+  return reading.url;
+}
+
+/** As `readProxy`, without user and password, which are sealed elsewhere. */
+export function readPlainProxy(text: string): string {
+  const url = readProxy(text);
+  if (new URL(url).username === '') return shownProxy(url);
+  throw new ValueError(
+    told`must be an address without user and password: set them as outbound_proxy_credential`,
+  );
+}
+
+/** `user:password`, or sealed. */
+export function readProxyCredential(text: string): string {
+  if (text.startsWith('sealed:') || /^[^:\s\p{Cc}]+:[^\s\p{Cc}]*$/u.test(text)) return text;
+  throw new ValueError(told`must be a user and a password with ":" between them`);
+}
+
+/** A host that is reached without proxy: a name with all below it, an address or range, perhaps with a port; `*` is all. */
+export function readDirectHost(text: string): string {
+  const entry = text.trim().toLowerCase();
+  const host = entry.replace(/^\*?\./, '').replace(/(?<=[^:]|\]):\d{1,5}$/, '');
+  const isRange = ipaddr.isValidCIDR(entry) || ipaddr.isValid(host.replace(/^\[|\]$/g, ''));
+  if (entry === '*' || isRange || isHostName(host)) return entry;
+  throw new ValueError(
+    told`must be hosts such as example.com, addresses or CIDR ranges, not "${text}"`,
+  );
+}
+
+/** As other programs take it: what is no host is one that nobody asks for. */
+export function readDirectHosts(text: string): string[] {
+  return text.split(/[\s,]+/).filter((entry) => entry !== '');
 }
 
 /** A cloud location such as `us-central1`; it becomes part of a host name. */

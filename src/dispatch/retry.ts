@@ -91,6 +91,7 @@ function nextStep(failure: UpstreamFailureKind, state: RetryState): NextStep {
     case 'model-not-found':
       return afterRefusal(state);
     case 'path':
+    case 'gateway-proxy':
     case 'unusable-answer':
       return afterPathFault(state);
     case 'overloaded':
@@ -102,7 +103,10 @@ function nextStep(failure: UpstreamFailureKind, state: RetryState): NextStep {
 
 type Kinds = readonly UpstreamFailureKind[];
 
-const PATH_FAULTS: Kinds = ['path', 'connection-lost', 'overloaded', 'unusable-answer'];
+const PATH_FAULTS: Kinds = [
+  ...(['path', 'connection-lost', 'gateway-proxy'] as const),
+  ...(['overloaded', 'unusable-answer'] as const),
+];
 const LIMITS: Kinds = ['rate-limited', 'quota-exhausted'];
 /** A 403 that speaks of the whole account: two accounts that say it alike are asked once more, for one token. */
 const ACCOUNT_DOUBTS: Kinds = ['forbidden', 'verification-required'];

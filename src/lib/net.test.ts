@@ -182,7 +182,7 @@ test.each([
   ['http://:secret@proxy', 'user'],
 ])('the proxy address %j is refused with the reason', (text, reason) => {
   const reading = readProxyUrl(text);
-  expect(reading.kind === 'bad' ? reading.problem : '').toContain(reason);
+  expect(reading.kind === 'bad' ? reading.problem.text : '').toContain(reason);
   expect(JSON.stringify(reading)).not.toContain('secret');
 });
 

@@ -270,29 +270,34 @@ export function isSafeEndpoint(address: string): boolean {
 type ProxyUrlReading =
   | { readonly kind: 'good'; readonly url: string }
   /** Starts with "must"; never repeats the address, which may hold a password. */
-  | { readonly kind: 'bad'; readonly problem: string };
+  | { readonly kind: 'bad'; readonly problem: Sentence };
 
 const SCHEMES = ['http:', 'https:', 'socks5:'];
 
-/** `http://`, `https://` or `socks5://`, a host, perhaps a port, a user and a password; nothing after that. */
+/**
+ * `http://`, `https://` or `socks5://`, a host, perhaps a port, a user and a password; nothing after that. `socks5h://`
+ * is `socks5://`: names are resolved by the proxy in either case.
+ */
 export function readProxyUrl(text: string): ProxyUrlReading {
-  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  const plain = text.trim().replace(/^socks5h:/i, 'socks5:');
+  const url = URL.canParse(plain) ? new URL(plain) : undefined;
   if (url === undefined || !SCHEMES.includes(url.protocol) || url.hostname === '') {
-    return badProxy('be an address that starts with http://, https:// or socks5://');
+    return badProxy(told`must be an address that starts with http://, https:// or socks5://`);
   }
   if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') {
-    return badProxy('end after the host and port');
+    return badProxy(told`must end after the host and port`);
   }
   if (!canDecode(url.username) || !canDecode(url.password)) {
-    return badProxy('have "%" in user and password written as %25');
+    return badProxy(told`must have "%" in user and password written as %25`);
   }
-  if (url.password !== '' && url.username === '')
-    return badProxy('name a user before the password');
+  if (url.password !== '' && url.username === '') {
+    return badProxy(told`must name a user before the password`);
+  }
   return { kind: 'good', url: url.href };
 }
 
-function badProxy(problem: string): ProxyUrlReading {
-  return { kind: 'bad', problem: `must ${problem}` };
+function badProxy(problem: Sentence): ProxyUrlReading {
+  return { kind: 'bad', problem };
 }
 
 function canDecode(text: string): boolean {

@@ -4,6 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Agent, type Dispatcher } from 'undici';
 import { clientError, GatewayError } from '../canonical/error.ts';
 import { memoize } from '../lib/once.ts';
+import { ProxyDispatchers } from '../lib/proxy-agent.ts';
 import { scrubText } from '../lib/redact.ts';
 import { readWithin } from '../lib/time-limit.ts';
 import type { ServiceAnswer, ServiceInput, ServiceRoute } from '../server/service-route.ts';
@@ -12,7 +13,10 @@ import { readNetworkError } from '../upstreams/transport/connections.ts';
 import { checkService, type McpOptions, type ServiceName, urlOf } from './settings.ts';
 
 type RelayedName = Exclude<ServiceName, 'vision'>;
-type RelayOptions = Pick<McpOptions, 'settings' | 'openKey' | 'sessionKey' | 'userAgent' | 'clock'>;
+type RelayOptions = Pick<
+  McpOptions,
+  'settings' | 'openKey' | 'sessionKey' | 'userAgent' | 'proxyFor' | 'clock'
+>;
 
 /** Of the client's headers these go along (MCP, "Streamable HTTP"). */
 const FORWARDED =
@@ -20,6 +24,7 @@ const FORWARDED =
 const RETURNED = ['content-type', 'mcp-protocol-version', 'retry-after', 'allow'];
 const SESSION = 'mcp-session-id';
 
+const CONNECT_MS = 5_000;
 /** Above the gateway's own limit of 300 s, so that its error wins. */
 const HEADERS_MS = 305_000;
 const MAX_CONNECTIONS = 1024;
@@ -33,14 +38,15 @@ interface Target {
 }
 
 export function createRelay(options: RelayOptions) {
-  const { settings, openKey, sessionKey, userAgent, clock } = options;
-  const agent = new Agent({
+  const { settings, openKey, sessionKey, userAgent, proxyFor, clock } = options;
+  const agentOptions = {
     allowH2: false,
     connections: MAX_CONNECTIONS,
-    connect: { timeout: 5_000 },
     headersTimeout: HEADERS_MS,
     bodyTimeout: 0,
-  });
+  };
+  const direct = new Agent({ ...agentOptions, connect: { timeout: CONNECT_MS } });
+  const proxies = new ProxyDispatchers({ ...agentOptions, connectMs: CONNECT_MS });
   const sessions = new SessionBinding(sessionKey);
   const keyOf = memoize(({ apiKey = '' }: ReturnType<typeof settings>) => openKey(apiKey));
   const targetOf = (name: RelayedName): Target => {
@@ -63,6 +69,8 @@ export function createRelay(options: RelayOptions) {
       const body = method === 'POST' ? await input.readBytes() : null;
       const { signal } = input;
       signal.throwIfAborted();
+      const proxy = proxyFor(target.url);
+      const agent = proxy === undefined ? direct : proxies.get(proxy.url);
       const response = await agent
         .request({
           ...{ origin: target.url.origin, path: target.url.pathname + target.url.search },
@@ -78,7 +86,8 @@ export function createRelay(options: RelayOptions) {
         })
         .catch((error: unknown) => {
           signal.throwIfAborted();
-          throw readNetworkError(error, { hasAnswer: false });
+          const own = proxy && { owner: 'gateway' as const, ...proxy };
+          throw readNetworkError(error, { hasAnswer: false, proxy: own });
         });
       const { statusCode } = response;
       if (statusCode >= 300) {
@@ -95,7 +104,9 @@ export function createRelay(options: RelayOptions) {
       return { status: statusCode, headers, body: readText(response, signal, isOpen) };
     },
     /** Ends every connection at once. */
-    close: (): Promise<void> => agent.destroy(),
+    async close(): Promise<void> {
+      await Promise.all([direct.destroy(), proxies.destroy()]);
+    },
   };
 }
 

@@ -3,6 +3,7 @@
 import { clientError } from '../canonical/error.ts';
 import type { Settings } from '../config/effective.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import type { MediaFetcher } from '../media/fetch-media.ts';
 
 type ProviderSettings = Settings['externalProvider'];
@@ -20,6 +21,8 @@ export interface McpOptions {
   /** Release version. */
   readonly version: string;
   readonly userAgent: string;
+  /** The proxy of the gateway as it is now. */
+  readonly proxyFor: ProxyChoice;
   readonly clock: Clock;
   readonly onFailure: (error: unknown) => void;
 }

@@ -6,6 +6,8 @@ import { Agent, type Dispatcher } from 'undici';
 import { modalityOf, sniffMediaType, spellMediaType } from '../canonical/media.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type AddressPolicy, literalAddress, PUBLIC_ONLY } from '../lib/net.ts';
+import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
+import { ProxyDispatchers } from '../lib/proxy-agent.ts';
 import { readWithin, withinLimit } from '../lib/time-limit.ts';
 
 export interface FetchedMedia {
@@ -19,6 +21,8 @@ interface MediaFetcherOptions {
   readonly clock: Clock;
   readonly userAgent: string;
   readonly isEnabled: () => boolean;
+  /** The proxy of the gateway as it is now; without it everything is fetched directly. */
+  readonly proxyFor?: ProxyChoice | undefined;
   /** Tests alone give another policy or resolution. */
   readonly policy?: AddressPolicy | undefined;
   readonly resolve?: ResolveHost | undefined;
@@ -30,15 +34,22 @@ const MAX_REDIRECTS = 3;
 
 /** Each request has a connection of its own, so that every connection's address is checked. */
 export function createMediaFetcher(options: MediaFetcherOptions) {
-  const { clock, userAgent, isEnabled, policy = PUBLIC_ONLY, resolve } = options;
-  const agent = new Agent({
-    allowH2: false,
-    pipelining: 0,
+  const { clock, userAgent, isEnabled, policy = PUBLIC_ONLY, resolve = resolveHost } = options;
+  const limits = { allowH2: false, pipelining: 0, headersTimeout: LIMIT_MS, bodyTimeout: LIMIT_MS };
+  const direct = new Agent({
+    ...limits,
     connect: { lookup: createGuardedLookup(policy, resolve), timeout: LIMIT_MS },
-    headersTimeout: LIMIT_MS,
-    bodyTimeout: LIMIT_MS,
   });
-  const exchange: Exchange = { agent, policy, userAgent };
+  const proxies = new ProxyDispatchers({ ...limits, connectMs: LIMIT_MS });
+  const { proxyFor = NO_PROXY } = options;
+  const wayTo = async (url: URL): Promise<Dispatcher> => {
+    const proxy = proxyFor(url);
+    if (proxy === undefined) return direct;
+    // The proxy resolves the name once more; what it then reaches has to hold a certificate of that name.
+    if (literalAddress(url) === undefined) await resolvePublic(url.hostname, policy, resolve);
+    return proxies.get(proxy.url);
+  };
+  const exchange: Exchange = { wayTo, policy, userAgent };
   return {
     /** The operator's setting, as it is now. */
     isEnabled,
@@ -54,12 +65,15 @@ export function createMediaFetcher(options: MediaFetcherOptions) {
         (ended) => followRedirects(url, ended, exchange),
       ),
     /** Ends every connection at once. */
-    close: (): Promise<void> => agent.destroy(),
+    async close(): Promise<void> {
+      await Promise.all([direct.destroy(), proxies.destroy()]);
+    },
   };
 }
 
 interface Exchange {
-  readonly agent: Agent;
+  /** @throws MediaFault where the proxy of the gateway would reach what is not public */
+  wayTo(url: URL): Promise<Dispatcher>;
   readonly policy: AddressPolicy;
   readonly userAgent: string;
 }
@@ -89,11 +103,13 @@ function checkUrl(address: string, policy: AddressPolicy, base?: URL): URL {
 }
 
 /** Nothing of the client goes along: no credentials, cookies, referrer or address. */
-function request(
+async function request(
   url: URL,
   signal: AbortSignal,
-  { agent, userAgent }: Exchange,
+  { wayTo, userAgent }: Exchange,
 ): Promise<Dispatcher.ResponseData> {
+  const agent = await wayTo(url);
+  signal.throwIfAborted();
   return agent.request({
     origin: url.origin,
     path: url.pathname + url.search,
@@ -152,20 +168,31 @@ type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
  */
 function createGuardedLookup(
   policy: Pick<AddressPolicy, 'allowsAddress'>,
-  resolve: ResolveHost = resolveHost,
+  resolve: ResolveHost,
 ): LookupFunction {
   return (hostname, options, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const [first] = addresses;
-        const isAllowed = addresses.every(({ address }) => policy.allowsAddress(address));
-        if (first === undefined || !isAllowed) callback(new MediaFault('not-public'), '');
-        else if (options.all === true) callback(null, [...addresses]);
+    resolvePublic(hostname, policy, resolve).then(
+      ([first, ...others]) => {
+        if (options.all === true) callback(null, [first, ...others]);
         else callback(null, first.address, first.family);
       },
-      () => callback(new MediaFault('unreachable'), ''),
+      (fault: MediaFault) => callback(fault, ''),
     );
   };
+}
+
+/** @throws MediaFault where the name cannot be resolved here, or has any address that is not allowed */
+async function resolvePublic(
+  hostname: string,
+  policy: Pick<AddressPolicy, 'allowsAddress'>,
+  resolve: ResolveHost,
+): Promise<readonly [LookupAddress, ...LookupAddress[]]> {
+  const [first, ...others] = await resolve(hostname).catch((error: unknown) => {
+    throw new MediaFault('unreachable', error);
+  });
+  const isAllowed = [first, ...others].every((one) => one && policy.allowsAddress(one.address));
+  if (first === undefined || !isAllowed) throw new MediaFault('not-public');
+  return [first, ...others];
 }
 
 function resolveHost(hostname: string): Promise<readonly LookupAddress[]> {

@@ -448,6 +448,15 @@ function toGatewayError(fault: unknown): GatewayError {
       cause: fault,
     });
   }
+  if (known?.kind === 'gateway-proxy') {
+    return new GatewayError({
+      kind: 'upstream-unavailable',
+      source: 'upstream',
+      message: told`The upstream could not be reached through the proxy of the gateway.`,
+      failure: { kind: 'gateway-proxy', ...facts },
+      cause: fault,
+    });
+  }
   return new GatewayError({
     kind: known?.kind === 'too-slow' ? 'timeout' : 'upstream-unavailable',
     source: 'upstream',

@@ -1,10 +1,12 @@
 // One call of an OAuth endpoint: limited in time and size, never redirected, nothing secret in its errors.
 
-import { Agent, type Dispatcher, ProxyAgent, request, Socks5ProxyAgent } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import type { OAuthCredential, ServiceAccountCredential } from '../accounts/account.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson, readNumber } from '../lib/json.ts';
 import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
+import { NO_PROXY, type ProxyChoice } from '../lib/outbound-proxy.ts';
+import { ProxyDispatchers, ProxyError } from '../lib/proxy-agent.ts';
 import { scrub } from '../lib/redact.ts';
 import { readWithin, withinLimit } from '../lib/time-limit.ts';
 import { signAssertion } from './service-account-key.ts';
@@ -230,7 +232,7 @@ interface OAuthFetchOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal: AbortSignal;
-  /** `http://`, `https://` or `socks5://`, perhaps with user and password; undefined goes direct. */
+  /** `http://`, `https://` or `socks5://`, perhaps with user and password; undefined goes the way of the gateway. */
   readonly proxyUrl?: string | undefined;
 }
 
@@ -240,37 +242,39 @@ interface OAuthFetchReply {
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-const MAX_PROXIES = 32;
-const TIMEOUTS = { headersTimeout: LIMIT_MS, bodyTimeout: LIMIT_MS };
-const AGENT_OPTIONS = { allowH2: false, connect: { timeout: LIMIT_MS }, ...TIMEOUTS };
+/** Below the limit of the call, so that a proxy that says nothing is known as what failed. */
+const PROXY_CONNECT_MS = 5_000;
+const AGENT_OPTIONS = {
+  allowH2: false,
+  connect: { timeout: LIMIT_MS },
+  headersTimeout: LIMIT_MS,
+  bodyTimeout: LIMIT_MS,
+};
 
-/** How OAuth calls leave the process: one request, no redirects, through the account's own proxy. */
-export function createOAuthOutbound({ userAgent }: { readonly userAgent: string }) {
+interface OutboundOptions {
+  readonly userAgent: string;
+  /** The proxy of the gateway as it is now; without it calls of accounts that have none go direct. */
+  readonly proxyFor?: ProxyChoice | undefined;
+}
+
+/** How OAuth calls leave the process: one request, no redirects, through the account's own proxy or the gateway's. */
+export function createOAuthOutbound({ userAgent, proxyFor = NO_PROXY }: OutboundOptions) {
   const direct = new Agent(AGENT_OPTIONS);
-  const proxies = new Map<string, Dispatcher>();
-
-  const dispatcherFor = (proxyUrl: string | undefined): Dispatcher => {
-    if (proxyUrl === undefined) return direct;
-    const dispatcher = proxies.get(proxyUrl) ?? createProxy(proxyUrl);
-    proxies.delete(proxyUrl);
-    const [oldest] = proxies;
-    if (oldest !== undefined && proxies.size === MAX_PROXIES) {
-      const [address, leaving] = oldest;
-      proxies.delete(address);
-      // A proxy in use ends its calls first: `close` waits for them.
-      leaving.close().catch(() => leaving.destroy());
-    }
-    proxies.set(proxyUrl, dispatcher);
-    return dispatcher;
-  };
+  const proxies = new ProxyDispatchers({ ...AGENT_OPTIONS, connectMs: PROXY_CONNECT_MS });
+  const dispatcherFor = (proxyUrl: string | undefined): Dispatcher =>
+    proxyUrl === undefined ? direct : proxies.get(proxyUrl);
 
   const fetch: OAuthFetch = async (url, { proxyUrl, headers, method, body, signal }) => {
+    const own = proxyUrl === undefined ? proxyFor(url) : undefined;
     const reply = await request(url, {
-      dispatcher: dispatcherFor(proxyUrl),
+      dispatcher: dispatcherFor(proxyUrl ?? own?.url),
       method,
       headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
       body: body ?? null,
       signal,
+    }).catch((error: unknown) => {
+      if (own === undefined || !(error instanceof ProxyError) || !error.isOfProxy) throw error;
+      throw new OAuthFault('gateway-proxy', { code: error.code });
     });
     const headerOf = (name: string): string | null => {
       const value = reply.headers[name.toLowerCase()];
@@ -283,15 +287,9 @@ export function createOAuthOutbound({ userAgent }: { readonly userAgent: string 
     fetch,
     /** Ends every connection at once. */
     close: async () => {
-      await Promise.all([direct, ...proxies.values()].map((dispatcher) => dispatcher.destroy()));
+      await Promise.all([direct.destroy(), proxies.destroy()]);
     },
   };
-}
-
-function createProxy(proxyUrl: string): Dispatcher {
-  const url = new URL(proxyUrl);
-  if (url.protocol === 'socks5:') return new Socks5ProxyAgent(url, TIMEOUTS);
-  return new ProxyAgent({ uri: proxyUrl, ...AGENT_OPTIONS });
 }
 
 function clientFields({ clientId, clientSecret }: OAuthSettings): Record<string, string> {
@@ -377,6 +375,8 @@ export class OAuthFault extends SpokenError {
 const CLAUSES = {
   revoked: () => told`the provider no longer accepts this grant`,
   unreachable: ({ code = '' }: OAuthFaultFacts) => unreached(code),
+  'gateway-proxy': ({ code = '' }: OAuthFaultFacts) =>
+    told`the proxy of the gateway failed or refused (${code})`,
   'too-slow': () => told`the provider did not answer within 10 s`,
   'too-large': () => told`the answer of the provider is larger than 64 KB`,
   redirected: ({ status = 0 }: OAuthFaultFacts) =>

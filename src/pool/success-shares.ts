@@ -43,10 +43,10 @@ const MAX_ENTRIES = 2_000;
 const MAX_MODELS = 64;
 const SHOWN_ATTEMPTS = 20;
 
-/** Failures that are shown of no account: what one request made of a model, and limits, told as cooldowns. */
+/** Failures that are shown of no account: what one request made of a model, the gateway's own, and limits, told as cooldowns. */
 const UNSHOWN: ReadonlySet<UpstreamFailureKind> = new Set<UpstreamFailureKind>([
   ...(['rejected', 'bad-signature', 'missing-signature', 'model-not-found'] as const),
-  ...(['rate-limited', 'quota-exhausted'] as const),
+  ...(['rate-limited', 'quota-exhausted', 'gateway-proxy'] as const),
 ]);
 /** Failures that lower the share; limits and refusals have cooldowns of their own. */
 const COUNTED: ReadonlySet<UpstreamFailureKind> = new Set<UpstreamFailureKind>([

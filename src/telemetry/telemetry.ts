@@ -30,6 +30,8 @@ export interface TelemetryOptions {
   /** The address below which `/v1/traces` and `/v1/metrics` are. */
   readonly endpoint: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** `http://` or `https://`, perhaps with user and password; undefined goes direct. */
+  readonly proxyUrl?: string | undefined;
   readonly serviceName: string;
   readonly resourceAttributes?: Readonly<Record<string, string>> | undefined;
   readonly sampler: SamplerName;
@@ -110,10 +112,19 @@ export function createTelemetry(options: TelemetryOptions) {
   };
 }
 
-function exporterOptions({ endpoint, headers }: TelemetryOptions, signal: 'traces' | 'metrics') {
+function exporterOptions(
+  { endpoint, headers, proxyUrl }: TelemetryOptions,
+  signal: 'traces' | 'metrics',
+) {
   const url = new URL(endpoint);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/${signal}`;
-  return { url: url.href, headers: { ...headers }, timeoutMillis: EXPORT_TIMEOUT_MS };
+  const proxyEnv = { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl };
+  return {
+    url: url.href,
+    headers: { ...headers },
+    timeoutMillis: EXPORT_TIMEOUT_MS,
+    ...(proxyUrl === undefined ? {} : { httpAgentOptions: { keepAlive: true, proxyEnv } }),
+  };
 }
 
 /** Metrics are cumulative by default, so that a failed export loses none. */

@@ -1,18 +1,16 @@
 // The upstreams in use: built from the settings, kept while those stay the same, closed when done with.
 
-import type { Clock, Timer } from '../lib/clock.ts';
+import type { Timer } from '../lib/clock.ts';
 import { createUpstream, type UpstreamSettings } from './index.ts';
-import type { AnswerRoom } from './transport/response.ts';
 import type { Upstream } from './upstream.ts';
-import type { OwnedUpstream } from './wire-parts.ts';
+import type { OwnedUpstream, WireOptions } from './wire-parts.ts';
 
 export type UpstreamDirectory = ReturnType<typeof createUpstreamDirectory>;
 
-interface UpstreamDirectoryOptions {
-  readonly clock: Clock;
+interface UpstreamDirectoryOptions
+  extends Pick<WireOptions<never>, 'clock' | 'answerRoom' | 'proxyFor'> {
   /** Ours, for the user agent. */
   readonly version: string;
-  readonly answerRoom?: AnswerRoom | undefined;
 }
 
 interface Entry {
@@ -27,7 +25,7 @@ const CHECK_MS = 5_000;
 const MAX_MS = 60 * 60_000;
 
 export function createUpstreamDirectory(options: UpstreamDirectoryOptions) {
-  const { clock, version, answerRoom } = options;
+  const { clock, version, ...shared } = options;
   let entries: ReadonlyMap<string, Entry> = new Map();
   let upstreams: readonly Upstream[] = [];
   const retired = new Map<OwnedUpstream, Timer>();
@@ -57,7 +55,7 @@ export function createUpstreamDirectory(options: UpstreamDirectoryOptions) {
     replace(settings: readonly UpstreamSettings[]): void {
       const next = buildEntries(
         settings.map((one) => ({ ...one, version })),
-        { entries, clock, answerRoom },
+        { entries, clock, ...shared },
       );
       const kept = new Set([...next.values()].map(({ upstream }) => upstream));
       const gone = [...entries.values()].filter(({ upstream }) => !kept.has(upstream));
@@ -83,7 +81,7 @@ function buildEntries(
   {
     entries,
     ...options
-  }: Pick<UpstreamDirectoryOptions, 'clock' | 'answerRoom'> & {
+  }: Omit<UpstreamDirectoryOptions, 'version'> & {
     readonly entries: ReadonlyMap<string, Entry>;
   },
 ): ReadonlyMap<string, Entry> {

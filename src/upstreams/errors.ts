@@ -187,6 +187,10 @@ const CLIENT_ERRORS: Readonly<
     kind: 'upstream-unavailable',
     message: told`The model gave an answer that cannot be used.`,
   },
+  'gateway-proxy': {
+    kind: 'upstream-unavailable',
+    message: told`The upstream could not be reached through the proxy of the gateway.`,
+  },
   path: { kind: 'upstream-unavailable', message: told`The upstream failed to answer.` },
 };
 

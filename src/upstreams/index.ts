@@ -1,6 +1,5 @@
 // The registry of upstreams: one line a profile.
 
-import type { Clock } from '../lib/clock.ts';
 import { definedFields, type JsonObject, type Optional } from '../lib/json.ts';
 import { createChatUpstream } from './chat/index.ts';
 import {
@@ -18,8 +17,7 @@ import { createSandboxProfile } from './generate/profiles/sandbox.ts';
 import { createVertexProfile, type VertexProfileOptions } from './generate/profiles/vertex.ts';
 import { createMessagesUpstream } from './messages/index.ts';
 import { createAnthropicProfile, createMessagesProfile } from './messages/profiles.ts';
-import type { AnswerRoom } from './transport/response.ts';
-import type { OwnedUpstream } from './wire-parts.ts';
+import type { OwnedUpstream, WireOptions } from './wire-parts.ts';
 
 /** As the operator describes it; what a profile has no use for is left alone. */
 export interface UpstreamSettings extends Optional<GenericProfileOptions>, VertexProfileOptions {
@@ -48,10 +46,7 @@ export interface UpstreamSettings extends Optional<GenericProfileOptions>, Verte
   readonly isSandbox?: boolean | undefined;
 }
 
-interface UpstreamOptions {
-  readonly clock: Clock;
-  readonly answerRoom?: AnswerRoom | undefined;
-}
+type UpstreamOptions = Pick<WireOptions<never>, 'clock' | 'answerRoom' | 'proxyFor'>;
 
 /** The caller closes it. */
 export function createUpstream(

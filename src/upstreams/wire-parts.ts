@@ -3,6 +3,7 @@
 import type { ModelCapabilities } from '../canonical/model.ts';
 import type { Clock } from '../lib/clock.ts';
 import { remember } from '../lib/once.ts';
+import type { ProxyChoice } from '../lib/outbound-proxy.ts';
 import { type ClientLimits, UpstreamClient, type WireRules } from './transport/client.ts';
 import type { AnswerRoom } from './transport/response.ts';
 import type { Upstream, UpstreamModel } from './upstream.ts';
@@ -12,6 +13,8 @@ export interface WireOptions<Profile> {
   readonly clock: Clock;
   readonly limits?: Partial<ClientLimits> | undefined;
   readonly answerRoom?: AnswerRoom | undefined;
+  /** The proxy of the gateway as it is now; without it calls go direct. */
+  readonly proxyFor?: ProxyChoice | undefined;
 }
 
 /** An upstream that knows how many of its calls are under way; its owner closes it. */
@@ -31,7 +34,7 @@ const MAX_NAMES = 1000;
 
 /** `close` of the common part ends the connections at once: answers under way must have been drained before. */
 export function createWireParts<Profile extends ReachedBy>(
-  { profile, clock, limits, answerRoom }: WireOptions<Profile>,
+  { profile, clock, limits, answerRoom, proxyFor }: WireOptions<Profile>,
   {
     rules,
     modelIds,
@@ -49,7 +52,7 @@ export function createWireParts<Profile extends ReachedBy>(
 ) {
   const { id, baseUrl, userAgent } = profile;
   const client = new UpstreamClient({
-    ...{ wire: rules, baseUrl, userAgent, clock, limits, answerRoom },
+    ...{ wire: rules, baseUrl, userAgent, clock, limits, answerRoom, proxyFor },
   });
   const builtIn = remember(MAX_NAMES, (modelId: string) => capabilitiesOf(profile, modelId));
   const listedOnes = new WeakMap<UpstreamModel, ModelCapabilities>();

@@ -310,6 +310,25 @@ const READ_LATER: Readonly<Record<string, Omit<Act, 'before'>>> = {
     see: inForce(({ takesWebSockets }) => takesWebSockets),
     after: false,
   },
+  // Asked before each call; `test/e2e/outbound-proxy.test.ts` has calls that go through it.
+  'proxy.outbound_proxy': {
+    section: 'network',
+    patch: { outbound_proxy: 'http://proxy.example:3128' },
+    see: inForce(({ outbound }) => outbound.all?.url),
+    after: 'http://proxy.example:3128',
+  },
+  'proxy.outbound_proxy_credential': {
+    section: 'network',
+    patch: { outbound_proxy_credential: 'ann:secret' },
+    see: inForce(({ outbound }) => outbound.credential?.slice(0, 10)),
+    after: 'sealed:v1:',
+  },
+  'proxy.no_proxy': {
+    section: 'network',
+    patch: { no_proxy: ['example.com'] },
+    see: inForce(({ outbound }) => outbound.direct.join()),
+    after: 'example.com',
+  },
   // Asked before each fetch; none is made here, as only public hosts are fetched from.
   'proxy.fetch_remote_media': {
     section: 'network',

@@ -38,6 +38,7 @@ beforeEach(async () => {
     book: { find: () => undefined },
     upstreams: { get: () => undefined },
     accountKey: Buffer.from('key'),
+    proxyFor: () => undefined,
     version: '1.2.3',
     clock: createSystemClock(),
     log: { warn: () => {} },
@@ -176,7 +177,7 @@ test('without an endpoint nothing of it is loaded', async () => {
     const before = count();
     const endpoint = 'http://127.0.0.1:9';
     const telemetry = { endpoint, sampler: 'always_on', samplerRatio: 1, serviceName: 's' };
-    await openTelemetry({ settings: settings(telemetry), clock: {}, version: '1' });
+    await openTelemetry({ settings: settings(telemetry), clock: {}, version: '1', proxyFor: () => undefined });
     console.log(JSON.stringify([none === undefined, before, count() > 0]));
     process.exit(0);
   `;

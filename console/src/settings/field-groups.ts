@@ -82,6 +82,20 @@ const NETWORK_FIELDS: readonly Field[] = [
     variable: 'ISTHMUS_FETCH_REMOTE_MEDIA',
     fallback: false,
   },
+  {
+    kind: 'text',
+    id: 'outboundProxy',
+    section: 'network',
+    path: ['outbound_proxy'],
+    variable: 'ISTHMUS_OUTBOUND_PROXY',
+  },
+  {
+    kind: 'secret',
+    id: 'outboundProxyCredential',
+    section: 'network',
+    path: ['outbound_proxy_credential'],
+  },
+  { kind: 'list', id: 'noProxy', section: 'network', path: ['no_proxy'], variable: 'NO_PROXY' },
 ];
 
 const POOL_FIELDS: readonly Field[] = [

@@ -36,7 +36,8 @@ export interface NumberField extends FieldBase, AmountRange {
 
 export interface TextField extends FieldBase {
   readonly kind: 'text';
-  readonly fallback: string;
+  /** Absent where nothing holds without it. */
+  readonly fallback?: string;
 }
 
 /** Never shown: only whether there is one. */

@@ -33,7 +33,9 @@ export function TextControl({ field, setting, id }: ControlProps<TextField>) {
     <TextInput
       {...describedBy(id)}
       value={typed}
-      placeholder={t('settings.fallback', { value: field.fallback })}
+      placeholder={
+        field.fallback === undefined ? '' : t('settings.fallback', { value: field.fallback })
+      }
       disabled={!setting.isLoaded}
       autoComplete="off"
       spellCheck={false}

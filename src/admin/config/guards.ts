@@ -137,6 +137,8 @@ export function needsReauthentication(
     case 'extprov':
       // Without a key there is nothing to be sent.
       return change.from.api_key !== undefined && differs(change.from, change.to, PROVIDER_PLACES);
+    case 'network':
+      return differs(change.from, change.to, [['outbound_proxy']]);
     default:
       return false;
   }

@@ -5,10 +5,12 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
+import { NO_PROXY, type ProxyChoice } from '../../lib/outbound-proxy.ts';
+import { ProxyError } from '../../lib/proxy-agent.ts';
 import { turn } from '../../stream/scheduler.ts';
 import { pathFault } from '../errors.ts';
 import type { UpstreamStream } from '../upstream.ts';
-import { gatewayFault, ProxyAgents } from './connections.ts';
+import { gatewayFault, ProxyAgents, type ProxyInUse, proxyFault } from './connections.ts';
 import {
   type AnswerLimits,
   type AnswerPlace,
@@ -29,7 +31,7 @@ export interface ClientRequest extends AnswerRequest {
   readonly freshConnection?: boolean | undefined;
   /** The body as it is sent, where it has another form than those of the wire; its type is among the headers. */
   readonly bytes?: Buffer | undefined;
-  /** The proxy of the account; undefined goes direct. */
+  /** The proxy of the account; undefined goes the way of the gateway. */
   readonly proxyUrl?: string | undefined;
 }
 
@@ -46,6 +48,8 @@ interface ClientOptions {
   readonly clock: Clock;
   readonly limits?: Partial<ClientLimits> | undefined;
   readonly answerRoom?: AnswerRoom | undefined;
+  /** The proxy of the gateway as it is now; without it calls go direct. */
+  readonly proxyFor?: ProxyChoice | undefined;
 }
 
 export interface ClientLimits extends AnswerLimits {
@@ -77,6 +81,7 @@ export class UpstreamClient {
   readonly #wire: WireRules;
   readonly #place: AnswerPlace;
   readonly #origin: string;
+  readonly #proxyFor: ProxyChoice;
   readonly #basePath: string;
   readonly #kept: Pool;
   readonly #single: Pool;
@@ -85,12 +90,13 @@ export class UpstreamClient {
   readonly #withBody: readonly string[];
   #underWay = 0;
 
-  constructor({ wire, baseUrl, userAgent, clock, limits, answerRoom }: ClientOptions) {
+  constructor(options: ClientOptions) {
+    const { wire, baseUrl, userAgent, clock, limits, answerRoom, proxyFor = NO_PROXY } = options;
     this.#limits = { ...LIMITS, ...limits };
     this.#wire = wire;
     this.#place = { wire, clock, limits: this.#limits, room: answerRoom };
     const { connectMs, keepAliveMs, headersMs, maxConnections } = this.#limits;
-    const options: Pool.Options = {
+    const pool: Pool.Options = {
       allowH2: false,
       connections: maxConnections,
       connect: { timeout: connectMs },
@@ -102,9 +108,10 @@ export class UpstreamClient {
     const { origin, pathname } = new URL(baseUrl);
     this.#origin = origin;
     this.#basePath = pathname.replace(/\/+$/, '');
-    this.#kept = new Pool(origin, options);
-    this.#single = new Pool(origin, { ...options, pipelining: 0 });
-    this.#proxies = new ProxyAgents(options, { connectMs });
+    this.#proxyFor = proxyFor;
+    this.#kept = new Pool(origin, pool);
+    this.#single = new Pool(origin, { ...pool, pipelining: 0 });
+    this.#proxies = new ProxyAgents(pool, { connectMs });
     this.#withoutBody = [
       ...['accept', 'text/event-stream, application/json'],
       ...['accept-encoding', 'identity'],
@@ -124,7 +131,7 @@ export class UpstreamClient {
    * signal's reason when it aborts.
    */
   async open(request: ClientRequest): Promise<UpstreamStream> {
-    const { signal, body, receipt, proxyUrl, method } = request;
+    const { signal, body, receipt, method } = request;
     signal.throwIfAborted();
     const encoded =
       request.bytes ?? (body === undefined ? null : this.#wire.encodeBody(body, receipt));
@@ -135,12 +142,10 @@ export class UpstreamClient {
     }
     const isFresh = request.freshConnection === true;
     const direct = isFresh ? this.#single : this.#kept;
-    const route =
-      proxyUrl === undefined
-        ? undefined
-        : this.#proxies.acquire(proxyUrl, isFresh ? 'fresh' : 'kept');
+    const proxy = this.#proxyOf(request);
+    const route = proxy && this.#acquire(proxy, isFresh ? 'fresh' : 'kept');
     this.#underWay += 1;
-    const stream = new AnswerStream(request, this.#place, () => {
+    const stream = new AnswerStream(proxy ? { ...request, proxy } : request, this.#place, () => {
       this.#underWay -= 1;
       route?.release();
     });
@@ -163,6 +168,21 @@ export class UpstreamClient {
       if (!stream.isOver) (route ?? direct).dispatch(dispatched, stream);
     });
     return stream.opened;
+  }
+
+  #proxyOf({ proxyUrl }: ClientRequest): (ProxyInUse & { readonly url: string }) | undefined {
+    if (proxyUrl !== undefined) return { owner: 'account', url: proxyUrl };
+    const own = this.#proxyFor(this.#origin);
+    return own && { owner: 'gateway', ...own };
+  }
+
+  /** @throws GatewayError when its address cannot be used */
+  #acquire(proxy: ProxyInUse & { readonly url: string }, use: 'kept' | 'fresh') {
+    try {
+      return this.#proxies.acquire(proxy.url, use);
+    } catch (error) {
+      throw error instanceof ProxyError ? proxyFault(error, proxy) : error;
+    }
   }
 
   /** The whole answer as one object, read to the end, so that the connection can be used again. @throws as `open` */

@@ -1,10 +1,10 @@
-// Says what a failed connection means for the retry table and for the client.
+// Says what a failed connection means for the retry table and for the client, and keeps the ways through proxies.
 
-import { type Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { GatewayError } from '../../canonical/error.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
-import { readProxyUrl } from '../../lib/net.ts';
-import { scrubText } from '../../lib/redact.ts';
+import type { OutboundProxy } from '../../lib/outbound-proxy.ts';
+import { createProxyAgent, ProxyError, TLS_CODE } from '../../lib/proxy-agent.ts';
 import { pathFault, unavailable } from '../errors.ts';
 
 interface ProxyRoute {
@@ -16,8 +16,6 @@ interface ProxyRoute {
 
 interface KeptAgent {
   readonly dispatcher: Dispatcher;
-  /** Parts of the address that must not be shown. */
-  readonly secrets: readonly string[];
   inUse: number;
 }
 
@@ -44,30 +42,31 @@ export class ProxyAgents {
   /**
    * The way through a proxy.
    * @param use `fresh` takes a new connection and closes it afterwards
-   * @throws GatewayError with `failure` kind `path` when the address cannot be used
+   * @throws ProxyError when the address cannot be used
    */
   acquire(proxyUrl: string, use: 'kept' | 'fresh'): ProxyRoute {
     const isFresh = use === 'fresh';
     const key = `${use} ${proxyUrl}`;
     const options = isFresh ? { ...this.#options, pipelining: 0 } : this.#options;
-    const agent = this.#kept.get(key) ?? createAgent(proxyUrl, options, this.#connectMs);
+    const agent = this.#kept.get(key) ?? this.#open(proxyUrl, options);
     this.#kept.delete(key);
     this.#kept.set(key, agent);
     agent.inUse += 1;
     this.#trim();
-    // Said with each request again: undici's own pools behind SOCKS5 proxies know nothing of the agent's.
-    const { headersTimeout = null, bodyTimeout = null } = this.#options;
-    const limits = { headersTimeout, bodyTimeout, ...(isFresh ? { reset: true } : {}) };
+    const asked = isFresh ? { reset: true } : {};
     return {
-      dispatch: (request, handler) => {
-        const marked = markProxyErrors(handler, agent.secrets);
-        agent.dispatcher.dispatch({ ...request, ...limits }, marked);
-      },
+      dispatch: (request, handler) =>
+        void agent.dispatcher.dispatch({ ...request, ...asked }, handler),
       release: () => {
         agent.inUse -= 1;
         this.#trim();
       },
     };
+  }
+
+  #open(proxyUrl: string, options: Agent.Options): KeptAgent {
+    const connectMs = this.#connectMs;
+    return { dispatcher: createProxyAgent(proxyUrl, { ...options, connectMs }), inUse: 0 };
   }
 
   #trim(): void {
@@ -87,60 +86,23 @@ export class ProxyAgents {
   }
 }
 
-function createAgent(proxyUrl: string, options: Agent.Options, connectMs: number): KeptAgent {
-  const reading = readProxyUrl(proxyUrl);
-  if (reading.kind === 'bad') {
-    throw unreachedThroughProxy(new Error(`The proxy address ${reading.problem}.`));
+/** The proxy that a request goes through. */
+export type ProxyInUse =
+  | { readonly owner: 'account' }
+  | ({ readonly owner: 'gateway' } & OutboundProxy);
+
+/** Whatever a proxy says, it is no word of the upstream about the account; of the gateway's own no account knows. */
+export function proxyFault(cause: Error, proxy: ProxyInUse | undefined): GatewayError {
+  if (proxy?.owner !== 'gateway') {
+    return pathFault(
+      told`The upstream could not be reached through the proxy of the account.`,
+      cause,
+    );
   }
-  const { connect: _direct, ...shared } = options;
-  const dispatcher = new ProxyAgent({
-    ...shared,
-    uri: reading.url,
-    connectTimeout: connectMs,
-    // Plain http goes to the proxy itself over a pool that undici would make without our limits.
-    factory: (origin, own) => new Pool(origin, { ...shared, ...own }),
-    // Asks for the tunnel: a proxy that takes the connection and then says nothing must not hang us.
-    clientFactory: (origin, own) => new Pool(origin, { ...own, headersTimeout: connectMs }),
-  });
-  const { username, password } = new URL(reading.url);
-  const secrets = [password, username].flatMap((part) => [decodeURIComponent(part), part]);
-  return { dispatcher, secrets: secrets.filter((part) => part !== ''), inUse: 0 };
-}
-
-/** Errors of an exchange through a proxy, before any answer: the proxy's, without what it may not say. */
-class ProxyError extends Error {
-  /** undici's or the system's own word for what went wrong. */
-  readonly code: string;
-
-  constructor(error: Error, secrets: readonly string[]) {
-    super(scrubText(error.message, secrets));
-    this.name = 'ProxyError';
-    this.code = 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
-  }
-}
-
-function markProxyErrors(
-  handler: Dispatcher.DispatchHandler,
-  secrets: readonly string[],
-): Dispatcher.DispatchHandler {
-  return {
-    onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
-    onResponseStarted: () => handler.onResponseStarted?.(),
-    onResponseStart: (controller, status, headers, message) =>
-      handler.onResponseStart?.(controller, status, headers, message),
-    onResponseData: (controller, chunk) => handler.onResponseData?.(controller, chunk),
-    onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
-    onResponseError: (controller, error) =>
-      handler.onResponseError?.(controller, new ProxyError(error, secrets)),
-  };
-}
-
-/** A fault of the path: whatever the proxy says, it is no word of the upstream about the account. */
-function unreachedThroughProxy(cause: Error): GatewayError {
-  return pathFault(
-    told`The upstream could not be reached through the proxy of the account.`,
-    cause,
-  );
+  const { source } = proxy;
+  const detail = told`The proxy that ${source} names failed or refused: ${cause.message}`;
+  const message = told`The upstream could not be reached through the proxy of the gateway.`;
+  return unavailable({ kind: 'gateway-proxy', detail }, message, cause);
 }
 
 const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
@@ -151,7 +113,9 @@ const TIMEOUT_CODES = new Set([
   'ETIMEDOUT',
 ]);
 const CLOSED_CODES = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
-const TLS_CODE = /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_|EPROTO)/;
+/** OpenSSL's words for an authority that this machine does not know (openssl-verify(1)). */
+const UNKNOWN_AUTHORITY =
+  /^(?:UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED)/;
 
 /**
  * The error an exchange that broke off amounts to. Never names addresses. A connection reset while
@@ -160,14 +124,13 @@ const TLS_CODE = /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOS
  */
 export function readNetworkError(
   error: unknown,
-  { hasAnswer }: { readonly hasAnswer: boolean },
+  { hasAnswer, proxy }: { readonly hasAnswer: boolean; readonly proxy?: ProxyInUse | undefined },
 ): GatewayError {
   const code = codeOf(error);
   if (CLOSED_CODES.has(code))
     return gatewayFault('overloaded', told`The gateway is closing.`, error);
+  if (error instanceof ProxyError && error.isOfProxy) return proxyFault(error, proxy);
   if (code === 'UND_ERR_INVALID_ARG') {
-    // undici's word for a proxy that wants another password, too.
-    if (error instanceof ProxyError) return unreachedThroughProxy(error);
     return gatewayFault('internal', told`The gateway could not write the upstream request.`, error);
   }
   if (TIMEOUT_CODES.has(code))
@@ -177,7 +140,12 @@ export function readNetworkError(
     const message = told`The upstream closed the connection without an answer.`;
     return unavailable({ kind: 'connection-lost' }, message, error);
   }
-  if (error instanceof ProxyError) return unreachedThroughProxy(error);
+  if (UNKNOWN_AUTHORITY.test(code)) {
+    return pathFault(
+      told`The certificate of the upstream is of no authority that the gateway knows: name one with NODE_EXTRA_CA_CERTS.`,
+      error,
+    );
+  }
   if (TLS_CODE.test(code)) {
     return pathFault(told`No secure connection to the upstream could be made.`, error);
   }

@@ -9,7 +9,7 @@ import { turn } from '../../stream/scheduler.ts';
 import { type EventMemory, type Frame, FrameError, FrameReader } from '../../stream/sse.ts';
 import { pathFault, type UpstreamRefusal } from '../errors.ts';
 import type { RateLimit, UpstreamCall, UpstreamStream } from '../upstream.ts';
-import { readNetworkError, timeoutFault } from './connections.ts';
+import { type ProxyInUse, readNetworkError, timeoutFault } from './connections.ts';
 
 /** Of a request what its answer depends on. */
 export interface AnswerRequest {
@@ -23,6 +23,8 @@ export interface AnswerRequest {
   readonly onRateLimit?: UpstreamCall['onRateLimit'];
   /** True where sound may come as it is: it is then one frame, `{audio, done}`. */
   readonly takesBytes?: boolean | undefined;
+  /** What it goes through; undefined goes direct. */
+  readonly proxy?: ProxyInUse | undefined;
   /** Called once, when the first byte behind the headers is there. */
   readonly onFirstByte?: (() => void) | undefined;
 }
@@ -275,7 +277,8 @@ export class AnswerStream
     if (this.#refusal !== undefined) {
       this.#finish({ kind: 'error', error: this.#readFailure(this.#refusal) });
     } else if (ending.kind === 'error') {
-      const error = readNetworkError(ending.error, { hasAnswer: this.#hasAnswer });
+      const { proxy } = this.#request;
+      const error = readNetworkError(ending.error, { hasAnswer: this.#hasAnswer, proxy });
       this.#finish({ kind: 'error', error });
     } else {
       try {

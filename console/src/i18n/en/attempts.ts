@@ -18,6 +18,7 @@ export const attempts = {
     overloaded: 'upstream overloaded',
     'connection-lost': 'connection lost',
     'unusable-answer': 'invalid upstream response',
+    'gateway-proxy': 'outbound proxy failed',
     path: 'upstream failed',
     timeout: 'timed out',
     'client-gone': 'client disconnected',

@@ -46,6 +46,11 @@ export const environment = {
     TRUSTED_PROXIES: 'IP addresses and ranges whose X-Forwarded-For header is trusted.',
     ISTHMUS_ALLOWED_HOSTS: 'Allowed host names for local requests, in addition to loopback names.',
     ISTHMUS_CORS_ORIGINS: 'Allowed origins (CORS): web pages that may call with a key.',
+    ISTHMUS_OUTBOUND_PROXY: 'Outbound proxy for all calls of the gateway. Only the host is shown.',
+    HTTPS_PROXY: 'Proxy for calls to https URLs. Only the host is shown.',
+    HTTP_PROXY: 'Proxy for calls to http URLs. Only the host is shown.',
+    ALL_PROXY: 'Proxy for calls to URLs of either kind. Only the host is shown.',
+    NO_PROXY: 'Hosts called without a proxy.',
     ISTHMUS_FETCH_REMOTE_MEDIA:
       'Whether to fetch images and documents that requests reference by URL.',
     LOG_LEVEL: 'Log level.',

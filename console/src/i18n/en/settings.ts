@@ -121,6 +121,18 @@ export const settings = {
       name: 'Fetch remote media',
       hint: 'Fetches images and documents that requests reference by https URL, from public hosts only.',
     },
+    outboundProxy: {
+      name: 'Outbound proxy',
+      hint: 'Proxy for all calls of the gateway to other machines, such as http://proxy.example:3128. The proxy of an account takes precedence; if unset, HTTPS_PROXY and HTTP_PROXY apply.',
+    },
+    outboundProxyCredential: {
+      name: 'Outbound proxy credential',
+      hint: 'User and password as user:password.',
+    },
+    noProxy: {
+      name: 'No proxy for',
+      hint: 'Hosts, IP addresses and ranges called directly. A host includes its subdomains.',
+    },
     corsOrigins: {
       name: 'Allowed origins (CORS)',
       hint: 'Origins such as https://app.example. Their pages may call the models, with a key.',

@@ -21,6 +21,7 @@ export const attempts: Translated<typeof english> = {
     overloaded: '上游过载',
     'connection-lost': '连接中断',
     'unusable-answer': '上游响应无效',
+    'gateway-proxy': '出站代理失败',
     path: '上游出错',
     timeout: '超时',
     'client-gone': '客户端断开',

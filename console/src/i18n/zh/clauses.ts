@@ -141,6 +141,17 @@ export const clauses: SentenceTexts = {
   'the import gave no answer': '导入没有给出结果',
   'the import was stopped before': '导入在此之前已停止',
   'the list says {}, the provider {}': '列表中是 {1}，提供方给出的是 {2}',
+  'the proxy of the gateway failed or refused ({})': '网关的代理失败或拒绝（{1}）',
+  'must be an address that starts with http://, https:// or socks5://':
+    '必须是以 http://、https:// 或 socks5:// 开头的地址',
+  'must end after the host and port': '必须在主机和端口之后结束',
+  'must have "%" in user and password written as %25': '用户名和密码中的 "%" 必须写作 %25',
+  'must name a user before the password': '密码之前必须有用户名',
+  'must be an address without user and password: set them as outbound_proxy_credential':
+    '必须是不含用户名和密码的地址：请用 outbound_proxy_credential 设置它们',
+  'must be a user and a password with ":" between them': '必须是用户名和密码，中间用 ":" 分隔',
+  'must be hosts such as example.com, addresses or CIDR ranges, not "{}"':
+    '必须是主机（例如 example.com）、地址或 CIDR 网段，而不是 "{1}"',
   'the provider could not be reached': '无法连接提供方',
   'the provider could not be reached ({})': '无法连接提供方（{1}）',
   "the provider could not be reached ({}; is this machine's clock right?)":

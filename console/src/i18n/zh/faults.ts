@@ -155,6 +155,11 @@ export const faults: SentenceTexts = {
     '请求目标不规范：请发送绝对路径，不含空段、点段、反斜杠、编码的斜杠和控制字符。',
   'The upstream closed the connection without an answer.': '上游没有回答就关闭了连接。',
   'The upstream closed without an answer.': '上游没有回答就结束了。',
+  'The upstream could not be reached through the proxy of the gateway.':
+    '无法通过网关的代理连接上游。',
+  'The proxy that {} names failed or refused: {}': '{1} 指定的代理失败或拒绝：{2}',
+  'The certificate of the upstream is of no authority that the gateway knows: name one with NODE_EXTRA_CA_CERTS.':
+    '上游证书的颁发机构不受网关信任：请通过 NODE_EXTRA_CA_CERTS 指定。',
   'The upstream could not be reached through the proxy of the account.':
     '无法通过账号的代理连接上游。',
   'The upstream could not be reached.': '无法连接上游。',

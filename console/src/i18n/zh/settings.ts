@@ -109,6 +109,18 @@ export const settings: Translated<typeof english> = {
       name: '获取远程媒体',
       hint: '获取请求以 https 网址引用的图片和文档，仅限公共主机。',
     },
+    outboundProxy: {
+      name: '出站代理',
+      hint: '网关访问其他机器的所有调用所用的代理，例如 http://proxy.example:3128。账号自己的代理优先；未设置时使用 HTTPS_PROXY 和 HTTP_PROXY。',
+    },
+    outboundProxyCredential: {
+      name: '出站代理凭据',
+      hint: '用户名和密码，写作 user:password。',
+    },
+    noProxy: {
+      name: '不使用代理',
+      hint: '直接访问的主机、IP 地址和网段。主机包括其子域名。',
+    },
     corsOrigins: {
       name: '允许的来源（CORS）',
       hint: '例如 https://app.example 的来源。其页面可凭密钥调用模型。',

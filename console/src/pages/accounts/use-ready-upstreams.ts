@@ -64,5 +64,12 @@ export function useReadyUpstreams({
 function listReady(upstreams: readonly Upstream[]): readonly Upstream[] {
   return READY_PROFILES.filter(
     (ready) => !upstreams.some(({ id, profile }) => id === ready || profile === ready),
-  ).map((id) => ({ id, profile: id, canSignIn: false, redirectUrl: null, accounts: 0 }));
+  ).map((id) => ({
+    id,
+    profile: id,
+    canSignIn: false,
+    redirectUrl: null,
+    proxy: null,
+    accounts: 0,
+  }));
 }

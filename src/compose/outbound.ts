@@ -1,0 +1,42 @@
+// How calls of the gateway leave this machine: the proxy of the settings, with its credential opened.
+
+import type { Settings } from '../config/effective.ts';
+import { memoize } from '../lib/once.ts';
+import { createProxyChoice, type OutboundProxy, type ProxyChoice } from '../lib/outbound-proxy.ts';
+
+interface OutboundOptions {
+  readonly current: () => Pick<Settings, 'outbound'>;
+  /** Opens a credential that the file holds sealed. */
+  readonly openCredential: (text: string) => string;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+/** The proxy for each call, as the settings are now. */
+export function createOutboundChoice(options: OutboundOptions): ProxyChoice {
+  const { current, openCredential, log } = options;
+  const choiceOf = memoize(({ credential, ...proxies }: Settings['outbound']): ProxyChoice => {
+    const { all } = proxies;
+    if (all === undefined || credential === undefined) return createProxyChoice(proxies);
+    try {
+      return createProxyChoice({
+        ...proxies,
+        all: withCredential(all, openCredential(credential)),
+      });
+    } catch (error) {
+      log.warn(
+        { error: String(error) },
+        'The sealed credential of the outbound proxy does not open.',
+      );
+      return createProxyChoice(proxies);
+    }
+  });
+  return (url) => choiceOf(current().outbound)(url);
+}
+
+function withCredential(proxy: OutboundProxy, credential: string): OutboundProxy {
+  const url = new URL(proxy.url);
+  const [user = '', ...password] = credential.split(':');
+  url.username = encodeURIComponent(user);
+  url.password = encodeURIComponent(password.join(':'));
+  return { ...proxy, url: url.href };
+}

@@ -1,0 +1,170 @@
+// Calls through a proxy: agents that never tell the proxy's password, and errors that say whether the proxy failed.
+
+import { type Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { readProxyUrl } from './net.ts';
+import { proxySecrets } from './outbound-proxy.ts';
+import { scrubText } from './redact.ts';
+
+interface ProxyAgentOptions extends Agent.Options {
+  /** For connecting to the proxy, for its answer, and for connecting through it. */
+  readonly connectMs: number;
+}
+
+/**
+ * A way through a proxy; its errors are `ProxyError`s.
+ * @throws ProxyError when the address cannot be used
+ */
+export function createProxyAgent(proxyUrl: string, options: ProxyAgentOptions): Dispatcher {
+  const reading = readProxyUrl(proxyUrl);
+  if (reading.kind === 'bad') {
+    throw new ProxyError(new Error(`The proxy address ${reading.problem.text}.`), {
+      isOfProxy: true,
+    });
+  }
+  const { connect: _direct, connectMs, ...shared } = options;
+  const { headersTimeout = null, bodyTimeout = null } = shared;
+  const agent = new ProxyAgent({
+    ...shared,
+    uri: reading.url,
+    connectTimeout: connectMs,
+    // Plain http goes to the proxy itself over a pool that undici would make without our limits.
+    factory: (origin, own) => new Pool(origin, { ...shared, ...own }),
+    // Asks for the tunnel: a proxy that takes the connection and then says nothing must not hang us.
+    clientFactory: (origin, own) => new Pool(origin, { ...own, headersTimeout: connectMs }),
+  });
+  const secrets = proxySecrets(reading.url);
+  const isSecure = reading.url.startsWith('https:');
+  return agent.compose((dispatch) => (request, handler) => {
+    // Said with each request again: undici's own pools behind SOCKS5 proxies know nothing of the agent's.
+    const limited = { ...request, headersTimeout, bodyTimeout };
+    return dispatch(limited, new MarkedHandler(handler, { secrets, isSecure }));
+  });
+}
+
+/** An error of an exchange through a proxy, without what it may not say. */
+export class ProxyError extends Error {
+  /** undici's or the system's own word for what went wrong. */
+  readonly code: string;
+  /** True where the proxy is to blame, or refused; false where the way beyond it failed. */
+  readonly isOfProxy: boolean;
+
+  constructor(
+    error: Error,
+    {
+      secrets = [],
+      isOfProxy,
+    }: { readonly secrets?: readonly string[]; readonly isOfProxy: boolean },
+  ) {
+    super(scrubText(error.message, secrets));
+    this.name = 'ProxyError';
+    this.code = 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
+    this.isOfProxy = isOfProxy;
+  }
+}
+
+/** Codes of OpenSSL and node for a peer whose certificate or TLS is at fault. */
+export const TLS_CODE =
+  /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_|EPROTO)/;
+
+/** undici's code for a proxy that asks for another password, too. */
+const REFUSED = 'UND_ERR_INVALID_ARG';
+
+interface MarkOptions {
+  readonly secrets: readonly string[];
+  /** True where TLS may fail at the proxy itself. */
+  readonly isSecure: boolean;
+}
+
+/**
+ * Until a request is sent, whatever fails is the proxy's doing, but for the certificate at the other end of the tunnel;
+ * after that it may be either's.
+ */
+class MarkedHandler implements Dispatcher.DispatchHandler {
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #options: MarkOptions;
+  #isSent = false;
+
+  constructor(handler: Dispatcher.DispatchHandler, options: MarkOptions) {
+    this.#handler = handler;
+    this.#options = options;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.#isSent = true;
+    this.#handler.onRequestStart?.(controller, context);
+  }
+
+  onRequestUpgrade(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>[2],
+    socket: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>[3],
+  ): void {
+    this.#handler.onRequestUpgrade?.(controller, status, headers, socket);
+  }
+
+  onResponseStarted(): void {
+    this.#handler.onResponseStarted?.();
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2],
+    message?: string,
+  ): void {
+    this.#handler.onResponseStart?.(controller, status, headers, message);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#handler.onResponseData?.(controller, chunk);
+  }
+
+  onResponseEnd(
+    controller: Dispatcher.DispatchController,
+    trailers: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseEnd']>>[1],
+  ): void {
+    this.#handler.onResponseEnd?.(controller, trailers);
+  }
+
+  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    const { secrets, isSecure } = this.#options;
+    const code = 'code' in error ? String(error.code) : '';
+    const isBeyond = TLS_CODE.test(code) && !isSecure;
+    const isOfProxy = code === REFUSED || (!this.#isSent && !isBeyond);
+    this.#handler.onResponseError?.(controller, new ProxyError(error, { secrets, isOfProxy }));
+  }
+}
+
+/** More proxies than these are not kept open at once. */
+const MAX_PROXIES = 32;
+
+/** The agents of the proxies in use, for calls that are few; the one unused for longest is closed first. */
+export class ProxyDispatchers {
+  readonly #options: ProxyAgentOptions;
+  readonly #open = new Map<string, Dispatcher>();
+
+  constructor(options: ProxyAgentOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ProxyError as `createProxyAgent` */
+  get(proxyUrl: string): Dispatcher {
+    const dispatcher = this.#open.get(proxyUrl) ?? createProxyAgent(proxyUrl, this.#options);
+    this.#open.delete(proxyUrl);
+    const [oldest] = this.#open;
+    if (oldest !== undefined && this.#open.size === MAX_PROXIES) {
+      const [address, leaving] = oldest;
+      this.#open.delete(address);
+      // A proxy in use ends its calls first: `close` waits for them.
+      leaving.close().catch(() => leaving.destroy());
+    }
+    this.#open.set(proxyUrl, dispatcher);
+    return dispatcher;
+  }
+
+  /** Ends every connection at once. */
+  async destroy(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((dispatcher) => dispatcher.destroy()));
+  }
+}
