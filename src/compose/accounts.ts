@@ -6,6 +6,7 @@ import type { AccountStore } from '../accounts/account-store.ts';
 import { AccountTrials } from '../accounts/health.ts';
 import { asGatewayError } from '../canonical/error.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { Counters } from '../cluster/counters.ts';
 import type { Settings } from '../config/effective.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -33,7 +34,9 @@ interface AccountsOptions {
   readonly backend: Backend;
   readonly store: AccountStore;
   readonly sessionStore: SessionStore;
-  readonly notices: Cluster['notices'];
+  readonly cluster: Cluster;
+  /** False where this process serves alone. */
+  readonly isShared: boolean;
   readonly turns: TokenSourceOptions['turns'];
   readonly isLeading: (() => boolean) | undefined;
   /** A model's name as it may be kept. */
@@ -56,7 +59,8 @@ export async function openAccounts(options: AccountsOptions) {
   const { current } = config;
   const now = () => clock.now();
   const stored = await options.store.list();
-  const book = createAccountBook({ ...options, stored, seeds, createId });
+  const { notices } = options.cluster;
+  const book = createAccountBook({ ...options, notices, stored, seeds, createId });
   const sandboxRest = restSandboxAccounts(options, book);
   const trials = new AccountTrials();
   followTrials(trials, book, clock);
@@ -75,6 +79,7 @@ export async function openAccounts(options: AccountsOptions) {
   config.subscribe(() => quota.reschedule());
   const familiesOf = memoize(createFamilies);
   const families = () => familiesOf(current().families);
+  const counters = new Counters({ bank: options.cluster.bank, clock });
   const pool = createPool({
     ...{ families, book, upstreams, tokens, isProtected, log, clock, random },
     settings: () => current().pool,
@@ -82,7 +87,8 @@ export async function openAccounts(options: AccountsOptions) {
     concurrency: createConcurrencyLimits(current, (id) => book.find(id)?.record.upstreamId),
     ...watchQuota(options, book, quota),
     sessionStore: options.sessionStore,
-    notices: options.notices,
+    notices,
+    sharing: options.isShared ? { cluster: options.cluster, counters } : undefined,
     onModelListFailure(account, error, id) {
       log.warn({ account, error }, 'The model list of an account could not be read.');
       const { sentence, failure } = asGatewayError(error);
@@ -108,6 +114,7 @@ export async function openAccounts(options: AccountsOptions) {
       sandboxRest.close();
       quota.close();
       await pool.close();
+      counters.close();
       await tokens.close();
       await outbound.close();
       await book.close();

@@ -43,6 +43,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
     ...{ clock, log, createId, keyName, store: stores.requests },
     settings: () => current().monitor,
     replica: parts.replicaName,
+    sharing: parts.replicaName === undefined ? undefined : context,
     secrets: parts.secretList,
     accountSecrets: parts.accountSecrets,
     accounts() {

@@ -58,7 +58,8 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const redactorFor = createRedactors(secretList, accountSecrets);
   const accounts = await openAccounts({
     ...{ config, backend, userAgent, proxyFor, clock, random, log, store },
-    ...{ notices: context.cluster.notices, turns, isLeading: leader?.isLeading },
+    ...{ cluster: context.cluster, isShared: foundation.replicaName !== undefined },
+    ...{ turns, isLeading: leader?.isLeading },
     sessionStore: stores.sessions,
     cleanModel: createModelCleaner(redactorFor),
   });

@@ -23,8 +23,15 @@ const MAX_WAITING = 200;
 
 export type LiveFeed = ReturnType<typeof createLiveFeed>;
 
+interface LiveFeedOptions {
+  /** Called when somebody begins to read. */
+  readonly onRead?: (() => void) | undefined;
+  /** Called with each event of this process. */
+  readonly onPublish?: ((event: Pick<FeedEvent, 'kind' | 'content'>) => void) | undefined;
+}
+
 /** @param process a word without dashes that tells this process from its earlier self */
-export function createLiveFeed(process: string) {
+export function createLiveFeed(process: string, { onRead, onPublish }: LiveFeedOptions = {}) {
   const kept: (FeedEvent & { readonly place: number })[] = [];
   const readers = new Set<FeedReader>();
   let count = 0;
@@ -36,22 +43,36 @@ export function createLiveFeed(process: string) {
     forgotten += gone.length;
     lastForgotten = gone.at(-1)?.place ?? lastForgotten;
   };
+  const take = (kind: FeedEventKind, content: object): void => {
+    count += 1;
+    const event = { id: `${process}-${count}`, place: count, kind, content };
+    if (KEPT.has(kind)) kept.push(event);
+    if (kept.length >= 2 * KEPT_EVENTS) forget();
+    for (const reader of readers) reader.add(event);
+  };
   return {
     get readers(): number {
       return readers.size;
     },
     publish(kind: FeedEventKind, content: object): void {
+      take(kind, content);
+      onPublish?.({ kind, content });
+    },
+    /** An event of another process. */
+    take,
+    /** Events that this process never had were missed by all who read, and by who comes back. */
+    skip(): void {
       count += 1;
-      const event = { id: `${process}-${count}`, place: count, kind, content };
-      if (KEPT.has(kind)) kept.push(event);
-      if (kept.length >= 2 * KEPT_EVENTS) forget();
-      for (const reader of readers) reader.add(event);
+      forgotten += 1;
+      lastForgotten = count;
+      for (const reader of readers) reader.miss();
     },
     /**
      * What happens from now on, after the kept events behind `lastEventId`; what came behind it and is not
      * kept any more counts as missed. Ends with `close` of either.
      */
     read(lastEventId?: string): FeedReader {
+      onRead?.();
       const reader = new FeedReader(() => readers.delete(reader));
       if (lastEventId !== undefined) {
         const seen = placeOf(lastEventId, process);
@@ -94,6 +115,12 @@ export class FeedReader {
     this.missed += 1;
   }
 
+  /** An event that never came here. */
+  miss(): void {
+    this.missed += 1;
+    this.wake();
+  }
+
   /** The next event; undefined at the end. Waits no longer than `wake` says. */
   next(): Promise<FeedEvent | 'idle' | undefined> {
     const event = this.#waiting.shift();
@@ -132,28 +159,48 @@ type Minute = { -readonly [Field in keyof MinuteSum]: MinuteSum[Field] };
 
 export type LiveFigures = ReturnType<typeof createLiveFigures>;
 
+const NO_MINUTES: readonly MinuteSum[] = [];
+
 export function createLiveFigures(now: () => number) {
   /** By place within the hour. */
   const minutes: Minute[] = [];
+  /** The same, without what was before this process. */
+  const ownMinutes: Minute[] = [];
   const startOf = (at: number): number => at - (at % MINUTE_MS);
   /** The minute that begins then; to be counted in, it has to be kept. */
-  const minuteAt = (time: number, isKept = true): Minute => {
-    const at = time - (time % MINUTE_MS);
+  const minuteAt = (time: number, kept: Minute[] = minutes, isKept = true): Minute => {
+    const at = startOf(time);
     const index = (at / MINUTE_MS) % MINUTES;
-    const known = minutes[index];
+    const known = kept[index];
     if (known?.at === at) return known;
     const fresh = { at, requests: 0, errors: 0, tokens: 0 };
-    if (isKept) minutes[index] = fresh;
+    if (isKept) kept[index] = fresh;
     return fresh;
   };
-  return {
+  const startedIn = startOf(now());
+  /** With what ended at other processes; what was before this one is known of all of them. */
+  const sumAt = (time: number): MinuteSum => {
+    const at = startOf(time);
+    const others = at < startedIn ? NO_MINUTES : figures.others(at);
+    const isShared = at === startedIn && others.length > 0;
+    return others.reduce(addMinutes, minuteAt(at, isShared ? ownMinutes : minutes, false));
+  };
+  const lastMinutes = (): readonly number[] => {
+    const last = startOf(now());
+    return Array.from({ length: MINUTES }, (_, index) => last - (MINUTES - 1 - index) * MINUTE_MS);
+  };
+  const figures = {
     inFlight: 0,
+    /** What ended in a minute at other processes. */
+    others: (_at: number): readonly MinuteSum[] => NO_MINUTES,
     /** In the minute in which it ended. */
     add({ at, totalMs, outcome, inputTokens = 0, outputTokens = 0 }: RequestRow): void {
-      const minute = minuteAt(at + totalMs);
-      minute.requests += 1;
-      if (outcome === 'error') minute.errors += 1;
-      minute.tokens += inputTokens + outputTokens;
+      for (const kept of [minutes, ownMinutes]) {
+        const minute = minuteAt(at + totalMs, kept);
+        minute.requests += 1;
+        if (outcome === 'error') minute.errors += 1;
+        minute.tokens += inputTokens + outputTokens;
+      }
     },
     /** Adds what ended before this process; what is too old is left out. */
     recall(earlier: readonly MinuteSum[]): void {
@@ -167,21 +214,31 @@ export function createLiveFigures(now: () => number) {
       }
     },
     /** The last 60 minutes, oldest first, the running one last; minutes without requests are there too. */
-    series(): readonly MinuteSum[] {
-      const last = startOf(now());
-      return Array.from({ length: MINUTES }, (_, index) => ({
-        ...minuteAt(last - (MINUTES - 1 - index) * MINUTE_MS, false),
-      }));
-    },
+    series: (): readonly MinuteSum[] => lastMinutes().map((at) => ({ ...sumAt(at) })),
+    /** Those of the last 60 in which something ended at this process, oldest first. */
+    own: (): readonly MinuteSum[] =>
+      lastMinutes()
+        .map((at) => ({ ...minuteAt(at, ownMinutes, false) }))
+        .filter(({ requests }) => requests > 0),
     /** Of the last whole 60 seconds' worth: the running minute and the share of the one before. */
     perMinute(): Omit<MinuteSum, 'at'> {
       const at = now();
-      const running = minuteAt(at, false);
-      const before = minuteAt(at - MINUTE_MS, false);
+      const running = sumAt(at);
+      const before = sumAt(at - MINUTE_MS);
       const share = 1 - (at % MINUTE_MS) / MINUTE_MS;
       const blend = (field: 'requests' | 'errors' | 'tokens'): number =>
         Math.round(running[field] + before[field] * share);
       return { requests: blend('requests'), errors: blend('errors'), tokens: blend('tokens') };
     },
+  };
+  return figures;
+}
+
+function addMinutes(left: MinuteSum, right: MinuteSum): MinuteSum {
+  return {
+    at: left.at,
+    requests: left.requests + right.requests,
+    errors: left.errors + right.errors,
+    tokens: left.tokens + right.tokens,
   };
 }

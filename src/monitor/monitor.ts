@@ -1,13 +1,16 @@
 // The monitor: hears of every model request, keeps its record, counts it and tells whoever watches.
 
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createRedactors, type SecretIndex } from '../lib/redact.ts';
+import type { RelaySharing } from './event-relay.ts';
 import { createLiveFeed, createLiveFigures, type LiveFeed, type LiveFigures } from './live.ts';
 import { createMetrics } from './metrics.ts';
 import { RecentErrors, recallBefore } from './recall.ts';
 import type { EndedRequest, RequestObserver, RequestRecord, RequestRow } from './record.ts';
 import type { RequestStore } from './request-store.ts';
 import { createRetention, type RetentionSettings } from './retention.ts';
+import { shareLive } from './shared-live.ts';
 import { createWriteQueue } from './write-queue.ts';
 import { writeRecord } from './write-record.ts';
 
@@ -27,6 +30,8 @@ interface MonitorOptions {
   readonly keyName: (keyId: string) => string | undefined;
   /** What this process is called among those that serve together; undefined where it is alone. */
   readonly replica?: string | undefined;
+  /** The other processes with the same records; without it there are none. */
+  readonly sharing?: MonitorSharing | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   readonly targetOf: (model: string) => string | undefined;
   readonly accounts: () => Readonly<Record<string, number>>;
@@ -46,6 +51,12 @@ interface MonitorOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
+interface MonitorSharing extends Pick<RelaySharing, 'cluster'> {
+  readonly cluster: Pick<Cluster, 'replica' | 'notices' | 'state'>;
+  /** The workers of this machine, where this is one: their log is this one's. */
+  readonly siblings?: RelaySharing['cluster'] | undefined;
+}
+
 export type Monitor = ReturnType<typeof createMonitor>;
 
 export function createMonitor(options: MonitorOptions) {
@@ -54,9 +65,18 @@ export function createMonitor(options: MonitorOptions) {
   const redactorFor = createRedactors(options.secrets, options.accountSecrets);
   const queue = createWriteQueue({ store, clock, log });
   const retention = createRetention({ store, clock, settings, log, isLeading: options.isLeading });
-  const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8));
   const figures = createLiveFigures(() => clock.now());
   const recall = recallBefore({ store, figures, errors, clock, log });
+  const shared = options.sharing && shareLive({ ...options.sharing, clock, figures });
+  const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8), {
+    onRead: () => watch(),
+    onPublish: (event) => shared?.tell(event),
+  });
+  shared?.connect(feed, (row) => errors.add(row));
+  /** Where the others begin to tell by it, what failed at them before is in the store. */
+  const watch = (): void => {
+    if (shared?.watch() === true) recall.readErrors();
+  };
   const context = { ...options, redactorFor };
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];
@@ -115,9 +135,20 @@ export function createMonitor(options: MonitorOptions) {
       record();
       return feed;
     },
+    /** Of all processes, as far as those have told; `look` waits for that. */
     get figures(): Pick<LiveFigures, 'inFlight' | 'series' | 'perMinute'> {
       record();
-      return figures;
+      const { series, perMinute } = figures;
+      return { inFlight: figures.inFlight + (shared?.inFlight ?? 0), series, perMinute };
+    },
+    /** Whether log lines are wanted, here or by a worker beside this one. */
+    get isLogRead(): boolean {
+      return feed.readers > 0 || shared?.isLogWatched === true;
+    },
+    /** To be awaited before the figures are shown to somebody who does not follow them. */
+    async look(): Promise<void> {
+      watch();
+      await shared?.told();
     },
     get metrics(): Pick<typeof metrics, 'write'> {
       record();
@@ -161,6 +192,7 @@ export function createMonitor(options: MonitorOptions) {
     async close() {
       record();
       feed.close();
+      shared?.close();
       recall.close();
       await retention.close();
       await queue.close();

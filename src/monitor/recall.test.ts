@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryRequestStore } from '../../test/support/memory-request-store.ts';
 import { recordOf } from '../../test/support/request-records.ts';
 import { createLiveFigures } from './live.ts';
@@ -6,7 +7,7 @@ import { RecentErrors, recallBefore } from './recall.ts';
 
 const NOW = 1_700_000_130_000;
 const MINUTE_MS = 60_000;
-const clock = { now: () => NOW };
+const clock = createFakeClock(NOW);
 const log = { warn: () => undefined };
 
 test('the figures of the last hour and the latest errors outlive a restart', async () => {

@@ -1,6 +1,6 @@
 // What the overview shows of the time before a start: the figures of the last hour and the latest errors.
 
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
 import type { LiveFigures } from './live.ts';
 import type { RequestRow } from './record.ts';
 import type { RequestStore } from './request-store.ts';
@@ -10,7 +10,7 @@ interface RecallOptions {
   readonly store: Pick<RequestStore, 'minutes' | 'list'>;
   readonly figures: Pick<LiveFigures, 'recall'>;
   readonly errors: Pick<RecentErrors, 'recall'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly log: { warn(fields: object, message: string): void };
 }
 
@@ -19,27 +19,43 @@ const DAY_MS = 24 * HOUR_MS;
 /** Of the last hour, read at a time. */
 const SPAN_MS = HOUR_MS / 6;
 const ERRORS = 10;
+/** What other processes record is saved by then. */
+const SAVED_MS = 3000;
 
 /** Reads in the background, once. Only what began before: everything later is counted as it ends. */
 export function recallBefore({ store, figures, errors, clock, log }: RecallOptions) {
   const startedAt = clock.now();
   let isClosed = false;
+  let timer: Timer | undefined;
   const read = async (): Promise<void> => {
     for (let to = startedAt; to > startedAt - HOUR_MS && !isClosed; to -= SPAN_MS) {
       figures.recall(await store.minutes({ from: to - SPAN_MS, to }));
     }
-    if (isClosed) return;
+    if (!isClosed) await readErrors(startedAt);
+  };
+  const readErrors = async (to: number): Promise<void> => {
     const failed = { kind: 'outcome', outcome: 'error' } as const;
-    const filter = { from: startedAt - DAY_MS, to: startedAt, status: failed };
+    const filter = { from: to - DAY_MS, to, status: failed };
     errors.recall((await store.list(filter, { limit: ERRORS })).rows);
   };
-  read().catch((error: unknown) => {
+  const onFault = (error: unknown): void => {
     if (!isClosed) log.warn({ error }, 'Earlier requests could not be read for the overview.');
-  });
+  };
+  read().catch(onFault);
   return {
+    /** Reads the latest errors anew, in the background: other processes had some that were not told here. */
+    readErrors(): void {
+      readErrors(clock.now()).catch(onFault);
+      // The last ones may not be saved yet.
+      timer ??= clock.startTimer(SAVED_MS, () => {
+        timer = undefined;
+        readErrors(clock.now()).catch(onFault);
+      });
+    },
     /** What is still being read counts no more. */
     close(): void {
       isClosed = true;
+      timer?.cancel();
     },
   };
 }
@@ -54,9 +70,11 @@ export class RecentErrors {
     this.#rows = [...this.#rows, row].slice(-MAX_ERRORS);
   }
 
-  /** Adds those from before this process, the latest first. */
+  /** Adds those that are not known yet, from before this process or of another; the latest first. */
   recall(rows: readonly RequestRow[]): void {
-    this.#rows = [...rows.toReversed(), ...this.#rows].slice(-MAX_ERRORS);
+    const known = new Set(this.#rows.map(({ id }) => id));
+    const others = rows.filter(({ id }) => !known.has(id));
+    this.#rows = [...others.toReversed(), ...this.#rows].slice(-MAX_ERRORS);
   }
 
   /** The latest first. */

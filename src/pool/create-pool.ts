@@ -21,6 +21,9 @@ export function createPool(options: PoolOptions) {
   const { book, upstreams, settings, clock } = options;
   const reservations = new QuotaReservations({
     upstreams,
+    sharing: options.sharing,
+    find: (id) => book.find(id),
+    now: () => clock.now(),
     limitOf: options.callLimitOf ?? (() => undefined),
     onChange(accountId) {
       const account = book.find(accountId);
@@ -86,6 +89,7 @@ export function createPool(options: PoolOptions) {
     ensureModels: lists.ensure,
     async close() {
       unsubscribe();
+      reservations.close();
       probes.close();
       lists.close();
       await sessions.close();

@@ -289,6 +289,10 @@ export class Leasing {
           wasWithdrawn = true;
           throw withdrawn();
         }
+        if ((await claim?.isGranted) === false) {
+          wasWithdrawn = true;
+          throw reservedElsewhere();
+        }
         const given = await tokens.accessFor(current, { ...options, refused: lastGiven });
         lastGiven = given.credential;
         return given;
@@ -409,6 +413,16 @@ function withdrawn(): GatewayError {
     source: 'gateway',
     message: told`The account was taken out of use while the request was under way.`,
     failure: { kind: 'credential-revoked' },
+  });
+}
+
+/** Another process drew what was left: another account serves, or none. */
+function reservedElsewhere(): GatewayError {
+  return new GatewayError({
+    kind: 'quota-exhausted',
+    source: 'gateway',
+    message: told`Other gateways have reserved the rest of the account's quota for calls under way.`,
+    failure: { kind: 'quota-exhausted' },
   });
 }
 

@@ -10,6 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { WriteBehindLog } from '../lib/write-behind.ts';
 import type { AccountAccess, RateLimit, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { Eligibility, FamilyModels } from './eligibility.ts';
+import type { ReservationSharing } from './quota-reservations.ts';
 import type { SessionStore } from './sessions.ts';
 import type { ConcurrencyLimits, Place } from './slots.ts';
 import type { HealthBand } from './success-shares.ts';
@@ -52,6 +53,8 @@ export interface PoolOptions {
   readonly sessionStore?: SessionStore | undefined;
   /** To the other processes that serve the same sessions. */
   readonly notices?: Cluster['notices'] | undefined;
+  /** Those who draw with the same accounts; without it this process does alone. */
+  readonly sharing?: ReservationSharing | undefined;
   readonly log?: WriteBehindLog | undefined;
   readonly clock: Clock;
   readonly random: () => number;

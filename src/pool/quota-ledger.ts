@@ -17,6 +17,8 @@ export interface Claim {
 
 interface OpenClaim {
   readonly startedAt: number;
+  /** What was known when it was reserved. */
+  readonly under: KnownCount | undefined;
   settledAt: number | undefined;
 }
 
@@ -48,6 +50,14 @@ export class QuotaLedger {
     return this.#known === undefined ? undefined : Math.max(0, this.#room);
   }
 
+  /** Calls that may begin in all under what is known now, those that began already included. */
+  get allowance(): number | undefined {
+    if (this.#known === undefined) return undefined;
+    let begun = 0;
+    for (const { under } of this.#claims) if (under === this.#known) begun += 1;
+    return this.#room + begun;
+  }
+
   /** For bounds in tests: calls that are reserved or not yet counted by a figure. */
   get size(): number {
     return this.#claims.size;
@@ -55,7 +65,7 @@ export class QuotaLedger {
 
   /** The caller has made sure that there is room. */
   reserve(startedAt: number): Claim {
-    const claim: OpenClaim = { startedAt, settledAt: undefined };
+    const claim: OpenClaim = { startedAt, under: this.#known, settledAt: undefined };
     this.#claims.add(claim);
     this.#room -= 1;
     return {

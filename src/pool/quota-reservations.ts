@@ -1,12 +1,40 @@
 // Reserves what calls of image models will use of an account's quota, before they are sent.
 
 import type { Account, QuotaReading } from '../accounts/account.ts';
+import type { Cluster, ClusterState, Topic } from '../cluster/cluster.ts';
+import type { Counter, Counters, Taken } from '../cluster/counters.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { isExhausted, knownQuota } from './eligibility.ts';
 import type { CallLimit } from './pool.ts';
 import { type Claim, type KnownCount, QuotaLedger } from './quota-ledger.ts';
 
+/** The other processes with the same accounts. */
+export interface ReservationSharing {
+  readonly cluster: Pick<Cluster, 'notices' | 'state' | 'subscribe'>;
+  readonly counters: Pick<Counters, 'open'>;
+}
+
+/** A reservation as the lease ends it. */
+export interface Reservation extends Claim {
+  /** False when the others were faster to reserve what was left; absent where nobody could be. */
+  readonly isGranted?: Promise<boolean> | undefined;
+}
+
+/** What one process tells the others of a reservation, by a number of its own. */
+interface ReservationNotice {
+  readonly kind: 'reserve' | 'settle' | 'release';
+  readonly account: string;
+  readonly model: string;
+  readonly claim: number;
+}
+
+const TOPIC: Topic<ReservationNotice> = { name: 'image quota 1' };
+
 interface QuotaReservationsOptions {
+  /** Without it there are none. */
+  readonly sharing?: ReservationSharing | undefined;
+  readonly find: (accountId: string) => Account | undefined;
+  readonly now: () => number;
   readonly upstreams: { get(id: string): Pick<Upstream, 'capabilities'> | undefined };
   /** The operator's figure or a learned one, for upstreams that do not count to the call. */
   readonly limitOf: CallLimit;
@@ -20,6 +48,9 @@ const MAX_MODELS = 1000;
  * Only models that draw: their quotas are of few calls, and each call is dear. They live in memory
  * alone: what was under way when the process ended is under way no more, and the figures that are
  * read again show what it used.
+ *
+ * Several processes tell each other of their reservations, so that each knows what is left; and as two may
+ * reserve the last one at the same moment, each reservation takes a credit of a counter of the figure.
  */
 export class QuotaReservations {
   readonly #options: QuotaReservationsOptions;
@@ -28,8 +59,25 @@ export class QuotaReservations {
   /** What a model can do is asked once: the answer stays as long as the upstream object does. */
   readonly #drawing = new WeakMap<object, Map<string, boolean>>();
 
+  /** What others have reserved, by their process. */
+  readonly #foreign = new Map<string, Map<number, Claim>>();
+  readonly #ends: readonly (() => void)[];
+  #claims = 0;
+
   constructor(options: QuotaReservationsOptions) {
     this.#options = options;
+    const { cluster } = options.sharing ?? {};
+    this.#ends =
+      cluster === undefined
+        ? []
+        : [
+            cluster.notices.listen(TOPIC, { take: (notice, from) => this.#take(notice, from) }),
+            cluster.subscribe((state) => this.#settleGone(state)),
+          ];
+  }
+
+  close(): void {
+    for (const end of this.#ends) end();
   }
 
   /** False when calls under way have reserved all that is left. True where nobody knows how much that is. */
@@ -40,17 +88,47 @@ export class QuotaReservations {
   }
 
   /** Undefined for models whose calls are not reserved. */
-  reserve(account: Account, modelId: string, now: number): Claim | undefined {
+  reserve(account: Account, modelId: string, now: number): Reservation | undefined {
     const { id, upstreamId } = account.record;
     const upstream = this.#options.upstreams.get(upstreamId);
     const draws =
       upstream && (this.#drawing.get(upstream)?.get(modelId) ?? this.#ask(upstream, modelId));
     if (draws !== true) return undefined;
+    const ledger = this.#ledgerOf(account, modelId);
+    const claim = this.#reserve(account, ledger, now);
+    const { sharing } = this.#options;
+    if (sharing === undefined) return claim;
+    this.#claims += 1;
+    const name = { account: id, model: modelId, claim: this.#claims };
+    const tell = (kind: ReservationNotice['kind']): void =>
+      sharing.cluster.notices.tell(TOPIC, { kind, ...name });
+    const credit = ledger.takeCredit(id, sharing.counters);
+    tell('reserve');
+    return {
+      isGranted: credit?.isGranted,
+      settle(at) {
+        claim.settle(at);
+        tell('settle');
+      },
+      release() {
+        claim.release();
+        credit?.giveBack();
+        tell('release');
+      },
+    };
+  }
+
+  #ledgerOf({ record: { id } }: Account, modelId: string): AccountLedger {
     const byModel = this.#ledgers.get(id) ?? new Map<string, AccountLedger>();
     this.#ledgers.set(id, byModel);
-    const { limitOf, onChange } = this.#options;
-    const ledger = byModel.get(modelId) ?? new AccountLedger(modelId, limitOf);
+    const ledger = byModel.get(modelId) ?? new AccountLedger(modelId, this.#options.limitOf);
     byModel.set(modelId, ledger);
+    return ledger;
+  }
+
+  #reserve(account: Account, ledger: AccountLedger, now: number): Claim {
+    const { onChange } = this.#options;
+    const { id } = account.record;
     const claim = ledger.at(account, now).reserve(now);
     if (ledger.room === 0) onChange(id);
     return {
@@ -61,6 +139,32 @@ export class QuotaReservations {
         if (!hadRoom) onChange(id);
       },
     };
+  }
+
+  #take({ kind, account: id, model, claim }: ReservationNotice, from: string): void {
+    const { find, now } = this.#options;
+    const ofProcess = this.#foreign.get(from) ?? new Map<number, Claim>();
+    this.#foreign.set(from, ofProcess);
+    if (kind === 'reserve') {
+      const account = find(id);
+      if (account === undefined) return;
+      ofProcess.set(claim, this.#reserve(account, this.#ledgerOf(account, model), now()));
+      return;
+    }
+    const known = ofProcess.get(claim);
+    ofProcess.delete(claim);
+    if (kind === 'settle') known?.settle(now());
+    else known?.release();
+  }
+
+  /** What a process had under way that is gone may have been answered: the next figure tells. */
+  #settleGone({ isConnected, replicas }: ClusterState): void {
+    if (!isConnected) return;
+    for (const [name, claims] of this.#foreign) {
+      if (replicas.includes(name)) continue;
+      for (const claim of claims.values()) claim.settle(this.#options.now());
+      this.#foreign.delete(name);
+    }
   }
 
   forget(accountId: string): void {
@@ -102,6 +206,8 @@ class AccountLedger extends QuotaLedger {
   #reading: QuotaReading | undefined;
   #limit: number | undefined;
   #count: KnownCount | undefined;
+  #counted: KnownCount | undefined;
+  #counter: Counter | undefined;
 
   constructor(modelId: string, limitOf: CallLimit) {
     super();
@@ -120,4 +226,42 @@ class AccountLedger extends QuotaLedger {
     this.learn(this.#count, now);
     return this;
   }
+
+  /** To be called behind `reserve`. Undefined where nobody knows how much is left. */
+  takeCredit(accountId: string, counters: Pick<Counters, 'open'>): Credit | undefined {
+    const { allowance } = this;
+    if (allowance === undefined || this.#count === undefined) return undefined;
+    if (this.#counted !== this.#count) {
+      this.#counted = this.#count;
+      // The same in every process: figures are told as they were read.
+      const { calls, readAt = 'never read', resetsAt = '' } = this.#count;
+      const name = `image quota ${accountId} ${this.#modelId} ${readAt} ${calls} ${resetsAt}`;
+      this.#counter = counters.open(name, 'named');
+    }
+    const counter = this.#counter;
+    const taken = counter?.take(1, allowance);
+    if (counter === undefined || taken === undefined) return undefined;
+    let isTaken: boolean | undefined;
+    const note = (outcome: Taken): boolean => {
+      isTaken = outcome.isTaken;
+      return isTaken;
+    };
+    const isGranted = taken instanceof Promise ? taken.then(note) : undefined;
+    if (!(taken instanceof Promise) && !note(taken)) return { isGranted: REFUSED, giveBack() {} };
+    return {
+      isGranted,
+      giveBack() {
+        if (isTaken === true) counter.giveBack(1);
+        else void isGranted?.then((granted) => granted && counter.giveBack(1));
+      },
+    };
+  }
 }
+
+interface Credit {
+  /** Absent where it was granted at once. */
+  readonly isGranted: Promise<boolean> | undefined;
+  giveBack(): void;
+}
+
+const REFUSED: Promise<boolean> = Promise.resolve(false);

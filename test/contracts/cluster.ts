@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Cluster } from '../../src/cluster/cluster.ts';
 import { Counters } from '../../src/cluster/counters.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import { EventRelay } from '../../src/monitor/event-relay.ts';
 import { openSealedValues } from '../support/sealed-values.ts';
 
 export interface ClusterUnderTest {
@@ -106,6 +107,30 @@ export function describeCluster(name: string, open: () => Promise<ClusterUnderTe
       expect(await other.get('another')).toBeUndefined();
       await under.pass(600_001);
       expect(await third?.take('another')).toBeUndefined();
+    });
+
+    test('events of one member reach who watches at another, and go nowhere before and else', async () => {
+      const heard: string[][] = [[], [], []];
+      const relays = members.map(
+        (cluster, index) =>
+          new EventRelay({
+            ...{ cluster, clock: under.clock, topic: 'events', hasReaders: () => index === 1 },
+            take: ({ kind }) => void heard[index]?.push(kind),
+            onGap: () => undefined,
+          }),
+      );
+      const [first, second, third] = relays;
+      first?.tell({ kind: 'before', content: {} });
+      second?.watch();
+      await under.settle();
+      expect([first?.isWatched, second?.isWatched, third?.isWatched]).toEqual([true, false, true]);
+      first?.tell({ kind: 'one', content: {} });
+      first?.tell({ kind: 'two', content: {} });
+      third?.tell({ kind: 'three', content: {} });
+      await under.pass(250);
+      await expect.poll(() => heard[1]?.toSorted()).toEqual(['one', 'three', 'two']);
+      expect([heard[0], heard[2]]).toEqual([[], []]);
+      for (const relay of relays) relay.close();
     });
 
     const openCounters = (counter: string, window: 'minute' | 'named', initial = 0) =>

@@ -103,6 +103,34 @@ test('all workers are replaced on SIGHUP, without a request lost, and end with t
   gateway = undefined;
 });
 
+test('live events are those of all workers, whichever the console is connected to', async () => {
+  const running = await startGateway({ WORKERS: '2', WEB_PASSWORD: PASSWORD, LOG_LEVEL: 'info' });
+  gateway = running;
+  await until(running, (text) => listening(text).length === 2);
+  const abort = new AbortController();
+  const events = await fetch(`${running.url}/api/events`, {
+    headers: { authorization: `Bearer ${PASSWORD}` },
+    signal: abort.signal,
+  });
+  const key = await makeKey(running.url, { name: 'Ada' });
+  const seen = new Set<string>();
+  const asking = (async () => {
+    while (seen.size < 4) await ask(running.url, key, ALONE);
+  })();
+  let text = '';
+  for await (const part of events.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += part;
+    for (const [, kind, name] of text.matchAll(
+      /event: (request|log)\ndata: .*"replica":"([^"]+)"/g,
+    ))
+      seen.add(`${kind} ${name?.slice(name.lastIndexOf('/'))}`);
+    if (seen.size === 4) break;
+  }
+  expect([...seen].sort()).toEqual(['log /1', 'log /2', 'request /1', 'request /2']);
+  abort.abort();
+  await asking;
+}, 60_000);
+
 test('a background response is shown, and ended, by a worker that does not make it', async () => {
   const running = await startGateway({ WORKERS: '2', LOG_LEVEL: 'info' });
   gateway = running;

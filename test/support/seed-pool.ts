@@ -43,6 +43,8 @@ export interface SeedPoolOptions {
   readonly onOutcome?: PoolOptions['onOutcome'];
   readonly concurrency?: PoolOptions['concurrency'];
   readonly sessionStore?: PoolOptions['sessionStore'];
+  readonly notices?: PoolOptions['notices'];
+  readonly sharing?: PoolOptions['sharing'];
   /** Instead of the one upstream. */
   readonly upstreams?: PoolOptions['upstreams'];
   /** An empty one, for accounts that are added later. */
@@ -65,6 +67,7 @@ export function createSeedPool(options: SeedPoolOptions): SeedPool {
     createId: (prefix) => `${prefix}1`,
     log: { info: () => {}, warn: () => {}, error: () => {} },
     store: options.store,
+    notices: options.notices,
   });
   for (const { id, remaining } of options.accounts) {
     if (remaining !== undefined) book.setQuotas(id, new Map([['m', readingOf(remaining, clock)]]));
@@ -89,6 +92,7 @@ export function createSeedPool(options: SeedPoolOptions): SeedPool {
     onOutcome: options.onOutcome,
     concurrency: options.concurrency,
     sessionStore: options.sessionStore,
+    sharing: options.sharing,
     clock,
     random,
     onModelListFailure: () => {},

@@ -116,7 +116,7 @@ export function connectFeed(options: FeedSourceOptions): () => void {
     access.keys.subscribe((id) => monitor.feed.publish('key', { id })),
     access.addresses.subscribe((id) => monitor.feed.publish('address-rule', { id })),
     logFiles?.subscribe((text) => {
-      const line = monitor.feed.readers > 0 ? readLogLine(text) : undefined;
+      const line = monitor.isLogRead ? readLogLine(text) : undefined;
       if (line !== undefined) monitor.feed.publish('log', line);
     }),
   ];

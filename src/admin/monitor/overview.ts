@@ -14,7 +14,10 @@ export function createOverviewRoute(options: MonitorRouteOptions): ApiRoute {
     at: 'GET /api/overview',
     title: 'shows whether all is well',
     answers: { 200: { description: 'The state of the gateway.', schema: OVERVIEW_SCHEMA } },
-    run: async () => answerJson(writeOverview(options)),
+    async run() {
+      await options.monitor.look();
+      return answerJson(writeOverview(options));
+    },
   });
 }
 

@@ -44,6 +44,8 @@ export const faults: SentenceTexts = {
   'The API key is not valid. Check the key this client is configured with against the one the gateway was started with.':
     'API 密钥无效。请核对此客户端所配置的密钥与网关启动时的密钥。',
   'The Host header is missing.': '缺少 Host 请求头。',
+  "Other gateways have reserved the rest of the account's quota for calls under way.":
+    '其他网关已为进行中的调用预留了该账号的剩余配额。',
   'The account was taken out of use while the request was under way.': '请求进行时账号已被停用。',
   'The address rule was changed meanwhile: it is at revision {}, not {}.':
     '地址规则已被更改：当前修订号是 {1}，而不是 {2}。',

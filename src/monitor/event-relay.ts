@@ -1,0 +1,140 @@
+// Live events of this process for who watches at another, and those of the others for who watches here.
+
+import type { Cluster, Topic } from '../cluster/cluster.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
+
+export interface RelayedEvent {
+  readonly kind: string;
+  /** Made of JSON types alone. */
+  readonly content: object;
+}
+
+export interface RelaySharing {
+  readonly cluster: Pick<Cluster, 'notices' | 'state'>;
+  readonly clock: Pick<Clock, 'monotonic' | 'startTimer'>;
+}
+
+interface EventRelayOptions extends RelaySharing {
+  readonly topic: string;
+  /** Whether somebody watches here now. */
+  readonly hasReaders: () => boolean;
+  /** An event of another process. */
+  readonly take: (event: RelayedEvent) => void;
+  /** Events of others were missed, or may have been: what they would have changed is to be read anew. */
+  readonly onGap: () => void;
+  /** Somebody began to watch elsewhere. */
+  readonly onWatched?: (() => void) | undefined;
+}
+
+type RelayNotice =
+  /** New where nothing was heard for a while. */
+  | { readonly kind: 'watch'; readonly isNew: boolean }
+  | {
+      readonly kind: 'events';
+      readonly events: readonly RelayedEvent[];
+      /** How many more there were. */
+      readonly missed: number;
+    };
+
+/** Who watches says so again and again; the others send for so long after the last time. */
+const WATCH_MS = 15_000;
+const BEAT_MS = 5000;
+/** Events are sent together. */
+const GATHER_MS = 250;
+/** At a time; of more only their number is told. */
+const MAX_EVENTS = 50;
+
+/** Nothing is sent while nobody watches elsewhere. */
+export class EventRelay {
+  readonly #options: EventRelayOptions;
+  readonly #topic: Topic<RelayNotice>;
+  readonly #unlisten: () => void;
+  /** By the process where somebody watches; monotonic. */
+  readonly #watchedUntil = new Map<string, number>();
+  #waiting: RelayedEvent[] = [];
+  #missed = 0;
+  #gatherTimer: Timer | undefined;
+  #watchesUntil = Number.NEGATIVE_INFINITY;
+  #beatTimer: Timer | undefined;
+
+  constructor(options: EventRelayOptions) {
+    this.#options = options;
+    this.#topic = { name: options.topic };
+    this.#unlisten = options.cluster.notices.listen(this.#topic, {
+      take: (notice, from) => this.#take(notice, from),
+      catchUp: () => this.#catchUp(),
+    });
+  }
+
+  /** Whether somebody watches at another process. */
+  get isWatched(): boolean {
+    const now = this.#options.clock.monotonic();
+    for (const [replica, until] of this.#watchedUntil)
+      if (until <= now) this.#watchedUntil.delete(replica);
+    return this.#watchedUntil.size > 0;
+  }
+
+  /** Sends an event of this process to where somebody watches. */
+  tell(event: RelayedEvent): void {
+    if (!this.isWatched) return;
+    if (this.#waiting.length < MAX_EVENTS) this.#waiting.push(event);
+    else this.#missed += 1;
+    this.#gatherTimer ??= this.#options.clock.startTimer(GATHER_MS, () => this.#send());
+  }
+
+  /** Somebody watches here. True where the others begin to send by that: what was before went unheard. */
+  watch(): boolean {
+    const { cluster, clock, onGap } = this.#options;
+    const isNew = this.#watchesUntil <= clock.monotonic();
+    this.#watchesUntil = clock.monotonic() + WATCH_MS;
+    if (!isNew) return false;
+    if (cluster.state().replicas.length > 1) onGap();
+    this.#beat(true);
+    return true;
+  }
+
+  close(): void {
+    this.#unlisten();
+    this.#gatherTimer?.cancel();
+    this.#beatTimer?.cancel();
+  }
+
+  #beat(isNew: boolean): void {
+    const { cluster, clock, hasReaders } = this.#options;
+    this.#beatTimer?.cancel();
+    this.#beatTimer = undefined;
+    if (hasReaders()) this.#watchesUntil = clock.monotonic() + WATCH_MS;
+    if (this.#watchesUntil <= clock.monotonic()) return;
+    cluster.notices.tell(this.#topic, { kind: 'watch', isNew });
+    this.#beatTimer = clock.startTimer(BEAT_MS, () => this.#beat(false));
+  }
+
+  #send(): void {
+    this.#gatherTimer = undefined;
+    const [events, missed] = [this.#waiting, this.#missed];
+    this.#waiting = [];
+    this.#missed = 0;
+    this.#options.cluster.notices.tell(this.#topic, { kind: 'events', events, missed });
+  }
+
+  #take(notice: RelayNotice, from: string): void {
+    const { clock, take, onGap, onWatched } = this.#options;
+    if (notice.kind === 'watch') {
+      const isNew = notice.isNew || !this.#watchedUntil.has(from);
+      this.#watchedUntil.set(from, clock.monotonic() + WATCH_MS);
+      if (isNew) onWatched?.();
+      return;
+    }
+    // Somebody watches at a third process.
+    if (this.#watchesUntil <= clock.monotonic()) return;
+    for (const event of notice.events) take(event);
+    if (notice.missed > 0) onGap();
+  }
+
+  #catchUp(): void {
+    const { clock, onGap } = this.#options;
+    if (this.#watchesUntil <= clock.monotonic()) return;
+    onGap();
+    this.#beat(true);
+  }
+}
