@@ -254,7 +254,8 @@ export class ApiKeys {
     const onUse = (use: NewUse): void => {
       kept.key = { ...kept.key, lastUsedAt: clock.now() };
       this.#used.add(key.id);
-      if (Object.keys(use).length > 0) this.#tell({ kind: 'use', id: key.id, use });
+      // Limits are counted elsewhere: it is to be shown.
+      if (Object.keys(use).length > 0) this.#tell({ kind: 'use', id: key.id, use }, 'can-wait');
     };
     const kept: Kept = {
       key,
@@ -272,8 +273,8 @@ export class ApiKeys {
     this.#tell({ kind: 'stored' });
   }
 
-  #tell(notice: KeyNotice): void {
-    this.#options.cluster?.notices.tell(TOPIC, notice);
+  #tell(notice: KeyNotice, canWait?: 'can-wait'): void {
+    this.#options.cluster?.notices.tell(TOPIC, notice, canWait);
   }
 
   #takeNotice(notice: KeyNotice): void {

@@ -51,14 +51,18 @@ export interface Topic<Notice> {
   readonly notice?: Notice;
 }
 
+/** What waits goes together: a message of its own would cost each request about as much as its counters. */
+export const GATHER_MS = 20;
+
 /** What one process tells the others: within 50 ms, and in its own order. */
 interface Notices {
   /**
    * Tells every other process. Never waits and never fails: a notice that cannot be sent is lost, and whoever
    * missed it is told to catch up.
    * @param notice plain JSON; fields that are undefined are left out. Secrets have no place in it.
+   * @param canWait where nobody decides by it: it goes with the next one, or some milliseconds later
    */
-  tell<Notice>(topic: Topic<Notice>, notice: Notice): void;
+  tell<Notice>(topic: Topic<Notice>, notice: Notice, canWait?: 'can-wait'): void;
   /** @returns what ends it */
   listen<Notice>(topic: Topic<Notice>, listener: NoticeListener<Notice>): () => void;
 }

@@ -1,6 +1,6 @@
 // The workers of one machine: what they share is kept by their parent, behind the channel between the two.
 
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
 import { createListeners } from '../lib/listeners.ts';
 import {
   type Bank,
@@ -10,6 +10,7 @@ import {
   type CounterName,
   type CreditGrant,
   type CreditRequest,
+  GATHER_MS,
 } from './cluster.ts';
 import type { Hub } from './hub.ts';
 import { NoticeListeners } from './notice-listeners.ts';
@@ -91,7 +92,7 @@ function answerOf(hub: Hub, question: Question): CreditGrant | string | null {
 interface WorkerClusterOptions {
   readonly replica: string;
   readonly channel: Channel;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'startTimer'>;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -105,6 +106,15 @@ export function createWorkerCluster({
   const listeners = new NoticeListeners(onFault);
   const changes = createListeners<ClusterState>(onFault);
   const outbox = createOutbox(channel);
+  let gathering: Timer | undefined;
+  /** Goes with the next that cannot wait, or after a moment. */
+  const addLater = (item: Item): void => {
+    outbox.keep(item);
+    gathering ??= clock.startTimer(GATHER_MS, () => {
+      gathering = undefined;
+      outbox.flush();
+    });
+  };
   const waiting = new Map<number, (answer: CreditGrant | string | null) => void>();
   const since = clock.now();
   let replicas: readonly string[] = [replica];
@@ -142,13 +152,15 @@ export function createWorkerCluster({
       return isGrant(answer) ? answer : { granted: 0, used: request.initial, retryAfterMs: 0 };
     },
     giveBack: ({ counter, window }, amount) =>
-      outbox.add({ kind: 'give-back', counter: { counter, window }, amount }),
+      addLater({ kind: 'give-back', counter: { counter, window }, amount }),
   };
   return {
     replica,
     notices: {
-      tell: ({ name: topic }, notice) =>
-        outbox.add({ kind: 'notice', topic, notice, from: replica }),
+      tell({ name: topic }, notice, canWait) {
+        const add = canWait === undefined ? outbox.add : addLater;
+        add({ kind: 'notice', topic, notice, from: replica });
+      },
       listen: (topic, listener) => listeners.add(topic, listener),
     },
     values: {
@@ -163,6 +175,7 @@ export function createWorkerCluster({
     subscribe: changes.add,
     async close() {
       isClosed = true;
+      gathering?.cancel();
       outbox.flush();
       unlisten();
       for (const resolve of waiting.values()) resolve(null);
@@ -178,7 +191,9 @@ function isGrant(answer: CreditGrant | string | null): answer is CreditGrant {
 /** What is sent within one turn of the event loop goes as one message: each costs a system call on both sides. */
 function createOutbox(channel: Channel) {
   let items: Item[] = [];
+  let isDue = false;
   const flush = (): void => {
+    isDue = false;
     if (items.length === 0) return;
     const message: ChannelMessage = { mark: MARK, items };
     items = [];
@@ -187,7 +202,12 @@ function createOutbox(channel: Channel) {
   return {
     add(item: Item): void {
       items.push(item);
-      if (items.length === 1) queueMicrotask(flush);
+      if (!isDue) queueMicrotask(flush);
+      isDue = true;
+    },
+    /** Until something is added, or all is sent. */
+    keep(item: Item): void {
+      items.push(item);
     },
     flush,
   };

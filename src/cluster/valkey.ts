@@ -13,6 +13,7 @@ import {
   type CounterName,
   type CreditGrant,
   type CreditRequest,
+  GATHER_MS,
 } from './cluster.ts';
 import { NoticeListeners } from './notice-listeners.ts';
 
@@ -152,6 +153,9 @@ class ValkeyCluster implements Cluster {
   readonly #tellState: (state: ClusterState) => void;
   #state: ClusterState;
   #untold: [string, unknown][] = [];
+  /** What is untold is told before anything else happens. */
+  #isDue = false;
+  #gathering: Timer | undefined;
   #heartbeat: Timer | undefined;
   #isClosed = false;
 
@@ -182,7 +186,7 @@ class ValkeyCluster implements Cluster {
     const since = clock.now();
     this.#state = { kind: 'valkey', isConnected: false, since, replicas: [replica] };
     this.notices = {
-      tell: ({ name }, notice) => this.#tell(name, notice),
+      tell: ({ name }, notice, canWait) => this.#tell(name, notice, canWait),
       listen: (topic, listener) => this.#listeners.add(topic, listener),
     };
     this.values = {
@@ -207,6 +211,7 @@ class ValkeyCluster implements Cluster {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#heartbeat?.cancel();
+    this.#gathering?.cancel();
     this.#flush();
     if (this.#state.isConnected) {
       await this.#redis.zrem(MEMBERS, this.replica).catch(() => undefined);
@@ -215,13 +220,22 @@ class ValkeyCluster implements Cluster {
     this.#redis.disconnect();
   }
 
-  #tell(topic: string, notice: unknown): void {
+  #tell(topic: string, notice: unknown, canWait?: 'can-wait'): void {
     if (!this.#state.isConnected) return;
     this.#untold.push([topic, notice]);
-    if (this.#untold.length === 1) queueMicrotask(() => this.#flush());
+    if (canWait !== undefined) {
+      this.#gathering ??= this.#options.clock.startTimer(GATHER_MS, () => {
+        this.#gathering = undefined;
+        this.#flush();
+      });
+      return;
+    }
+    if (!this.#isDue) queueMicrotask(() => this.#flush());
+    this.#isDue = true;
   }
 
   #flush(): void {
+    this.#isDue = false;
     if (this.#untold.length === 0) return;
     const text = JSON.stringify(this.#untold);
     this.#untold = [];

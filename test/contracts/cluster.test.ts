@@ -2,7 +2,7 @@
 
 import { Redis } from 'ioredis';
 import { describe, test } from 'vitest';
-import type { Cluster } from '../../src/cluster/cluster.ts';
+import { type Cluster, GATHER_MS } from '../../src/cluster/cluster.ts';
 import { Hub } from '../../src/cluster/hub.ts';
 import { createMemoryCluster } from '../../src/cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../../src/cluster/parent.ts';
@@ -108,7 +108,7 @@ function underTest(
   return {
     members,
     clock,
-    settle: () => clock.advance(0),
+    settle: () => clock.advance(GATHER_MS),
     pass: (ms) => clock.advance(ms),
     async close() {
       for (const member of members) await member.close();

@@ -30,8 +30,11 @@ export interface Workshop {
   /** All that was logged, as text. */
   logged(): string;
   add(label: string, credential: Credential): Promise<Account>;
-  /** As a restart does, or another replica: nothing but the store is kept. */
-  restart(): Promise<Workshop>;
+  /**
+   * As a restart does, or another replica: nothing but the store is kept.
+   * @param own stores of its own on the same data
+   */
+  restart(own?: Pick<WorkshopOptions, 'store' | 'leases'>): Promise<Workshop>;
 }
 
 export type WorkshopOptions = Omit<FakeProviderOptions, 'now'> & {
@@ -106,7 +109,7 @@ async function openOn(base: Base): Promise<Workshop> {
     },
     logged: () => lines.join('\n'),
     add: (label, credential) => book.add({ upstreamId: UPSTREAM, label, credential }),
-    restart: () => openOn(base),
+    restart: (own) => openOn({ ...base, ...own }),
   };
 }
 

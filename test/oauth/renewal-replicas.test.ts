@@ -1,0 +1,152 @@
+// Replicas on one PostgreSQL with an account whose refresh token is good for once, also while the network is cut.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Account } from '../../src/accounts/account.ts';
+import { openPostgres } from '../../src/stores/postgres/open-database.ts';
+import { PostgresDatabase } from '../../src/stores/postgres/session.ts';
+import { type Link, openLink } from '../support/link.ts';
+import {
+  createTestPostgres,
+  POSTGRES_BIN,
+  startPostgres,
+  type TestPostgres,
+  type TestServer,
+} from '../support/postgres.ts';
+import { NEVER, openWorkshop, type Workshop } from './workshop.ts';
+
+interface Replica {
+  readonly workshop: Workshop;
+  readonly link: Link;
+  readonly database: PostgresDatabase;
+}
+
+describe.skipIf(POSTGRES_BIN === undefined)('a refresh token that is good once', () => {
+  let server: TestServer;
+  let postgres: TestPostgres;
+  let replicas: readonly Replica[];
+  let account: Account;
+  let provider: Workshop['provider'];
+  beforeAll(async () => {
+    server = await startPostgres();
+    postgres = await createTestPostgres(server);
+  });
+  afterAll(async () => {
+    await postgres.close();
+    await server.close();
+  });
+  beforeEach(async () => {
+    await postgres.empty();
+    const first = await openReplica();
+    ({ provider } = first.workshop);
+    const refreshToken = provider.grant('one@example.com');
+    account = await first.workshop.add('one@example.com', { kind: 'oauth', refreshToken });
+    replicas = [first, await openReplica(first.workshop), await openReplica(first.workshop)];
+  });
+  afterEach(async () => {
+    for (const { database, link } of replicas) {
+      await database.close();
+      await link.close();
+    }
+  });
+
+  test('is used once by 12 callers at three replicas', async () => {
+    const asked = Array.from({ length: 12 }, (_, index) => access(index % 3));
+    expect(new Set(await settled(asked)).size).toBe(1);
+    await expectOneRenewal();
+  });
+
+  test('is used once while a replica is cut off, which has the new token as soon as it is back', async () => {
+    at(0).link.silence();
+    const cutOff = Promise.allSettled(Array.from({ length: 4 }, () => access(0)));
+    const asked = Array.from({ length: 8 }, (_, index) => access(1 + (index % 2)));
+    const [token] = await settled(asked);
+    const outcomes = await cutOff;
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+    await at(0).link.heal();
+    expect(await healed(0)).toBe(token);
+    await expectOneRenewal();
+  });
+
+  test('is used once when the replica that renews is cut off before it can store the new one', async () => {
+    const sent = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    provider.script(async (process) => {
+      const reply = process();
+      sent.resolve();
+      await goOn.promise;
+      return reply;
+    });
+    const renewing = access(0).catch(() => undefined);
+    await sent.promise;
+    at(0).link.silence();
+    let isServed = false;
+    const waiting = [access(1), access(2)];
+    void Promise.all(waiting).then(() => {
+      isServed = true;
+    });
+    goOn.resolve();
+    await renewing;
+    expect(isServed).toBe(false);
+    await at(0).link.heal();
+    const token = await healed(0);
+    expect(await settled(waiting)).toEqual([token, token]);
+    await expectOneRenewal();
+  });
+
+  function at(place: number): Replica {
+    const replica = replicas[place];
+    if (replica === undefined) throw new Error('There is no such replica.');
+    return replica;
+  }
+
+  function access(place: number): Promise<string> {
+    return at(place)
+      .workshop.tokens.accessFor(account, { refresh: false, signal: NEVER })
+      .then(({ credential }) => credential);
+  }
+
+  /** Lets those that wait for another's turn look again, as often as that takes. */
+  async function settled<Value>(promises: readonly Promise<Value>[]): Promise<Value[]> {
+    let isOver = false;
+    const all = Promise.all(promises).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) await at(0).workshop.pass(100);
+    return all;
+  }
+
+  /** What a replica gives that has its database back: it pauses a little after each failure. */
+  async function healed(place: number): Promise<string> {
+    for (;;) {
+      const token = await access(place).catch(() => undefined);
+      if (token !== undefined) return token;
+      await at(place).workshop.pass(500);
+    }
+  }
+
+  async function expectOneRenewal(): Promise<void> {
+    expect(provider.count('/token')).toBe(1);
+    const stored = await at(1).workshop.book.readCredential(account.record.id);
+    expect(stored?.credential).toMatchObject({ kind: 'oauth' });
+    const { credential } = stored ?? {};
+    expect(credential?.kind === 'oauth' && provider.isAlive(credential.refreshToken)).toBe(true);
+  }
+
+  /** With a network of its own to the database. */
+  async function openReplica(beside?: Workshop): Promise<Replica> {
+    const url = new URL(postgres.url);
+    const link = await openLink(Number(url.port));
+    url.port = String(link.port);
+    const { clock, vault } = postgres;
+    const database = new PostgresDatabase({
+      ...{ url: url.href, clock, random: Math.random, poolSize: 4 },
+      ...{ connectTimeoutMs: 1000, statementTimeoutMs: 1000 },
+    });
+    const { accounts: store, leases } = await openPostgres({ database, vault, clock });
+    const own = { store, leases };
+    return {
+      workshop: beside === undefined ? await openWorkshop(own) : await beside.restart(own),
+      ...{ link, database },
+    };
+  }
+});
