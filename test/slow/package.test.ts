@@ -133,9 +133,9 @@ test(
 
 /** @returns path of the package */
 function pack(project: string, to: string): string {
-  const output = run('npm', ['pack', '--json', '--pack-destination', to], project);
-  const [{ filename }] = JSON.parse(output) as [{ filename: string }];
-  return join(to, filename);
+  run('npm', ['pack', '--pack-destination', to], project);
+  const [name = ''] = readdirSync(to).filter((file) => file.endsWith('.tgz'));
+  return join(to, name);
 }
 
 function run(program: string, words: readonly string[], cwd: string): string {
