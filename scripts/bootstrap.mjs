@@ -2,8 +2,8 @@
 // pinned node. Plain JavaScript without dependencies: it runs before anything is installed.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildStale } from './build.mjs';
 import { NODE_ENVIRONMENT, NODE_FLAGS } from './node-flags.mjs';
@@ -13,7 +13,9 @@ import { makeRunnable } from './pinned-node.mjs';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MODULES = join(ROOT, 'node_modules');
 const STAMP = join(MODULES, '.isthmus-lock-hash');
-const NODE = join(MODULES, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+/** Installed apart: npm puts every program of `node_modules/.bin` before those of the system, also a node that cannot run there. */
+const NODE_FOLDER = join(ROOT, 'scripts', 'node');
+const NODE = pathOfNode(join(NODE_FOLDER, 'node_modules'));
 
 /** What each command runs, on the pinned node; arguments given after `--` are appended. */
 const COMMANDS = {
@@ -43,26 +45,53 @@ if (builds.includes(command)) build();
 run(NODE, [...target, ...rest]);
 
 function installIfStale() {
-  const lock = createHash('sha256')
-    .update(readFileSync(join(ROOT, 'package-lock.json')))
-    .digest('hex');
-  const isFresh = existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lock && existsSync(NODE);
+  const locks = [ROOT, NODE_FOLDER].map((folder) =>
+    readFileSync(join(folder, 'package-lock.json')),
+  );
+  const stamp = createHash('sha256').update(Buffer.concat(locks)).digest('hex');
+  const isFresh = existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp && existsSync(NODE);
   if (isFresh) return;
   console.error('Installing dependencies (npm ci) …');
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const result = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: ROOT,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    shell: process.platform === 'win32',
-  });
-  if (result.status !== 0 || !existsSync(NODE)) {
-    console.error(
-      'npm ci failed. Its messages above say why; isthmus needs the npm registry once.',
-    );
+  for (const folder of [NODE_FOLDER, ROOT]) install(folder);
+  if (!existsSync(NODE)) {
+    const system = `${process.platform} on ${process.arch}`;
+    console.error(`There is no build of node for ${system} that the project could bring along.`);
     process.exit(1);
   }
   if (!makeRunnable(NODE)) process.exit(1);
-  writeFileSync(STAMP, lock);
+  linkNode();
+  writeFileSync(STAMP, stamp);
+}
+
+/** Nothing that a package wants to run is run. */
+function install(folder) {
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const words = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const result = spawnSync(npm, words, {
+    cwd: folder,
+    // What it says is no answer of the command that is run.
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (result.status === 0) return;
+  console.error('npm ci failed. Its messages above say why; isthmus needs the npm registry once.');
+  process.exit(1);
+}
+
+/** So that `npx` and the programs of `node_modules/.bin` run on it too. Links take rights on Windows: there they do not. */
+function linkNode() {
+  if (process.platform === 'win32') return;
+  const link = join(MODULES, '.bin', 'node');
+  rmSync(link, { force: true });
+  symlinkSync(relative(dirname(link), NODE), link);
+}
+
+/** Where npm installs the build of nodejs.org for this system. */
+function pathOfNode(modules) {
+  const { platform, arch } = process;
+  if (platform === 'win32') return join(modules, `node-win-${arch}`, 'bin', 'node.exe');
+  const prefix = platform === 'darwin' && arch === 'arm64' ? 'node-bin' : 'node';
+  return join(modules, `${prefix}-${platform}-${arch}`, 'bin', 'node');
 }
 
 /** A console that cannot be built is no reason not to serve; a server that cannot be built is. */

@@ -20,8 +20,27 @@ const leanManifest = {
   enforce: 'pre',
 };
 
+/**
+ * undici puts its dispatcher where node's own `fetch` looks for one: a program that embeds a gateway would send all its
+ * requests through it. Symbols that are nobody else's keep it here.
+ */
+const ownDispatcher = {
+  name: 'own-dispatcher',
+  transform: {
+    filter: { id: /\/undici\/lib\/global\.js$/ },
+    handler(code) {
+      const own = code.replaceAll(
+        "Symbol.for('undici.globalDispatcher",
+        "Symbol('undici.globalDispatcher",
+      );
+      if (own === code) throw new Error('undici has its dispatcher elsewhere now.');
+      return { code: own, map: null };
+    },
+  },
+};
+
 export default {
-  plugins: [leanManifest, notePackages({ root: ROOT, output: 'lib' })],
+  plugins: [leanManifest, ownDispatcher, notePackages({ root: ROOT, output: 'lib' })],
   logLevel: 'warn',
   publicDir: false,
   // Nothing is left to be installed. What loads files of its own by name would break so; of the logger that is its
@@ -35,7 +54,7 @@ export default {
     // For whoever works on it: the files do not name their maps, and the package has none.
     sourcemap: 'hidden',
     rolldownOptions: {
-      input: { main: 'src/main.ts' },
+      input: { main: 'src/main.ts', index: 'src/index.ts' },
       output: {
         // All beside one another: the program finds its own package.json one folder up.
         chunkFileNames: '[name]-[hash].js',

@@ -59,6 +59,7 @@ if (suite === 'clients') {
     'postgres-scale',
     'timing',
     'upstream-programs',
+    'package',
   ];
   const files = names.map((name) => `test/slow/${name}.test.ts`);
   // One file after the other: what each measures is its own.

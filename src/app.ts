@@ -37,7 +37,7 @@ import type { Incoming } from './server/edge.ts';
 import { DEFAULT_EDGE_SETTINGS, type EdgeSettings } from './server/settings.ts';
 import type { Upstream } from './upstreams/upstream.ts';
 
-interface AppOptions extends Omit<GatewayContext, 'version' | 'cluster'> {
+export interface AppOptions extends Omit<GatewayContext, 'version' | 'cluster'> {
   /** Without it this process serves alone. */
   readonly cluster?: Cluster | undefined;
   /** Where the log is kept, to show it; undefined where it is not. */

@@ -17,7 +17,10 @@ const shellBlocks = blocks.filter(
   ({ language, code, place }) =>
     language === 'sh' && /^curl /m.test(code) && !place.startsWith('docs/upstreams.md'),
 );
-const scriptBlocks = blocks.filter(({ language }) => language === 'js');
+/** That of docs/embed.md is run where the package is installed, by `test/slow/package.test.ts`. */
+const scriptBlocks = blocks.filter(
+  ({ language, place }) => language === 'js' && !place.startsWith('docs/embed.md'),
+);
 const configBlocks = blocks.filter(
   ({ language, code }) => language === 'json' && /"(?:proxy|upstreams)"/.test(code),
 );

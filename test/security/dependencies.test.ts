@@ -57,9 +57,22 @@ test('S23: every package has one version and one content', () => {
   expect(loose).toEqual([]);
 });
 
-test('S23: what is shipped runs nothing when it is installed', () => {
-  const scripted = [...closureOf(...SHIPPED)].filter((path) => LOCKED.get(path)?.hasInstallScript);
-  expect(scripted).toEqual([]);
+test('S23: no package runs anything when it is installed, not even for development', () => {
+  const scripted = [...LOCKED].filter(([, { hasInstallScript }]) => hasInstallScript);
+  expect(scripted.map(([path]) => path)).toEqual([]);
+});
+
+test('S23: the node of the npm scripts is pinned by content for each system, and runs nothing either', () => {
+  const { packages } = JSON.parse(
+    readFileSync(new URL('../../scripts/node/package-lock.json', import.meta.url), 'utf8'),
+  );
+  const { optionalDependencies = {} } = read('scripts/node/package.json');
+  expect(new Set(Object.values(optionalDependencies)).size).toBe(1);
+  for (const name of Object.keys(optionalDependencies)) {
+    const locked = packages[`node_modules/${name}`];
+    expect(locked.integrity).toMatch(/^sha512-/);
+    expect(locked.hasInstallScript).toBeUndefined();
+  }
 });
 
 test('what is shipped is under a licence that allows it', () => {
