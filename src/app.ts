@@ -9,7 +9,7 @@ import {
 import { keepPasswordHashed } from './access/password-hash.ts';
 import type { AccountBook } from './accounts/account-book.ts';
 import { createAdminRoutes } from './admin/admin-routes.ts';
-import type { ModelLister } from './admin/options.ts';
+import type { ModelLister, SignInProgress } from './admin/options.ts';
 import type { ApiRoute } from './admin/route.ts';
 import { VERSION } from './cli/package-name.ts';
 import type { Cluster } from './cluster/cluster.ts';
@@ -25,7 +25,7 @@ import { shownProxy } from './lib/outbound-proxy.ts';
 import type { LogFiles } from './monitor/log-files.ts';
 import { createAccountTransfer } from './oauth/imports.ts';
 import { createRevoker } from './oauth/revoker.ts';
-import { createSignIns } from './oauth/sign-ins.ts';
+import { createSignIns, type PendingSignIn } from './oauth/sign-ins.ts';
 import type { Pool } from './pool/create-pool.ts';
 import { answerOnce } from './pool/probes.ts';
 import type { Router } from './routing/router.ts';
@@ -170,17 +170,17 @@ function createAdministration(
   const { upstreams, oauth, choices } = parts.backend;
   const { book, tokens, fetch, pool, quota, isProtected, trials } = parts.accounts;
   const common = { book, oauth, fetch, clock, log };
-  const shared = (purpose: string): SealedValues =>
-    new SealedValues({ values: cluster.values, sealer: vault, clock, purpose });
+  const shared = <Value>(purpose: string): SealedValues<Value> =>
+    new SealedValues<Value>({ values: cluster.values, sealer: vault, clock, purpose });
   return createAdminRoutes(
     {
       ...{ version, clock, log, access, router, models, protocols, dispatcher },
       ...{ book, tokens, pool, quota, isProtected, trials },
       signIns: createSignIns({
-        ...{ ...common, pending: shared('sign-in') },
+        ...{ ...common, pending: shared<PendingSignIn>('sign-in') },
         onCredentialReplaced: (id) => tokens.forget(id),
       }),
-      signInProgress: shared('progress of a sign-in'),
+      signInProgress: shared<SignInProgress>('progress of a sign-in'),
       transfer: createAccountTransfer({
         ...{ ...common, tokens, createId },
         hasUpstream: (id) => upstreams.get(id) !== undefined,

@@ -18,7 +18,7 @@ import type { SessionTable } from '../pool/sessions.ts';
 import type { SuccessShares } from '../pool/success-shares.ts';
 import { createProtocols } from '../protocols/index.ts';
 import { createRouter } from '../routing/router.ts';
-import type { AdminOptions } from './options.ts';
+import type { AdminOptions, SignInProgress } from './options.ts';
 
 export const NOW = 1_700_000_000_000;
 
@@ -127,7 +127,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
     ownKeys: () => [],
     trials: new AccountTrials(),
     signIns: createFakeSignIns(book, fakes),
-    signInProgress: openSealedValues({ clock }),
+    signInProgress: openSealedValues<SignInProgress>({ clock }),
     callbackUrl: () => 'http://127.0.0.1:8045/oauth/callback',
     transfer: createFakeTransfer(book, fakes),
     revoker: {

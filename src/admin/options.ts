@@ -5,7 +5,6 @@ import type { Account, TokenSource } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { AccountTrials } from '../accounts/health.ts';
 import type { ListedModel } from '../canonical/model.ts';
-import type { SealedValues } from '../cluster/sealed-values.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -40,7 +39,12 @@ export interface AdminOptions {
   readonly ownKeys: () => readonly (string | undefined)[];
   readonly signIns: SignIns;
   /** How sign-ins go, for whichever process is asked. */
-  readonly signInProgress: Pick<SealedValues, 'put' | 'get' | 'take'>;
+  readonly signInProgress: {
+    put(state: string, progress: SignInProgress, lifetimeMs: number): Promise<void>;
+    get(state: string): Promise<SignInProgress | undefined>;
+    /** Forgets it. */
+    take(state: string): Promise<SignInProgress | undefined>;
+  };
   /** Where this gateway takes the browser back: `http://127.0.0.1:<port>/oauth/callback`. */
   readonly callbackUrl: () => string;
   readonly transfer: AccountTransfer;
@@ -59,6 +63,11 @@ export interface AdminOptions {
   readonly dispatcher: Pick<Dispatcher, 'explain'>;
   readonly log: { warn(fields: object, message: string): void };
 }
+
+export type SignInProgress =
+  | { readonly kind: 'pending'; readonly expiresAt: number }
+  | { readonly kind: 'done'; readonly accountId: string }
+  | { readonly kind: 'failed'; readonly message: Sentence };
 
 /** What a view of an account is made of. */
 export interface AccountFacts

@@ -3,14 +3,14 @@
 import type { XStatic } from 'typebox/schema';
 import type { Account } from '../accounts/account.ts';
 import { asGatewayError, type GatewayError, invalidRequest } from '../canonical/error.ts';
-import { messageSchema, type Sentence, told } from '../lib/localized-message.ts';
+import { messageSchema, told } from '../lib/localized-message.ts';
 import { named, object, optional, partial } from '../lib/object-schema.ts';
 import type { AdminRoute, PageLanguage } from '../server/admin-route.ts';
 import { readUpstream } from './account-input.ts';
 import { writeAccount, writeTime } from './account-view.ts';
 import { findStored } from './accounts.ts';
 import { type Notice, writeNotice } from './notice-page.ts';
-import type { AdminOptions } from './options.ts';
+import type { AdminOptions, SignInProgress } from './options.ts';
 import { type ApiRoute, answerJson, answerWith, defineRoute, refuseUnknown } from './route.ts';
 import { ACCOUNT_SCHEMA, LABEL } from './schemas.ts';
 
@@ -182,11 +182,6 @@ type SignInTracker = ReturnType<typeof createSignInTracker>;
 
 type StartRequest = Parameters<AdminOptions['signIns']['start']>[0];
 
-type SignInProgress =
-  | { readonly kind: 'pending'; readonly expiresAt: number }
-  | { readonly kind: 'done'; readonly accountId: string }
-  | { readonly kind: 'failed'; readonly message: Sentence };
-
 /** The admin API has one credential, so all of its callers are one. */
 const OWNER = 'console';
 /** For whoever waits to see how it ended. */
@@ -196,15 +191,9 @@ export function createSignInTracker(options: AdminOptions) {
   const { clock, signIns, signInProgress, callbackUrl } = options;
   // A state counts once, also while its answer is on the way.
   const underWay = new Set<string>();
-  const find = async (state: string): Promise<SignInProgress | undefined> => {
-    const text = await signInProgress.get(state);
-    // The one narrowing of this file: `keep` wrote it, and nobody else could seal it.
-    return text === undefined ? undefined : (JSON.parse(text) as SignInProgress);
-  };
-  const keep = (state: string, progress: SignInProgress, lifetimeMs: number): Promise<void> =>
-    signInProgress.put(state, JSON.stringify(progress), lifetimeMs);
+  const find = (state: string): Promise<SignInProgress | undefined> => signInProgress.get(state);
   const end = (state: string, progress: SignInProgress): Promise<void> =>
-    keep(state, progress, KEPT_AFTER_END_MS);
+    signInProgress.put(state, progress, KEPT_AFTER_END_MS);
   return {
     /** Undefined for a state never given out or forgotten by now. */
     find,
@@ -212,7 +201,8 @@ export function createSignInTracker(options: AdminOptions) {
     async start(request: Omit<StartRequest, 'owner' | 'redirectUri'>) {
       const started = await signIns.start({ ...request, owner: OWNER, redirectUri: callbackUrl() });
       const { state, expiresAt } = started;
-      await keep(state, { kind: 'pending', expiresAt }, expiresAt - clock.now());
+      const lifetimeMs = expiresAt - clock.now();
+      await signInProgress.put(state, { kind: 'pending', expiresAt }, lifetimeMs);
       return started;
     },
     /**

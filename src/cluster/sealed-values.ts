@@ -17,30 +17,31 @@ interface SealedValuesOptions {
   readonly purpose: string;
 }
 
-interface OwnValue {
+interface OwnValue<Value> {
   /** By the monotonic clock: a time of day that is set back keeps nothing alive. */
   readonly endsAt: number;
   /** Where the others could not be reached: it is found in this process alone. */
-  readonly kept: string | undefined;
+  readonly kept: Value | undefined;
 }
 
-export class SealedValues {
+/** @typeParam Value of JSON types alone */
+export class SealedValues<Value> {
   readonly #options: SealedValuesOptions;
   /** What this process put, until it is over or taken. */
-  readonly #own = new Map<string, OwnValue>();
+  readonly #own = new Map<string, OwnValue<Value>>();
 
   constructor(options: SealedValuesOptions) {
     this.#options = options;
   }
 
-  async put(key: string, value: string, lifetimeMs: number): Promise<void> {
+  async put(key: string, value: Value, lifetimeMs: number): Promise<void> {
     const { values, sealer, clock } = this.#options;
     const place = this.#placeOf(key);
     const endsAt = clock.monotonic() + lifetimeMs;
     this.#dropExpired();
-    let kept: string | undefined;
+    let kept: Value | undefined;
     try {
-      await values.put(place, sealer.seal(value, place), lifetimeMs);
+      await values.put(place, sealer.seal(JSON.stringify(value), place), lifetimeMs);
     } catch (error) {
       if (!(error instanceof ClusterUnavailable)) throw error;
       kept = value;
@@ -49,16 +50,16 @@ export class SealedValues {
   }
 
   /** Undefined also where it cannot be asked for now. */
-  get(key: string): Promise<string | undefined> {
+  get(key: string): Promise<Value | undefined> {
     return this.#find(key, 'get');
   }
 
   /** As `get`, to one asker alone of all processes; it is gone then. */
-  take(key: string): Promise<string | undefined> {
+  take(key: string): Promise<Value | undefined> {
     return this.#find(key, 'take');
   }
 
-  async #find(key: string, how: 'get' | 'take'): Promise<string | undefined> {
+  async #find(key: string, how: 'get' | 'take'): Promise<Value | undefined> {
     const { values, sealer } = this.#options;
     const place = this.#placeOf(key);
     const own = this.#own.get(place);
@@ -73,12 +74,15 @@ export class SealedValues {
       throw error;
     }
     if (sealed === undefined || isOver) return undefined;
+    let json: string;
     try {
-      return sealer.open(sealed, place);
+      json = sealer.open(sealed, place);
     } catch {
       // Of a gateway with another key, which shares the server and nothing else.
       return undefined;
     }
+    // The one narrowing: nobody else could seal it than `put` of this purpose.
+    return JSON.parse(json) as Value;
   }
 
   /** What stands for the key elsewhere does not give it away. */

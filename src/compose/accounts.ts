@@ -35,8 +35,6 @@ interface AccountsOptions {
   readonly store: AccountStore;
   readonly sessionStore: SessionStore;
   readonly cluster: Cluster;
-  /** False where this process serves alone. */
-  readonly isShared: boolean;
   readonly turns: TokenSourceOptions['turns'];
   readonly isLeading: (() => boolean) | undefined;
   /** A model's name as it may be kept. */
@@ -88,7 +86,7 @@ export async function openAccounts(options: AccountsOptions) {
     ...watchQuota(options, book, quota),
     sessionStore: options.sessionStore,
     notices,
-    sharing: options.isShared ? { cluster: options.cluster, counters } : undefined,
+    sharing: options.turns && { cluster: options.cluster, counters },
     onModelListFailure(account, error, id) {
       log.warn({ account, error }, 'The model list of an account could not be read.');
       const { sentence, failure } = asGatewayError(error);

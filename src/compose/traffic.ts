@@ -58,8 +58,7 @@ export async function openTraffic(context: GatewayContext, foundation: Foundatio
   const redactorFor = createRedactors(secretList, accountSecrets);
   const accounts = await openAccounts({
     ...{ config, backend, userAgent, proxyFor, clock, random, log, store },
-    ...{ cluster: context.cluster, isShared: foundation.replicaName !== undefined },
-    ...{ turns, isLeading: leader?.isLeading },
+    ...{ cluster: context.cluster, turns, isLeading: leader?.isLeading },
     sessionStore: stores.sessions,
     cleanModel: createModelCleaner(redactorFor),
   });

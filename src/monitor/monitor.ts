@@ -59,6 +59,30 @@ interface MonitorSharing extends Pick<RelaySharing, 'cluster'> {
 
 export type Monitor = ReturnType<typeof createMonitor>;
 
+interface LiveParts {
+  readonly figures: LiveFigures;
+  readonly errors: RecentErrors;
+  readonly recall: ReturnType<typeof recallBefore>;
+}
+
+/** The feed, and what it shares with those of other processes. */
+function openLive(
+  { sharing, clock, createId }: MonitorOptions,
+  { figures, errors, recall }: LiveParts,
+) {
+  const shared = sharing && shareLive({ ...sharing, clock, figures });
+  /** Where the others begin to tell by it, what failed at them before is in the store. */
+  const watch = (): void => {
+    if (shared?.watch() === true) recall.readErrors();
+  };
+  const feed = createLiveFeed(createId('').replaceAll('-', '_').slice(0, 8), {
+    onRead: watch,
+    onPublish: (event) => shared?.tell(event),
+  });
+  shared?.connect(feed, (row) => errors.add(row));
+  return { feed, shared, watch };
+}
+
 export function createMonitor(options: MonitorOptions) {
   const { store, clock, settings, log } = options;
   const errors = new RecentErrors();
@@ -67,16 +91,7 @@ export function createMonitor(options: MonitorOptions) {
   const retention = createRetention({ store, clock, settings, log, isLeading: options.isLeading });
   const figures = createLiveFigures(() => clock.now());
   const recall = recallBefore({ store, figures, errors, clock, log });
-  const shared = options.sharing && shareLive({ ...options.sharing, clock, figures });
-  const feed = createLiveFeed(options.createId('').replaceAll('-', '_').slice(0, 8), {
-    onRead: () => watch(),
-    onPublish: (event) => shared?.tell(event),
-  });
-  shared?.connect(feed, (row) => errors.add(row));
-  /** Where the others begin to tell by it, what failed at them before is in the store. */
-  const watch = (): void => {
-    if (shared?.watch() === true) recall.readErrors();
-  };
+  const { feed, shared, watch } = openLive(options, { figures, errors, recall });
   const context = { ...options, redactorFor };
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];
@@ -135,7 +150,7 @@ export function createMonitor(options: MonitorOptions) {
       record();
       return feed;
     },
-    /** Of all processes, as far as those have told; `look` waits for that. */
+    /** Of all processes, as far as those have told; who does not follow them waits for `look` first. */
     get figures(): Pick<LiveFigures, 'inFlight' | 'series' | 'perMinute'> {
       record();
       const { series, perMinute } = figures;
@@ -145,7 +160,6 @@ export function createMonitor(options: MonitorOptions) {
     get isLogRead(): boolean {
       return feed.readers > 0 || shared?.isLogWatched === true;
     },
-    /** To be awaited before the figures are shown to somebody who does not follow them. */
     async look(): Promise<void> {
       watch();
       await shared?.told();

@@ -182,11 +182,11 @@ interface CompleteSignIn {
 interface SignInsOptions extends AccountPlacerOptions, EndpointOptions {
   readonly oauth: OAuthDirectory;
   /** Keeps what was started, for whichever process the browser comes back to. */
-  readonly pending: Pick<SealedValues, 'put' | 'take'>;
+  readonly pending: Pick<SealedValues<PendingSignIn>, 'put' | 'take'>;
 }
 
 /** A sign-in that was started and not yet completed: taken once, by who started it, in time. */
-interface PendingSignIn extends StartSignIn {
+export interface PendingSignIn extends StartSignIn {
   readonly codeVerifier: string;
   readonly nonce?: string | undefined;
 }
@@ -228,15 +228,13 @@ export function createSignIns(options: SignInsOptions) {
       });
     }
     startedHere.set(state, { owner: signIn.owner, endsAt: clock.monotonic() + LIFETIME_MS });
-    await pending.put(state, JSON.stringify(signIn), LIFETIME_MS);
+    await pending.put(state, signIn, LIFETIME_MS);
   };
 
   /** Undefined for unknown, used, expired and foreign ones alike. Whoever presents a state ends it. */
   const take = async (state: string, owner: string): Promise<PendingSignIn | undefined> => {
     startedHere.delete(state);
-    const text = await pending.take(state);
-    // The one narrowing of this file: `add` wrote it, and nobody else could seal it.
-    const signIn = text === undefined ? undefined : (JSON.parse(text) as PendingSignIn);
+    const signIn = await pending.take(state);
     return signIn?.owner === owner ? signIn : undefined;
   };
 

@@ -18,18 +18,10 @@ import { SuccessShares } from './success-shares.ts';
 export type Pool = ReturnType<typeof createPool>;
 
 export function createPool(options: PoolOptions) {
-  const { book, upstreams, settings, clock } = options;
-  const reservations = new QuotaReservations({
-    upstreams,
-    sharing: options.sharing,
-    find: (id) => book.find(id),
-    now: () => clock.now(),
-    limitOf: options.callLimitOf ?? (() => undefined),
-    onChange(accountId) {
-      const account = book.find(accountId);
-      if (account !== undefined) indexes.take({ kind: 'quotas', account });
-    },
-  });
+  const { book, settings, clock } = options;
+  const reservations = openReservations(options, (account) =>
+    indexes.take({ kind: 'quotas', account }),
+  );
   const ownIdOf = createOwnIds(options);
   const indexes = new ModelIndexes(options, ownIdOf, reservations);
   const labels = new AccountLabels();
@@ -95,6 +87,22 @@ export function createPool(options: PoolOptions) {
       await sessions.close();
     },
   };
+}
+
+/** @param onChange told of accounts that have nothing left now, or have something again */
+function openReservations(
+  { book, upstreams, clock, sharing, callLimitOf }: PoolOptions,
+  onChange: (account: Account) => void,
+): QuotaReservations {
+  return new QuotaReservations({
+    ...{ upstreams, sharing, limitOf: callLimitOf ?? (() => undefined) },
+    find: (id) => book.find(id),
+    now: () => clock.now(),
+    onChange(accountId) {
+      const account = book.find(accountId);
+      if (account !== undefined) onChange(account);
+    },
+  });
 }
 
 function describeModel(

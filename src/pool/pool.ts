@@ -6,11 +6,11 @@ import type { SelectionLogEntry } from '../canonical/call-record.ts';
 import type { UpstreamFailure } from '../canonical/error.ts';
 import type { CallNeeds } from '../canonical/needs.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { WriteBehindLog } from '../lib/write-behind.ts';
 import type { AccountAccess, RateLimit, Upstream, UpstreamModel } from '../upstreams/upstream.ts';
 import type { Eligibility, FamilyModels } from './eligibility.ts';
-import type { ReservationSharing } from './quota-reservations.ts';
 import type { SessionStore } from './sessions.ts';
 import type { ConcurrencyLimits, Place } from './slots.ts';
 import type { HealthBand } from './success-shares.ts';
@@ -60,6 +60,12 @@ export interface PoolOptions {
   readonly random: () => number;
   /** Told of model lists that could not be read. */
   readonly onModelListFailure: (label: string, error: unknown, accountId: string) => void;
+}
+
+/** The other processes with the same accounts. */
+export interface ReservationSharing {
+  readonly cluster: Pick<Cluster, 'notices' | 'state' | 'subscribe'>;
+  readonly counters: Pick<Counters, 'open'>;
 }
 
 export interface LeaseRequest {

@@ -1,18 +1,12 @@
 // Reserves what calls of image models will use of an account's quota, before they are sent.
 
 import type { Account, QuotaReading } from '../accounts/account.ts';
-import type { Cluster, ClusterState, Topic } from '../cluster/cluster.ts';
+import type { ClusterState, Topic } from '../cluster/cluster.ts';
 import type { Counter, Counters, Taken } from '../cluster/counters.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import { isExhausted, knownQuota } from './eligibility.ts';
-import type { CallLimit } from './pool.ts';
+import type { CallLimit, ReservationSharing } from './pool.ts';
 import { type Claim, type KnownCount, QuotaLedger } from './quota-ledger.ts';
-
-/** The other processes with the same accounts. */
-export interface ReservationSharing {
-  readonly cluster: Pick<Cluster, 'notices' | 'state' | 'subscribe'>;
-  readonly counters: Pick<Counters, 'open'>;
-}
 
 /** A reservation as the lease ends it. */
 export interface Reservation extends Claim {

@@ -7,7 +7,7 @@ import { createSystemClock } from '../../src/lib/clock.ts';
 import { createTokenSource } from '../../src/oauth/account-tokens.ts';
 import { createOAuthOutbound } from '../../src/oauth/oauth-client.ts';
 import { createRevoker } from '../../src/oauth/revoker.ts';
-import { createSignIns } from '../../src/oauth/sign-ins.ts';
+import { createSignIns, type PendingSignIn } from '../../src/oauth/sign-ins.ts';
 import { createMemoryAccountStore } from '../support/memory-account-store.ts';
 import { openSealedValues } from '../support/sealed-values.ts';
 
@@ -49,7 +49,7 @@ async function openAll() {
   const shared = { book, oauth: { get: () => settings }, clock, fetch: outbound.fetch, log };
   const tokens = createTokenSource({ ...shared, random });
   const signIns = createSignIns({
-    ...{ ...shared, pending: openSealedValues({ clock }) },
+    ...{ ...shared, pending: openSealedValues<PendingSignIn>({ clock }) },
     onCredentialReplaced: (id) => tokens.forget(id),
   });
   return { sandbox, book, tokens, signIns, revoker: createRevoker(shared) };

@@ -8,7 +8,7 @@ import type { Cluster } from '../../src/cluster/cluster.ts';
 import type { LeaseStore } from '../../src/cluster/leases.ts';
 import { createMemoryCluster } from '../../src/cluster/memory.ts';
 import { createTokenSource, type OAuthTokenSource } from '../../src/oauth/account-tokens.ts';
-import { createSignIns, type SignIns } from '../../src/oauth/sign-ins.ts';
+import { createSignIns, type PendingSignIn, type SignIns } from '../../src/oauth/sign-ins.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import {
   createFakeIdentityProvider,
@@ -94,7 +94,7 @@ async function openOn(base: Base): Promise<Workshop> {
     clock,
     fetch,
     log,
-    pending: openSealedValues({ values: cluster.values, clock }),
+    pending: openSealedValues<PendingSignIn>({ values: cluster.values, clock }),
     onCredentialReplaced: (id) => tokens.forget(id),
   });
   return {

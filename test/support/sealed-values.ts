@@ -12,7 +12,11 @@ interface Options {
   readonly secretKey?: string;
 }
 
-export function openSealedValues({ clock, values, secretKey = 'one' }: Options): SealedValues {
+export function openSealedValues<Value = string>({
+  clock,
+  values,
+  secretKey = 'one',
+}: Options): SealedValues<Value> {
   const turn = (text: string): string => Buffer.from(text).toString('base64');
   const sealer = {
     seal: (text: string, context: string) => turn(`${secretKey} ${context} ${text}`),
@@ -23,7 +27,12 @@ export function openSealedValues({ clock, values, secretKey = 'one' }: Options):
       return text.slice(start.length);
     },
   };
-  return new SealedValues({ values: values ?? alone(clock), sealer, clock, purpose: 'test' });
+  return new SealedValues<Value>({
+    values: values ?? alone(clock),
+    sealer,
+    clock,
+    purpose: 'test',
+  });
 }
 
 function alone(clock: Options['clock']): Cluster['values'] {
