@@ -58,6 +58,8 @@ if (suite === 'clients') {
     'collections',
     'postgres-scale',
     'timing',
+    'image',
+    'archive',
     'upstream-programs',
     'package',
   ];
