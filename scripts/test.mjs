@@ -60,6 +60,7 @@ if (suite === 'clients') {
     'timing',
     'image',
     'archive',
+    'service',
     'upstream-programs',
     'package',
   ];
