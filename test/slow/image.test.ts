@@ -42,7 +42,7 @@ describe.runIf(NO_IMAGE_BECAUSE === undefined)('the image', { timeout: 600_000 }
   const closers: (() => unknown)[] = [];
   beforeAll(async () => {
     image = await buildImage();
-  }, 1_500_000);
+  }, 3_000_000);
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close();
   });

@@ -71,6 +71,8 @@ export async function buildImage(): Promise<Image> {
     await buildah('commit', '--quiet', '--rm', container, 'localhost/base');
     await buildah(
       ...['build', '--isolation', 'chroot', '--format', 'docker', '--layers=false'],
+      // What npm has here already is not fetched again.
+      ...['--volume', `${await findNpmCache()}:/root/.npm`],
       ...['--build-arg', 'BASE=localhost/base', '--tag', 'localhost/isthmus', '.'],
     );
     const facts = parseJson(await buildah('inspect', '--type', 'image', 'localhost/isthmus'));
@@ -80,6 +82,12 @@ export async function buildImage(): Promise<Image> {
     await close();
     throw error;
   }
+}
+
+async function findNpmCache(): Promise<string> {
+  const cache = (await runProgram('npm', ['config', 'get', 'cache'])).trim();
+  mkdirSync(cache, { recursive: true });
+  return cache;
 }
 
 /** What is public under the name that the Dockerfile gives. @returns variables with which npm trusts what this machine trusts */
