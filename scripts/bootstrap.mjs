@@ -22,6 +22,7 @@ const COMMANDS = {
   start: [...NODE_FLAGS, 'lib/main.js', 'serve'],
   isthmus: [...NODE_FLAGS, 'lib/main.js'],
   prepack: ['scripts/prepack.mjs'],
+  archive: ['scripts/archive.mjs'],
   test: ['scripts/test.mjs', 'all'],
   check: ['scripts/test.mjs', 'check'],
   'test:clients': ['scripts/test.mjs', 'clients'],

@@ -1,7 +1,5 @@
 /** Flags of node that the gateway's process is started with under this limit of memory; 0 is none. */
 export function nodeFlags(limit: number): readonly string[];
-/** Containers of less are started with more than the usual flags. */
-export const SMALL_MEMORY: number;
 /** Those for this machine or container. */
 export const NODE_FLAGS: readonly string[];
 /** What stands in the environment of the gateway's process, unless it is set already. */

@@ -2,7 +2,7 @@
 
 const MEGABYTE = 1_048_576;
 /** Containers of less have heap limits of their own here; with more, node's are fine. */
-export const SMALL_MEMORY = 8192 * MEGABYTE;
+const SMALL_MEMORY = 8192 * MEGABYTE;
 const VERY_SMALL_MEMORY = 512 * MEGABYTE;
 
 /**

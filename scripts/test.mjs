@@ -58,6 +58,9 @@ if (suite === 'clients') {
     'collections',
     'postgres-scale',
     'timing',
+    'image',
+    'archive',
+    'service',
     'upstream-programs',
     'package',
   ];

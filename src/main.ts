@@ -2,6 +2,7 @@
 
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { isSea } from 'node:sea';
 import { NODE_ENVIRONMENT, NODE_FLAGS } from '../scripts/node-flags.mjs';
 import type { RunningServer } from './cli/serve.ts';
 import { environmentWith } from './config/env.ts';
@@ -37,9 +38,16 @@ try {
  * flags at the start alone. It stays the same process to whoever started it. Windows has no such call, and serves without.
  */
 function startWithFlags(): void {
-  const [command = 'serve'] = process.argv.slice(2).filter((word) => !word.startsWith('-'));
+  const [word = 'serve'] = process.argv.slice(2);
+  const isServing = word === 'serve' || word.startsWith('-');
   const environment = environmentWith(NODE_ENVIRONMENT);
-  if (command !== 'serve' || environment === undefined || process.platform === 'win32') return;
+  if (!isServing || environment === undefined || process.platform === 'win32') return;
+  if (isSea()) {
+    // It hands the program all its words, and reads flags of node from the environment alone.
+    const allowed = NODE_FLAGS.filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
+    environment.NODE_OPTIONS = [...allowed, environment.NODE_OPTIONS ?? ''].join(' ').trim();
+    process.execve?.(process.execPath, [process.execPath, ...process.argv.slice(2)], environment);
+  }
   const words = [process.execPath, ...NODE_FLAGS, ...process.execArgv, ...process.argv.slice(1)];
   process.execve?.(process.execPath, words, environment);
 }

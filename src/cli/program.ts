@@ -9,12 +9,11 @@ import { type AddCommand, CliCommand, type CommandParts, localCommand } from './
 import { addKeyCommands } from './keys.ts';
 import { addModelCommands } from './models.ts';
 import { VERSION } from './package-name.ts';
-import { type RunningServer, serve } from './serve.ts';
+import type { RunningServer } from './serve.ts';
 import { addStatusCommand } from './status.ts';
 import { createTerminal, type Said } from './terminal.ts';
 import { addUsageCommand } from './usage.ts';
 import { channelToParent, countWorkers } from './worker.ts';
-import { serveWithWorkers } from './workers.ts';
 
 /**
  * @param onServer given the server as soon as it can be stopped, before it listens
@@ -41,7 +40,10 @@ export function createProgram(onServer: (server: RunningServer) => void, onReady
       }
       const count = countWorkers(readEnvironment().workers ?? 1);
       const isParent = count > 1 && channelToParent() === undefined;
-      const server = isParent ? serveWithWorkers(count, flags) : await serve(flags);
+      // Loaded here: no other command needs the gateway.
+      const server = isParent
+        ? (await import('./workers.ts')).serveWithWorkers(count, flags)
+        : await (await import('./serve.ts')).serve(flags);
       onServer(server);
       await server.listen();
       onReady();
@@ -53,6 +55,20 @@ export function createProgram(onServer: (server: RunningServer) => void, onReady
   });
   return program;
 }
+
+const addHealth: AddCommand = localCommand<Said<'dataDir', string>>({
+  name: 'health',
+  description: 'say whether the gateway of this machine takes requests, for health checks',
+  options: [new Option('--data-dir <folder>', 'folder whose settings name the gateway')],
+  load: async () => {
+    const { checkHealth } = await import('./health.ts');
+    return async ({ answer, terminal }, _argument, flags) => {
+      const { text, ...health } = await checkHealth({ environment: readEnvironment(), flags });
+      answer(health, () => terminal.print(text));
+      if (!health.isReady) terminal.setFailed();
+    };
+  },
+});
 
 const addMigrateStore: AddCommand = localCommand<Said<'dataDir', string>>({
   name: 'migrate-store',
@@ -88,6 +104,7 @@ export function addCommands(program: CliCommand, parts: CommandParts): void {
   addAccountCommands(program, parts);
   addModelCommands(program, parts);
   addStatusCommand(program, parts);
+  addHealth(program, parts);
   addKeyCommands(program, parts);
   addUsageCommand(program, parts);
   addMigrateStore(program, parts);

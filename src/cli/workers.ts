@@ -1,7 +1,8 @@
 // `WORKERS`: several processes on one port. The parent starts them, ends them, and keeps what they share.
 
-import cluster, { type Worker } from 'node:cluster';
+import cluster, { type ClusterSettings, type Worker } from 'node:cluster';
 import { hostname } from 'node:os';
+import { isSea } from 'node:sea';
 import { Hub } from '../cluster/hub.ts';
 import { type Channel, serveWorker } from '../cluster/parent.ts';
 import { type Flags, resolveDataDir } from '../config/effective.ts';
@@ -41,7 +42,7 @@ export function serveWithWorkers(count: number, flags: Flags): RunningServer {
   makeDataDir(dataDir);
   const claim = claimFolder(dataDir);
   if (!claim.isOurs) process.stderr.write(`${SHARED_FOLDER}\n`);
-  cluster.setupPrimary({ exec: process.argv[1], args: process.argv.slice(2) });
+  cluster.setupPrimary(wordsOfWorkers(process.argv));
 
   const start = (place: number): Running => {
     const name = `${environment.replicaName ?? hostname()}/${place}`;
@@ -152,4 +153,11 @@ function channelTo(worker: Worker): Channel {
       return () => void worker.off('message', listener);
     },
   };
+}
+
+/** A single executable is its own script: node hands it the name of one, and its flags, as words of the program. */
+function wordsOfWorkers([, script, ...words]: readonly string[]): ClusterSettings {
+  if (!isSea()) return { exec: script, args: words };
+  const [exec = 'serve', ...args] = words;
+  return { execArgv: [], exec, args };
 }

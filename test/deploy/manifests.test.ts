@@ -23,7 +23,7 @@ const GRACE_SECONDS = DEFAULT_EDGE_SETTINGS.shutdownGraceMs / 1000;
 /** What the last words of cut streams and saving may take. */
 const SAVING_SECONDS = 5;
 
-const compose: JsonObject = parse(read('compose.yaml'), { merge: true });
+const compose: JsonObject = parse(read('compose-cluster.yaml'), { merge: true });
 const manifests = new Map<string, JsonObject>(
   readdirSync(join(FOLDER, 'kubernetes')).map((name) => [name, parse(read(`kubernetes/${name}`))]),
 );
@@ -39,14 +39,17 @@ const KINDS = {
 // The schema means durations as Go writes them; the format of this name is that of ISO 8601.
 Format.Set('duration', (text) => /^(?:\d+(?:us|ms|s|m|h))+$/.test(text));
 
-test('compose.yaml fits the schema of the Compose specification', () => {
-  const check = (value: unknown) => Schema.Errors(composeSchema, value);
-  // The schema is older than the name of a project.
-  const { name, ...rest } = compose;
-  expect(name).toBe('isthmus');
-  expect(check(rest)).toEqual([true, []]);
-  expect(check({ ...rest, servcies: {} })[0]).toBe(false);
-});
+test.each(['compose.yaml', 'compose-cluster.yaml'])(
+  '%s fits the schema of the Compose specification',
+  (file) => {
+    const check = (value: unknown) => Schema.Errors(composeSchema, value);
+    // The schema is older than the name of a project.
+    const { name, ...rest }: JsonObject = parse(read(file), { merge: true });
+    expect(name).toBe(file === 'compose.yaml' ? 'isthmus' : 'isthmus-cluster');
+    expect(check(rest)).toEqual([true, []]);
+    expect(check({ ...rest, servcies: {} })[0]).toBe(false);
+  },
+);
 
 test.each([...manifests])(
   'kubernetes/%s fits the schema of its kind, in every key',
@@ -79,7 +82,7 @@ test('the gateways are given variables that there are, and every secret that the
   }
 });
 
-test('both balancers know the gateways of compose.yaml by their addresses, and these trust it', () => {
+test('both balancers know the gateways of compose-cluster.yaml by their addresses, and these trust it', () => {
   const services = at(compose, 'services');
   const addressOf = (service: string) => at(services, service, 'networks', 'default').ipv4_address;
   const gateways = Object.keys(services).filter((name) => name.startsWith('gateway-'));

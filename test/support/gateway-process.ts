@@ -24,14 +24,28 @@ const MAIN = join(
   process.env.ISTHMUS_BUILT === '1' ? '../../lib/main.js' : '../../src/main.ts',
 );
 
-export async function startGateway(
+export function startGateway(
   environment: Readonly<Record<string, string>>,
   flags: readonly string[] = [],
   nodeFlags: readonly string[] = [],
   main: string = MAIN,
 ): Promise<RunningGateway> {
+  return startGatewayProgram(process.execPath, [...nodeFlags, main], { environment, flags });
+}
+
+interface StartOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
+}
+
+/** @param words what stands before `serve`, where the program is not the gateway itself */
+export async function startGatewayProgram(
+  program: string,
+  words: readonly string[],
+  { environment = {}, flags = [] }: StartOptions = {},
+): Promise<RunningGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'isthmus-gateway-'));
-  const child = spawn(process.execPath, [...nodeFlags, main, 'serve', '--port', '0', ...flags], {
+  const child = spawn(program, [...words, 'serve', '--port', '0', ...flags], {
     env: { PATH: process.env.PATH, HOME: folder, ISTHMUS_DATA_DIR: folder, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

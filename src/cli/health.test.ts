@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkHealth } from './health.ts';
+
+let server: Server;
+let status: number;
+let dataDir: string;
+let url: string;
+beforeEach(async () => {
+  status = 200;
+  server = createServer((request, response) => {
+    response.writeHead(request.url === '/readyz' ? status : 404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  url = `http://127.0.0.1:${port}`;
+  dataDir = mkdtempSync(join(tmpdir(), 'isthmus-health-'));
+  writeFileSync(join(dataDir, 'gui_config.json'), JSON.stringify({ proxy: { port } }));
+});
+afterEach(() => {
+  server.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const check = () => checkHealth({ environment: {}, flags: { dataDir } });
+
+test('a gateway is found by the settings of its data folder, and takes requests', async () => {
+  expect(await check()).toEqual({
+    isReady: true,
+    url,
+    text: `The gateway at ${url} takes requests.`,
+  });
+});
+
+test('one that listens on every address is asked over loopback', async () => {
+  const environment = { host: '0.0.0.0' };
+  expect(await checkHealth({ environment, flags: { dataDir } })).toMatchObject({ url });
+});
+
+test('one that drains is not ready', async () => {
+  status = 503;
+  expect(await check()).toEqual({
+    isReady: false,
+    url,
+    text: `The gateway at ${url} takes no requests (503).`,
+  });
+});
+
+test('where nothing listens, that is said with the reason', async () => {
+  await new Promise((resolve) => server.close(resolve));
+  const { isReady, text } = await check();
+  expect(isReady).toBe(false);
+  expect(text).toMatch(/^No gateway answers at http:.*ECONNREFUSED/);
+});

@@ -1,0 +1,51 @@
+// `isthmus health`: whether the gateway of this machine takes requests. Health checks run it every few seconds beside
+// the gateway, so it loads little.
+
+import { get } from 'node:http';
+import { configPath, resolveDataDir, resolveSettings } from '../config/effective.ts';
+import type { Environment } from '../config/env.ts';
+import { loadConfig } from '../config/file.ts';
+import { ownAddress } from '../lib/net.ts';
+
+/** A gateway that has much to do is slow, not ill. */
+const TIMEOUT_MS = 9000;
+
+interface HealthOptions {
+  readonly environment: Environment;
+  readonly flags: { readonly dataDir?: string | undefined };
+}
+
+/**
+ * Asks `/readyz` of the gateway that these settings are of, for which no password is needed.
+ * @returns one sentence for people, also where nothing answers
+ * @throws ConfigError
+ */
+export async function checkHealth({ environment, flags }: HealthOptions) {
+  const { config } = await loadConfig(configPath(resolveDataDir(flags, environment)));
+  const { host, port } = resolveSettings({ flags, environment, file: config });
+  const url = ownAddress(host, port);
+  try {
+    const status = await readStatus(`${url}/readyz`);
+    const isReady = status === 200;
+    const words = isReady ? 'takes requests' : `takes no requests (${status})`;
+    return { isReady, url, text: `The gateway at ${url} ${words}.` };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { isReady: false, url, text: `No gateway answers at ${url} (${why}).` };
+  }
+}
+
+/** Without the client of the platform, which takes as long to load as all the rest. */
+function readStatus(url: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const request = get(
+      url,
+      { agent: false, signal: AbortSignal.timeout(TIMEOUT_MS) },
+      (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      },
+    );
+    request.on('error', reject);
+  });
+}
