@@ -57,6 +57,7 @@ if (suite === 'clients') {
     'memory',
     'collections',
     'postgres-scale',
+    'cluster-cost',
     'timing',
     'image',
     'archive',

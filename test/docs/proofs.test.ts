@@ -4,19 +4,29 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { listFiles } from '../support/source-imports.ts';
-import { describeProven, PROOFS, type SoakReport } from './proofs.ts';
+import {
+  CLUSTER_PROOFS,
+  type ClusterReport,
+  describeProven,
+  PROOFS,
+  type SoakReport,
+} from './proofs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 test('every promise of docs/proven.md names a test that is there', () => {
-  const missing = PROOFS.filter(({ file, test: title }) => !read(file).includes(title));
+  const missing = [...PROOFS, ...CLUSTER_PROOFS].filter(
+    ({ file, test: title }) => !read(file).includes(title),
+  );
   expect(missing).toEqual([]);
 });
 
 test('docs/proven.md is what the table of proofs says', () => {
   const path = join(ROOT, 'docs/proven.md');
   const soak: SoakReport = JSON.parse(read('test/soak/report.json'));
-  const page = describeProven(PROOFS, soak);
+  const cluster: ClusterReport = JSON.parse(read('test/slow/cluster-report.json'));
+  const parts = { proofs: PROOFS, clusterProofs: CLUSTER_PROOFS, cluster, soak };
+  const page = describeProven(parts);
   if (process.env.UPDATE_DOCS === '1') writeFileSync(path, page);
   expect(read('docs/proven.md')).toBe(page);
 });

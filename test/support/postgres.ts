@@ -55,6 +55,8 @@ function newestPrograms(): string | undefined {
 }
 
 export interface TestServer {
+  /** Of the server; its connections have processes of the same group. */
+  readonly pid: number;
   /** The address of a new empty database. */
   createDatabase(): Promise<string>;
   /** Ends it as a crash would: nothing is said to anybody. */
@@ -103,6 +105,9 @@ export async function startPostgres(settings: readonly string[] = FAST): Promise
   const address = (name: string): string => `postgres://${USER}@127.0.0.1:${port}/${name}`;
   let made = 0;
   return {
+    get pid() {
+      return server?.pid ?? 0;
+    },
     async createDatabase() {
       made += 1;
       const client = new pg.Client(address('postgres'));
