@@ -93,6 +93,16 @@ test('it is embedded as its page shows', () => {
   expect(run(process.execPath, ['program.js'], folder)).toContain('Hello');
 });
 
+test('what is published is the same under a name of its own, without what only the repository has', () => {
+  run(process.execPath, ['scripts/published-tarball.mjs', tarball, folder], ROOT);
+  const words = ['-xzOf', 'published.tgz', 'package/package.json'];
+  const manifest = JSON.parse(run('tar', words, folder));
+  expect(manifest.name).toMatch(/^@/);
+  expect(manifest).toMatchObject({ bin: expect.anything(), exports: expect.anything() });
+  expect(Object.keys(manifest)).not.toContain('scripts');
+  expect(Object.keys(manifest)).not.toContain('devDependencies');
+});
+
 test('its types need no other file of it', () => {
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
