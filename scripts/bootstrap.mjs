@@ -53,13 +53,15 @@ function installIfStale() {
   const isFresh = existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp && existsSync(NODE);
   if (isFresh) return;
   console.error('Installing dependencies (npm ci) …');
-  for (const folder of [NODE_FOLDER, ROOT]) install(folder);
+  install(NODE_FOLDER);
   if (!existsSync(NODE)) {
     const system = `${process.platform} on ${process.arch}`;
     console.error(`There is no build of node for ${system} that the project could bring along.`);
     process.exit(1);
   }
+  // Before all that takes minutes.
   if (!makeRunnable(NODE)) process.exit(1);
+  install(ROOT);
   linkNode();
   writeFileSync(STAMP, stamp);
 }

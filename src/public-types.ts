@@ -21,7 +21,7 @@ export interface GatewayOptions {
     | undefined;
   /**
    * Variables by the names of docs/configuration.md, such as `API_KEY` or `UPSTREAM_API_KEYS`. Default: none.
-   * Give `process.env` to take those of the process.
+   * Give the environment of the process to take those it has.
    */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /**

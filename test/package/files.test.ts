@@ -1,8 +1,10 @@
 // What `npm pack` takes: the builds, the docs and the papers, and nothing of the workshop.
 
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -27,4 +29,16 @@ test('only builds, docs and papers are packed', () => {
   expect(paths).toContain('LICENSE');
   expect(paths).toContain('docs/configuration.md');
   expect(paths.filter((path) => !PACKED.some((pattern) => pattern.test(path)))).toEqual([]);
+});
+
+test('who publishes a release runs nothing of the repository and holds no token', () => {
+  const text = readFileSync(join(ROOT, '.github/workflows/release.yml'), 'utf8');
+  const { permissions, jobs } = parse(text);
+  expect(permissions).toEqual({ contents: 'read' });
+  expect(jobs.pack.permissions).toBeUndefined();
+  expect(jobs.publish.permissions).toEqual({ contents: 'write', 'id-token': 'write' });
+  const steps: readonly { uses?: string; run?: string }[] = jobs.publish.steps;
+  expect(steps.filter(({ uses }) => uses?.startsWith('actions/checkout'))).toEqual([]);
+  expect(steps.find(({ run }) => run?.includes('npm publish'))?.run).toContain('--provenance');
+  expect(text).not.toContain('secrets.');
 });
