@@ -5,6 +5,7 @@ import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from '../config/values.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { addAccountCommands } from './accounts.ts';
+import { addBackupCommands } from './backup-commands.ts';
 import { type AddCommand, CliCommand, type CommandParts, localCommand } from './command.ts';
 import { addKeyCommands } from './keys.ts';
 import { addModelCommands } from './models.ts';
@@ -90,5 +91,6 @@ export function addCommands(program: CliCommand, parts: CommandParts): void {
   addStatusCommand(program, parts);
   addKeyCommands(program, parts);
   addUsageCommand(program, parts);
+  addBackupCommands(program, parts);
   addMigrateStore(program, parts);
 }
