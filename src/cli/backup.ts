@@ -4,7 +4,7 @@ import { createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { VERSION } from '../app.ts';
+
 import { configPath, resolveDataDir } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
 import { createPrivateFile, placeFile } from '../lib/private-file.ts';
@@ -14,6 +14,7 @@ import { copyDatabase, inspectDatabase } from '../stores/sqlite/backup.ts';
 import { ENTRIES, type Manifest, measureFiles, writeArchive } from './backup-archive.ts';
 import type { LocalContext } from './command.ts';
 import { CommandError } from './exit-codes.ts';
+import { VERSION } from './package-name.ts';
 import { plain, readNewPassphrase, type Said } from './terminal.ts';
 
 export type BackupFlags = Said<'dataDir' | 'passphraseFile', string> &
