@@ -13,6 +13,7 @@ import { VERSION } from './package-name.ts';
 import { type RunningServer, serve } from './serve.ts';
 import { addStatusCommand } from './status.ts';
 import { createTerminal, type Said } from './terminal.ts';
+import { addUpdateCommand } from './update.ts';
 import { addUsageCommand } from './usage.ts';
 import { channelToParent, countWorkers } from './worker.ts';
 import { serveWithWorkers } from './workers.ts';
@@ -92,5 +93,6 @@ export function addCommands(program: CliCommand, parts: CommandParts): void {
   addKeyCommands(program, parts);
   addUsageCommand(program, parts);
   addBackupCommands(program, parts);
+  addUpdateCommand(program, parts);
   addMigrateStore(program, parts);
 }
