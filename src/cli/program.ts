@@ -7,6 +7,8 @@ import { createSystemClock } from '../lib/clock.ts';
 import { addAccountCommands } from './accounts.ts';
 import { addBackupCommands } from './backup-commands.ts';
 import { type AddCommand, CliCommand, type CommandParts, localCommand } from './command.ts';
+import { addCompletionCommands } from './completion.ts';
+import { addDoctorCommand } from './doctor/command.ts';
 import { addKeyCommands } from './keys.ts';
 import { addModelCommands } from './models.ts';
 import { VERSION } from './package-name.ts';
@@ -90,9 +92,11 @@ export function addCommands(program: CliCommand, parts: CommandParts): void {
   addAccountCommands(program, parts);
   addModelCommands(program, parts);
   addStatusCommand(program, parts);
+  addDoctorCommand(program, parts);
   addKeyCommands(program, parts);
   addUsageCommand(program, parts);
   addBackupCommands(program, parts);
   addUpdateCommand(program, parts);
   addMigrateStore(program, parts);
+  addCompletionCommands(program, parts);
 }
