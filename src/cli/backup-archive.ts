@@ -125,7 +125,7 @@ export async function readArchive(source: Readable, folder: string): Promise<Man
 }
 
 /** What is wrong with the file of a backup. */
-export class ArchiveError extends Error {
+class ArchiveError extends Error {
   constructor(message: string, cause?: unknown) {
     super(`The backup cannot be used. ${message}`, cause === undefined ? undefined : { cause });
     this.name = 'ArchiveError';

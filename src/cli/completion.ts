@@ -64,7 +64,7 @@ export const addCompletionCommands: AddCommand = (program, parts) => {
 };
 
 /** The words that fit behind those that are there. */
-export async function findWords(
+async function findWords(
   program: CliCommand,
   words: readonly string[],
   parts: Pick<LocalContext, 'connect'>,
