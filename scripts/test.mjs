@@ -64,6 +64,7 @@ if (suite === 'clients') {
     'service',
     'upstream-programs',
     'package',
+    'update-check',
   ];
   const files = names.map((name) => `test/slow/${name}.test.ts`);
   // One file after the other: what each measures is its own.

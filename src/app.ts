@@ -42,6 +42,8 @@ export interface AppOptions extends Omit<GatewayContext, 'version' | 'cluster'> 
   readonly cluster?: Cluster | undefined;
   /** Where the log is kept, to show it; undefined where it is not. */
   readonly logFiles?: LogFiles | undefined;
+  /** A version that is published and newer than this one; undefined where there is none, or nobody asks. */
+  readonly newerVersion?: (() => string | undefined) | undefined;
   /** How many the system lets this process have open; undefined where it does not say. */
   readonly openFiles?: number | undefined;
   /** Where another process listens for this one. */
@@ -74,6 +76,7 @@ export async function createApp({
   logFiles,
   openFiles,
   incoming,
+  newerVersion,
   ...options
 }: AppOptions): Promise<App> {
   const { config, clock, log } = options;
@@ -91,7 +94,7 @@ export async function createApp({
     redactorFor: traffic.redactorFor,
   });
   let { port } = config.current();
-  const parts = { ...foundation, ...traffic, access, logFiles, port: () => port };
+  const parts = { ...foundation, ...traffic, access, logFiles, newerVersion, port: () => port };
   const observation = await openObservation(context, parts);
   const { backend, router, protocols, dispatcher, models, responseStores, bodies, mcp } = traffic;
   const distPath = consoleFolder(config.current().distPath);

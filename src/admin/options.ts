@@ -147,6 +147,8 @@ export interface GatewayFacts {
   readonly database?: { readonly isReachable: boolean; readonly since: number } | undefined;
   /** The names of all gateways and workers that serve together, as far as is known; absent where this is alone. */
   readonly replicas?: readonly string[] | undefined;
+  /** A version that is published and newer than this one; absent where nobody asks. */
+  readonly newerVersion?: string | undefined;
   /** True while this process cannot reach the others. */
   readonly isClusterLost?: boolean | undefined;
 }

@@ -11,6 +11,7 @@ import {
   objectsOf,
   plain,
   readFileOrInput,
+  readNewPassphrase,
   readSecretLine,
   type Said,
   textOf,
@@ -410,7 +411,7 @@ export async function exportAccounts(
   { passphraseFile, force = false }: ExportFlags,
 ): Promise<void> {
   const { client, terminal, answer } = context;
-  const passphrase = await readNewPassphrase(context, passphraseFile);
+  const passphrase = await readNewPassphrase(terminal, passphraseFile);
   const result = await client.call('POST', '/api/accounts/export', { passphrase });
   const { sealed: _, ...rest } = result;
   const sealed = textOf(result, 'sealed');
@@ -435,16 +436,6 @@ async function writeNewFile(path: string, text: string, force: boolean): Promise
       throw new Error(`${path} is there already. Name another file, or say --force.`);
     throw error;
   }
-}
-
-/** Asked twice, since nobody can open the export after a slip. */
-async function readNewPassphrase({ terminal }: Context, file: string | undefined): Promise<string> {
-  const question = 'New passphrase, at least 12 characters: ';
-  const passphrase = await readSecretLine(terminal, { file, question, flag: '--passphrase-file' });
-  if (file !== undefined || !terminal.isInteractive) return passphrase;
-  const again = await terminal.askSecret('The same again: ');
-  if (again.trim() === passphrase) return passphrase;
-  throw new Error('The two are not the same. Nothing was exported.');
 }
 
 // The model list, and where a model name is routed.

@@ -83,3 +83,13 @@ test('many accounts are counted, and the first of them named', () => {
   expect(line(5)).toBe('5 (key-1, key-2, key-3, key-4, key-5)');
   expect(line(49)).toBe('49 (key-1, key-2, key-3, key-4, key-5 and 44 more)');
 });
+
+test('a first start says that newer versions are asked for and how to end it, a later one what is newer', () => {
+  const updates = (isFirst: boolean, newer?: string) => ({ isFirst, newer: () => newer });
+  const first = banner({}, { updates: updates(true) });
+  expect(first).toContain('once a day registry.npmjs.org is asked');
+  expect(first).toContain('ISTHMUS_UPDATE_CHECK=off');
+  expect(banner({}, { updates: updates(false) })).not.toMatch(/Update/);
+  expect(banner({}, { updates: updates(false, '9.9.9') })).toMatch(/Update +isthmus 9\.9\.9 is/);
+  expect(banner({})).not.toMatch(/Update/);
+});

@@ -3,6 +3,8 @@
 import type { Settings } from '../config/effective.ts';
 import { isEveryAddress, isLoopbackHost } from '../lib/net.ts';
 import type { AccountView } from '../pool/pool.ts';
+import { PUBLISHED } from './package-name.ts';
+import { sayUpdate } from './update-check.ts';
 
 interface BannerFacts {
   readonly version: string;
@@ -13,6 +15,8 @@ interface BannerFacts {
   readonly isSandbox: boolean;
   /** The file a fresh key was just written to. */
   readonly newKeyFile: string | undefined;
+  /** Undefined where nobody asks for newer versions. */
+  readonly updates?: { readonly isFirst: boolean; newer(): string | undefined } | undefined;
   /** Signs a browser of this machine in once; undefined where none is wanted. */
   readonly signInUrl?: string | undefined;
 }
@@ -32,6 +36,7 @@ export function writeBanner(facts: BannerFacts): string {
     `  Keys      ${describeKeys(facts)}`,
     `  Accounts  ${describeAccounts(facts)}`,
     `  Settings  ${facts.settings.dataDir}`,
+    ...describeUpdates(facts),
     '',
     'Try it, one line for each protocol:',
     '',
@@ -39,6 +44,22 @@ export function writeBanner(facts: BannerFacts): string {
     '',
   ];
   return lines.join('\n');
+}
+
+function describeUpdates({ updates }: BannerFacts): readonly string[] {
+  if (updates === undefined) return [];
+  const newer = updates.newer();
+  if (newer !== undefined) return [`  Update    ${sayNewer(newer)}`];
+  if (!updates.isFirst) return [];
+  const { hostname } = new URL(PUBLISHED.registry);
+  return [
+    `  Updates   once a day ${hostname} is asked whether a newer version is published;
+            "update_check": "off" under "proxy" of the settings, or ISTHMUS_UPDATE_CHECK=off, ends that`,
+  ];
+}
+
+export function sayNewer(version: string): string {
+  return `isthmus ${version} is published; get it with ${sayUpdate()}`;
 }
 
 function describeConsole({ url, signInUrl }: BannerFacts): string {

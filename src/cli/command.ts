@@ -106,7 +106,7 @@ function declare(parent: CliCommand, row: CommandRow<unknown>): CliCommand {
 }
 
 /** The flags that say which gateway is meant. */
-export function addGatewayFlags(command: CliCommand): CliCommand {
+function addGatewayFlags(command: CliCommand): CliCommand {
   return command
     .option('--url <address>', 'address of the gateway')
     .option('--password-file <file>', 'file of the console password')

@@ -25,7 +25,7 @@ interface Parent extends Pick<AppOptions, 'incoming'> {
   readonly siblings: Cluster;
 }
 
-interface OpenGatewayOptions {
+interface OpenGatewayOptions extends Pick<AppOptions, 'newerVersion'> {
   readonly environment: Environment;
   readonly flags: Flags;
   /** Where the settings are kept instead of the config file; a database that is shared goes before it. */
@@ -40,7 +40,7 @@ interface OpenGatewayOptions {
 
 /** It can be closed from here on. @throws ConfigError */
 export async function openGateway(options: OpenGatewayOptions) {
-  const { environment, flags, joinParent } = options;
+  const { environment, flags, joinParent, newerVersion } = options;
   const clock = createSystemClock();
   const dataDir = resolveDataDir(flags, environment);
   const folderWarning = makeDataDir(dataDir);
@@ -73,7 +73,7 @@ export async function openGateway(options: OpenGatewayOptions) {
   const { siblings, incoming } = joinParent?.(name, log) ?? {};
   const cluster = await openCluster({ redisUrl, siblings, name, clock, log });
   const parts = { clock, log, logFiles, openFiles, incoming, random };
-  const app = await createApp({ ...parts, config, shared, cluster, siblings });
+  const app = await createApp({ ...parts, config, shared, cluster, siblings, newerVersion });
   // The parent of workers holds it for them.
   const claim = siblings === undefined ? claimFolder(dataDir) : undefined;
   if (claim?.isOurs === false) log.warn({ dataDir }, SHARED_FOLDER);

@@ -5,13 +5,17 @@ import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from '../config/values.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { addAccountCommands } from './accounts.ts';
+import { addBackupCommands } from './backup-commands.ts';
 import { type AddCommand, CliCommand, type CommandParts, localCommand } from './command.ts';
+import { addCompletionCommands } from './completion.ts';
+import { addDoctorCommand } from './doctor/command.ts';
 import { addKeyCommands } from './keys.ts';
 import { addModelCommands } from './models.ts';
 import { VERSION } from './package-name.ts';
 import type { RunningServer } from './serve.ts';
 import { addStatusCommand } from './status.ts';
 import { createTerminal, type Said } from './terminal.ts';
+import { addUpdateCommand } from './update.ts';
 import { addUsageCommand } from './usage.ts';
 import { channelToParent, countWorkers } from './worker.ts';
 
@@ -105,7 +109,11 @@ export function addCommands(program: CliCommand, parts: CommandParts): void {
   addModelCommands(program, parts);
   addStatusCommand(program, parts);
   addHealth(program, parts);
+  addDoctorCommand(program, parts);
   addKeyCommands(program, parts);
   addUsageCommand(program, parts);
+  addBackupCommands(program, parts);
+  addUpdateCommand(program, parts);
   addMigrateStore(program, parts);
+  addCompletionCommands(program, parts);
 }

@@ -3,16 +3,18 @@
 import type { App } from '../app.ts';
 import { joinSiblings } from '../compose/cluster.ts';
 import type { Flags, Settings } from '../config/effective.ts';
-import { readEnvironment } from '../config/env.ts';
+import { readEnvironment, readSurroundings } from '../config/env.ts';
+import type { LiveConfig } from '../config/live.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { shareMemory } from '../lib/memory-limit.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import { escapeLine } from '../monitor/log-line.ts';
 import type { AccountView } from '../pool/pool.ts';
-import { writeBanner } from './banner.ts';
+import { sayNewer, writeBanner } from './banner.ts';
 import { takeFromParent } from './handover.ts';
 import { openGateway } from './open-gateway.ts';
 import { explainListening } from './start-checks.ts';
+import { openUpdateCheck, reasonNotToAsk, type UpdateCheck } from './update-check.ts';
 import { channelToParent, countWorkers, isSpokesman, reportListening } from './worker.ts';
 
 export type RunningServer = Awaited<ReturnType<typeof serve>>;
@@ -22,8 +24,9 @@ export async function serve(flags: Flags) {
   const environment = readEnvironment();
   const channel = channelToParent();
   shareMemory(countWorkers(environment.workers ?? 1));
+  let updates: UpdateCheck | undefined;
   const { app, config, log, newKeyFile, close } = await openGateway({
-    ...{ environment, flags, onLogFault },
+    ...{ environment, flags, onLogFault, newerVersion: () => updates?.newer() },
     output: { isTerminal: process.stderr.isTTY === true },
     joinParent:
       channel &&
@@ -36,6 +39,7 @@ export async function serve(flags: Flags) {
   });
   // Before the error output writes its rest at the same moment.
   process.prependOnceListener('exit', () => log.flush());
+  updates = await watchUpdates(config);
   let isReplaced = false;
   return {
     /** Resolves when it listens and the banner is printed. @throws Error with the way out when it cannot listen there. */
@@ -48,15 +52,19 @@ export async function serve(flags: Flags) {
       log.info({ version, url }, 'The gateway listens.');
       const facts = { version, url, settings, isSandbox, newKeyFile };
       const links = { accounts: accountsAtWork(app), signInUrl: signInUrl(app, url, settings) };
-      if (isSpokesman()) console.log(writeBanner({ ...facts, ...links }));
+      if (isSpokesman()) console.log(writeBanner({ ...facts, ...links, updates }));
       app.start();
+      updates?.start();
       reportListening(() => {
         isReplaced = true;
         process.kill(process.pid, 'SIGTERM');
       });
     },
     /** Drains and closes; resolves when everything is closed. */
-    close: (): Promise<void> => close({ isReplaced }),
+    close(): Promise<void> {
+      updates?.close();
+      return close({ isReplaced });
+    },
   };
 }
 
@@ -64,6 +72,16 @@ export async function serve(flags: Flags) {
 function onLogFault(error: unknown): void {
   const why = error instanceof Error ? error.message : String(error);
   process.stderr.write(`The log cannot be written to its files: ${escapeLine(why)}\n`);
+}
+
+/** Undefined where the registry is not asked. */
+async function watchUpdates(config: LiveConfig): Promise<UpdateCheck | undefined> {
+  const { updateCheck: setting, dataDir } = config.current();
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const reason = reasonNotToAsk({ ...readSurroundings(), setting, isTerminal });
+  if (reason !== undefined || !isSpokesman()) return undefined;
+  const onNewer = (version: string): void => console.log(sayNewer(version));
+  return openUpdateCheck({ dataDir, clock: createSystemClock(), fetch, onNewer });
 }
 
 /** On this machine alone, and only where there is a password to go without. */

@@ -125,6 +125,19 @@ export async function readSecretLine(
   return text.trim();
 }
 
+/** Asked twice, since nobody can open what it seals after a slip. @throws Error when the two differ */
+export async function readNewPassphrase(
+  terminal: Terminal,
+  file: string | undefined,
+): Promise<string> {
+  const question = 'New passphrase, at least 12 characters: ';
+  const passphrase = await readSecretLine(terminal, { file, question, flag: '--passphrase-file' });
+  if (file !== undefined || !terminal.isInteractive) return passphrase;
+  const again = await terminal.askSecret('The same again: ');
+  if (again.trim() === passphrase) return passphrase;
+  throw new Error('The two are not the same. Nothing was written.');
+}
+
 /** A file, or the standard input for `-`. @throws Error in words for people */
 export async function readFileOrInput(terminal: Terminal, path: string): Promise<string> {
   if (path === '-') return terminal.readInput();

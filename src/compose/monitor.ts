@@ -21,6 +21,8 @@ export interface ObservationParts extends Foundation, Omit<Traffic, 'close'> {
   readonly access: AccessControl;
   /** Where the log is kept, to show it; undefined where it is not. */
   readonly logFiles: LogFiles | undefined;
+  /** A version that is published and newer than this one. */
+  readonly newerVersion: (() => string | undefined) | undefined;
   /** The port the gateway listens on; asked when it is shown. */
   readonly port: () => number;
 }
@@ -88,6 +90,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
         database: parts.reachability?.(),
         replicas: parts.replicaName === undefined ? undefined : replicaNames(context.cluster),
         isClusterLost: !isClusterThere(),
+        newerVersion: parts.newerVersion?.(),
       };
     },
   };

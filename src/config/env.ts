@@ -1,6 +1,6 @@
 // The environment variables the gateway reads; the only place that touches process.env.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { type Sentence, told } from '../lib/localized-message.ts';
 import { nearestName } from '../lib/names.ts';
 import {
@@ -218,6 +218,7 @@ export const VARIABLES = {
     isLowerToo: true,
   }),
   logLevel: ofSetting('LOG_LEVEL', PROXY.log_level, { flag: '--log-level' }),
+  updateCheck: ofSetting('ISTHMUS_UPDATE_CHECK', PROXY.update_check),
   otlpEndpoint: variable('OTEL_EXPORTER_OTLP_ENDPOINT', addressOf('http', 'https'), {
     summary:
       'Where OpenTelemetry traces and metrics go, as OTLP over HTTP: `/v1/traces` and `/v1/metrics` below this address.',
@@ -391,4 +392,60 @@ export function environmentWith(
 ): NodeJS.ProcessEnv | undefined {
   const isGiven = Object.keys(defaults).every((name) => process.env[name] !== undefined);
   return isGiven ? undefined : { ...defaults, ...process.env };
+}
+
+/** Where a process runs, as far as its environment tells. */
+export interface Surroundings {
+  readonly isService: boolean;
+  readonly isContainer: boolean;
+  readonly isCi: boolean;
+}
+
+/** Files that container runtimes put into the root of a container: Docker, Podman. */
+const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
+
+/** `INVOCATION_ID` is set by systemd, `XPC_SERVICE_NAME` by launchd (which says `0` in a terminal), `CI` by every CI service. */
+export function readSurroundings(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+  exists: (path: string) => boolean = existsSync,
+): Surroundings {
+  const isSet = (name: string): boolean => !['', '0', 'false', undefined].includes(variables[name]);
+  return {
+    isService: isSet('INVOCATION_ID') || isSet('XPC_SERVICE_NAME'),
+    isContainer:
+      isSet('KUBERNETES_SERVICE_HOST') || isSet('container') || CONTAINER_FILES.some(exists),
+    isCi: isSet('CI'),
+  };
+}
+
+/** The variables by which the SDKs of the three protocols, and programs built on them, take address and key. */
+const CLIENT_VARIABLES = [
+  {
+    ...{ id: 'claude-code', name: 'The Anthropic SDK', basePath: '' },
+    variable: 'ANTHROPIC_BASE_URL',
+    keys: ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY'],
+  },
+  {
+    ...{ id: 'codex', name: 'The OpenAI SDK', basePath: '/v1' },
+    variable: 'OPENAI_BASE_URL',
+    keys: ['OPENAI_API_KEY'],
+  },
+  {
+    ...{ id: 'gemini-cli', name: 'The Google SDK', basePath: '' },
+    variable: 'GOOGLE_GEMINI_BASE_URL',
+    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+  },
+] as const;
+
+/** Those whose address is set. */
+export function readClientVariables(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+) {
+  return CLIENT_VARIABLES.filter(({ variable }) => variables[variable]).map(
+    ({ keys, ...client }) => ({
+      ...client,
+      address: variables[client.variable],
+      key: keys.map((name) => variables[name]).find((value) => value),
+    }),
+  );
 }

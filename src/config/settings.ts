@@ -629,6 +629,13 @@ export const PROXY_SCHEMA = {
     ip_filter: { as: 'addressFilter', ...IP_FILTER_SCHEMA },
     console: CONSOLE_SCHEMA,
     monitor: MONITOR_SCHEMA,
+    update_check: {
+      section: 'network',
+      enum: ['auto', 'off'],
+      default: 'auto',
+      description:
+        'Asks the package registry once a day whether a newer version is published, where an installed release is started by hand at a terminal; `off` never.',
+    },
     log_level: {
       section: 'log',
       enum: LOG_LEVELS,

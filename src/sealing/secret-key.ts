@@ -31,7 +31,8 @@ export const DATABASE_FILE = 'isthmus.db';
 const NO_LASTING_KEY =
   'The disk of the data folder has no room left, so no secret key can be kept: accounts and keys that are added are in memory only and are lost at the end. Free some room and start again.';
 
-const KEY_FILE = 'secret.key';
+/** The secret key within the data folder, where the environment has none. */
+export const KEY_FILE = 'secret.key';
 const MIN_LENGTH = 16;
 const MAX_BYTES = 4096;
 

@@ -96,6 +96,19 @@ const NETWORK_FIELDS: readonly Field[] = [
     path: ['outbound_proxy_credential'],
   },
   { kind: 'list', id: 'noProxy', section: 'network', path: ['no_proxy'], variable: 'NO_PROXY' },
+  {
+    kind: 'choice',
+    id: 'updateCheck',
+    section: 'network',
+    path: ['update_check'],
+    variable: 'ISTHMUS_UPDATE_CHECK',
+    fallback: 'auto',
+    options: [
+      { value: 'auto', text: 'authAuto' },
+      { value: 'off', text: 'authOff' },
+    ],
+    needsRestart: true,
+  },
 ];
 
 const POOL_FIELDS: readonly Field[] = [

@@ -250,6 +250,16 @@ const CONDITIONS: readonly Condition[] = [
       ),
   },
   {
+    kind: 'newer-version',
+    severity: 'info',
+    wayOut: 'Run "isthmus update" to see how to get it.',
+    link: '/settings',
+    find: ({ facts: { newerVersion } }) =>
+      newerVersion === undefined
+        ? []
+        : [{ message: `isthmus ${newerVersion} is published.`, about: { version: newerVersion } }],
+  },
+  {
     kind: 'sandbox',
     severity: 'info',
     wayOut: 'Add an account of a real upstream.',

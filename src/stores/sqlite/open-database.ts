@@ -179,7 +179,7 @@ const APPLICATION_ID_AT = 68;
  * @throws StoreError `unreadable` when something else stands there or the file is empty or damaged,
  * `unavailable` when it cannot be read or kept from others
  */
-function checkDatabaseFile(path: string): 'ours' | 'missing' {
+export function checkDatabaseFile(path: string): 'ours' | 'missing' {
   try {
     if (!existsSync(path)) {
       if (!existsSync(`${path}-wal`)) return 'missing';

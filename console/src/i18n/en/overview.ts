@@ -103,6 +103,10 @@ export const overview = {
       message: '{{count}} request records could not be stored',
       wayOut: 'Requests are still served. See the log for the reason, usually a full disk.',
     },
+    'newer-version': {
+      message: 'isthmus {{version}} is published',
+      wayOut: 'Run "isthmus update" to see how to get it.',
+    },
     sandbox: {
       message: 'Responses come from the built-in sandbox, not from a real model',
       wayOut: 'Add an account of a real upstream.',

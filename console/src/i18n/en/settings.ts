@@ -206,6 +206,10 @@ export const settings = {
       name: 'Max log size',
       hint: 'When exceeded, the oldest are deleted down to 50 %.',
     },
+    updateCheck: {
+      name: 'Update check',
+      hint: 'Asks the package registry once a day for a newer version. Only an installed release started by hand at a terminal does so.',
+    },
     logLevel: { name: 'Log level', hint: 'Lines of lower levels are not written.' },
   },
   upstream: {

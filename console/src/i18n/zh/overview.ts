@@ -93,6 +93,10 @@ export const overview: Translated<typeof english> = {
       message: '{{count}} 条请求日志未能保存',
       wayOut: '请求不受影响。原因见日志，多半是磁盘已满。',
     },
+    'newer-version': {
+      message: 'isthmus {{version}} 已发布',
+      wayOut: '运行 "isthmus update" 可查看获取方法。',
+    },
     sandbox: { message: '回答来自内置沙盒，而非真实模型', wayOut: '请添加真实上游的账号。' },
   },
   requests: '请求',

@@ -167,6 +167,10 @@ export const settings: Translated<typeof english> = {
     monitorBodies: { name: '记录正文', hint: '每项最多 256 KB，不含凭据。提示将存储在本机。' },
     retentionDays: { name: '保留时间', hint: '用量汇总保留一年。' },
     monitorMaxBytes: { name: '日志最大空间', hint: '超过时删除最旧的记录，直到 50 %。' },
+    updateCheck: {
+      name: '更新检查',
+      hint: '每天向软件包注册表查询一次是否有新版本。仅在终端中手动启动的已安装版本会查询。',
+    },
     logLevel: { name: '日志级别', hint: '低于此级别的内容不写入。' },
   },
   upstream: {

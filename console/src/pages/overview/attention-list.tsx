@@ -54,12 +54,13 @@ interface Telling {
 /** What the sentences of the entry are filled with. */
 function readFacts({ entry: { about, wayOut }, format, say, t }: Telling) {
   const { account = '', accountKind, reason, family = '', quotaKind, percent = 0 } = about;
-  const { upstream = '', models = '', problems } = about;
+  const { upstream = '', models = '', version = '', problems } = about;
   const state = { kind: accountKind, reason };
   return {
     account,
     upstream,
     models,
+    version,
     problems: problems === undefined ? '' : say(problems),
     reason: sayReason(state, t),
     wayOut: sayWayOut(state, wayOut, t),

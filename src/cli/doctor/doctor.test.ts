@@ -1,0 +1,250 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startGateway } from '../../../test/support/app.ts';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { freePort } from '../../../test/support/free-port.ts';
+import { resolveSettings } from '../../config/effective.ts';
+import { type Environment, readClientVariables, readEnvironment } from '../../config/env.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { createHttpClient } from '../admin-client.ts';
+import { createAnswer } from '../command.ts';
+import { claimFolder } from '../data-folder.ts';
+import { createFakeTerminal } from '../fake-terminal.test-support.ts';
+import { checkClients, type FoundClient } from './clients.ts';
+import { type DoctorOptions, examine } from './doctor.ts';
+import { scoreOf } from './findings.ts';
+import { findListener } from './gateway.ts';
+import { checkClocks, checkDisk, checkExposure, checkNode, checkProxies } from './machine.ts';
+
+let folder: string;
+let servers: Server[];
+/** An address where nobody listens. */
+let nowhere: string;
+
+beforeEach(async () => {
+  nowhere = `http://127.0.0.1:${await freePort()}`;
+  folder = mkdtempSync(join(tmpdir(), 'isthmus-doctor-'));
+  servers = [];
+});
+afterEach(async () => {
+  for (const server of servers) await new Promise((resolve) => server.close(resolve));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A server that answers everything alike. */
+async function serve(headers: Record<string, string>, body = '{}'): Promise<string> {
+  const server = createServer((_request, response) => response.writeHead(200, headers).end(body));
+  servers.push(server);
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+}
+
+const settingsOf = (environment: Environment, file = {}) => resolveSettings({ environment, file });
+
+async function doctor(url: string, change: Partial<DoctorOptions> = {}, generate = false) {
+  const terminal = createFakeTerminal();
+  await examine(
+    {
+      ...{ terminal, answer: createAnswer(terminal, true), clock: createFakeClock(), fetch },
+      readEnvironment: () => ({ dataDir: folder }),
+      findClients: () => [],
+      connect: async () => createHttpClient({ url, password: undefined }),
+      ...change,
+    },
+    { url, generate },
+  );
+  const { score, findings } = JSON.parse(terminal.printed.join());
+  const list: readonly JsonObject[] = findings;
+  const of = (check: string) => list.filter((one) => one.check === check);
+  return { score, findings: list, of, terminal };
+}
+
+test('without a gateway it looks at the machine, and that none runs is no error', async () => {
+  const { score, of, terminal } = await doctor(nowhere);
+  expect(of('address')).toMatchObject([
+    { severity: 'info', wayOut: expect.stringContaining('serve') },
+  ]);
+  for (const check of ['node', 'data folder', 'settings', 'exposure']) {
+    expect(of(check)).toMatchObject([{ severity: 'ok' }]);
+  }
+  expect([score, terminal.hasFailed(), terminal.needsAttention()]).toEqual([100, false, false]);
+});
+
+test('another program at the address is told from a gateway, whatever it speaks', async () => {
+  const { of, score, terminal } = await doctor(await serve({}, '<html>'));
+  expect(of('address')).toMatchObject([
+    { severity: 'error', message: expect.stringContaining('Another program') },
+  ]);
+  expect([score, terminal.hasFailed()]).toEqual([70, true]);
+  expect(await findListener(nowhere, fetch)).toEqual({ kind: 'nobody' });
+});
+
+test('a running gateway is asked what needs attention, accounts are tried, and names nobody serves are found', async () => {
+  const gateway = await startGateway({
+    file: { proxy: { custom_mapping: { mine: 'alpha-3-flash', lost: 'no-such-model' } } },
+  });
+  const plain = await doctor(gateway.url);
+  expect(plain.of('address')).toMatchObject([{ severity: 'ok' }]);
+  expect(plain.of('models')).toMatchObject([
+    { severity: 'warning', message: expect.stringContaining('lost leads to no-such-model') },
+  ]);
+  expect(plain.of('accounts').at(-1)).toMatchObject({
+    wayOut: expect.stringContaining('--generate'),
+  });
+  const costly = await doctor(gateway.url, {}, true);
+  expect(costly.of('accounts').map(({ message }) => message)).toContainEqual(
+    expect.stringMatching(/ answers\.$/),
+  );
+  await gateway.close();
+});
+
+test('a refused password is a finding', async () => {
+  const gateway = await startGateway({ environment: { WEB_PASSWORD: 'another password' } });
+  const { of } = await doctor(gateway.url);
+  expect(of('gateway')).toMatchObject([
+    { severity: 'error', message: expect.stringContaining('wants the console password') },
+  ]);
+  await gateway.close();
+});
+
+test('settings that cannot be used are the one finding', async () => {
+  writeFileSync(join(folder, 'gui_config.json'), '{"proxy":{"port":"many"}}');
+  const { findings, of } = await doctor(nowhere);
+  expect(of('settings')).toMatchObject([
+    { severity: 'error', message: expect.stringContaining('proxy.port') },
+  ]);
+  expect(findings).toHaveLength(2);
+  const readBad = () => readEnvironment({ variables: { PORT: 'x' }, readText: () => '' });
+  const bad = await doctor(nowhere, { readEnvironment: readBad });
+  expect(bad.of('settings')).toMatchObject([{ message: expect.stringContaining('PORT') }]);
+});
+
+test.skipIf(process.platform === 'win32')(
+  'files that others can read, and a lost key, are found',
+  async () => {
+    chmodSync(folder, 0o755);
+    writeFileSync(join(folder, 'isthmus.db'), '', { mode: 0o644 });
+    const { of } = await doctor(nowhere);
+    expect(of('data folder').map(({ severity }) => severity)).toEqual([
+      'warning',
+      'warning',
+      'error',
+    ]);
+    expect(JSON.stringify(of('data folder'))).toContain('chmod go-rwx');
+  },
+);
+
+test('a gateway on the data folder at another address is found', async () => {
+  const port = new URL(await serve({})).port;
+  await new Promise((resolve) => servers.pop()?.close(resolve));
+  const claim = claimFolder(folder);
+  const terminal = createFakeTerminal();
+  const options = {
+    ...{ terminal, answer: createAnswer(terminal, true), clock: createFakeClock(), fetch },
+    readEnvironment: () => ({ dataDir: folder, port: Number(port) }),
+    findClients: () => [],
+    connect: () => Promise.reject(new Error('unused')),
+  };
+  await examine(options, {});
+  claim.release();
+  expect(terminal.printed.join()).toContain('A gateway runs on the data folder, but not at');
+});
+
+test('what the disk has left decides', async () => {
+  const severityAt = async (bytes: number) =>
+    (await checkDisk(folder, async () => bytes))[0]?.severity;
+  expect(await severityAt(50e6)).toBe('error');
+  expect(await severityAt(500e6)).toBe('warning');
+  expect(await severityAt(5e9)).toBe('ok');
+});
+
+test.each([
+  ['v20.19.0', 'error'],
+  ['v24.6.0', 'error'],
+  ['v24.7.0', 'ok'],
+  ['v26.10.0', 'ok'],
+])('node %s is %s', (version, severity) => {
+  expect(checkNode(version).severity).toBe(severity);
+});
+
+test.each<[Environment, string[]]>([
+  [{}, ['ok']],
+  [{ authMode: 'off' }, ['warning']],
+  [{ authMode: 'off', host: '0.0.0.0' }, ['error']],
+  [{ authMode: 'strict' }, ['info']],
+  [{ host: '0.0.0.0', apiKey: 'short' }, ['warning', 'warning']],
+  [{ host: '0.0.0.0', apiKey: 'a key of enough letters', webPassword: 'own' }, ['ok']],
+])('exposure of %o: %o', (environment, severities) => {
+  expect(checkExposure(settingsOf(environment)).map(({ severity }) => severity)).toEqual(
+    severities,
+  );
+});
+
+test('a proxy is shown without its password, and clients that would use it for this machine are warned of', () => {
+  const environment = { httpProxy: 'http://ada:secret@proxy.example:3128' };
+  const text = JSON.stringify(checkProxies(settingsOf(environment), environment));
+  expect(text).toContain('NO_PROXY=localhost,127.0.0.1');
+  expect(text).toContain('proxy.example:3128');
+  expect(text).not.toContain('secret');
+  const covered = { ...environment, noProxy: ['localhost'] };
+  expect(JSON.stringify(checkProxies(settingsOf(covered), covered))).not.toContain('warning');
+});
+
+test.each([
+  [0, 'ok'],
+  [60_000, 'warning'],
+  [-600_000, 'error'],
+])('a clock that is %i ms off is %s', async (skewMs, severity) => {
+  const now = Date.parse('2026-11-27T10:00:00Z');
+  const baseUrl = `${await serve({ date: new Date(now).toUTCString() })}/v1`;
+  const upstreams = { other: { profile: 'openai-compatible', base_url: baseUrl } } as const;
+  const settings = settingsOf({}, { upstreams });
+  const findings = await checkClocks(settings, { fetch, now: () => now + skewMs });
+  expect(findings.map((one) => one.severity)).toEqual([severity]);
+});
+
+const CLIENT: FoundClient = {
+  ...{ id: 'codex', name: 'Codex CLI', isInstalled: true, basePath: '/v1', key: 'sk-good' },
+  place: { kind: 'file', name: '~/.codex/config.toml' },
+  address: 'http://localhost:8045/v1',
+};
+
+test.each<[Partial<FoundClient>, string, string]>([
+  [{}, 'ok', 'is connected'],
+  [{ address: undefined }, 'info', 'is not connected'],
+  [{ address: 'https://api.openai.com/v1' }, 'info', 'points to https://api.openai.com'],
+  [{ address: 'http://127.0.0.1:8045' }, 'error', 'wrong base path'],
+  [{ address: 'http://127.0.0.1:8045/v1/' }, 'ok', 'is connected'],
+  [{ address: 'http://127.0.0.1:8045/v1/v1' }, 'error', 'wrong base path'],
+  [{ key: 'sk-bad' }, 'error', 'does not accept the key'],
+])('a client with %o is %s', async (change, severity, words) => {
+  const options = {
+    url: 'http://127.0.0.1:8045',
+    takesKey: async (key: string) => key === 'sk-good',
+  };
+  const [finding] = await checkClients([{ ...CLIENT, ...change }], options);
+  expect(finding).toMatchObject({ severity, message: expect.stringContaining(words) });
+  if (severity !== 'ok') expect(finding?.wayOut).toBe('isthmus connect codex');
+});
+
+test('variables of the shell that point a client somewhere are read with their key', () => {
+  const variables = { OPENAI_BASE_URL: 'http://127.0.0.1:8045', OPENAI_API_KEY: 'k', OTHER: 'x' };
+  expect(readClientVariables(variables)).toMatchObject([
+    { id: 'codex', address: 'http://127.0.0.1:8045', key: 'k', basePath: '/v1' },
+  ]);
+});
+
+test('the score falls with each warning and error, down to 0', () => {
+  const finding = (severity: 'ok' | 'warning' | 'error') => ({
+    check: 'c',
+    severity,
+    message: 'm',
+  });
+  expect(scoreOf([finding('ok')])).toBe(100);
+  expect(scoreOf([finding('warning'), finding('error')])).toBe(60);
+  expect(scoreOf(Array.from({ length: 9 }, () => finding('error')))).toBe(0);
+});

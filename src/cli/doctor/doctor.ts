@@ -1,0 +1,166 @@
+// `isthmus doctor`: looks at machine, settings, gateway and clients, and says what is wrong with the way out.
+
+import {
+  configPath,
+  resolveDataDir,
+  resolveSettings,
+  type Settings,
+} from '../../config/effective.ts';
+import type { Environment } from '../../config/env.ts';
+import { loadConfig } from '../../config/file.ts';
+import { ownAddress } from '../../lib/net.ts';
+import type { AdminClient } from '../admin-client.ts';
+import type { LocalContext } from '../command.ts';
+import type { ConnectFlags } from '../connect.ts';
+import { claimFolder } from '../data-folder.ts';
+import { CommandError } from '../exit-codes.ts';
+import { VERSION } from '../package-name.ts';
+import { plain, type Said } from '../terminal.ts';
+import { checkClients, type FoundClient } from './clients.ts';
+import { type Finding, findingsOf, scoreOf } from './findings.ts';
+import {
+  checkAccounts,
+  checkAddress,
+  checkAttention,
+  checkNames,
+  findListener,
+} from './gateway.ts';
+import {
+  checkClocks,
+  checkDataFolder,
+  checkDisk,
+  checkExposure,
+  checkNode,
+  checkProxies,
+  checkSettings,
+} from './machine.ts';
+
+export type DoctorFlags = Omit<ConnectFlags, 'local'> & Said<'generate', boolean>;
+
+export interface DoctorOptions extends LocalContext {
+  /** @throws ConfigError naming each variable whose value cannot be used */
+  readonly readEnvironment: () => Environment;
+  readonly fetch: typeof globalThis.fetch;
+  readonly findClients: () => readonly FoundClient[];
+}
+
+export async function examine(options: DoctorOptions, flags: DoctorFlags): Promise<void> {
+  const { terminal, answer } = options;
+  const findings = await findAll(options, flags);
+  const score = scoreOf(findings);
+  if (findings.some(({ severity }) => severity === 'error')) terminal.setFailed();
+  else if (findings.some(({ severity }) => severity === 'warning')) terminal.setAttention();
+  answer({ score, findings: [...findings] }, () => {
+    for (const finding of findings) terminal.print(sayFinding(finding));
+    terminal.print(`\nScore: ${score} of 100`);
+  });
+}
+
+const MARKS: Readonly<Record<Finding['severity'], string>> = {
+  ok: 'ok     ',
+  info: 'note   ',
+  warning: 'warning',
+  error: 'ERROR  ',
+};
+
+function sayFinding({ check, severity, message, wayOut }: Finding): string {
+  const line = `${MARKS[severity]}  ${check}: ${plain(message)}`;
+  return wayOut === undefined ? line : `${line}\n         → ${plain(wayOut)}`;
+}
+
+async function findAll(options: DoctorOptions, flags: DoctorFlags): Promise<readonly Finding[]> {
+  const { clock, fetch } = options;
+  const node = checkNode(process.version);
+  const read = await readAll(options, flags);
+  if ('failure' in read) return [node, read.failure];
+  const { environment, settings, problems } = read;
+  const { dataDir } = settings;
+  const url = (flags.url ?? ownAddress(settings.host, settings.port)).replace(/\/+$/, '');
+  const listener = await findListener(url, fetch);
+  const isClaimed = flags.url === undefined && isFolderClaimed(dataDir);
+  const isThere = listener.kind === 'isthmus';
+  return [
+    node,
+    ...checkDataFolder(dataDir, environment),
+    ...(await checkDisk(dataDir)),
+    ...checkSettings(settings, problems),
+    ...checkExposure(settings),
+    ...checkProxies(settings, environment),
+    ...(await checkClocks(settings, { fetch, now: () => clock.now() })),
+    checkAddress({ url, listener, isClaimed, version: VERSION }),
+    ...(isThere ? await askGateway(options, flags) : []),
+    ...(await checkClients(options.findClients(), {
+      url,
+      takesKey: isThere ? (key) => takesKey({ url, key, fetch }) : undefined,
+    })),
+  ];
+}
+
+interface Read {
+  readonly environment: Environment;
+  readonly settings: Settings;
+  readonly problems: readonly string[];
+}
+
+/** Settings that cannot be used keep the gateway from starting, and nothing else can be looked at. */
+async function readAll(
+  { readEnvironment }: DoctorOptions,
+  { dataDir }: DoctorFlags,
+): Promise<Read | { readonly failure: Finding }> {
+  try {
+    const environment = readEnvironment();
+    const flags = { dataDir };
+    const loaded = await loadConfig(configPath(resolveDataDir(flags, environment)));
+    const settings = resolveSettings({ flags, environment, file: loaded.config });
+    return { environment, settings, problems: loaded.problems.map(({ text }) => text) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return {
+      failure: findingsOf('settings').error(
+        message,
+        'Correct it: the gateway does not start with it.',
+      ),
+    };
+  }
+}
+
+function isFolderClaimed(dataDir: string): boolean {
+  const claim = claimFolder(dataDir);
+  claim.release();
+  return !claim.isOurs;
+}
+
+/** What the admin API tells; that it refuses the password is a finding too. */
+async function askGateway(
+  { connect }: DoctorOptions,
+  { generate = false, ...flags }: DoctorFlags,
+): Promise<readonly Finding[]> {
+  let client: AdminClient | undefined;
+  try {
+    client = await connect(flags);
+    return [
+      ...checkAttention(await client.call('GET', '/api/overview')),
+      ...(await checkAccounts(client, generate)),
+      ...(await checkNames(client)),
+    ];
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    const [message = '', ...wayOut] = error.message.split('\n');
+    return [findingsOf('gateway').error(message, wayOut.join(' ') || undefined)];
+  } finally {
+    await client?.close();
+  }
+}
+
+interface KeyQuestion {
+  readonly url: string;
+  readonly key: string;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** A forwarded address makes it a request as of another machine, which needs a key. */
+async function takesKey({ url, key, fetch }: KeyQuestion): Promise<boolean> {
+  const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': '192.0.2.1' };
+  const response = await fetch(`${url}/v1/models`, { headers, redirect: 'manual' });
+  return response.status !== 401;
+}

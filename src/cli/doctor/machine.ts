@@ -1,0 +1,206 @@
+// What `isthmus doctor` looks at on this machine, with or without a gateway: data folder, disk, settings, exposure, proxies, clocks.
+
+import { existsSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { configPath, type Settings } from '../../config/effective.ts';
+import type { Environment } from '../../config/env.ts';
+import { isLoopbackHost } from '../../lib/net.ts';
+import { createProxyChoice, shownProxy } from '../../lib/outbound-proxy.ts';
+import { DATABASE_FILE, KEY_FILE } from '../../sealing/secret-key.ts';
+import { type Finding, findingsOf } from './findings.ts';
+
+const MIN_NODE = [24, 7] as const;
+
+export function checkNode(version: string): Finding {
+  const node = findingsOf('node');
+  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
+  const isEnough = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
+  if (isEnough) return node.ok(`node ${version}`);
+  return node.error(
+    `node ${version} is too old: isthmus needs ${MIN_NODE.join('.')} or later.`,
+    'Start it with "npx -p node@26", or install a newer node.',
+  );
+}
+
+const OTHERS = 0o077;
+/** Files of the data folder that nobody else may read. */
+const PRIVATE_FILES = [DATABASE_FILE, KEY_FILE, 'gui_config.json'];
+
+export function checkDataFolder(dataDir: string, environment: Environment): readonly Finding[] {
+  const { ok, info, warning, error } = findingsOf('data folder');
+  if (!existsSync(dataDir)) return [info(`${dataDir} is not there yet; the first start makes it.`)];
+  const exposed = ['.', ...PRIVATE_FILES]
+    .map((name) => join(dataDir, name))
+    .filter((path) => existsSync(path) && isExposed(path));
+  const findings = exposed.map((path) =>
+    warning(
+      `Other users of this machine can read ${path}.`,
+      `Run "chmod go-rwx ${path}" as its owner.`,
+    ),
+  );
+  const hasKey = environment.secretKey !== undefined || existsSync(join(dataDir, KEY_FILE));
+  if (
+    existsSync(join(dataDir, DATABASE_FILE)) &&
+    !hasKey &&
+    environment.databaseUrl === undefined
+  ) {
+    const message = `${join(dataDir, KEY_FILE)} is missing: what the database seals cannot be opened.`;
+    findings.push(
+      error(message, 'Put the file back, or set ISTHMUS_SECRET_KEY to the key in use.'),
+    );
+  }
+  return findings.length === 0 ? [ok(`${dataDir} is private.`)] : findings;
+}
+
+function isExposed(path: string): boolean {
+  // Windows has no such modes.
+  return process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0;
+}
+
+const MEBIBYTE = 1024 * 1024;
+const LITTLE = 1024 * MEBIBYTE;
+const VERY_LITTLE = 100 * MEBIBYTE;
+
+export async function checkDisk(
+  dataDir: string,
+  readFree: (path: string) => Promise<number> = freeBytes,
+): Promise<readonly Finding[]> {
+  const { ok, warning, error } = findingsOf('disk');
+  if (!existsSync(dataDir)) return [];
+  const free = await readFree(dataDir);
+  const words = `${Math.floor(free / MEBIBYTE)} MB are free for ${dataDir}.`;
+  const wayOut = 'Free some room, or lower proxy.monitor.max_bytes, which bounds records and logs.';
+  if (free < VERY_LITTLE) return [error(words, wayOut)];
+  return [free < LITTLE ? warning(words, wayOut) : ok(words)];
+}
+
+async function freeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize;
+}
+
+/** @param problems of the config file, whose last good copy is in force then */
+export function checkSettings(settings: Settings, problems: readonly string[]): readonly Finding[] {
+  const { ok, warning, error } = findingsOf('settings');
+  const path = configPath(settings.dataDir);
+  const findings = [
+    ...problems.map((problem) =>
+      error(`${path}: ${problem}. The last good copy is in force.`, 'Correct the file.'),
+    ),
+    ...settings.warnings.map(({ text }) =>
+      warning(
+        text,
+        'Correct it where the gateway is started or in gui_config.json, or take it out.',
+      ),
+    ),
+  ];
+  return findings.length === 0
+    ? [ok(`${existsSync(path) ? path : 'The defaults'} can be used.`)]
+    : findings;
+}
+
+const SHORT_KEY = 16;
+
+export function checkExposure(settings: Settings): readonly Finding[] {
+  const { ok, info, warning, error } = findingsOf('exposure');
+  const { host, authMode, apiKey, consolePassword } = settings;
+  const isLocal = isLoopbackHost(host);
+  const findings: Finding[] = [];
+  if (authMode === 'off') {
+    const words = 'AUTH_MODE is off: nobody needs a key';
+    const wayOut = 'Set AUTH_MODE to auto or strict.';
+    findings.push(
+      isLocal ? warning(`${words}.`, wayOut) : error(`${words}, also from other machines.`, wayOut),
+    );
+  }
+  if (authMode === 'strict' && apiKey === undefined) {
+    findings.push(
+      info('AUTH_MODE is strict and API_KEY is not set: keys of persons alone are taken.'),
+    );
+  }
+  if (!isLocal && apiKey !== undefined && apiKey.length < SHORT_KEY) {
+    findings.push(
+      warning('API_KEY is short, and other machines can reach it.', 'Set a longer one.'),
+    );
+  }
+  if (!isLocal && consolePassword !== undefined && consolePassword === apiKey) {
+    const message = 'The key of the clients opens the console too.';
+    findings.push(warning(message, 'Set WEB_PASSWORD or admin_password.'));
+  }
+  const where = isLocal ? 'this machine alone' : `the network, at ${host}`;
+  return findings.length === 0
+    ? [ok(`It listens for ${where}; AUTH_MODE is ${authMode}.`)]
+    : findings;
+}
+
+/** Programs of this machine that obey a proxy send what they ask of the gateway there too, unless told otherwise. */
+export function checkProxies(settings: Settings, environment: Environment): readonly Finding[] {
+  const { ok, info, warning } = findingsOf('proxies');
+  const { all, http, https } = settings.outbound;
+  const named = new Map([all, http, https].flatMap((one) => (one ? [[one.source, one.url]] : [])));
+  const findings = Array.from(named, ([source, url]) =>
+    info(`Calls to other machines go through ${shownProxy(url)} (${source}).`),
+  );
+  const { httpProxy, allProxy, noProxy = [] } = environment;
+  const covered = ['localhost', '127.0.0.1', '*'].some((name) => noProxy.includes(name));
+  if ((httpProxy ?? allProxy) !== undefined && !covered) {
+    const message =
+      'HTTP_PROXY is set without this machine in NO_PROXY: clients may send what they ask of the gateway to the proxy.';
+    findings.push(warning(message, 'Set NO_PROXY=localhost,127.0.0.1 for the clients.'));
+  }
+  return findings.length === 0 ? [ok('No proxy is set.')] : findings;
+}
+
+interface ClockOptions {
+  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => number;
+}
+
+const PATIENCE_MS = 5_000;
+const NOTABLE_SKEW_MS = 30_000;
+const GRAVE_SKEW_MS = 300_000;
+
+/** Asks for nothing but the time that each upstream says it is; no credential goes along. */
+export function checkClocks(
+  { upstreams, outbound }: Pick<Settings, 'upstreams' | 'outbound'>,
+  options: ClockOptions,
+): Promise<readonly Finding[]> {
+  const { info } = findingsOf('clock');
+  const addresses = upstreams.flatMap(({ baseUrl }) => (baseUrl ? [new URL(baseUrl).origin] : []));
+  const proxyOf = createProxyChoice(outbound);
+  return Promise.all(
+    [...new Set(addresses)].map(async (origin) =>
+      proxyOf(origin) === undefined
+        ? compareClock(origin, options)
+        : info(`${origin} is reached through a proxy; its clock was not compared.`),
+    ),
+  );
+}
+
+async function compareClock(origin: string, { fetch, now }: ClockOptions): Promise<Finding> {
+  const { ok, info, warning, error } = findingsOf('clock');
+  let date: string | null;
+  try {
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const response = await fetch(`${origin}/`, { method: 'HEAD', redirect: 'manual', signal });
+    date = response.headers.get('date');
+  } catch (failure) {
+    const cause = failure instanceof Error ? (failure.cause ?? failure) : failure;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return error(
+      `${origin} cannot be reached: ${why}`,
+      'Check the network, the address of the upstream, and proxies.',
+    );
+  }
+  const upstreamTime = date === null ? Number.NaN : Date.parse(date);
+  if (Number.isNaN(upstreamTime)) return info(`${origin} does not say what time it is.`);
+  const skewMs = now() - upstreamTime;
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  const words = `The clock of this machine is ${seconds} s ${skewMs < 0 ? 'behind' : 'ahead of'} that of ${origin}.`;
+  const wayOut =
+    'Set the clock, or let the system keep it with NTP: sign-ins fail when it is wrong.';
+  if (Math.abs(skewMs) > GRAVE_SKEW_MS) return error(words, wayOut);
+  if (Math.abs(skewMs) > NOTABLE_SKEW_MS) return warning(words, wayOut);
+  return ok(`The clock agrees with that of ${origin}.`);
+}

@@ -1,0 +1,65 @@
+// docs/commands.md and the man page are what the program says; their examples are command lines that it takes.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { describeCommands } from '../../src/cli/describe-commands.ts';
+import { writeManPage } from '../../src/cli/man-page.ts';
+import { VERSION } from '../../src/cli/package-name.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { splitWords } from '../../src/cli/run-command.test-support.ts';
+import { writeCommandsPage } from './commands.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const nothing = (): void => undefined;
+const program = () => createProgram(nothing, nothing);
+
+test('docs/commands.md is what the commands say', () => {
+  checkFile('docs/commands.md', writeCommandsPage(program()));
+});
+
+test('the man page is what the commands say', () => {
+  checkFile('docs/isthmus.1', writeManPage(program(), VERSION));
+});
+
+test.skipIf(spawnSync('groff', ['--version']).status !== 0)(
+  'groff reads the man page without a complaint',
+  () => {
+    const page = join(ROOT, 'docs/isthmus.1');
+    const { stderr } = spawnSync('groff', ['-man', '-z', '-ww', page], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    const text = execFileSync('groff', ['-man', '-Tascii', page], { encoding: 'utf8' });
+    // Printed twice at one place is bold.
+    expect(text.replaceAll(/.[\b]/g, '')).toContain('isthmus keys add <name>');
+  },
+);
+
+test('every command takes --json but serve, and has a description and an example unless it is older than these', () => {
+  const leaves = describeCommands(program()).filter(({ subcommands }) => subcommands.length === 0);
+  const without = leaves.filter(({ options }) => !options.some(({ long }) => long === '--json'));
+  expect(without.map(({ path }) => path)).toEqual(['serve']);
+  for (const { path, description } of leaves) expect(description, path).not.toBe('');
+});
+
+const examples = describeCommands(program()).flatMap(({ examples: list, path }) =>
+  list.map(([line]) => ({ line, path })),
+);
+
+test.each(examples)('isthmus $line is a command line that is taken', async ({ line, path }) => {
+  const [words = ''] = line.split(' > ');
+  const whole = program();
+  const found = describeCommands(whole).find((one) => one.path === path);
+  let wasRun = false;
+  found?.command.action(() => {
+    wasRun = true;
+  });
+  await whole.parseAsync(splitWords(words), { from: 'user' });
+  expect(wasRun).toBe(true);
+});
+
+function checkFile(name: string, text: string): void {
+  const path = join(ROOT, name);
+  if (process.env.UPDATE_DOCS === '1') writeFileSync(path, text);
+  expect(readFileSync(path, 'utf8')).toBe(text);
+}

@@ -1,0 +1,79 @@
+// Writes docs/commands.md and the man page from the commands themselves.
+
+import type { CliCommand } from '../../src/cli/command.ts';
+import { type DescribedCommand, describeCommands } from '../../src/cli/describe-commands.ts';
+import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
+import { code, NOTE, table } from './generate.ts';
+
+/** docs/commands.md */
+export function writeCommandsPage(program: CliCommand): string {
+  const [, ...commands] = describeCommands(program);
+  const leaves = commands.filter(({ subcommands }) => subcommands.length === 0);
+  return [
+    '# Commands',
+    '',
+    NOTE,
+    '',
+    '`isthmus` alone serves, as `isthmus serve` does; `npm run isthmus -- …` runs the commands of a copy of the repository.',
+    'A command that asks something asks only at a terminal, and each question has a flag. `--json` prints the answer as JSON',
+    'on the standard output, a failure too: `{"error": {"reason", "message"}}`. What is for people alone goes to the error output.',
+    '',
+    'Commands that work on a gateway find it by the settings of this machine; `--url` names another, and the console password',
+    'comes from the settings, `WEB_PASSWORD` or `--password-file`.',
+    '',
+    table(
+      ['Command', 'What it does'],
+      leaves.map(({ path, description }) => [
+        `[${code(path)}](#isthmus-${path.replaceAll(' ', '-')})`,
+        description,
+      ]),
+    ),
+    '',
+    '## Exit codes',
+    '',
+    table(
+      ['Code', 'Reason', 'Meaning'],
+      Object.entries(EXIT_CODES).map(([reason, row]) => [
+        String(row.code),
+        code(reason),
+        row.meaning,
+      ]),
+    ),
+    '',
+    ...leaves.flatMap(writeCommand),
+  ].join('\n');
+}
+
+function writeCommand(described: DescribedCommand): string[] {
+  const { path, description, argument, options, examples, isDefault } = described;
+  const rows = [
+    ...(argument === undefined
+      ? []
+      : [
+          [
+            code(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`),
+            argument.description,
+          ],
+        ]),
+    ...options.map(({ flags, description: text, argChoices }) => [
+      code(flags.replaceAll('|', '\\|')),
+      cell(argChoices === undefined ? text : `${text} (${argChoices.map(code).join(', ')})`),
+    ]),
+  ];
+  const sentence = `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
+  return [
+    `## isthmus ${path}`,
+    '',
+    isDefault && path.includes(' ')
+      ? `${sentence} \`isthmus ${path.split(' ')[0]}\` alone does the same.`
+      : sentence,
+    '',
+    table(['Argument or flag', 'What'], rows),
+    '',
+    ...examples.flatMap(([line, what]) => [what, '', '```sh', `isthmus ${line}`, '```', '']),
+  ];
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
