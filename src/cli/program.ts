@@ -5,6 +5,7 @@ import { readEnvironment } from '../config/env.ts';
 import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from '../config/values.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { addAccountCommands } from './accounts.ts';
+import { addClientCommands } from './clients/commands.ts';
 import { type AddCommand, CliCommand, type CommandParts, localCommand } from './command.ts';
 import { addKeyCommands } from './keys.ts';
 import { addModelCommands } from './models.ts';
@@ -87,6 +88,7 @@ function oneOf<Word extends string>(words: readonly Word[]): (text: string) => W
 export function addCommands(program: CliCommand, parts: CommandParts): void {
   addAccountCommands(program, parts);
   addModelCommands(program, parts);
+  addClientCommands(program, parts);
   addStatusCommand(program, parts);
   addKeyCommands(program, parts);
   addUsageCommand(program, parts);

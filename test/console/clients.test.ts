@@ -11,12 +11,7 @@ import {
   searchClients,
 } from '../../console/src/pages/clients/clients.ts';
 import { findKeyNeed, placeholderKey } from '../../console/src/pages/clients/key-need.ts';
-import {
-  quoteScript,
-  quoteText,
-  quoteWord,
-  writeWord,
-} from '../../console/src/pages/clients/write-quoted.ts';
+import { quoteScript, quoteText, quoteWord, writeWord } from '../../src/clients/write-quoted.ts';
 
 const SET_UP: SetUp = { address: 'http://gateway.example:8045', key: 'sk-one', model: 'a-model' };
 
@@ -36,6 +31,7 @@ const BASES: Readonly<Record<string, string>> = {
   pi: '/v1',
   cline: '/v1',
   continue: '/v1/',
+  aider: '/v1',
   openai: '/v1',
   anthropic: '',
   'google-genai': '',
@@ -99,7 +95,7 @@ const IN_POSIX = WAYS.filter(({ way }) => way.id === 'posix');
 
 test.each(IN_POSIX)('the commands of $id run nothing but their program', ({ client, way }) => {
   const programs = ['claude', 'codex', 'gemini', 'opencode', 'kilo', 'qwen', 'copilot', 'pi'];
-  const stubs = [...programs, 'cline', 'cn', 'curl'].map(
+  const stubs = [...programs, 'cline', 'cn', 'aider', 'curl'].map(
     (name) => `${name}() { printf '%s\\n' "$@"; }`,
   );
   const commands = way
