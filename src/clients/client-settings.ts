@@ -57,15 +57,17 @@ export interface LaunchPlan {
 }
 
 export interface LaunchFile {
+  /** Below a folder of the client's own, which the data folder has. */
   readonly name: string;
-  readonly text: string;
-  /** The file of an administrator that it would hide: where that is, the client goes without this one. */
-  readonly unless?: {
-    readonly variable: string;
-    readonly paths: Readonly<Record<'linux' | 'darwin' | 'win32', string>>;
-  };
+  readonly content: string | SettingsCopy;
   /** How the client is told of the file. */
-  hand(path: string): Pick<LaunchPlan, 'variables' | 'args'>;
+  hand(path: string, folder: string): Pick<LaunchPlan, 'variables' | 'args'>;
+}
+
+/** The client's own file with other values; only made where it holds one of another kind. */
+export interface SettingsCopy {
+  readonly of: SettingsFile;
+  readonly entries: readonly SettingEntry[];
 }
 
 /** A client that `isthmus connect` and `isthmus launch` know. */

@@ -105,9 +105,17 @@ const GEMINI_SIGN_IN: SettingEntry = {
   value: 'gemini-api-key',
 };
 
+const GEMINI_SETTINGS: SettingsFile = {
+  format: 'json',
+  folder: GEMINI_FOLDER,
+  names: ['settings.json'],
+  write: ({ model }) => [GEMINI_SIGN_IN, { path: ['model', 'name'], value: model }],
+};
+
 /**
  * The address goes into no other file than `.env` (docs/reference/configuration.md, Environment variables and
- * `.env` files). System settings win over those of the user; `GEMINI_CLI_SYSTEM_SETTINGS_PATH` names their file.
+ * `.env` files). No variable and no flag takes the place of another way to sign in that its settings name, so that
+ * who has one is launched with a copy of them.
  */
 const GEMINI_CLI: CodingClient = {
   id: 'gemini-cli',
@@ -116,12 +124,7 @@ const GEMINI_CLI: CodingClient = {
   words: 'google',
   model: 'gemini-3-flash',
   files: [
-    {
-      format: 'json',
-      folder: GEMINI_FOLDER,
-      names: ['settings.json'],
-      write: ({ model }) => [GEMINI_SIGN_IN, { path: ['model', 'name'], value: model }],
-    },
+    GEMINI_SETTINGS,
     {
       format: 'dotenv',
       folder: GEMINI_FOLDER,
@@ -130,20 +133,12 @@ const GEMINI_CLI: CodingClient = {
     },
   ],
   launch: (setUp) => ({
-    variables: [...geminiVariables(setUp), ['GEMINI_MODEL', setUp.model]],
+    variables: geminiVariables(setUp),
     args: ['-m', setUp.model],
     file: {
-      name: 'settings.json',
-      text: writeSettings('json', [GEMINI_SIGN_IN]),
-      unless: {
-        variable: 'GEMINI_CLI_SYSTEM_SETTINGS_PATH',
-        paths: {
-          linux: '/etc/gemini-cli/settings.json',
-          darwin: '/Library/Application Support/GeminiCli/settings.json',
-          win32: 'C:\\ProgramData\\gemini-cli\\settings.json',
-        },
-      },
-      hand: (path) => ({ variables: [['GEMINI_CLI_SYSTEM_SETTINGS_PATH', path]] }),
+      name: '.gemini/settings.json',
+      content: { of: GEMINI_SETTINGS, entries: [GEMINI_SIGN_IN] },
+      hand: (_path, folder) => ({ variables: [['GEMINI_CLI_HOME', folder]] }),
     },
   }),
   hint: 'It reads one .env file only: in a folder that has its own, it does not see this one.',
@@ -156,6 +151,11 @@ function geminiVariables({ address, key }: SetUp): readonly Variable[] {
   ];
 }
 
+interface OpencodeFacts extends Pick<SettingsFile, 'names'> {
+  readonly variable: string;
+  readonly schema: string;
+}
+
 /**
  * opencode and Kilo, which is made from it: a provider in a global file, the first one of these names (`globalTarget`
  * of both programs); a configuration in the variable wins over all files.
@@ -163,9 +163,11 @@ function geminiVariables({ address, key }: SetUp): readonly Variable[] {
 function createOpencode(
   id: string,
   name: string,
-  { names, variable }: Pick<SettingsFile, 'names'> & { readonly variable: string },
+  { names, variable, schema }: OpencodeFacts,
 ): CodingClient {
   const write = (setUp: SetUp): readonly SettingEntry[] => [
+    // The program adds it itself, and would edit the file when it first reads it.
+    { path: ['$schema'], value: schema, onlyIfMissing: true },
     { path: ['model'], value: `isthmus/${setUp.model}` },
     {
       path: ['provider', 'isthmus'],
@@ -199,11 +201,13 @@ function createOpencode(
 const OPENCODE = createOpencode('opencode', 'opencode', {
   names: ['opencode.jsonc', 'opencode.json', 'config.json'],
   variable: 'OPENCODE_CONFIG_CONTENT',
+  schema: 'https://opencode.ai/config.json',
 });
 
 const KILO = createOpencode('kilo', 'Kilo', {
   names: ['kilo.jsonc', 'kilo.json', 'opencode.jsonc', 'opencode.json', 'config.json'],
   variable: 'KILO_CONFIG_CONTENT',
+  schema: 'https://app.kilo.ai/config.json',
 });
 
 const QWEN_KEY = 'ISTHMUS_API_KEY';
@@ -299,7 +303,7 @@ const PI: CodingClient = {
     args: ['--provider', 'isthmus', '--model', setUp.model],
     file: {
       name: 'isthmus.mjs',
-      text: writePiExtension(setUp),
+      content: writePiExtension(setUp),
       hand: (path) => ({ args: ['--extension', path] }),
     },
   }),
@@ -358,7 +362,7 @@ const CLINE: CodingClient = {
     args: ['-P', 'openai-compatible', '-m', setUp.model],
     file: {
       name: 'providers.json',
-      text: writeSettings('json', writeCline(setUp)),
+      content: writeSettings('json', writeCline(setUp)),
       hand: (path) => ({ variables: [['CLINE_PROVIDER_SETTINGS_PATH', path]] }),
     },
   }),
@@ -406,7 +410,7 @@ const CONTINUE: CodingClient = {
   launch: (setUp) => ({
     file: {
       name: 'config.yaml',
-      text: writeSettings('yaml', writeContinue(setUp)),
+      content: writeSettings('yaml', writeContinue(setUp)),
       hand: (path) => ({ args: ['--config', path] }),
     },
   }),

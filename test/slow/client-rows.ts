@@ -12,6 +12,8 @@ export interface ClientRow {
   run(prompt: string): readonly string[];
   /** What keeps it from asking the vendor's own servers. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** It writes into its own settings as soon as it reads them. */
+  readonly editsItself?: boolean;
   /** Settings that are there before. */
   readonly before: Readonly<Record<string, string>>;
 }
@@ -38,7 +40,8 @@ export const CLIENT_ROWS: readonly ClientRow[] = [
       DISABLE_INSTALLATION_CHECKS: '1',
     },
     before: {
-      '.claude/settings.json': '{\n\t"env": { "EDITOR": "vi" },\n\t"includeCoAuthoredBy": false\n}\n',
+      '.claude/settings.json':
+        '{\n\t"env": { "EDITOR": "vi" },\n\t"includeCoAuthoredBy": false\n}\n',
     },
   },
   {
@@ -81,6 +84,7 @@ export const CLIENT_ROWS: readonly ClientRow[] = [
   },
   {
     id: 'opencode',
+    editsItself: true,
     source: { npm: 'opencode-ai@1.18.33' },
     program: 'opencode',
     tool: (folder) => call('read', { filePath: `${folder}/secret.txt` }),
@@ -100,6 +104,7 @@ export const CLIENT_ROWS: readonly ClientRow[] = [
   },
   {
     id: 'kilo',
+    editsItself: true,
     source: { npm: '@kilocode/cli@7.7.7' },
     program: 'kilo',
     tool: (folder) => call('read', { filePath: `${folder}/secret.txt` }),
@@ -113,7 +118,8 @@ export const CLIENT_ROWS: readonly ClientRow[] = [
       npm_config_registry: 'http://127.0.0.1:9/',
     },
     before: {
-      '.config/kilo/kilo.json': '{ "autoupdate": false, "share": "disabled", "permission": "allow" }',
+      '.config/kilo/kilo.json':
+        '{ "autoupdate": false, "share": "disabled", "permission": "allow" }',
     },
   },
   {
@@ -144,7 +150,11 @@ export const CLIENT_ROWS: readonly ClientRow[] = [
       ...['-p', prompt, '--silent', '--allow-all-tools', '--allow-all-paths'],
       '--disable-builtin-mcps',
     ],
-    environment: { COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false', COPILOT_ALLOW_ALL: 'true' },
+    environment: {
+      COPILOT_OFFLINE: 'true',
+      COPILOT_AUTO_UPDATE: 'false',
+      COPILOT_ALLOW_ALL: 'true',
+    },
     before: { '.bashrc': '# my shell\nalias ll="ls -l"\nexport COPILOT_MODEL=other' },
   },
   {

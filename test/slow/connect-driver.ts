@@ -80,19 +80,33 @@ async function tryClient(client: ClientRow) {
     run(process.execPath, [MAIN, ...words], project, environment);
   const gatewayFlags = ['--url', gateway.url, '--password-file', join(work, 'password')];
   const isAnswered = ({ code, output }: Ran): boolean => {
-    const expected = client.tool === undefined ? ['HELLO-FROM-UPSTREAM'] : ['TOOL-RESULT-SEEN', nonce];
+    const expected =
+      client.tool === undefined ? ['HELLO-FROM-UPSTREAM'] : ['TOOL-RESULT-SEEN', nonce];
     return code === 0 && expected.every((text) => output.includes(text));
   };
 
-  const launched = await isthmus(['launch', client.id, ...gatewayFlags, '--', ...client.run(prompt)]);
-  const afterLaunch = read(home, client);
   const connected = await isthmus(['connect', client.id, '--yes', ...gatewayFlags]);
   const again = await isthmus(['connect', client.id, '--yes', ...gatewayFlags]);
   // What is set for shells counts in a new one alone.
-  const shell = [client.program, ...client.run(prompt)].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
-  const ran = await run('bash', ['--norc', '-c', `[ -f ~/.bashrc ] && . ~/.bashrc; ${shell.join(' ')}`], project, environment);
+  const shell = [client.program, ...client.run(prompt)].map(
+    (word) => `'${word.replaceAll("'", "'\\''")}'`,
+  );
+  const ran = await run(
+    'bash',
+    ['--norc', '-c', `[ -f ~/.bashrc ] && . ~/.bashrc; ${shell.join(' ')}`],
+    project,
+    environment,
+  );
   const undone = await isthmus(['connect', client.id, '--undo', '--yes', ...gatewayFlags]);
   const after = read(home, client);
+  const launched = await isthmus([
+    'launch',
+    client.id,
+    ...gatewayFlags,
+    '--',
+    ...client.run(prompt),
+  ]);
+  const afterLaunch = read(home, client);
   return {
     launched: { ...launched, isAnswered: isAnswered(launched) },
     leftAlone: sameFiles(afterLaunch, client.before),
@@ -102,7 +116,9 @@ async function tryClient(client: ClientRow) {
     undone,
     isRestored: sameFiles(after, client.before),
     after,
-    new: listFiles(home).filter((name) => /settings|config|providers|models|\.env|rc$/.test(name)).slice(0, 40),
+    new: listFiles(home)
+      .filter((name) => /settings|config|providers|models|\.env|rc$/.test(name))
+      .slice(0, 40),
   };
 }
 
@@ -151,7 +167,9 @@ function sameFiles(
   other: Readonly<Record<string, string>>,
 ): boolean {
   const names = Object.keys(other);
-  return Object.keys(one).length === names.length && names.every((name) => one[name] === other[name]);
+  return (
+    Object.keys(one).length === names.length && names.every((name) => one[name] === other[name])
+  );
 }
 
 function listFiles(folder: string, below = ''): readonly string[] {

@@ -24,7 +24,7 @@ import {
 import { writeDiff } from './diff.ts';
 import { type FoundFile, findFile, findProgram, findProjectFile, type Machine } from './place.ts';
 import { SettingsError } from './settings-tree.ts';
-import { readText, removeText, replaceText } from './text-file.ts';
+import { readText, removeFolders, replaceText } from './text-file.ts';
 import { digestOf, takeBack, type WrittenFile, writeEntries } from './written-file.ts';
 
 export type ClientFlags = ConnectFlags &
@@ -58,7 +58,8 @@ export async function connectClient(
   if (id === '') return listClients(context);
   const sdk = SDK_VARIABLES.find((one) => one.id === id);
   if (sdk !== undefined) return connectSdk(context, sdk, flags);
-  if (flags.envFile !== undefined) throw new CommandError('usage', '--env-file goes with an SDK only.');
+  if (flags.envFile !== undefined)
+    throw new CommandError('usage', '--env-file goes with an SDK only.');
   const client = findClient(id);
   const { files, place } = placesOf(client, context.machine, flags.scope);
   if (flags.undo) return disconnect(context, client, { place, flags });
@@ -205,7 +206,7 @@ function plan(
 }
 
 /** A file that cannot be edited is named, and nothing was written then. */
-function inFile<Value>(path: string, work: () => Value): Value {
+export function inFile<Value>(path: string, work: () => Value): Value {
   try {
     return work();
   } catch (error) {
@@ -273,10 +274,11 @@ async function disconnect(
   if (!flags.json) terminal.print(diffs.join('\n'));
   await confirm(terminal, { question: `Take this back for ${name}?`, yes: flags.yes });
   for (const { file, current, next } of plans) {
-    if (next === undefined) removeText(file.path, file.folders);
+    if (next === undefined) rmSync(file.path, { force: true });
     else if (next !== current) replaceText(file.path, next);
     rmSync(copyPath(dataDir, id, file.path), { force: true });
   }
+  removeFolders(plans.flatMap(({ file }) => file.folders));
   saveConnections(dataDir, withConnection(connections, known, undefined));
   answer({ client: id, state: 'not connected', changed: true }, () =>
     terminal.print(`${name} has the settings it had before.`),

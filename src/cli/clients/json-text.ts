@@ -3,9 +3,11 @@
 import {
   applyEdits,
   type FormattingOptions,
+  findNodeAtLocation,
   modify,
   type ParseError,
   parse,
+  parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
 import {
@@ -29,7 +31,7 @@ export function readJson(text: string): unknown {
 }
 
 export function changeJson(text: string, tree: Tree, { path, value }: Change): string {
-  const formattingOptions = styleOf(text);
+  const formattingOptions = isInOneLine(text, path) ? undefined : styleOf(text);
   const steps: (string | number)[] = [];
   for (const [depth, step] of path.entries()) {
     if (typeof step === 'string') {
@@ -49,13 +51,34 @@ export function changeJson(text: string, tree: Tree, { path, value }: Change): s
   return apply(text, steps, value, { formattingOptions });
 }
 
+/** What stands in one line stays there. */
+function isInOneLine(text: string, path: Change['path']): boolean {
+  const root = parseTree(text, [], { allowTrailingComma: true });
+  if (root === undefined) return false;
+  let inner = root;
+  for (const step of path) {
+    const found = typeof step === 'string' ? findNodeAtLocation(inner, [step]) : undefined;
+    if (found?.type !== 'object' && found?.type !== 'array') break;
+    inner = found;
+  }
+  const written = text.slice(inner.offset, inner.offset + inner.length);
+  return (inner.children ?? []).length > 0 && !written.includes('\n');
+}
+
 function apply(
   text: string,
   steps: (string | number)[],
   value: unknown,
-  options: Parameters<typeof modify>[3],
+  { formattingOptions, isArrayInsertion }: Style,
 ): string {
+  const style = formattingOptions === undefined ? {} : { formattingOptions };
+  const options = isArrayInsertion === true ? { ...style, isArrayInsertion } : style;
   return applyEdits(text, modify(text, steps, value, options));
+}
+
+interface Style {
+  readonly formattingOptions: FormattingOptions | undefined;
+  readonly isArrayInsertion?: boolean;
 }
 
 /** New lines look as the old ones do. */

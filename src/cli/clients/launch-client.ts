@@ -1,14 +1,15 @@
 // `isthmus launch`: starts a client on the gateway with flags and variables, and leaves its own settings alone.
 
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LaunchPlan } from '../../clients/client-settings.ts';
+import type { LaunchFile, LaunchPlan } from '../../clients/client-settings.ts';
 import { findSetUp, type SetUpFlags } from './client-gateway.ts';
-import { type ClientContext, findClient } from './connect-client.ts';
+import { type ClientContext, findClient, inFile } from './connect-client.ts';
 import { clientsFolder, keepKey, readConnections } from './connections.ts';
-import { findProgram, isHiddenBy } from './place.ts';
-import { replaceText } from './text-file.ts';
+import { findFile, findProgram, type Machine } from './place.ts';
+import { readTree, setEntries } from './settings-editor.ts';
+import { valueAt } from './settings-tree.ts';
+import { readText, replaceText } from './text-file.ts';
 
 /** A program with its arguments and all its variables. */
 export interface Start {
@@ -55,16 +56,31 @@ export async function prepareLaunch(
 /** With the file that the client is handed, which is in the data folder and written anew at each launch. */
 function withFile({ machine, dataDir }: ClientContext, id: string, plan: LaunchPlan): LaunchPlan {
   const { file, args = [], variables = [] } = plan;
-  if (file === undefined || isHiddenBy(file, machine)) return plan;
+  const text = file === undefined ? undefined : writeContent(file.content, machine);
+  if (file === undefined || text === undefined) return plan;
   const folder = join(clientsFolder(dataDir), 'launch', id);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, file.name);
-  replaceText(path, file.text);
-  const handed = file.hand(path);
+  const path = join(folder, ...file.name.split('/'));
+  replaceText(path, text);
+  const handed = file.hand(path, folder);
   return {
     args: [...(handed.args ?? []), ...args],
     variables: [...variables, ...(handed.variables ?? [])],
   };
+}
+
+/** Undefined where the client's own file says nothing else. */
+function writeContent(content: LaunchFile['content'], machine: Machine): string | undefined {
+  if (typeof content === 'string') return content;
+  const { path, format } = findFile(content.of, machine);
+  return inFile(path, () => {
+    const text = readText(path) ?? '';
+    const tree = readTree(format, text);
+    const isOther = content.entries.some((entry) => {
+      const value = valueAt(tree, entry.path);
+      return value !== undefined && value !== entry.value;
+    });
+    return isOther ? setEntries(format, text, content.entries) : undefined;
+  });
 }
 
 /**

@@ -2,12 +2,7 @@
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { basename, delimiter, join, resolve } from 'node:path';
-import type {
-  FolderPlace,
-  LaunchFile,
-  SettingsFile,
-  SettingsFormat,
-} from '../../clients/client-settings.ts';
+import type { FolderPlace, SettingsFile, SettingsFormat } from '../../clients/client-settings.ts';
 
 /** What places depend on. */
 export interface Machine {
@@ -82,12 +77,4 @@ function isProgram(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Whether an administrator has a file of the kind that a launch would hide. */
-export function isHiddenBy({ unless }: LaunchFile, { platform, variables }: Machine): boolean {
-  if (unless === undefined) return false;
-  if ((variables[unless.variable] ?? '') !== '') return true;
-  const paths: Readonly<Partial<Record<NodeJS.Platform, string>>> = unless.paths;
-  return existsSync(paths[platform] ?? unless.paths.linux);
 }

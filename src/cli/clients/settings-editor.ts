@@ -71,6 +71,7 @@ export function applyChanges(
   for (const change of changes) {
     const tree = readTree(format, current);
     if (isDeepStrictEqual(valueAt(tree, change.path), change.value)) continue;
+    refuseOtherKinds(tree, change);
     const { mark, body } = splitMark(current);
     const next = mark + EDITORS[format].change(body, tree, change);
     // Some files say one thing twice, or are built in ways that no editor follows.
@@ -82,6 +83,18 @@ export function applyChanges(
     current = next;
   }
   return current;
+}
+
+/** What stands above a value has to be an object, or a list where an item is meant. */
+function refuseOtherKinds(tree: Tree, { path }: Change): void {
+  for (const [depth, step] of path.entries()) {
+    const above = depth === 0 ? tree : valueAt(tree, path.slice(0, depth));
+    if (above === undefined) return;
+    const isRight = typeof step === 'string' ? isTree(above) : Array.isArray(above);
+    if (isRight) continue;
+    const name = path.slice(0, depth).join('.');
+    throw new SettingsError(`Its "${name}" is no ${typeof step === 'string' ? 'object' : 'list'}.`);
+  }
 }
 
 /** Some editors of Windows begin a file with it. */

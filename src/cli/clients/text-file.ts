@@ -76,16 +76,13 @@ function makeFolders(path: string): readonly string[] {
   return [...outer, path];
 }
 
-/** Takes a file away, and of the folders those that are empty then. */
-export function removeText(path: string, folders: readonly string[]): void {
-  rmSync(path, { force: true });
+/** @param folders outermost first; those that something else was put into stay */
+export function removeFolders(folders: readonly string[]): void {
   for (const folder of folders.toReversed()) {
     try {
       rmdirSync(folder);
     } catch (error) {
-      // Something else was put there meanwhile.
       if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) throw error;
-      return;
     }
   }
 }
