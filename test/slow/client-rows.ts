@@ -115,6 +115,11 @@ export const CLIENT_ROWS: readonly ClientRow[] = [
       KILO_DISABLE_LSP_DOWNLOAD: '1',
       KILO_DISABLE_SHARE: '1',
       KILO_DISABLE_DEFAULT_PLUGINS: '1',
+      KILO_DISABLE_SESSION_INGEST: '1',
+      KILO_DISABLE_PRESENCE: '1',
+      KILO_DISABLE_CODEBASE_INDEXING: '1',
+      KILO_TELEMETRY_LEVEL: 'off',
+      KILO_NO_DAEMON: '1',
       npm_config_registry: 'http://127.0.0.1:9/',
     },
     before: {
@@ -132,7 +137,7 @@ export const CLIENT_ROWS: readonly ClientRow[] = [
     before: {
       '.qwen/settings.json': [
         '{',
-        '  "$version": 3,',
+        '  "$version": 4,',
         '  "general": { "enableAutoUpdate": false },',
         '  "privacy": { "usageStatisticsEnabled": false },',
         '  "modelProviders": { "openai": [{ "id": "x", "envKey": "X_KEY", "baseUrl": "http://127.0.0.1:9/v1" }] }',
