@@ -25,6 +25,8 @@ export interface SettingEntry {
   readonly value: SettingValue;
   /** What a file of this kind has to hold, whatever stands there. */
   readonly onlyIfMissing?: boolean;
+  /** Fields of the value that the client itself sets anew. */
+  readonly volatile?: readonly string[];
 }
 
 export type SettingsFormat = 'json' | 'toml' | 'yaml' | 'dotenv' | ShellFormat;

@@ -374,6 +374,7 @@ function writeCline({ address, key, model }: SetUp): readonly SettingEntry[] {
     { path: ['lastUsedProvider'], value: 'openai-compatible' },
     {
       path: ['providers', 'openai-compatible'],
+      volatile: ['updatedAt'],
       value: {
         settings: {
           provider: 'openai-compatible',
@@ -381,7 +382,6 @@ function writeCline({ address, key, model }: SetUp): readonly SettingEntry[] {
           model,
           baseUrl: `${address}/v1`,
         },
-        // When it was set is asked for; the moment itself says nothing here.
         updatedAt: '2026-01-01T00:00:00.000Z',
         tokenSource: 'manual',
       },

@@ -65,12 +65,14 @@ const HOSTILE = `a'b"c\\d$(e)\`f\`;g #h $i ‘j’ %k! 模型 <b>`;
 /** What a text becomes between the quotes of each language, in commands also as JSON. */
 function formsOf(text: string): readonly string[] {
   const inJson = JSON.stringify(text).slice(1, -1);
+  // pi reads a dollar sign as the beginning of a variable.
+  const escaped = inJson.replaceAll('$', '$$$$');
   const words = [text, inJson].flatMap((one) => [
     quoteWord(one, 'posix'),
     quoteWord(one, 'powershell'),
   ]);
   const quoted = [...words, quoteScript(text), quoteText(text)].map((one) => one.slice(1, -1));
-  return [...quoted, inJson];
+  return [...quoted, inJson, escaped];
 }
 
 test.each(WAYS)(

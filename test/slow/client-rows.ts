@@ -184,7 +184,7 @@ export const CLIENT_ROWS: readonly ClientRow[] = [
     before: {
       '.cline/data/settings/global-settings.json':
         '{\n  "telemetryOptOut": true,\n  "autoUpdateEnabled": false\n}\n',
-      '.cline/data/settings/providers.json': '{\n  "version": 1,\n  "providers": {}\n}\n',
+      '.cline/data/settings/providers.json': '{ "version": 1, "modes": {}, "providers": {} }',
     },
   },
   {

@@ -138,7 +138,7 @@ function run(
       cwd: folder,
       env: environment,
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 180_000,
+      timeout: 600_000,
       killSignal: 'SIGKILL',
     });
     let output = '';

@@ -25,7 +25,7 @@ describe.runIf(isKitThere).each(WIRES)('with an upstream of the wire %s', (wire)
   test.each(CLIENT_ROWS)(
     '$id is answered, and has its settings back byte for byte',
     {
-      timeout: 20 * MINUTES,
+      timeout: 40 * MINUTES,
     },
     async (row) => {
       const programs = install(row);

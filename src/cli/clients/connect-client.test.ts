@@ -160,6 +160,30 @@ test('after an edit it takes back only what it wrote', async () => {
   });
 });
 
+test("a client that writes its file anew has the old one back, a person's words stay", async () => {
+  const before = '{ "version": 1, "modes": {}, /* mine */ "providers": {} }';
+  at.put('.cline/data/settings/providers.json', before);
+  await at.connect('cline');
+  const stored = readTree('json', at.read('.cline/data/settings/providers.json'));
+  const { providers } = stored as { providers: { 'openai-compatible': object } };
+  const used = { 'openai-compatible': { ...providers['openai-compatible'], updatedAt: 'now' } };
+  const rewrite = (end: string) =>
+    at.put(
+      '.cline/data/settings/providers.json',
+      `${JSON.stringify({ ...stored, providers: used }, null, 4)}${end}`,
+    );
+  rewrite('');
+  await at.connect('cline', { undo: true, yes: true });
+  expect(at.read('.cline/data/settings/providers.json')).toBe(before);
+  await at.connect('cline');
+  rewrite(' // later\n');
+  await at.connect('cline', { undo: true, yes: true });
+  expect(at.read('.cline/data/settings/providers.json')).toContain('// later');
+  expect(readTree('json', at.read('.cline/data/settings/providers.json'))).toEqual(
+    readTree('json', before),
+  );
+});
+
 test('an edit survives being connected again', async () => {
   at.put('.claude/settings.json', '{ "model": "opus" }');
   await at.connect('claude-code');

@@ -9,6 +9,7 @@ import {
   parse,
   parseTree,
   printParseErrorCode,
+  visit,
 } from 'jsonc-parser';
 import {
   type Change,
@@ -49,6 +50,16 @@ export function changeJson(text: string, tree: Tree, { path, value }: Change): s
     });
   }
   return apply(text, steps, value, { formattingOptions });
+}
+
+export function hasComments(text: string): boolean {
+  let found = false;
+  visit(text, {
+    onComment: () => {
+      found = true;
+    },
+  });
+  return found;
 }
 
 /** What stands in one line stays there. */

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { PathStep, SettingEntry, SettingsFormat } from '../../clients/client-settings.ts';
+import { hasComments } from './json-text.ts';
 import { applyChanges, readTree, setEntries } from './settings-editor.ts';
 import { type Change, isTree, type Tree, valueAt } from './settings-tree.ts';
 
@@ -22,6 +23,7 @@ export interface WrittenFile {
 interface WrittenChange {
   readonly path: readonly PathStep[];
   readonly value: unknown;
+  readonly volatile?: readonly string[];
   /** Absent where there was none. */
   readonly before?: unknown;
   /** How much of the path was there. */
@@ -43,10 +45,13 @@ export function writeEntries(
   const changes = entries
     .filter(({ path, onlyIfMissing }) => !onlyIfMissing || valueAt(tree, path) === undefined)
     .filter(({ path, value }) => !isDeepStrictEqual(valueAt(tree, path), value))
-    .map(({ path, value }) => {
+    .map(({ path, value, volatile }) => {
       const before = valueAt(tree, path);
       const depth = path.findIndex((_, at) => valueAt(tree, path.slice(0, at + 1)) === undefined);
-      const known = { path, value, depth: depth === -1 ? path.length : depth };
+      const known = {
+        ...{ path, value, depth: depth === -1 ? path.length : depth },
+        ...(volatile === undefined ? {} : { volatile }),
+      };
       return before === undefined ? known : { ...known, before };
     });
   return { text: next, changes };
@@ -63,14 +68,33 @@ export function takeBack(text: string | undefined, written: WrittenFile): string
   const { format } = written;
   const tree = readTree(format, text);
   const changes = written.changes
-    .filter(({ path, value }) => isDeepStrictEqual(valueAt(tree, path), value))
+    .filter((change) => isStillThere(valueAt(tree, change.path), change))
     .map(({ path, before, depth }) => ({ path, value: before, depth }));
   let current = applyChanges(format, text, changes);
   for (const { path, value, depth } of changes) {
     if (value === undefined) current = pruneEmpty(format, current, path, depth);
   }
+  if (isRewritten(written, current)) return written.before ?? undefined;
   const isOnlyOurs = written.before === null && Object.keys(readTree(format, current)).length === 0;
   return isOnlyOurs && /^[\s{}]*$/.test(current) ? undefined : current;
+}
+
+function isStillThere(current: unknown, { value, volatile = [] }: WrittenChange): boolean {
+  return isDeepStrictEqual(without(current, volatile), without(value, volatile));
+}
+
+function without(value: unknown, fields: readonly string[]): unknown {
+  if (!isTree(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !fields.includes(name)));
+}
+
+/**
+ * Whether the client only wrote its file in another order or form: then it may have the old one. A comment would be
+ * somebody's own words.
+ */
+function isRewritten({ format, before }: WrittenFile, text: string): boolean {
+  if (before === null || format !== 'json' || hasComments(text)) return false;
+  return isDeepStrictEqual(readTree(format, text), readTree(format, before));
 }
 
 /** Objects and lists that were made for a value go with it when nothing else came into them. */
