@@ -15,6 +15,7 @@ const CHECKS = [
 
 /** They try a part of it every day and all in the slow suite: the callers of `countOf`. */
 const WITH_FULL_COUNTS = [
+  'src/cli/clients/',
   'test/security',
   'test/fuzz',
   'test/sessions',
