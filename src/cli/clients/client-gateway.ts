@@ -53,7 +53,7 @@ export async function findSetUp(
 ): Promise<FoundSetUp> {
   const { url } = options;
   const { key, newKey, models } = await findKey(asked, flags, options);
-  const model = await findModel({ url, key, models }, asked, flags.model);
+  const model = await findModel({ ...options, key, models }, asked, flags.model);
   return { setUp: { address: url, key, model }, newKey };
 }
 
@@ -134,23 +134,24 @@ async function get(url: string, path: string, key: string) {
   return { status: response.status, body };
 }
 
-interface Offer {
-  readonly url: string;
+interface Offer extends Pick<SetUpOptions, 'url' | 'admin'> {
   readonly key: string;
   readonly models: readonly string[] | undefined;
 }
 
 /** Where no model is asked for: that of the client's examples, else the first that draws no pictures. */
 async function findModel(
-  { url, key, models }: Offer,
+  { url, admin, key, models }: Offer,
   asked: Asked,
   named?: string,
 ): Promise<string> {
   if (models === undefined) return named ?? asked.model;
   if (named === undefined) {
-    const offered = models.includes(asked.model)
+    const served = await listServed(admin);
+    const usable = models.filter((name) => served?.has(name) ?? true);
+    const offered = usable.includes(asked.model)
       ? asked.model
-      : (models.find((name) => !/image|audio|tts|live/.test(name)) ?? models[0]);
+      : (usable.find((name) => !/image|audio|tts|live/.test(name)) ?? usable[0]);
     if (offered !== undefined) return offered;
     throw new Error('The gateway offers no model yet. Add an account first: isthmus accounts add');
   }
@@ -162,4 +163,16 @@ async function findModel(
   throw new Error(
     `The gateway does not offer the model ${named}.${hint} "isthmus models" lists those there are.`,
   );
+}
+
+/** Clients are told of names that no account serves now; undefined where the gateway does not tell which. */
+async function listServed(admin: SetUpOptions['admin']): Promise<ReadonlySet<string> | undefined> {
+  try {
+    const body = await admin.call('GET', '/api/models');
+    const served = objectsOf(body, 'models').filter((model) => textOf(model, 'servedAs') !== '');
+    return new Set(served.map((model) => textOf(model, 'id')));
+  } catch (error) {
+    if (error instanceof CommandError && error.reason === 'refused') return undefined;
+    throw error;
+  }
 }

@@ -29,6 +29,8 @@ export interface TestHome {
   /** What was asked of the admin API. */
   readonly made: string[];
   readonly models: string[];
+  /** Those of them that no account serves. */
+  readonly unserved: Set<string>;
   readonly variables: Record<string, string>;
   put(name: string, text: string | Buffer): string;
   read(name: string): string;
@@ -45,6 +47,7 @@ export async function createTestHome(): Promise<TestHome> {
   mkdirSync(home);
   const keys = new Set<string>();
   const made: string[] = [];
+  const unserved = new Set<string>();
   const models = ['alpha-3-flash', 'alpha-3-pro-high', 'beta-sonnet-4-6', 'gemini-3-flash'];
   const server = createServer((request, response) => {
     const key = request.headers.authorization?.replace('Bearer ', '') ?? '';
@@ -71,6 +74,9 @@ export async function createTestHome(): Promise<TestHome> {
     async findGateway() {
       const admin = {
         async call(_method: string, path: string, body?: object) {
+          if (path === '/api/models') {
+            return { models: models.map((id) => ({ id, servedAs: unserved.has(id) ? null : id })) };
+          }
           const secret = `sk-made-${made.length}-0123456789`;
           made.push(`${path} ${JSON.stringify(body)}`);
           keys.add(secret);
@@ -83,7 +89,7 @@ export async function createTestHome(): Promise<TestHome> {
       flags.json ? terminal.print(JSON.stringify(body)) : sayInWords(),
   });
   return {
-    ...{ folder, home, url, keys, made, models, variables, context },
+    ...{ folder, home, url, keys, made, models, unserved, variables, context },
     put(name, text) {
       const path = join(home, name);
       mkdirSync(dirname(path), { recursive: true });

@@ -113,6 +113,9 @@ test('takes a model that is offered where that of the examples is not', async ()
   at.models.splice(0, Infinity, 'draws-image', 'one', 'two');
   await at.connect('codex');
   expect(at.read('.codex/config.toml')).toContain('model = "one"');
+  at.unserved.add('one');
+  await at.connect('aider');
+  expect(at.read('.aider.conf.yml')).toContain('openai/two');
   at.models.splice(0, Infinity);
   await expect(at.connect('pi')).rejects.toThrow('isthmus accounts add');
 });
