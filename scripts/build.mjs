@@ -23,7 +23,7 @@ const BUILDS = {
   },
   console: {
     output: 'dist',
-    sources: ['console', 'src/admin', 'package-lock.json'],
+    sources: ['console', 'src/admin', 'src/clients', 'package-lock.json'],
     config: 'console/vite.config.ts',
   },
 };

@@ -15,6 +15,7 @@ const CHECKS = [
 
 /** They try a part of it every day and all in the slow suite: the callers of `countOf`. */
 const WITH_FULL_COUNTS = [
+  'src/cli/clients/',
   'test/security',
   'test/fuzz',
   'test/sessions',
@@ -33,7 +34,10 @@ let passed = 0;
 let failed = 0;
 if (suite === 'clients') {
   if (!buildStale('server')) failed += 1;
-  runVitest(['run', 'test/slow/clients.test.ts'], { ISTHMUS_SLOW: '1', ISTHMUS_BUILT: '1' });
+  runVitest(['run', 'test/slow/clients.test.ts', 'test/slow/connect.test.ts'], {
+    ISTHMUS_SLOW: '1',
+    ISTHMUS_BUILT: '1',
+  });
 } else if (suite === 'faults') {
   const files = ['test/slow/fault-wall.test.ts', 'test/faults', 'test/e2e/faults.test.ts'];
   runVitest(['run', ...files], { ISTHMUS_SLOW: '1' });

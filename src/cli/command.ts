@@ -45,13 +45,20 @@ interface CommandRow<Work> {
   readonly description: string;
   readonly isDefault?: boolean;
   readonly argument?: readonly [name: string, description: string];
+  /** What may follow the argument. */
+  readonly rest?: readonly [name: string, description: string];
   readonly options?: readonly Option[];
   readonly examples?: readonly (readonly [line: string, what: string])[];
   /** What the command does, with its argument, or '' without one. */
   load(): Promise<Work>;
 }
 
-type Work<Given, Flags> = (context: Given, argument: string, flags: Flags) => Promise<void>;
+type Work<Given, Flags> = (
+  context: Given,
+  argument: string,
+  flags: Flags,
+  rest: readonly string[],
+) => Promise<void>;
 
 /** Adds a command to a program, or to the command it is one of. */
 export type AddCommand = (parent: CliCommand, parts: CommandParts) => void;
@@ -70,7 +77,8 @@ export function gatewayCommand<Flags extends object>(
         const client: AdminClient = await connect(flags);
         try {
           const run = await row.load();
-          await run({ client, terminal, clock, answer }, command.args[0] ?? '', flags);
+          const [argument = '', ...rest] = command.args;
+          await run({ client, terminal, clock, answer }, argument, flags, rest);
         } finally {
           await client.close();
         }
@@ -89,17 +97,19 @@ export function localCommand<Flags extends object>(
       const flags = command.opts<Flags & JsonFlag>();
       await withJsonErrors(terminal, flags, async (answer) => {
         const run = await row.load();
-        await run({ connect, terminal, clock, answer }, command.args[0] ?? '', flags);
+        const [argument = '', ...rest] = command.args;
+        await run({ connect, terminal, clock, answer }, argument, flags, rest);
       });
     });
   };
 }
 
 function declare(parent: CliCommand, row: CommandRow<unknown>): CliCommand {
-  const { name, description, isDefault = false, argument } = row;
+  const { name, description, isDefault = false, argument, rest } = row;
   const command = new CliCommand(name).copyInheritedSettings(parent).description(description);
   parent.addCommand(command, { isDefault });
   if (argument !== undefined) command.argument(...argument);
+  if (rest !== undefined) command.argument(...rest);
   for (const option of row.options ?? []) command.addOption(option);
   for (const example of row.examples ?? []) command.example(...example);
   return command.option('--json', 'answer as JSON');

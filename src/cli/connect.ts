@@ -29,22 +29,32 @@ export function createConnect(readEnvironment: () => Environment): Connect {
   };
 }
 
-/** @throws Error when the address cannot be used; ConfigError */
 async function connectToRunning(
-  { url: named, passwordFile, dataDir }: ConnectFlags,
+  flags: ConnectFlags,
   environment: Environment,
 ): Promise<AdminClient> {
+  return createHttpClient(await findGateway(flags, environment));
+}
+
+/**
+ * The address of the gateway that is meant, and the password that is known for it.
+ * @throws Error when the address cannot be used; ConfigError
+ */
+export async function findGateway(
+  { url: named, passwordFile, dataDir }: ConnectFlags,
+  environment: Environment,
+) {
   const flags = { dataDir };
   const { config } = await loadConfig(configPath(resolveDataDir(flags, environment)));
   const settings = resolveSettings({ flags, environment, file: config });
   const own = readUrl(ownAddress(settings.host, settings.port));
   const url = named === undefined ? own : readUrl(named);
   if (passwordFile !== undefined) {
-    return createHttpClient({ url, password: readFileSync(passwordFile, 'utf8').trimEnd() });
+    return { url, password: readFileSync(passwordFile, 'utf8').trimEnd() };
   }
   // The password of the config file is for the gateway of that file, not for any other address.
   const password = url === own ? machineCredential(settings) : environment.webPassword;
-  return createHttpClient({ url, password });
+  return { url, password };
 }
 
 function readUrl(text: string): string {

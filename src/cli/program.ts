@@ -6,6 +6,7 @@ import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from '../config/
 import { createSystemClock } from '../lib/clock.ts';
 import { addAccountCommands } from './accounts.ts';
 import { addBackupCommands } from './backup-commands.ts';
+import { addClientCommands } from './clients/commands.ts';
 import { type AddCommand, CliCommand, type CommandParts, localCommand } from './command.ts';
 import { addCompletionCommands } from './completion.ts';
 import { addDoctorCommand } from './doctor/command.ts';
@@ -107,6 +108,7 @@ function oneOf<Word extends string>(words: readonly Word[]): (text: string) => W
 export function addCommands(program: CliCommand, parts: CommandParts): void {
   addAccountCommands(program, parts);
   addModelCommands(program, parts);
+  addClientCommands(program, parts);
   addStatusCommand(program, parts);
   addHealth(program, parts);
   addDoctorCommand(program, parts);

@@ -386,6 +386,11 @@ function code(value: unknown): string {
   return `\`${value}\``;
 }
 
+/** All variables, for what starts or sets up another program. */
+export function processVariables(): NodeJS.ProcessEnv {
+  return process.env;
+}
+
 /** What a process of ours is started with where some of these are not set; undefined where all are. */
 export function environmentWith(
   defaults: Readonly<Record<string, string>>,

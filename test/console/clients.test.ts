@@ -11,12 +11,7 @@ import {
   searchClients,
 } from '../../console/src/pages/clients/clients.ts';
 import { findKeyNeed, placeholderKey } from '../../console/src/pages/clients/key-need.ts';
-import {
-  quoteScript,
-  quoteText,
-  quoteWord,
-  writeWord,
-} from '../../console/src/pages/clients/write-quoted.ts';
+import { quoteScript, quoteText, quoteWord, writeWord } from '../../src/clients/write-quoted.ts';
 
 const SET_UP: SetUp = { address: 'http://gateway.example:8045', key: 'sk-one', model: 'a-model' };
 
@@ -36,6 +31,7 @@ const BASES: Readonly<Record<string, string>> = {
   pi: '/v1',
   cline: '/v1',
   continue: '/v1/',
+  aider: '/v1',
   openai: '/v1',
   anthropic: '',
   'google-genai': '',
@@ -69,12 +65,14 @@ const HOSTILE = `a'b"c\\d$(e)\`f\`;g #h $i ‘j’ %k! 模型 <b>`;
 /** What a text becomes between the quotes of each language, in commands also as JSON. */
 function formsOf(text: string): readonly string[] {
   const inJson = JSON.stringify(text).slice(1, -1);
+  // pi reads a dollar sign as the beginning of a variable.
+  const escaped = inJson.replaceAll('$', '$$$$');
   const words = [text, inJson].flatMap((one) => [
     quoteWord(one, 'posix'),
     quoteWord(one, 'powershell'),
   ]);
   const quoted = [...words, quoteScript(text), quoteText(text)].map((one) => one.slice(1, -1));
-  return [...quoted, inJson];
+  return [...quoted, inJson, escaped];
 }
 
 test.each(WAYS)(
@@ -89,7 +87,7 @@ test.each(WAYS)(
     const hostile = write(HOSTILE);
     expect(hostile).toHaveLength(harmless.length);
     for (const [index, line] of harmless.entries()) {
-      const allowed = forms.map((form) => line.replaceAll('~', form));
+      const allowed = forms.map((form) => line.replaceAll('~', () => form));
       expect(allowed).toContain(hostile[index]);
     }
   },
@@ -99,7 +97,7 @@ const IN_POSIX = WAYS.filter(({ way }) => way.id === 'posix');
 
 test.each(IN_POSIX)('the commands of $id run nothing but their program', ({ client, way }) => {
   const programs = ['claude', 'codex', 'gemini', 'opencode', 'kilo', 'qwen', 'copilot', 'pi'];
-  const stubs = [...programs, 'cline', 'cn', 'curl'].map(
+  const stubs = [...programs, 'cline', 'cn', 'aider', 'curl'].map(
     (name) => `${name}() { printf '%s\\n' "$@"; }`,
   );
   const commands = way

@@ -1,10 +1,12 @@
 // The page Clients of the console and docs/clients.md say the same, and the programs of the page work.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../../console/src/pages/clients/client.ts';
 import { CLIENTS, findClient } from '../../console/src/pages/clients/clients.ts';
+import { CODING_CLIENTS } from '../../src/clients/coding-clients.ts';
+import { SDK_VARIABLES } from '../../src/clients/sdk-variables.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { runProgram, runScript } from '../support/run-program.ts';
 
@@ -13,32 +15,20 @@ const PAGE = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8');
 const ADDRESS = 'http://127.0.0.1:8045';
 const KEY = 'any-key';
 
-/** Where docs/clients.md speaks of a client: a heading, or the first cell of a row of a table. */
-const PLACES: Readonly<Record<string, string | readonly string[]>> = {
-  'claude-code': 'Claude Code',
-  codex: 'Codex CLI',
-  'gemini-cli': 'Gemini CLI',
-  opencode: ['opencode, Kilo'],
-  kilo: ['opencode, Kilo'],
-  'qwen-code': ['Qwen Code'],
-  copilot: ['GitHub Copilot CLI'],
-  pi: ['pi'],
-  cline: ['Cline'],
-  continue: ['Continue'],
+/** The heading under which docs/clients.md speaks of an SDK. */
+const HEADINGS: Readonly<Record<string, string>> = {
   openai: 'OpenAI',
   anthropic: 'Anthropic',
   'google-genai': 'Google Gen AI',
   'vercel-ai': 'Vercel AI SDK',
 };
 
-const documented = CLIENTS.filter(({ group }) => group !== 'others');
+const sdks = CLIENTS.filter(({ group }) => group === 'sdks');
 
-test.each(documented)('$name is given the address that docs/clients.md gives it', (client) => {
-  const section = sectionOf(client);
+test.each(sdks)('$name is given the address that docs/clients.md gives it', (client) => {
   // Python has a section of its own for all SDKs.
-  const text = section + sectionUnder('Python');
+  const text = sectionUnder(HEADINGS[client.id] ?? '') + sectionUnder('Python');
   const given = client.ways
-    .filter(({ id }) => id !== 'powershell')
     .flatMap((way) => way.write({ address: ADDRESS, key: KEY, model: client.model }))
     .flatMap(({ code }) => code.split('\n'))
     .filter((line) => line.includes(ADDRESS));
@@ -46,26 +36,35 @@ test.each(documented)('$name is given the address that docs/clients.md gives it'
   for (const line of given) expect(withoutFrame(text)).toContain(withoutFrame(line));
 });
 
-test.each(documented)('$name is given the variables that docs/clients.md names', (client) => {
-  const section = sectionOf(client);
-  const [way] = client.ways;
-  const code = way
-    .write({ address: ADDRESS, key: KEY, model: client.model })
-    .map((step) => step.code)
-    .join('\n');
-  const set = [...code.matchAll(/^export (\w+)=/gm)].map(([, name = '']) => name);
-  for (const name of set) expect(section).toContain(name);
-  const asked = [...section.matchAll(/(?:^export |`)([A-Z_]+)=/gm)].map(([, name = '']) => name);
-  for (const name of asked) expect(set).toContain(name);
+const clis = CLIENTS.filter(({ group }) => group === 'clis');
+const SETTINGS = /(?<=<!-- settings -->\n).*(?=<!-- \/settings -->)/s;
+
+test('docs/clients.md has the settings of every coding CLI as the page shows them', () => {
+  const path = join(ROOT, 'docs/clients.md');
+  const page = readFileSync(path, 'utf8').replace(SETTINGS, () =>
+    clis.map(describeSettings).join(''),
+  );
+  if (process.env.UPDATE_DOCS === '1') writeFileSync(path, page);
+  expect(readFileSync(path, 'utf8')).toBe(page);
 });
 
-test('every client of the tables of docs/clients.md is on the page', () => {
-  const rows = [...sectionUnder('OpenAI-compatible tools').matchAll(/^\| ([^|]+) \|/gm)];
-  const named = Object.values(PLACES).flatMap((place) => (typeof place === 'string' ? [] : place));
-  const told = rows.map(([, cell = '']) => cell).filter((cell) => !/^(?:Tool|-+)$/.test(cell));
-  expect(told.filter((cell) => !named.includes(cell))).toEqual([]);
-  expect(documented.map(({ id }) => id)).toEqual(Object.keys(PLACES));
+test('docs/clients.md names every client that can be connected', () => {
+  for (const { id } of [...CODING_CLIENTS, ...SDK_VARIABLES]) expect(PAGE).toContain(`\`${id}\``);
+  const variables = CODING_CLIENTS.flatMap(({ files }) =>
+    files.flatMap(({ folder }) => folder.variables ?? []),
+  );
+  for (const { name } of variables) expect(PAGE).toContain(`\`${name}\``);
 });
+
+function describeSettings({ name, model, ways: [way] }: Client): string {
+  const steps = way.write({ address: ADDRESS, key: KEY, model });
+  const blocks = steps.map(({ file, code }) => {
+    const language = /\.(?:json|jsonc|toml|yaml|yml)$/.exec(file ?? '')?.[0].slice(1);
+    const block = `\`\`\`${file === undefined ? 'sh' : (language ?? 'ini')}\n${code}\n\`\`\`\n`;
+    return file === undefined ? block : `In \`${file}\`:\n\n${block}`;
+  });
+  return `### ${name}\n\n${blocks.join('\n')}\n`;
+}
 
 let app: TestApp;
 beforeAll(async () => {
@@ -96,15 +95,6 @@ test('the commands of curl get an answer', async () => {
     expect(JSON.parse(answer)).not.toHaveProperty('error');
   }
 });
-
-function sectionOf({ id }: Client): string {
-  const place = PLACES[id];
-  if (place === undefined) throw new Error(`Where does docs/clients.md speak of ${id}?`);
-  if (typeof place === 'string') return sectionUnder(place);
-  const row = PAGE.split('\n').find((line) => place.some((cell) => line.startsWith(`| ${cell} |`)));
-  if (row === undefined) throw new Error(`docs/clients.md has no row for ${id}.`);
-  return row;
-}
 
 function sectionUnder(heading: string): string {
   const [, after] = PAGE.split(`\n### ${heading}\n`);

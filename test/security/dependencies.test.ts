@@ -28,10 +28,10 @@ const LOCKED = Object.entries<Locked>(packages).filter(
   ([path, { link }]) => path.startsWith('node_modules/') && !link,
 );
 
-test('S23: the gateway is built from no more than 18 packages of our choice and 60 in all', () => {
+test('S23: the gateway is built from no more than 20 packages of our choice and 60 in all', () => {
   const { dependencies = {} } = read('src/package.json');
   const chosen = Object.keys(dependencies).filter((name) => !name.startsWith('@isthmus/'));
-  expect(chosen.length).toBeLessThanOrEqual(18);
+  expect(chosen.length).toBeLessThanOrEqual(20);
   expect(lockedPackages(ROOT, ['src']).length).toBeLessThanOrEqual(60);
 });
 

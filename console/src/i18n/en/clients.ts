@@ -27,7 +27,6 @@ export const clients = {
   toKeys: 'Create a key',
   steps: {
     variables: 'Set these environment variables',
-    keyVariable: 'Set the key as an environment variable',
     file: 'Add this to its config file',
     signIn: 'Select API key as the sign-in method',
     once: 'Run this once',
@@ -42,7 +41,6 @@ export const clients = {
   },
   hints: {
     variables: 'Valid in this terminal only. To keep them, add them to {{profile}}.',
-    keyVariable: 'Valid in this terminal only. To keep it, add it to {{profile}}.',
     file: 'If the file already has content, merge this into it.',
     signIn: 'If the file already has content, merge this into it.',
     once: 'The settings are saved.',

@@ -29,7 +29,6 @@ export const clients: Translated<typeof english> = {
   toKeys: '创建密钥',
   steps: {
     variables: '设置这些环境变量',
-    keyVariable: '把密钥设为环境变量',
     file: '添加到它的配置文件',
     signIn: '选择 API 密钥作为登录方式',
     once: '运行一次',
@@ -44,7 +43,6 @@ export const clients: Translated<typeof english> = {
   },
   hints: {
     variables: '只在当前终端有效。如需保留，请添加到 {{profile}}。',
-    keyVariable: '只在当前终端有效。如需保留，请添加到 {{profile}}。',
     file: '如果文件已有内容，请把这些添加进去。',
     signIn: '如果文件已有内容，请把这些添加进去。',
     once: '设置会被保存。',

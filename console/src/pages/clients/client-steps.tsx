@@ -64,7 +64,7 @@ function StepItem({ step: { kind, file, code }, way, gap }: StepItemProps) {
   );
 }
 
-const HINTED = ['variables', 'keyVariable', 'file', 'signIn', 'once', 'address'] as const;
+const HINTED = ['variables', 'file', 'signIn', 'once', 'address'] as const;
 
 function isHinted(kind: Step['kind']): kind is (typeof HINTED)[number] {
   return HINTED.some((one) => one === kind);

@@ -1,19 +1,14 @@
 // What a client is on this page: a name, the ways it is set up, and the steps of each with their snippets.
 
-import { quoteWord, type Shell, writeWord } from './write-quoted.ts';
+import type { SetUp, Variable } from '../../../../src/clients/client-settings.ts';
+import type { Shell } from '../../../../src/clients/write-quoted.ts';
+import { writeExport } from '../../../../src/clients/write-settings.ts';
 
-/** What the snippets are filled with. */
-export interface SetUp {
-  /** Of the gateway, without a slash at its end. */
-  readonly address: string;
-  readonly key: string;
-  readonly model: string;
-}
+export type { SetUp };
 
 /** What a step is about; the texts of the page are named after these. */
 type StepKind =
   | 'variables'
-  | 'keyVariable'
   | 'file'
   | 'install'
   | 'code'
@@ -62,16 +57,8 @@ export function inShells(write: (setUp: SetUp, shell: Shell) => readonly Step[])
   ];
 }
 
-export type Variable = readonly [name: string, value: string];
-
 export function writeVariables(variables: readonly Variable[], shell: Shell): string {
-  return variables
-    .map(([name, value]) =>
-      shell === 'posix'
-        ? `export ${name}=${writeWord(value, shell)}`
-        : `$env:${name} = ${quoteWord(value, shell)}`,
-    )
-    .join('\n');
+  return variables.map((variable) => writeExport(variable, shell)).join('\n');
 }
 
 /** A file below the home folder, as the system of the shell writes it. */

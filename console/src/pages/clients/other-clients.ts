@@ -1,7 +1,7 @@
 // Whatever else speaks one of the protocols: the command line, and apps that ask for an address in a form.
 
+import { quoteWord, type Shell, writeWord } from '../../../../src/clients/write-quoted.ts';
 import { type Client, inShells, type Way } from './client.ts';
-import { quoteWord, type Shell, writeWord } from './write-quoted.ts';
 
 const CURL: Client = {
   id: 'curl',

@@ -1,7 +1,7 @@
 // The SDKs: a first call in each language and package they come in.
 
+import { quoteScript, quoteText } from '../../../../src/clients/write-quoted.ts';
 import type { Client, SetUp, Step, Way } from './client.ts';
-import { quoteScript, quoteText } from './write-quoted.ts';
 
 const OPENAI: Client = {
   id: 'openai',

@@ -1,0 +1,178 @@
+// What a client is given of a gateway: its address, a key that it takes, and a model that it offers.
+
+import type { SetUp } from '../../clients/client-settings.ts';
+import { isJsonObject, type JsonObject, tryParse } from '../../lib/json.ts';
+import { nearestName } from '../../lib/names.ts';
+import type { AdminClient } from '../admin-client.ts';
+import { CommandError } from '../exit-codes.ts';
+import {
+  objectOf,
+  objectsOf,
+  readSecretLine,
+  type Said,
+  type Terminal,
+  textOf,
+  textsOf,
+} from '../terminal.ts';
+import type { KnownKey } from './connections.ts';
+
+/** Which key and which model a client is to have. */
+export type SetUpFlags = Said<'key' | 'keyFile' | 'model', string>;
+
+export interface Asked {
+  readonly id: string;
+  readonly name: string;
+  /** The model of its examples. */
+  readonly model: string;
+}
+
+export interface SetUpOptions {
+  readonly url: string;
+  readonly admin: Pick<AdminClient, 'call'>;
+  readonly terminal: Terminal;
+  readonly keys: readonly KnownKey[];
+  /** False for a mere look: where a key would be made, a word stands for it. */
+  readonly mayMakeKey: boolean;
+}
+
+export interface FoundSetUp {
+  readonly setUp: SetUp;
+  /** To be kept for the next time. */
+  readonly newKey: KnownKey | undefined;
+}
+
+/** Any word does where the gateway takes local requests without a key. */
+const ANY_KEY = 'any-key';
+const FUTURE_KEY = 'a-key-that-is-made-then';
+
+/** @throws Error in words: nothing answers, or the key or the model cannot be used */
+export async function findSetUp(
+  asked: Asked,
+  flags: SetUpFlags,
+  options: SetUpOptions,
+): Promise<FoundSetUp> {
+  const { url } = options;
+  const { key, newKey, models } = await findKey(asked, flags, options);
+  const model = await findModel({ ...options, key, models }, asked, flags.model);
+  return { setUp: { address: url, key, model }, newKey };
+}
+
+interface FoundKey {
+  readonly key: string;
+  readonly newKey: KnownKey | undefined;
+  /** Undefined for a key that is still to be made. */
+  readonly models: readonly string[] | undefined;
+}
+
+async function findKey(asked: Asked, flags: SetUpFlags, options: SetUpOptions): Promise<FoundKey> {
+  const { url, admin, terminal, keys, mayMakeKey } = options;
+  if (flags.key !== undefined && flags.keyFile !== undefined) {
+    throw new CommandError('usage', '--key and --key-file do not go together.');
+  }
+  const given =
+    flags.keyFile === undefined
+      ? flags.key
+      : await readSecretLine(terminal, { file: flags.keyFile, question: '', flag: '--key-file' });
+  const known = keys.find((one) => one.client === asked.id && one.url === url);
+  if (given !== undefined) {
+    const models = await listModels(url, given);
+    if (models === undefined) throw new Error(`The gateway at ${url} refuses this key.`);
+    const newKey = { client: asked.id, url, id: null, secret: given };
+    return { key: given, newKey: given === known?.secret ? undefined : newKey, models };
+  }
+  for (const key of [...(known === undefined ? [] : [known.secret]), ANY_KEY]) {
+    const models = await listModels(url, key);
+    if (models !== undefined) return { key, newKey: undefined, models };
+  }
+  if (!mayMakeKey) return { key: FUTURE_KEY, newKey: undefined, models: undefined };
+  const newKey = await makeKey(asked, url, admin);
+  const models = await listModels(url, newKey.secret);
+  if (models === undefined) throw new Error(`The gateway at ${url} refuses the key it made.`);
+  return { key: newKey.secret, newKey, models };
+}
+
+async function makeKey(
+  { id, name }: Asked,
+  url: string,
+  admin: SetUpOptions['admin'],
+): Promise<KnownKey> {
+  const body = await admin.call('POST', '/api/keys', { name });
+  const secret = textOf(body, 'secret');
+  return { client: id, url, id: textOf(objectOf(body, 'key'), 'id'), secret };
+}
+
+/** The names that a key may ask for and that answer in text; undefined for a key that is refused. */
+async function listModels(url: string, key: string): Promise<readonly string[] | undefined> {
+  const { status, body } = await get(url, '/v1/models', key);
+  if (status === 401 || status === 403) return undefined;
+  const isOurs = objectsOf(body, 'data').every((model) => textOf(model, 'owned_by') === 'isthmus');
+  if (status !== 200 || !isOurs || !Array.isArray(body.data)) {
+    throw new Error(`What answers at ${url} is no isthmus gateway (status ${status}).`);
+  }
+  return objectsOf(body, 'models')
+    .filter((model) => textsOf(model, 'supportedGenerationMethods').includes('generateContent'))
+    .map((model) => textOf(model, 'name').replace(/^models\//, ''));
+}
+
+async function get(url: string, path: string, key: string) {
+  const headers = { authorization: `Bearer ${key}` };
+  let response: Response;
+  try {
+    // A redirect would take the key elsewhere.
+    response = await fetch(url + path, { headers, redirect: 'error' });
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(
+      'no-gateway',
+      `No gateway answers at ${url} (${why}).\nStart it with "isthmus serve", or name another with --url.`,
+      error,
+    );
+  }
+  const value = tryParse(await response.text());
+  const body: JsonObject = isJsonObject(value) ? value : {};
+  return { status: response.status, body };
+}
+
+interface Offer extends Pick<SetUpOptions, 'url' | 'admin'> {
+  readonly key: string;
+  readonly models: readonly string[] | undefined;
+}
+
+/** Where no model is asked for: that of the client's examples, else the first that draws no pictures. */
+async function findModel(
+  { url, admin, key, models }: Offer,
+  asked: Asked,
+  named?: string,
+): Promise<string> {
+  if (models === undefined) return named ?? asked.model;
+  if (named === undefined) {
+    const served = await listServed(admin);
+    const usable = models.filter((name) => served?.has(name) ?? true);
+    const offered = usable.includes(asked.model)
+      ? asked.model
+      : (usable.find((name) => !/image|audio|tts|live/.test(name)) ?? usable[0]);
+    if (offered !== undefined) return offered;
+    throw new Error('The gateway offers no model yet. Add an account first: isthmus accounts add');
+  }
+  // Aliases and mappings are not in the list.
+  const { status } = await get(url, `/v1/models/${encodeURIComponent(named)}`, key);
+  if (status === 200) return named;
+  const meant = nearestName(named, models);
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  throw new Error(
+    `The gateway does not offer the model ${named}.${hint} "isthmus models" lists those there are.`,
+  );
+}
+
+/** Clients are told of names that no account serves now; undefined where the gateway does not tell which. */
+async function listServed(admin: SetUpOptions['admin']): Promise<ReadonlySet<string> | undefined> {
+  try {
+    const body = await admin.call('GET', '/api/models');
+    const served = objectsOf(body, 'models').filter((model) => textOf(model, 'servedAs') !== '');
+    return new Set(served.map((model) => textOf(model, 'id')));
+  } catch (error) {
+    if (error instanceof CommandError && error.reason === 'refused') return undefined;
+    throw error;
+  }
+}

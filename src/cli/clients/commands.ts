@@ -1,0 +1,87 @@
+// `isthmus connect` and `isthmus launch`: their flags, and what they are given.
+
+import { homedir } from 'node:os';
+import { Option } from 'commander';
+import { resolveDataDir } from '../../config/effective.ts';
+import { processVariables, readEnvironment } from '../../config/env.ts';
+import { createHttpClient } from '../admin-client.ts';
+import { type AddCommand, type LocalContext, localCommand } from '../command.ts';
+import { findGateway } from '../connect.ts';
+import type { ClientContext, ClientFlags } from './connect-client.ts';
+
+const SET_UP_FLAGS: readonly Option[] = [
+  new Option('--model <name>', 'the model it asks for'),
+  new Option('--key-file <file>', 'file of an API key of the gateway; - is the standard input'),
+  new Option('--key <key>', 'the key itself, which other users of this machine may see'),
+  new Option('--url <address>', 'address of the gateway'),
+  new Option('--password-file <file>', 'file of the console password, where a key is to be made'),
+  new Option('--data-dir <folder>', 'folder whose settings name the gateway, and of the record'),
+];
+
+const addConnect = localCommand<ClientFlags>({
+  name: 'connect',
+  description: 'write the gateway into the settings of a client; without one, list the clients',
+  argument: ['[client]', 'the client, or sdk-openai, sdk-anthropic, sdk-google'],
+  options: [
+    ...SET_UP_FLAGS,
+    new Option('--undo', 'take back what was written'),
+    new Option('--dry-run', 'show the difference only'),
+    new Option('--scope <scope>', 'the settings of this user, or of the project here')
+      .choices(['user', 'project'])
+      .default('user'),
+    new Option('--env-file <file>', 'for an SDK: write its variables into this file'),
+    new Option('-y, --yes', 'do not ask'),
+  ],
+  examples: [
+    ['connect', 'Which clients are installed, and which are connected.'],
+    ['connect claude-code', 'Shows what changes in its settings, asks, and writes it.'],
+    ['connect claude-code --undo', 'The settings are what they were before.'],
+    ['connect sdk-openai --env-file .env --yes', 'OPENAI_BASE_URL and OPENAI_API_KEY in a file.'],
+  ],
+  load: async () => {
+    const { connectClient } = await import('./connect-client.ts');
+    return (context, id, flags) => connectClient(contextOf(context, flags), id, flags);
+  },
+});
+
+const addLaunch = localCommand<ClientFlags>({
+  name: 'launch',
+  description: 'start a client on the gateway, its own settings left alone',
+  argument: ['<client>', 'the client'],
+  rest: ['[arguments...]', 'behind --: what the client is given'],
+  options: SET_UP_FLAGS,
+  examples: [
+    ['launch claude-code', 'Claude Code on the gateway, this once.'],
+    ['launch codex -- exec "Say hello."', 'With arguments of its own.'],
+  ],
+  load: async () => {
+    const { prepareLaunch, start } = await import('./launch-client.ts');
+    return async (context, id, flags, args) => {
+      const client = contextOf(context, flags);
+      process.exitCode = await start(await prepareLaunch(client, { id, args, flags }));
+    };
+  },
+});
+
+export const addClientCommands: AddCommand = (program, parts) => {
+  addConnect(program, parts);
+  addLaunch(program, parts);
+};
+
+function contextOf({ terminal, answer }: LocalContext, flags: ClientFlags): ClientContext {
+  const environment = readEnvironment();
+  return {
+    ...{ terminal, answer },
+    dataDir: resolveDataDir(flags, environment),
+    async findGateway() {
+      const { url, password } = await findGateway(flags, environment);
+      return { url, admin: createHttpClient({ url, password }) };
+    },
+    machine: {
+      home: homedir(),
+      platform: process.platform,
+      folder: process.cwd(),
+      variables: processVariables(),
+    },
+  };
+}

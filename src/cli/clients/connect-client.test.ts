@@ -1,0 +1,333 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { countOf } from '../../../test/support/counts.ts';
+import { CODING_CLIENTS } from '../../clients/coding-clients.ts';
+import { createTestHome, type TestHome } from './clients.test-support.ts';
+import { readTree } from './settings-editor.ts';
+
+let at: TestHome;
+beforeEach(async () => {
+  at = await createTestHome();
+});
+afterEach(() => at.close());
+
+const IDS = CODING_CLIENTS.map(({ id }) => id);
+
+describe.each(IDS)('%s', (id) => {
+  test('is connected where it had no settings, and has none again when that is taken back', async () => {
+    const before = at.snapshot();
+    const shown = await at.connect(id);
+    expect(shown.printed.at(-1)).toContain(`is connected to ${at.url}`);
+    expect(Object.keys(at.snapshot()).length).toBeGreaterThan(Object.keys(before).length);
+    const again = await at.connect(id);
+    expect(again.printed).toEqual([expect.stringContaining('is already connected')]);
+    expect(again.asked).toEqual([]);
+    await at.connect(id, { undo: true, yes: true });
+    expect(at.snapshot()).toEqual(before);
+  });
+
+  test('holds the address, the key and the model', async () => {
+    at.keys.add('sk-given-0123456789');
+    await at.connect(id, { yes: true, key: 'sk-given-0123456789', model: 'an-alias' });
+    const files = Object.values(at.snapshot()).join('\n');
+    for (const text of [at.url, 'sk-given-0123456789', 'an-alias']) expect(files).toContain(text);
+  });
+
+  test('shows the difference without the key, and writes nothing in a dry run', async () => {
+    at.keys.add('sk-given-0123456789');
+    const before = at.snapshot();
+    const { printed } = await at.connect(id, { dryRun: true, key: 'sk-given-0123456789' });
+    expect(printed.join('\n')).toMatch(/^\+.*…6789/m);
+    expect(printed.join('\n')).not.toContain('sk-given');
+    expect(at.snapshot()).toEqual(before);
+    expect(at.made).toEqual([]);
+  });
+});
+
+test('asks first; without a terminal it wants to be told', async () => {
+  const before = at.snapshot();
+  await expect(at.connect('codex', {}, { answers: ['n'] })).rejects.toThrow('Nothing was changed.');
+  await expect(at.connect('codex', {}, { input: '' })).rejects.toThrow('say --yes');
+  expect(at.snapshot()).toEqual(before);
+  const { asked } = await at.connect('codex', {}, { answers: ['y'] });
+  expect(asked).toEqual(['Write this for Codex CLI? [y/N] ']);
+  await expect(at.connect('codex', { undo: true }, { answers: [''] })).rejects.toThrow('Nothing');
+  expect((await at.connect('codex')).printed.join()).toContain('already connected');
+});
+
+test('makes a key where one is needed, named after the client, and uses it again', async () => {
+  at.keys.add('sk-of-somebody');
+  const { notes } = await at.connect('codex');
+  expect(at.made).toEqual(['/api/keys {"name":"Codex CLI"}']);
+  expect(notes.join()).toContain('A key named "Codex CLI" was made for it.');
+  expect(at.read('.codex/config.toml')).toContain(
+    'experimental_bearer_token = "sk-made-0-0123456789"',
+  );
+  await at.connect('codex', { yes: true, model: 'alpha-3-flash' });
+  await at.connect('codex', { undo: true, yes: true });
+  await at.connect('codex');
+  expect(at.made).toHaveLength(1);
+  at.keys.delete('sk-made-0-0123456789');
+  await at.connect('codex');
+  expect(at.read('.codex/config.toml')).toContain('sk-made-1-0123456789');
+  await at.connect('codex', { undo: true, yes: true });
+  expect(at.snapshot()).toEqual({});
+});
+
+test('makes none where every word is taken', async () => {
+  await at.connect('claude-code');
+  expect(at.made).toEqual([]);
+  expect(JSON.parse(at.read('.claude/settings.json'))).toEqual({
+    env: {
+      ANTHROPIC_BASE_URL: at.url,
+      ANTHROPIC_AUTH_TOKEN: 'any-key',
+      ANTHROPIC_MODEL: 'beta-sonnet-4-6',
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: 'beta-sonnet-4-6',
+    },
+  });
+});
+
+test('refuses a key, a model and an address that are wrong before it writes', async () => {
+  at.keys.add('sk-right');
+  at.put('key', 'sk-wrong\n');
+  const refused = (flags: object) => expect(at.connect('codex', { yes: true, ...flags })).rejects;
+  await refused({ keyFile: join(at.home, 'key') }).toThrow('refuses this key');
+  await refused({ key: 'sk-right', model: 'alpha-3-flsh' }).toThrow('Did you mean alpha-3-flash?');
+  await refused({ url: 'http://127.0.0.1:9' }).toThrow('No gateway answers at http://127.0.0.1:9');
+  await refused({ key: 'a', keyFile: 'b' }).toThrow('do not go together');
+  await expect(at.connect('no-such', {})).rejects.toThrow('There are: claude-code, codex');
+  expect(Object.keys(at.snapshot())).toEqual([join(at.home, 'key')]);
+});
+
+test('takes a model that is offered where that of the examples is not', async () => {
+  at.models.splice(0, Infinity, 'draws-image', 'one', 'two');
+  await at.connect('codex');
+  expect(at.read('.codex/config.toml')).toContain('model = "one"');
+  at.unserved.add('one');
+  await at.connect('aider');
+  expect(at.read('.aider.conf.yml')).toContain('openai/two');
+  at.models.splice(0, Infinity);
+  await expect(at.connect('pi')).rejects.toThrow('isthmus accounts add');
+});
+
+test('leaves a file alone that is not of its format, and names the line; nothing else is written then', async () => {
+  at.put('.pi/agent/settings.json', '{\n  "theme": dark\n}\n');
+  at.keys.add('sk-of-somebody');
+  const before = at.snapshot();
+  await expect(at.connect('pi')).rejects.toThrow(/settings\.json was left as it is\. Line 2/);
+  at.put('.codex/config.toml', Buffer.from([0x61, 0xff]));
+  await expect(at.connect('codex')).rejects.toThrow('no text in UTF-8');
+  expect(at.snapshot()).toMatchObject(before);
+  expect(at.made).toEqual([]);
+});
+
+test('keeps the mode of a file and a copy of it; a link stays a link', async () => {
+  const target = at.put('dotfiles/claude.json', '{ "theme": "dark" }');
+  chmodSync(target, 0o644);
+  mkdirSync(join(at.home, '.claude'));
+  symlinkSync(target, join(at.home, '.claude/settings.json'));
+  const before = at.snapshot();
+  await at.connect('claude-code');
+  expect(lstatSync(join(at.home, '.claude/settings.json')).isSymbolicLink()).toBe(true);
+  expect(statSync(target).mode & 0o777).toBe(0o644);
+  const copies = join(at.folder, 'data/isthmus-clients');
+  expect(readFileSync(join(copies, 'claude-code.settings.json.before'), 'utf8')).toBe(
+    '{ "theme": "dark" }',
+  );
+  expect(statSync(join(copies, 'connections.json')).mode & 0o777).toBe(0o600);
+  await at.connect('claude-code', { undo: true, yes: true });
+  expect(at.snapshot()).toEqual(before);
+});
+
+test('after an edit it takes back only what it wrote', async () => {
+  at.put('.codex/config.toml', 'model = "gpt" # mine\n');
+  await at.connect('codex');
+  const edited = at
+    .read('.codex/config.toml')
+    .replace('model_provider = "isthmus"', 'model_provider = "other"');
+  at.put('.codex/config.toml', `${edited}\n[tui]\ntheme = "dark"\n`);
+  await at.connect('codex', { undo: true, yes: true });
+  expect(at.read('.codex/config.toml')).toContain('model = "gpt" # mine');
+  expect(readTree('toml', at.read('.codex/config.toml'))).toEqual({
+    ...{ model: 'gpt', model_provider: 'other', tui: { theme: 'dark' } },
+  });
+});
+
+test("a client that writes its file anew has the old one back, a person's words stay", async () => {
+  const before = '{ "version": 1, "modes": {}, /* mine */ "providers": {} }';
+  at.put('.cline/data/settings/providers.json', before);
+  await at.connect('cline');
+  const stored = readTree('json', at.read('.cline/data/settings/providers.json'));
+  const { providers } = stored as { providers: { 'openai-compatible': object } };
+  const used = { 'openai-compatible': { ...providers['openai-compatible'], updatedAt: 'now' } };
+  const rewrite = (end: string) =>
+    at.put(
+      '.cline/data/settings/providers.json',
+      `${JSON.stringify({ ...stored, providers: used }, null, 4)}${end}`,
+    );
+  rewrite('');
+  await at.connect('cline', { undo: true, yes: true });
+  expect(at.read('.cline/data/settings/providers.json')).toBe(before);
+  await at.connect('cline');
+  rewrite(' // later\n');
+  await at.connect('cline', { undo: true, yes: true });
+  expect(at.read('.cline/data/settings/providers.json')).toContain('// later');
+  expect(readTree('json', at.read('.cline/data/settings/providers.json'))).toEqual(
+    readTree('json', before),
+  );
+});
+
+test('an edit survives being connected again', async () => {
+  at.put('.claude/settings.json', '{ "model": "opus" }');
+  await at.connect('claude-code');
+  at.put('.claude/settings.json', at.read('.claude/settings.json').replace('"opus"', '"haiku"'));
+  await at.connect('claude-code', { yes: true, model: 'an-alias' });
+  expect(JSON.parse(at.read('.claude/settings.json'))).toMatchObject({
+    model: 'haiku',
+    env: { ANTHROPIC_MODEL: 'an-alias' },
+  });
+  await at.connect('claude-code', { undo: true, yes: true });
+  expect(JSON.parse(at.read('.claude/settings.json'))).toEqual({ model: 'haiku' });
+});
+
+test('finds the folder that a variable of the client names', async () => {
+  const other = join(at.home, 'elsewhere');
+  at.variables.CLAUDE_CONFIG_DIR = '~/elsewhere';
+  at.variables.GEMINI_CLI_HOME = other;
+  at.variables.XDG_CONFIG_HOME = other;
+  at.variables.CLINE_DIR = other;
+  for (const id of ['claude-code', 'gemini-cli', 'opencode', 'cline']) await at.connect(id);
+  const files = Object.keys(at.snapshot()).map((path) => path.slice(other.length + 1));
+  for (const file of [
+    'settings.json',
+    '.gemini/.env',
+    'opencode/opencode.jsonc',
+    'data/settings/providers.json',
+  ]) {
+    expect(files).toContain(file);
+  }
+});
+
+test('opencode is given the file that it has', async () => {
+  at.put('.config/opencode/config.json', '{}');
+  await at.connect('opencode');
+  expect(at.read('.config/opencode/config.json')).toContain(at.url);
+});
+
+test.each([
+  ['/usr/bin/zsh', '.zshrc', 'export COPILOT_MODEL=alpha-3-flash # isthmus'],
+  ['/usr/bin/fish', '.config/fish/config.fish', "set -gx COPILOT_MODEL 'alpha-3-flash' # isthmus"],
+  ['/bin/bash', '.bashrc', 'export COPILOT_MODEL=alpha-3-flash # isthmus'],
+])('the variables of Copilot go into the start file of %s', async (shell, file, line) => {
+  at.variables.SHELL = shell;
+  at.put(file, '# mine');
+  const before = at.snapshot();
+  await at.connect('copilot');
+  expect(at.read(file)).toContain(`${line}\n`);
+  await at.connect('copilot', { undo: true, yes: true });
+  expect(at.snapshot()).toEqual(before);
+});
+
+test('the settings of a project are those that git ignores, where a client has them', async () => {
+  const path = join(at.folder, 'project/.claude/settings.local.json');
+  await at.connect('claude-code', { yes: true, scope: 'project' });
+  expect(readFileSync(path, 'utf8')).toContain(at.url);
+  expect(at.snapshot()).toEqual({});
+  await at.connect('claude-code', { undo: true, yes: true, scope: 'project' });
+  expect(() => readFileSync(path)).toThrow('ENOENT');
+  await expect(at.connect('codex', { scope: 'project' })).rejects.toThrow(
+    'no settings of a project',
+  );
+});
+
+test('the variables of an SDK are printed, or written into a file that is named', async () => {
+  const { printed } = await at.connect('sdk-openai', {});
+  expect(printed).toEqual([`export OPENAI_BASE_URL=${at.url}/v1\nexport OPENAI_API_KEY=any-key`]);
+  const path = join(at.folder, 'project/.env');
+  mkdirSync(join(at.folder, 'project'));
+  writeFileSync(path, 'OTHER=1\nGEMINI_API_KEY=mine\n');
+  await at.connect('sdk-google', { yes: true, envFile: '.env' });
+  expect(readFileSync(path, 'utf8')).toBe(
+    `OTHER=1\nGEMINI_API_KEY=any-key\nGOOGLE_GEMINI_BASE_URL=${at.url}\n`,
+  );
+  await at.connect('sdk-google', { undo: true, yes: true, envFile: '.env' });
+  expect(readFileSync(path, 'utf8')).toBe('OTHER=1\nGEMINI_API_KEY=mine\n');
+  await expect(at.connect('codex', { envFile: '.env' })).rejects.toThrow('goes with an SDK');
+});
+
+test('lists the clients of this machine with their state, in words and as JSON', async () => {
+  mkdirSync(join(at.folder, 'bin'));
+  writeFileSync(join(at.folder, 'bin/codex'), '', { mode: 0o755 });
+  await at.connect('codex');
+  await at.connect('pi');
+  at.put('.pi/agent/models.json', '{}');
+  const [table = ''] = (await at.connect('', {})).printed;
+  expect(table).toMatch(/^codex +Codex CLI +yes +connected to http/m);
+  expect(table).toMatch(/^pi +pi +no +edited since/m);
+  expect(table).toMatch(/^aider +aider +no +not connected/m);
+  const { printed } = await at.connect('', { json: true });
+  expect(JSON.parse(printed.join())).toMatchObject({
+    clients: expect.arrayContaining([
+      expect.objectContaining({ id: 'codex', program: join(at.folder, 'bin/codex') }),
+    ]),
+  });
+  const undone = await at.connect('aider', { undo: true, json: true });
+  expect(JSON.parse(undone.printed.join())).toEqual({
+    ...{ client: 'aider', state: 'not connected', changed: false },
+  });
+});
+
+/** Files as people have them: their own fields, with spaces, comments and line ends of all kinds. */
+const names = fc.constantFrom('theme', 'env', 'model', 'x-y', 'provider', 'providers', 'models');
+const json = fc
+  .tuple(
+    fc.dictionary(names, fc.oneof(fc.string(), fc.integer(), fc.constant({ a: 1 })), {
+      maxKeys: 5,
+    }),
+    fc.constantFrom(0, 1, 2, 4, '\t'),
+    fc.constantFrom('', '// mine\n', '/* a */ '),
+    fc.constantFrom('', '\n', '\n\n'),
+    fc.boolean(),
+  )
+  .map(([object, indent, comment, end, isWindows]) => {
+    const text = `${comment}${JSON.stringify(object, null, indent)}${end}`;
+    return isWindows ? text.replaceAll('\n', '\r\n') : text;
+  });
+
+test.each([
+  ['claude-code', '.claude/settings.json'],
+  ['opencode', '.config/opencode/opencode.json'],
+  ['pi', '.pi/agent/settings.json'],
+  ['qwen-code', '.qwen/settings.json'],
+  ['cline', '.cline/data/settings/providers.json'],
+])('%s: connected and taken back, every file is byte for byte what it was', async (id, file) => {
+  const numRuns = countOf({ slow: 300, everyday: 25 });
+  await fc.assert(
+    fc.asyncProperty(json, async (text) => {
+      at.put(file, text);
+      const before = at.snapshot();
+      try {
+        await at.connect(id);
+      } catch (error) {
+        // A field of theirs holds something else than an object: that is left alone.
+        expect(String(error)).toContain('was left as it is');
+        expect(at.snapshot()).toEqual(before);
+        return;
+      }
+      expect(at.read(file)).not.toBe(text);
+      await at.connect(id, { undo: true, yes: true });
+      expect(at.snapshot()).toEqual(before);
+    }),
+    { numRuns },
+  );
+});

@@ -1,0 +1,334 @@
+// `isthmus connect`: writes the settings of a client after showing the difference, and takes them back.
+
+import { rmSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import type { CodingClient, SettingEntry } from '../../clients/client-settings.ts';
+import { CODING_CLIENTS } from '../../clients/coding-clients.ts';
+import { SDK_VARIABLES, type SdkVariables } from '../../clients/sdk-variables.ts';
+import { writeExport } from '../../clients/write-settings.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import type { AdminClient } from '../admin-client.ts';
+import type { ConnectFlags } from '../connect.ts';
+import { CommandError } from '../exit-codes.ts';
+import { confirm, type Said, type Terminal, writeTable } from '../terminal.ts';
+import { type Asked, findSetUp, type SetUpFlags } from './client-gateway.ts';
+import {
+  type Connection,
+  clientsFolder,
+  findConnection,
+  keepKey,
+  readConnections,
+  saveConnections,
+  withConnection,
+} from './connections.ts';
+import { writeDiff } from './diff.ts';
+import { type FoundFile, findFile, findProgram, findProjectFile, type Machine } from './place.ts';
+import { SettingsError } from './settings-tree.ts';
+import { readText, removeFolders, replaceText } from './text-file.ts';
+import { digestOf, takeBack, type WrittenFile, writeEntries } from './written-file.ts';
+
+export type ClientFlags = ConnectFlags &
+  SetUpFlags &
+  Said<'envFile' | 'scope', string> &
+  Said<'undo' | 'yes' | 'dryRun' | 'json', boolean>;
+
+/** What the commands of clients are given. */
+export interface ClientContext {
+  readonly terminal: Terminal;
+  readonly machine: Machine;
+  readonly dataDir: string;
+  /** Asked where one is needed: to take something back none is. */
+  findGateway(): Promise<{ readonly url: string; readonly admin: Pick<AdminClient, 'call'> }>;
+  answer(body: JsonObject, sayInWords: () => void): void;
+}
+
+/** @throws Error for a client that nobody knows */
+export function findClient(id: string): CodingClient {
+  const client = CODING_CLIENTS.find((one) => one.id === id || one.program === id);
+  if (client !== undefined) return client;
+  const ids = [...CODING_CLIENTS, ...SDK_VARIABLES].map((one) => one.id).join(', ');
+  throw new CommandError('usage', `There is no client "${id}". There are: ${ids}.`);
+}
+
+export async function connectClient(
+  context: ClientContext,
+  id: string,
+  flags: ClientFlags,
+): Promise<void> {
+  if (id === '') return listClients(context);
+  const sdk = SDK_VARIABLES.find((one) => one.id === id);
+  if (sdk !== undefined) return connectSdk(context, sdk, flags);
+  if (flags.envFile !== undefined)
+    throw new CommandError('usage', '--env-file goes with an SDK only.');
+  const client = findClient(id);
+  const { files, place } = placesOf(client, context.machine, flags.scope);
+  if (flags.undo) return disconnect(context, client, { place, flags });
+  await write(context, { asked: client, files, place, hint: client.hint }, flags);
+}
+
+interface Target {
+  readonly file: FoundFile;
+  write(setUp: Parameters<SdkVariables['write']>[0]): readonly SettingEntry[];
+}
+
+function placesOf(client: CodingClient, machine: Machine, scope = 'user') {
+  if (scope === 'user') {
+    const files = client.files.map((file) => ({
+      file: findFile(file, machine),
+      write: file.write,
+    }));
+    return { files, place: undefined };
+  }
+  const { projectFile } = client;
+  if (projectFile === undefined) {
+    throw new CommandError(
+      'usage',
+      `${client.name} has no settings of a project that stay on this machine: a key would be shared with it.`,
+    );
+  }
+  const file = findProjectFile(projectFile, machine);
+  return { files: [{ file, write: projectFile.write }], place: file.path };
+}
+
+async function connectSdk(
+  context: ClientContext,
+  sdk: SdkVariables,
+  flags: ClientFlags,
+): Promise<void> {
+  const { terminal, machine, answer } = context;
+  const place = flags.envFile === undefined ? undefined : resolve(machine.folder, flags.envFile);
+  if (flags.undo) return disconnect(context, sdk, { place, flags });
+  if (place !== undefined) {
+    const file: FoundFile = { path: place, format: 'dotenv' };
+    const toEntries: Target['write'] = (setUp) =>
+      sdk.write(setUp).map(([name, value]) => ({ path: [name], value }));
+    return write(context, { asked: sdk, files: [{ file, write: toEntries }], place }, flags);
+  }
+  const connections = readConnections(context.dataDir);
+  const { setUp, newKey } = await findSetUp(sdk, flags, {
+    ...(await context.findGateway()),
+    terminal,
+    keys: connections.keys,
+    mayMakeKey: flags.dryRun !== true,
+  });
+  keepKey(context.dataDir, connections, newKey);
+  const variables = sdk.write(setUp);
+  answer({ client: sdk.id, variables: Object.fromEntries(variables) }, () => {
+    const shell = machine.platform === 'win32' ? 'powershell' : 'posix';
+    terminal.print(variables.map((variable) => writeExport(variable, shell)).join('\n'));
+  });
+}
+
+interface Wanted {
+  readonly asked: Asked;
+  readonly files: readonly Target[];
+  readonly place: string | undefined;
+  readonly hint?: string | undefined;
+}
+
+/** One file as it is, as it was before isthmus, and as it is to be. */
+interface PlannedFile {
+  readonly file: FoundFile;
+  readonly current: string | undefined;
+  readonly base: string | undefined;
+  readonly next: string | undefined;
+  readonly changes: WrittenFile['changes'];
+}
+
+async function write(
+  context: ClientContext,
+  { asked, files, place, hint }: Wanted,
+  flags: ClientFlags,
+): Promise<void> {
+  const { terminal, dataDir, answer } = context;
+  const connections = readConnections(dataDir);
+  const known = findConnection(connections, asked.id, place);
+  // Whether a file can be edited is known before a key is made.
+  const trial = { address: 'http://127.0.0.1', key: 'key', model: 'model' };
+  for (const target of files) plan(target, known, trial);
+  const gateway = await context.findGateway();
+  const { url } = gateway;
+  const options = { ...gateway, terminal, keys: connections.keys };
+  const remembered = known?.url === url ? known.model : undefined;
+  const named = { ...flags, model: flags.model ?? remembered };
+  const look = await findSetUp(asked, named, { ...options, mayMakeKey: false });
+  const first = files.map((target) => plan(target, known, look.setUp));
+  const body = { client: asked.id, url, model: look.setUp.model };
+  if (first.every(({ current, next }) => current === next)) {
+    const said = `${asked.name} is already connected to ${url}, with the model ${look.setUp.model}.`;
+    return answer({ ...body, state: 'connected', changed: false }, () => terminal.print(said));
+  }
+  const diffs = first
+    .filter(({ current, next }) => current !== next)
+    .map((one) => showFile(one, one.next, [look.setUp.key]));
+  if (flags.dryRun) {
+    return answer({ ...body, changed: false, diff: diffs.join('\n') }, () =>
+      terminal.print(diffs.join('\n')),
+    );
+  }
+  if (!flags.json) terminal.print(diffs.join('\n'));
+  await confirm(terminal, { question: `Write this for ${asked.name}?`, yes: flags.yes });
+  const { setUp, newKey } = await findSetUp(asked, named, { ...options, mayMakeKey: true });
+  const kept = keepKey(dataDir, connections, newKey);
+  const planned = files.map((target) => plan(target, known, setUp));
+  const written = planned.map((one) =>
+    store(one, known, copyPath(dataDir, asked.id, one.file.path)),
+  );
+  const connection: Connection = {
+    client: asked.id,
+    ...(place === undefined ? {} : { place }),
+    ...{ url, model: setUp.model, files: written },
+  };
+  saveConnections(dataDir, withConnection(kept, connection, connection));
+  const paths = written.map(({ path }) => path);
+  answer({ ...body, state: 'connected', changed: true, files: paths }, () => {
+    terminal.print(`${asked.name} is connected to ${url}, with the model ${setUp.model}.`);
+    if (newKey?.id) terminal.note(`A key named "${asked.name}" was made for it.`);
+    if (hint !== undefined) terminal.note(hint);
+    const where = place === undefined ? '' : ' from the same folder with the same flags';
+    terminal.note(`Take it back${where}: isthmus connect ${asked.id} --undo`);
+  });
+}
+
+/** Each plan begins with the file as it was before isthmus: what was written last time is no part of it. */
+function plan(
+  { file, write: writeFor }: Target,
+  known: Connection | undefined,
+  setUp: Parameters<Target['write']>[0],
+): PlannedFile {
+  return inFile(file.path, () => {
+    const current = readText(file.path);
+    const earlier = known?.files.find(({ path }) => path === file.path);
+    const base = earlier === undefined ? current : takeBack(current, earlier);
+    const { text: next, changes } = writeEntries(file.format, base, writeFor(setUp));
+    return { file, current, base, next, changes };
+  });
+}
+
+/** A file that cannot be edited is named, and nothing was written then. */
+export function inFile<Value>(path: string, work: () => Value): Value {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    throw new Error(`${path} was left as it is. ${error.message}`, { cause: error });
+  }
+}
+
+function store(
+  { file, base, next = '', changes }: PlannedFile,
+  known: Connection | undefined,
+  copy: string,
+): WrittenFile {
+  if (base !== undefined) replaceText(copy, base);
+  const made = replaceText(file.path, next);
+  const earlier = known?.files.find(({ path }) => path === file.path);
+  return {
+    ...file,
+    before: base ?? null,
+    digest: digestOf(next),
+    changes,
+    folders: made.length > 0 ? made : (earlier?.folders ?? []),
+  };
+}
+
+/** For people; the record has the text too. */
+function copyPath(dataDir: string, id: string, path: string): string {
+  return join(clientsFolder(dataDir), `${id}.${basename(path)}.before`);
+}
+
+function showFile(
+  { file, current }: Pick<PlannedFile, 'file' | 'current'>,
+  next: string | undefined,
+  secrets: readonly string[],
+): string {
+  return writeDiff(file.path, { before: current, after: next }, secrets);
+}
+
+async function disconnect(
+  { terminal, dataDir, answer }: ClientContext,
+  { id, name }: Asked,
+  { place, flags }: { readonly place: string | undefined; readonly flags: ClientFlags },
+): Promise<void> {
+  const connections = readConnections(dataDir);
+  const known = findConnection(connections, id, place);
+  if (known === undefined) {
+    return answer({ client: id, state: 'not connected', changed: false }, () =>
+      terminal.print(`${name} is not connected: there is nothing to take back.`),
+    );
+  }
+  const plans = known.files.map((file) =>
+    inFile(file.path, () => {
+      const current = readText(file.path);
+      return { file, current, next: takeBack(current, file) };
+    }),
+  );
+  const secrets = connections.keys.map(({ secret }) => secret);
+  const diffs = plans
+    .filter(({ current, next }) => current !== next)
+    .map((one) => showFile(one, one.next, secrets));
+  if (flags.dryRun) {
+    const body = { client: id, changed: false, diff: diffs.join('\n') };
+    return answer(body, () => terminal.print(diffs.join('\n')));
+  }
+  if (!flags.json) terminal.print(diffs.join('\n'));
+  await confirm(terminal, { question: `Take this back for ${name}?`, yes: flags.yes });
+  for (const { file, current, next } of plans) {
+    if (next === undefined) rmSync(file.path, { force: true });
+    else if (next !== current) replaceText(file.path, next);
+    rmSync(copyPath(dataDir, id, file.path), { force: true });
+  }
+  removeFolders(plans.flatMap(({ file }) => file.folders));
+  saveConnections(dataDir, withConnection(connections, known, undefined));
+  answer({ client: id, state: 'not connected', changed: true }, () =>
+    terminal.print(`${name} has the settings it had before.`),
+  );
+}
+
+function listClients({ terminal, machine, dataDir, answer }: ClientContext): void {
+  const { connections } = readConnections(dataDir);
+  const clients = CODING_CLIENTS.map((client) => {
+    const program = findProgram(client.program, machine);
+    const known = connections.filter((one) => one.client === client.id);
+    return {
+      id: client.id,
+      name: client.name,
+      program: program ?? null,
+      connections: known.map((one) => ({
+        url: one.url,
+        model: one.model,
+        files: one.files.map(({ path }) => path),
+        state: stateOf(one),
+      })),
+    };
+  });
+  answer({ clients }, () => {
+    const columns = {
+      client: 'id',
+      name: 'name',
+      installed: (row: object) => ('program' in row && row.program ? 'yes' : 'no'),
+      state: (row: object) => describeConnections(row),
+    };
+    terminal.print(writeTable(columns, clients));
+    const sdks = SDK_VARIABLES.map(({ id }) => id).join(', ');
+    terminal.note(`Connect one: isthmus connect <client>. Variables of SDKs: ${sdks}.`);
+  });
+}
+
+function describeConnections(row: object): string {
+  const { connections } = row as {
+    readonly connections: readonly { url: string; model: string; state: string }[];
+  };
+  if (connections.length === 0) return 'not connected';
+  return connections.map(({ url, model, state }) => `${state} to ${url} (${model})`).join('; ');
+}
+
+/** Whether what was written still stands there. */
+function stateOf({ files }: Connection): 'connected' | 'edited since' | 'settings gone' {
+  const texts = files.map(({ path, digest }) => {
+    const text = readText(path);
+    return text === undefined ? 'gone' : digestOf(text) === digest ? 'same' : 'edited';
+  });
+  if (texts.includes('gone')) return 'settings gone';
+  return texts.includes('edited') ? 'edited since' : 'connected';
+}

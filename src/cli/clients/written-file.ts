@@ -1,0 +1,119 @@
+// What `connect` wrote into a file: made, found again, and taken back.
+
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { PathStep, SettingEntry, SettingsFormat } from '../../clients/client-settings.ts';
+import { hasComments } from './json-text.ts';
+import { applyChanges, readTree, setEntries } from './settings-editor.ts';
+import { type Change, isTree, type Tree, valueAt } from './settings-tree.ts';
+
+/** Kept in the data folder. */
+export interface WrittenFile {
+  readonly path: string;
+  readonly format: SettingsFormat;
+  /** The whole text before; null where there was no file. */
+  readonly before: string | null;
+  /** Of the text that was written: tells whether the file was edited since. */
+  readonly digest: string;
+  readonly changes: readonly WrittenChange[];
+  /** Folders that were made for it, outermost first. */
+  readonly folders: readonly string[];
+}
+
+interface WrittenChange {
+  readonly path: readonly PathStep[];
+  readonly value: unknown;
+  readonly volatile?: readonly string[];
+  /** Absent where there was none. */
+  readonly before?: unknown;
+  /** How much of the path was there. */
+  readonly depth: number;
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** @throws SettingsError when the text cannot be edited */
+export function writeEntries(
+  format: SettingsFormat,
+  text: string | undefined,
+  entries: readonly SettingEntry[],
+): { readonly text: string; readonly changes: readonly WrittenChange[] } {
+  const tree = text === undefined ? {} : readTree(format, text);
+  const next = setEntries(format, text ?? '', entries);
+  const changes = entries
+    .filter(({ path, onlyIfMissing }) => !onlyIfMissing || valueAt(tree, path) === undefined)
+    .filter(({ path, value }) => !isDeepStrictEqual(valueAt(tree, path), value))
+    .map(({ path, value, volatile }) => {
+      const before = valueAt(tree, path);
+      const depth = path.findIndex((_, at) => valueAt(tree, path.slice(0, at + 1)) === undefined);
+      const known = {
+        ...{ path, value, depth: depth === -1 ? path.length : depth },
+        ...(volatile === undefined ? {} : { volatile }),
+      };
+      return before === undefined ? known : { ...known, before };
+    });
+  return { text: next, changes };
+}
+
+/**
+ * The text without what was written: as it was before where nobody edited it since, else with each value put back that
+ * still is the written one. Undefined: the file goes.
+ * @throws SettingsError when the text cannot be edited any more
+ */
+export function takeBack(text: string | undefined, written: WrittenFile): string | undefined {
+  if (text === undefined) return undefined;
+  if (digestOf(text) === written.digest) return written.before ?? undefined;
+  const { format } = written;
+  const tree = readTree(format, text);
+  const changes = written.changes
+    .filter((change) => isStillThere(valueAt(tree, change.path), change))
+    .map(({ path, before, depth }) => ({ path, value: before, depth }));
+  let current = applyChanges(format, text, changes);
+  for (const { path, value, depth } of changes) {
+    if (value === undefined) current = pruneEmpty(format, current, path, depth);
+  }
+  if (isRewritten(written, current)) return written.before ?? undefined;
+  const isOnlyOurs = written.before === null && Object.keys(readTree(format, current)).length === 0;
+  return isOnlyOurs && /^[\s{}]*$/.test(current) ? undefined : current;
+}
+
+function isStillThere(current: unknown, { value, volatile = [] }: WrittenChange): boolean {
+  return isDeepStrictEqual(without(current, volatile), without(value, volatile));
+}
+
+function without(value: unknown, fields: readonly string[]): unknown {
+  if (!isTree(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !fields.includes(name)));
+}
+
+/**
+ * Whether the client only wrote its file in another order or form: then it may have the old one. A comment would be
+ * somebody's own words.
+ */
+function isRewritten({ format, before }: WrittenFile, text: string): boolean {
+  if (before === null || format !== 'json' || hasComments(text)) return false;
+  return isDeepStrictEqual(readTree(format, text), readTree(format, before));
+}
+
+/** Objects and lists that were made for a value go with it when nothing else came into them. */
+function pruneEmpty(
+  format: SettingsFormat,
+  text: string,
+  path: readonly PathStep[],
+  depth: number,
+): string {
+  for (let length = path.length - 1; length > depth; length -= 1) {
+    const parent = path.slice(0, length);
+    if (!isEmpty(valueAt(readTree(format, text), parent))) return text;
+    const change: Change = { path: parent, value: undefined };
+    text = applyChanges(format, text, [change]);
+  }
+  return text;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return isTree(value) && Object.keys(value satisfies Tree).length === 0;
+}
