@@ -67,7 +67,7 @@ export interface LaunchFile {
 }
 
 /** The client's own file with other values; only made where it holds one of another kind. */
-export interface SettingsCopy {
+interface SettingsCopy {
   readonly of: SettingsFile;
   readonly entries: readonly SettingEntry[];
 }

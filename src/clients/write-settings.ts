@@ -84,7 +84,7 @@ function writeTomlKey(name: string): string {
   return /^[\w-]+$/.test(name) ? name : quoteText(name);
 }
 
-export function isTable(value: SettingValue | undefined): value is SettingObject {
+function isTable(value: SettingValue | undefined): value is SettingObject {
   return typeof value === 'object' && !Array.isArray(value);
 }
 

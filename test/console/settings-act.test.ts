@@ -329,6 +329,14 @@ const READ_LATER: Readonly<Record<string, Omit<Act, 'before'>>> = {
     see: inForce(({ outbound }) => outbound.direct.join()),
     after: 'example.com',
   },
+  // Asked when the gateway starts; `src/cli/update-check.test.ts` has what follows from it.
+  'proxy.update_check': {
+    section: 'network',
+    patch: { update_check: 'off' },
+    see: inForce(({ updateCheck }) => updateCheck),
+    before: 'auto',
+    after: 'off',
+  },
   // Asked before each fetch; none is made here, as only public hosts are fetched from.
   'proxy.fetch_remote_media': {
     section: 'network',

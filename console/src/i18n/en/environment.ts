@@ -54,6 +54,7 @@ export const environment = {
     ISTHMUS_FETCH_REMOTE_MEDIA:
       'Whether to fetch images and documents that requests reference by URL.',
     LOG_LEVEL: 'Log level.',
+    ISTHMUS_UPDATE_CHECK: 'Whether to ask once a day if a newer version is published: auto or off.',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'OTLP/HTTP endpoint for OpenTelemetry traces and metrics.',
     OTEL_EXPORTER_OTLP_HEADERS: 'Headers sent with traces and metrics.',
     OTEL_SERVICE_NAME: 'Service name of the traces and metrics.',

@@ -51,6 +51,7 @@ export const environment: Translated<typeof english> = {
     NO_PROXY: '不经代理访问的主机。',
     ISTHMUS_FETCH_REMOTE_MEDIA: '是否获取请求以网址引用的图像和文档。',
     LOG_LEVEL: '日志级别。',
+    ISTHMUS_UPDATE_CHECK: '是否每天查询一次新版本：auto 或 off。',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'OpenTelemetry 跟踪与指标的发送地址（OTLP over HTTP）。',
     OTEL_EXPORTER_OTLP_HEADERS: '随跟踪与指标发送的请求头。',
     OTEL_SERVICE_NAME: '跟踪与指标所属的服务。',
