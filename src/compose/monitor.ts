@@ -13,6 +13,7 @@ import type { LogFiles } from '../monitor/log-files.ts';
 import { createMonitor } from '../monitor/monitor.ts';
 import { shareMetrics } from '../monitor/shared-metrics.ts';
 import { findTarget } from '../routing/router.ts';
+import type { CertificateState } from '../server/certificate.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
 import { openTelemetry } from './telemetry.ts';
 import type { Traffic } from './traffic.ts';
@@ -23,8 +24,19 @@ export interface ObservationParts extends Foundation, Omit<Traffic, 'close'> {
   readonly logFiles: LogFiles | undefined;
   /** A version that is published and newer than this one. */
   readonly newerVersion: (() => string | undefined) | undefined;
-  /** The port the gateway listens on; asked when it is shown. */
+  readonly listener: Listener;
+}
+
+/** What the gateway listens with; asked when it is shown. */
+export interface Listener {
   readonly port: () => number;
+  /** Undefined where it listens in plain HTTP. */
+  readonly certificate: () => CertificateState | undefined;
+}
+
+/** The address of this gateway under one of its hosts. */
+export function listenerUrl({ port, certificate }: Listener, host: string): string {
+  return `${certificate() === undefined ? 'http' : 'https'}://${host}:${port()}`;
 }
 
 export async function openObservation(context: GatewayContext, parts: ObservationParts) {
@@ -80,7 +92,8 @@ export async function openObservation(context: GatewayContext, parts: Observatio
       const isBuiltIn = ({ record }: Account): boolean => backend.isBuiltIn(record.upstreamId);
       return {
         isSandbox: atWork.length > 0 && atWork.every(isBuiltIn),
-        address: `http://${host}:${parts.port()}`,
+        address: listenerUrl(parts.listener, host),
+        certificate: parts.listener.certificate(),
         authMode,
         isLoopback: isLoopbackHost(host),
         consolePassword: kindOfPassword(consolePassword, apiKey),

@@ -119,6 +119,8 @@ export const VARIABLES = {
     flag: '--host',
     restart: 'socket',
   }),
+  tlsCert: ofSetting('ISTHMUS_TLS_CERT', PROXY.tls_cert, { restart: 'socket' }),
+  tlsKey: ofSetting('ISTHMUS_TLS_KEY', PROXY.tls_key, { restart: 'socket' }),
   authMode: variable('AUTH_MODE', oneOf(AUTH_MODES), {
     summary: PROXY.auth_mode.description,
     fallback: code(DEFAULTS.authMode),

@@ -348,6 +348,8 @@ const READ_LATER: Readonly<Record<string, Omit<Act, 'before'>>> = {
 const RESTARTS: Readonly<Record<string, string>> = {
   'proxy.host': 'the socket is opened once',
   'proxy.port': 'the socket is opened once',
+  'proxy.tls_cert': 'the socket is opened once',
+  'proxy.tls_key': 'the socket is opened once',
   'proxy.console.sign_in_link': 'the link is printed at the start',
 };
 
