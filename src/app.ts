@@ -89,6 +89,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
     ...{ config, settings, clock, createId, cluster, log },
     stores: foundation.stores.access,
     derive: (purpose) => foundation.secretKey.derive(purpose),
+    digestKey: foundation.stores.digestKey,
     redactorFor: traffic.redactorFor,
   });
   let { port } = config.current();

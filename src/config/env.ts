@@ -273,6 +273,10 @@ export const VARIABLES = {
     fallback: '`secret.key` in the data folder',
     shows: 'secret',
   }),
+  secretKeyOld: variable('ISTHMUS_SECRET_KEY_OLD', readSecret, {
+    summary: 'The key before `ISTHMUS_SECRET_KEY`, for `isthmus secret rotate` alone.',
+    shows: 'secret',
+  }),
 };
 
 /** The variables that are set, read and checked; the others are absent. */

@@ -26,6 +26,7 @@ export const environment = {
     ABV_DIST_PATH: 'Folder with the files of this console.',
     PORT: 'Port to listen on; 0 selects a free port.',
     HOST: 'Address to listen on; 0.0.0.0 serves the whole network.',
+    ISTHMUS_SECRET_KEY_OLD: 'The previous secret key, used only by isthmus secret rotate.',
     ISTHMUS_TLS_CERT: 'Certificate file for HTTPS.',
     ISTHMUS_TLS_KEY: 'Key file of that certificate.',
     AUTH_MODE: 'Who needs a key: off, auto or strict.',

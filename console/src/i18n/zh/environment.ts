@@ -27,6 +27,7 @@ export const environment: Translated<typeof english> = {
     ABV_DIST_PATH: '此控制台文件所在的文件夹。',
     PORT: '监听的端口；0 表示任选空闲端口。',
     HOST: '监听的地址；0.0.0.0 面向整个网络。',
+    ISTHMUS_SECRET_KEY_OLD: '之前的密钥，仅供 isthmus secret rotate 使用。',
     ISTHMUS_TLS_CERT: 'HTTPS 的证书文件。',
     ISTHMUS_TLS_KEY: '该证书的私钥文件。',
     AUTH_MODE: '谁需要密钥：off、auto 或 strict。',
