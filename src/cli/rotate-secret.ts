@@ -65,7 +65,7 @@ export async function rotateSecretKey(options: RotateSecretOptions): Promise<voi
     const lost = await reseal(options, { dataDir, keys, onStep });
     if (keys.isOfFolder) placeNextKey(dataDir);
     onStep('key-placed');
-    answer({ from: keys.from.id, to: keys.to.id, lost }, () =>
+    answer({ from: keys.from.id, to: keys.to.id, lost: [...lost] }, () =>
       sayRotated(terminal, { keys, lost, dataDir }),
     );
   } finally {

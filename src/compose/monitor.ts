@@ -1,6 +1,7 @@
 // Builds the monitor, its admin routes and live events.
 
 import type { AccessControl } from '../access/access.ts';
+import { CLIENT_KEY_PREFIX } from '../access/api-keys.ts';
 import type { Account } from '../accounts/account.ts';
 import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
@@ -53,8 +54,12 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   });
   const facts = { book, pool, isProtected, trials, upstreams, clock };
   const keyName = (id: string): string | undefined => access.keys.get(id)?.key.name;
+  const isGone = (id: string): boolean =>
+    id.startsWith(CLIENT_KEY_PREFIX) && access.keys.get(id) === undefined;
   const monitor = createMonitor({
     ...{ clock, log, createId, keyName, store: stores.requests },
+    // Of a key that is gone meanwhile nobody knows what it allowed.
+    recordingOf: (id) => access.keys.get(id)?.key.recording ?? (isGone(id) ? 'counts' : undefined),
     settings: () => current().monitor,
     replica: parts.replicaName,
     sharing: parts.replicaName === undefined ? undefined : context,
