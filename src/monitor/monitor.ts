@@ -85,8 +85,13 @@ function openLive(
   return { feed, shared, watch };
 }
 
+/** Of a key whose requests are only counted, what they asked for is nobody's. */
+function withoutAsked(ended: EndedRequest, recording: Recording | undefined): EndedRequest {
+  return recording === 'counts' ? { ...ended, asked: undefined } : ended;
+}
+
 export function createMonitor(options: MonitorOptions) {
-  const { store, clock, settings, log } = options;
+  const { store, clock, settings, log, recordingOf = () => undefined } = options;
   const errors = new RecentErrors();
   const redactorFor = createRedactors(options.secrets, options.accountSecrets);
   const queue = createWriteQueue({ store, clock, log });
@@ -94,7 +99,6 @@ export function createMonitor(options: MonitorOptions) {
   const figures = createLiveFigures(() => clock.now());
   const recall = recallBefore({ store, figures, errors, clock, log });
   const { feed, shared, watch } = openLive(options, { figures, errors, recall });
-  const { recordingOf = () => undefined } = options;
   const context = { ...options, recordingOf, redactorFor };
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];
@@ -112,8 +116,7 @@ export function createMonitor(options: MonitorOptions) {
         const { row } = made;
         figures.add(row);
         metrics.add(made);
-        const isCounted = recordingOf(one.clientKeyId) === 'counts';
-        options.onRecord?.(made, isCounted ? { ...one, asked: undefined } : one);
+        options.onRecord?.(made, withoutAsked(one, recordingOf(one.clientKeyId)));
         if (!enabled) continue;
         if (row.outcome === 'error') errors.add(row);
         queue.add(made);

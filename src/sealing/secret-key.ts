@@ -70,7 +70,7 @@ export function loadSecretKey(source: SecretKeySource): SecretKey {
 }
 
 /** Where the next key waits until everything is sealed with it. */
-export function nextKeyPath(dataDir: string): string {
+function nextKeyPath(dataDir: string): string {
   return join(dataDir, `${KEY_FILE}.next`);
 }
 
