@@ -16,7 +16,7 @@ import type { Cluster } from './cluster/cluster.ts';
 import { SealedValues } from './cluster/sealed-values.ts';
 import { openCluster, shareSettings } from './compose/cluster.ts';
 import { type GatewayContext, openFoundation } from './compose/foundation.ts';
-import { type ObservationParts, openObservation } from './compose/monitor.ts';
+import { listenerUrl, type ObservationParts, openObservation } from './compose/monitor.ts';
 import { openTraffic } from './compose/traffic.ts';
 import type { Settings } from './config/effective.ts';
 import { createId } from './lib/ids.ts';
@@ -31,6 +31,7 @@ import { answerOnce } from './pool/probes.ts';
 import type { Router } from './routing/router.ts';
 import { openWithPassphrase, sealWithPassphrase } from './sealing/seal.ts';
 import type { AdminRoute } from './server/admin-route.ts';
+import type { CertificateState } from './server/certificate.ts';
 import { createConsoleFiles } from './server/console.ts';
 import { type CloseOptions, createServer, type EdgeServer } from './server/create-server.ts';
 import type { Incoming } from './server/edge.ts';
@@ -48,6 +49,8 @@ export interface AppOptions extends Omit<GatewayContext, 'version' | 'cluster'> 
   readonly openFiles?: number | undefined;
   /** Where another process listens for this one. */
   readonly incoming?: Incoming | undefined;
+  /** True where it listens in plain HTTP whatever the settings say: for a command on this machine. */
+  readonly isPlain?: boolean | undefined;
 }
 
 export interface App {
@@ -72,13 +75,8 @@ export interface App {
  * @throws Error when an upstream of the configuration cannot be built, StoreError and others when the
  * data folder cannot be used; the message names the way out.
  */
-export async function createApp({
-  logFiles,
-  openFiles,
-  incoming,
-  newerVersion,
-  ...options
-}: AppOptions): Promise<App> {
+export async function createApp(appOptions: AppOptions): Promise<App> {
+  const { logFiles, openFiles, incoming, isPlain, newerVersion, ...options } = appOptions;
   const { config, clock, log } = options;
   const cluster = options.cluster ?? (await openCluster({ clock, log }));
   const context = { ...options, version: VERSION, cluster };
@@ -91,16 +89,21 @@ export async function createApp({
     ...{ config, settings, clock, createId, cluster, log },
     stores: foundation.stores.access,
     derive: (purpose) => foundation.secretKey.derive(purpose),
+    digestKey: foundation.stores.digestKey,
     redactorFor: traffic.redactorFor,
   });
   let { port } = config.current();
-  const parts = { ...foundation, ...traffic, access, logFiles, newerVersion, port: () => port };
+  const listener = {
+    port: () => port,
+    certificate: (): CertificateState | undefined => server.certificate(),
+  };
+  const parts = { ...foundation, ...traffic, access, logFiles, newerVersion, listener };
   const observation = await openObservation(context, parts);
   const { backend, router, protocols, dispatcher, models, responseStores, bodies, mcp } = traffic;
   const distPath = consoleFolder(config.current().distPath);
   const server = createServer({
     ...{ protocols, dispatcher, models, responseStores, bodies, access, settings, clock, log },
-    ...{ openFiles, incoming, version: VERSION },
+    ...{ openFiles, incoming, isPlain, version: VERSION },
     sharing: { cluster, clock },
     consoleFiles: createConsoleFiles({ distPath, log }),
     observer: observation.observer,
@@ -169,7 +172,8 @@ function createAdministration(
   parts: ObservationParts,
   more: readonly ApiRoute[],
 ): readonly AdminRoute[] {
-  const { secretKey, vault, secrets, access, router, models, protocols, dispatcher, port } = parts;
+  const { secretKey, vault, secrets, access, router, models, protocols, dispatcher, listener } =
+    parts;
   const { upstreams, oauth, choices } = parts.backend;
   const { book, tokens, fetch, pool, quota, isProtected, trials } = parts.accounts;
   const common = { book, oauth, fetch, clock, log };
@@ -199,7 +203,7 @@ function createAdministration(
           return proxy && { address: shownProxy(proxy.url), source: proxy.source };
         },
       },
-      callbackUrl: () => `http://127.0.0.1:${port()}/oauth/callback`,
+      callbackUrl: () => `${listenerUrl(listener, '127.0.0.1')}/oauth/callback`,
       config: secrets.guard(access.hasher),
       origins: config,
       ownKeys: () => [config.current().apiKey, config.current().consolePassword],

@@ -42,6 +42,8 @@ export interface AccessControlOptions {
   readonly passwordSettled: () => Promise<void>;
   /** Bytes for one purpose, the same for the life of the stores. */
   readonly derive: (purpose: string) => Buffer;
+  /** What the digests of client keys are made with; derived when absent. */
+  readonly digestKey?: Buffer | undefined;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
   readonly cluster?: Cluster | undefined;
@@ -71,7 +73,7 @@ export async function loadAccessControl(options: AccessControlOptions) {
     { store: stores.addressRules, settings: filterSettings, clock, createId, notices, log },
     rules,
   );
-  const digestKey = derive('client keys v1');
+  const { digestKey = derive(CLIENT_KEYS) } = options;
   const keys = new ApiKeys(
     { store: stores.clientKeys, digestKey, clock, createId, cluster, log },
     storedKeys,
@@ -99,6 +101,9 @@ export async function loadAccessControl(options: AccessControlOptions) {
     },
   };
 }
+
+/** What the digests of client keys are derived for, until the secret key is changed. */
+export const CLIENT_KEYS = 'client keys v1';
 
 /**
  * The credential of the command line on this machine, in place of the console password, of which the

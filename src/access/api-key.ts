@@ -36,6 +36,13 @@ export const KEY_AMOUNTS = {
   dailyImages: { ...LIMIT, description: 'A day is one of UTC.' },
 } as const;
 
+/** What is recorded of the requests of a key; everything that the settings say when absent. */
+export const RECORDING = {
+  enum: ['no-bodies', 'counts'],
+  description:
+    'What is recorded of its requests: `no-bodies` never keeps what was asked and answered, whatever the settings say; `counts` keeps models, status, tokens and times alone. All that the settings say when absent.',
+} as const;
+
 /** What a key may do. */
 const LIMITS = {
   allowedModels: {
@@ -47,6 +54,7 @@ const LIMITS = {
   },
   ...optionals(KEY_AMOUNTS),
   curfew: optional(CURFEW_SCHEMA),
+  recording: optional(RECORDING),
 } as const;
 
 export const KEY_FIELDS = {

@@ -77,6 +77,9 @@ type KeyNotice =
 
 const TOPIC: Topic<KeyNotice> = { name: 'keys 1' };
 
+/** How the ids of client keys begin. */
+export const CLIENT_KEY_PREFIX = 'key_';
+
 /** `stored` are the keys of the store. */
 export class ApiKeys {
   readonly #options: ApiKeysOptions;
@@ -130,7 +133,7 @@ export class ApiKeys {
     const secret = createKeySecret();
     const key: ClientKey = checkKey({
       ...withoutNulls(input),
-      id: createId('key_'),
+      id: createId(CLIENT_KEY_PREFIX),
       name: input.name,
       prefix: secret.slice(0, PREFIX_CHARACTERS),
       enabled: input.enabled ?? true,

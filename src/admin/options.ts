@@ -137,6 +137,10 @@ export interface GatewayFacts {
   readonly isLoopback: boolean;
   /** What opens the console: a password of its own, the gateway key for want of one, or nothing is asked. */
   readonly consolePassword: 'own' | 'gateway-key' | 'none';
+  /** Of HTTPS; undefined where the gateway listens in plain HTTP. */
+  readonly certificate?:
+    | { readonly expiresAt: number; readonly problem: Sentence | undefined }
+    | undefined;
   /** What is wrong with the config file while older settings stay in force; no secrets. */
   readonly configProblems: readonly Sentence[];
   /** What was set but does nothing, a sentence each; no secrets. */

@@ -1,5 +1,7 @@
 // The client of the admin API for commands, over HTTP.
 
+import { getCACertificates } from 'node:tls';
+import type { Agent } from 'undici';
 import { createMachineToken } from '../access/access.ts';
 import { isPasswordHash } from '../access/password-hash.ts';
 import type { Settings } from '../config/effective.ts';
@@ -14,10 +16,20 @@ interface HttpClientOptions {
   /** Without a trailing slash. */
   readonly url: string;
   readonly password: string | undefined;
+  /** What a certificate of the gateway is checked with, besides the authorities that node knows. */
+  readonly trust?: Trust | undefined;
   readonly close?: () => Promise<void>;
 }
 
-export function createHttpClient({ url, password, close }: HttpClientOptions) {
+interface Trust {
+  /** In PEM. */
+  readonly authorities: string;
+  /** The name that the certificate is for, where the address has another. */
+  readonly name?: string | undefined;
+}
+
+export function createHttpClient({ url, password, trust, close }: HttpClientOptions) {
+  const agent = memoizedAgent(trust);
   return {
     /** @param path from `/api/` on, every value in it encoded. @throws Error in words: refused, or nothing listens */
     async call(method: Method, path: string, body?: JsonObject): Promise<JsonObject> {
@@ -25,7 +37,9 @@ export function createHttpClient({ url, password, close }: HttpClientOptions) {
       if (password !== undefined) headers.set('authorization', `Bearer ${password}`);
       if (body !== undefined) headers.set('content-type', 'application/json');
       const text = body === undefined ? null : JSON.stringify(body);
-      const response = await send(url, path, { method, headers, body: text });
+      const dispatcher = await agent();
+      const request = { method, headers, body: text, redirect: 'error', dispatcher } as const;
+      const response = await send(url, path, request);
       const reply = readBody(await response.text());
       if (response.ok) return reply;
       const reason = response.status === 401 ? 'refused' : 'failed';
@@ -43,13 +57,54 @@ export function encodePath(id: string): string {
   return id.split('/').map(encodeURIComponent).join('/');
 }
 
-async function send(url: string, path: string, request: RequestInit): Promise<Response> {
+/** Loaded only where it is needed: commands start in a moment. */
+function memoizedAgent(trust: Trust | undefined): () => Promise<Agent | undefined> {
+  let agent: Agent | undefined;
+  return async () => {
+    if (trust === undefined) return undefined;
+    const { Agent } = await import('undici');
+    const { authorities, name: servername } = trust;
+    const ca = [...getCACertificates('default'), authorities];
+    // What is named may be the gateway's own certificate, which is nobody's authority.
+    const connect = { ca, allowPartialTrustChain: true, ...(servername && { servername }) };
+    agent ??= new Agent({ connect });
+    return agent;
+  };
+}
+
+/** Certificates that no authority is known for (openssl-verify(1)). */
+const UNKNOWN_AUTHORITY = /self.signed|unable to (?:get|verify)/i;
+
+interface Sent {
+  readonly method: Method;
+  readonly headers: Headers;
+  readonly body: string | null;
+  /** A redirect would take the password elsewhere. */
+  readonly redirect: 'error';
+  readonly dispatcher: Agent | undefined;
+}
+
+async function send(
+  url: string,
+  path: string,
+  { dispatcher, ...request }: Sent,
+): Promise<Pick<Response, 'ok' | 'status' | 'text'>> {
   try {
-    // A redirect would take the password elsewhere.
-    return await fetch(`${url}${path}`, { ...request, redirect: 'error' });
+    if (dispatcher === undefined) return await fetch(`${url}${path}`, request);
+    const undici = await import('undici');
+    const headers = Object.fromEntries(request.headers);
+    return await undici.fetch(`${url}${path}`, { ...request, headers, dispatcher });
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const why = cause instanceof Error ? cause.message : String(cause);
+    if (UNKNOWN_AUTHORITY.test(why)) {
+      throw new CommandError(
+        'no-gateway',
+        `The certificate at ${url} is of no known authority (${why}).\n` +
+          'Name a file with that of the authority with --ca.',
+        error,
+      );
+    }
     throw new CommandError(
       'no-gateway',
       `No gateway answers at ${url} (${why}).\n` +

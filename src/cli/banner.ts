@@ -17,6 +17,10 @@ interface BannerFacts {
   readonly newKeyFile: string | undefined;
   /** Undefined where nobody asks for newer versions. */
   readonly updates?: { readonly isFirst: boolean; newer(): string | undefined } | undefined;
+  /** Of HTTPS; undefined where the gateway listens in plain HTTP. */
+  readonly certificate?:
+    | { readonly names: readonly string[]; readonly expiresAt: number }
+    | undefined;
   /** Signs a browser of this machine in once; undefined where none is wanted. */
   readonly signInUrl?: string | undefined;
 }
@@ -37,6 +41,7 @@ export function writeBanner(facts: BannerFacts): string {
     `  Accounts  ${describeAccounts(facts)}`,
     `  Settings  ${facts.settings.dataDir}`,
     ...describeUpdates(facts),
+    ...describeCertificate(facts),
     '',
     'Try it, one line for each protocol:',
     '',
@@ -90,6 +95,13 @@ function describeKeys({ settings, newKeyFile }: BannerFacts): string {
     default:
       return authMode satisfies never;
   }
+}
+
+function describeCertificate({ certificate }: BannerFacts): readonly string[] {
+  if (certificate === undefined) return [];
+  const { names, expiresAt } = certificate;
+  const until = new Date(expiresAt).toISOString().slice(0, 10);
+  return [`  TLS       certificate for ${nameSome(names)}, until ${until}`];
 }
 
 /** At an address of the network this machine is a client like any other. */

@@ -119,6 +119,7 @@ function declare(parent: CliCommand, row: CommandRow<unknown>): CliCommand {
 function addGatewayFlags(command: CliCommand): CliCommand {
   return command
     .option('--url <address>', 'address of the gateway')
+    .option('--ca <file>', 'certificate of the authority that signed that of the gateway')
     .option('--password-file <file>', 'file of the console password')
     .option('--data-dir <folder>', 'folder whose settings name the gateway')
     .option('--local', 'work on the data folder without a running gateway');

@@ -1,5 +1,6 @@
 // Finds the gateway a command works on: a running one, or the data folder.
 
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { createApp } from '../app.ts';
@@ -14,7 +15,7 @@ import { makeDataDir } from './data-folder.ts';
 import type { Said } from './terminal.ts';
 
 /** With `local` it works on the data folder, in this process. */
-export type ConnectFlags = Said<'url' | 'passwordFile' | 'dataDir', string> &
+export type ConnectFlags = Said<'url' | 'passwordFile' | 'dataDir' | 'ca', string> &
   Said<'local', boolean>;
 
 export type Connect = (flags: ConnectFlags) => Promise<AdminClient>;
@@ -41,20 +42,31 @@ async function connectToRunning(
  * @throws Error when the address cannot be used; ConfigError
  */
 export async function findGateway(
-  { url: named, passwordFile, dataDir }: ConnectFlags,
+  { url: named, passwordFile, dataDir, ca }: ConnectFlags,
   environment: Environment,
 ) {
   const flags = { dataDir };
   const { config } = await loadConfig(configPath(resolveDataDir(flags, environment)));
   const settings = resolveSettings({ flags, environment, file: config });
-  const own = readUrl(ownAddress(settings.host, settings.port));
+  const { host, port, tlsCert } = settings;
+  const own = readUrl(ownAddress(host, port, tlsCert === undefined ? 'http' : 'https'));
   const url = named === undefined ? own : readUrl(named);
+  const given = ca === undefined ? undefined : { authorities: readFileSync(ca, 'utf8') };
+  const trust = given ?? (url === own ? trustOwn(tlsCert) : undefined);
   if (passwordFile !== undefined) {
-    return { url, password: readFileSync(passwordFile, 'utf8').trimEnd() };
+    return { url, password: readFileSync(passwordFile, 'utf8').trimEnd(), trust };
   }
   // The password of the config file is for the gateway of that file, not for any other address.
   const password = url === own ? machineCredential(settings) : environment.webPassword;
-  return { url, password };
+  return { url, password, trust };
+}
+
+/** The gateway of these settings has the certificate of their file, under whatever address it is asked. */
+function trustOwn(path: string | undefined) {
+  if (path === undefined) return undefined;
+  const authorities = readFileSync(path, 'utf8');
+  const { subjectAltName = '' } = new X509Certificate(authorities);
+  return { authorities, name: /DNS:([^,*]+)/.exec(subjectAltName)?.[1] };
 }
 
 function readUrl(text: string): string {
@@ -81,7 +93,7 @@ async function openLocalGateway(folder: string | undefined, environment: Environ
     clock,
     log,
   });
-  const app = await createApp({ config, clock, random: Math.random, log });
+  const app = await createApp({ config, clock, random: Math.random, log, isPlain: true });
   const { url } = await app.server.listen();
   const password = machineCredential(config.current());
   return createHttpClient({ url, password, close: () => app.close() });

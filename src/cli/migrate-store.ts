@@ -9,7 +9,7 @@ import type { Environment } from '../config/env.ts';
 import { createVault } from '../sealing/seal.ts';
 import { createSecretKey, DATABASE_FILE } from '../sealing/secret-key.ts';
 import { type CopiedTable, copyStores } from '../stores/copy-stores.ts';
-import { findDataKey } from '../stores/data-key.ts';
+import { copyDigestKey, findDataKey, findDigestKey } from '../stores/data-key.ts';
 import { openDatabase } from '../stores/sqlite/open-database.ts';
 import { claimFolder } from './data-folder.ts';
 import { type Context, type Terminal, writeTable } from './terminal.ts';
@@ -77,6 +77,10 @@ async function copy(
         target: { database: to.stores.database, name: to.name },
         onProgress: ({ table, copied, total }) => terminal.note(`${table} ${copied} of ${total}`),
       });
+      const digestKey = await from.database.read(() => findDigestKey());
+      if (digestKey !== undefined) {
+        await to.stores.database.write('power-cut', () => copyDigestKey(digestKey));
+      }
       // The settings go last: what they say is in force when everything is there.
       await to.source.load();
       return tables;

@@ -75,6 +75,21 @@ const addHealth: AddCommand = localCommand<Said<'dataDir', string>>({
   },
 });
 
+const addSecretRotate: AddCommand = localCommand<Said<'dataDir' | 'oldKeyFile', string>>({
+  name: 'rotate',
+  description: 'put another secret key in the place of the one in use; no gateway may run',
+  options: [
+    new Option('--old-key-file <file>', 'key until now, where ISTHMUS_SECRET_KEY is the next'),
+    new Option('--data-dir <folder>', 'the data folder'),
+  ],
+  examples: [['secret rotate', 'make a new key in the data folder and seal everything with it']],
+  load: async () => {
+    const { rotateSecretKey } = await import('./rotate-secret.ts');
+    return ({ terminal, clock, answer }, _argument, flags) =>
+      rotateSecretKey({ environment: readEnvironment(), ...flags, clock, terminal, answer });
+  },
+});
+
 const addMigrateStore: AddCommand = localCommand<Said<'dataDir', string>>({
   name: 'migrate-store',
   description: 'copy what a data folder holds into the PostgreSQL of DATABASE_URL',
@@ -118,4 +133,6 @@ export function addCommands(program: CliCommand, parts: CommandParts): void {
   addUpdateCommand(program, parts);
   addMigrateStore(program, parts);
   addCompletionCommands(program, parts);
+  const secret = program.command('secret').description('the key that seals stored credentials');
+  addSecretRotate(secret, parts);
 }

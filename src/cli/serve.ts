@@ -50,7 +50,8 @@ export async function serve(flags: Flags) {
       const { version, isSandbox } = app;
       const settings = config.current();
       log.info({ version, url }, 'The gateway listens.');
-      const facts = { version, url, settings, isSandbox, newKeyFile };
+      const certificate = app.server.certificate();
+      const facts = { version, url, settings, isSandbox, newKeyFile, certificate };
       const links = { accounts: accountsAtWork(app), signInUrl: signInUrl(app, url, settings) };
       if (isSpokesman()) console.log(writeBanner({ ...facts, ...links, updates }));
       app.start();

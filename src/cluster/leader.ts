@@ -3,8 +3,8 @@
 import type { Clock, Timer } from '../lib/clock.ts';
 import type { LeaseStore } from './leases.ts';
 
-const NAME = 'leader';
-const TTL_MS = 30_000;
+export const LEADER = 'leader';
+export const LEADER_TTL_MS = 30_000;
 const RENEW_MS = 10_000;
 /** It stops before another may begin. */
 const MARGIN_MS = 5000;
@@ -39,7 +39,8 @@ export class Leader {
     this.#leadsUntil = 0;
     const { leases, holder } = this.#options;
     // What is not given back ends by itself.
-    if (this.#fence !== undefined) await leases.release(NAME, holder, this.#fence).catch(() => {});
+    if (this.#fence !== undefined)
+      await leases.release(LEADER, holder, this.#fence).catch(() => {});
   }
 
   #ask(): void {
@@ -53,11 +54,11 @@ export class Leader {
     const { leases, holder, clock } = this.#options;
     const askedAt = clock.monotonic();
     try {
-      const lease = await leases.take(NAME, holder, TTL_MS);
+      const lease = await leases.take(LEADER, holder, LEADER_TTL_MS);
       this.#fence = lease?.fence;
-      this.#leadsUntil = lease === undefined ? 0 : askedAt + TTL_MS - MARGIN_MS;
+      this.#leadsUntil = lease === undefined ? 0 : askedAt + LEADER_TTL_MS - MARGIN_MS;
     } catch {
-      this.#leadsUntil = clock.monotonic() + TTL_MS - MARGIN_MS;
+      this.#leadsUntil = clock.monotonic() + LEADER_TTL_MS - MARGIN_MS;
     }
   }
 }

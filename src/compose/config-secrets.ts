@@ -61,8 +61,19 @@ const PROXY_CONTEXT = 'config proxy outbound_proxy_credential';
 /** A merge patch, or nothing when no plain credential stands there. */
 function sealCredentials(raw: JsonObject, vault: Vault | undefined): JsonObject | undefined {
   if (vault === undefined) return undefined;
+  let patch: JsonObject = {};
+  for (const { path, context } of placesIn(raw)) {
+    const secret = valueAt(raw, path);
+    if (typeof secret !== 'string' || secret.trim() === '' || isSealed(secret)) continue;
+    patch = mergePatch(patch, wrap(path, vault.seal(secret, context)));
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+/** Where credentials for others stand, and what their sealed text is bound to. */
+function placesIn(raw: JsonObject) {
   const ids = isJsonObject(raw.upstreams) ? Object.keys(raw.upstreams) : [];
-  const places = [
+  return [
     ...ids.map((id) => ({
       path: ['upstreams', id, 'oauth', 'client_secret'],
       context: contextOf(id),
@@ -70,13 +81,34 @@ function sealCredentials(raw: JsonObject, vault: Vault | undefined): JsonObject 
     { path: ['proxy', 'extprov', 'api_key'], context: PROVIDER_CONTEXT },
     { path: ['proxy', 'outbound_proxy_credential'], context: PROXY_CONTEXT },
   ];
+}
+
+/**
+ * The sealed credentials sealed with another key, as a merge patch; undefined when each is already.
+ * @param onLost told of each that opens with neither key, which stays as it is
+ */
+export function resealCredentials(
+  raw: JsonObject,
+  { from, to }: { readonly from: Vault; readonly to: Vault },
+  onLost: (path: string) => void,
+): JsonObject | undefined {
   let patch: JsonObject = {};
-  for (const { path, context } of places) {
+  for (const { path, context } of placesIn(raw)) {
     const secret = valueAt(raw, path);
-    if (typeof secret !== 'string' || secret.trim() === '' || isSealed(secret)) continue;
-    patch = mergePatch(patch, wrap(path, vault.seal(secret, context)));
+    if (typeof secret !== 'string' || !isSealed(secret) || opens(to, secret, context)) continue;
+    if (!opens(from, secret, context)) onLost(path.join('.'));
+    else patch = mergePatch(patch, wrap(path, to.seal(from.open(secret, context), context)));
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+function opens(vault: Vault, sealed: string, context: string): boolean {
+  try {
+    vault.open(sealed, context);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isSealed(text: string): boolean {

@@ -1,6 +1,7 @@
 // Builds the monitor, its admin routes and live events.
 
 import type { AccessControl } from '../access/access.ts';
+import { CLIENT_KEY_PREFIX } from '../access/api-keys.ts';
 import type { Account } from '../accounts/account.ts';
 import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
@@ -13,6 +14,7 @@ import type { LogFiles } from '../monitor/log-files.ts';
 import { createMonitor } from '../monitor/monitor.ts';
 import { shareMetrics } from '../monitor/shared-metrics.ts';
 import { findTarget } from '../routing/router.ts';
+import type { CertificateState } from '../server/certificate.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
 import { openTelemetry } from './telemetry.ts';
 import type { Traffic } from './traffic.ts';
@@ -23,8 +25,19 @@ export interface ObservationParts extends Foundation, Omit<Traffic, 'close'> {
   readonly logFiles: LogFiles | undefined;
   /** A version that is published and newer than this one. */
   readonly newerVersion: (() => string | undefined) | undefined;
-  /** The port the gateway listens on; asked when it is shown. */
+  readonly listener: Listener;
+}
+
+/** What the gateway listens with; asked when it is shown. */
+export interface Listener {
   readonly port: () => number;
+  /** Undefined where it listens in plain HTTP. */
+  readonly certificate: () => CertificateState | undefined;
+}
+
+/** The address of this gateway under one of its hosts. */
+export function listenerUrl({ port, certificate }: Listener, host: string): string {
+  return `${certificate() === undefined ? 'http' : 'https'}://${host}:${port()}`;
 }
 
 export async function openObservation(context: GatewayContext, parts: ObservationParts) {
@@ -41,8 +54,12 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   });
   const facts = { book, pool, isProtected, trials, upstreams, clock };
   const keyName = (id: string): string | undefined => access.keys.get(id)?.key.name;
+  const isGone = (id: string): boolean =>
+    id.startsWith(CLIENT_KEY_PREFIX) && access.keys.get(id) === undefined;
   const monitor = createMonitor({
     ...{ clock, log, createId, keyName, store: stores.requests },
+    // Of a key that is gone meanwhile nobody knows what it allowed.
+    recordingOf: (id) => access.keys.get(id)?.key.recording ?? (isGone(id) ? 'counts' : undefined),
     settings: () => current().monitor,
     replica: parts.replicaName,
     sharing: parts.replicaName === undefined ? undefined : context,
@@ -80,7 +97,8 @@ export async function openObservation(context: GatewayContext, parts: Observatio
       const isBuiltIn = ({ record }: Account): boolean => backend.isBuiltIn(record.upstreamId);
       return {
         isSandbox: atWork.length > 0 && atWork.every(isBuiltIn),
-        address: `http://${host}:${parts.port()}`,
+        address: listenerUrl(parts.listener, host),
+        certificate: parts.listener.certificate(),
         authMode,
         isLoopback: isLoopbackHost(host),
         consolePassword: kindOfPassword(consolePassword, apiKey),

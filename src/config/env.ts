@@ -119,6 +119,8 @@ export const VARIABLES = {
     flag: '--host',
     restart: 'socket',
   }),
+  tlsCert: ofSetting('ISTHMUS_TLS_CERT', PROXY.tls_cert, { restart: 'socket' }),
+  tlsKey: ofSetting('ISTHMUS_TLS_KEY', PROXY.tls_key, { restart: 'socket' }),
   authMode: variable('AUTH_MODE', oneOf(AUTH_MODES), {
     summary: PROXY.auth_mode.description,
     fallback: code(DEFAULTS.authMode),
@@ -269,6 +271,10 @@ export const VARIABLES = {
   secretKey: variable('ISTHMUS_SECRET_KEY', readSecret, {
     summary: 'Key that seals stored credentials.',
     fallback: '`secret.key` in the data folder',
+    shows: 'secret',
+  }),
+  secretKeyOld: variable('ISTHMUS_SECRET_KEY_OLD', readSecret, {
+    summary: 'The key before `ISTHMUS_SECRET_KEY`, for `isthmus secret rotate` alone.',
     shows: 'secret',
   }),
 };

@@ -13,6 +13,7 @@ import {
   readOneLine,
   readOrigin,
   readPassword,
+  readPath,
   readPlainProxy,
   readProxyCredential,
   readUrlPath,
@@ -538,6 +539,21 @@ export const PROXY_SCHEMA = {
       section: 'network',
       ...whole(0, 65_535, 8045),
       description: 'Port to listen on; 0 takes a free one.',
+    },
+    tls_cert: {
+      type: 'string',
+      minLength: 1,
+      section: 'network',
+      check: readPath,
+      description:
+        'File of the certificate that the gateway serves HTTPS with, in PEM, with those between it and its authority; read again when it changes.',
+    },
+    tls_key: {
+      type: 'string',
+      minLength: 1,
+      section: 'network',
+      check: readPath,
+      description: 'File of the key of `tls_cert`, in PEM, without a passphrase.',
     },
     auth_mode: {
       ...AUTH_MODE,

@@ -195,9 +195,9 @@ export function isEveryAddress(host: string): boolean {
 }
 
 /** The URL at which this machine reaches what listens there. */
-export function ownAddress(host: string, port: number): string {
+export function ownAddress(host: string, port: number, scheme: 'http' | 'https' = 'http'): string {
   const reached = LOOPBACK_OF_ALL.get(host) ?? host;
-  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+  return `${scheme}://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -30,6 +31,13 @@ export function placeFile(builtPath: string, path: string): 'placed' | 'already-
   }
   flush(dirname(path));
   return 'placed';
+}
+
+/** Puts a finished, closed file in the place of another for good. */
+export function replaceFile(builtPath: string, path: string): void {
+  flush(builtPath);
+  renameSync(builtPath, path);
+  flush(dirname(path));
 }
 
 /** An empty file of this process alone beside `path`, to be built and then placed. */
@@ -99,8 +107,11 @@ function isExposed(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0;
 }
 
+/** Windows flushes only what was opened for writing, and no folders, whose entries it keeps in its journal. */
 function flush(path: string): void {
-  const file = openSync(path, 'r');
+  const isWindows = process.platform === 'win32';
+  if (isWindows && statSync(path).isDirectory()) return;
+  const file = openSync(path, isWindows ? 'r+' : 'r');
   try {
     fsyncSync(file);
   } finally {

@@ -12,7 +12,7 @@ import type { RequestStore } from './request-store.ts';
 import { createRetention, type RetentionSettings } from './retention.ts';
 import { shareLive } from './shared-live.ts';
 import { createWriteQueue } from './write-queue.ts';
-import { writeRecord } from './write-record.ts';
+import { type Recording, writeRecord } from './write-record.ts';
 
 interface MonitorSettings extends RetentionSettings {
   readonly enabled: boolean;
@@ -32,6 +32,8 @@ interface MonitorOptions {
   readonly replica?: string | undefined;
   /** The other processes with the same records; without it there are none. */
   readonly sharing?: MonitorSharing | undefined;
+  /** What may be recorded of the requests of a key; undefined for all that the settings say. */
+  readonly recordingOf?: ((keyId: string) => Recording | undefined) | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   readonly targetOf: (model: string) => string | undefined;
   readonly accounts: () => Readonly<Record<string, number>>;
@@ -83,8 +85,13 @@ function openLive(
   return { feed, shared, watch };
 }
 
+/** Of a key whose requests are only counted, what they asked for is nobody's. */
+function withoutAsked(ended: EndedRequest, recording: Recording | undefined): EndedRequest {
+  return recording === 'counts' ? { ...ended, asked: undefined } : ended;
+}
+
 export function createMonitor(options: MonitorOptions) {
-  const { store, clock, settings, log } = options;
+  const { store, clock, settings, log, recordingOf = () => undefined } = options;
   const errors = new RecentErrors();
   const redactorFor = createRedactors(options.secrets, options.accountSecrets);
   const queue = createWriteQueue({ store, clock, log });
@@ -92,7 +99,7 @@ export function createMonitor(options: MonitorOptions) {
   const figures = createLiveFigures(() => clock.now());
   const recall = recallBefore({ store, figures, errors, clock, log });
   const { feed, shared, watch } = openLive(options, { figures, errors, recall });
-  const context = { ...options, redactorFor };
+  const context = { ...options, recordingOf, redactorFor };
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];
   /** Those that could not be recorded: a fault of the monitor is none of the request. */
@@ -109,7 +116,7 @@ export function createMonitor(options: MonitorOptions) {
         const { row } = made;
         figures.add(row);
         metrics.add(made);
-        options.onRecord?.(made, one);
+        options.onRecord?.(made, withoutAsked(one, recordingOf(one.clientKeyId)));
         if (!enabled) continue;
         if (row.outcome === 'error') errors.add(row);
         queue.add(made);

@@ -31,6 +31,7 @@ function recordOf(
   const context = {
     redactorFor: createRedactors(() => []),
     keyName: () => undefined,
+    recordingOf: () => undefined,
     targetOf: () => undefined,
     createId: (prefix: string) => prefix,
   };

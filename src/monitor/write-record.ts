@@ -24,6 +24,8 @@ interface RecordContext {
   /** Takes out what the request showed as credentials, and the gateway's own. */
   redactorFor(credentials: readonly string[]): Redactor;
   keyName(keyId: string): string | undefined;
+  /** What may be recorded of the requests of a key; undefined for all that the settings say. */
+  recordingOf(keyId: string): Recording | undefined;
   createId(prefix: string): string;
   /** What this process is called among those that serve together; undefined where it is alone. */
   readonly replica?: string | undefined;
@@ -38,7 +40,40 @@ const MAX_LISTED = 100;
 const CLIENT_LEFT = 499;
 const NOTHING_DONE: ReceiptCounts = { dropped: 0, approximated: 0, repaired: 0 };
 
+/** `counts` keeps nothing that somebody wrote, nor from where it came. */
+export type Recording = 'no-bodies' | 'counts';
+
+/** @param keepsBodies as the settings say; a key may forbid it */
 export function writeRecord(
+  ended: EndedRequest,
+  context: RecordContext,
+  keepsBodies: boolean,
+): RequestRecord {
+  const recording = context.recordingOf(ended.clientKeyId);
+  const record = writeAll(ended, context, keepsBodies && recording === undefined);
+  return recording === 'counts' ? withoutWords(record) : record;
+}
+
+function withoutWords({ row, details }: RequestRecord): RequestRecord {
+  return {
+    row: { ...row, clientAddress: '', error: undefined },
+    details: {
+      ...details,
+      receiptEntries: [],
+      session: undefined,
+      userAgent: undefined,
+      attemptsList: details.attemptsList.map((attempt) => ({
+        ...attempt,
+        detail: undefined,
+        considered: [],
+      })),
+      fallbacks: undefined,
+    },
+    bodies: undefined,
+  };
+}
+
+function writeAll(
   ended: EndedRequest,
   context: RecordContext,
   keepsBodies: boolean,

@@ -3,7 +3,13 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, isOutOfRoom, makePrivate, writePrivateFile } from '../lib/private-file.ts';
+import {
+  codeOf,
+  isOutOfRoom,
+  makePrivate,
+  replaceFile,
+  writePrivateFile,
+} from '../lib/private-file.ts';
 
 /** The text itself is out of reach: whoever prints or logs a key sees its id and origin only. */
 export type SecretKey = ReturnType<typeof createSecretKey>;
@@ -44,11 +50,16 @@ const MAX_BYTES = 4096;
 export function loadSecretKey(source: SecretKeySource): SecretKey {
   const { dataDir, environmentKey, log, write = writePrivateFile } = source;
   if (environmentKey !== undefined) return createSecretKey(environmentKey, 'ISTHMUS_SECRET_KEY');
-  const path = join(dataDir, KEY_FILE);
+  const path = keyPath(dataDir);
+  if (existsSync(nextKeyPath(dataDir))) {
+    throw new SecretKeyError(
+      `A change of the secret key ${path} was interrupted. Run "isthmus secret rotate" to finish it.`,
+    );
+  }
   const known = readKeyFile(path, log);
   if (known !== undefined) return createSecretKey(known, path);
   refuseLostKey(path, join(dataDir, DATABASE_FILE));
-  const text = randomBytes(32).toString('base64url');
+  const text = newKeyText();
   try {
     return createSecretKey(makeKeyFile(path, text, write), path);
   } catch (error) {
@@ -56,6 +67,40 @@ export function loadSecretKey(source: SecretKeySource): SecretKey {
     log?.warn({ path, error }, NO_LASTING_KEY);
     return createSecretKey(text, path, false);
   }
+}
+
+/** Where the next key waits until everything is sealed with it. */
+function nextKeyPath(dataDir: string): string {
+  return join(dataDir, `${KEY_FILE}.next`);
+}
+
+/** The text of the key file. @throws SecretKeyError when there is none, or it cannot be used */
+export function readSecretFile(path: string): string {
+  const text = readKeyFile(path, undefined);
+  if (text !== undefined) return text;
+  throw new SecretKeyError(`There is no key file ${path}.`);
+}
+
+/**
+ * The key that comes next, in its file: the one that an interrupted change left there, else a new one.
+ * @throws SecretKeyError when it cannot be made
+ */
+export function makeNextKey(dataDir: string): string {
+  const path = nextKeyPath(dataDir);
+  return readKeyFile(path, undefined) ?? makeKeyFile(path, newKeyText(), writePrivateFile);
+}
+
+/** Puts the next key in the place of the one before, which is gone then. */
+export function placeNextKey(dataDir: string): void {
+  replaceFile(nextKeyPath(dataDir), keyPath(dataDir));
+}
+
+export function keyPath(dataDir: string): string {
+  return join(dataDir, KEY_FILE);
+}
+
+function newKeyText(): string {
+  return randomBytes(32).toString('base64url');
 }
 
 /**

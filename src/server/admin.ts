@@ -1,5 +1,6 @@
 // Runs a route of the admin API: credential, origin, body, then a response that is never cached, or an event stream.
 
+import { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
@@ -70,8 +71,9 @@ function readPasswordAgain(header: string | undefined): string | undefined {
   }
 }
 
-/** By the page's own origin, which nobody but the browser writes, or by the word of a trusted proxy. */
+/** By the connection, by the page's own origin, which nobody but the browser writes, or by the word of a trusted proxy. */
 function isSecure({ edge, request, headers, settings }: Exchange): boolean {
+  if (request.socket instanceof TLSSocket) return true;
   if (headers.origin?.startsWith('https://')) return true;
   const peer = readAddress(request.socket.remoteAddress ?? '');
   const isTrusted =

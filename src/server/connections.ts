@@ -115,11 +115,13 @@ interface ConnectionLimitOptions {
   readonly trustedProxies: () => readonly IpRange[];
   readonly log: Pick<Log, 'warn'>;
   readonly clock: Pick<Clock, 'monotonic'>;
+  /** True where a socket of TLS is made of each connection. */
+  readonly isSecure?: boolean | undefined;
   /** What the system lets this process have open; undefined where it does not say. */
   readonly openFiles?: number | undefined;
 }
 
-type Connection = Pick<Socket, 'remoteAddress' | 'destroy' | 'once' | 'setTimeout'>;
+type Connection = Pick<Socket, 'remoteAddress' | 'remotePort' | 'destroy' | 'once' | 'setTimeout'>;
 
 /** As much of node's server as is needed here. */
 interface ConnectionServer {
@@ -133,6 +135,7 @@ interface ConnectionServer {
     listener: (request: IncomingMessage, response: ServerResponse) => void,
   ): unknown;
   prependListener(event: 'upgrade', listener: (request: IncomingMessage) => void): unknown;
+  prependListener(event: 'secureConnection', listener: (socket: Connection) => void): unknown;
 }
 
 interface Visitor {
@@ -143,7 +146,8 @@ interface Visitor {
 }
 
 interface Held {
-  readonly socket: Connection;
+  /** Of TLS once its handshake is done, which is what requests have. */
+  socket: Connection;
   readonly visitor: Visitor;
   requests: number;
   idleSince: number;
@@ -191,6 +195,8 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
   const visitorFor = memoize((proxies: readonly IpRange[]) =>
     remember(MAX_PEERS, (peer) => visitorAt(peer, proxies)),
   );
+  /** Connections whose handshake is not done, by their peer. */
+  const handshaking = new Map<string, Held>();
   const enter = (socket: Connection): void => {
     const { name, isMany } = visitorFor(trustedProxies())(socket.remoteAddress ?? '');
     const visitor = visitors.get(name) ?? { name, connections: 0, isTold: false };
@@ -206,7 +212,20 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
     const held = { socket, visitor, requests: 0, idleSince: clock.monotonic() };
     open.set(socket, held);
     setKeepAlive();
-    socket.once('close', () => forget(held));
+    const peer = options.isSecure === true ? peerOf(socket) : undefined;
+    if (peer !== undefined) handshaking.set(peer, held);
+    socket.once('close', () => {
+      if (peer !== undefined && handshaking.get(peer) === held) handshaking.delete(peer);
+      forget(held);
+    });
+  };
+  const secure = (socket: Connection): void => {
+    const peer = peerOf(socket);
+    const held = handshaking.get(peer);
+    handshaking.delete(peer);
+    if (held === undefined || !open.delete(held.socket)) return;
+    held.socket = socket;
+    open.set(socket, held);
   };
   const begin = ({ socket }: IncomingMessage, response: ServerResponse): void => {
     const held = open.get(socket);
@@ -222,12 +241,18 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
     });
   };
   server.prependListener('connection', enter);
+  server.prependListener('secureConnection', secure);
   // A WebSocket is never idle: its client may ask at any moment.
   server.prependListener('upgrade', ({ socket }) => {
     const held = open.get(socket);
     if (held !== undefined) held.requests += 1;
   });
   server.prependListener('request', begin);
+}
+
+/** The same for a connection and for the socket of TLS that is made of it. */
+function peerOf({ remoteAddress, remotePort }: Connection): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 const TOO_MANY = 'an address has as many connections open as one may have; further ones are closed';

@@ -1,7 +1,13 @@
 // Builds the HTTP server: parser limits, the target gate, then the route table.
 
 import { once } from 'node:events';
-import { createServer as createHttpServer, type Server, STATUS_CODES } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type Server,
+  type ServerOptions,
+  STATUS_CODES,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { createServer as createNetServer, Server as NetServer, type Socket } from 'node:net';
 import { clientError, type ErrorKind, type GatewayError } from '../canonical/error.ts';
 import { createTimedId } from '../lib/ids.ts';
@@ -11,6 +17,7 @@ import { BackgroundRuns } from '../stored-responses/background-runs.ts';
 import { createConnectionResponses } from '../stored-responses/response-store.ts';
 import { createActivity, shuttingDown } from './activity.ts';
 import { refuse, serve } from './answer.ts';
+import { type CertificateState, ListenerCertificate } from './certificate.ts';
 import { limitConnections } from './connections.ts';
 import type { Address, Edge, EdgeOptions } from './edge.ts';
 import { createKeyRing } from './gates/authenticate.ts';
@@ -41,7 +48,8 @@ export function createServer(options: EdgeOptions) {
       readClientAddress({ peer, forwardedFor: undefined, trustedProxies: [] }),
     ),
   };
-  const http = openHttpServer(edge);
+  const certificate = options.isPlain === true ? undefined : openCertificate(edge);
+  const http = openHttpServer(edge, certificate);
   const take = (socket: Socket): void => {
     // As node's HTTP server has those it accepts itself.
     socket.allowHalfOpen = true;
@@ -53,6 +61,8 @@ export function createServer(options: EdgeOptions) {
   return {
     http,
     routes: edge.routes,
+    /** Of HTTPS; undefined where the gateway listens in plain HTTP. */
+    certificate: (): CertificateState | undefined => certificate?.state,
     /** The address is one that this machine reaches. @throws Error when it is taken or not ours. */
     async listen(): Promise<{ readonly url: string; readonly port: number }> {
       const { host, port } = edge.settings();
@@ -71,7 +81,8 @@ export function createServer(options: EdgeOptions) {
         // That is both loopback addresses; a machine without IPv6 has one.
         await listenOn(onIpv6, { host: '::1', port: taken }).catch(() => undefined);
       }
-      return { url: ownAddress(host, taken), port: taken };
+      const scheme = certificate === undefined ? 'http' : 'https';
+      return { url: ownAddress(host, taken, scheme), port: taken };
     },
     /** Tells that the start is done: from now on requests are wanted. */
     serve: () => edge.activity.serve(),
@@ -80,7 +91,7 @@ export function createServer(options: EdgeOptions) {
      * settings; then stops accepting, lets running answers finish within their grace, and ends them with an error.
      */
     close(options: CloseOptions = {}): Promise<void> {
-      closing ??= close(edge, [http, onIpv6], options);
+      closing ??= close(edge, [http, onIpv6], options).finally(() => certificate?.close());
       return closing;
     },
   };
@@ -90,7 +101,27 @@ function cancelled(): GatewayError {
   return clientError('client-gone', 'The response was cancelled.');
 }
 
-function openHttpServer(edge: Edge): Server {
+/** @throws Error with the way out when the files cannot be used */
+function openCertificate({ settings, clock, log }: Edge): ListenerCertificate | undefined {
+  const files = () => {
+    const { tlsCert: cert, tlsKey: key } = settings();
+    return cert === undefined || key === undefined ? undefined : { cert, key };
+  };
+  const first = files();
+  const { tlsCert, tlsKey } = settings();
+  if (first === undefined) {
+    if (tlsCert === tlsKey) return undefined;
+    throw new Error('HTTPS needs both files: set tls_cert and tls_key, or neither of them.');
+  }
+  try {
+    return new ListenerCertificate(first, { files, clock, log });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`The files of tls_cert and tls_key cannot be used: ${why}.`, { cause: error });
+  }
+}
+
+function openHttpServer(edge: Edge, certificate: ListenerCertificate | undefined): Server {
   const take: TakeRequest = (request, response, upgrade) => {
     try {
       checkSingleHeaders(request.rawHeaders, request.httpVersion);
@@ -103,19 +134,18 @@ function openHttpServer(edge: Edge): Server {
     }
   };
   const { requestTimeoutMs } = edge.settings();
-  const server = createHttpServer(
-    {
-      insecureHTTPParser: false,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      // The target gate answers a missing Host in JSON.
-      requireHostHeader: false,
-      shouldUpgradeCallback: (request) => takesWebSocket(edge, request),
-    },
-    (request, response) => take(request, response),
-  );
+  const options: ServerOptions = {
+    insecureHTTPParser: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    // The target gate answers a missing Host in JSON.
+    requireHostHeader: false,
+    shouldUpgradeCallback: (request) => takesWebSocket(edge, request),
+  };
+  const server = listenWith(options, certificate);
+  server.on('request', (request, response) => take(request, response));
   server.on('upgrade', (request, socket, head) => takeUpgrade({ request, socket, head }, take));
   // A socket without any progress for this long is dead, whatever it was doing.
   server.setTimeout(requestTimeoutMs + 30_000);
@@ -129,7 +159,17 @@ function openHttpServer(edge: Edge): Server {
     log: edge.log,
     clock: edge.clock,
     openFiles: edge.openFiles,
+    isSecure: certificate !== undefined,
   });
+  return server;
+}
+
+/** Over TLS as well it is HTTP/1.1 alone, which is what the server offers there by itself. */
+function listenWith(options: ServerOptions, certificate: ListenerCertificate | undefined): Server {
+  if (certificate === undefined) return createHttpServer(options);
+  const handshakeTimeout = HEADERS_TIMEOUT_MS;
+  const server = createSecureServer({ ...options, ...certificate.serverOptions, handshakeTimeout });
+  certificate.follow(server);
   return server;
 }
 
@@ -195,6 +235,8 @@ const MALFORMED: ReadonlyMap<string | undefined, Malformed> = new Map<string, Ma
     ['too-large', 'The extensions of the chunks are too large: send the body without them.'],
   ],
 ]);
+/** A handshake that failed: another protocol on the port, or a client that does not trust the certificate. */
+const TLS_FAULT = /^ERR_(?:SSL|TLS)_/;
 const REQUEST_LINE = /^[A-Z]{1,32} (\/[^\s?]*)(?:\?(\S*))? HTTP\//;
 /** As much of a packet as may be a request line worth reading. */
 const MAX_LINE_BYTES = 4096;
@@ -202,8 +244,9 @@ const MAX_LINE_BYTES = 4096;
 /** Answers once, in the shape of the path where that can still be read, and closes the connection. */
 function createMalformedRefusal({ protocols, clock }: Edge) {
   return (error: ParserError, socket: Socket): void => {
-    // Bytes of an answer already under way must not be followed by another status line.
-    if (!socket.writable || error.code === 'ECONNRESET' || socket.bytesWritten > 0) {
+    // Bytes of an answer already under way must not be followed by another status line, and without TLS nothing can be said.
+    const isUnsaid = error.code === 'ECONNRESET' || TLS_FAULT.test(error.code ?? '');
+    if (!socket.writable || isUnsaid || socket.bytesWritten > 0) {
       socket.destroy();
       return;
     }

@@ -74,6 +74,8 @@ export interface EdgeOptions {
   readonly openFiles?: number | undefined;
   /** The other processes that make responses in the background; without it there are none. */
   readonly sharing?: RunSharing | undefined;
+  /** True where it listens in plain HTTP whatever the settings say. */
+  readonly isPlain?: boolean | undefined;
   /** Release version, as `/health` shows it. */
   readonly version: string;
 }

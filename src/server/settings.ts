@@ -35,7 +35,10 @@ export interface ClientKey {
 
 export interface EdgeSettings
   extends AccessSettings,
-    Pick<ProxySettings, 'host' | 'port' | 'maxBodyBytes' | 'takesWebSockets'>,
+    Pick<
+      ProxySettings,
+      'host' | 'port' | 'tlsCert' | 'tlsKey' | 'maxBodyBytes' | 'takesWebSockets'
+    >,
     Pick<ProxySettings, 'trustedProxies' | 'allowedHosts' | 'corsOrigins'> {
   readonly authMode: AuthMode;
   readonly apiKeys: readonly ClientKey[];

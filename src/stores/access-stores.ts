@@ -12,6 +12,7 @@ import {
   KEY_AMOUNTS,
   type KeyLimits,
   type KeyProgress,
+  RECORDING,
   type StoredKey,
 } from '../access/api-key.ts';
 import type { ConsoleSessionStore } from '../access/console-sign-in.ts';
@@ -178,13 +179,14 @@ function toKey(row: TableRow<'client_keys'>, log: StoreLog | undefined): ClientK
 function readLimits(text: string): KeyLimits | undefined {
   const limits = readJson(text);
   if (!isJsonObject(limits)) return undefined;
-  const { allowedModels, curfew } = limits;
+  const { allowedModels, curfew, recording } = limits;
   const isList =
     Array.isArray(allowedModels) && allowedModels.every((one) => typeof one === 'string');
   const areAmounts = Object.keys(KEY_AMOUNTS).every((name) =>
     ['number', 'undefined'].includes(typeof limits[name]),
   );
-  if (!isList || !areAmounts || !isBlockedHours(curfew)) return undefined;
+  const isRecording = recording === undefined || RECORDING.enum.some((one) => one === recording);
+  if (!isList || !areAmounts || !isBlockedHours(curfew) || !isRecording) return undefined;
   // The one narrowing of this file: every field has just been looked at.
   return limits as JsonObject & KeyLimits;
 }

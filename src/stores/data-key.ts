@@ -5,7 +5,7 @@ import { StoreError } from '../accounts/account-store.ts';
 import { told } from '../lib/localized-message.ts';
 import { createVault, SealError, type Vault } from '../sealing/seal.ts';
 import { createSecretKey } from '../sealing/secret-key.ts';
-import { firstOf, insert, run, type Work } from './database.ts';
+import { firstOf, insert, put, type Work } from './database.ts';
 import { builder, type TableRow } from './schema.ts';
 
 export interface DataKeyContext {
@@ -54,10 +54,43 @@ export function findDataKey(): Work<DataKeyRow | undefined> {
   return firstOf(builder.selectFrom('data_keys').selectAll().where('name', '=', NAME));
 }
 
-/** From then on the key opens with the next vault only. @throws StoreError as `openDataKey` */
-export function* changeDataKey(context: DataKeyContext, next: Vault): Work<void> {
-  const sealed = next.seal(yield* readDataKey(context), PLACE);
-  yield* run(builder.updateTable('data_keys').set({ sealed }).where('name', '=', NAME));
+/**
+ * From then on the keys open with the next vault only.
+ * @param digestKey what the digests of client keys are made with now: it stays, whatever the secret key is
+ * @throws StoreError as `openDataKey`
+ */
+export function* changeDataKey(
+  context: DataKeyContext,
+  next: Vault,
+  digestKey: Buffer,
+): Work<void> {
+  const kept = (yield* openDigestKey(context)) ?? digestKey;
+  yield* put('data_keys', [
+    { name: NAME, sealed: next.seal(yield* readDataKey(context), PLACE) },
+    { name: DIGEST_NAME, sealed: next.seal(kept.toString('base64url'), DIGEST_PLACE) },
+  ]);
+}
+
+const DIGEST_NAME = 'client-keys';
+const DIGEST_PLACE = 'data_keys/client-keys/sealed';
+
+/**
+ * What the digests of client keys are made with; undefined until the secret key was changed: then it is derived from it.
+ * @throws SealError when it is damaged
+ */
+export function* openDigestKey({ vault }: DataKeyContext): Work<Buffer | undefined> {
+  const row = yield* findDigestKey();
+  return row && Buffer.from(vault.open(row.sealed, DIGEST_PLACE), 'base64url');
+}
+
+/** Still sealed; undefined where there is none. */
+export function findDigestKey(): Work<DataKeyRow | undefined> {
+  return firstOf(builder.selectFrom('data_keys').selectAll().where('name', '=', DIGEST_NAME));
+}
+
+/** Of a database that is a copy of one with this key. */
+export function copyDigestKey(row: DataKeyRow): Work<void> {
+  return put('data_keys', [row]);
 }
 
 function* readDataKey({ name, vault }: DataKeyContext): Work<string> {

@@ -110,6 +110,7 @@ function observe(telemetry: Telemetry, request: EndedRequest): void {
     {
       redactorFor: createRedactors(() => []),
       keyName: () => 'canary key name',
+      recordingOf: () => undefined,
       targetOf: () => undefined,
       createId: (prefix) => `${prefix}2`,
     },

@@ -138,11 +138,11 @@ test('every variable of the environment has its words on the page that lists the
 test('a variable that wins over the config file leads to its setting, which names it', () => {
   const { apiKey, webPassword, maxBodyBytes, port, host, authMode } = VARIABLES;
   const { trustedProxies, allowedHosts, corsOrigins, fetchRemoteMedia, logLevel } = VARIABLES;
-  const { outboundProxy, noProxy, updateCheck } = VARIABLES;
+  const { outboundProxy, noProxy, updateCheck, tlsCert, tlsKey } = VARIABLES;
   const inFile = [
     ...[apiKey, webPassword, maxBodyBytes, port, host, authMode],
     ...[trustedProxies, allowedHosts, corsOrigins, fetchRemoteMedia, logLevel],
-    ...[outboundProxy, noProxy, updateCheck],
+    ...[outboundProxy, noProxy, updateCheck, tlsCert, tlsKey],
   ].map(({ name }) => name);
   const missing = inFile.filter((name) => placeOfVariable(name) === undefined);
   expect(missing).toEqual([]);

@@ -334,7 +334,6 @@ const READ_LATER: Readonly<Record<string, Omit<Act, 'before'>>> = {
     section: 'network',
     patch: { update_check: 'off' },
     see: inForce(({ updateCheck }) => updateCheck),
-    before: 'auto',
     after: 'off',
   },
   // Asked before each fetch; none is made here, as only public hosts are fetched from.
@@ -356,6 +355,8 @@ const READ_LATER: Readonly<Record<string, Omit<Act, 'before'>>> = {
 const RESTARTS: Readonly<Record<string, string>> = {
   'proxy.host': 'the socket is opened once',
   'proxy.port': 'the socket is opened once',
+  'proxy.tls_cert': 'the socket is opened once',
+  'proxy.tls_key': 'the socket is opened once',
   'proxy.console.sign_in_link': 'the link is printed at the start',
 };
 

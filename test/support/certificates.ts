@@ -2,6 +2,7 @@
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
 export interface TestCertificate {
   /** In PEM. */
@@ -117,4 +118,11 @@ function element(tag: number, content: Buffer): Buffer {
   const bytes =
     length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...bytes]), content]);
+}
+
+/** Has clients of this process trust the authority; the answer ends that. */
+export function trustAuthority(cert: string): () => void {
+  const before = getCACertificates('default');
+  setDefaultCACertificates([...before, cert]);
+  return () => setDefaultCACertificates(before);
 }

@@ -79,7 +79,7 @@ export async function startGatewayProgram(
 function readUrl(child: ChildProcess, output: () => string): Promise<string> {
   return new Promise((resolve, reject) => {
     child.stdout?.on('data', () => {
-      const url = /http:\/\/(?:127\.0\.0\.1|\[::1\]):\d+/.exec(output())?.[0];
+      const url = /https?:\/\/(?:127\.0\.0\.1|\[::1\]):\d+/.exec(output())?.[0];
       if (url !== undefined) resolve(url);
     });
     child.on('exit', (code) => reject(new Error(`The gateway ended with ${code}:\n${output()}`)));

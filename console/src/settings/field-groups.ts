@@ -56,6 +56,22 @@ const NETWORK_FIELDS: readonly Field[] = [
     needsRestart: true,
   },
   {
+    kind: 'text',
+    id: 'tlsCert',
+    section: 'network',
+    path: ['tls_cert'],
+    variable: 'ISTHMUS_TLS_CERT',
+    needsRestart: true,
+  },
+  {
+    kind: 'text',
+    id: 'tlsKey',
+    section: 'network',
+    path: ['tls_key'],
+    variable: 'ISTHMUS_TLS_KEY',
+    needsRestart: true,
+  },
+  {
     kind: 'number',
     id: 'maxBodySize',
     section: 'network',

@@ -7,6 +7,7 @@ import {
   KEY_AMOUNTS,
   KEY_FIELDS,
   KEY_USE_SCHEMA,
+  RECORDING,
   REVISION,
 } from '../../access/api-key.ts';
 import type { ListedKey } from '../../access/api-keys.ts';
@@ -44,6 +45,7 @@ export const NEW_KEY_SCHEMA = named('NewKey', {
   name: NAME,
   ...optionals({ enabled: ENABLED, expiresAt: TIME, allowedModels, ...KEY_AMOUNTS }),
   curfew: optional(CURFEW_SCHEMA),
+  recording: optional(RECORDING),
 });
 
 export const KEY_CHANGE_SCHEMA = partial(
@@ -58,6 +60,7 @@ export const KEY_CHANGE_SCHEMA = partial(
     dailyTokens: orNull(KEY_AMOUNTS.dailyTokens),
     dailyImages: orNull(KEY_AMOUNTS.dailyImages),
     curfew: orNull(CURFEW_SCHEMA),
+    recording: orNull(RECORDING),
   },
   { title: 'KeyChange', description: 'What is absent stays; null takes a limit away.' },
 );

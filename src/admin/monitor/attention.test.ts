@@ -47,6 +47,7 @@ function account(id: string, status: AccountJson['status']): AccountJson {
 
 function sources(change: Partial<AttentionSources> = {}): AttentionSources {
   return {
+    now: 0,
     facts: {
       isSandbox: false,
       address: 'http://127.0.0.1:8045',

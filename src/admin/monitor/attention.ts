@@ -12,6 +12,8 @@ export const RECENT_MINUTES = 5;
 type Attention = OverviewJson['attention'][number];
 
 interface AttentionSources {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
   readonly facts: GatewayFacts;
   readonly accounts: readonly AccountJson[];
   readonly quota: OverviewJson['quota'];
@@ -24,6 +26,9 @@ interface AttentionSources {
 }
 
 const MAX_ACCOUNTS = 5;
+const DAY_MS = 86_400_000;
+/** Certificates of 90 days are renewed a month before; what is left then is a renewal that fails. */
+const EXPIRES_SOON_DAYS = 14;
 const LOW_PERCENT = 10;
 /** So many failures are reported even where they are a small share. */
 const MANY_ERRORS = 5;
@@ -108,6 +113,35 @@ const CONDITIONS: readonly Condition[] = [
         `The config file cannot be used, so older settings stay in force: ${problems.text}.`,
         { about: { problems } },
       );
+    },
+  },
+  {
+    kind: 'certificate-refused',
+    severity: 'warning',
+    wayOut: 'Correct the files: they are read again by themselves.',
+    link: '/settings',
+    find({ facts: { certificate } }) {
+      const { problem } = certificate ?? {};
+      if (problem === undefined) return [];
+      const message = `The new files of the certificate cannot be used, so the one before stays: ${problem.text}.`;
+      return [{ message, about: { problems: problem } }];
+    },
+  },
+  {
+    kind: 'certificate-expires',
+    severity: 'warning',
+    wayOut: 'Renew it and put the new files in place: they are read again by themselves.',
+    link: '/settings',
+    find({ facts: { certificate }, now }) {
+      const days = Math.floor(
+        ((certificate?.expiresAt ?? Number.POSITIVE_INFINITY) - now) / DAY_MS,
+      );
+      if (days < 0) {
+        const message = 'The certificate of this gateway is over: clients refuse it.';
+        return [{ kind: 'certificate-expired', severity: 'error', message }];
+      }
+      const message = `The certificate of this gateway is good for ${days} more days.`;
+      return when(days < EXPIRES_SOON_DAYS, message, { about: { count: days } });
     },
   },
   {

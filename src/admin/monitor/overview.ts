@@ -40,7 +40,8 @@ export function writeOverview(options: MonitorRouteOptions): object {
     recent.requests += minute.requests;
     recent.errors += minute.errors;
   }
-  const attention = findAttention({ facts, accounts, quota, live, recent, records: monitor });
+  const now = options.clock.now();
+  const attention = findAttention({ now, facts, accounts, quota, live, recent, records: monitor });
   return {
     status: statusOf(attention),
     version,

@@ -158,6 +158,7 @@ const ATTENTION = named('Attention', {
       ...(['account-out', 'accounts-out', 'account-doubtful'] as const),
       ...(['quota-low', 'records-unsaved', 'records-dropped', 'not-lasting', 'sandbox'] as const),
       ...(['database-lost', 'valkey-lost', 'newer-version'] as const),
+      ...(['certificate-refused', 'certificate-expires', 'certificate-expired'] as const),
     ],
   },
   severity: { enum: ['info', 'warning', 'error'] },

@@ -51,7 +51,8 @@ export function isOwnPage(input: Omit<PeerInput, 'peer'>): boolean {
 export function isOwnNumericPage({
   headers: { origin, host },
 }: Pick<PeerInput, 'headers'>): boolean {
-  return origin !== undefined && origin === `http://${host}` && NUMERIC_HOST.test(host ?? '');
+  const page = origin?.replace(/^https?:\/\//, '');
+  return page !== undefined && page === host && NUMERIC_HOST.test(host);
 }
 
 /**
@@ -86,7 +87,9 @@ function isOwnHost(
   const own = splitHost(lower);
   const hasNames = allowedHosts.length > 0;
   if (hasNames && own.port !== '' && isAmong(allowedHosts, lower)) return true;
-  if (own.port !== String(port) && !(own.port === '' && port === 80)) return false;
+  // What a client leaves out is the port that its scheme has by itself.
+  const isUsual = own.port === '' && (port === 80 || port === 443);
+  if (own.port !== String(port) && !isUsual) return false;
   const { name } = own;
   if (name === 'localhost') return true;
   if (hasNames && isAmong(allowedHosts, name)) return true;

@@ -8,6 +8,7 @@ import {
   createDataKey,
   type DataKeyRow,
   openDataKey,
+  openDigestKey,
   requireSameDataKey,
 } from '../data-key.ts';
 import { migrate, readVersion } from '../migrate.ts';
@@ -41,13 +42,18 @@ export async function openPostgres({ database, dataKey, ...options }: OpenPostgr
     return yield* openDataKey({ name, vault });
   });
   let current = vault;
+  const digestKey = await database.read(() => openDigestKey({ name, vault }));
   return {
+    /** What the digests of client keys are made with; undefined while it is derived from the secret key. */
+    digestKey,
     isLasting: true,
     database,
     ...createStores(database, { ...options, vault: dataVault }),
-    /** From then on the database opens with this vault's key only; no stored secret is sealed again. */
-    async changeKey(next: Vault): Promise<void> {
-      await database.write('power-cut', () => changeDataKey({ name, vault: current }, next));
+    /** From then on the database opens with this vault's key only; no stored secret is sealed again. See `changeDataKey`. */
+    async changeKey(next: Vault, digestKey: Buffer): Promise<void> {
+      await database.write('power-cut', () =>
+        changeDataKey({ name, vault: current }, next, digestKey),
+      );
       current = next;
     },
     close: () => database.close(),

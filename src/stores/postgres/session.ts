@@ -345,6 +345,7 @@ const KEYS: { readonly [Table in keyof Tables]?: readonly (keyof Tables[Table])[
   client_key_use: ['keyId'],
   console_sessions: ['hash'],
   settings: ['name'],
+  data_keys: ['name'],
 };
 const SEQUENCED: readonly (keyof Tables)[] = ['signatures', 'call_traces', 'session_bindings'];
 /** The column that numbers the rows of a table by itself. */

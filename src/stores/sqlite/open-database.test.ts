@@ -130,15 +130,18 @@ test('a lost or damaged key of the secrets is told', async () => {
   expect(await refusal()).toMatch(/has lost the key of its secrets/);
 });
 
+const DIGEST_KEY = Buffer.alloc(32, 7);
+
 test('a change of the secret key re-seals one row and keeps every credential', async () => {
   const next = createTestVault('the next key of enough letters');
   const last = createTestVault('the last key of enough letters');
-  await database.stores.changeKey(next);
-  await database.stores.changeKey(last);
+  await database.stores.changeKey(next, DIGEST_KEY);
+  await database.stores.changeKey(last, DIGEST_KEY);
   await database.closeStores();
   await expect(database.open()).rejects.toMatchObject({ fault: 'unreadable' });
   const stores = await database.open({ vault: last });
   expect(await stores.accounts.readCredential('a')).toMatchObject({ version: 1 });
+  expect(stores.digestKey).toEqual(DIGEST_KEY);
 });
 
 test('a new database is whole or not there at all; what a killed process left is removed', async () => {

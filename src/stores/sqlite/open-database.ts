@@ -14,7 +14,7 @@ import {
   placeFile,
 } from '../../lib/private-file.ts';
 import type { Vault } from '../../sealing/seal.ts';
-import { changeDataKey, createDataKey, openDataKey } from '../data-key.ts';
+import { changeDataKey, createDataKey, openDataKey, openDigestKey } from '../data-key.ts';
 import { firstOf, runScript } from '../database.ts';
 import { migrate, readVersion } from '../migrate.ts';
 import { createStores, type StoresOptions } from '../stores.ts';
@@ -53,15 +53,18 @@ export async function openDatabase(options: DatabaseOptions) {
   const { path, vault, clock, ...rest } = options;
   const { connection, dataVault, isLasting } = await connect(options);
   let current = vault;
+  const digestKey = await connection.read(() => openDigestKey({ name: path, vault }));
   return {
+    /** What the digests of client keys are made with; undefined while it is derived from the secret key. */
+    digestKey,
     /** False while everything is in memory, for want of room. */
     isLasting,
     database: connection,
     ...createStores(connection, { ...rest, vault: dataVault, clock }),
-    /** From then on the database opens with this vault's key only; no stored secret is sealed again. */
-    async changeKey(next: Vault): Promise<void> {
+    /** From then on the database opens with this vault's key only; no stored secret is sealed again. See `changeDataKey`. */
+    async changeKey(next: Vault, digestKey: Buffer): Promise<void> {
       await connection.write('power-cut', () =>
-        changeDataKey({ name: path, vault: current }, next),
+        changeDataKey({ name: path, vault: current }, next, digestKey),
       );
       current = next;
     },

@@ -98,6 +98,14 @@ export const keys = {
   budgets: 'Daily budget',
   dailyTokens: 'Tokens per day',
   dailyImages: 'Images per day',
+  recording: 'Recording',
+  recordingHint:
+    'What the request log keeps of requests with this key. Usage and limits count in any case.',
+  recordings: {
+    all: 'As in the settings',
+    'no-bodies': 'Never payloads',
+    counts: 'Counts only',
+  },
   curfew: 'Blocked hours',
   curfewHint: 'Hours of the day in which the key is rejected.',
   curfewOn: 'Block during certain hours',

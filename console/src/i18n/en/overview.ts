@@ -89,6 +89,18 @@ export const overview = {
       wayOut:
         'Check PostgreSQL and the network. The gateway retries automatically. A restart now loses the request records waiting in memory.',
     },
+    'certificate-refused': {
+      message: 'New TLS certificate not usable, the previous one stays in use: {{problems}}',
+      wayOut: 'Correct the files. They are read again automatically.',
+    },
+    'certificate-expires': {
+      message: 'TLS certificate expires in {{count}} days',
+      wayOut: 'Renew it and replace the files. They are read again automatically.',
+    },
+    'certificate-expired': {
+      message: 'TLS certificate expired: clients reject it',
+      wayOut: 'Renew it and replace the files. They are read again automatically.',
+    },
     'valkey-lost': {
       message:
         'Valkey cannot be reached: this replica works on its own and enforces key limits alone',

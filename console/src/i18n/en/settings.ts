@@ -109,6 +109,11 @@ export const settings = {
     },
     host: { name: 'Host', hint: '127.0.0.1 serves this machine only, 0.0.0.0 the whole network.' },
     port: { name: 'Port', hint: '0 selects a free port.' },
+    tlsCert: {
+      name: 'TLS certificate',
+      hint: 'PEM file on the machine of the gateway, which then serves HTTPS. New contents are read automatically.',
+    },
+    tlsKey: { name: 'TLS key', hint: 'PEM file of its private key, without a passphrase.' },
     maxBodySize: {
       name: 'Max request size',
       hint: 'Larger model requests are rejected with 413. May be written as 16 MB.',

@@ -152,6 +152,12 @@ export const clauses: SentenceTexts = {
   'must be a user and a password with ":" between them': '必须是用户名和密码，中间用 ":" 分隔',
   'must be hosts such as example.com, addresses or CIDR ranges, not "{}"':
     '必须是主机（例如 example.com）、地址或 CIDR 网段，而不是 "{1}"',
+  'the key {} has a passphrase: store it without one': '私钥 {1} 带有口令：请不带口令保存',
+  '{} holds no certificate in PEM': '{1} 中没有 PEM 格式的证书',
+  'the key {} does not belong to the certificate {}, or is none in PEM':
+    '私钥 {1} 不属于证书 {2}，或不是 PEM 格式的私钥',
+  '{} cannot be read': '无法读取 {1}',
+  'they cannot be read': '无法读取',
   'the provider could not be reached': '无法连接提供方',
   'the provider could not be reached ({})': '无法连接提供方（{1}）',
   "the provider could not be reached ({}; is this machine's clock right?)":

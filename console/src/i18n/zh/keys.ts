@@ -93,6 +93,13 @@ export const keys: Translated<typeof english> = {
   budgets: '每日额度',
   dailyTokens: '每日 Token 数',
   dailyImages: '每日图片数',
+  recording: '记录',
+  recordingHint: '请求日志对使用此密钥的请求保留的内容。用量和限额始终计入。',
+  recordings: {
+    all: '按设置',
+    'no-bodies': '从不记录正文',
+    counts: '仅计数',
+  },
   curfew: '禁用时段',
   curfewHint: '在这些时间内拒绝此密钥。',
   curfewOn: '在特定时段禁用',

@@ -81,6 +81,18 @@ export const overview: Translated<typeof english> = {
       message: '无法连接 PostgreSQL：请求仍由内存中的数据处理，暂时不能更改任何内容',
       wayOut: '请检查 PostgreSQL 和网络，网关会自动重试。现在重启会丢失内存中等待写入的请求日志。',
     },
+    'certificate-refused': {
+      message: '新的 TLS 证书无法使用，继续使用之前的证书：{{problems}}',
+      wayOut: '请更正文件，网关会自动重新读取。',
+    },
+    'certificate-expires': {
+      message: 'TLS 证书将在 {{count}} 天后过期',
+      wayOut: '请续期并替换文件，网关会自动重新读取。',
+    },
+    'certificate-expired': {
+      message: 'TLS 证书已过期：客户端会拒绝它',
+      wayOut: '请续期并替换文件，网关会自动重新读取。',
+    },
     'valkey-lost': {
       message: '无法连接 Valkey：此副本独立运行，并各自执行密钥限额',
       wayOut: '请检查 Valkey 和网络，网关会自动重试。',

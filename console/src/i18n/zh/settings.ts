@@ -100,6 +100,11 @@ export const settings: Translated<typeof english> = {
     signInLink: { name: '启动时的登录链接', hint: '打印一个链接，供本机浏览器登录一次。' },
     host: { name: '主机', hint: '127.0.0.1 仅服务本机，0.0.0.0 服务整个网络。' },
     port: { name: '端口', hint: '0 表示使用空闲端口。' },
+    tlsCert: {
+      name: 'TLS 证书',
+      hint: '网关所在机器上的 PEM 文件，设置后以 HTTPS 提供服务。内容更新后自动重新读取。',
+    },
+    tlsKey: { name: 'TLS 私钥', hint: '对应私钥的 PEM 文件，不带口令。' },
     maxBodySize: { name: '最大请求', hint: '更长的模型请求以 413 拒绝。可写作 16 MB。' },
     webSockets: {
       name: 'WebSocket',

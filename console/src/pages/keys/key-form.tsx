@@ -26,6 +26,7 @@ import {
   LIMIT_RANGES,
   type LimitField,
   MAX_NAME_LENGTH,
+  RECORDINGS,
   readValues,
   writeChange,
 } from './key-values.ts';
@@ -94,6 +95,13 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
       <AccessFields form={form} />
       <LimitFields form={form} />
       <CurfewFields form={form} />
+      <Select
+        label={t('keys.recording')}
+        description={t('keys.recordingHint')}
+        data={RECORDINGS.map((value) => ({ value, label: t(`keys.recordings.${value}`) }))}
+        allowDeselect={false}
+        {...form.getInputProps('recording')}
+      />
       {error !== null && <ErrorNote error={error} />}
       <div className="form-actions">
         <Button variant="default" onClick={onCancel}>

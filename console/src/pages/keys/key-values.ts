@@ -43,7 +43,12 @@ export interface KeyValues {
   readonly curfewFrom: string;
   readonly curfewTo: string;
   readonly curfewZone: string;
+  readonly recording: Recording;
 }
+
+/** What is recorded of the requests of a key; `all` is what the settings say. */
+export const RECORDINGS = ['all', 'no-bodies', 'counts'] as const;
+type Recording = (typeof RECORDINGS)[number];
 
 const DAY_MS = 86_400_000;
 
@@ -71,6 +76,7 @@ export function readValues(key: Key | undefined, timeZone: string): KeyValues {
     curfewFrom: curfew?.from ?? '23:00',
     curfewTo: curfew?.to ?? '06:00',
     curfewZone: curfew?.timeZone ?? timeZone,
+    recording: key?.recording ?? 'all',
   };
 }
 
@@ -97,6 +103,7 @@ export function writeChange(values: KeyValues, { now, edited }: KeySaving): KeyC
     dailyTokens: writeLimit(values, 'dailyTokens'),
     dailyImages: writeLimit(values, 'dailyImages'),
     curfew: values.hasCurfew ? { from, to, timeZone } : null,
+    recording: values.recording === 'all' ? null : values.recording,
   };
 }
 
