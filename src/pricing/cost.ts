@@ -99,6 +99,11 @@ export function nanosOf(parts: readonly ChargePart[]): number {
   return Math.round(nanos);
 }
 
+/** In US dollars, for people and for figures. */
+export function toDollars(nanos: number): number {
+  return nanos / NANOS;
+}
+
 /** Of several steps the highest that applies. */
 function stepFor(tokens: number, above: PricedRates['above'] = []): LongContextRates | undefined {
   let found: LongContextRates | undefined;
