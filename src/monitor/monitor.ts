@@ -181,9 +181,7 @@ export function createMonitor(options: MonitorOptions) {
     },
     /** The saved records; a request that just ended is among them after a moment. */
     store: {
-      list: (filter, page) => store.list(filter, page),
-      usage: (spans, by) => store.usage(spans, by),
-      breakdown: (span) => store.breakdown(span),
+      ...readsOf(store),
       async removeBefore(at) {
         record();
         errors.removeBefore(at);
@@ -223,5 +221,13 @@ export function createMonitor(options: MonitorOptions) {
       await retention.close();
       await queue.close();
     },
+  };
+}
+
+function readsOf(store: RequestStore): Pick<RequestStore, 'list' | 'usage' | 'breakdown'> {
+  return {
+    list: (filter, page) => store.list(filter, page),
+    usage: (spans, by) => store.usage(spans, by),
+    breakdown: (span) => store.breakdown(span),
   };
 }
