@@ -17,8 +17,6 @@ interface PricingOptions {
   readonly isBuiltIn: (upstreamId: string) => boolean;
 }
 
-export type Pricing = ReturnType<typeof createPricing>;
-
 export function createPricing({ current, book, isBuiltIn }: PricingOptions) {
   const ownPrices = memoize(toOwnPrices);
   const priceBook = memoize((prices: PriceSettings) => createPriceBook(ownPrices(prices)));

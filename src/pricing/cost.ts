@@ -3,7 +3,7 @@
 import { inputTokens, type Usage } from '../canonical/usage.ts';
 
 /** US dollars per million tokens; `image` for one picture. An absent rate is that of the plainer kind. */
-export interface Rates {
+interface Rates {
   readonly input?: number | undefined;
   /** Input read from a cache; else as `input`. */
   readonly cachedInput?: number | undefined;
@@ -25,7 +25,7 @@ export interface Rates {
 }
 
 /** The rates of a long prompt replace those of the price for the whole request. */
-export interface LongContextRates extends Omit<Rates, 'image'> {
+interface LongContextRates extends Omit<Rates, 'image'> {
   /** They apply when the input has more tokens than this. */
   readonly inputTokens: number;
 }
@@ -91,7 +91,7 @@ const NANOS_PER_MICRO = 1000;
 const NANOS = 1_000_000_000;
 
 /** Dollars per million tokens are millionths of a dollar per token. */
-export function nanosOf(parts: readonly ChargePart[]): number {
+function nanosOf(parts: readonly ChargePart[]): number {
   let nanos = 0;
   for (const { kind, count, rate } of parts) {
     nanos += count * rate * (kind === 'image' ? NANOS : NANOS_PER_MICRO);

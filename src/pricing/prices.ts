@@ -36,7 +36,7 @@ export interface Seller {
 /** By model, `upstream/model`, or a pattern of either with `*`. */
 export type OwnPrices = Readonly<Record<string, OwnPrice>>;
 
-export interface OwnPrice extends PricedRates {
+interface OwnPrice extends PricedRates {
   readonly source?: string | undefined;
   readonly date?: string | undefined;
 }
@@ -79,8 +79,6 @@ function readListed({
   const source = table.pages[provider];
   return { rates, basis: 'listed', model, models, provider, source, date: table.date };
 }
-
-export type PriceBook = ReturnType<typeof createPriceBook>;
 
 /** Names that were asked for are remembered up to here. */
 const MAX_KNOWN = 2000;

@@ -1,6 +1,10 @@
 // The overview page.
 
 export const overview = {
+  cost: 'Cost',
+  costDetails: 'Usage',
+  today: 'Today',
+  thisMonth: 'This month',
   ok: 'All systems operational',
   okHint: 'Accounts have quota and requests succeed.',
   attention_one: '{{count}} item needs attention',

@@ -93,6 +93,7 @@ export const requests = {
   thoughtTokens: 'thinking',
   estimated: 'estimated',
   cost: 'Cost',
+  export: 'Export as {{format}}',
   noPrice: 'No price is known for this model.',
   flatRate: '{{amount}} at list price (flat rate)',
   cacheSaved: '{{amount}} saved by the cache',

@@ -79,6 +79,7 @@ export const requests: Translated<typeof english> = {
   thoughtTokens: '思考',
   estimated: '估算',
   cost: '费用',
+  export: '导出为 {{format}}',
   noPrice: '这个模型没有已知价格。',
   flatRate: '按标价 {{amount}}（包月）',
   cacheSaved: '缓存节省 {{amount}}',
