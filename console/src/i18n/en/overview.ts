@@ -4,6 +4,7 @@ export const overview = {
   cost: 'Cost',
   costDetails: 'Usage',
   today: 'Today',
+  costHint: '{{flatRate}} at list price on flat-rate accounts · {{saved}} saved by caches',
   thisMonth: 'This month',
   ok: 'All systems operational',
   okHint: 'Accounts have quota and requests succeed.',

@@ -7,6 +7,7 @@ export const overview: Translated<typeof english> = {
   cost: '费用',
   costDetails: '用量',
   today: '今天',
+  costHint: '包月账号按标价 {{flatRate}} · 缓存节省 {{saved}}',
   thisMonth: '本月',
   ok: '一切正常',
   okHint: '账号有配额，请求成功。',

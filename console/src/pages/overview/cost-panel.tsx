@@ -46,7 +46,7 @@ function Cost({ name, sum }: { readonly name: string; readonly sum: UsageSum }) 
           {sum.pricedRequests === 0 ? '–' : format.money(sum.costNanos)}
         </span>
         <span className="sub-line">
-          {t('usage.costHint', {
+          {t('overview.costHint', {
             flatRate: format.money(sum.flatRateNanos),
             saved: format.money(sum.cacheSavingsNanos),
           })}
