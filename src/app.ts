@@ -175,7 +175,7 @@ function createAdministration(
   const { secretKey, vault, secrets, access, router, models, protocols, dispatcher, listener } =
     parts;
   const { upstreams, oauth, choices } = parts.backend;
-  const { book, tokens, fetch, pool, quota, isProtected, trials } = parts.accounts;
+  const { book, tokens, fetch, pool, quota, isProtected, trials, pricing } = parts.accounts;
   const common = { book, oauth, fetch, clock, log };
   const shared = <Value>(purpose: string): SealedValues<Value> =>
     new SealedValues<Value>({ values: cluster.values, sealer: vault, clock, purpose });
@@ -183,6 +183,8 @@ function createAdministration(
     {
       ...{ version, clock, log, access, router, models, protocols, dispatcher },
       ...{ book, tokens, pool, quota, isProtected, trials },
+      usualBilling: pricing.usualBilling,
+      prices: pricing,
       signIns: createSignIns({
         ...{ ...common, pending: shared<PendingSignIn>('sign-in') },
         onCredentialReplaced: (id) => tokens.forget(id),

@@ -37,6 +37,7 @@ export interface NewAccount {
   readonly label: string;
   readonly projectId?: string | undefined;
   readonly tier?: AccountRecord['tier'];
+  readonly billing?: AccountRecord['billing'];
   readonly priority?: number | undefined;
   readonly notes?: string | undefined;
   readonly proxyUrl?: string | undefined;
@@ -154,7 +155,7 @@ class Book {
   /** @throws StoreError `conflict` when the label is taken in its upstream, `unavailable` without storage */
   async add(account: NewAccount): Promise<Account> {
     const store = this.#requireStore();
-    const { credential, proxyUrl, upstreamId, label, projectId, tier, notes } = account;
+    const { credential, proxyUrl, upstreamId, label, projectId, tier, billing, notes } = account;
     refuseSeedLabel(this.list(), { upstreamId, label });
     const { record } = await store.insert({
       record: {
@@ -164,6 +165,7 @@ class Book {
         label,
         projectId,
         tier,
+        billing,
         priority: account.priority ?? 0,
         notes,
         createdAt: this.#options.clock.now(),
@@ -534,7 +536,7 @@ function loadSeeds(
   clock: Pick<Clock, 'now'>,
 ): readonly LoadedAccount[] {
   return seeds.map(({ id, origin, credential, proxyUrl, ...seed }) => {
-    const { upstreamId, label, projectId, tier, notes, priority = 0 } = seed;
+    const { upstreamId, label, projectId, tier, billing, notes, priority = 0 } = seed;
     const facts = {
       id,
       upstreamId,
@@ -542,6 +544,7 @@ function loadSeeds(
       label,
       projectId,
       tier,
+      billing,
       priority,
       notes,
     };

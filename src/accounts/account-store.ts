@@ -63,6 +63,7 @@ export interface AccountRecordChange {
   readonly label?: string | undefined;
   readonly projectId?: string | null | undefined;
   readonly tier?: AccountRecord['tier'] | null;
+  readonly billing?: AccountRecord['billing'] | null;
   readonly priority?: number | undefined;
   readonly notes?: string | null | undefined;
   readonly proxyUrl?: string | null | undefined;

@@ -1,5 +1,6 @@
 // An upstream account: its record, its condition, and what is known of its quota.
 
+import type { Billing } from '../pricing/charges.ts';
 import type { AccountAccess, UpstreamModel } from '../upstreams/upstream.ts';
 import type { AccountHealth } from './health.ts';
 
@@ -22,6 +23,8 @@ export interface AccountRecord {
   /** Undefined when none is known; then the upstream is asked without a project. */
   readonly projectId: string | undefined;
   readonly tier: Tier | undefined;
+  /** Undefined for what is usual of its kind and upstream. */
+  readonly billing: Billing | undefined;
   /** Higher goes first. */
   readonly priority: number;
   readonly notes: string | undefined;

@@ -41,6 +41,7 @@ function accountOf(revocations: number): Account {
       label: 'a',
       projectId: undefined,
       tier: undefined,
+      billing: undefined,
       priority: 0,
       notes: undefined,
       createdAt: 0,

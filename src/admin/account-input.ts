@@ -9,6 +9,7 @@ import { refusedKey } from '../config/upstreams.ts';
 import { onField, told } from '../lib/localized-message.ts';
 import { named, optionals } from '../lib/object-schema.ts';
 import type { ImportResult } from '../oauth/imports.ts';
+import { BILLINGS } from '../pricing/charges.ts';
 import type { AdminOptions, UpstreamDirectory } from './options.ts';
 import { ADD_ANYWAY, LABEL, NOTES, PRIORITY, PROJECT, PROXY_URL, SECRET } from './schemas.ts';
 import { TRY_SCHEMA, toTrial, tryAccess } from './try-account.ts';
@@ -23,6 +24,7 @@ export const NEW_ACCOUNT_SCHEMA = named('NewAccount', {
     },
     project: PROJECT,
     tier: { enum: TIERS },
+    billing: { enum: BILLINGS },
     priority: PRIORITY,
     notes: NOTES,
     proxyUrl: PROXY_URL,
@@ -65,10 +67,10 @@ export async function addAccount(
   refuseOthers(json);
   switch (json.kind) {
     case 'api-key': {
-      const { tier, priority, notes, project: projectId } = json;
+      const { tier, billing, priority, notes, project: projectId } = json;
       const credential = { kind: 'api-key', key: readUpstreamKey(json.key, options) } as const;
       const label = json.label ?? freeLabel(upstreamId, book.list());
-      const rest = { tier, priority, notes, projectId, proxyUrl };
+      const rest = { tier, billing, priority, notes, projectId, proxyUrl };
       const trial = await tryKey({ ...json, ...rest, key: credential.key }, options, signal);
       const account = await book.add({ upstreamId, label, credential, ...rest });
       if (trial !== undefined) options.trials.note(account.record.id, trial);
@@ -154,8 +156,8 @@ async function finishImport(
       reason.text.endsWith('.') ? told`${field}: ${reason}` : onField(field, reason),
     );
   }
-  const { label, tier, priority, notes, project: projectId } = json;
-  const change = { label, tier, priority, notes, projectId };
+  const { label, tier, billing, priority, notes, project: projectId } = json;
+  const change = { label, tier, billing, priority, notes, projectId };
   const isEmpty = Object.values(change).every((value) => value === undefined);
   const account = isEmpty ? book.find(accountId) : await book.change(accountId, change);
   if (account === undefined)

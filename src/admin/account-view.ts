@@ -25,6 +25,8 @@ export function writeAccount(account: Account, facts: AccountFacts): AccountJson
     kind: record.kind,
     label: record.label,
     tier: record.tier ?? null,
+    billing: record.billing ?? null,
+    usualBilling: facts.usualBilling(record),
     project: record.projectId ?? null,
     priority: record.priority,
     notes: record.notes ?? null,

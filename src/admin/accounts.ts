@@ -5,6 +5,7 @@ import type { HealthEvent } from '../accounts/health.ts';
 import { clientError, GatewayError, gatewayError, invalidRequest } from '../canonical/error.ts';
 import { MESSAGE_SCHEMA, told } from '../lib/localized-message.ts';
 import { named, object, optional, partial } from '../lib/object-schema.ts';
+import { BILLINGS } from '../pricing/charges.ts';
 import { requireReauthentication } from './access/session.ts';
 import {
   addAccount,
@@ -42,6 +43,7 @@ export const CHANGE_SCHEMA = partial(
   {
     label: LABEL,
     tier: { enum: [...TIERS, null] },
+    billing: { enum: [...BILLINGS, null] },
     project: orNull(PROJECT),
     priority: PRIORITY,
     notes: orNull(NOTES),

@@ -126,6 +126,8 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
     isProtected: (_account, { modelId }) => modelId === 'guarded',
     ownKeys: () => [],
     trials: new AccountTrials(),
+    usualBilling: () => 'metered',
+    prices: { own: () => ({}), find: () => undefined },
     signIns: createFakeSignIns(book, fakes),
     signInProgress: openSealedValues<SignInProgress>({ clock }),
     callbackUrl: () => 'http://127.0.0.1:8045/oauth/callback',

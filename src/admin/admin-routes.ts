@@ -10,12 +10,14 @@ import { createAccountRoutes, createActionRoutes, createOrderRoute } from './acc
 import { createConfigRoutes, createEnvironmentRoute } from './config/config.ts';
 import { createModelRoutes } from './models.ts';
 import { createEventsRoute } from './monitor/events.ts';
+import { createExportRoutes } from './monitor/export.ts';
 import { createLogsRoute, createMetricsRoute } from './monitor/logs.ts';
 import { createOverviewRoute } from './monitor/overview.ts';
 import { createReplayRoute } from './monitor/replay.ts';
 import { createRequestRoutes, createUsageRoute } from './monitor/requests.ts';
 import { createDescriptionRoutes } from './openapi.ts';
 import type { AdminOptions, MonitorRouteOptions } from './options.ts';
+import { createPriceRoute } from './prices.ts';
 import { createQuotaRoutes } from './quota.ts';
 import type { ApiRoute } from './route.ts';
 import { createSessionRoutes } from './sessions.ts';
@@ -41,6 +43,7 @@ export function createAdminRoutes(
     ...createConfigRoutes(options),
     createEnvironmentRoute(options),
     ...createModelRoutes(options),
+    createPriceRoute(options),
     createTranslateRoute(options),
     ...(options.access === undefined ? [] : createAccessRoutes(options.access)),
     ...more,
@@ -65,6 +68,7 @@ export function createMonitorRoutes(options: MonitorRouteOptions): readonly ApiR
     ...createRequestRoutes(options),
     createReplayRoute(options),
     createUsageRoute(options),
+    ...createExportRoutes(options),
     createOverviewRoute(options),
     createLogsRoute(options),
     createEventsRoute(options),

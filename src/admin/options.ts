@@ -16,6 +16,8 @@ import type { AccountTransfer } from '../oauth/imports.ts';
 import type { Revoker } from '../oauth/revoker.ts';
 import type { SignIns } from '../oauth/sign-ins.ts';
 import type { Pool } from '../pool/create-pool.ts';
+import type { Billing } from '../pricing/charges.ts';
+import type { OwnPrices, Price } from '../pricing/prices.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { IsProtected } from '../quota/protection.ts';
 import type { QuotaRefresher } from '../quota/refresher.ts';
@@ -35,6 +37,13 @@ export interface AdminOptions {
   readonly trials: Pick<AccountTrials, 'note' | 'last' | 'forget'>;
   readonly quota: Pick<QuotaRefresher, 'refreshNow'>;
   readonly isProtected: IsProtected;
+  /** The prices in force. */
+  readonly prices: {
+    own(): OwnPrices;
+    find(upstreamId: string, modelId: string): Price | undefined;
+  };
+  /** How an account is paid where nobody says. */
+  readonly usualBilling: (record: Account['record']) => Billing;
   /** The key of model requests and the password of the console, in force now: neither is a key of an upstream. */
   readonly ownKeys: () => readonly (string | undefined)[];
   readonly signIns: SignIns;
@@ -71,7 +80,10 @@ export type SignInProgress =
 
 /** What a view of an account is made of. */
 export interface AccountFacts
-  extends Pick<AdminOptions, 'book' | 'clock' | 'isProtected' | 'pool' | 'trials'> {
+  extends Pick<
+    AdminOptions,
+    'book' | 'clock' | 'isProtected' | 'pool' | 'trials' | 'usualBilling'
+  > {
   readonly upstreams: { get(id: string): unknown };
 }
 
@@ -112,7 +124,7 @@ export type ListedByAccount =
 export interface MonitorRouteOptions
   extends Pick<
     AdminOptions,
-    'book' | 'clock' | 'isProtected' | 'pool' | 'protocols' | 'trials' | 'version'
+    'book' | 'clock' | 'isProtected' | 'pool' | 'protocols' | 'trials' | 'usualBilling' | 'version'
   > {
   readonly upstreams: AccountFacts['upstreams'];
   readonly monitor: Monitor;

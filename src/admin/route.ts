@@ -21,6 +21,7 @@ interface AnswerDescription {
     | 'application/json'
     | 'text/html'
     | 'text/plain'
+    | 'text/csv'
     | 'text/event-stream'
     | undefined;
   readonly hasRevision?: boolean | undefined;

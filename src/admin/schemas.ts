@@ -3,6 +3,7 @@
 import { ACCOUNT_KINDS, TIERS } from '../accounts/account.ts';
 import { MESSAGE_SCHEMA, messageSchema, type Sentence, told } from '../lib/localized-message.ts';
 import { named, object, optional } from '../lib/object-schema.ts';
+import { BILLINGS } from '../pricing/charges.ts';
 
 /** Something of it can be seen. */
 const VISIBLE = '[^\\s\\p{C}]';
@@ -119,6 +120,11 @@ export const ACCOUNT_SCHEMA = named('Account', {
   kind: { enum: ACCOUNT_KINDS },
   label: { type: 'string', description: 'E-mail or name, unique within its upstream.' },
   tier: { enum: [...TIERS, null] },
+  billing: {
+    enum: [...BILLINGS, null],
+    description: 'How it is paid; null for what is usual of its kind.',
+  },
+  usualBilling: { enum: BILLINGS, description: 'How it is paid where nobody says.' },
   project: OPTIONAL_TEXT,
   priority: { type: 'integer', description: 'Higher goes first.' },
   notes: OPTIONAL_TEXT,

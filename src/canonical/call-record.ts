@@ -81,8 +81,17 @@ export interface AttemptRecord {
   readonly durationMs?: number | undefined;
 }
 
+/** Who gave an answer. */
+export interface ServedBy {
+  readonly accountId: string;
+  readonly upstreamId: string;
+  /** The upstream's own id of the model. */
+  readonly modelId: string;
+}
+
 /** What became of one upstream answer; current while it still comes. */
 export interface AnswerFigures {
+  readonly servedBy?: ServedBy | undefined;
   /** Undefined while nobody told it. */
   readonly usage: Usage | undefined;
   readonly modelVersion?: string | undefined;

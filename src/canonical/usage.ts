@@ -16,6 +16,8 @@ export interface Usage {
   readonly thoughtTokens: number;
   /** The parts of the prompt that are pictures and sound; absent where it has neither, or nobody says. */
   readonly media?: MediaTokens | undefined;
+  /** The parts of the visible answer that are pictures and sound; absent where nobody says. */
+  readonly answerMedia?: MediaTokens | undefined;
   /** True when a count is an estimate of the gateway, which is for records and not for clients. */
   readonly isEstimate?: true | undefined;
 }

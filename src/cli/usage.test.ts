@@ -76,9 +76,9 @@ test('CSV quotes what needs it, and no cell is a formula', async () => {
   const evil = [bucket(NOW, '=HYPERLINK("http://a","b")', 1), bucket(NOW, 'a,b', 1)];
   const { printed } = await usage('--by model --format csv', evil);
   expect(printed.join().split('\r\n')).toEqual([
-    'model,requests,errors,input,output,cached,cache write,thought,images',
-    '"\'=HYPERLINK(""http://a"",""b"")",1,0,1,1,0,0,0,0',
-    '"a,b",1,0,1,1,0,0,0,0',
+    'model,requests,errors,input,output,cached,cache write,thought,images,cost (USD),flat rate (USD),cache saved (USD)',
+    '"\'=HYPERLINK(""http://a"",""b"")",1,0,1,1,0,0,0,0,-,-,-',
+    '"a,b",1,0,1,1,0,0,0,0,-,-,-',
   ]);
 });
 
@@ -92,4 +92,20 @@ test.each([['--last soon'], ['--from yesterday'], ['--by weather'], ['--from 202
 test('where nothing was used that is said', async () => {
   const { printed, notes } = await usage('', []);
   expect([printed, notes]).toEqual([[], ['Nothing was used within this time.']]);
+});
+
+test('money is shown where requests had a price, and summed', async () => {
+  const priced = (at: number) => ({
+    ...bucket(at, 'm', 10),
+    ...{
+      pricedRequests: 1,
+      costNanos: 1_250_000_000,
+      flatRateNanos: 0,
+      cacheSavingsNanos: -500_000_000,
+    },
+  });
+  const { printed } = await usage('', [priced(NOW - DAY), priced(NOW)]);
+  const lines = printed.join().split('\n');
+  expect(lines[0]).toMatch(/COST \(USD\) +FLAT RATE \(USD\) +CACHE SAVED \(USD\)/);
+  expect(lines.at(-1)).toMatch(/2\.5000 +0\.0000 +-1\.0000$/);
 });

@@ -1,7 +1,9 @@
 // `isthmus usage`: what was used, by time, model, account, key or protocol, as a table, CSV or JSON.
 
 import { Option } from 'commander';
+import { csvLine } from '../lib/csv.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { toDollars } from '../pricing/cost.ts';
 import { type AddCommand, gatewayCommand } from './command.ts';
 import { readSpan, readTime } from './flag-values.ts';
 import { type Context, objectsOf, type Said, textOf, writeTable } from './terminal.ts';
@@ -13,7 +15,7 @@ const STEPS = ['hour', 'day', 'week'];
 
 export const addUsageCommand: AddCommand = gatewayCommand<UsageFlags>({
   name: 'usage',
-  description: 'show requests and tokens by time, model, account or key',
+  description: 'show requests, tokens and cost by time, model, account or key',
   options: [
     new Option('--by <what>', 'sum for each of these').choices([
       ...['model', 'account', 'key', 'protocol'],
@@ -49,6 +51,24 @@ const FIGURES = {
   images: 'images',
 } as const;
 
+/** Money in US dollars; nothing where no request had a price. */
+const money =
+  (figure: string) =>
+  (row: JsonObject): string =>
+    Number(row.pricedRequests ?? 0) === 0 ? '-' : toDollars(Number(row[figure] ?? 0)).toFixed(4);
+
+const MONEY = {
+  'cost (USD)': money('costNanos'),
+  'flat rate (USD)': money('flatRateNanos'),
+  'cache saved (USD)': money('cacheSavingsNanos'),
+};
+
+/** Figures that are added up for a total. */
+const SUMMED = [
+  ...Object.values(FIGURES),
+  ...(['pricedRequests', 'costNanos', 'flatRateNanos', 'cacheSavingsNanos'] as const),
+];
+
 async function showUsage(
   { client, terminal, clock, answer }: Context,
   _argument: string,
@@ -68,6 +88,7 @@ async function showUsage(
       ...(hasTime && { time: (row: JsonObject) => writeTime(row, step, timeZone) }),
       ...(by !== undefined && { [by]: nameOf }),
       ...FIGURES,
+      ...MONEY,
     };
     if (format === 'csv') return terminal.print(writeCsv(columns, rows));
     if (rows.length === 0) return terminal.note('Nothing was used within this time.');
@@ -97,10 +118,7 @@ function sum(rows: readonly JsonObject[]): JsonObject {
 
 function sumFigures(rows: readonly JsonObject[]): Record<string, number> {
   return Object.fromEntries(
-    Object.values(FIGURES).map((field) => [
-      field,
-      rows.reduce((total, row) => total + Number(row[field] ?? 0), 0),
-    ]),
+    SUMMED.map((field) => [field, rows.reduce((total, row) => total + Number(row[field] ?? 0), 0)]),
   );
 }
 
@@ -125,16 +143,10 @@ function writeTime(row: JsonObject, step: string | undefined, timeZone: string):
 
 type Columns = Parameters<typeof writeTable>[0];
 
-/** RFC 4180. What a spreadsheet would take for a formula gets an apostrophe: names of models come from clients. */
 function writeCsv(columns: Columns, rows: readonly JsonObject[]): string {
   const cells = Object.values(columns);
   const lines = rows.map((row) =>
-    cells.map((cell) => quote(typeof cell === 'string' ? textOf(row, cell) : cell(row))),
+    csvLine(cells.map((cell) => (typeof cell === 'string' ? textOf(row, cell) : cell(row)))),
   );
-  return [Object.keys(columns).map(quote), ...lines].map((line) => line.join(',')).join('\r\n');
-}
-
-function quote(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) && text !== '-' ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return [csvLine(Object.keys(columns)), ...lines].join('\r\n');
 }

@@ -28,6 +28,7 @@ import { createFamilies } from '../routing/families.ts';
 import type { Log } from '../server/settings.ts';
 import { neutralModelName } from '../wire/vocabulary.ts';
 import type { Backend } from './backend.ts';
+import { createPricing } from './pricing.ts';
 
 interface AccountsOptions {
   readonly config: Pick<LiveConfig, 'current' | 'subscribe'>;
@@ -95,6 +96,7 @@ export async function openAccounts(options: AccountsOptions) {
     },
   });
   await pool.loadSessions();
+  const pricing = createPricing({ current, book, isBuiltIn: backend.isBuiltIn });
   return {
     book,
     tokens,
@@ -106,6 +108,7 @@ export async function openAccounts(options: AccountsOptions) {
     /** As the settings are now. */
     families,
     trials,
+    pricing,
     missing: sandboxRest.missing,
     /** In reverse order of opening; the store stays open. */
     async close(): Promise<void> {

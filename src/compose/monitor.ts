@@ -52,7 +52,9 @@ export async function openObservation(context: GatewayContext, parts: Observatio
     proxyFor: parts.proxyFor,
     accountKey: parts.secretKey.derive('telemetry accounts'),
   });
-  const facts = { book, pool, isProtected, trials, upstreams, clock };
+  const { pricing } = accounts;
+  const { usualBilling } = pricing;
+  const facts = { book, pool, isProtected, trials, upstreams, clock, usualBilling };
   const keyName = (id: string): string | undefined => access.keys.get(id)?.key.name;
   const isGone = (id: string): boolean =>
     id.startsWith(CLIENT_KEY_PREFIX) && access.keys.get(id) === undefined;
@@ -81,6 +83,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
     isLeading: parts.leader?.isLeading,
     readsRequests: telemetry !== undefined,
     onRecord: telemetry && ((record, ended) => telemetry.observe(record, ended)),
+    priceOf: pricing.priceOf,
     targetOf: (model) => findTarget(model, { router, pool }),
   });
   const routeOptions = {

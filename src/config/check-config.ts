@@ -4,6 +4,7 @@ import { Errors } from 'typebox/schema';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { distinct, type Sentence, told } from '../lib/localized-message.ts';
 import { nearestName } from '../lib/names.ts';
+import { priceProblems } from './prices.ts';
 import { CONFIG_SCHEMA, type ConfigFile, type SettingSchema } from './settings.ts';
 import { upstreamProblems } from './upstreams.ts';
 import { ValueError } from './values.ts';
@@ -23,7 +24,11 @@ export function checkConfig(raw: JsonValue): CheckedConfig {
   if (problems.length > 0) return { kind: 'bad', problems: distinct(problems) };
   // The one narrowing of this file: the schema just said so.
   const config = raw as ConfigFile & JsonObject;
-  const wrong = [...valueProblems(raw, CONFIG_SCHEMA), ...upstreamProblems(config.upstreams ?? {})];
+  const wrong = [
+    ...valueProblems(raw, CONFIG_SCHEMA),
+    ...upstreamProblems(config.upstreams ?? {}),
+    ...priceProblems(config.proxy?.prices ?? {}),
+  ];
   return wrong.length > 0 ? { kind: 'bad', problems: wrong } : { kind: 'good', config };
 }
 

@@ -10,6 +10,7 @@ import {
   type ConfigFile,
   type FamiliesSettings,
   PROXY_SCHEMA,
+  type PriceSettings,
   readSection,
   type TargetsSettings,
 } from './settings.ts';
@@ -38,6 +39,7 @@ interface SettingsSources {
 /** One object each, so that settings that say nothing of them never look changed. */
 const NO_FAMILIES: FamiliesSettings = {};
 const NO_TARGETS: TargetsSettings = {};
+const NO_PRICES: PriceSettings = {};
 
 /** Flags win over environment, environment over file, file over defaults. @throws ConfigError */
 export function resolveSettings({ flags = {}, environment, file }: SettingsSources) {
@@ -62,6 +64,7 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
     /** The steps of models that mappings go to as `@name`. */
     targets: proxy.targets ?? NO_TARGETS,
     families: proxy.families ?? NO_FAMILIES,
+    prices: proxy.prices ?? NO_PRICES,
     thinking,
   };
   const inForce = override(override(fromFile, environment), flags);

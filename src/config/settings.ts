@@ -62,6 +62,7 @@ export const SECTION_TITLES = {
   ip_filter: 'who is let in by address',
   console: 'signing in to the console',
   extprov: 'the external provider',
+  prices: 'own prices of models',
   monitor: 'records of requests',
   log: 'the log',
 } as const;
@@ -452,6 +453,72 @@ const TARGETS_SCHEMA = {
 /** Steps of models, by name. */
 export type TargetsSettings = XStatic<typeof TARGETS_SCHEMA>;
 
+const RATE = { type: 'number', minimum: 0, maximum: 1_000_000 } as const;
+
+function rate(description: string) {
+  return { ...RATE, description } as const;
+}
+
+/** US dollars per million tokens. */
+const TOKEN_RATES = {
+  input: rate('Input.'),
+  cached_input: rate('Input read from a cache; as `input` when absent.'),
+  cache_write: rate('Input written to a cache; as `input` when absent.'),
+  cache_write_hour: rate('Input written to a cache for an hour; as `cache_write` when absent.'),
+  image_input: rate('Pictures in the input; as `input` when absent.'),
+  audio_input: rate('Sound in the input; as `input` when absent.'),
+  output: rate('Output.'),
+  thought: rate('Thinking; as `output` when absent.'),
+  image_output: rate('Pictures in the output, by their tokens; as `output` when absent.'),
+  audio_output: rate('Sound in the output; as `output` when absent.'),
+} as const;
+
+const PRICES_SCHEMA = {
+  type: 'object',
+  section: 'prices',
+  isNamed: true,
+  default: {},
+  maxProperties: 1000,
+  description:
+    'Your own prices in US dollars per million tokens, by model, `upstream/model` or a pattern of either with `*`. They ' +
+    'replace the public price of the model as a whole; `0` is a price too.',
+  additionalProperties: {
+    type: 'object',
+    properties: {
+      ...TOKEN_RATES,
+      image: rate('US dollars for one picture of an answer.'),
+      above: {
+        type: 'array',
+        maxItems: 8,
+        description: 'Rates of long prompts, for the whole request.',
+        items: {
+          type: 'object',
+          required: ['input_tokens'],
+          properties: {
+            input_tokens: {
+              type: 'integer',
+              minimum: 1,
+              description: 'They apply when the input has more tokens than this.',
+            },
+            ...TOKEN_RATES,
+          },
+        },
+      },
+      source: { ...TEXT, maxLength: 300, description: 'Where the price comes from.' },
+      date: {
+        ...TEXT,
+        description: 'The day it is of, such as `2026-11-27`.',
+      },
+    },
+  },
+} as const;
+
+/** Own prices, by model or pattern. */
+export type PriceSettings = XStatic<typeof PRICES_SCHEMA>;
+
+/** What a price may say of tokens. */
+export const TOKEN_RATE_NAMES: readonly string[] = Object.keys(TOKEN_RATES);
+
 const EXTPROV_SCHEMA = section('extprov', 'External provider that speaks the Messages protocol.', {
   enabled: {
     ...SWITCH,
@@ -581,6 +648,7 @@ export const PROXY_SCHEMA = {
       additionalProperties: { ...TEXT_MAP, isNamed: true },
     },
     families: FAMILIES_SCHEMA,
+    prices: PRICES_SCHEMA,
     extprov: { as: 'externalProvider', ...EXTPROV_SCHEMA },
     max_body_size: {
       as: 'maxBodyBytes',

@@ -16,7 +16,7 @@ import { createNameMatcher } from '../transforms/answer/calls.ts';
 import { type AnswerRules, createAnswerRules } from '../transforms/answer/index.ts';
 import type { AccountAccess, UpstreamStream } from '../upstreams/upstream.ts';
 import { type AttemptPlan, abortError } from './attempts.ts';
-import { noteCommit } from './commit-point.ts';
+import { noteCommit, servedBy } from './commit-point.ts';
 import type { CallContext, GenerateAnswer } from './dispatcher.ts';
 import {
   type LaneInput,
@@ -71,7 +71,7 @@ export class GenerateAttempt {
 
   constructor(input: GenerateAttemptInput) {
     this.#input = input;
-    const { call, context, options, prepared } = input;
+    const { call, context, lease, options, prepared } = input;
     this.#relayed = prepared.lane === 'relay' ? call.relay : undefined;
     const isRelayed = this.#relayed !== undefined;
     this.#watch = new StreamObserver({
@@ -79,6 +79,7 @@ export class GenerateAttempt {
       scope: context.clientKeyId,
       asked: isRelayed ? undefined : () => whatIsAsked(call),
       transcript: context.record.keepsAnswers ? new AnswerTranscript() : undefined,
+      servedBy: servedBy(lease),
       estimator: options.estimator,
       estimatePrompt: this.#estimatePrompt,
     });

@@ -1,5 +1,6 @@
 // Embeddings: attempts that keep what is done, as long as the next one goes on with the same model.
 
+import type { ServedBy } from '../canonical/call-record.ts';
 import type { EmbedAnswer, Embedding } from '../canonical/embedding.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { Receipt } from '../canonical/receipt.ts';
@@ -11,7 +12,7 @@ import type { EmbedCall, EmbedRelay } from '../protocols/protocol.ts';
 import type { RoutedModel } from '../routing/router.ts';
 import { type AttemptDependencies, type AttemptPlan, runAttempts } from './attempts.ts';
 import { noteLease, type RoutedCall, requireTask } from './call-setup.ts';
-import { noteCommit } from './commit-point.ts';
+import { noteCommit, servedBy } from './commit-point.ts';
 import type { CallContext } from './dispatcher.ts';
 import { refuseLosses } from './prepare.ts';
 import type { TokenEstimator } from './stream-observer.ts';
@@ -30,6 +31,7 @@ export async function embed(
 ): Promise<JsonObject> {
   const { record, receipt } = context;
   const progress = new Progress();
+  let server: ServedBy | undefined;
   await runAttempts(
     { routes, context },
     async (lease, { plan, route }) => {
@@ -39,13 +41,14 @@ export async function embed(
       const startedAt = dependencies.clock.monotonic();
       await embedOn(lease, { call, context, plan, progress, isKnown });
       record.timings.upstreamMs = dependencies.clock.monotonic() - startedAt;
+      server = servedBy(lease);
     },
     dependencies,
   );
   const answer = progress.answer();
   const { promptTokens } = answer;
   const usage = promptTokens === undefined ? undefined : { ...NO_USAGE, promptTokens };
-  noteCommit(record, { usage, imageCount: 0 }, dependencies.clock.monotonic());
+  noteCommit(record, { usage, imageCount: 0, servedBy: server }, dependencies.clock.monotonic());
   if (progress.relay !== undefined) return progress.relay.writeEmbeddings(answer);
   if (promptTokens !== undefined || !call.showsUsage) return call.writeEmbeddings(answer);
   record.isEstimate = true;

@@ -1,6 +1,6 @@
 // Watches the events of one answer: remembers its signatures, keeps its figures, knows how it ended.
 
-import type { AnswerFigures } from '../canonical/call-record.ts';
+import type { AnswerFigures, ServedBy } from '../canonical/call-record.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { BlockOpening, CanonicalEvent, ChoiceEnd, FinishReason } from '../canonical/event.ts';
 import { type Countable, promptSize, textTokens } from '../canonical/prompt-size.ts';
@@ -23,6 +23,7 @@ interface WatchOptions {
   readonly asked?: (() => string) | undefined;
   /** What the answer says is added to it, where it was asked for. */
   readonly transcript?: AnswerTranscript | undefined;
+  readonly servedBy?: ServedBy | undefined;
   readonly estimator: Pick<TokenEstimator, 'estimateText'>;
   estimatePrompt(): number;
 }
@@ -59,6 +60,10 @@ export class StreamObserver implements AnswerFigures {
 
   constructor(options: WatchOptions) {
     this.#options = options;
+  }
+
+  get servedBy(): ServedBy | undefined {
+    return this.#options.servedBy;
   }
 
   get transcript(): AnswerTranscript | undefined {

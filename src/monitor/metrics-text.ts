@@ -28,6 +28,10 @@ export function createMetricsText() {
       return series;
     };
   };
+  const valueFamily = (type: 'gauge' | 'counter') => (name: string, help: string) =>
+    family(name, { help, type, make: () => ({ value: 0 }) }, (labels, { value }) =>
+      lineOf(name, labels, value),
+    );
   const readFamily =
     (type: 'gauge' | 'counter') => (name: string, help: string, read: ReadSeries) => {
       const head = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
@@ -40,10 +44,9 @@ export function createMetricsText() {
       );
     };
   return {
-    counter: (name: string, help: string) =>
-      family(name, { help, type: 'counter', make: () => ({ value: 0 }) }, (labels, { value }) =>
-        lineOf(name, labels, value),
-      ),
+    counter: valueFamily('counter'),
+    /** As `counter`, for a sum that may fall too. */
+    gaugeCounter: valueFamily('gauge'),
     /** @param bounds upper ends of the buckets, rising */
     histogram: (name: string, help: string, bounds: readonly number[]) =>
       family(name, { help, type: 'histogram', make: () => new Series(bounds) }, (labels, series) =>

@@ -1,5 +1,6 @@
 // The figures of the process for Prometheus; nothing in them names a person, a key or a prompt.
 
+import { toDollars } from '../pricing/cost.ts';
 import { createMetricsText } from './metrics-text.ts';
 import { type RequestRecord, usageModel } from './record.ts';
 
@@ -29,6 +30,14 @@ export function createMetrics(sources: MetricsSources) {
     'Tokens by kind: cached ones and those written to a cache are part of the input, thoughts part of the output.',
   );
   const images = text.counter('isthmus_images_total', 'Images in answers.');
+  const cost = text.counter(
+    'isthmus_cost_usd_total',
+    'Cost in US dollars of requests whose price is known: metered, or what flat-rate accounts would have cost.',
+  );
+  const savings = text.gaugeCounter(
+    'isthmus_cache_savings_usd',
+    'What caches saved in US dollars since the start, less what writing to them cost.',
+  );
   const attempts = text.counter('isthmus_attempts_total', 'Attempts on accounts.');
   const fallbacks = text.counter(
     'isthmus_fallbacks_total',
@@ -100,6 +109,13 @@ export function createMetrics(sources: MetricsSources) {
       series.thought.value += row.thoughtTokens ?? 0;
       for (const { reason } of details.fallbacks ?? []) fallbacks({ reason }).value += 1;
       if (row.images) images({ model }).value += row.images;
+      if (row.costNanos !== undefined) {
+        cost({ model, billing: 'metered' }).value += toDollars(row.costNanos);
+      }
+      if (row.flatRateNanos !== undefined) {
+        cost({ model, billing: 'flat-rate' }).value += toDollars(row.flatRateNanos);
+      }
+      if (row.cacheSavingsNanos) savings({ model }).value += toDollars(row.cacheSavingsNanos);
     },
     /** The text format of Prometheus. */
     write: () => text.write(),

@@ -28,6 +28,7 @@ function openMonitor(change: Partial<MonitorOptions> = {}) {
       secrets: () => [],
       keyName: () => undefined,
       targetOf: () => undefined,
+      priceOf: () => undefined,
       accounts: () => ({}),
       createId: (prefix) => `${prefix}${++count}`,
       log: { warn: (_fields, message) => void warnings.push(message) },

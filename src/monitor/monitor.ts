@@ -1,8 +1,10 @@
 // The monitor: hears of every model request, keeps its record, counts it and tells whoever watches.
 
+import type { ServedBy } from '../canonical/call-record.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createRedactors, type SecretIndex } from '../lib/redact.ts';
+import type { AnswerPrice } from '../pricing/charges.ts';
 import type { RelaySharing } from './event-relay.ts';
 import { createLiveFeed, createLiveFigures, type LiveFeed, type LiveFigures } from './live.ts';
 import { createMetrics } from './metrics.ts';
@@ -34,6 +36,8 @@ interface MonitorOptions {
   readonly sharing?: MonitorSharing | undefined;
   /** What may be recorded of the requests of a key; undefined for all that the settings say. */
   readonly recordingOf?: ((keyId: string) => Recording | undefined) | undefined;
+  /** What the answers of an account cost; undefined where no price is known. */
+  readonly priceOf: (servedBy: ServedBy) => AnswerPrice | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   readonly targetOf: (model: string) => string | undefined;
   readonly accounts: () => Readonly<Record<string, number>>;
@@ -177,8 +181,7 @@ export function createMonitor(options: MonitorOptions) {
     },
     /** The saved records; a request that just ended is among them after a moment. */
     store: {
-      list: (filter, page) => store.list(filter, page),
-      usage: (spans, by) => store.usage(spans, by),
+      ...readsOf(store),
       async removeBefore(at) {
         record();
         errors.removeBefore(at);
@@ -186,7 +189,7 @@ export function createMonitor(options: MonitorOptions) {
         await queue.flush();
         return store.removeBefore(at);
       },
-    } satisfies Pick<RequestStore, 'list' | 'usage' | 'removeBefore'>,
+    } satisfies Pick<RequestStore, 'list' | 'usage' | 'breakdown' | 'removeBefore'>,
     /** Also finds a request that ended this very moment. */
     async find(id: string): Promise<RequestRecord | undefined> {
       record();
@@ -218,5 +221,13 @@ export function createMonitor(options: MonitorOptions) {
       await retention.close();
       await queue.close();
     },
+  };
+}
+
+function readsOf(store: RequestStore): Pick<RequestStore, 'list' | 'usage' | 'breakdown'> {
+  return {
+    list: (filter, page) => store.list(filter, page),
+    usage: (spans, by) => store.usage(spans, by),
+    breakdown: (span) => store.breakdown(span),
   };
 }

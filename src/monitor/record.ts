@@ -17,6 +17,9 @@ import {
   TEXT,
   type ValueOf,
 } from '../lib/object-schema.ts';
+import { BILLINGS } from '../pricing/charges.ts';
+import { CHARGE_KINDS } from '../pricing/cost.ts';
+import { PRICE_BASES } from '../pricing/prices.ts';
 
 /** The schemas of records: the admin API describes its answers by them, and what the store returns is checked by them. */
 const TIME = { type: 'number' } as const;
@@ -71,6 +74,25 @@ export const REQUEST_ROW_FIELDS = {
   cacheWriteTokens: optional(COUNT),
   thoughtTokens: optional(COUNT),
   images: optional(COUNT),
+  costNanos: optional({
+    ...COUNT,
+    description:
+      'What it cost, in billionths of a US dollar; absent where no price is known, and of flat-rate accounts.',
+  }),
+  flatRateNanos: optional({
+    ...COUNT,
+    description: 'What it would have cost, of an account that is paid at a flat rate.',
+  }),
+  cacheSavingsNanos: optional({
+    type: 'integer',
+    description:
+      'What caches saved of either, less what writing to them cost; may be below 0. Present with a price.',
+  }),
+  costBasis: optional({
+    enum: PRICE_BASES,
+    description:
+      '`own`: a price of the settings; `listed`: the public one of the model; `estimate`: that of another model, or of estimated tokens.',
+  }),
   receipt: RECEIPT_COUNTS,
   error: optional(
     messageSchema('What went wrong; where nothing did, why the answer was held back.'),
@@ -107,6 +129,34 @@ const FALLBACK = named('RequestFallback', {
   upstreamCall: optional({ ...COUNT, description: 'Which of `upstreamCalls`, from 1.' }),
 });
 
+const CHARGE = named('RequestCharge', {
+  model: TEXT,
+  billing: { enum: BILLINGS },
+  price: object({
+    basis: { enum: PRICE_BASES },
+    model: { ...TEXT, description: 'The model or pattern the price is kept under.' },
+    source: optional(TEXT),
+    date: optional(TEXT),
+  }),
+  aboveInputTokens: optional({
+    ...COUNT,
+    description: 'The long-context step whose rates apply to all of it.',
+  }),
+  parts: {
+    type: 'array',
+    items: object({
+      kind: { enum: CHARGE_KINDS },
+      count: { ...COUNT, description: 'Tokens, or pictures for `image`.' },
+      rate: {
+        type: 'number',
+        description: 'US dollars per million tokens, or per picture.',
+      },
+    }),
+  },
+  nanos: { ...COUNT, description: 'The sum of the parts in billionths of a US dollar.' },
+  cacheSavingsNanos: { type: 'integer' },
+});
+
 /** What only the view of one request shows. */
 export const REQUEST_DETAILS_FIELDS = {
   route: TEXT,
@@ -119,6 +169,11 @@ export const REQUEST_DETAILS_FIELDS = {
   }),
   /** True when a token count is an estimate of the gateway. */
   isEstimate: optional({ type: 'boolean' }),
+  charges: optional({
+    type: 'array',
+    items: CHARGE,
+    description: 'How the cost comes about, an answer each.',
+  }),
   attemptsList: { type: 'array', items: ATTEMPT },
   fallbacks: optional({
     type: 'array',

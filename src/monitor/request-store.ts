@@ -42,6 +42,8 @@ export interface PageRequest {
   readonly limit: number;
   /** Of an earlier page: its rows never come again, whatever was added since. */
   readonly cursor?: string | undefined;
+  /** False where nobody asks how many there are: counting takes longer than a page. */
+  readonly isCounted?: boolean | undefined;
 }
 
 export type UsageGroup = 'model' | 'account' | 'key' | 'protocol' | 'none';
@@ -52,10 +54,11 @@ export interface TimeSpan {
   readonly to: number;
 }
 
-/** What is summed of requests. */
+/** What is summed of requests. `pricedRequests` are those that have a cost, of either kind. */
 export const USAGE_FIGURES = [
   ...(['requests', 'errors', 'inputTokens', 'outputTokens'] as const),
   ...(['cachedTokens', 'cacheWriteTokens', 'thoughtTokens', 'images'] as const),
+  ...(['pricedRequests', 'costNanos', 'flatRateNanos', 'cacheSavingsNanos'] as const),
 ] as const;
 
 export type UsageSum = Readonly<Record<(typeof USAGE_FIGURES)[number], number>>;
@@ -66,6 +69,18 @@ export interface UsageRow extends UsageSum {
   readonly group: string;
   /** What the group's key was called last within the span, where it had a name. */
   readonly groupName?: string | undefined;
+}
+
+/** The usage of one model, account, key and protocol within a span. */
+export interface UsageBreakdown extends UsageSum {
+  /** Beginning of the span. */
+  readonly at: number;
+  readonly model: string;
+  readonly account: string;
+  readonly keyId: string;
+  /** What the key was called last within the span, where it had a name. */
+  readonly keyName?: string | undefined;
+  readonly protocol: string;
 }
 
 /** What began within one minute. */
@@ -97,6 +112,8 @@ export interface RequestStore {
   find(id: string): Promise<RequestRecord | undefined>;
   /** One row a span and group that has any, in the order of the spans. */
   usage(spans: readonly TimeSpan[], by: UsageGroup): Promise<readonly UsageRow[]>;
+  /** All that was used within a span, each kind of use by itself, in the order of models, accounts, keys and protocols. */
+  breakdown(span: TimeSpan): Promise<readonly UsageBreakdown[]>;
   /** Of the records that began from `from` up to and without `to`, in order; minutes without any are left out. */
   minutes(span: TimeSpan): Promise<readonly MinuteSum[]>;
   /** One small step; true when nothing is left to do. */

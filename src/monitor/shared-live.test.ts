@@ -39,6 +39,7 @@ async function openWorkers() {
       secrets: () => [],
       keyName: () => undefined,
       targetOf: () => undefined,
+      priceOf: () => undefined,
       accounts: () => ({}),
       createId: (prefix) => `${prefix}${name}${++ids}`,
       log: { warn: (fields) => onFault(fields) },

@@ -153,6 +153,10 @@ export function sumByQuarter(records: readonly RequestRecord[]): readonly Quarte
       cacheWriteTokens: row.cacheWriteTokens ?? 0,
       thoughtTokens: row.thoughtTokens ?? 0,
       images: row.images ?? 0,
+      pricedRequests: row.costBasis === undefined ? 0 : 1,
+      costNanos: row.costNanos ?? 0,
+      flatRateNanos: row.flatRateNanos ?? 0,
+      cacheSavingsNanos: row.cacheSavingsNanos ?? 0,
     };
     const { at, model, account, keyId, protocol } = sum;
     const key = JSON.stringify([at, model, account, keyId, protocol]);

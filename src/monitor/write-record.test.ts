@@ -33,6 +33,7 @@ function recordOf(
     keyName: () => undefined,
     recordingOf: () => undefined,
     targetOf: () => undefined,
+    priceOf: () => undefined,
     createId: (prefix: string) => prefix,
   };
   return writeRecord(ended, context, false);

@@ -1,6 +1,6 @@
 // Turns an ended request into its record: counted, shortened and free of credentials.
 
-import type { CallRecord } from '../canonical/call-record.ts';
+import type { CallRecord, ServedBy } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
@@ -8,6 +8,7 @@ import { cacheWriteTokens, inputTokens, outputTokens } from '../canonical/usage.
 import { changeTexts, type Sentence } from '../lib/localized-message.ts';
 import { remember } from '../lib/once.ts';
 import type { Redactor } from '../lib/redact.ts';
+import { type AnswerPrice, chargeAnswers, type RequestCharge } from '../pricing/charges.ts';
 import {
   type AttemptEntry,
   type BodyBlocks,
@@ -29,6 +30,8 @@ interface RecordContext {
   createId(prefix: string): string;
   /** What this process is called among those that serve together; undefined where it is alone. */
   readonly replica?: string | undefined;
+  /** What the answers of an account cost; undefined where no price is known. */
+  priceOf(servedBy: ServedBy): AnswerPrice | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   targetOf(model: string): string | undefined;
 }
@@ -81,6 +84,7 @@ function writeAll(
   const redactor = context.redactorFor(ended.credentials);
   const { facts, receipt } = ended;
   const answers = sumAnswers(facts.answers);
+  const charge = facts.answers && chargeAnswers(facts.answers, (one) => context.priceOf(one));
   const attemptsList: AttemptEntry[] = [];
   for (const attempt of facts.attempts) {
     if (attemptsList.length === MAX_LISTED) break;
@@ -99,7 +103,7 @@ function writeAll(
   }
   const { upstreamMs } = facts.timings;
   return {
-    row: writeRow(ended, { context, redactor, answers }),
+    row: writeRow(ended, { context, redactor, answers, charge }),
     details: {
       route: ended.route,
       pathModel: clean(ended.pathModel, redactor),
@@ -108,6 +112,10 @@ function writeAll(
       finishReasons: answers?.finishReasons,
       // Counted tokens, or the usage of an answer that ended before it was told.
       isEstimate: facts.isEstimate === true || answers?.isEstimate === true || undefined,
+      charges: charge?.charges.slice(0, MAX_LISTED).map((one) => ({
+        ...one,
+        model: clean(one.model, redactor),
+      })),
       attemptsList,
       fallbacks: facts.fallbacks?.slice(0, MAX_LISTED).map(({ from, to, ...why }) => ({
         ...why,
@@ -129,9 +137,13 @@ interface RowSources {
   readonly context: RecordContext;
   readonly redactor: Redactor;
   readonly answers: ReturnType<typeof sumAnswers>;
+  readonly charge: RequestCharge | undefined;
 }
 
-function writeRow(ended: EndedRequest, { context, redactor, answers }: RowSources): RequestRow {
+function writeRow(
+  ended: EndedRequest,
+  { context, redactor, answers, charge }: RowSources,
+): RequestRow {
   const { facts, call, status, requestId, isIdGiven, firstEventMs, bodyModel = '' } = ended;
   const { error, attempts } = facts;
   // The path goes before the body, as it does where requests are read.
@@ -173,6 +185,10 @@ function writeRow(ended: EndedRequest, { context, redactor, answers }: RowSource
     cacheWriteTokens: answers?.tokens?.cacheWrite,
     thoughtTokens: answers?.tokens?.thought,
     images: answers?.images,
+    costNanos: charge?.costNanos,
+    flatRateNanos: charge?.flatRateNanos,
+    cacheSavingsNanos: charge?.cacheSavingsNanos,
+    costBasis: charge?.basis,
     receipt: ended.receipt.length === 0 ? NOTHING_DONE : countReceipt(ended.receipt),
     error: cleanSentence(error?.sentence ?? answers?.withheld, redactor),
   };

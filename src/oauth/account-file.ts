@@ -17,6 +17,7 @@ import {
 } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { isSafeEndpoint } from '../lib/net.ts';
+import { BILLINGS } from '../pricing/charges.ts';
 
 const FORMAT = 'isthmus-accounts';
 const VERSION = 1;
@@ -55,6 +56,10 @@ export function readAccount(value: JsonValue) {
   if (tier === undefined && account.tier !== undefined && account.tier !== null) {
     throw invalidRequest('tier', told`"tier" must be one of ${TIERS.join(', ')}.`);
   }
+  const billing = BILLINGS.find((one) => one === account.billing);
+  if (billing === undefined && account.billing !== undefined && account.billing !== null) {
+    throw invalidRequest('billing', told`"billing" must be one of ${BILLINGS.join(', ')}.`);
+  }
   return {
     /** Where the export came from; the credential there, to tell which of two is newer. */
     id: optionalText(account, 'id'),
@@ -63,6 +68,7 @@ export function readAccount(value: JsonValue) {
     label: requireText(account, 'label'),
     projectId: optionalText(account, 'project_id'),
     tier,
+    billing,
     priority: optionalNumber(account, 'priority'),
     notes: optionalText(account, 'notes'),
     proxyUrl: optionalText(account, 'proxy_url'),
@@ -72,7 +78,7 @@ export function readAccount(value: JsonValue) {
 
 /** Fields that are undefined are left out of the text. */
 function writeAccount({ account, stored, proxyUrl }: ExportedAccount): object {
-  const { id, upstreamId, label, kind, projectId, tier, priority, notes } = account.record;
+  const { id, upstreamId, label, kind, projectId, tier, billing, priority, notes } = account.record;
   return {
     id,
     upstream: upstreamId,
@@ -80,6 +86,7 @@ function writeAccount({ account, stored, proxyUrl }: ExportedAccount): object {
     kind,
     project_id: projectId,
     tier,
+    billing,
     priority,
     notes,
     proxy_url: proxyUrl,

@@ -239,7 +239,8 @@ export function createAccountTransfer(options: AccountTransferOptions) {
 
   async function importAccount(item: ImportItem<JsonValue>): Promise<Proven> {
     const { id, credentialVersion, ...account } = readAccount(item.value);
-    const { upstreamId, label, credential, projectId, tier, priority, notes, proxyUrl } = account;
+    const { upstreamId, label, credential, projectId, tier, billing, ...rest } = account;
+    const { priority, notes, proxyUrl } = rest;
     item.label = label;
     if (!hasUpstream(upstreamId)) {
       const message = told`There is no upstream "${upstreamId}"; add it to the configuration first.`;
@@ -252,7 +253,11 @@ export function createAccountTransfer(options: AccountTransferOptions) {
     // A token that was rotated since the export is void; restoring it would end the sign-in.
     const isNewerHere = stored !== undefined && stored.version > (credentialVersion ?? 0);
     if (!isNewerHere) await placer.reauthenticate(existing, credential);
-    const change = { projectId, priority, notes, proxyUrl, ...(tier !== undefined && { tier }) };
+    const change = {
+      ...{ projectId, priority, notes, proxyUrl },
+      ...(tier !== undefined && { tier }),
+      ...(billing !== undefined && { billing }),
+    };
     const changed = await book.change(existing.record.id, change);
     const reason = isNewerHere ? told`the stored credential is newer and was kept` : undefined;
     return { kind: 'reauthenticated', account: changed, reason };

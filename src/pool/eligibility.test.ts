@@ -34,6 +34,7 @@ function check(situation: Situation): Eligibility {
       label: 'a',
       projectId: undefined,
       tier: undefined,
+      billing: undefined,
       priority: 0,
       notes: undefined,
       createdAt: 0,

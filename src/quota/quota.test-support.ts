@@ -23,6 +23,7 @@ export function createAccount(id: string, parts: Partial<Account> = {}): Account
       label: id,
       projectId: undefined,
       tier: undefined,
+      billing: undefined,
       priority: 0,
       notes: undefined,
       createdAt: 0,

@@ -87,6 +87,13 @@ export type AdminAnswer =
   | { readonly kind: 'text'; readonly contentType: string; readonly text: string }
   /** Server-sent events, each framed already; `return` is called when nobody reads on. */
   | { readonly kind: 'events'; readonly frames: AsyncIterableIterator<string> }
+  /** A file, sent while it is read; `return` is called when nobody reads on. */
+  | {
+      readonly kind: 'download';
+      readonly contentType: string;
+      readonly fileName: string;
+      readonly chunks: AsyncIterableIterator<string>;
+    }
   /** A page without scripts; `styleHash` is the SHA-256 in base64 of the one style it holds. */
   | { readonly kind: 'page'; readonly html: string; readonly styleHash: string }
   /** 303. */

@@ -87,14 +87,52 @@ async function sendEvents(
   frames: AsyncIterableIterator<string>,
   isStillIn: () => boolean,
 ): Promise<void> {
+  // Proxies must not collect what should arrive piece by piece.
+  const headers = ['content-type', EVENT_STREAM_TYPE, 'x-accel-buffering', 'no'];
+  return sendPieces(exchange, { pieces: frames, headers }, isStillIn);
+}
+
+/** A file that could not be read to its end is broken off, so that nobody takes it for whole. */
+async function sendDownload(
+  exchange: Exchange,
+  { contentType, fileName, chunks }: Extract<AdminAnswer, { kind: 'download' }>,
+  isStillIn: () => boolean,
+): Promise<void> {
+  const disposition = `attachment; filename="${fileName}"`;
+  const headers = ['content-type', contentType, 'content-disposition', disposition];
+  let isWhole = false;
+  async function* pieces(): AsyncGenerator<string> {
+    yield* chunks;
+    isWhole = true;
+  }
+  try {
+    await sendPieces(exchange, { pieces: pieces(), headers }, () => {
+      if (isStillIn()) return true;
+      exchange.response.destroy();
+      return false;
+    });
+  } catch (error) {
+    if (!isWhole) exchange.response.destroy();
+    throw error;
+  }
+}
+
+interface Pieces {
+  readonly pieces: AsyncIterableIterator<string>;
+  readonly headers: readonly string[];
+}
+
+async function sendPieces(
+  exchange: Exchange,
+  { pieces, headers: own }: Pieces,
+  isStillIn: () => boolean,
+): Promise<void> {
   const { edge, request, response, abort } = exchange;
-  const end = (): void => void frames.return?.();
+  const end = (): void => void pieces.return?.();
   // Who left meanwhile, or only looks, reads none: they must not go on for nobody.
   if (response.headersSent || response.destroyed) return end();
   const headers = baseHeaders(exchange);
-  headers.push('content-type', EVENT_STREAM_TYPE, 'cache-control', 'no-store');
-  // Proxies must not collect what should arrive piece by piece.
-  headers.push('x-accel-buffering', 'no');
+  headers.push(...own, ...NO_STORE);
   response.writeHead(200, headers);
   if (request.method === 'HEAD') {
     response.end();
@@ -106,9 +144,9 @@ async function sendEvents(
   if (signal.aborted) end();
   const writer = new SocketWriter(response, edge.clock);
   try {
-    for await (const frame of frames) {
+    for await (const piece of pieces) {
       if (!isStillIn()) return;
-      await writer.write(frame);
+      await writer.write(piece);
       if (!writer.isOpen) return;
     }
   } finally {
@@ -235,10 +273,11 @@ export async function runAdminRoute(
       caller,
       signal: abort.signal,
     });
-    if (answer.kind === 'events') {
+    if (answer.kind === 'events' || answer.kind === 'download') {
       deadline.cancel();
       const isAuthorized = (): boolean => isStillIn() && !isBlocked(exchange);
-      await sendEvents(exchange, answer.frames, isAuthorized);
+      if (answer.kind === 'events') await sendEvents(exchange, answer.frames, isAuthorized);
+      else await sendDownload(exchange, answer, isAuthorized);
     } else await sendAnswer(exchange, answer);
   } finally {
     deadline.cancel();
@@ -299,7 +338,7 @@ async function readBody(exchange: Exchange, route: AdminRoute): Promise<JsonObje
 
 async function sendAnswer(
   exchange: Exchange,
-  answer: Exclude<AdminAnswer, { kind: 'events' }>,
+  answer: Exclude<AdminAnswer, { kind: 'events' | 'download' }>,
 ): Promise<void> {
   switch (answer.kind) {
     case 'json': {

@@ -14,6 +14,7 @@ import { type AccountHealth, HEALTHY } from '../accounts/health.ts';
 import { readHealth, writeHealth } from '../accounts/health-json.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { listed, type Sentence, told } from '../lib/localized-message.ts';
+import { BILLINGS } from '../pricing/charges.ts';
 import { SealError, type Vault } from '../sealing/seal.ts';
 import {
   type Database,
@@ -230,6 +231,7 @@ export function createAccountStore(database: Database, tables: AccountTables): A
         ...record,
         kind: kind ?? 'api-key',
         tier: TIERS.find((known) => known === record.tier),
+        billing: BILLINGS.find((known) => known === record.billing),
       },
       proxyUrl: proxy?.kind === 'open' ? proxy.text : undefined,
       health: damages.length === 0 ? readable : damagedHealth(readable, damages),

@@ -650,4 +650,32 @@ alter table requests add column replica text collate "C";
 create index requests_by_replica on requests (replica, at, sequence) where replica is not null;
 `,
   },
+  // What requests cost, in billionths of a dollar; null of records before, and where no price is known. Whether an
+  // account is paid by use or at a flat rate; null for what is usual of its kind.
+  {
+    version: 17,
+    name: 'costs',
+    sqlite: `
+alter table requests add column cost_nanos integer;
+alter table requests add column flat_rate_nanos integer;
+alter table requests add column cache_savings_nanos integer;
+alter table requests add column cost_basis text;
+alter table usage_sums add column priced_requests integer not null default 0;
+alter table usage_sums add column cost_nanos integer not null default 0;
+alter table usage_sums add column flat_rate_nanos integer not null default 0;
+alter table usage_sums add column cache_savings_nanos integer not null default 0;
+alter table accounts add column billing text;
+`,
+    postgres: `
+alter table requests add column cost_nanos bigint;
+alter table requests add column flat_rate_nanos bigint;
+alter table requests add column cache_savings_nanos bigint;
+alter table requests add column cost_basis text collate "C";
+alter table usage_sums add column priced_requests bigint not null default 0;
+alter table usage_sums add column cost_nanos bigint not null default 0;
+alter table usage_sums add column flat_rate_nanos bigint not null default 0;
+alter table usage_sums add column cache_savings_nanos bigint not null default 0;
+alter table accounts add column billing text collate "C";
+`,
+  },
 ];

@@ -29,11 +29,13 @@ import {
   readCursor,
   type TimeSpan,
   USAGE_FIGURES,
+  type UsageBreakdown,
   type UsageGroup,
   type UsageRow,
   writeCursor,
 } from '../monitor/request-store.ts';
 import { sumByQuarter } from '../monitor/usage.ts';
+import { PRICE_BASES } from '../pricing/prices.ts';
 import {
   columnOf,
   type Database,
@@ -81,6 +83,7 @@ function fromRequestsRow(row: ListedRow): RequestRow {
     ...plain,
     stream: plain.stream === 1,
     outcome: REQUEST_ROW_FIELDS.outcome.enum.find((known) => known === plain.outcome) ?? 'error',
+    costBasis: PRICE_BASES.find((known) => known === plain.costBasis),
     receipt: { dropped, approximated, repaired },
     error: error === undefined ? undefined : fromColumns(error, errorParts),
   };
@@ -312,7 +315,7 @@ function pause(): Promise<void> {
 async function listRequests(
   sources: ListSources,
   filter: RequestFilter,
-  { limit, cursor }: PageRequest,
+  { limit, cursor, isCounted = true }: PageRequest,
 ): Promise<RequestPage> {
   const start = cursor === undefined ? undefined : readCursor(cursor);
   const { patienceMs } = sources.database.dialect.listing;
@@ -329,7 +332,9 @@ async function listRequests(
   return {
     rows,
     nextCursor: position && writeCursor(position),
-    total: await countAll(sources, search, { start, position, found: rows.length }),
+    total: isCounted
+      ? await countAll(sources, search, { start, position, found: rows.length })
+      : undefined,
   };
 }
 
@@ -479,6 +484,7 @@ export function createMonitorStore(database: Database, monotonic: () => number):
       }
       return rows;
     },
+    breakdown: (span) => database.read(() => breakDown(dialect, span)),
     minutes: (span) => database.read(() => sumMinutes(span)),
     async sweep(limits) {
       stored ??= await database.read(sumBytes);
@@ -555,6 +561,26 @@ function* sumSpans(
     all.push(...rows.map((row) => ({ at: from, ...row })));
   }
   return all;
+}
+
+const KINDS_OF_USE = ['model', 'account', 'keyId', 'protocol'] as const;
+
+function* breakDown({ latest }: Dialect, { from, to }: TimeSpan): Work<readonly UsageBreakdown[]> {
+  const rows = yield* rowsOf(
+    builder
+      .selectFrom('usage_sums')
+      .select(KINDS_OF_USE)
+      .select(({ fn }) => USAGE_FIGURES.map((name) => fn.sum<number>(name).as(name)))
+      .select(latest('keyName', 'at').as('keyName'))
+      .where('at', '>=', from)
+      .where('at', '<', to)
+      .groupBy(KINDS_OF_USE)
+      .orderBy('model')
+      .orderBy('account')
+      .orderBy('keyId')
+      .orderBy('protocol'),
+  );
+  return rows.map((row) => ({ at: from, ...row }));
 }
 
 /** Along the index of times. */

@@ -112,6 +112,7 @@ function observe(telemetry: Telemetry, request: EndedRequest): void {
       keyName: () => 'canary key name',
       recordingOf: () => undefined,
       targetOf: () => undefined,
+      priceOf: () => undefined,
       createId: (prefix) => `${prefix}2`,
     },
     false,

@@ -170,6 +170,8 @@ function makeAccount(now: number, change: Partial<Account>): Account {
     kind: 'oauth',
     label: 'someone@example.org',
     tier: 'pro',
+    billing: null,
+    usualBilling: 'flat-rate',
     project: null,
     priority: 0,
     notes: null,

@@ -244,6 +244,10 @@ function makeBucket({ at, group, stepMs }: BucketPlace, seed: number): UsageBuck
     outputTokens,
     cachedTokens: Math.round(inputTokens * random() * 0.6),
     cacheWriteTokens: Math.round(inputTokens * 0.1),
+    pricedRequests: requests,
+    costNanos: inputTokens * 3000,
+    flatRateNanos: inputTokens * 500,
+    cacheSavingsNanos: inputTokens * 900,
     thoughtTokens: Math.round(outputTokens * random() * 0.5),
     images: group.includes('image') ? requests : 0,
   };

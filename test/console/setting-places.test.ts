@@ -93,6 +93,7 @@ test('every key of the config file can be changed on a page', () => {
     'proxy.custom_mapping',
     'proxy.targets',
     'proxy.presets',
+    'proxy.prices',
     ...providerKeys(),
     ...upstreamKeys(),
     // The same as `proxy.auth_mode`: the section `auth` reads both and writes that one.

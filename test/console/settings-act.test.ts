@@ -102,6 +102,16 @@ const ACTS: Readonly<Record<string, Act>> = {
     before: false,
     after: true,
   },
+  'proxy.prices': {
+    section: 'prices',
+    patch: { 'alpha-3-flash': { input: 1, output: 2 } },
+    see: async () =>
+      (await api('GET', '/api/prices?upstream=sandbox&model=alpha-3-flash')).text.includes(
+        '"found"',
+      ),
+    before: false,
+    after: true,
+  },
   'proxy.max_body_size': {
     section: 'network',
     patch: { max_body_size: 16_384 },

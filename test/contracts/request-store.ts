@@ -4,7 +4,11 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { asSentence, told } from '../../src/lib/localized-message.ts';
 import type { RequestRecord } from '../../src/monitor/record.ts';
-import type { RequestFilter, RequestStore } from '../../src/monitor/request-store.ts';
+import type {
+  RequestFilter,
+  RequestStore,
+  USAGE_FIGURES,
+} from '../../src/monitor/request-store.ts';
 import { recordOf } from '../support/request-records.ts';
 import type { OpenedStore } from './account-store.ts';
 
@@ -53,6 +57,10 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
       replica: 'gateway-1',
       firstEventMs: 4,
       routedModel: 'r',
+      costNanos: 1_234_567_890_123,
+      flatRateNanos: 0,
+      cacheSavingsNanos: -5,
+      costBasis: 'own',
       bodies: {
         clientRequest: { text: '{"a":1}', isWhole: true },
         upstreamRequest: { text: '{"b":', isWhole: false },
@@ -176,6 +184,10 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
       outcome: fc.constantFrom('ok' as const, 'error' as const, 'cancelled' as const),
       inputTokens: fc.option(fc.nat(1000), { nil: undefined }),
       images: fc.nat(3),
+      costNanos: fc.option(fc.nat(2 ** 40), { nil: undefined }),
+      flatRateNanos: fc.option(fc.nat(2 ** 40), { nil: undefined }),
+      cacheSavingsNanos: fc.option(fc.integer(), { nil: undefined }),
+      costBasis: fc.constantFrom('own' as const, 'listed' as const, 'estimate' as const, undefined),
     });
     const batches = fc.array(fc.array(record, { maxLength: 8 }), { maxLength: 4 });
     await fc.assert(
@@ -254,16 +266,33 @@ async function expectSums(store: RequestStore, records: readonly RequestRecord[]
     { from: 0, to: half },
     { from: half, to: AT * 2 },
   ];
+  for (const span of spans) {
+    const parts = await store.breakdown(span);
+    const inside = records.filter(({ row }) => row.at >= span.from && row.at < span.to);
+    const kinds = inside.map(({ row }) => [
+      row.upstreamModel,
+      row.account,
+      row.keyId,
+      row.protocol,
+    ]);
+    expect(parts.length).toBe(new Set(kinds.map((kind) => JSON.stringify(kind))).size);
+    const cost = parts.reduce((sum, part) => sum + part.costNanos, 0);
+    expect(cost).toBe(total(inside, ({ row }) => row.costNanos));
+  }
   for (const by of ['none', 'model', 'account', 'key', 'protocol'] as const) {
     const rows = await store.usage(spans, by);
     for (const { from, to } of spans) {
       const inside = records.filter(({ row }) => row.at >= from && row.at < to);
       const found = rows.filter(({ at }) => at === from);
-      const sum = (field: 'requests' | 'errors' | 'inputTokens' | 'images'): number =>
+      const sum = (field: (typeof USAGE_FIGURES)[number]): number =>
         found.reduce((total, row) => total + row[field], 0);
       expect(sum('requests')).toBe(inside.length);
       expect(sum('errors')).toBe(inside.filter(({ row }) => row.outcome === 'error').length);
       expect(sum('images')).toBe(total(inside, ({ row }) => row.images));
+      const costs = ['costNanos', 'flatRateNanos', 'cacheSavingsNanos'] as const;
+      for (const cost of costs) expect(sum(cost)).toBe(total(inside, ({ row }) => row[cost]));
+      const priced = inside.filter(({ row }) => row.costBasis !== undefined).length;
+      expect(sum('pricedRequests')).toBe(priced);
       expect(sum('inputTokens')).toBe(total(inside, ({ row }) => row.inputTokens));
       if (by === 'key') {
         const ofOne = inside.filter(({ row }) => row.keyId === 'k1').length;

@@ -23,6 +23,7 @@ const BROKEN: RequestStore = {
   save: () => Promise.reject(new Error('disk full')),
   list: () => Promise.reject(new Error('disk full')),
   find: () => Promise.reject(new Error('disk full')),
+  breakdown: () => Promise.reject(new Error('disk full')),
   usage: () => Promise.reject(new Error('disk full')),
   minutes: () => Promise.reject(new Error('disk full')),
   sweep: () => Promise.reject(new Error('disk full')),

@@ -82,6 +82,18 @@ export function createMemoryRequestStore(): RequestStore {
         return [...groups.values()].sort((left, right) => (left.group < right.group ? -1 : 1));
       });
     },
+    async breakdown({ from, to }) {
+      const found = new Map<string, QuarterSum>();
+      for (const sum of [...usage.values()].sort((left, right) => left.at - right.at)) {
+        if (sum.at < from || sum.at >= to) continue;
+        const key = JSON.stringify([sum.model, sum.account, sum.keyId, sum.protocol]);
+        const known = found.get(key);
+        found.set(key, { ...(known === undefined ? sum : addQuarters(known, sum)), at: from });
+      }
+      const order = ({ model, account, keyId, protocol }: QuarterSum): string =>
+        [model, account, keyId, protocol].join('\0');
+      return [...found.values()].sort((left, right) => (order(left) < order(right) ? -1 : 1));
+    },
     async minutes({ from, to }) {
       const minutes = new Map<number, MinuteSum>();
       for (const { record } of inOrder().toReversed()) {

@@ -69,6 +69,7 @@ export interface MonitoredOptions {
   readonly logFiles?: Pick<LogFiles, 'read'>;
   readonly secrets?: readonly string[];
   readonly accounts?: readonly string[];
+  readonly priceOf?: MonitorOptions['priceOf'];
   readonly onRecord?: MonitorOptions['onRecord'];
   /** What the client key is called now; `Ann` when absent. */
   readonly mainKeyName?: () => string | undefined;
@@ -124,6 +125,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     settings: () => settings,
     secrets: () => options.secrets ?? [],
     keyName,
+    priceOf: options.priceOf ?? (() => undefined),
     targetOf: (model) => findTarget(model, { router, pool }),
     accounts: () => ({ active: book.list().length }),
     createId,
@@ -148,6 +150,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     startedAt: clock.now(),
     logFiles: options.logFiles,
     trials: new AccountTrials(),
+    usualBilling: () => 'metered',
     facts: () => ({
       isSandbox: true,
       address: 'http://127.0.0.1:8045',

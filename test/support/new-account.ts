@@ -17,6 +17,7 @@ export function newAccount(
     label: `${id}@example.com`,
     projectId: undefined,
     tier: undefined,
+    billing: undefined,
     priority: 0,
     notes: undefined,
     createdAt: 1000,

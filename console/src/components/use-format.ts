@@ -12,6 +12,8 @@ export interface Format {
   compact(value: number): string;
   /** 42%, of a value from 0 to 100. */
   percent(value: number): string;
+  /** $1.23, of billionths of a dollar; small amounts to the digit that says something. */
+  money(nanos: number): string;
   /** 2h 13m, 4m 20s, 1.9s, 830ms */
   duration(ms: number): string;
   /** 5 minutes ago */
@@ -51,6 +53,9 @@ export function createFormat(language: string, region: string, justNow: string):
     maximumFractionDigits: 1,
   });
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 });
+  const currency = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
+  const money = new Intl.NumberFormat(language, currency);
+  const smallMoney = new Intl.NumberFormat(language, { ...currency, maximumSignificantDigits: 2 });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
   const absolute = new Intl.DateTimeFormat(region, {
     dateStyle: 'medium',
@@ -74,6 +79,11 @@ export function createFormat(language: string, region: string, justNow: string):
     number: (value) => plain.format(value),
     compact: (value) => compact.format(value),
     percent: (value) => percent.format(value / 100),
+    money(nanos) {
+      const amount = nanos / 1e9;
+      const isSmall = amount !== 0 && Math.abs(amount) < 1;
+      return (isSmall ? smallMoney : money).format(amount);
+    },
     duration: (ms) => writeDuration(ms, unit),
     relative(at, now) {
       const away = readTime(at) - now;

@@ -22,6 +22,8 @@ function account(id: string, status: AccountJson['status']): AccountJson {
     kind: 'oauth',
     label: `${id}@example.org`,
     tier: null,
+    billing: null,
+    usualBilling: 'metered',
     project: null,
     priority: 0,
     notes: null,

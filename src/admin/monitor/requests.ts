@@ -23,13 +23,8 @@ const WORD = { type: 'string', minLength: 1, maxLength: 320 } as const;
 
 const STARS = 'With `*` for any run of characters, in any case: `*part*`.';
 
-const LIST_QUERY = partial({
-  cursor: {
-    type: 'string',
-    maxLength: 64,
-    description: 'The `nextCursor` of an earlier answer.',
-  },
-  limit: { type: 'string', pattern: UP_TO_200, description: '1 to 200; 50.' },
+/** What narrows a list of requests. */
+export const FILTER_QUERY = {
   from: { ...TIME, description: 'Milliseconds since the epoch, inclusive.' },
   to: { ...TIME, description: 'Milliseconds since the epoch, exclusive.' },
   status: {
@@ -50,6 +45,16 @@ const LIST_QUERY = partial({
     ...WORD,
     description: 'Part of an id, model, account, path, error or kept body, in any case.',
   },
+} as const;
+
+const LIST_QUERY = partial({
+  cursor: {
+    type: 'string',
+    maxLength: 64,
+    description: 'The `nextCursor` of an earlier answer.',
+  },
+  limit: { type: 'string', pattern: UP_TO_200, description: '1 to 200; 50.' },
+  ...FILTER_QUERY,
 });
 
 const REMOVE_QUERY = partial({
@@ -70,8 +75,8 @@ export function createRequestRoutes({
       query: LIST_QUERY,
       answers: { 200: { description: 'One page of them.', schema: REQUEST_LIST_SCHEMA } },
       async run({ query }) {
-        const { cursor, limit } = query;
-        const page = await monitor.store.list(readFilter(query), {
+        const { cursor, limit, ...filter } = query;
+        const page = await monitor.store.list(readFilter(filter), {
           cursor,
           limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
         });
@@ -121,10 +126,10 @@ export async function findRequest(
 /** Absent fields of records are undefined, and lists read-only; both are the same in JSON. */
 type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
 
-type ListQuery = Readonly<Partial<Record<keyof typeof LIST_QUERY.properties, string>>>;
+type FilterQuery = Readonly<Partial<Record<keyof typeof FILTER_QUERY, string>>>;
 
-function readFilter(query: ListQuery): RequestFilter {
-  const { cursor: _cursor, limit: _limit, from, to, status, ...names } = query;
+export function readFilter(query: FilterQuery): RequestFilter {
+  const { from, to, status, ...names } = query;
   return {
     ...names,
     from: from === undefined ? undefined : Number(from),
@@ -144,20 +149,36 @@ function readStatus(status: string): StatusFilter {
   throw invalidRequest('status', told`status: must be ok, error, cancelled, 4xx, 5xx or a code.`);
 }
 
-const USAGE_QUERY = partial({
+/** Of which time usage is shown, and in which pieces. */
+export const USAGE_SPAN_QUERY = {
   from: { ...TIME, description: 'Milliseconds since the epoch; a day ago.' },
   to: { ...TIME, description: 'Milliseconds since the epoch; now.' },
   step: { enum: ['hour', 'day', 'week'], description: '`hour` when absent.' },
-  by: {
-    enum: ['model', 'account', 'key', 'protocol', 'none'],
-    description: '`none` when absent.',
-  },
   timeZone: {
     type: 'string',
     maxLength: 64,
     description: 'In whose days and weeks, such as `Europe/Zurich`; UTC when absent.',
   },
+} as const;
+
+const USAGE_QUERY = partial({
+  ...USAGE_SPAN_QUERY,
+  by: {
+    enum: ['model', 'account', 'key', 'protocol', 'none'],
+    description: '`none` when absent.',
+  },
 });
+
+type SpanQuery = Readonly<Partial<Record<'from' | 'to' | 'timeZone', string>>> & {
+  readonly step?: 'hour' | 'day' | 'week';
+};
+
+export function readUsageSpan(query: SpanQuery, now: number) {
+  const { step = 'hour', timeZone = 'UTC' } = query;
+  const to = query.to === undefined ? now : Number(query.to);
+  const from = query.from === undefined ? to - DAY_MS : Number(query.from);
+  return { from, to, step, timeZone };
+}
 
 const DAY_MS = 86_400_000;
 
@@ -172,10 +193,8 @@ export function createUsageRoute({
     query: USAGE_QUERY,
     answers: { 200: { description: 'Sums, oldest first.', schema: USAGE_SCHEMA } },
     async run({ query }) {
-      const { step = 'hour', by = 'none', timeZone = 'UTC' } = query;
-      const to = query.to === undefined ? clock.now() : Number(query.to);
-      const from = query.from === undefined ? to - DAY_MS : Number(query.from);
-      const spans = cutSpans({ from, to, step, timeZone });
+      const { by = 'none', ...asked } = query;
+      const spans = cutSpans(readUsageSpan(asked, clock.now()));
       const rows = await monitor.store.usage(spans, by);
       const buckets =
         by === 'key'

@@ -137,6 +137,13 @@ export const USAGE_SCHEMA = named('Usage', {
       cacheWriteTokens: COUNT,
       thoughtTokens: COUNT,
       images: COUNT,
+      pricedRequests: {
+        ...COUNT,
+        description: 'Those that have a cost; where there is none, the sums of money say nothing.',
+      },
+      costNanos: { ...COUNT, description: 'In billionths of a US dollar.' },
+      flatRateNanos: { ...COUNT, description: 'What flat-rate accounts would have cost.' },
+      cacheSavingsNanos: { type: 'integer', description: 'What caches saved of either.' },
     }),
   },
 });

@@ -75,6 +75,15 @@ const UNDO_LATER = `
   drop table leases;
   alter table requests drop column cache_write_tokens;
   alter table usage_sums drop column cache_write_tokens;
+  alter table requests drop column cost_nanos;
+  alter table requests drop column flat_rate_nanos;
+  alter table requests drop column cache_savings_nanos;
+  alter table requests drop column cost_basis;
+  alter table usage_sums drop column priced_requests;
+  alter table usage_sums drop column cost_nanos;
+  alter table usage_sums drop column flat_rate_nanos;
+  alter table usage_sums drop column cache_savings_nanos;
+  alter table accounts drop column billing;
 `;
 
 test('records saved while their details had a table of their own are found as they were', async () => {

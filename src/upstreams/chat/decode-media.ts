@@ -223,6 +223,7 @@ function readUsage(value: JsonValue | undefined): Usage | undefined {
   const details = objectOf(usage.input_tokens_details) ?? objectOf(usage.input_token_details);
   const image = countOf(details?.image_tokens) ?? 0;
   const audio = countOf(details?.audio_tokens) ?? 0;
+  const drawn = countOf(objectOf(usage.output_tokens_details)?.image_tokens) ?? 0;
   return {
     promptTokens: input ?? 0,
     cachedTokens: 0,
@@ -230,5 +231,6 @@ function readUsage(value: JsonValue | undefined): Usage | undefined {
     answerTokens: output ?? 0,
     thoughtTokens: 0,
     ...(image + audio > 0 ? { media: { image, audio } } : {}),
+    ...(drawn > 0 ? { answerMedia: { image: drawn, audio: 0 } } : {}),
   };
 }

@@ -243,6 +243,8 @@ function readUsage(usage: JsonObject): Usage | undefined {
   const isBeside = thoughtTokens > 0 && total === promptTokens + completion + thoughtTokens;
   const image = countOf(prompt?.image_tokens) ?? 0;
   const audio = countOf(prompt?.audio_tokens) ?? 0;
+  const drawn = countOf(details?.image_tokens) ?? 0;
+  const spoken = countOf(details?.audio_tokens) ?? 0;
   return {
     promptTokens,
     cachedTokens: Math.min(cached, promptTokens),
@@ -251,6 +253,7 @@ function readUsage(usage: JsonObject): Usage | undefined {
     answerTokens: isBeside ? completion : Math.max(0, completion - thoughtTokens),
     thoughtTokens: isBeside ? thoughtTokens : Math.min(thoughtTokens, completion),
     ...(image + audio > 0 ? { media: { image, audio } } : {}),
+    ...(drawn + spoken > 0 ? { answerMedia: { image: drawn, audio: spoken } } : {}),
   };
 }
 

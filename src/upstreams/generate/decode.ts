@@ -368,7 +368,8 @@ function readUsage(metadata: JsonValue | undefined): Usage | undefined {
   const cachedTokens = readTokenCount(metadata.cachedContentTokenCount) ?? 0;
   const answerTokens = readTokenCount(metadata.candidatesTokenCount);
   const total = answerTokens ?? readTokenCount(metadata.totalTokenCount) ?? 0;
-  const { promptTokensDetails: details } = metadata;
+  const media = readMedia(metadata.promptTokensDetails);
+  const answerMedia = readMedia(metadata.candidatesTokensDetails);
   return {
     promptTokens,
     cachedTokens: Math.min(cachedTokens, promptTokens),
@@ -376,7 +377,8 @@ function readUsage(metadata: JsonValue | undefined): Usage | undefined {
     answerTokens:
       answerTokens ?? Math.max(0, total - promptTokens - toolPromptTokens - thoughtTokens),
     thoughtTokens,
-    ...(Array.isArray(details) && readMedia(details)),
+    ...(media && { media }),
+    ...(answerMedia && { answerMedia }),
   };
 }
 
@@ -391,8 +393,9 @@ function readAnswerCount(metadata: JsonObject | undefined): number | undefined {
   return isInclusive ? undefined : answer;
 }
 
-/** `[{modality: "TEXT", tokenCount: 3}, {modality: "IMAGE", tokenCount: 258}]`. Most prompts are text alone. */
-function readMedia(details: readonly JsonValue[]): Pick<Usage, 'media'> {
+/** `[{modality: "TEXT", tokenCount: 3}, {modality: "IMAGE", tokenCount: 258}]`. Most are text alone. */
+function readMedia(details: JsonValue | undefined): Usage['media'] {
+  if (!Array.isArray(details)) return undefined;
   let image = 0;
   let audio = 0;
   for (const detail of details) {
@@ -401,7 +404,7 @@ function readMedia(details: readonly JsonValue[]): Pick<Usage, 'media'> {
     if (detail.modality === 'IMAGE') image += count;
     else if (detail.modality === 'AUDIO') audio += count;
   }
-  return image === 0 && audio === 0 ? {} : { media: { image, audio } };
+  return image === 0 && audio === 0 ? undefined : { image, audio };
 }
 
 /** The counts are 32-bit integers of the API; sums of larger ones would not fit the stores of records. */

@@ -1,6 +1,11 @@
 // The overview page.
 
 export const overview = {
+  cost: 'Cost',
+  costDetails: 'Usage',
+  today: 'Today',
+  costHint: '{{flatRate}} at list price on flat-rate accounts · {{saved}} saved by caches',
+  thisMonth: 'This month',
   ok: 'All systems operational',
   okHint: 'Accounts have quota and requests succeed.',
   attention_one: '{{count}} item needs attention',

@@ -1,6 +1,14 @@
 // The routing page.
 
 export const routing = {
+  prices: 'Your own prices',
+  pricesHint:
+    'US dollars per million tokens, by model, upstream/model or a pattern with *. They replace the public price; other rates are set in the config file.',
+  priceModel: 'Model or pattern',
+  rates: { input: 'Input', cached_input: 'Cached input', output: 'Output' },
+  priceSaved: 'Price of {{name}} saved',
+  priceRemoved: 'Price of {{name}} removed',
+  removePrice: 'Remove the price of {{name}}',
   subtitle:
     'Which model serves each name that clients request. Changes apply from the next request.',
   whereTitle: 'Check a model name',

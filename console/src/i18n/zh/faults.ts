@@ -134,6 +134,11 @@ export const faults: SentenceTexts = {
   'The model gave an answer that cannot be used.': '模型给出的回答无法使用。',
   'The model gave an empty answer.': '模型给出了空的回答。',
   'The model made a tool call that cannot be used.': '模型发出了无法使用的工具调用。',
+  '{}.date: must be a day, such as 2026-11-27': '{1}.date：必须是日期，例如 2026-11-27',
+  '{}.input_tokens: another step begins there too': '{1}.input_tokens：另一档也从这里开始',
+  '{}.{}: unknown; a price has {}': '{1}.{2}：未知；价格可以有 {3}',
+  '{}.{}: unknown; was "{}" meant?': '{1}.{2}：未知；是否想写“{3}”？',
+  '{}: needs a rate, such as "input" and "output"': '{1}：需要一个费率，例如“input”和“output”',
   'proxy.targets has no steps of that name': 'proxy.targets 中没有该名称的步骤',
   'this gateway (ABV_MAX_BODY_SIZE)': '本网关（ABV_MAX_BODY_SIZE）',
   'The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.':

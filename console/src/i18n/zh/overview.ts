@@ -4,6 +4,11 @@ import type { overview as english } from '../en/overview.ts';
 import type { Translated } from '../texts.ts';
 
 export const overview: Translated<typeof english> = {
+  cost: '费用',
+  costDetails: '用量',
+  today: '今天',
+  costHint: '包月账号按标价 {{flatRate}} · 缓存节省 {{saved}}',
+  thisMonth: '本月',
   ok: '一切正常',
   okHint: '账号有配额，请求成功。',
   attention_other: '{{count}} 项需要关注',

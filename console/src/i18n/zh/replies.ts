@@ -8,6 +8,7 @@ export const replies: SentenceTexts = {
   '"kind" must be oauth, api-key or service-account.':
     '“kind”必须是 oauth、api-key 或 service-account。',
   '"tier" must be one of {}.': '“tier”必须是以下之一：{1}。',
+  '"billing" must be one of {}.': '“billing”必须是以下之一：{1}。',
   '"{}" is missing.': '缺少“{1}”。',
   '"{}" must be a string.': '“{1}”必须是字符串。',
   '"{}" must be a whole number.': '“{1}”必须是整数。',

@@ -4,6 +4,14 @@ import type { routing as english } from '../en/routing.ts';
 import type { Translated } from '../texts.ts';
 
 export const routing: Translated<typeof english> = {
+  prices: '自定义价格',
+  pricesHint:
+    '每百万 Token 的美元价格，按模型、upstream/model 或带 * 的模式。它们取代公开价格；其他费率在配置文件中设置。',
+  priceModel: '模型或模式',
+  rates: { input: '输入', cached_input: '缓存输入', output: '输出' },
+  priceSaved: '已保存 {{name}} 的价格',
+  priceRemoved: '已删除 {{name}} 的价格',
+  removePrice: '删除 {{name}} 的价格',
   subtitle: '客户端请求的名称对应哪个模型。更改从下一个请求起生效。',
   whereTitle: '检查模型名称',
   whereLabel: '客户端发送的模型名称',

@@ -19,6 +19,7 @@ import { useUnsaved } from '../../components/use-unsaved.tsx';
 interface Values {
   readonly label: string;
   readonly tier: string | null;
+  readonly billing: string | null;
   readonly project: string;
   /** As it is typed. */
   readonly priority: string;
@@ -35,6 +36,7 @@ const PRIORITY: AmountRange = {
 };
 
 const TIERS = ['ultra', 'pro', 'free'] as const;
+const BILLINGS = ['metered', 'flat-rate'] as const;
 
 export function EditForm({ account }: { readonly account: Account }) {
   const { t } = useTranslation();
@@ -95,6 +97,14 @@ export function EditForm({ account }: { readonly account: Account }) {
           onChange={(text) => form.setFieldValue('priority', text)}
         />
       </div>
+      <Select
+        label={t('accounts.billing')}
+        description={t('accounts.billingHint')}
+        clearable
+        placeholder={t(`accounts.billings.${account.usualBilling}`)}
+        data={BILLINGS.map((value) => ({ value, label: t(`accounts.billings.${value}`) }))}
+        {...form.getInputProps('billing')}
+      />
       <TextInput
         label={t('accounts.project')}
         description={t('accounts.projectHint')}
@@ -144,10 +154,11 @@ export function EditForm({ account }: { readonly account: Account }) {
   );
 }
 
-function valuesOf({ label, tier, project, priority, notes }: Account): Values {
+function valuesOf({ label, tier, billing, project, priority, notes }: Account): Values {
   return {
     label,
     tier,
+    billing,
     project: project ?? '',
     priority: String(priority),
     notes: notes ?? '',
@@ -160,10 +171,12 @@ function valuesOf({ label, tier, project, priority, notes }: Account): Values {
 function changeOf(account: Account, values: Values): AccountChange {
   const { label, project, priority, notes, proxyUrl, key } = values;
   const tier = TIERS.find((one) => one === values.tier) ?? null;
+  const billing = BILLINGS.find((one) => one === values.billing) ?? null;
   const rank = takeAmount(priority, PRIORITY) ?? account.priority;
   return {
     ...(label === account.label ? {} : { label }),
     ...(tier === account.tier ? {} : { tier }),
+    ...(billing === account.billing ? {} : { billing }),
     ...(project === (account.project ?? '') ? {} : { project: project === '' ? null : project }),
     ...(rank === account.priority ? {} : { priority: rank }),
     ...(notes === (account.notes ?? '') ? {} : { notes: notes === '' ? null : notes }),

@@ -6,6 +6,7 @@ import { overviewQuery } from '../../api/queries/overview.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { AccountsPanel } from './accounts-panel.tsx';
 import { AttentionList } from './attention-list.tsx';
+import { CostPanel } from './cost-panel.tsx';
 import { ErrorsPanel } from './errors-panel.tsx';
 import { QuotaPanel } from './quota-panel.tsx';
 import { OverviewSkeleton } from './skeleton.tsx';
@@ -30,6 +31,7 @@ export function OverviewPage() {
         <QuotaPanel quota={data.quota} />
         <AccountsPanel accounts={data.accounts} />
       </div>
+      <CostPanel />
       <ErrorsPanel errors={data.recentErrors} />
     </div>
   );

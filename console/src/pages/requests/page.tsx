@@ -6,8 +6,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RequestRow } from '../../../../src/admin/contract.ts';
+import { withQuery } from '../../api/client.ts';
 import { overviewQuery } from '../../api/queries/overview.ts';
-import { useForgetRequests } from '../../api/queries/requests.ts';
+import { type RequestQuery, useForgetRequests } from '../../api/queries/requests.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
@@ -53,7 +54,7 @@ export function RequestsPage() {
         actions={
           <>
             <FollowButton isFollowing={isFollowing} onChange={setFollowing} />
-            <MoreMenu />
+            <MoreMenu query={query} />
           </>
         }
       />
@@ -105,7 +106,7 @@ function FollowButton({ isFollowing, onChange }: FollowButtonProps) {
   );
 }
 
-function MoreMenu() {
+function MoreMenu({ query }: { readonly query: RequestQuery }) {
   const { t } = useTranslation();
   const confirm = useConfirm();
   const toasts = useToasts();
@@ -128,6 +129,16 @@ function MoreMenu() {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
+        {(['csv', 'json'] as const).map((format) => (
+          <Menu.Item
+            key={format}
+            component="a"
+            href={withQuery('/api/export/requests', { ...query, format })}
+            download
+          >
+            {t('requests.export', { format: format.toUpperCase() })}
+          </Menu.Item>
+        ))}
         <RemoveItem onClick={ask}>{t('requests.forget')}</RemoveItem>
       </Menu.Dropdown>
     </Menu>

@@ -105,6 +105,9 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
       <Fact name={t('requests.usage')}>
         <TokenCounts detail={detail} />
       </Fact>
+      <Fact name={t('requests.cost')}>
+        <Cost detail={detail} />
+      </Fact>
       {finishReasons !== undefined && (
         <Fact name={t('requests.ended')}>
           {finishReasons.map((reason) => t(`requests.endings.${reason}`)).join(' · ')}
@@ -166,6 +169,41 @@ function TokenCounts({ detail }: { readonly detail: RequestDetail }) {
     <>
       {counts.join(' · ')}
       {detail.isEstimate === true && <span className="sub-line">{t('requests.estimated')}</span>}
+    </>
+  );
+}
+
+/** What it cost, or would have, and how that comes about. */
+function Cost({ detail }: { readonly detail: RequestDetail }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const { costNanos, flatRateNanos, cacheSavingsNanos = 0, costBasis, charges = [] } = detail;
+  if (costBasis === undefined) return <span title={t('requests.noPrice')}>–</span>;
+  const amounts = [
+    ...(costNanos === undefined ? [] : [format.money(costNanos)]),
+    ...(flatRateNanos === undefined
+      ? []
+      : [t('requests.flatRate', { amount: format.money(flatRateNanos) })]),
+    ...(cacheSavingsNanos === 0
+      ? []
+      : [t('requests.cacheSaved', { amount: format.money(cacheSavingsNanos) })]),
+  ];
+  return (
+    <>
+      {amounts.join(' · ')}
+      <span className="sub-line">{t(`requests.costBasis.${costBasis}`)}</span>
+      {charges.map((charge) => (
+        <span key={JSON.stringify(charge)} className="sub-line wrap-anywhere">
+          {[charge.price.model, charge.price.date, charge.price.source].filter(Boolean).join(' · ')}
+          {': '}
+          {charge.parts
+            .map(
+              ({ kind, count, rate }) =>
+                `${format.number(count)} ${t(`requests.chargeKinds.${kind}`)} × $${rate}`,
+            )
+            .join(' + ')}
+        </span>
+      ))}
     </>
   );
 }

@@ -8,6 +8,7 @@ import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { Catalogue } from './catalogue.tsx';
 import { MappingPanel } from './mapping-panel.tsx';
 import { PresetsPanel } from './presets-panel.tsx';
+import { PricesPanel } from './prices-panel.tsx';
 import { ProviderPanel } from './provider-panel.tsx';
 import { TargetsPanel } from './targets-panel.tsx';
 import { useWhere, WherePanel } from './where-panel.tsx';
@@ -49,6 +50,7 @@ export function RoutingPage() {
             <div className="routing-column">
               <MappingPanel decidingKey={where.decidingKey} onTry={where.ask} />
               <TargetsPanel onTry={where.ask} />
+              <PricesPanel />
             </div>
             <PresetsPanel />
           </div>

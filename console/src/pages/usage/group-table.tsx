@@ -46,6 +46,12 @@ export function GroupTable({ buckets, by }: GroupTableProps) {
               <th scope="col" className="numeric">
                 {t('usage.images')}
               </th>
+              <th scope="col" className="numeric">
+                {t('usage.cost')}
+              </th>
+              <th scope="col" className="numeric">
+                {t('usage.flatRate')}
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -69,6 +75,7 @@ function GroupRow({ row, name, most }: GroupRowProps) {
   const format = useFormat();
   const { sum } = row;
   const share = cacheShare(sum);
+  const isPriced = sum.pricedRequests > 0;
   const width = most === 0 ? 0 : (allTokens(sum) / most) * 100;
   return (
     <tr>
@@ -90,6 +97,8 @@ function GroupRow({ row, name, most }: GroupRowProps) {
       </td>
       <td className="numeric">{share === undefined ? '–' : format.percent(share * 100)}</td>
       <td className="numeric">{format.number(sum.images)}</td>
+      <td className="numeric">{isPriced ? format.money(sum.costNanos) : '–'}</td>
+      <td className="numeric">{isPriced ? format.money(sum.flatRateNanos) : '–'}</td>
     </tr>
   );
 }

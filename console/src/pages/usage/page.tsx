@@ -5,6 +5,7 @@ import { IconChartBar, IconDownload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Usage } from '../../../../src/admin/contract.ts';
+import { withQuery } from '../../api/client.ts';
 import { USAGE_GROUPS, usageQuery } from '../../api/queries/usage.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
@@ -37,7 +38,19 @@ export function UsagePage() {
       <PageHeader
         title={t('shell.pages.usage')}
         subtitle={t('usage.subtitle')}
-        actions={<Download usage={data} view={view} />}
+        actions={
+          <>
+            <Button
+              component="a"
+              variant="default"
+              href={withQuery('/api/export/usage', { from, step, timeZone: zone })}
+              download
+            >
+              {t('usage.exportAll')}
+            </Button>
+            <Download usage={data} view={view} />
+          </>
+        }
       />
       <ViewBar view={view} onChange={adjust} />
       {data === undefined && error === null && <Skeleton height={420} />}

@@ -11,6 +11,10 @@ export interface UsageSum {
   readonly cacheWriteTokens: number;
   readonly thoughtTokens: number;
   readonly images: number;
+  readonly pricedRequests: number;
+  readonly costNanos: number;
+  readonly flatRateNanos: number;
+  readonly cacheSavingsNanos: number;
 }
 
 export const NO_USAGE: UsageSum = {
@@ -22,6 +26,10 @@ export const NO_USAGE: UsageSum = {
   cacheWriteTokens: 0,
   thoughtTokens: 0,
   images: 0,
+  pricedRequests: 0,
+  costNanos: 0,
+  flatRateNanos: 0,
+  cacheSavingsNanos: 0,
 };
 
 function addUsage(left: UsageSum, right: UsageSum): UsageSum {
@@ -34,6 +42,10 @@ function addUsage(left: UsageSum, right: UsageSum): UsageSum {
     cacheWriteTokens: left.cacheWriteTokens + right.cacheWriteTokens,
     thoughtTokens: left.thoughtTokens + right.thoughtTokens,
     images: left.images + right.images,
+    pricedRequests: left.pricedRequests + right.pricedRequests,
+    costNanos: left.costNanos + right.costNanos,
+    flatRateNanos: left.flatRateNanos + right.flatRateNanos,
+    cacheSavingsNanos: left.cacheSavingsNanos + right.cacheSavingsNanos,
   };
 }
 

@@ -37,6 +37,18 @@ export function Totals({ buckets }: { readonly buckets: readonly UsageBucket[] }
         value={share === undefined ? '–' : format.percent(share * 100)}
         hint={t('usage.cacheHint', { tokens: format.compact(sum.cachedTokens) })}
       />
+      <Total
+        name={t('usage.cost')}
+        value={sum.pricedRequests === 0 ? '–' : format.money(sum.costNanos)}
+        hint={
+          sum.pricedRequests === 0
+            ? t('usage.noPrices')
+            : t('usage.costHint', {
+                flatRate: format.money(sum.flatRateNanos),
+                saved: format.money(sum.cacheSavingsNanos),
+              })
+        }
+      />
     </dl>
   );
 }

@@ -2,6 +2,10 @@
 
 import { NO_USAGE, type StepSum } from './sum-usage.ts';
 
+/** In US dollars; empty where no request had a price. */
+const MONEY_NAMES = ['costUsd', 'flatRateUsd', 'cacheSavingsUsd'];
+const MONEY = ['costNanos', 'flatRateNanos', 'cacheSavingsNanos'] as const;
+
 const COLUMNS = [
   ...(['requests', 'errors', 'inputTokens', 'outputTokens'] as const),
   ...(['cachedTokens', 'cacheWriteTokens', 'thoughtTokens', 'images'] as const),
@@ -16,15 +20,22 @@ export interface Grouping {
 
 /** One line for each step and group that was used. Times are those of UTC, RFC 3339. */
 export function writeCsv(steps: readonly StepSum[], grouping: Grouping | undefined): string {
-  const header = ['from', ...(grouping === undefined ? [] : [grouping.by]), ...COLUMNS];
+  const header = [
+    'from',
+    ...(grouping === undefined ? [] : [grouping.by]),
+    ...COLUMNS,
+    ...MONEY_NAMES,
+  ];
   const lines = [header.map(writeCell).join(',')];
   for (const { at, sum, groups } of steps) {
     const from = new Date(at).toISOString();
     const rows = grouping === undefined ? [['', sum] as const] : [...groups];
     for (const [group, row] of rows) {
       const figures = COLUMNS.map((column) => String((row ?? NO_USAGE)[column]));
-      const cells = [from, ...(grouping === undefined ? [] : [grouping.nameOf(group)]), ...figures];
-      lines.push(cells.map(writeCell).join(','));
+      const money = MONEY.map((name) => (row.pricedRequests === 0 ? '' : String(row[name] / 1e9)));
+      const names = grouping === undefined ? [] : [grouping.nameOf(group)];
+      // A figure is no formula, be it below zero.
+      lines.push([...[from, ...names, ...figures].map(writeCell), ...money].join(','));
     }
   }
   return `${lines.join('\r\n')}\r\n`;

@@ -1,0 +1,200 @@
+// `/api/export/…`: records of requests and usage as CSV or JSON, written piece by piece.
+
+import { csvLine } from '../../lib/csv.ts';
+import { textOf } from '../../lib/localized-message.ts';
+import { partial } from '../../lib/object-schema.ts';
+import type { RequestRow } from '../../monitor/record.ts';
+import { USAGE_FIGURES, type UsageBreakdown, type UsageSum } from '../../monitor/request-store.ts';
+import { cutSpans } from '../../monitor/usage.ts';
+import { toDollars } from '../../pricing/cost.ts';
+import { CURRENCY } from '../../pricing/prices.ts';
+import type { MonitorRouteOptions } from '../options.ts';
+import { type ApiRoute, defineRoute } from '../route.ts';
+import { FILTER_QUERY, readFilter, readUsageSpan, USAGE_SPAN_QUERY } from './requests.ts';
+
+type Cell = string | number | boolean | undefined;
+
+const FORMAT = { enum: ['csv', 'json'], description: '`csv` when absent.' } as const;
+
+const ANSWERS = {
+  200: {
+    description: 'A file, sent while it is read. JSON is a list of objects.',
+    contentType: 'text/csv',
+    schema: { type: 'string' },
+  },
+} as const;
+
+/** Rows read at once. */
+const PAGE = 200;
+
+export function createExportRoutes({
+  monitor,
+  clock,
+  keyName,
+}: Pick<MonitorRouteOptions, 'monitor' | 'clock' | 'keyName'>): readonly ApiRoute[] {
+  const { store } = monitor;
+  return [
+    defineRoute({
+      at: 'GET /api/export/requests',
+      title: 'gives records of model requests as a file, the latest first',
+      query: partial({ format: FORMAT, ...FILTER_QUERY }),
+      answers: ANSWERS,
+      async run({ query: { format = 'csv', ...filter } }) {
+        const wanted = readFilter(filter);
+        async function* rows(): AsyncGenerator<RequestRow> {
+          let cursor: string | undefined;
+          do {
+            const page = await store.list(wanted, { limit: PAGE, cursor, isCounted: false });
+            yield* page.rows;
+            cursor = page.nextCursor;
+          } while (cursor !== undefined);
+        }
+        return download('requests', format, tableOf(rows(), REQUEST_COLUMNS));
+      },
+    }),
+    defineRoute({
+      at: 'GET /api/export/usage',
+      title: 'gives usage as a file, by time, model, account, key and protocol',
+      query: partial({ format: FORMAT, ...USAGE_SPAN_QUERY }),
+      answers: ANSWERS,
+      async run({ query: { format = 'csv', ...asked } }) {
+        const spans = cutSpans(readUsageSpan(asked, clock.now()));
+        async function* rows(): AsyncGenerator<UsageBreakdown> {
+          for (const span of spans) {
+            for (const row of await store.breakdown(span)) {
+              yield { ...row, keyName: keyName(row.keyId) ?? row.keyName };
+            }
+          }
+        }
+        return download('usage', format, tableOf(rows(), USAGE_COLUMNS));
+      },
+    }),
+  ];
+}
+
+type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
+
+const time = (at: number): string => new Date(at).toISOString();
+const money = (nanos: number | undefined): number | undefined =>
+  nanos === undefined ? undefined : toDollars(nanos);
+
+const REQUEST_COLUMNS: Columns<RequestRow> = {
+  time: ({ at }) => time(at),
+  request_id: ({ requestId }) => requestId,
+  protocol: ({ protocol }) => protocol,
+  surface: ({ surface }) => surface,
+  stream: ({ stream }) => stream,
+  status: ({ status }) => status,
+  outcome: ({ outcome }) => outcome,
+  model: ({ model }) => model,
+  upstream_model: ({ upstreamModel }) => upstreamModel,
+  account: ({ account }) => account,
+  key_id: ({ keyId }) => keyId,
+  key: ({ keyName }) => keyName,
+  client: ({ clientAddress }) => clientAddress,
+  replica: ({ replica }) => replica,
+  attempts: ({ attempts }) => attempts,
+  first_event_ms: ({ firstEventMs }) => firstEventMs,
+  total_ms: ({ totalMs }) => totalMs,
+  input_tokens: ({ inputTokens }) => inputTokens,
+  output_tokens: ({ outputTokens }) => outputTokens,
+  cached_tokens: ({ cachedTokens }) => cachedTokens,
+  cache_write_tokens: ({ cacheWriteTokens }) => cacheWriteTokens,
+  thought_tokens: ({ thoughtTokens }) => thoughtTokens,
+  images: ({ images }) => images,
+  cost: ({ costNanos }) => money(costNanos),
+  flat_rate_cost: ({ flatRateNanos }) => money(flatRateNanos),
+  cache_savings: ({ cacheSavingsNanos }) => money(cacheSavingsNanos),
+  currency: ({ costBasis }) => costBasis && CURRENCY,
+  price: ({ costBasis }) => costBasis,
+  error: ({ error }) => error && textOf(error),
+};
+
+/** Sums of nothing priced are no cost of 0. */
+const priced =
+  (figure: 'costNanos' | 'flatRateNanos' | 'cacheSavingsNanos') =>
+  (row: UsageSum): Cell =>
+    row.pricedRequests === 0 ? undefined : toDollars(row[figure]);
+
+const MONEY = {
+  costNanos: 'cost',
+  flatRateNanos: 'flat_rate_cost',
+  cacheSavingsNanos: 'cache_savings',
+} as const;
+
+const USAGE_COLUMNS: Columns<UsageBreakdown> = {
+  from: ({ at }) => time(at),
+  model: ({ model }) => model,
+  account: ({ account }) => account,
+  key_id: ({ keyId }) => keyId,
+  key: ({ keyName }) => keyName,
+  protocol: ({ protocol }) => protocol,
+  ...Object.fromEntries(
+    USAGE_FIGURES.map((figure) => {
+      const isMoney =
+        figure === 'costNanos' || figure === 'flatRateNanos' || figure === 'cacheSavingsNanos';
+      if (isMoney) return [MONEY[figure], priced(figure)];
+      return [
+        figure.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        (row: UsageSum): Cell => row[figure],
+      ];
+    }),
+  ),
+  currency: ({ pricedRequests }) => (pricedRequests === 0 ? undefined : CURRENCY),
+};
+
+interface Table {
+  readonly names: readonly string[];
+  readonly rows: AsyncGenerator<readonly Cell[]>;
+}
+
+function tableOf<Row>(rows: AsyncGenerator<Row>, columns: Columns<Row>): Table {
+  const reads = Object.values(columns);
+  async function* cells(): AsyncGenerator<readonly Cell[]> {
+    for await (const row of rows) yield reads.map((read) => read(row));
+  }
+  return { names: Object.keys(columns), rows: cells() };
+}
+
+function download(name: string, format: 'csv' | 'json', table: Table) {
+  const chunks = format === 'csv' ? writeCsv(table) : writeJson(table);
+  const contentType =
+    format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8';
+  return { kind: 'download', contentType, fileName: `isthmus-${name}.${format}`, chunks } as const;
+}
+
+async function* writeCsv({ names, rows }: Table): AsyncGenerator<string> {
+  yield* gather(
+    (async function* () {
+      yield `${csvLine(names)}\r\n`;
+      for await (const row of rows) yield `${csvLine(row)}\r\n`;
+    })(),
+  );
+}
+
+async function* writeJson({ names, rows }: Table): AsyncGenerator<string> {
+  yield* gather(
+    (async function* () {
+      let before = '[\n';
+      for await (const row of rows) {
+        yield before + JSON.stringify(Object.fromEntries(names.map((name, at) => [name, row[at]])));
+        before = ',\n';
+      }
+      yield before === '[\n' ? '[]\n' : '\n]\n';
+    })(),
+  );
+}
+
+const CHUNK = 16_384;
+
+/** Lines are sent many at once. */
+async function* gather(lines: AsyncGenerator<string>): AsyncGenerator<string> {
+  let text = '';
+  for await (const line of lines) {
+    text += line;
+    if (text.length < CHUNK) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
+}

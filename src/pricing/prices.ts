@@ -1,0 +1,230 @@
+// Finds the price of a model: the operator's own, else a public one, else one of its family as an estimate.
+
+import {
+  compareWildcards,
+  createWildcard,
+  foldCase,
+  isWildcard,
+  type Wildcard,
+} from '../lib/names.ts';
+import { realModelName } from '../wire/vocabulary.ts';
+import type { PricedRates } from './cost.ts';
+import table from './prices.json' with { type: 'json' };
+
+export const CURRENCY = table.currency;
+
+export const PROVIDERS = [
+  'google',
+  'anthropic',
+  'openai',
+  'deepseek',
+  'xai',
+  'mistral',
+  'groq',
+] as const;
+export type Provider = (typeof PROVIDERS)[number];
+
+/** Who is paid for what an upstream serves. */
+export interface Seller {
+  readonly upstreamId: string;
+  /** Undefined where it is none of those with a public price: prices of the models' makers are estimates then. */
+  readonly provider?: Provider | undefined;
+  /** True for servers of one's own: they cost nothing by the token, unless the operator says so. */
+  readonly isLocal?: boolean | undefined;
+}
+
+/** By model, `upstream/model`, or a pattern of either with `*`. */
+export type OwnPrices = Readonly<Record<string, OwnPrice>>;
+
+interface OwnPrice extends PricedRates {
+  readonly source?: string | undefined;
+  readonly date?: string | undefined;
+}
+
+/** Whether a price is the operator's, the public one of the model, or that of another one. */
+export const PRICE_BASES = ['own', 'listed', 'estimate'] as const;
+export type PriceBasis = (typeof PRICE_BASES)[number];
+
+export interface Price {
+  readonly rates: PricedRates;
+  readonly basis: PriceBasis;
+  /** The name or pattern the price is kept under. */
+  readonly model: string;
+  /** Of public prices. */
+  readonly provider?: Provider | undefined;
+  /** Where it comes from, and of which day it is; of own prices as the operator wrote it. */
+  readonly source?: string | undefined;
+  readonly date?: string | undefined;
+}
+
+interface ListedPrice extends Price {
+  readonly models: readonly string[];
+  readonly provider: Provider;
+}
+
+/** The public prices, in the order of the file. */
+export const LISTED_PRICES: readonly ListedPrice[] = table.prices.map(readListed);
+
+/** Where the facts of the file were taken from; the page of each provider is where they originate. */
+export const TABLE_SOURCE = table.source;
+
+function readListed({
+  provider: name,
+  models,
+  ...rates
+}: (typeof table.prices)[number]): ListedPrice {
+  const provider = PROVIDERS.find((known) => known === name);
+  const model = models[0];
+  if (provider === undefined || model === undefined) throw new Error(`No price: ${name}`);
+  const source = table.pages[provider];
+  return { rates, basis: 'listed', model, models, provider, source, date: table.date };
+}
+
+/** Names that were asked for are remembered up to here. */
+const MAX_KNOWN = 2000;
+
+/** @param own of the operator: they replace a public price as a whole */
+export function createPriceBook(own: OwnPrices = {}) {
+  const exact = new Map<string, Price>();
+  const patterns: { readonly wildcard: Wildcard; readonly price: Price }[] = [];
+  for (const [model, { source, date, ...rates }] of Object.entries(own)) {
+    const price: Price = { rates, basis: 'own', model, source, date };
+    const name = plainName(model);
+    if (isWildcard(name)) patterns.push({ wildcard: createWildcard(name), price });
+    else exact.set(name, price);
+  }
+  patterns.sort((left, right) => compareWildcards(left.wildcard, right.wildcard));
+  const findOwn = (names: readonly string[]): Price | undefined => {
+    for (const name of names) {
+      const price = exact.get(name);
+      if (price !== undefined) return price;
+    }
+    return patterns.find(({ wildcard }) => names.some((name) => wildcard.matches(name)))?.price;
+  };
+  const known = new Map<string, Price | undefined>();
+  const find = (seller: Seller, modelId: string): Price | undefined => {
+    const name = plainName(modelId);
+    const upstream = foldCase(seller.upstreamId);
+    const mine = findOwn([`${upstream}/${name}`, `${upstream}/${foldCase(modelId)}`, name]);
+    return mine ?? (seller.isLocal === true ? undefined : findListed(seller.provider, name));
+  };
+  return {
+    /** Undefined for a model that nobody knows a price of: it has no cost, which is not a cost of 0. */
+    find(seller: Seller, modelId: string): Price | undefined {
+      const { upstreamId, provider = '', isLocal = false } = seller;
+      const key = `${upstreamId}\n${provider}\n${isLocal}\n${modelId}`;
+      if (known.has(key)) return known.get(key);
+      if (known.size >= MAX_KNOWN) known.clear();
+      const price = find(seller, modelId);
+      known.set(key, price);
+      return price;
+    },
+  };
+}
+
+/** As the table has it: in real words, lower case, without the path that some upstreams write before it. */
+function plainName(model: string): string {
+  return realModelName(foldCase(model).replace(/^(?:publishers\/[^/]+\/)?models\//, ''));
+}
+
+const LISTED = PROVIDERS.map((provider) => {
+  const prices = LISTED_PRICES.filter((price) => price.provider === provider);
+  const names = prices.flatMap((price) => price.models.map((model) => ({ model, price })));
+  return {
+    provider,
+    exact: new Map(names.map(({ model, price }) => [model, price])),
+    patterns: names
+      .filter(({ model }) => isWildcard(model))
+      .map(({ model, price }) => ({ wildcard: createWildcard(model), price }))
+      .sort((left, right) => compareWildcards(left.wildcard, right.wildcard)),
+    versions: names
+      .filter(({ model }) => !isWildcard(model))
+      .map(({ model, price }) => ({ ...readVersion(model), price })),
+  };
+});
+
+type ProviderPrices = (typeof LISTED)[number];
+
+/**
+ * Exact, then by pattern, then that of the nearest version of its family. Models of other makers that a provider
+ * serves besides, and those of upstreams without public prices, are estimated at the maker's.
+ */
+function findListed(provider: Provider | undefined, name: string): Price | undefined {
+  const own = LISTED.find((one) => one.provider === provider);
+  if (own !== undefined) {
+    const price = findNamed(own, name) ?? asEstimate(findRelated(own, name));
+    if (price !== undefined) return price;
+  }
+  // `anthropic/claude-sonnet-4.5`, as marketplaces write it.
+  const bare = name.slice(name.lastIndexOf('/') + 1);
+  const spellings = [bare, bare.replaceAll('.', '-')];
+  for (const find of [findNamed, findRelated]) {
+    for (const spelling of spellings) {
+      for (const one of LISTED) {
+        const price = one === own && spelling === name ? undefined : find(one, spelling);
+        if (price !== undefined) return asEstimate(price);
+      }
+    }
+  }
+  return undefined;
+}
+
+function asEstimate(price: Price | undefined): Price | undefined {
+  return price && { ...price, basis: 'estimate' };
+}
+
+function findNamed({ exact, patterns }: ProviderPrices, name: string): Price | undefined {
+  const released = withoutRelease(name);
+  for (const one of [name, released]) {
+    const found = exact.get(one) ?? patterns.find(({ wildcard }) => wildcard.matches(one))?.price;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The price of the nearest version of the same family, the newer one of two. */
+function findRelated({ versions }: ProviderPrices, name: string): Price | undefined {
+  const asked = readVersion(withoutRelease(name));
+  let nearest: (typeof versions)[number] | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const one of versions) {
+    if (one.family !== asked.family) continue;
+    const distance = Math.abs(one.version - asked.version);
+    if (distance > least || (distance === least && one.version < (nearest?.version ?? 0))) continue;
+    nearest = one;
+    least = distance;
+  }
+  return nearest?.price;
+}
+
+/** Ends of ids that name a release or an effort of a model, and no other price. */
+const RELEASE = new RegExp(
+  `(?:${[
+    '[-@]20\\d{6}', // a day
+    '-20\\d\\d-\\d\\d-\\d\\d',
+    '-\\d\\d-20\\d\\d', // a month
+    '-\\d{4}', // a year and a month, or a month and a day
+    '-00\\d',
+    '-(?:latest|preview|exp|experimental|beta|customtools)',
+    '(?<!stral)-(?:thinking|minimal|low|medium|high|xhigh)', // `mistral-medium` is a model
+    ':(?:free|nitro|floor|thinking|online|exacto)',
+  ].join('|')})$`,
+);
+
+function withoutRelease(name: string): string {
+  const shorter = name.replace(RELEASE, '');
+  return shorter === name ? name : withoutRelease(shorter);
+}
+
+/** `gemini-2.5-flash` and `gemini-flash-2.5` are version 2.5 of `gemini-flash`; `claude-opus-4-5` is 4.5. */
+function readVersion(name: string): { readonly family: string; readonly version: number } {
+  const words: string[] = [];
+  const numbers: string[] = [];
+  for (const part of name.split('-')) {
+    if (/^\d{1,2}(?:\.\d{1,2})?$/.test(part)) numbers.push(part);
+    else words.push(part);
+  }
+  const [major = '0', minor] = numbers;
+  const version = Number(major.includes('.') || minor === undefined ? major : `${major}.${minor}`);
+  return { family: words.join('-'), version: Number.isFinite(version) ? version : 0 };
+}
