@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createTestAuthority } from '../../test/support/certificates.ts';
 import { checkHealth } from './health.ts';
 
 let server: Server;
@@ -55,4 +57,20 @@ test('where nothing listens, that is said with the reason', async () => {
   const { isReady, text } = await check();
   expect(isReady).toBe(false);
   expect(text).toMatch(/^No gateway answers at http:.*ECONNREFUSED/);
+});
+
+test('one with a certificate is asked over HTTPS, whoever signed it', async () => {
+  const { cert, key } = createTestAuthority().issue({ names: ['gateway.example'] });
+  const secure = createSecureServer({ cert, key }, (_, response) => response.end());
+  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+  const { port } = secure.address() as AddressInfo;
+  const files = { tls_cert: join(dataDir, 'cert.pem'), tls_key: join(dataDir, 'key.pem') };
+  writeFileSync(files.tls_cert, cert);
+  writeFileSync(files.tls_key, key);
+  writeFileSync(join(dataDir, 'gui_config.json'), JSON.stringify({ proxy: { port, ...files } }));
+  try {
+    expect(await check()).toMatchObject({ isReady: true, url: `https://127.0.0.1:${port}` });
+  } finally {
+    secure.close();
+  }
 });

@@ -1,7 +1,7 @@
 // `isthmus health`: whether the gateway of this machine takes requests. Health checks run it every few seconds beside
 // the gateway, so it loads little.
 
-import { get } from 'node:http';
+import { get, type RequestOptions } from 'node:http';
 import { configPath, resolveDataDir, resolveSettings } from '../config/effective.ts';
 import type { Environment } from '../config/env.ts';
 import { loadConfig } from '../config/file.ts';
@@ -22,8 +22,8 @@ interface HealthOptions {
  */
 export async function checkHealth({ environment, flags }: HealthOptions) {
   const { config } = await loadConfig(configPath(resolveDataDir(flags, environment)));
-  const { host, port } = resolveSettings({ flags, environment, file: config });
-  const url = ownAddress(host, port);
+  const { host, port, tlsCert } = resolveSettings({ flags, environment, file: config });
+  const url = ownAddress(host, port, tlsCert === undefined ? 'http' : 'https');
   try {
     const status = await readStatus(`${url}/readyz`);
     const isReady = status === 200;
@@ -36,16 +36,17 @@ export async function checkHealth({ environment, flags }: HealthOptions) {
 }
 
 /** Without the client of the platform, which takes as long to load as all the rest. */
-function readStatus(url: string): Promise<number | undefined> {
+async function readStatus(url: string): Promise<number | undefined> {
+  const isSecure = url.startsWith('https:');
+  const ask = isSecure ? (await import('node:https')).get : get;
+  // Nothing secret is said, and the certificate is for the names that clients use, not for loopback.
+  const trust = isSecure ? { rejectUnauthorized: false } : {};
+  const options: RequestOptions = { agent: false, signal: AbortSignal.timeout(TIMEOUT_MS) };
   return new Promise((resolve, reject) => {
-    const request = get(
-      url,
-      { agent: false, signal: AbortSignal.timeout(TIMEOUT_MS) },
-      (answer) => {
-        answer.resume();
-        resolve(answer.statusCode);
-      },
-    );
+    const request = ask(url, { ...options, ...trust }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
     request.on('error', reject);
   });
 }
