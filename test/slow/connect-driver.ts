@@ -107,6 +107,9 @@ async function tryClient(client: ClientRow) {
     ...client.run(prompt),
   ]);
   const afterLaunch = read(home, client);
+  if (client.stop !== undefined) {
+    await run(join(programs, client.program), client.stop, project, environment);
+  }
   return {
     launched: { ...launched, isAnswered: isAnswered(launched) },
     leftAlone: sameFiles(afterLaunch, client.before),
