@@ -21,7 +21,7 @@ import { openTraffic } from './compose/traffic.ts';
 import type { Settings } from './config/effective.ts';
 import { createId } from './lib/ids.ts';
 import { memoize } from './lib/once.ts';
-import { shownProxy } from './lib/outbound-proxy.ts';
+import { type ProxyChoice, shownProxy } from './lib/outbound-proxy.ts';
 import type { LogFiles } from './monitor/log-files.ts';
 import { createAccountTransfer } from './oauth/imports.ts';
 import { createRevoker } from './oauth/revoker.ts';
@@ -60,6 +60,8 @@ export interface App {
   readonly access: AccessControl;
   readonly router: Router;
   readonly server: EdgeServer;
+  /** How calls leave this machine. */
+  readonly proxyFor: ProxyChoice;
   /** True when the accounts are the sandbox's, because none was configured. */
   readonly isSandbox: boolean;
   /**
@@ -113,6 +115,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
   const { book, pool, quota } = traffic.accounts;
   return {
     ...{ version: VERSION, book, pool, access, router, isSandbox: backend.isSandbox },
+    proxyFor: traffic.proxyFor,
     server: {
       ...server,
       async listen() {

@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { runCommand } from './run-command.test-support.ts';
 
@@ -22,6 +23,9 @@ test('commands, their commands and flags are completed', async () => {
   );
   expect(await complete('keys', 'add', '--daily')).toEqual(['--daily-tokens', '--daily-images']);
   expect(await complete('usage', '--by', 'm')).toEqual(['model']);
+  expect(await complete('usage', '--by', '=', 'm')).toEqual(['model']);
+  expect(await complete('usage', '--by', '=')).toContain('model');
+  expect(await complete('usage', '--by=m')).toEqual(['--by=model']);
   expect(await complete('')).not.toContain('complete-words');
 });
 
@@ -29,6 +33,14 @@ test('accounts, keys and models come from the running gateway', async () => {
   expect(await complete('accounts', 'test', 'a')).toEqual(['ada@example.com']);
   expect(await complete('keys', 'remove', '--yes', '')).toEqual(['ci', 'laptop']);
   expect(await complete('route', 'al')).toEqual(['alpha-3-flash']);
+});
+
+test('clients are those that the command knows', async () => {
+  expect(await complete('connect', 'sdk')).toEqual(['sdk-openai', 'sdk-anthropic', 'sdk-google']);
+  expect(await complete('launch', 'c')).toEqual([
+    ...['claude-code', 'codex', 'copilot', 'cline', 'continue'],
+  ]);
+  expect(await complete('launch', 'sdk')).toEqual(['']);
 });
 
 test('where no gateway runs there is no word to offer, and no error', async () => {
@@ -43,4 +55,45 @@ test.each(['bash', 'zsh', 'fish'])('there is a script for %s', async (shell) => 
 
 test('another shell is refused', async () => {
   await expect(runCommand('completion tcsh')).rejects.toMatchObject({ reason: 'usage' });
+});
+
+const isThere = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
+
+/** Says what it is given as one of two words, of which one is to be quoted. */
+const PROGRAM = 'isthmus() { local IFS=" "; printf "%s\\n" "Claude Code" "got:$*"; }';
+
+async function scriptOf(shell: string): Promise<string> {
+  const { printed } = await runCommand(`completion ${shell}`);
+  return printed.join('\n');
+}
+
+test.skipIf(!isThere('bash'))('bash runs its script, and quotes what it offers', async () => {
+  const asked = 'COMP_WORDS=(isthmus keys remove Cl); COMP_CWORD=3; _isthmus';
+  const shown = `printf "%s\\n" "\${COMPREPLY[@]}"; complete -p isthmus`;
+  const lines = [PROGRAM, await scriptOf('bash'), asked, shown].join('\n');
+  const printed = execFileSync('bash', ['--norc', '-euc', lines], { encoding: 'utf8' });
+  expect(printed.trim().split('\n')).toEqual([
+    'Claude\\ Code',
+    'got:complete-words\\ --\\ keys\\ remove\\ Cl',
+    'complete -F _isthmus isthmus',
+  ]);
+});
+
+test.skipIf(!isThere('fish'))('fish runs its script', async () => {
+  const program = 'function isthmus; echo "Claude Code"; echo "got:$argv"; end';
+  const lines = [program, await scriptOf('fish'), 'complete -C "isthmus keys remove "'].join('\n');
+  const printed = execFileSync('fish', ['--no-config', '-c', lines], { encoding: 'utf8' });
+  expect(printed).toBe('Claude Code\ngot:complete-words -- keys remove \n');
+});
+
+test.skipIf(!isThere('zsh'))('zsh runs its script', async () => {
+  // Its completion works at a prompt alone: what it would add is printed in place of that.
+  const stand = 'compdef() { :; }; _files() { :; }; compadd() { shift; print -l -- "$@"; }';
+  const asked = 'words=(isthmus keys remove Cl); CURRENT=4; _isthmus';
+  const lines = [stand, PROGRAM, await scriptOf('zsh'), asked].join('\n');
+  const printed = execFileSync('zsh', ['-f', '-c', lines], { encoding: 'utf8' });
+  expect(printed.trim().split('\n')).toEqual([
+    'Claude Code',
+    'got:complete-words -- keys remove Cl',
+  ]);
 });

@@ -1,6 +1,8 @@
 // `isthmus completion`: scripts for bash, zsh and fish, which ask the program itself for the words that fit.
 
 import { Argument } from 'commander';
+import { CODING_CLIENTS } from '../clients/coding-clients.ts';
+import { SDK_VARIABLES } from '../clients/sdk-variables.ts';
 import { type AddCommand, type CliCommand, type LocalContext, localCommand } from './command.ts';
 import { CommandError } from './exit-codes.ts';
 import { objectsOf, plain, textOf } from './terminal.ts';
@@ -14,8 +16,9 @@ const COMPLETE = 'complete-words';
 const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# isthmus completion bash > /etc/bash_completion.d/isthmus
 _isthmus() {
-  local IFS=$'\\n'
+  local IFS=$'\\n' at
   COMPREPLY=($(isthmus ${COMPLETE} -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  for at in "\${!COMPREPLY[@]}"; do COMPREPLY[at]=$(printf %q "\${COMPREPLY[at]}"); done
   if [ \${#COMPREPLY[@]} -eq 0 ]; then COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}")); fi
 }
 complete -F _isthmus isthmus`,
@@ -29,10 +32,12 @@ _isthmus() {
 if [[ "$funcstack[1]" = _isthmus ]]; then _isthmus "$@"; else compdef _isthmus isthmus; fi`,
   fish: `# isthmus completion fish > ~/.config/fish/completions/isthmus.fish
 function __isthmus_words
-  set -l words (commandline -opc) (commandline -ct)
-  isthmus ${COMPLETE} -- $words[2..-1] 2>/dev/null
+  set -l words (commandline -opc)
+  set -l last (commandline -ct)
+  set -l found (isthmus ${COMPLETE} -- $words[2..-1] "$last" 2>/dev/null)
+  if set -q found[1]; printf '%s\\n' $found; else; __fish_complete_path (commandline -ct); end
 end
-complete -c isthmus -a '(__isthmus_words)'`,
+complete -c isthmus -f -a '(__isthmus_words)'`,
 };
 
 export const addCompletionCommands: AddCommand = (program, parts) => {
@@ -69,11 +74,15 @@ async function findWords(
   words: readonly string[],
   parts: Pick<LocalContext, 'connect'>,
 ): Promise<readonly string[]> {
-  const unfinished = words.at(-1) ?? '';
+  const last = words.at(-1) ?? '';
+  // bash has the equals sign as a word of its own.
+  const [, flag, value] = /^(--[\w-]+)=(.*)$/s.exec(last) ?? [];
+  const unfinished = last === '=' ? '' : (value ?? last);
   let command = program;
   const given: string[] = [];
   let option: CliCommand['options'][number] | undefined;
-  for (const word of words.slice(0, -1)) {
+  for (const word of [...words.slice(0, -1), ...(flag === undefined ? [] : [flag])]) {
+    if (word === '=') continue;
     if (option !== undefined) option = undefined;
     else if (word.startsWith('-')) option = takesValue(command, word);
     else {
@@ -83,7 +92,8 @@ async function findWords(
     }
   }
   const all = await candidates(command, { unfinished, given, option, parts });
-  return all.filter((word) => word.startsWith(unfinished)).map(plain);
+  const fitting = all.filter((word) => word.startsWith(unfinished)).map(plain);
+  return flag === undefined ? fitting : fitting.map((word) => `${flag}=${word}`);
 }
 
 function takesValue(command: CliCommand, word: string) {
@@ -119,7 +129,14 @@ async function candidates(
   if (argument === undefined) return below;
   if (argument.argChoices !== undefined) return argument.argChoices;
   if (command.name() === 'completion') return SHELLS;
+  if (argument.name() === 'client') return clientNames(command.name());
   return namesFor(argument.name(), command.name(), parts);
+}
+
+/** SDKs are connected by variables, and are no programs to launch. */
+function clientNames(command: string): readonly string[] {
+  const sdks = command === 'connect' ? SDK_VARIABLES : [];
+  return [...CODING_CLIENTS, ...sdks].map(({ id }) => id);
 }
 
 /** What the running gateway knows; nothing where none runs. */

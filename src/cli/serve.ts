@@ -2,6 +2,7 @@
 
 import type { App } from '../app.ts';
 import { joinSiblings } from '../compose/cluster.ts';
+import { createOutboundFetch } from '../compose/outbound.ts';
 import type { Flags, Settings } from '../config/effective.ts';
 import { readEnvironment, readSurroundings } from '../config/env.ts';
 import type { LiveConfig } from '../config/live.ts';
@@ -14,7 +15,12 @@ import { sayNewer, writeBanner } from './banner.ts';
 import { takeFromParent } from './handover.ts';
 import { openGateway } from './open-gateway.ts';
 import { explainListening } from './start-checks.ts';
-import { openUpdateCheck, reasonNotToAsk, type UpdateCheck } from './update-check.ts';
+import {
+  openUpdateCheck,
+  type RegistryOptions,
+  reasonNotToAsk,
+  type UpdateCheck,
+} from './update-check.ts';
 import { channelToParent, countWorkers, isSpokesman, reportListening } from './worker.ts';
 
 export type RunningServer = Awaited<ReturnType<typeof serve>>;
@@ -39,7 +45,7 @@ export async function serve(flags: Flags) {
   });
   // Before the error output writes its rest at the same moment.
   process.prependOnceListener('exit', () => log.flush());
-  updates = await watchUpdates(config);
+  updates = await watchUpdates(config, createOutboundFetch(app.proxyFor));
   let isReplaced = false;
   return {
     /** Resolves when it listens and the banner is printed. @throws Error with the way out when it cannot listen there. */
@@ -76,7 +82,10 @@ function onLogFault(error: unknown): void {
 }
 
 /** Undefined where the registry is not asked. */
-async function watchUpdates(config: LiveConfig): Promise<UpdateCheck | undefined> {
+async function watchUpdates(
+  config: LiveConfig,
+  fetch: RegistryOptions['fetch'],
+): Promise<UpdateCheck | undefined> {
   const { updateCheck: setting, dataDir } = config.current();
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const reason = reasonNotToAsk({ ...readSurroundings(), setting, isTerminal });

@@ -3,11 +3,13 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startConnectProxy } from '../../test/support/connect-proxy.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createOutboundFetch } from '../compose/outbound.ts';
 import { readSurroundings } from '../config/env.ts';
 import { createAnswer } from './command.ts';
 import { createFakeTerminal } from './fake-terminal.test-support.ts';
-import { sayNewest } from './update.ts';
+import { readProxyChoice, sayNewest } from './update.ts';
 import { findLatest, isNewer, openUpdateCheck, reasonNotToAsk } from './update-check.ts';
 
 const NAME = '@isthmus-gateway/isthmus';
@@ -59,6 +61,24 @@ test('the registry is asked for the newest release of the package, and for nothi
     node: '>=24.7',
   });
   expect(asked).toEqual(['/@isthmus-gateway%2fisthmus/latest']);
+});
+
+test('it is asked through the proxy of the settings, with a credential of its own', async () => {
+  const proxy = await startConnectProxy({
+    routes: { 'registry.example:80': Number(new URL(published().registry).port) },
+    credential: 'ada:secret',
+  });
+  const settings = {
+    outbound_proxy: `http://127.0.0.1:${proxy.port}`,
+    outbound_proxy_credential: 'ada:secret',
+  };
+  writeFileSync(join(folder, 'gui_config.json'), JSON.stringify({ proxy: settings }));
+  const proxyFor = await readProxyChoice({ dataDir: folder }, {}, createFakeTerminal());
+  const options = { published: { name: NAME, registry: 'http://registry.example' } };
+  const release = await findLatest({ ...options, fetch: createOutboundFetch(proxyFor) });
+  expect(release.version).toBe('1.2.3');
+  expect(proxy.asked).toEqual(['registry.example:80']);
+  await proxy.close();
 });
 
 test.each([

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { createOutboundFetch } from '../compose/outbound.ts';
 import type { Surroundings } from '../config/env.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
@@ -16,7 +17,7 @@ export interface Release {
 }
 
 export interface RegistryOptions {
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: ReturnType<typeof createOutboundFetch>;
   readonly published?: typeof PUBLISHED | undefined;
 }
 

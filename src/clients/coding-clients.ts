@@ -360,6 +360,8 @@ const CLINE: CodingClient = {
   ],
   launch: (setUp) => ({
     args: ['-P', 'openai-compatible', '-m', setUp.model],
+    // Else a hub that runs already would answer, with the settings that it was started with.
+    variables: [['CLINE_SESSION_BACKEND_MODE', 'local']],
     file: {
       name: 'providers.json',
       content: writeSettings('json', writeCline(setUp)),

@@ -6,7 +6,10 @@ export interface SdkVariables {
   readonly id: string;
   readonly name: string;
   readonly model: string;
+  /** Of the address and the key, in this order. */
   write(setUp: SetUp): readonly Variable[];
+  /** Variables of a key that win over the one written. */
+  readonly otherKeys: readonly string[];
 }
 
 /** Names as the packages read them: `openai`, `@anthropic-ai/sdk` and `@google/genai`, and those for Python. */
@@ -19,6 +22,7 @@ export const SDK_VARIABLES: readonly SdkVariables[] = [
       ['OPENAI_BASE_URL', `${address}/v1`],
       ['OPENAI_API_KEY', key],
     ],
+    otherKeys: [],
   },
   {
     id: 'sdk-anthropic',
@@ -28,6 +32,7 @@ export const SDK_VARIABLES: readonly SdkVariables[] = [
       ['ANTHROPIC_BASE_URL', address],
       ['ANTHROPIC_API_KEY', key],
     ],
+    otherKeys: ['ANTHROPIC_AUTH_TOKEN'],
   },
   {
     id: 'sdk-google',
@@ -37,5 +42,6 @@ export const SDK_VARIABLES: readonly SdkVariables[] = [
       ['GOOGLE_GEMINI_BASE_URL', address],
       ['GEMINI_API_KEY', key],
     ],
+    otherKeys: ['GOOGLE_API_KEY'],
   },
 ];

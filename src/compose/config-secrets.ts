@@ -24,11 +24,7 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
       log.warn({ error }, 'A credential in the config file could not be sealed.');
     }
   };
-  const open = (text: string, context: string): string => {
-    if (!isSealed(text)) return text;
-    if (vault === undefined) throw new Error('The key that it was sealed with is missing.');
-    return vault.open(text, context);
-  };
+  const open = (text: string, context: string): string => openSealed(text, context, vault);
   return {
     /**
      * Puts a sealed text in place of each plain credential for others, now and after each change of the
@@ -43,7 +39,7 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
     /** The key of the external provider, sealed or plain. @throws SealError */
     openProviderKey: (text: string): string => open(text, PROVIDER_CONTEXT),
     /** `user:password` of the proxy of the gateway, sealed or plain. @throws SealError */
-    openProxyCredential: (text: string): string => open(text, PROXY_CONTEXT),
+    openProxyCredential: (text: string): string => openProxyCredential(text, vault),
     /** The configuration whose updates seal and hash before anything is written. */
     guard: (hasher: Pick<PasswordHasher, 'hash'>) => ({
       ...config,
@@ -57,6 +53,17 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
 
 const PROVIDER_CONTEXT = 'config proxy extprov api_key';
 const PROXY_CONTEXT = 'config proxy outbound_proxy_credential';
+
+/** `user:password` of the proxy of the gateway, sealed or plain. @throws SealError */
+export function openProxyCredential(text: string, vault: Vault | undefined): string {
+  return openSealed(text, PROXY_CONTEXT, vault);
+}
+
+function openSealed(text: string, context: string, vault: Vault | undefined): string {
+  if (!isSealed(text)) return text;
+  if (vault === undefined) throw new Error('The key that it was sealed with is missing.');
+  return vault.open(text, context);
+}
 
 /** A merge patch, or nothing when no plain credential stands there. */
 function sealCredentials(raw: JsonObject, vault: Vault | undefined): JsonObject | undefined {

@@ -1,8 +1,10 @@
 // How calls of the gateway leave this machine: the proxy of the settings, with its credential opened.
 
+import { fetch as fetchThrough } from 'undici';
 import type { Settings } from '../config/effective.ts';
 import { memoize } from '../lib/once.ts';
 import { createProxyChoice, type OutboundProxy, type ProxyChoice } from '../lib/outbound-proxy.ts';
+import { createProxyAgent } from '../lib/proxy-agent.ts';
 
 interface OutboundOptions {
   readonly current: () => Pick<Settings, 'outbound'>;
@@ -39,4 +41,28 @@ function withCredential(proxy: OutboundProxy, credential: string): OutboundProxy
   url.username = encodeURIComponent(user);
   url.password = encodeURIComponent(password.join(':'));
   return { ...proxy, url: url.href };
+}
+
+const CONNECT_MS = 5_000;
+
+/** A small question to another server. */
+interface Question {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** Asks through the proxy for its URL. The connection is given up after each answer. */
+export function createOutboundFetch(proxyFor: ProxyChoice) {
+  return async (url: string, question: Question): Promise<Pick<Response, 'status' | 'text'>> => {
+    const proxy = proxyFor(url);
+    if (proxy === undefined) return fetch(url, question);
+    const dispatcher = createProxyAgent(proxy.url, { connectMs: CONNECT_MS });
+    try {
+      const response = await fetchThrough(url, { ...question, dispatcher });
+      const text = await response.text();
+      return { status: response.status, text: async () => text };
+    } finally {
+      await dispatcher.destroy();
+    }
+  };
 }

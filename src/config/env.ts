@@ -428,35 +428,3 @@ export function readSurroundings(
     isCi: isSet('CI'),
   };
 }
-
-/** The variables by which the SDKs of the three protocols, and programs built on them, take address and key. */
-const CLIENT_VARIABLES = [
-  {
-    ...{ id: 'claude-code', name: 'The Anthropic SDK', basePath: '' },
-    variable: 'ANTHROPIC_BASE_URL',
-    keys: ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY'],
-  },
-  {
-    ...{ id: 'codex', name: 'The OpenAI SDK', basePath: '/v1' },
-    variable: 'OPENAI_BASE_URL',
-    keys: ['OPENAI_API_KEY'],
-  },
-  {
-    ...{ id: 'gemini-cli', name: 'The Google SDK', basePath: '' },
-    variable: 'GOOGLE_GEMINI_BASE_URL',
-    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-  },
-] as const;
-
-/** Those whose address is set. */
-export function readClientVariables(
-  variables: Readonly<Record<string, string | undefined>> = process.env,
-) {
-  return CLIENT_VARIABLES.filter(({ variable }) => variables[variable]).map(
-    ({ keys, ...client }) => ({
-      ...client,
-      address: variables[client.variable],
-      key: keys.map((name) => variables[name]).find((value) => value),
-    }),
-  );
-}

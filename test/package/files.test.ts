@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import manifest from '../../package.json' with { type: 'json' };
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -28,6 +29,7 @@ test('only builds, docs and papers are packed', () => {
   expect(paths).toContain('bin/isthmus.mjs');
   expect(paths).toContain('LICENSE');
   expect(paths).toContain('docs/configuration.md');
+  expect(paths).toContain(manifest.man);
   expect(paths.filter((path) => !PACKED.some((pattern) => pattern.test(path)))).toEqual([]);
 });
 

@@ -37,7 +37,7 @@ describe.runIf(process.env.ISTHMUS_SLOW === '1')('the archive', { timeout: 600_0
     return gateway;
   };
 
-  test('is small, has its checksum beside it, and the papers and the service inside', () => {
+  test('is small, has its checksum beside it, and the papers, the man page and the service inside', () => {
     const megabytes = [program, ARCHIVE].map((path) => statSync(path).size / 1e6);
     console.log(
       `The program has ${megabytes[0]?.toFixed(1)} MB, packed ${megabytes[1]?.toFixed(1)} MB.`,
@@ -46,7 +46,7 @@ describe.runIf(process.env.ISTHMUS_SLOW === '1')('the archive', { timeout: 600_0
     const digest = createHash('sha256').update(readFileSync(ARCHIVE)).digest('hex');
     expect(readFileSync(`${ARCHIVE}.sha256`, 'utf8')).toBe(`${digest}  ${NAME}.tar.gz\n`);
     expect(readdirSync(join(folder, NAME))).toEqual(
-      expect.arrayContaining(['LICENSE', 'NOTICES.txt', 'isthmus']),
+      expect.arrayContaining(['LICENSE', 'NOTICES.txt', 'isthmus', 'isthmus.1']),
     );
   });
 

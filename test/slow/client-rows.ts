@@ -10,6 +10,8 @@ export interface ClientRow {
   tool?(folder: string): string;
   /** What makes it answer one prompt and end. */
   run(prompt: string): readonly string[];
+  /** What ends a server that it leaves behind. */
+  readonly stop?: readonly string[];
   /** What keeps it from asking the vendor's own servers. */
   readonly environment?: Readonly<Record<string, string>>;
   /** It writes into its own settings as soon as it reads them. */
@@ -180,6 +182,7 @@ export const CLIENT_ROWS: readonly ClientRow[] = [
     program: 'cline',
     tool: (folder) => call('read_files', { files: [{ path: `${folder}/secret.txt` }] }),
     run: (prompt) => ['--auto-approve', 'true', prompt],
+    stop: ['hub', 'stop'],
     environment: { CLINE_NO_AUTO_UPDATE: '1' },
     before: {
       '.cline/data/settings/global-settings.json':

@@ -26,9 +26,9 @@ const MAIN = join(
 );
 
 const PROFILES = {
-  generate: { script: 'fake-upstream.mjs', profile: 'gemini-api' },
-  messages: { script: 'fake-upstream-messages.mjs', profile: 'anthropic' },
-  chat: { script: 'fake-upstream-chat.mjs', profile: 'openai' },
+  generate: { script: 'fake-upstream.mjs', profile: 'gemini-api', path: '' },
+  messages: { script: 'fake-upstream-messages.mjs', profile: 'anthropic', path: '' },
+  chat: { script: 'fake-upstream-chat.mjs', profile: 'openai', path: '/v1' },
 } as const;
 
 const row = CLIENT_ROWS.find((one) => one.id === id);
@@ -41,7 +41,7 @@ const upstream = await startStrictUpstream(join(kit, PROFILES[wire].script), {
 const gateway = await startGateway({
   API_KEY: KEY,
   UPSTREAM_PROFILE: PROFILES[wire].profile,
-  UPSTREAM_BASE_URL: upstream.url,
+  UPSTREAM_BASE_URL: upstream.url + PROFILES[wire].path,
   UPSTREAM_API_KEYS: upstream.key,
 });
 const work = mkdtempSync(join(tmpdir(), `isthmus-connect-${id}-`));
@@ -107,6 +107,9 @@ async function tryClient(client: ClientRow) {
     ...client.run(prompt),
   ]);
   const afterLaunch = read(home, client);
+  if (client.stop !== undefined) {
+    await run(join(programs, client.program), client.stop, project, environment);
+  }
   return {
     launched: { ...launched, isAnswered: isAnswered(launched) },
     leftAlone: sameFiles(afterLaunch, client.before),

@@ -1,13 +1,13 @@
 // `isthmus connect` and `isthmus launch`: their flags, and what they are given.
 
-import { homedir } from 'node:os';
 import { Option } from 'commander';
 import { resolveDataDir } from '../../config/effective.ts';
-import { processVariables, readEnvironment } from '../../config/env.ts';
+import { readEnvironment } from '../../config/env.ts';
 import { createHttpClient } from '../admin-client.ts';
 import { type AddCommand, type LocalContext, localCommand } from '../command.ts';
 import { findGateway } from '../connect.ts';
 import type { ClientContext, ClientFlags } from './connect-client.ts';
+import { thisMachine } from './place.ts';
 
 const SET_UP_FLAGS: readonly Option[] = [
   new Option('--model <name>', 'the model it asks for'),
@@ -77,11 +77,6 @@ function contextOf({ terminal, answer }: LocalContext, flags: ClientFlags): Clie
       const { url, password } = await findGateway(flags, environment);
       return { url, admin: createHttpClient({ url, password }) };
     },
-    machine: {
-      home: homedir(),
-      platform: process.platform,
-      folder: process.cwd(),
-      variables: processVariables(),
-    },
+    machine: thisMachine(),
   };
 }

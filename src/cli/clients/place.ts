@@ -1,8 +1,10 @@
 // Where the files and the program of a client are on this machine.
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { basename, delimiter, join, resolve } from 'node:path';
 import type { FolderPlace, SettingsFile, SettingsFormat } from '../../clients/client-settings.ts';
+import { processVariables } from '../../config/env.ts';
 
 /** What places depend on. */
 export interface Machine {
@@ -10,6 +12,15 @@ export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly folder: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+export function thisMachine(): Machine {
+  return {
+    home: homedir(),
+    platform: process.platform,
+    folder: process.cwd(),
+    variables: processVariables(),
+  };
 }
 
 export interface FoundFile {

@@ -15,6 +15,11 @@ export interface FoundClient {
   /** What has to stand behind the address of the gateway, such as `/v1`. */
   readonly basePath: string;
   readonly key: string | undefined;
+  readonly model: string | undefined;
+  /** A setting that leads it elsewhere, whatever its address is. */
+  readonly other?: string;
+  /** Why its settings cannot be read. */
+  readonly problem?: string;
 }
 
 interface ClientOptions {
@@ -22,37 +27,52 @@ interface ClientOptions {
   readonly url: string;
   /** Whether the gateway takes a key; undefined where none runs. */
   readonly takesKey: ((key: string) => Promise<boolean>) | undefined;
+  /** Models that no account serves, as far as the gateway tells. */
+  readonly unserved: ReadonlySet<string>;
 }
 
 export async function checkClients(
   clients: readonly FoundClient[],
   options: ClientOptions,
 ): Promise<readonly Finding[]> {
-  const found = clients.filter(({ isInstalled, address }) => isInstalled || address !== undefined);
+  const found = clients.filter(
+    ({ isInstalled, address, problem }) => isInstalled || (address ?? problem) !== undefined,
+  );
   if (found.length === 0)
     return [findingsOf('clients').info('No client was found on this machine.')];
   return Promise.all(found.map((client) => checkClient(client, options)));
 }
 
 async function checkClient(
-  { id, name, place, address, basePath, key }: FoundClient,
-  { url, takesKey }: ClientOptions,
+  { id, name, place, address, basePath, key, model, other, problem }: FoundClient,
+  { url, takesKey, unserved }: ClientOptions,
 ): Promise<Finding> {
-  const { ok, info, error } = findingsOf('clients');
+  const { ok, info, warning, error } = findingsOf('clients');
   const expected = url + basePath;
   const isVariable = place.kind === 'variable';
   const connect = isVariable ? `export ${place.name}=${expected}` : `isthmus connect ${id}`;
+  if (problem !== undefined) {
+    return warning(`The settings of ${name} cannot be read (${place.name}): ${problem}`);
+  }
   if (address === undefined || !URL.canParse(address)) {
     return info(`${name} is not connected.`, connect);
   }
-  const given = new URL(address);
-  if (!isSameGateway(given, new URL(url))) {
-    return info(`${name} points to ${given.origin}, not to this gateway (${place.name}).`, connect);
+  const [given, own] = [new URL(address), new URL(url)];
+  if (!isSameGateway(given, own)) {
+    // Another server is somebody's choice; another port of this machine was that of a gateway.
+    const say = isSameMachine(given, own) ? warning : info;
+    return say(`${name} points to ${given.origin}, not to this gateway (${place.name}).`, connect);
   }
   // Loopback has several names: the path alone can be wrong here.
   if (given.pathname.replace(/\/+$/, '') !== basePath) {
     return error(
       `${name} has the wrong base path: ${address} in ${place.name}; it must be ${expected}.`,
+      connect,
+    );
+  }
+  if (other !== undefined) {
+    return warning(
+      `${name} has the address of this gateway, but ${other} leads it elsewhere.`,
       connect,
     );
   }
@@ -62,11 +82,25 @@ async function checkClient(
       isVariable ? 'Give it one that "isthmus keys add" makes.' : connect,
     );
   }
+  if (model !== undefined && unserved.has(model)) {
+    return error(
+      `${name} asks for the model ${model}, which nobody serves (${place.name}).`,
+      `isthmus connect ${id} --model …; "isthmus models" lists those there are.`,
+    );
+  }
   return ok(`${name} is connected.`);
 }
 
-/** Loopback has several names. */
 function isSameGateway(left: URL, right: URL): boolean {
+  return portOf(left) === portOf(right) && isSameMachine(left, right);
+}
+
+/** Loopback has several names. */
+function isSameMachine(left: URL, right: URL): boolean {
   const isLoopback = [left, right].every(({ hostname }) => isLoopbackHost(hostname));
-  return left.port === right.port && (isLoopback || left.hostname === right.hostname);
+  return isLoopback || left.hostname === right.hostname;
+}
+
+function portOf({ port, protocol }: URL): string {
+  return port || (protocol === 'https:' ? '443' : '80');
 }

@@ -1,9 +1,9 @@
 // `isthmus doctor`: its flags, and what it is given.
 
 import { Option } from 'commander';
-import { readClientVariables, readEnvironment } from '../../config/env.ts';
+import { readEnvironment } from '../../config/env.ts';
+import { thisMachine } from '../clients/place.ts';
 import { type AddCommand, localCommand } from '../command.ts';
-import type { FoundClient } from './clients.ts';
 import type { DoctorFlags } from './doctor.ts';
 
 export const addDoctorCommand: AddCommand = localCommand<DoctorFlags>({
@@ -21,17 +21,12 @@ export const addDoctorCommand: AddCommand = localCommand<DoctorFlags>({
     ['doctor --generate --json', 'With a real request to each account, for a script.'],
   ],
   load: async () => {
-    const { examine } = await import('./doctor.ts');
+    const [{ examine }, { findClients }] = await Promise.all([
+      import('./doctor.ts'),
+      import('./find-clients.ts'),
+    ]);
+    const found = () => findClients(thisMachine());
     return (context, _argument, flags) =>
-      examine({ ...context, readEnvironment, fetch, findClients: findInEnvironment }, flags);
+      examine({ ...context, readEnvironment, fetch, findClients: found }, flags);
   },
 });
-
-/** Programs of this shell that take their address from its variables. */
-function findInEnvironment(): readonly FoundClient[] {
-  return readClientVariables().map(({ id, name, variable, address, key, basePath }) => ({
-    ...{ id, name, address, key, basePath },
-    place: { kind: 'variable', name: variable },
-    isInstalled: false,
-  }));
-}

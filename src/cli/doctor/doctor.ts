@@ -24,6 +24,7 @@ import {
   checkAttention,
   checkNames,
   findListener,
+  isServed,
 } from './gateway.ts';
 import {
   checkClocks,
@@ -79,6 +80,8 @@ async function findAll(options: DoctorOptions, flags: DoctorFlags): Promise<read
   const listener = await findListener(url, fetch);
   const isClaimed = flags.url === undefined && isFolderClaimed(dataDir);
   const isThere = listener.kind === 'isthmus';
+  const clients = options.findClients();
+  const told = isThere ? await askGateway(options, flags, clients) : { findings: [], unserved: [] };
   return [
     node,
     ...checkDataFolder(dataDir, environment),
@@ -88,10 +91,11 @@ async function findAll(options: DoctorOptions, flags: DoctorFlags): Promise<read
     ...checkProxies(settings, environment),
     ...(await checkClocks(settings, { fetch, now: () => clock.now() })),
     checkAddress({ url, listener, isClaimed, version: VERSION }),
-    ...(isThere ? await askGateway(options, flags) : []),
-    ...(await checkClients(options.findClients(), {
+    ...told.findings,
+    ...(await checkClients(clients, {
       url,
       takesKey: isThere ? (key) => takesKey({ url, key, fetch }) : undefined,
+      unserved: new Set(told.unserved),
     })),
   ];
 }
@@ -130,23 +134,36 @@ function isFolderClaimed(dataDir: string): boolean {
   return !claim.isOurs;
 }
 
+interface Told {
+  readonly findings: readonly Finding[];
+  /** Models of clients that no account serves. */
+  readonly unserved: readonly string[];
+}
+
 /** What the admin API tells; that it refuses the password is a finding too. */
 async function askGateway(
   { connect }: DoctorOptions,
   { generate = false, ...flags }: DoctorFlags,
-): Promise<readonly Finding[]> {
+  clients: readonly FoundClient[],
+): Promise<Told> {
   let client: AdminClient | undefined;
   try {
     client = await connect(flags);
-    return [
+    const findings = [
       ...checkAttention(await client.call('GET', '/api/overview')),
       ...(await checkAccounts(client, generate)),
       ...(await checkNames(client)),
     ];
+    const unserved: string[] = [];
+    for (const model of new Set(clients.map((one) => one.model))) {
+      if (model !== undefined && !(await isServed(client, model))) unserved.push(model);
+    }
+    return { findings, unserved };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     const [message = '', ...wayOut] = error.message.split('\n');
-    return [findingsOf('gateway').error(message, wayOut.join(' ') || undefined)];
+    const finding = findingsOf('gateway').error(message, wayOut.join(' ') || undefined);
+    return { findings: [finding], unserved: [] };
   } finally {
     await client?.close();
   }
@@ -158,9 +175,9 @@ interface KeyQuestion {
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** A forwarded address makes it a request as of another machine, which needs a key. */
+/** Asked as the client would: without a key of its own a gateway takes any from this machine. */
 async function takesKey({ url, key, fetch }: KeyQuestion): Promise<boolean> {
-  const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': '192.0.2.1' };
-  const response = await fetch(`${url}/v1/models`, { headers, redirect: 'manual' });
-  return response.status !== 401;
+  const headers = { authorization: `Bearer ${key}` };
+  const { status } = await fetch(`${url}/v1/models`, { headers, redirect: 'manual' });
+  return status !== 401 && status !== 403;
 }

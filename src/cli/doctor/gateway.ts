@@ -132,13 +132,9 @@ export async function checkNames(client: AdminClient): Promise<readonly Finding[
   const { ok, warning } = findingsOf('models');
   const mapping = objectOf(await client.call('GET', '/api/config/mapping'), 'values');
   const findings: Finding[] = [];
-  const isServed = async (name: string): Promise<boolean> => {
-    const route = await client.call('GET', `/api/route?model=${encodeURIComponent(name)}`);
-    return route.servedAs !== null && textOf(route, 'error') === '';
-  };
   for (const [name, target] of Object.entries(mapping)) {
     const asked = name.includes('*') ? String(target) : name;
-    if (asked.startsWith('@') || (await isServed(asked))) continue;
+    if (asked.startsWith('@') || (await isServed(client, asked))) continue;
     findings.push(
       warning(
         `The mapping of ${name} leads to ${String(target)}, which nobody serves.`,
@@ -148,7 +144,7 @@ export async function checkNames(client: AdminClient): Promise<readonly Finding[
   }
   for (const key of objectsOf(await client.call('GET', '/api/keys'), 'keys')) {
     for (const model of textsOf(key, 'allowedModels')) {
-      if (model.includes('*') || (await isServed(model))) continue;
+      if (model.includes('*') || (await isServed(client, model))) continue;
       const name = textOf(key, 'name');
       findings.push(
         warning(
@@ -159,4 +155,10 @@ export async function checkNames(client: AdminClient): Promise<readonly Finding[
     }
   }
   return findings.length === 0 ? [ok('Every name that is mapped or allowed is served.')] : findings;
+}
+
+/** Whether an account answers requests for a name. */
+export async function isServed(client: AdminClient, name: string): Promise<boolean> {
+  const route = await client.call('GET', `/api/route?model=${encodeURIComponent(name)}`);
+  return route.servedAs !== null && textOf(route, 'error') === '';
 }
