@@ -15,10 +15,11 @@ import { VERSION } from './cli/package-name.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { SealedValues } from './cluster/sealed-values.ts';
 import { openCluster, shareSettings } from './compose/cluster.ts';
+import { recordEdits } from './compose/config-edits.ts';
 import { type GatewayContext, openFoundation } from './compose/foundation.ts';
 import { listenerUrl, type ObservationParts, openObservation } from './compose/monitor.ts';
 import { openTraffic } from './compose/traffic.ts';
-import type { Settings } from './config/effective.ts';
+import { configPath, type Settings } from './config/effective.ts';
 import { createId } from './lib/ids.ts';
 import { memoize } from './lib/once.ts';
 import { type ProxyChoice, shownProxy } from './lib/outbound-proxy.ts';
@@ -89,6 +90,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
   const settings = () => edgeSettings(config.current());
   const access = await openAccessControl({
     ...{ config, settings, clock, createId, cluster, log },
+    isAlone: foundation.turns === undefined,
     stores: foundation.stores.access,
     derive: (purpose) => foundation.secretKey.derive(purpose),
     digestKey: foundation.stores.digestKey,
@@ -149,7 +151,10 @@ function toEdgeSettings(settings: Settings): EdgeSettings {
 }
 
 type OpenAccessControlOptions = Omit<AccessControlOptions, 'passwordSettled'> &
-  Pick<GatewayContext, 'config'>;
+  Pick<GatewayContext, 'config'> & {
+    /** Whether no other process has these stores or this file. */
+    readonly isAlone: boolean;
+  };
 
 /**
  * Access control over its stores; keeps the console password of the config file hashed. Close it before the
@@ -157,13 +162,16 @@ type OpenAccessControlOptions = Omit<AccessControlOptions, 'passwordSettled'> &
  * @throws StoreError
  */
 async function openAccessControl(options: OpenAccessControlOptions): Promise<AccessControl> {
-  const { config, log } = options;
+  const { config, isAlone, log } = options;
   const access = await loadAccessControl({ ...options, passwordSettled: () => keeper.settled() });
   const keeper = keepPasswordHashed({ config, hasher: access.hasher, log });
+  const path = configPath(config.current().dataDir);
+  const endEdits = isAlone ? recordEdits({ config, audit: access.audit, path }) : undefined;
   return {
     ...access,
     async close() {
       await keeper.close();
+      await endEdits?.();
       await access.close();
     },
   };

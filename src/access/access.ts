@@ -10,6 +10,7 @@ import {
 } from './access-log.ts';
 import type { ClientKeyStore } from './api-key.ts';
 import { ApiKeys } from './api-keys.ts';
+import { type AuditStore, createAuditLog } from './audit-log.ts';
 import {
   type ConsoleSessionStore,
   ConsoleSessions,
@@ -25,6 +26,7 @@ interface AccessStores {
   readonly clientKeys: ClientKeyStore;
   readonly addressRules: AddressRuleStore;
   readonly accessLog: AccessLogStore;
+  readonly audit: AuditStore;
   readonly consoleSessions: ConsoleSessionStore;
 }
 
@@ -94,6 +96,7 @@ export async function loadAccessControl(options: AccessControlOptions) {
     }),
     login,
     accessLog,
+    audit: createAuditLog({ store: stores.audit, clock, redactorFor, log }),
     hasher,
     /** Saves what has gathered; the stores can be closed then. */
     async close(): Promise<void> {

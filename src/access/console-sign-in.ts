@@ -39,6 +39,7 @@ const TRIES_TOPIC: Topic<TryNotice> = { name: 'console tries 1' };
 /** Longer input is rejected without being hashed. */
 const MAX_PASSWORD_CHARACTERS = 1_024;
 const COOKIE_TAG_CHARACTERS = 8;
+const SESSION_NAME_CHARACTERS = 8;
 
 const WRONG_PASSWORD = told`The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.`;
 
@@ -70,6 +71,8 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
      * @throws GatewayError rate-limited after too many
      */
     isPassword,
+    /** Whether it is what the command line on this machine shows. */
+    isMachine: (given: string): boolean => isSameText(given, machineToken),
     /** @throws GatewayError unauthenticated, or as `isPassword` */
     async signIn(given: string, { address, cookie }: Browser): Promise<BegunSession> {
       await passwordSettled();
@@ -91,6 +94,8 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
       sessions.find(secret, tag()),
     /** As `findSession`, but asking does not keep it alive. */
     hasSession: (secret: string): boolean => sessions.has(secret, tag()),
+    /** Tells signed-in browsers apart where people read of them; nobody can sign in with it. */
+    nameSession: (secret: string): string => hashOf(secret).slice(0, SESSION_NAME_CHARACTERS),
     /** Another one for every other password. */
     get passwordTag() {
       return tag();

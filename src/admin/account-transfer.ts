@@ -86,6 +86,7 @@ export function createTransferRoutes(options: AdminOptions): readonly ApiRoute[]
   return [
     defineRoute({
       at: 'POST /api/accounts/import',
+      shows: '/api/accounts',
       title: 'adds many accounts at once, each by itself',
       body: IMPORT_SCHEMA,
       answers: { 200: { description: 'What became of each.', schema: IMPORTED_SCHEMA } },
@@ -94,6 +95,7 @@ export function createTransferRoutes(options: AdminOptions): readonly ApiRoute[]
     }),
     defineRoute({
       at: 'POST /api/accounts/export',
+      shows: 'nothing',
       title: 'gives the stored accounts with their credentials, sealed with a passphrase',
       body: EXPORT_SCHEMA,
       asksAgain: true,

@@ -239,6 +239,7 @@ export function createOrderRoute(options: AccountFacts): ApiRoute {
   const { book } = options;
   return defineRoute({
     at: 'POST /api/accounts/order',
+    shows: '/api/accounts',
     title: 'puts the accounts in order, by giving them priorities',
     body: ORDER_SCHEMA,
     answers: { 200: { description: 'All accounts in their order.', schema: ORDERED_SCHEMA } },
@@ -305,12 +306,14 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/enable',
+      shows: '/api/accounts/{id}',
       title: 'lets an account serve again, whatever kept it from it',
       run: async ({ parameter }) => apply(parameter, { kind: 'enable' }),
     }),
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/disable',
+      shows: '/api/accounts/{id}',
       title: 'takes an account out until somebody enables it',
       body: DISABLE_SCHEMA,
       run: async ({ parameter, body }) => apply(parameter, { kind: 'disable', ...body }),
@@ -318,6 +321,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/clear-cooldowns',
+      shows: '/api/accounts/{id}',
       title: 'ends the cooldowns of an account',
       body: CLEAR_SCHEMA,
       run: async ({ parameter, body }) => {
@@ -330,6 +334,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/refresh',
+      shows: '/api/accounts/{id}',
       title: 'renews the token and the quota figures of an account now',
       run: async ({ parameter, signal }) => {
         await refreshAccount(findAccount(book, parameter), options, signal);
@@ -339,6 +344,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/test',
+      shows: '/api/accounts/{id}',
       title:
         'tries credential, model list and quota of an account, and an answer where its cost is agreed to',
       body: TRY_SCHEMA,

@@ -2,6 +2,7 @@
 
 import type { AccessControl } from '../access/access.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
+import { createAuditRoute } from './access/audit.ts';
 import { createAccessLogRoute, createAddressRuleRoutes } from './access/ip-rules.ts';
 import { createKeyRoutes } from './access/keys.ts';
 import { createConsoleSessionRoutes, createSignInRoute } from './access/session.ts';
@@ -60,6 +61,7 @@ function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
     ...createKeyRoutes(access),
     ...createAddressRuleRoutes(access),
     createAccessLogRoute(access),
+    createAuditRoute(access),
   ];
 }
 

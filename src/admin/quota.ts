@@ -70,6 +70,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
     }),
     defineRoute({
       at: 'POST /api/quota/refresh',
+      shows: 'nothing',
       title: 'asks the upstreams for fresh figures now',
       body: REFRESH_SCHEMA,
       answers: { 200: { description: 'What became of each account.', schema: REFRESHED_SCHEMA } },

@@ -31,7 +31,7 @@ export interface ApiRoute extends AdminRoute {
   /** What the description of the API says of it. */
   readonly description: Omit<
     RouteSpec<ObjectSchema, ObjectSchema>,
-    'at' | 'title' | 'access' | 'run'
+    'at' | 'title' | 'access' | 'changes' | 'shows' | 'run'
   >;
 }
 
@@ -50,6 +50,10 @@ interface RouteSpec<Body extends ObjectSchema, Query extends ObjectSchema> {
   readonly title: string;
   /** Behind the console credential when absent. */
   readonly access?: 'public';
+  /** As of `AdminRoute`. */
+  readonly changes?: boolean;
+  /** As of `AdminRoute`. */
+  readonly shows?: AdminRoute['shows'];
   /** What the `{…}` of the path is. */
   readonly parameter?: string;
   readonly query?: Query;
@@ -77,6 +81,8 @@ export function defineRoute<
     title,
     access: spec.access ?? 'console',
     takesBody: spec.body !== undefined,
+    changes: spec.changes,
+    shows: spec.shows,
     description: spec,
     async run(input) {
       const given = { body: input.body ?? {}, query: readQuery(input.query) };

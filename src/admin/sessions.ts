@@ -60,6 +60,7 @@ export function createSessionRoutes({ book, pool }: AdminOptions): readonly ApiR
     }),
     defineRoute({
       at: 'DELETE /api/sessions/{session}',
+      shows: '/api/sessions',
       title: 'lets one session choose an account anew',
       parameter: 'Id of the session, as the list gives it.',
       answers: { 204: { description: 'It is ended.' } },

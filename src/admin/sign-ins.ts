@@ -60,6 +60,7 @@ export function createSignInRoutes(
   return [
     defineRoute({
       at: 'POST /api/oauth/start',
+      shows: 'nothing',
       title: 'begins a sign-in and gives the address to open',
       body: START_SCHEMA,
       answers: { 201: { description: 'The sign-in.', schema: STARTED_SCHEMA } },
@@ -80,6 +81,7 @@ export function createSignInRoutes(
     }),
     defineRoute({
       at: 'POST /api/oauth/complete',
+      shows: '/api/accounts',
       title: 'ends a sign-in with a pasted code or address',
       body: COMPLETE_SCHEMA,
       answers: { 200: { description: 'The sign-in is done.', schema: SIGN_IN_SCHEMA } },
@@ -104,6 +106,7 @@ export function createSignInRoutes(
     }),
     defineRoute({
       at: 'DELETE /api/oauth/{state}',
+      shows: 'nothing',
       title: 'cancels a sign-in',
       parameter: STATE_PARAMETER,
       answers: { 204: { description: 'It is cancelled.' } },
@@ -288,6 +291,8 @@ export function createCallbackRoute(tracker: SignInTracker, { log }: AdminOption
     path: CALLBACK_PATH,
     access: 'public',
     title: 'takes the browser back from a sign-in',
+    changes: true,
+    shows: '/api/accounts',
     async run({ query, caller, isHead, requestId }) {
       const asked = query.size === 1 ? query.get('result') : null;
       const shown = RESULTS.find((result) => result === asked);

@@ -37,6 +37,12 @@ interface LiveConfigOptions extends FileSourceOptions {
   readonly log: ConfigLog;
 }
 
+/** What stood in the file and what somebody else than this process wrote there; secrets included. */
+export interface ConfigEdit {
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+}
+
 export interface ConfigLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -57,6 +63,9 @@ export async function createLiveConfig(options: LiveConfigOptions) {
   const inTurn = createMutex();
   const listeners = createListeners<Settings>((error) => {
     log.warn({ error }, 'A part of the gateway could not take the changed settings.');
+  });
+  const edits = createListeners<ConfigEdit>((error) => {
+    log.warn({ error }, 'An edit of the config file could not be told of.');
   });
   let good: GoodConfig = loaded;
   let settings = resolveSettings({ ...sources, file: loaded.config });
@@ -104,7 +113,9 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     hasFile = true;
     const isSame = JSON.stringify(read.raw) === JSON.stringify(good.raw);
     if (isSame && problems.length === 0) return read;
+    const before = good.raw;
     await putInForce(read);
+    if (!isSame && !isClosed) edits.tell({ before, after: read.raw });
     log.info({ path }, 'The config file was read again.');
     return read;
   };
@@ -153,6 +164,8 @@ export async function createLiveConfig(options: LiveConfigOptions) {
     problems: (): readonly Sentence[] => problems,
     /** Calls back after each change of the settings; the answer ends it. */
     subscribe: (listener: (settings: Settings) => void) => listeners.add(listener),
+    /** Calls back after each edit of the file by somebody else; the answer ends it. */
+    followEdits: (listener: (edit: ConfigEdit) => void) => edits.add(listener),
     reload,
     /** What would be in force after `update`; nothing is changed. @throws ConfigError as `update` */
     async preview(patch: JsonObject): Promise<Settings> {

@@ -20,6 +20,13 @@ export interface AdminRoute {
   /** True for a public route that takes a body, too. */
   readonly takesBody?: boolean | undefined;
   readonly title: string;
+  /** Whether the audit log is told when it ran; when absent, of all methods but GET. */
+  readonly changes?: boolean | undefined;
+  /**
+   * The path of the GET route whose answer shows what it changes, its own when absent; its `{…}` stands for
+   * the same parameter. `nothing` for what acts and leaves nothing changed to see.
+   */
+  readonly shows?: `/api/${string}` | 'nothing' | undefined;
   /** @throws GatewayError to answer with its status. */
   run(input: AdminInput): Promise<AdminAnswer>;
 }

@@ -11,9 +11,11 @@ import { EVENT_STREAM_TYPE } from '../stream/sse.ts';
 import {
   type AdminAnswer,
   type AdminCaller,
+  type AdminInput,
   type AdminRoute,
   readSessionCookie,
 } from './admin-route.ts';
+import { type Author, runAudited } from './audit.ts';
 import { bodyInput, startDeadline } from './call-context.ts';
 import type { Exchange } from './edge.ts';
 import { readCredentials } from './gates/authenticate.ts';
@@ -159,6 +161,7 @@ interface ConsoleEntry {
   /** Whether the same would be let in now, for answers that go on. */
   isStillIn(): boolean;
   readonly hasShownPassword: boolean;
+  readonly author: Author;
 }
 
 /**
@@ -178,7 +181,8 @@ async function authenticateConsole(
         told`Set WEB_PASSWORD where the gateway runs to use the admin API from elsewhere.`,
       );
     }
-    return { isStillIn: () => !login.needsPassword, hasShownPassword: false };
+    const author = { actor: 'local' } as const;
+    return { isStillIn: () => !login.needsPassword, hasShownPassword: false, author };
   }
   // Not from the address: it stands in histories and logs.
   const credentials = readCredentials(headers, new URLSearchParams());
@@ -188,11 +192,13 @@ async function authenticateConsole(
     if (others.length > 0 || !(await login.isPassword(credential, address))) throw wrongPassword();
     if (!isSamePage(peer)) throw foreignPage();
     const { passwordTag } = login;
-    return { isStillIn: () => login.passwordTag === passwordTag, hasShownPassword: true };
+    const author = { actor: login.isMachine(credential) ? 'machine' : 'password' } as const;
+    return { isStillIn: () => login.passwordTag === passwordTag, hasShownPassword: true, author };
   }
   if (cookie === undefined || login.findSession(cookie) === undefined) throw wrongPassword();
   checkBrowserCall(request.method, peer);
-  return { isStillIn: () => login.hasSession(cookie), hasShownPassword: false };
+  const author = { actor: 'session', session: login.nameSession(cookie) } as const;
+  return { isStillIn: () => login.hasSession(cookie), hasShownPassword: false, author };
 }
 
 /**
@@ -255,14 +261,14 @@ export async function runAdminRoute(
   const { edge, request, headers, settings, query, requestId, abort } = exchange;
   const stranger = readCaller(exchange, peer);
   const visit = { route, peer, caller: stranger };
-  const { isStillIn, hasShownPassword } = await authorize(exchange, visit);
+  const { isStillIn, hasShownPassword, author } = await authorize(exchange, visit);
   const caller: AdminCaller = { ...stranger, hasShownPassword };
   const body = await readBody(exchange, route);
   const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
   const onAbort = (): void => sendError(exchange, abort.signal.reason);
   abort.signal.addEventListener('abort', onAbort, { once: true });
   try {
-    const answer = await route.run({
+    const input: AdminInput = {
       body,
       query,
       parameter,
@@ -272,7 +278,8 @@ export async function runAdminRoute(
       requestId,
       caller,
       signal: abort.signal,
-    });
+    };
+    const answer = await runAudited(exchange, route, { input, author });
     if (answer.kind === 'events' || answer.kind === 'download') {
       deadline.cancel();
       const isAuthorized = (): boolean => isStillIn() && !isBlocked(exchange);
@@ -292,7 +299,11 @@ function isBlocked({ edge, clientAddress }: Exchange): boolean {
 }
 
 /** Of routes that ask for no credential. */
-const UNASKED: ConsoleEntry = { isStillIn: () => true, hasShownPassword: false };
+const UNASKED: ConsoleEntry = {
+  isStillIn: () => true,
+  hasShownPassword: false,
+  author: { actor: 'visitor' },
+};
 
 type AdminVisit = Omit<MatchedAdminRoute, 'parameter'> & { readonly caller: AdminCaller };
 

@@ -1,4 +1,4 @@
-// The access log, IP rules, API keys and console sessions in a database.
+// The access log, the audit log, IP rules, API keys and console sessions in a database.
 
 import { type SelectQueryBuilder, sql } from 'kysely';
 import {
@@ -15,6 +15,7 @@ import {
   RECORDING,
   type StoredKey,
 } from '../access/api-key.ts';
+import { AUDIT_ACTORS, type AuditStore, type StoredAuditEntry } from '../access/audit-log.ts';
 import type { ConsoleSessionStore } from '../access/console-sign-in.ts';
 import type { AddressRule, AddressRuleStore } from '../access/ip-rules.ts';
 import { StoreError } from '../accounts/account-store.ts';
@@ -48,6 +49,43 @@ export function createAccessLogStore(database: Database): AccessLogStore {
             ...row,
             reason: fromColumns(reason, reasonParts),
             verdict: ACCESS_VERDICTS.find((known) => known === row.verdict) ?? 'rejected',
+          }),
+        );
+      }),
+  };
+}
+
+export function createAuditStore(database: Database): AuditStore {
+  return {
+    // A change that was made must not be forgotten, whatever happens to the machine.
+    add: (entry, { most, since }) =>
+      database.write('power-cut', function* () {
+        yield* insert('audit_log', [entry]);
+        const ids = builder.selectFrom('audit_log').select('id').orderBy('id', 'desc');
+        const oldestKept = ids.limit(1).offset(most - 1);
+        yield* run(builder.deleteFrom('audit_log').where('id', '<', oldestKept));
+        yield* run(builder.deleteFrom('audit_log').where('at', '<', since));
+      }),
+    list: ({ actor, about, from, to, before, limit }) =>
+      database.read(function* () {
+        let query = builder.selectFrom('audit_log').selectAll().orderBy('id', 'desc').limit(limit);
+        if (actor !== undefined) query = query.where('actor', '=', actor);
+        if (from !== undefined) query = query.where('at', '>=', from);
+        if (to !== undefined) query = query.where('at', '<', to);
+        if (before !== undefined) query = query.where('id', '<', before);
+        if (about !== undefined) {
+          const { length } = about;
+          query = query.where(({ or, eb }) =>
+            or([
+              eb(sql<string>`substr(subject, 1, ${length})`, '=', about),
+              eb(sql<string>`substr(action, 1, ${length})`, '=', about),
+            ]),
+          );
+        }
+        return (yield* rowsOf(query)).map(
+          (row): StoredAuditEntry => ({
+            ...row,
+            actor: AUDIT_ACTORS.find((known) => known === row.actor) ?? 'visitor',
           }),
         );
       }),

@@ -54,6 +54,7 @@ const COPIED: readonly CopiedTableShape[] = [
   { table: 'client_key_addresses', key: ['keyId', 'address'] },
   { table: 'address_rules', key: ['sequence'] },
   { table: 'access_log', key: ['id'] },
+  { table: 'audit_log', key: ['id'] },
   { table: 'console_sessions', key: ['hash'] },
   { table: 'requests', key: ['sequence'] },
   { table: 'request_bodies', key: ['sequence'], batch: 20 },

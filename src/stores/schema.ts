@@ -13,6 +13,7 @@ import {
 } from 'kysely';
 import type { AccessEntry } from '../access/access-log.ts';
 import type { ClientKey, DayUse, KeyLimits } from '../access/api-key.ts';
+import type { AuditEntry } from '../access/audit-log.ts';
 import type { ConsoleSession } from '../access/console-sign-in.ts';
 import type { AddressRule } from '../access/ip-rules.ts';
 import type { AccountRecord, QuotaReading } from '../accounts/account.ts';
@@ -107,6 +108,7 @@ export interface Tables {
     reason: string;
     reasonParts: Nullable<string>;
   };
+  audit_log: Row<AuditEntry> & { id: Generated<number> };
   console_sessions: Row<ConsoleSession>;
   /** Who alone does some work of all replicas now. */
   leases: { name: string; holder: string; fence: number; expiresAt: number };

@@ -5,6 +5,7 @@ import type { Vault } from '../sealing/seal.ts';
 import {
   createAccessLogStore,
   createAddressRuleStore,
+  createAuditStore,
   createClientKeyStore,
   createConsoleSessionStore,
 } from './access-stores.ts';
@@ -45,6 +46,7 @@ export function createStores(database: Database, options: StoresOptions) {
       clientKeys: createClientKeyStore(database, log),
       addressRules: createAddressRuleStore(database),
       accessLog: createAccessLogStore(database),
+      audit: createAuditStore(database),
       consoleSessions: createConsoleSessionStore(database),
     },
     storedResponses: createDurableResponseStore(database, {

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AccessEntry } from '../../src/access/access-log.ts';
 import type { ClientKey } from '../../src/access/api-key.ts';
+import type { AuditEntry } from '../../src/access/audit-log.ts';
 import type { AddressRule } from '../../src/access/ip-rules.ts';
 import { told } from '../../src/lib/localized-message.ts';
 import type { AccessStores } from '../support/memory-access-stores.ts';
@@ -21,6 +22,7 @@ export function describeAccessStores(
     describe('keys', () => describeKeys(() => opened));
     describe('address rules', () => describeRules(() => opened));
     describe('the access log', () => describeAccessLog(() => opened));
+    describe('the audit log', () => describeAuditLog(() => opened));
     describe('console sessions', () => describeSessions(() => opened));
   });
 }
@@ -164,6 +166,60 @@ function describeAccessLog(open: Open): void {
     const { accessLog } = open().store;
     for (let at = 0; at < 6; at += 2) await accessLog.add([entry(at), entry(at + 1)], 3);
     expect((await accessLog.list({ limit: 9 })).map(({ at }) => at)).toEqual([5, 4, 3]);
+  });
+}
+
+function describeAuditLog(open: Open): void {
+  const entry = (at: number, more: Partial<AuditEntry> = {}): AuditEntry => ({
+    at,
+    actor: 'session',
+    session: 'abcd1234',
+    address: '192.0.2.1',
+    action: 'PATCH /api/keys/{id}',
+    subject: `/api/keys/key_${at}`,
+    requestId: 'req_1',
+    status: 200,
+    fields: 'name',
+    before: '{"name":"Ann"}',
+    after: '{"name":"Zoë 🌍"}',
+    ...more,
+  });
+  const EDIT: Partial<AuditEntry> = {
+    ...{ actor: 'file', action: 'file', subject: 'gui_config.json', status: 0 },
+    ...{ session: undefined, address: undefined, requestId: undefined, fields: undefined },
+    before: undefined,
+  };
+  const ALL = { most: 100, since: 0 };
+
+  test('entries come back whole, the latest first, page by page and after a restart', async () => {
+    const { store, reopen } = open();
+    for (const one of [entry(1), entry(2, EDIT), entry(3)]) await store.audit.add(one, ALL);
+    const { audit } = await reopen();
+    const all = await audit.list({ limit: 9 });
+    expect(all.map(({ id: _id, ...one }) => one)).toEqual([entry(3), entry(2, EDIT), entry(1)]);
+    const [first] = await audit.list({ limit: 1 });
+    const rest = await audit.list({ limit: 9, before: first?.id });
+    expect(rest.map(({ at }) => at)).toEqual([2, 1]);
+  });
+
+  test('entries are found by who, by what and by when', async () => {
+    const { audit } = open().store;
+    for (const one of [entry(1), entry(2, EDIT), entry(3)]) await audit.add(one, ALL);
+    const timesOf = async (page: Parameters<typeof audit.list>[0]) =>
+      (await audit.list(page)).map(({ at }) => at);
+    expect(await timesOf({ actor: 'file', limit: 9 })).toEqual([2]);
+    expect(await timesOf({ about: '/api/keys/key_3', limit: 9 })).toEqual([3]);
+    expect(await timesOf({ about: 'PATCH ', limit: 9 })).toEqual([3, 1]);
+    expect(await timesOf({ about: '%', limit: 9 })).toEqual([]);
+    expect(await timesOf({ from: 2, to: 3, limit: 9 })).toEqual([2]);
+  });
+
+  test('entries leave when there are too many or they are too old', async () => {
+    const { audit } = open().store;
+    for (let at = 0; at < 5; at += 1) await audit.add(entry(at), { most: 3, since: 0 });
+    expect((await audit.list({ limit: 9 })).map(({ at }) => at)).toEqual([4, 3, 2]);
+    await audit.add(entry(5), { most: 9, since: 4 });
+    expect((await audit.list({ limit: 9 })).map(({ at }) => at)).toEqual([5, 4]);
   });
 }
 

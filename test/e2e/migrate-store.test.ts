@@ -127,6 +127,15 @@ async function createFilledFolder() {
   const reason = told`Key ${1} is over its limit.`;
   const entry = { at: 1, address: '::1', method: 'GET', path: '/', reason };
   await access.accessLog.add([{ ...entry, verdict: 'blocked', keyId: undefined }], 10);
+  const change = {
+    at: 1,
+    actor: 'machine',
+    action: 'POST /api/keys',
+    subject: '/api/keys',
+  } as const;
+  const nothing = { session: undefined, fields: undefined, before: undefined, after: undefined };
+  const audited = { ...change, ...nothing, address: '::1', requestId: 'req', status: 201 };
+  await access.audit.add(audited, { most: 10, since: 0 });
   const records = Array.from({ length: 2500 }, (_, index) =>
     recordOf({
       id: `r${index}`,

@@ -36,6 +36,7 @@ function createBreakingStores(broken: () => Promise<never>) {
     clientKeys: guard(good.clientKeys),
     addressRules: guard(good.addressRules),
     accessLog: guard(good.accessLog),
+    audit: guard(good.audit),
     consoleSessions: guard(good.consoleSessions),
   };
   return {

@@ -8,6 +8,7 @@ import {
 } from '../../src/access/access.ts';
 import type { AccessLogStore, StoredAccessEntry } from '../../src/access/access-log.ts';
 import type { ClientKeyStore, StoredKey } from '../../src/access/api-key.ts';
+import type { AuditStore, StoredAuditEntry } from '../../src/access/audit-log.ts';
 import type { ConsoleSession, ConsoleSessionStore } from '../../src/access/console-sign-in.ts';
 import type { AddressRule, AddressRuleStore } from '../../src/access/ip-rules.ts';
 import { StoreError } from '../../src/accounts/account-store.ts';
@@ -36,6 +37,7 @@ export function createMemoryAccessStores(): AccessStores {
     clientKeys: createClientKeys(),
     addressRules: createAddressRules(),
     accessLog: createAccessLog(),
+    audit: createAudit(),
     consoleSessions: createConsoleSessions(),
   };
 }
@@ -105,6 +107,26 @@ function createAccessLog(): AccessLogStore {
       entries
         .filter((entry) => verdict === undefined || entry.verdict === verdict)
         .filter((entry) => before === undefined || entry.id < before)
+        .toReversed()
+        .slice(0, limit),
+  };
+}
+
+function createAudit(): AuditStore {
+  let entries: readonly StoredAuditEntry[] = [];
+  let nextId = 1;
+  return {
+    async add(entry, { most, since }) {
+      const all = [...entries, { ...entry, id: nextId++ }].slice(-most);
+      entries = all.filter(({ at }) => at >= since);
+    },
+    list: async ({ actor, about, from = 0, to = Infinity, before = Infinity, limit }) =>
+      entries
+        .filter((entry) => actor === undefined || entry.actor === actor)
+        .filter(({ at, id }) => at >= from && at < to && id < before)
+        .filter(({ subject, action }) =>
+          [subject, action].some((text) => text.startsWith(about ?? '')),
+        )
         .toReversed()
         .slice(0, limit),
   };

@@ -230,7 +230,7 @@ export async function createTestPostgres(
 /** Whatever hangs at accounts, keys, records and answers goes with them. */
 const EMPTY = [
   ...['accounts', 'signatures', 'call_traces', 'session_bindings', 'client_keys', 'requests'],
-  ...['address_rules', 'access_log', 'console_sessions', 'usage_sums', 'kept_answers'],
+  ...['address_rules', 'access_log', 'audit_log', 'console_sessions', 'usage_sums', 'kept_answers'],
   ...['leases', 'settings'],
 ]
   .map((table) => `delete from ${table};`)

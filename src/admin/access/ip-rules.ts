@@ -63,6 +63,7 @@ export function createAddressRuleRoutes({ addresses }: AccessControl): readonly 
     }),
     defineRoute({
       at: 'POST /api/address-rules/check',
+      changes: false,
       title: 'says what the rules make of an address',
       body: ADDRESS_QUESTION_SCHEMA,
       answers: { 200: { description: 'The verdict.', schema: ADDRESS_CHECK_SCHEMA } },
@@ -76,6 +77,7 @@ export function createAddressRuleRoutes({ addresses }: AccessControl): readonly 
     }),
     defineRoute({
       at: 'PATCH /api/address-rules/{id}',
+      shows: '/api/address-rules',
       title: 'changes an address rule',
       parameter: PARAMETER,
       body: ADDRESS_RULE_CHANGE_SCHEMA,
@@ -88,6 +90,7 @@ export function createAddressRuleRoutes({ addresses }: AccessControl): readonly 
     }),
     defineRoute({
       at: 'DELETE /api/address-rules/{id}',
+      shows: '/api/address-rules',
       title: 'removes an address rule',
       parameter: PARAMETER,
       answers: { 204: { description: 'It is gone.' } },

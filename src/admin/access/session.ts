@@ -46,6 +46,8 @@ export function createConsoleSessionRoutes({
     }),
     defineRoute({
       at: `POST ${PATH}`,
+      // Signing in stands in the access log.
+      changes: false,
       access: 'public',
       title: 'signs a browser in with the console password',
       body: PASSWORD_SCHEMA,
@@ -59,6 +61,7 @@ export function createConsoleSessionRoutes({
     }),
     defineRoute({
       at: `DELETE ${PATH}`,
+      shows: 'nothing',
       title: 'signs every browser out',
       answers: { 204: { description: 'No session is left.' } },
       async run({ caller }) {

@@ -156,6 +156,7 @@ export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
     }),
     defineRoute({
       at: 'POST /api/config/mapping/presets/{preset}',
+      shows: '/api/config/mapping',
       title: 'puts a preset into the mapping, in place of another one',
       parameter: `${PRESETS.map(({ name }) => `\`${name}\``).join(', ')}, or a name of \`proxy.presets\``,
       takesRevision: true,

@@ -133,6 +133,16 @@ export function hideSecrets(values: JsonObject, place: Place): JsonObject {
   });
 }
 
+/** All sections by name, without secrets. */
+export function showSettings(raw: JsonObject): JsonObject {
+  return Object.fromEntries(
+    CONFIG_SECTIONS.map((section) => [
+      section.name,
+      hideSecrets(readSection(section, raw), { section, path: [] }),
+    ]),
+  );
+}
+
 function hideIn(value: JsonValue, place: Place): JsonValue {
   if (Array.isArray(value)) return value.map((item) => hideIn(item, place));
   if (isJsonObject(value)) return hideSecrets(value, place);

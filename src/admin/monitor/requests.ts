@@ -100,6 +100,7 @@ export function createRequestRoutes({
     }),
     defineRoute({
       at: 'DELETE /api/requests',
+      shows: 'nothing',
       title: 'removes records of model requests; usage stays',
       query: REMOVE_QUERY,
       answers: { 200: { description: 'How many were removed.', schema: REMOVED_SCHEMA } },

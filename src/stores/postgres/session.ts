@@ -353,6 +353,7 @@ const PLACES: { readonly [Table in keyof Tables]?: string } = {
   accounts: 'rowid',
   kept_answers: 'rowid',
   access_log: 'id',
+  audit_log: 'id',
   ...Object.fromEntries(
     [...SEQUENCED, 'client_keys', 'address_rules', 'requests'].map((table) => [table, 'sequence']),
   ),
