@@ -6,6 +6,7 @@ export const routing = {
     'US dollars per million tokens, by model, upstream/model or a pattern with *. They replace the public price; other rates are set in the config file.',
   priceModel: 'Model or pattern',
   rates: { input: 'Input', cached_input: 'Cached input', output: 'Output' },
+  addPrice: 'Add price',
   priceSaved: 'Price of {{name}} saved',
   priceRemoved: 'Price of {{name}} removed',
   removePrice: 'Remove the price of {{name}}',

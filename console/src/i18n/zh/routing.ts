@@ -9,6 +9,7 @@ export const routing: Translated<typeof english> = {
     '每百万 Token 的美元价格，按模型、upstream/model 或带 * 的模式。它们取代公开价格；其他费率在配置文件中设置。',
   priceModel: '模型或模式',
   rates: { input: '输入', cached_input: '缓存输入', output: '输出' },
+  addPrice: '添加价格',
   priceSaved: '已保存 {{name}} 的价格',
   priceRemoved: '已删除 {{name}} 的价格',
   removePrice: '删除 {{name}} 的价格',

@@ -71,7 +71,7 @@ export function PricesPanel() {
           disabled={!isGood}
           leftSection={<IconPlus size={16} />}
         >
-          {t('common.add')}
+          {t('routing.addPrice')}
         </Button>
       </form>
       {prices.error !== null && <ErrorNote error={prices.error} onRetry={prices.reload} />}
