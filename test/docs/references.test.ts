@@ -17,7 +17,7 @@ const PAGES = [
 
 test('every link between pages leads to a file, and to a heading of it where one is named', () => {
   const links = PAGES.flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(/(?:\]\(|src(?:set)?=\")([^)\s\"]+)[)\"]/g)]
+    [...readFileSync(page, 'utf8').matchAll(/(?:\]\(|src(?:set)?=")([^)\s"]+)[)"]/g)]
       .map((match) => match[1] ?? '')
       .filter((link) => !/^https?:/.test(link))
       .map((link) => ({ page, link })),
