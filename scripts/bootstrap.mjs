@@ -30,10 +30,11 @@ const COMMANDS = {
   'test:faults': ['scripts/test.mjs', 'faults'],
   bench: ['test/bench/main.ts'],
   soak: ['test/soak/main.ts'],
+  screenshots: ['test/console/screenshots.ts'],
 };
 
 /** Commands that run what was built. */
-const builds = ['start', 'isthmus', 'bench', 'soak'];
+const builds = ['start', 'isthmus', 'bench', 'soak', 'screenshots'];
 
 const [command, ...rest] = process.argv.slice(2);
 const target = COMMANDS[command];

@@ -29,8 +29,14 @@ try {
   };
   await createProgram(onServer, flushCompileCache).parseAsync();
 } catch (error) {
+  const reason = exitReasonOf(error);
   if (!isPrinted(error)) console.error(describe(error));
-  process.exit(EXIT_CODES[exitReasonOf(error)].code);
+  else if (reason === 'usage' && process.argv.includes('--json')) {
+    // Commander has said it in words alone.
+    const message = describe(error).replace(/^error: /, '');
+    console.log(JSON.stringify({ error: { reason, message } }, null, 2));
+  }
+  process.exit(EXIT_CODES[reason].code);
 }
 
 /**

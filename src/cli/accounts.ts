@@ -33,7 +33,7 @@ const COMMANDS: readonly AddCommand[] = [
       new Option('--refresh-token-file <file>', 'file of a refresh token; - is the standard input'),
       new Option('--label <text>', 'name of the account'),
       new Option('--project <id>', 'project of the account'),
-      new Option('--tier <tier>').choices(['ultra', 'pro', 'free']),
+      new Option('--tier <tier>', 'plan of the account').choices(['ultra', 'pro', 'free']),
       new Option('--priority <number>', 'higher goes first').argParser(readWholeNumber),
       new Option('--notes <text>', 'for people'),
       new Option('--proxy-file <file>', 'file of the proxy address of the account'),
@@ -74,7 +74,7 @@ const COMMANDS: readonly AddCommand[] = [
     description: 'add many accounts at once',
     argument: ['<file>', 'the file; - is the standard input'],
     options: [
-      new Option('--format <format>').choices(FORMATS).default('export'),
+      new Option('--format <format>', 'what the file holds').choices(FORMATS).default('export'),
       new Option('--upstream <id>', 'where they belong; an export knows it itself'),
       new Option('--passphrase-file <file>', 'file of the passphrase of a sealed export'),
     ],

@@ -58,7 +58,7 @@ test('each protocol has a line to try, which shows a key where one is needed', (
 });
 
 test('the way from the sandbox to a real account runs in the folder of a fresh clone', () => {
-  expect(banner({})).toContain('npx isthmus accounts add');
+  expect(banner({})).toContain('isthmus accounts add');
   expect(banner({}, { isSandbox: false, accounts: [{ label: 'a' }] })).not.toContain('sandbox');
 });
 

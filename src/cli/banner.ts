@@ -114,12 +114,12 @@ function describeAccounts({ accounts, isSandbox, settings }: BannerFacts): strin
   if (isSandbox) {
     return `${accounts.length} of the built-in sandbox (${names}), because none is configured. For a real
             upstream set GEMINI_API_KEY, or name one under "upstreams" of the settings and run
-            npx isthmus accounts add.`;
+            isthmus accounts add.`;
   }
   if (accounts.length > 0) return `${accounts.length} (${names})`;
   const upstreams = settings.upstreams.filter(({ profile }) => profile !== 'sandbox');
   return `none for ${nameSome(upstreams.map(({ id }) => id))}: requests are refused until there is one. Set
-            UPSTREAM_API_KEYS for an upstream that the environment names, or run npx isthmus accounts add.`;
+            UPSTREAM_API_KEYS for an upstream that the environment names, or run isthmus accounts add.`;
 }
 
 /** The banner is read at a glance, however many there are. */

@@ -14,7 +14,7 @@ type Shell = (typeof SHELLS)[number];
 const COMPLETE = 'complete-words';
 
 const SCRIPTS: Readonly<Record<Shell, string>> = {
-  bash: `# isthmus completion bash > /etc/bash_completion.d/isthmus
+  bash: `# isthmus completion bash > ~/.local/share/bash-completion/completions/isthmus
 _isthmus() {
   local IFS=$'\\n' at
   COMPREPLY=($(isthmus ${COMPLETE} -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))

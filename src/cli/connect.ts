@@ -12,6 +12,7 @@ import { createSystemClock } from '../lib/clock.ts';
 import { ownAddress } from '../lib/net.ts';
 import { type AdminClient, createHttpClient, machineCredential } from './admin-client.ts';
 import { makeDataDir } from './data-folder.ts';
+import { CommandError } from './exit-codes.ts';
 import type { Said } from './terminal.ts';
 
 /** With `local` it works on the data folder, in this process. */
@@ -25,7 +26,8 @@ export function createConnect(readEnvironment: () => Environment): Connect {
   return async (flags) => {
     const environment = readEnvironment();
     if (!flags.local) return connectToRunning(flags, environment);
-    if (flags.url !== undefined) throw new Error('--local and --url do not go together.');
+    if (flags.url !== undefined)
+      throw new CommandError('usage', '--local and --url do not go together.');
     return openLocalGateway(flags.dataDir, environment);
   };
 }
@@ -72,7 +74,7 @@ function trustOwn(path: string | undefined) {
 function readUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '') {
-    throw new Error('--url must be an address such as http://127.0.0.1:8045.');
+    throw new CommandError('usage', '--url must be an address such as http://127.0.0.1:8045.');
   }
   return url.href.replace(/\/+$/, '');
 }

@@ -65,6 +65,9 @@ const addHealth: AddCommand = localCommand<Said<'dataDir', string>>({
   name: 'health',
   description: 'say whether the gateway of this machine takes requests, for health checks',
   options: [new Option('--data-dir <folder>', 'folder whose settings name the gateway')],
+  examples: [
+    ['health', 'Ends with 0 when it takes requests, with 1 when it does not or nothing answers.'],
+  ],
   load: async () => {
     const { checkHealth } = await import('./health.ts');
     return async ({ answer, terminal }, _argument, flags) => {
@@ -94,8 +97,8 @@ const addMigrateStore: AddCommand = localCommand<Said<'dataDir', string>>({
   name: 'migrate-store',
   description: 'copy what a data folder holds into the PostgreSQL of DATABASE_URL',
   options: [
-    new Option('--from <store>').choices(['sqlite']).default('sqlite'),
-    new Option('--to <store>').choices(['postgres']).default('postgres'),
+    new Option('--from <store>', 'where it is').choices(['sqlite']).default('sqlite'),
+    new Option('--to <store>', 'where it goes').choices(['postgres']).default('postgres'),
     new Option('--data-dir <folder>', 'the data folder'),
   ],
   load: async () => {

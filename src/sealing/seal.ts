@@ -132,7 +132,7 @@ export async function openWithPassphrase(sealed: string, passphrase: string): Pr
   const key = isPossible ? await deriveKey(passphrase, salt, cost) : undefined;
   const plain = key === undefined ? undefined : decrypt(body, { key, context: header });
   if (plain !== undefined) return plain;
-  throw new SealError('damaged', told`The passphrase is wrong, or the export was changed.`);
+  throw new SealError('damaged', told`The passphrase is wrong, or the file was changed.`);
 }
 
 function isBounded(cost: ScryptCost): boolean {

@@ -26,7 +26,7 @@ const HTML =
   '<p>The gateway answers model requests. Its web console is not built yet: run ' +
   '<code>npm start</code> in its folder, which builds it, or set <code>ABV_DIST_PATH</code> to ' +
   'the folder of a built console.</p>' +
-  '<p>Until then everything can be done with the command line (<code>npx isthmus --help</code>) and ' +
+  '<p>Until then everything can be done with the command line (<code>isthmus --help</code>) and ' +
   'the admin API, which <a href="/api/openapi.json">describes itself</a>.</p></html>';
 
 const PLACEHOLDER_PAGE: ConsolePage = {

@@ -9,6 +9,7 @@ import { writeManPage } from '../../src/cli/man-page.ts';
 import { VERSION } from '../../src/cli/package-name.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { splitWords } from '../../src/cli/run-command.test-support.ts';
+import { runProgram } from '../support/run-program.ts';
 import { writeCommandsPage } from './commands.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -56,6 +57,11 @@ test.each(examples)('isthmus $line is a command line that is taken', async ({ li
   });
   await whole.parseAsync(splitWords(words), { from: 'user' });
   expect(wasRun).toBe(true);
+});
+
+test('a wrong command line is said in JSON where that is wanted', async () => {
+  const run = runProgram(process.execPath, ['src/main.ts', 'route', '--json']);
+  await expect(run).rejects.toThrow(/ended with 2:\n\{\s+"error": \{\s+"reason": "usage"/);
 });
 
 function checkFile(name: string, text: string): void {

@@ -9,13 +9,15 @@ const ROOT = join(import.meta.dirname, '../..');
 const PAGES = [
   ...['README.md', 'AGENTS.md', 'CHANGELOG.md'].map((name) => join(ROOT, name)),
   ...['docs', 'decisions'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder)).map((name) => join(ROOT, folder, name)),
+    readdirSync(join(ROOT, folder))
+      .filter((name) => !name.includes('images'))
+      .map((name) => join(ROOT, folder, name)),
   ),
 ];
 
 test('every link between pages leads to a file, and to a heading of it where one is named', () => {
   const links = PAGES.flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s]+)\)/g)]
+    [...readFileSync(page, 'utf8').matchAll(/(?:\]\(|src(?:set)?=")([^)\s"]+)[)"]/g)]
       .map((match) => match[1] ?? '')
       .filter((link) => !/^https?:/.test(link))
       .map((link) => ({ page, link })),

@@ -6,6 +6,7 @@ import { readEnvironment } from '../../config/env.ts';
 import { createHttpClient } from '../admin-client.ts';
 import { type AddCommand, type LocalContext, localCommand } from '../command.ts';
 import { findGateway } from '../connect.ts';
+import { CommandError } from '../exit-codes.ts';
 import type { ClientContext, ClientFlags } from './connect-client.ts';
 import { thisMachine } from './place.ts';
 
@@ -20,8 +21,9 @@ const SET_UP_FLAGS: readonly Option[] = [
 
 const addConnect = localCommand<ClientFlags>({
   name: 'connect',
-  description: 'write the gateway into the settings of a client; without one, list the clients',
+  description: 'write the gateway into the settings of clients; without one, list the clients',
   argument: ['[client]', 'the client, or sdk-openai, sdk-anthropic, sdk-google'],
+  rest: ['[more...]', 'more clients'],
   options: [
     ...SET_UP_FLAGS,
     new Option('--undo', 'take back what was written'),
@@ -35,12 +37,21 @@ const addConnect = localCommand<ClientFlags>({
   examples: [
     ['connect', 'Which clients are installed, and which are connected.'],
     ['connect claude-code', 'Shows what changes in its settings, asks, and writes it.'],
+    ['connect claude-code codex gemini-cli --yes', 'Three at once, without a question.'],
     ['connect claude-code --undo', 'The settings are what they were before.'],
     ['connect sdk-openai --env-file .env --yes', 'OPENAI_BASE_URL and OPENAI_API_KEY in a file.'],
   ],
   load: async () => {
-    const { connectClient } = await import('./connect-client.ts');
-    return (context, id, flags) => connectClient(contextOf(context, flags), id, flags);
+    const { connectClient, findClient } = await import('./connect-client.ts');
+    return async (context, id, flags, more) => {
+      if (flags.json && more.length > 0) {
+        throw new CommandError('usage', '--json answers for one client at a time.');
+      }
+      const clients = contextOf(context, flags);
+      // A name that nobody knows is told before anything is written.
+      for (const one of more) findClient(one);
+      for (const one of [id, ...more]) await connectClient(clients, one, flags);
+    };
   },
 });
 

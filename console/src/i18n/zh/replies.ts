@@ -72,7 +72,7 @@ export const replies: SentenceTexts = {
   'The key file has no "{}".': '密钥文件中没有“{1}”。',
   'The label is taken.': '名称已被使用。',
   'The list is larger than 4 MB.': '列表超过 4 MB。',
-  'The passphrase is wrong, or the export was changed.': '口令错误，或导出文件被改动过。',
+  'The passphrase is wrong, or the file was changed.': '口令错误，或文件被改动过。',
   'The passphrase must have {} to {} characters.': '口令必须有 {1} 到 {2} 个字符。',
   'The provider does not allow this sign-in. Check the client and its registered redirect address.':
     '提供方不允许此次登录。请检查客户端及其登记的重定向地址。',
