@@ -4,6 +4,7 @@ import type { XStatic } from 'typebox/schema';
 import type * as rules from '../access/ip-rules.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import type * as record from '../monitor/record.ts';
+import type * as audit from './access/audit.ts';
 import type * as addresses from './access/ip-rules.ts';
 import type * as keys from './access/keys.ts';
 import type * as session from './access/session.ts';
@@ -65,6 +66,8 @@ export type NewAddressRule = XStatic<typeof addresses.NEW_ADDRESS_RULE_SCHEMA>;
 export type AddressRuleChange = XStatic<typeof addresses.ADDRESS_RULE_CHANGE_SCHEMA>;
 export type AddressCheck = XStatic<typeof addresses.ADDRESS_CHECK_SCHEMA>;
 export type AccessLog = XStatic<typeof addresses.ACCESS_LOG_SCHEMA>;
+export type AuditLog = XStatic<typeof audit.AUDIT_LOG_SCHEMA>;
+export type AuditEntry = AuditLog['entries'][number];
 export type AccessEntry = AccessLog['entries'][number];
 
 export type RequestRow = XStatic<typeof record.REQUEST_ROW_SCHEMA>;

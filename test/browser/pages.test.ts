@@ -28,6 +28,7 @@ const PLACES: readonly Place[] = [
   ['/security', 'Who needs a key'],
   ['/security?tab=addresses', '203.0.113.7'],
   ['/security?tab=log', 'Invalid or missing key'],
+  ['/security?tab=audit', '/api/keys'],
   ['/security?tab=web', 'Trusted proxies'],
   ['/settings', 'Gateway key'],
   ['/settings?section=network', 'Max request size'],

@@ -11,11 +11,12 @@ import { WEB_PLACE } from '../../settings/setting-places.ts';
 import { SettingRow } from '../../settings/setting-row.tsx';
 import { AccessLogPanel } from './access-log-panel.tsx';
 import { AddressesTab } from './addresses-tab.tsx';
+import { AuditPanel } from './audit-panel.tsx';
 import { ExposurePanel } from './exposure-panel.tsx';
 import { ModePanel } from './mode-panel.tsx';
 import './page.css';
 
-const TABS = ['access', 'addresses', 'log', 'web'] as const;
+const TABS = ['access', 'addresses', 'log', 'audit', 'web'] as const;
 
 export function SecurityPage() {
   const { t } = useTranslation();
@@ -48,6 +49,9 @@ export function SecurityPage() {
         </Tabs.Panel>
         <Tabs.Panel value="log" pt="lg">
           <AccessLogPanel />
+        </Tabs.Panel>
+        <Tabs.Panel value="audit" pt="lg">
+          <AuditPanel />
         </Tabs.Panel>
         <Tabs.Panel value="web" pt="lg">
           <Panel title={t('security.webTitle')} hint={t('security.webHint')}>
