@@ -67,6 +67,7 @@ test('sections show what the file says, and of secrets only that they are set', 
     { section: 'ip_filter', values: {} },
     { section: 'console', values: {} },
     { section: 'extprov', values: { enabled: true, base_url: 'https://[hidden]@p.example' } },
+    { section: 'prices', values: {} },
     { section: 'monitor', values: {} },
     { section: 'log', values: {} },
   ]);
