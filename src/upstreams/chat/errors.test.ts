@@ -32,6 +32,7 @@ test.each<[number, JsonValue, UpstreamFailureKind]>([
   [404, { error: { message: 'model "x" not found, try pulling it first' } }, 'model-not-found'],
   [404, { object: 'error', message: 'The model x does not exist.', code: 404 }, 'model-not-found'],
   [404, { detail: 'Not Found' }, 'path'],
+  [404, error('Invalid URL (POST /chat/completions)'), 'path'],
   [404, '<html>gone</html>', 'path'],
   [403, error('Country not supported', null, 'unsupported_country_region_territory'), 'path'],
   [403, { error: { message: 'flagged', code: 403, metadata: { reasons: ['x'] } } }, 'rejected'],

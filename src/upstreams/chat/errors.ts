@@ -118,7 +118,10 @@ function readError(value: JsonValue): ErrorBody {
   return {
     message,
     // What a web framework says of a path it does not know is no word of this wire.
-    isStructured: message !== '' && !(detail !== undefined && /^not found$/i.test(message)),
+    isStructured:
+      message !== '' &&
+      !(detail !== undefined && /^not found$/i.test(message)) &&
+      !SAYS_UNKNOWN_PATH.test(message),
     words: words.map((word) => word.toLowerCase()),
     status: named !== undefined && named >= 400 && named < 600 ? named : undefined,
     error: value,
@@ -224,6 +227,8 @@ const BLAMES_SIGNATURE =
 const SAYS_TOO_LONG = /\bContextWindowExceededError\b/;
 /** llama-cpp-python says it of a body with a 500, and where in its own files. */
 const SAYS_INVALID = /^\d+ validation errors?:\s/;
+/** OpenAI of a path it does not know, as a base URL without `/v1` gives: "Invalid URL (POST /chat/completions)". */
+const SAYS_UNKNOWN_PATH = /^Invalid URL \((?:GET|POST) /;
 /** For faults without a code. */
 const SAYS_OVERLOADED = /\boverloaded\b|\bat capacity\b|\bno (?:available|free) (?:capacity|slot)/i;
 
