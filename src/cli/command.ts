@@ -72,6 +72,7 @@ export function gatewayCommand<Flags extends object>(
   return (parent, { connect, terminal, clock }) => {
     const command = addGatewayFlags(declare(parent, row));
     command.action(async () => {
+      refuseUnknownWord(parent, command, row);
       const flags = command.opts<Flags & ConnectFlags & JsonFlag>();
       await withJsonErrors(terminal, flags, async (answer) => {
         const client: AdminClient = await connect(flags);
@@ -94,6 +95,7 @@ export function localCommand<Flags extends object>(
   return (parent, { connect, terminal, clock }) => {
     const command = declare(parent, row);
     command.action(async () => {
+      refuseUnknownWord(parent, command, row);
       const flags = command.opts<Flags & JsonFlag>();
       await withJsonErrors(terminal, flags, async (answer) => {
         const run = await row.load();
@@ -108,11 +110,26 @@ function declare(parent: CliCommand, row: CommandRow<unknown>): CliCommand {
   const { name, description, isDefault = false, argument, rest } = row;
   const command = new CliCommand(name).copyInheritedSettings(parent).description(description);
   parent.addCommand(command, { isDefault });
+  // What is no command at all arrives at the default one.
+  if (isDefault) command.allowExcessArguments();
   if (argument !== undefined) command.argument(...argument);
   if (rest !== undefined) command.argument(...rest);
   for (const option of row.options ?? []) command.addOption(option);
   for (const example of row.examples ?? []) command.example(...example);
   return command.option('--json', 'answer as JSON');
+}
+
+/** @throws CommanderError for a word behind a family of commands that is none of them */
+function refuseUnknownWord(
+  parent: CliCommand,
+  { args: [word] }: CliCommand,
+  { isDefault = false, argument }: CommandRow<unknown>,
+): void {
+  if (!isDefault || argument !== undefined || word === undefined) return;
+  const family = parent.name();
+  parent.error(
+    `error: there is no command '${family} ${word}'; isthmus ${family} --help lists those there are`,
+  );
 }
 
 /** The flags that say which gateway is meant. */

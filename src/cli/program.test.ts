@@ -25,6 +25,12 @@ test.each([['key'], ['account', 'list'], ['serve', 'now']])(
   },
 );
 
+test('a word behind a family of commands that is none of them is named too', async () => {
+  expect(await refusal('keys', 'nope')).toBe(
+    "error: there is no command 'keys nope'; isthmus keys --help lists those there are\n",
+  );
+});
+
 test('a flag that cannot be used is refused with the reason', async () => {
   expect(await refusal('--port', '80x')).toMatch(/--port <number>.*whole number/);
 });
