@@ -43,7 +43,10 @@ export function createHttpClient({ url, password, trust, close }: HttpClientOpti
       const reply = readBody(await response.text());
       if (response.ok) return reply;
       const reason = response.status === 401 ? 'refused' : 'failed';
-      throw new CommandError(reason, sayRefusal(url, response.status, reply.error));
+      throw new CommandError(
+        reason,
+        sayRefusal(url, response.status, { error: reply.error, password }),
+      );
     },
     /** Lets go of what was opened for the command. */
     close: close ?? (() => Promise.resolve()),
@@ -75,6 +78,9 @@ function memoizedAgent(trust: Trust | undefined): () => Promise<Agent | undefine
 /** Certificates that no authority is known for (openssl-verify(1)). */
 const UNKNOWN_AUTHORITY = /self.signed|unable to (?:get|verify)/i;
 
+/** OpenSSL of an answer that is no handshake. */
+const SPEAKS_PLAIN = /wrong version number|packet length too long/i;
+
 interface Sent {
   readonly method: Method;
   readonly headers: Headers;
@@ -105,6 +111,13 @@ async function send(
         error,
       );
     }
+    if (SPEAKS_PLAIN.test(why)) {
+      throw new CommandError(
+        'no-gateway',
+        `What answers at ${url} speaks HTTP without TLS. Name it as http:// with --url.`,
+        error,
+      );
+    }
     throw new CommandError(
       'no-gateway',
       `No gateway answers at ${url} (${why}).\n` +
@@ -125,10 +138,21 @@ function readBody(text: string): JsonObject {
   }
 }
 
-function sayRefusal(url: string, status: number, error: JsonValue | undefined): string {
+function sayRefusal(
+  url: string,
+  status: number,
+  {
+    error,
+    password,
+  }: { readonly error: JsonValue | undefined; readonly password?: string | undefined },
+): string {
   if (status === 401) {
+    const what =
+      password === undefined
+        ? 'wants the console password'
+        : 'does not accept this console password';
     return (
-      `The gateway at ${url} wants the console password.\n` +
+      `The gateway at ${url} ${what}.\n` +
       'Set WEB_PASSWORD, or name a file that holds it with --password-file.'
     );
   }

@@ -53,14 +53,24 @@ export async function findGateway(
   const { host, port, tlsCert } = settings;
   const own = readUrl(ownAddress(host, port, tlsCert === undefined ? 'http' : 'https'));
   const url = named === undefined ? own : readUrl(named);
-  const given = ca === undefined ? undefined : { authorities: readFileSync(ca, 'utf8') };
+  const given = ca === undefined ? undefined : { authorities: readFlagFile('--ca', ca) };
   const trust = given ?? (url === own ? trustOwn(tlsCert) : undefined);
   if (passwordFile !== undefined) {
-    return { url, password: readFileSync(passwordFile, 'utf8').trimEnd(), trust };
+    return { url, password: readFlagFile('--password-file', passwordFile).trimEnd(), trust };
   }
   // The password of the config file is for the gateway of that file, not for any other address.
   const password = url === own ? machineCredential(settings) : environment.webPassword;
   return { url, password, trust };
+}
+
+/** @throws CommandError naming the flag */
+function readFlagFile(flag: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError('usage', `The file of ${flag} cannot be read: ${why}`, error);
+  }
 }
 
 /** The gateway of these settings has the certificate of their file, under whatever address it is asked. */

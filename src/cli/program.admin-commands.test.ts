@@ -290,7 +290,9 @@ function portOf(server: Server): number {
 test('a gateway that is not there, or wants another password, is said with the way out', async () => {
   const { url } = admin.edge;
   const wrong = createHttpClient({ url, password: 'wrong' });
-  await expect(wrong.call('GET', '/api/accounts')).rejects.toThrow('wants the console password');
+  await expect(wrong.call('GET', '/api/accounts')).rejects.toThrow(
+    'does not accept this console password',
+  );
   await admin.edge.server.close();
   const gone = createHttpClient({ url, password: PASSWORD });
   await expect(gone.call('GET', '/api/accounts')).rejects.toThrow('Start it with "isthmus serve"');
