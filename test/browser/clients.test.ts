@@ -27,9 +27,9 @@ describe.skipIf(isWithoutBrowser)('setting up a client', () => {
     await page.getByText('PowerShell').click();
     await page.getByText('%USERPROFILE%\\.codex\\config.toml').waitFor();
     await page.reload();
-    await page.getByText('$env:ISTHMUS_KEY').waitFor();
+    await page.getByText('%USERPROFILE%\\.codex\\config.toml').waitFor();
     await page.goBack();
-    await page.getByText('export ISTHMUS_KEY').waitFor();
+    await page.getByText('~/.codex/config.toml').waitFor();
     await page.goto(`${console.url}/clients/gemini-cli`);
     await page.getByRole('heading', { name: 'Gemini CLI' }).waitFor();
   });

@@ -84,6 +84,7 @@ const UNDO_LATER = `
   alter table usage_sums drop column flat_rate_nanos;
   alter table usage_sums drop column cache_savings_nanos;
   alter table accounts drop column billing;
+  drop table audit_log;
 `;
 
 test('records saved while their details had a table of their own are found as they were', async () => {

@@ -198,18 +198,9 @@ export const SAMPLING_ROWS: readonly RequestRow[] = [
   {
     name: 'a tier of service',
     entries: {
-      chat: noted({ service_tier: 'flex' }, { without: ['serviceTier'] }, [
-        'dropped',
-        'service_tier',
-      ]),
-      responses: noted({ service_tier: 'flex' }, { without: ['serviceTier'] }, [
-        'dropped',
-        'service_tier',
-      ]),
-      messages: noted({ service_tier: 'standard_only' }, { without: ['serviceTier'] }, [
-        'dropped',
-        'service_tier',
-      ]),
+      chat: tier({ service_tier: 'flex' }, 'flex'),
+      responses: tier({ service_tier: 'flex' }, 'flex'),
+      messages: tier({ service_tier: 'standard_only' }, 'standard'),
       generate: unsaid('Forwarded where the upstream documents it.'),
     },
   },
@@ -235,6 +226,16 @@ export const SAMPLING_ROWS: readonly RequestRow[] = [
     },
   },
 ];
+
+/** Only the real upstream documents tiers. */
+function tier(ask: JsonObject, word: string): Entry {
+  return {
+    kind: 'written',
+    ask,
+    expected: { fields: ({ vocabulary }) => (vocabulary === 'real' ? { serviceTier: word } : {}) },
+    noted: ({ vocabulary }) => (vocabulary === 'real' ? [] : [['dropped', 'service_tier']]),
+  };
+}
 
 function capped(ask: JsonObject, path: string): Entry {
   return noted(ask, { fields: config({ maxOutputTokens: 65_536 }) }, ['capped', path]);
