@@ -332,7 +332,7 @@ export const CLUSTER_PROOFS: readonly Proof[] = [
       'A refresh token that is good once is used once, whoever is cut off from the database.',
     tried:
       '12 callers at three replicas; a replica cut off before it asks, and before it can store',
-    file: 'test/slow/renewal-replicas.test.ts',
+    file: 'test/oauth/renewal-replicas.test.ts',
     test: 'is used once',
   },
   {
