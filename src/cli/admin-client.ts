@@ -5,10 +5,10 @@ import type { Agent } from 'undici';
 import { createMachineToken } from '../access/access.ts';
 import { isPasswordHash } from '../access/password-hash.ts';
 import type { Settings } from '../config/effective.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '../lib/json.ts';
 import { readSentence } from '../lib/localized-message.ts';
 import { loadSecretKey } from '../sealing/secret-key.ts';
-import { CommandError } from './exit-codes.ts';
+import { CommandError, whyUnreached } from './exit-codes.ts';
 
 export type AdminClient = ReturnType<typeof createHttpClient>;
 
@@ -40,7 +40,7 @@ export function createHttpClient({ url, password, trust, close }: HttpClientOpti
       const dispatcher = await agent();
       const request = { method, headers, body: text, redirect: 'error', dispatcher } as const;
       const response = await send(url, path, request);
-      const reply = readBody(await response.text());
+      const reply = parseObject(await response.text());
       if (response.ok) return reply;
       const reason = response.status === 401 ? 'refused' : 'failed';
       throw new CommandError(
@@ -101,8 +101,7 @@ async function send(
     const headers = Object.fromEntries(request.headers);
     return await undici.fetch(`${url}${path}`, { ...request, headers, dispatcher });
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = whyUnreached(error);
     if (UNKNOWN_AUTHORITY.test(why)) {
       throw new CommandError(
         'no-gateway',
@@ -125,16 +124,6 @@ async function send(
         'folder without one.',
       error,
     );
-  }
-}
-
-function readBody(text: string): JsonObject {
-  if (text === '') return {};
-  try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
   }
 }
 

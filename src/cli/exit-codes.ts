@@ -45,3 +45,9 @@ export function exitReasonOf(error: unknown): ExitReason {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 'done' : 'usage';
   return 'failed';
 }
+
+/** What a failed `fetch` says of its reason. */
+export function whyUnreached(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,6 +1,7 @@
 // Readers of flag values that several commands share: numbers, times and spans of time.
 
 import { InvalidArgumentError } from 'commander';
+import { readWord } from '../config/values.ts';
 
 export function readWholeNumber(text: string): number {
   if (/^-?\d{1,15}$/.test(text)) return Number(text);
@@ -34,4 +35,20 @@ export function readTime(text: string): number {
   const at = Date.parse(DAY.test(given) ? `${given}T00:00` : given.replace(' ', 'T'));
   if (isKnown && !Number.isNaN(at)) return at;
   throw new InvalidArgumentError('It must be a day or a time such as 2026-12-31T18:00.');
+}
+
+/** The reader of a flag from one whose errors begin with a verb. */
+export function checked<Value>(read: (text: string) => Value): (text: string) => Value {
+  return (text) => {
+    try {
+      return read(text);
+    } catch (error) {
+      throw new InvalidArgumentError(`It ${error instanceof Error ? error.message : 'is wrong'}.`);
+    }
+  };
+}
+
+/** The reader of a flag that is one of some words. */
+export function oneOf<Word extends string>(words: readonly Word[]): (text: string) => Word {
+  return checked((text) => readWord(text, words));
 }

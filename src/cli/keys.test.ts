@@ -56,6 +56,16 @@ test('a key is made with all its limits, and its secret is shown once', async ()
   expect(table).not.toContain(printed[0]);
 });
 
+test('what is recorded of a key is said by a flag, and taken back', async () => {
+  await keys('add ada --recording counts');
+  expect(await listed()).toMatchObject([{ recording: 'counts' }]);
+  expect((await keys('')).printed.join()).toContain('records counts');
+  await keys('edit ada --recording none');
+  const [key] = await listed();
+  expect(key).not.toHaveProperty('recording');
+  await expect(keys('edit ada --recording all')).rejects.toThrow('no-bodies');
+});
+
 test('with --key-file the secret is in a new file for its owner alone, and nowhere else', async () => {
   const path = join(folder, 'ci.key');
   const { printed, notes } = await keys(`add ci --disabled --json --key-file ${path}`);

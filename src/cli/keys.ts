@@ -1,11 +1,12 @@
 // `isthmus keys`: the API keys of persons and their limits.
 
 import { InvalidArgumentError, Option } from 'commander';
+import { RECORDING } from '../access/api-key.ts';
 import { definedFields, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { writePrivateFile } from '../lib/private-file.ts';
 import { type AddCommand, gatewayCommand } from './command.ts';
 import { CommandError } from './exit-codes.ts';
-import { readSpan, readTime, readWholeNumber } from './flag-values.ts';
+import { oneOf, readSpan, readTime, readWholeNumber } from './flag-values.ts';
 import {
   type Context,
   confirm,
@@ -40,6 +41,11 @@ const LIMITS: readonly (readonly [
   ['--daily-tokens <number>', readWholeNumber, 'tokens a day, of UTC'],
   ['--daily-images <number>', readWholeNumber, 'images a day, of UTC'],
   [
+    '--recording <what>',
+    oneOf(RECORDING.enum),
+    `what is recorded of its requests: ${RECORDING.enum.join(' or ')}`,
+  ],
+  [
     '--blocked-hours <hours>',
     readBlockedHours,
     'such as 22:00-06:00, or 22:00-06:00@Europe/Zurich',
@@ -49,7 +55,7 @@ const LIMITS: readonly (readonly [
 /** Limits that the admin API calls as the flags do. */
 const NAMES = [
   ...(['allowedModels', 'maxAddresses', 'requestsPerMinute', 'tokensPerMinute'] as const),
-  ...(['dailyTokens', 'dailyImages'] as const),
+  ...(['dailyTokens', 'dailyImages', 'recording'] as const),
 ] as const;
 
 /** The flags by their names; each limit is what the admin API takes, or `none`. */
@@ -308,6 +314,7 @@ function sayLimits(key: JsonObject): string {
     ...Object.entries(AMOUNTS).flatMap(([field, unit]) =>
       textOf(key, field) === '' ? [] : [`${textOf(key, field)} ${unit}`],
     ),
+    ...(textOf(key, 'recording') === '' ? [] : [`records ${textOf(key, 'recording')}`]),
     ...(models.length === 0 ? [] : [`only ${models.join(', ')}`]),
     ...(textOf(curfew, 'from') === ''
       ? []

@@ -1,8 +1,8 @@
 // The command line: commands, their flags, and what each runs.
 
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { readEnvironment } from '../config/env.ts';
-import { AUTH_MODES, LOG_LEVELS, readHost, readPort, readWord } from '../config/values.ts';
+import { AUTH_MODES, LOG_LEVELS, readHost, readPort } from '../config/values.ts';
 import { createSystemClock } from '../lib/clock.ts';
 import { addAccountCommands } from './accounts.ts';
 import { addBackupCommands } from './backup-commands.ts';
@@ -10,6 +10,7 @@ import { addClientCommands } from './clients/commands.ts';
 import { type AddCommand, CliCommand, type CommandParts, localCommand } from './command.ts';
 import { addCompletionCommands } from './completion.ts';
 import { addDoctorCommand } from './doctor/command.ts';
+import { checked, oneOf } from './flag-values.ts';
 import { addKeyCommands } from './keys.ts';
 import { addModelCommands } from './models.ts';
 import { VERSION } from './package-name.ts';
@@ -107,20 +108,6 @@ const addMigrateStore: AddCommand = localCommand<Said<'dataDir', string>>({
       migrateStore({ ...context, environment: readEnvironment(), dataDir });
   },
 });
-
-function checked<Value>(read: (text: string) => Value): (text: string) => Value {
-  return (text) => {
-    try {
-      return read(text);
-    } catch (error) {
-      throw new InvalidArgumentError(`It ${error instanceof Error ? error.message : 'is wrong'}.`);
-    }
-  };
-}
-
-function oneOf<Word extends string>(words: readonly Word[]): (text: string) => Word {
-  return checked((text) => readWord(text, words));
-}
 
 /** The commands beside `serve`; each file has one of them, or a family. */
 export function addCommands(program: CliCommand, parts: CommandParts): void {

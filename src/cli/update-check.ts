@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { createOutboundFetch } from '../compose/outbound.ts';
 import type { Surroundings } from '../config/env.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
+import { isJsonObject, parseObject } from '../lib/json.ts';
+import { whyUnreached } from './exit-codes.ts';
 import { isInstalledPackage, PUBLISHED, VERSION } from './package-name.ts';
 
 /** What a registry says of the newest release. */
@@ -39,8 +40,7 @@ export async function findLatest({
     status = response.status;
     text = await response.text();
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = whyUnreached(error);
     throw new Error(`The package registry ${registry} cannot be asked: ${why}`, { cause: error });
   }
   const version = status === 200 && text.length <= MAX_ANSWER ? readRelease(text) : undefined;
@@ -50,20 +50,11 @@ export async function findLatest({
 }
 
 function readRelease(text: string): Release | undefined {
-  const body = readObject(text);
+  const body = parseObject(text);
   const { version, engines } = body;
   if (typeof version !== 'string' || readVersion(version) === undefined) return undefined;
   const node = isJsonObject(engines) && typeof engines.node === 'string' ? engines.node : undefined;
   return { version, node };
-}
-
-function readObject(text: string): JsonObject {
-  try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 const VERSION_FORM = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
@@ -162,7 +153,7 @@ export async function openUpdateCheck(options: UpdateCheckOptions) {
 
 async function readState(path: string): Promise<{ askedAt: number; latest: string }> {
   const text = await readFile(path, 'utf8').catch(() => '');
-  const { askedAt, latest } = readObject(text);
+  const { askedAt, latest } = parseObject(text);
   return {
     askedAt: typeof askedAt === 'number' ? askedAt : Number.NEGATIVE_INFINITY,
     latest: typeof latest === 'string' ? latest : '',

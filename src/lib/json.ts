@@ -52,6 +52,12 @@ export function tryParse(text: string, budget?: JsonBudget): JsonValue | undefin
   }
 }
 
+/** The object that a text is; an empty one for a text that is none. */
+export function parseObject(text: string): JsonObject {
+  const value = tryParse(text);
+  return isJsonObject(value) ? value : {};
+}
+
 /** The string that a piece of JSON text is, when it is one and nothing else. */
 export function tryParseString(literal: string): string | undefined {
   if (literal[0] !== '"') return undefined;

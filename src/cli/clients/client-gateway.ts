@@ -1,10 +1,10 @@
 // What a client is given of a gateway: its address, a key that it takes, and a model that it offers.
 
 import type { SetUp } from '../../clients/client-settings.ts';
-import { isJsonObject, type JsonObject, tryParse } from '../../lib/json.ts';
+import { parseObject } from '../../lib/json.ts';
 import { nearestName } from '../../lib/names.ts';
 import type { AdminClient } from '../admin-client.ts';
-import { CommandError } from '../exit-codes.ts';
+import { CommandError, whyUnreached } from '../exit-codes.ts';
 import {
   objectOf,
   objectsOf,
@@ -121,17 +121,14 @@ async function get(url: string, path: string, key: string) {
     // A redirect would take the key elsewhere.
     response = await fetch(url + path, { headers, redirect: 'error' });
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = whyUnreached(error);
     throw new CommandError(
       'no-gateway',
       `No gateway answers at ${url} (${why}).\nStart it with "isthmus serve", or name another with --url.`,
       error,
     );
   }
-  const value = tryParse(await response.text());
-  const body: JsonObject = isJsonObject(value) ? value : {};
-  return { status: response.status, body };
+  return { status: response.status, body: parseObject(await response.text()) };
 }
 
 interface Offer extends Pick<SetUpOptions, 'url' | 'admin'> {

@@ -1,6 +1,6 @@
 // What `isthmus doctor` asks a running gateway: who listens at its address, what needs attention, accounts, and names nobody serves.
 
-import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
+import { type JsonObject, parseObject } from '../../lib/json.ts';
 import { type AdminClient, encodePath } from '../admin-client.ts';
 import { objectOf, objectsOf, textOf, textsOf } from '../terminal.ts';
 import { type Finding, findingsOf } from './findings.ts';
@@ -17,7 +17,7 @@ export async function findListener(
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const response = await fetch(`${url}/health`, { redirect: 'manual', signal });
-    const { status, version } = readObject(await response.text());
+    const { status, version } = parseObject(await response.text());
     const isOurs = typeof status === 'string' && typeof version === 'string';
     return isOurs && response.headers.has('x-request-id')
       ? { kind: 'isthmus', version }
@@ -36,15 +36,6 @@ function isCoded(cause: unknown): cause is { readonly code: string } {
   return (
     typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string'
   );
-}
-
-function readObject(text: string): JsonObject {
-  try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 interface AddressOptions {

@@ -15,6 +15,10 @@ export interface GroupTableProps {
   readonly by: UsageGroup;
 }
 
+const FIGURES = [
+  ...(['requests', 'errors', 'input', 'output', 'cache', 'images', 'cost', 'flatRate'] as const),
+];
+
 export function GroupTable({ buckets, by }: GroupTableProps) {
   const { t } = useTranslation();
   const nameOf = useGroupNames(buckets);
@@ -28,30 +32,11 @@ export function GroupTable({ buckets, by }: GroupTableProps) {
           <thead>
             <tr>
               <th scope="col">{t(`usage.groups.${by}`)}</th>
-              <th scope="col" className="numeric">
-                {t('usage.requests')}
-              </th>
-              <th scope="col" className="numeric">
-                {t('usage.errors')}
-              </th>
-              <th scope="col" className="numeric">
-                {t('usage.input')}
-              </th>
-              <th scope="col" className="numeric">
-                {t('usage.output')}
-              </th>
-              <th scope="col" className="numeric">
-                {t('usage.cache')}
-              </th>
-              <th scope="col" className="numeric">
-                {t('usage.images')}
-              </th>
-              <th scope="col" className="numeric">
-                {t('usage.cost')}
-              </th>
-              <th scope="col" className="numeric">
-                {t('usage.flatRate')}
-              </th>
+              {FIGURES.map((figure) => (
+                <th key={figure} scope="col" className="numeric">
+                  {t(`usage.${figure}`)}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
