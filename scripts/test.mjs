@@ -60,7 +60,7 @@ if (suite === 'clients') {
     'slow-connections',
     'memory',
     'collections',
-    'postgres-scale',
+    'large-database',
     'cluster-cost',
     'timing',
     'image',

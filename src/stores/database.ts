@@ -68,8 +68,6 @@ export interface Insertion {
 interface Listing {
   /** Whether a model, an account, a key and failures have an index each, so that lists of them need no steps. */
   readonly hasFilterIndexes: boolean;
-  /** Whether ids that hold a text are soon found among all. */
-  readonly findsIds: boolean;
   /** A search goes on so long; then it gives what it found and the place to go on from. */
   readonly patienceMs: number;
   /** Counting gives up sooner: the page is what was asked for. */

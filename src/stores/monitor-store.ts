@@ -151,10 +151,10 @@ function fromBodiesRow(row: TableRow<'request_bodies'>): RequestBodies {
 // Pages are found in small steps, so that nothing else waits long for a search.
 
 /** Records one step looks at, a few milliseconds of work: they are passed over in their index. */
-const STEP = 20_000;
+const STEP = 10_000;
 /** The same where bodies, which may be long, are looked through. */
 const BODY_STEP = 100;
-/** Ids that hold what is searched for are found first; with more, each record is asked for its own. */
+/** Ids that begin with what is searched for are found first; with more, each record is asked for its own. */
 const MAX_IDS = 1000;
 
 interface Search {
@@ -162,7 +162,7 @@ interface Search {
   readonly dialect: Dialect;
   /** Records one step looks at; undefined to look at all at once. */
   readonly step: number | undefined;
-  /** Sequences, as JSON, of the records whose ids hold what is searched for; undefined: each is asked. */
+  /** Sequences, as JSON, of the records whose ids begin with what is searched for; undefined: each is asked. */
   readonly matches: string | undefined;
   /** Whether any body is kept, to be looked through too. */
   readonly hasBodies: boolean;
@@ -178,7 +178,7 @@ async function planSearch(database: Database, filter: RequestFilter): Promise<Se
   const anyBody = builder.selectFrom('request_bodies').select('sequence').limit(1);
   return database.read(function* () {
     const hasBodies = (yield* firstOf(anyBody)) !== undefined;
-    const matches = dialect.listing.findsIds ? yield* matchIds(dialect, search) : undefined;
+    const matches = yield* matchIds(search);
     return { ...plain, step: hasBodies ? BODY_STEP : STEP, matches, hasBodies };
   });
 }
@@ -192,17 +192,23 @@ function isIndexed({ listing }: Dialect, filter: RequestFilter): boolean {
   return isOfFailures || [model, account, key, replica].some(isName);
 }
 
-/** Along the indexes of ids, which hold nothing else. */
-function* matchIds({ isLike }: Dialect, search: string): Work<string | undefined> {
-  const pattern = likePattern(search);
+/** Along the indexes of ids. */
+function* matchIds(search: string): Work<string | undefined> {
   const sequences = builder
     .selectFrom('requests')
     .select('sequence')
     .limit(MAX_IDS + 1);
-  const given = sequences.where(isLike('requestId', pattern));
-  const own = sequences.whereRef('id', '<>', 'requestId').where(isLike('id', pattern));
+  const given = sequences.where((eb) => beginsWith(eb, 'requestId', search));
+  const own = sequences
+    .whereRef('id', '<>', 'requestId')
+    .where((eb) => beginsWith(eb, 'id', search));
   const found = [...(yield* rowsOf(given)), ...(yield* rowsOf(own))];
   return found.length > MAX_IDS ? undefined : JSON.stringify(found.map((row) => row.sequence));
+}
+
+/** Of an index: texts compare byte by byte, and no character comes behind the last one. */
+function beginsWith({ eb, and }: Place, column: SearchedId, start: string): Expression<SqlBool> {
+  return and([eb(column, '>=', start), eb(column, '<', `${start}\u{10ffff}`)]);
 }
 
 type Place = ExpressionBuilder<Tables, 'requests'>;
@@ -245,6 +251,7 @@ function isNamed(
 }
 
 const SEARCHED_IDS = ['id', 'requestId'] as const;
+type SearchedId = (typeof SEARCHED_IDS)[number];
 const SEARCHED = ['model', 'upstreamModel', 'account', 'path', 'error'] as const;
 const SEARCHED_BODIES = ['clientRequest', 'upstreamRequest', 'response'] as const;
 
@@ -254,11 +261,12 @@ function holds(
   { dialect, matches, hasBodies }: Omit<SearchedPlaces, 'filter'>,
 ): Condition {
   const spellings = casesOf(search);
-  const columns = matches === undefined ? [...SEARCHED, ...SEARCHED_IDS] : SEARCHED;
-  const places: Expression<SqlBool>[] = columns.flatMap((column) =>
+  const places: Expression<SqlBool>[] = SEARCHED.flatMap((column) =>
     spellings.map((one) => dialect.isLike(column, likePattern(one))),
   );
-  if (matches !== undefined && matches !== '[]') {
+  if (matches === undefined) {
+    places.push(...SEARCHED_IDS.map((column) => beginsWith(eb, column, search)));
+  } else if (matches !== '[]') {
     places.push(dialect.isAmong('requests.sequence', matches));
   }
   if (hasBodies) places.push(isInBodies(eb, dialect, spellings));

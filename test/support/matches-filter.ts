@@ -35,7 +35,8 @@ function hasStatus({ outcome, status }: RequestRow, filter: StatusFilter): boole
 function holds({ row, bodies }: RequestRecord, search: string): boolean {
   const wanted = search.toLowerCase();
   const { id, requestId, model, upstreamModel, account, path, error } = row;
-  const texts = [id, requestId, model, upstreamModel, account, path, error?.text];
+  if ([id, requestId].some((one) => one.startsWith(search))) return true;
+  const texts = [model, upstreamModel, account, path, error?.text];
   const json = [bodies?.clientRequest?.text, bodies?.upstreamRequest?.text];
   if (bodies?.response !== undefined) json.push(JSON.stringify(bodies.response.blocks));
   const escaped = JSON.stringify(wanted).slice(1, -1);

@@ -43,7 +43,8 @@ export const FILTER_QUERY = {
   replica: { ...WORD, description: `Name of the gateway or worker that served it. ${STARS}` },
   search: {
     ...WORD,
-    description: 'Part of an id, model, account, path, error or kept body, in any case.',
+    description:
+      'The beginning of an id, or part of a model, account, path, error or kept body in any case.',
   },
 } as const;
 

@@ -421,7 +421,7 @@ function readerOf(type: number, format?: 'text' | 'binary') {
 const DIALECT: Dialect = {
   name: 'postgres',
   isShared: true,
-  listing: { hasFilterIndexes: true, findsIds: false, patienceMs: 100, countPatienceMs: 50 },
+  listing: { hasFilterIndexes: true, patienceMs: 100, countPatienceMs: 50 },
   tableNamed: (name) => sql`select 1 from pg_class where oid = to_regclass(${name})`,
   now: () => sql`extract(epoch from clock_timestamp())::double precision * 1000`,
   isLike: (column, pattern) => sql`${sql.ref(column)} ilike ${pattern}`,

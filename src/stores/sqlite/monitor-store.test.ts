@@ -241,15 +241,15 @@ test('records saved before retries were counted tell them by the attempts that s
   await database.close();
 });
 
-test('a search finds ids too, those a client gave as well as our own, and counts each once', async () => {
+test('a search finds ids by their beginning, those a client gave as well as our own, and counts each once', async () => {
   const database = await createTestDatabase();
   const { requests } = database.stores;
   await requests.save([
-    recordOf({ id: 'req_needle', at: 1 }),
-    recordOf({ id: 'req_own', requestId: 'of-a-client-needle', at: 2 }),
-    recordOf({ id: 'own-NEEDLE', requestId: 'plain', at: 3 }),
-    recordOf({ id: 'both-needle', requestId: 'both-needle-too', model: 'needle-model', at: 4 }),
-    recordOf({ id: 'none', at: 5 }),
+    recordOf({ id: 'needle', at: 1 }),
+    recordOf({ id: 'req_own', requestId: 'needle-of-a-client', at: 2 }),
+    recordOf({ id: 'needle-of-ours', requestId: 'plain', at: 3 }),
+    recordOf({ id: 'needle-both', requestId: 'needle-both-too', model: 'a-needle-model', at: 4 }),
+    recordOf({ id: 'a-needle', at: 5 }),
   ]);
   const { rows, total } = await requests.list({ search: 'needle' }, { limit: 10 });
   expect(rows.map(({ at }) => at)).toEqual([4, 3, 2, 1]);

@@ -181,7 +181,7 @@ const LAST = ((compiled) => ({ ...LAST_SEQUENCE, compile: () => compiled }))(
 const DIALECT: Dialect = {
   name: 'sqlite',
   isShared: false,
-  listing: { hasFilterIndexes: false, findsIds: true, patienceMs: 1500, countPatienceMs: 300 },
+  listing: { hasFilterIndexes: false, patienceMs: 60, countPatienceMs: 20 },
   tableNamed: (name) => sql`select 1 from sqlite_master where type = 'table' and name = ${name}`,
   now: (ofProcess) => sql`${ofProcess}`,
   // The function behind the operator (https://www.sqlite.org/lang_corefunc.html#like).

@@ -1,7 +1,7 @@
 // The rows of the list: older ones by page, the newest as they come in while the list follows.
 
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useMemo } from 'react';
+import { useCallback, useEffect, useMemo } from 'react';
 import type { RequestRow } from '../../../../src/admin/contract.ts';
 import {
   type RequestQuery,
@@ -11,7 +11,7 @@ import {
 import { useFollowingRows } from '../../components/use-following-rows.ts';
 
 export interface RequestRows {
-  /** Undefined while the first page is read. */
+  /** Undefined until the first is found, or all were looked through. */
   readonly rows: readonly RequestRow[] | undefined;
   readonly total: number | undefined;
   /** How many came in that are not shown yet: the list is paused, or its reader further down. */
@@ -49,8 +49,13 @@ export function useRequestRows(
   const readMore = useCallback(() => {
     if (!isFetchingNextPage) void fetchNextPage();
   }, [fetchNextPage, isFetchingNextPage]);
+  // A page looks through older records for a moment only: without a row so far the next one goes on.
+  const isSearching = rows?.length === 0 && hasNextPage;
+  useEffect(() => {
+    if (isSearching && pages.error === null) readMore();
+  }, [isSearching, pages.error, readMore]);
   return {
-    rows,
+    rows: isSearching ? undefined : rows,
     total: head?.total ?? pages.data?.pages[0]?.total,
     waiting,
     error: pages.error,

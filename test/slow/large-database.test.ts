@@ -1,19 +1,16 @@
-// PostgreSQL with a million records, ten thousand accounts and a thousand keys: what lists cost, in processor time of the
-// server and of this process together.
+// A database with a million records, ten thousand accounts and a thousand keys: what lists cost, in processor time of
+// this process and of the database's server.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSystemClock } from '../../src/lib/clock.ts';
 import type { RequestFilter } from '../../src/monitor/request-store.ts';
 import { runScript } from '../../src/stores/database.ts';
+import type { createStores } from '../../src/stores/stores.ts';
 import { readCpuMs } from '../bench/kernel.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { newAccount } from '../support/new-account.ts';
-import {
-  createTestPostgres,
-  POSTGRES_BIN,
-  startPostgres,
-  type TestPostgres,
-  type TestServer,
-} from '../support/postgres.ts';
+import { createTestPostgres, POSTGRES_BIN, startPostgres } from '../support/postgres.ts';
 import { recordOf } from '../support/request-records.ts';
 
 const RECORDS = 1_000_000;
@@ -22,21 +19,22 @@ const KEYS = 1_000;
 const AT = 1_700_000_000_000;
 /** Milliseconds between two records: a month of them. */
 const STEP = 2_592;
-const LIMIT_MS = 200;
+const LIMIT_MS = 100;
 
 /** Many copies of one record, told apart by what people filter by; one in a hundred failed. */
 const FILL = `
+with recursive numbers(n) as (select 2 union all select n + 1 from numbers where n < ${RECORDS})
 insert into requests (sequence, id, request_id, at, model, upstream_model, account, key_id, key_name, protocol, outcome, status, error, surface, method, path, stream, client_address, attempts, retries, total_ms, dropped, approximated, repaired, bytes, details, input_tokens, output_tokens)
 select n,
   'req_' || n,
   'req_' || n,
-  ${AT} + n::bigint * ${STEP},
+  ${AT} + n * cast(${STEP} as bigint),
   'model-' || n % 40,
   'upstream-' || n % 40,
   'account-' || n % ${ACCOUNTS} || '@example.org',
   'key_' || n % ${KEYS},
   'Person ' || n % ${KEYS},
-  (array['chat', 'messages', 'responses'])[1 + n % 3],
+  case n % 3 when 0 then 'chat' when 1 then 'messages' else 'responses' end,
   case when n % 100 = 0 then 'error' else 'ok' end,
   case when n % 100 = 0 then 500 else 200 end,
   case when n % 100 = 0 then 'The upstream refused the request ' || n end,
@@ -55,40 +53,80 @@ select n,
   r.details,
   r.input_tokens,
   r.output_tokens
-from requests as r, generate_series(2, ${RECORDS}) as n where r.sequence = 1;
+from requests as r, numbers where r.sequence = 1;
 insert into usage_sums (at, model, account, key_id, key_name, protocol, requests, errors, input_tokens, output_tokens, cached_tokens, cache_write_tokens, thought_tokens, images)
-select at - at % 900000, upstream_model, account, key_id, max(key_name), protocol, count(*), count(*) filter (where outcome = 'error'),
+select at - at % 900000, upstream_model, account, key_id, max(key_name), protocol, count(*), sum(case when outcome = 'error' then 1 else 0 end),
   sum(input_tokens), sum(output_tokens), 0, 0, 0, 0 from requests where sequence % 10 = 0 group by 1, 2, 3, 4, 6
 on conflict do nothing;
+with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${ACCOUNTS - 1})
 insert into accounts (id, upstream_id, kind, label, label_key, priority, created_at, revision)
 select 'a' || n, upstream_id, kind, 'account-' || n || '@example.org', 'account-' || n, 0, n, 1
-from accounts, generate_series(1, ${ACCOUNTS - 1}) as n where id = 'first';
+from accounts, numbers where id = 'first';
+with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${KEYS - 1})
 insert into client_keys (id, name, prefix, digest, enabled, created_at, limits, revision)
-select 'key_' || n, 'Person ' || n, 'sk-', 'digest ' || n, 1, n, limits, 1 from client_keys, generate_series(1, ${KEYS - 1}) as n where id = 'key_0';
+select 'key_' || n, 'Person ' || n, 'sk-', 'digest ' || n, 1, n, limits, 1 from client_keys, numbers where id = 'key_0';
 `;
 
-describe.skipIf(POSTGRES_BIN === undefined || process.platform !== 'linux')(
-  'a large database in PostgreSQL',
-  () => {
-    let server: TestServer;
-    let opened: TestPostgres;
+interface Opened {
+  readonly stores: Pick<ReturnType<typeof createStores>, 'accounts' | 'access' | 'requests'>;
+  /** Runs statements, however long they take. */
+  run(script: string): Promise<void>;
+  /** Milliseconds of processor time so far, of its server. */
+  serverMs(): number;
+  close(): Promise<void>;
+}
+
+async function openSqlite(): Promise<Opened> {
+  const opened = await createTestDatabase({ clock: createSystemClock() });
+  const { database } = opened.stores;
+  return {
+    stores: opened.stores,
+    run: (script) => database.write('crash', () => runScript(script)),
+    serverMs: () => 0,
+    close: () => opened.close(),
+  };
+}
+
+async function openPostgres(): Promise<Opened> {
+  const server = await startPostgres(['fsync=off', 'shared_buffers=256MB']);
+  const opened = await createTestPostgres(server, { statementTimeoutMs: 600_000 });
+  return {
+    stores: opened.stores,
+    async run(script) {
+      await opened.database.alone(() => runScript(script));
+      const sequence = `select setval(pg_get_serial_sequence('requests', 'sequence'), ${RECORDS})`;
+      await opened.database.alone(() => runScript(sequence));
+    },
+    serverMs() {
+      const processes = readdirSync('/proc').filter((pid) => groupOf(pid) === server.pid);
+      return processes.reduce((sum, pid) => sum + readCpuMs(Number(pid)), 0);
+    },
+    async close() {
+      await opened.close();
+      await server.close();
+    },
+  };
+}
+
+const isWithoutPostgres = POSTGRES_BIN === undefined || process.platform !== 'linux';
+
+describe.each([
+  { name: 'SQLite', open: openSqlite, isAbsent: false },
+  { name: 'PostgreSQL', open: openPostgres, isAbsent: isWithoutPostgres },
+])('a large database in $name', ({ open, isAbsent }) => {
+  describe.skipIf(isAbsent)('with a million records', () => {
+    let opened: Opened;
     beforeAll(async () => {
-      server = await startPostgres(['fsync=off', 'shared_buffers=256MB']);
-      opened = await createTestPostgres(server, { statementTimeoutMs: 600_000 });
+      opened = await open();
       const { accounts, access, requests } = opened.stores;
       await accounts.insert(newAccount('first'));
       const key = { id: 'key_0', name: 'Person 0', prefix: 'sk-', enabled: true, createdAt: 0 };
       await access.clientKeys.insert({ ...key, allowedModels: [], revision: 1 }, 'digest 0');
       await requests.save([recordOf({ id: 'req_1', at: AT })]);
-      await opened.database.alone(() => runScript(FILL));
-      const sequence = `select setval(pg_get_serial_sequence('requests', 'sequence'), ${RECORDS})`;
-      await opened.database.alone(() => runScript(sequence));
-      await opened.database.alone(() => runScript('analyze'));
+      await opened.run(FILL);
+      await opened.run('analyze');
     }, 900_000);
-    afterAll(async () => {
-      await opened.close();
-      await server.close();
-    });
+    afterAll(() => opened.close());
 
     const LATE = AT + (RECORDS - 1000) * STEP;
     const filters: readonly (readonly [string, RequestFilter])[] = [
@@ -150,14 +188,12 @@ describe.skipIf(POSTGRES_BIN === undefined || process.platform !== 'linux')(
       return costs;
     }
 
-    /** So far, of this process and of all processes of the server: proc(5), the fifth field of /proc/[pid]/stat. */
     function usedMs(): number {
       const { user, system } = process.cpuUsage();
-      const ofServer = readdirSync('/proc').filter((pid) => groupOf(pid) === server.pid);
-      return ofServer.reduce((sum, pid) => sum + readCpuMs(Number(pid)), (user + system) / 1000);
+      return (user + system) / 1000 + opened.serverMs();
     }
-  },
-);
+  });
+});
 
 function groupOf(pid: string): number | undefined {
   try {
