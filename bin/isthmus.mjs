@@ -2,6 +2,7 @@
 // The command `isthmus`: in the repository it sets the project up first, in an installed package it runs the program.
 // Old versions of node have to understand this file, so that it can tell them apart.
 import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 
@@ -17,16 +18,17 @@ if (existsSync(new URL('../scripts/bootstrap.mjs', import.meta.url))) {
   await import('../lib/main.js');
 }
 
-/** What follows `npx -p node@26`: npx keeps in the folder of a package it runs how that was named. */
+/** What follows `npx -p node@26`: npx installs a package into a folder of its cache, which names where it came from. */
 function nameCommand() {
   const command = ['isthmus', ...process.argv.slice(2)].join(' ');
-  try {
-    const runs = JSON.parse(
-      readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-    );
-    const [name] = runs._npx.packages;
-    return `-p ${name} ${command}`;
-  } catch {
-    return command;
-  }
+  const folder = new URL('../../../', import.meta.url);
+  if (!/\/_npx\/[^/]+\/$/.test(folder.pathname)) return command;
+  const { name } = readManifest(new URL('../', import.meta.url));
+  const source = readManifest(folder).dependencies[name];
+  const isFile = source.startsWith('file:');
+  return `-p ${isFile ? fileURLToPath(new URL(source.slice(5), folder)) : name} ${command}`;
+}
+
+function readManifest(folder) {
+  return JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'));
 }

@@ -56,8 +56,7 @@ function installIfStale() {
   console.error('Installing dependencies (npm ci) …');
   install(NODE_FOLDER);
   if (!existsSync(NODE)) {
-    const system = `${process.platform} on ${process.arch}`;
-    console.error(`There is no build of node for ${system} that the project could bring along.`);
+    console.error(whyWithoutNode(locks[1]));
     process.exit(1);
   }
   // Before all that takes minutes.
@@ -65,6 +64,16 @@ function installIfStale() {
   install(ROOT);
   linkNode();
   writeFileSync(STAMP, stamp);
+}
+
+/** npm ends well without a package that is optional, also when it could not be downloaded. */
+function whyWithoutNode(lock) {
+  const { packages } = JSON.parse(lock);
+  const name = relative(join(NODE_FOLDER, 'node_modules'), dirname(dirname(NODE)));
+  if (packages[`node_modules/${name}`] === undefined) {
+    return `There is no build of node for ${process.platform} on ${process.arch} that the project could bring along.`;
+  }
+  return `npm could not download ${name}, and did not say why. "npm view ${name} version" tells whether the npm registry is reachable; behind a proxy or a certificate of your own see npm's settings https-proxy and cafile. Then run this again.`;
 }
 
 /** Nothing that a package wants to run is run. */

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 const LIBRARY = 'libatomic1';
 
 const HINT = `The node that comes with the project does not run here; the line above says why. It is the official build: it
-wants glibc (Alpine has none) and libatomic, which is the package ${LIBRARY} on Debian and Ubuntu, libatomic elsewhere.`;
+wants glibc (Alpine has none) and libatomic (sudo apt-get install ${LIBRARY} on Debian and Ubuntu, libatomic elsewhere).`;
 
 /**
  * @param {string} node path of the program
