@@ -1,6 +1,6 @@
 // Who was turned away, and who signed in.
 
-import { ActionIcon, Button, Modal, Select, Skeleton, Tooltip } from '@mantine/core';
+import { ActionIcon, Modal, Select, Tooltip } from '@mantine/core';
 import { IconBan, IconDoorEnter } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -8,13 +8,13 @@ import { useTranslation } from 'react-i18next';
 import type { AccessEntry } from '../../../../src/admin/contract.ts';
 import { accessLogQuery } from '../../api/queries/address-rules.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
-import { ErrorNote } from '../../components/error-note.tsx';
 import type { Tone } from '../../components/meter.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { StackingTable } from '../../components/stacking-table.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { RelativeTime } from '../../components/times.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
+import { EntryPages } from './entry-pages.tsx';
 import { RuleForm } from './rule-form.tsx';
 
 type Verdict = AccessEntry['verdict'];
@@ -35,10 +35,7 @@ export function AccessLogPanel() {
   const { t } = useTranslation();
   const [verdict, setVerdict] = useState<Verdict>();
   const [denied, setDenied] = useState<string>();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    accessLogQuery(verdict),
-  );
-  const entries = data?.pages.flatMap((page) => page.entries);
+  const query = useInfiniteQuery(accessLogQuery(verdict));
   return (
     <Panel
       isFlush
@@ -55,31 +52,18 @@ export function AccessLogPanel() {
         />
       }
     >
-      {entries === undefined && error === null && <Skeleton height={200} />}
-      {entries === undefined && error !== null && (
-        <ErrorNote error={error} onRetry={() => void refetch()} />
-      )}
-      {entries?.length === 0 && (
-        <EmptyNote
-          icon={<IconDoorEnter size={32} stroke={1.5} />}
-          title={t('security.logEmpty')}
-          hint={t('security.logEmptyHint')}
-        />
-      )}
-      {entries !== undefined && entries.length > 0 && (
-        <AccessTable entries={entries} onDeny={setDenied} />
-      )}
-      {hasNextPage && (
-        <div className="more-rows">
-          <Button
-            variant="default"
-            loading={isFetchingNextPage}
-            onClick={() => void fetchNextPage()}
-          >
-            {t('security.showMore')}
-          </Button>
-        </div>
-      )}
+      <EntryPages
+        query={query}
+        empty={
+          <EmptyNote
+            icon={<IconDoorEnter size={32} stroke={1.5} />}
+            title={t('security.logEmpty')}
+            hint={t('security.logEmptyHint')}
+          />
+        }
+      >
+        {(entries) => <AccessTable entries={entries} onDeny={setDenied} />}
+      </EntryPages>
       <Modal
         opened={denied !== undefined}
         onClose={() => setDenied(undefined)}

@@ -1,6 +1,6 @@
 // Who changed what of the gateway, when and from where.
 
-import { ActionIcon, Button, Modal, Select, Skeleton, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Modal, Select, TextInput, Tooltip } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconArrowsDiff, IconDownload, IconHistory } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -15,6 +15,7 @@ import { saveFile } from '../../components/save-file.ts';
 import { StackingTable } from '../../components/stacking-table.tsx';
 import { TextView } from '../../components/text-view.tsx';
 import { RelativeTime } from '../../components/times.tsx';
+import { EntryPages } from './entry-pages.tsx';
 
 type Actor = AuditEntry['actor'];
 
@@ -28,10 +29,7 @@ export function AuditPanel() {
   const [about] = useDebouncedValue(typed.trim(), TYPING_MS);
   const [shown, setShown] = useState<AuditEntry>();
   const filter = { actor, about };
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    auditQuery(filter),
-  );
-  const entries = data?.pages.flatMap((page) => page.entries);
+  const query = useInfiniteQuery(auditQuery(filter));
   return (
     <Panel
       isFlush
@@ -47,31 +45,18 @@ export function AuditPanel() {
         />
       }
     >
-      {entries === undefined && error === null && <Skeleton height={200} />}
-      {entries === undefined && error !== null && (
-        <ErrorNote error={error} onRetry={() => void refetch()} />
-      )}
-      {entries?.length === 0 && (
-        <EmptyNote
-          icon={<IconHistory size={32} stroke={1.5} />}
-          title={t('security.auditEmpty')}
-          hint={t('security.auditEmptyHint')}
-        />
-      )}
-      {entries !== undefined && entries.length > 0 && (
-        <AuditTable entries={entries} onShow={setShown} />
-      )}
-      {hasNextPage && (
-        <div className="more-rows">
-          <Button
-            variant="default"
-            loading={isFetchingNextPage}
-            onClick={() => void fetchNextPage()}
-          >
-            {t('security.showMore')}
-          </Button>
-        </div>
-      )}
+      <EntryPages
+        query={query}
+        empty={
+          <EmptyNote
+            icon={<IconHistory size={32} stroke={1.5} />}
+            title={t('security.auditEmpty')}
+            hint={t('security.auditEmptyHint')}
+          />
+        }
+      >
+        {(entries) => <AuditTable entries={entries} onShow={setShown} />}
+      </EntryPages>
       <Modal
         size="lg"
         opened={shown !== undefined}
