@@ -15,6 +15,7 @@ import { createExportRoutes } from './monitor/export.ts';
 import { createLogsRoute, createMetricsRoute } from './monitor/logs.ts';
 import { createOverviewRoute } from './monitor/overview.ts';
 import { createReplayRoute } from './monitor/replay.ts';
+import { createRequestFigureRoutes } from './monitor/request-figures.ts';
 import { createRequestRoutes, createUsageRoute } from './monitor/requests.ts';
 import { createDescriptionRoutes } from './openapi.ts';
 import type { AdminOptions, MonitorRouteOptions } from './options.ts';
@@ -68,6 +69,7 @@ function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
 export function createMonitorRoutes(options: MonitorRouteOptions): readonly ApiRoute[] {
   return [
     ...createRequestRoutes(options),
+    ...createRequestFigureRoutes(options),
     createReplayRoute(options),
     createUsageRoute(options),
     ...createExportRoutes(options),

@@ -25,6 +25,8 @@ export interface CallRecord {
   passedOver?: readonly SelectionLogEntry[] | undefined;
   /** Milliseconds spent by phase, for `Server-Timing`. */
   timings: { upstreamMs?: number; translateMs?: number };
+  /** The session it belongs to, as `plainSession` writes it. */
+  session?: string | undefined;
   /** Monotonic milliseconds at which the answer began for certain. */
   committedAt?: number | undefined;
   /** The answers behind this one; several for a call that is several requests. */

@@ -88,7 +88,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   });
   const routeOptions = {
     ...{ ...facts, version, protocols, createId, keyName, monitor, dispatcher },
-    ...{ access, config, logFiles, startedAt: clock.now() },
+    ...{ access, config, logFiles, startedAt: clock.now(), requestFigures: stores.requestFigures },
     metrics: shareMetrics({
       cluster: context.siblings ?? context.cluster,
       ...{ clock, write: () => monitor.metrics.write() },

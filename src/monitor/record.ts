@@ -56,6 +56,11 @@ export const REQUEST_ROW_FIELDS = {
   keyId: TEXT,
   keyName: optional(TEXT),
   clientAddress: TEXT,
+  session: optional({
+    ...TEXT,
+    description:
+      'As a header or the body names it, else `text` and a hash of how the conversation begins; absent of what belongs to none.',
+  }),
   replica: optional({
     ...TEXT,
     description: 'Which gateway or worker served it; absent where there was one alone.',
@@ -97,6 +102,10 @@ export const REQUEST_ROW_FIELDS = {
   error: optional(
     messageSchema('What went wrong; where nothing did, why the answer was held back.'),
   ),
+  errorGroup: optional({
+    ...TEXT,
+    description: 'The same for all errors that differ only in names and numbers; absent of others.',
+  }),
 } as const;
 
 export const REQUEST_ROW_SCHEMA = named('RequestRow', REQUEST_ROW_FIELDS);
@@ -197,7 +206,6 @@ export const REQUEST_DETAILS_FIELDS = {
       reason: MESSAGE_SCHEMA,
     }),
   },
-  session: optional(TEXT),
   userAgent: optional(TEXT),
   timings: partial({ upstreamMs: COUNT }),
 } as const;

@@ -9,6 +9,7 @@ import { changeTexts, type Sentence } from '../lib/localized-message.ts';
 import { remember } from '../lib/once.ts';
 import type { Redactor } from '../lib/redact.ts';
 import { type AnswerPrice, chargeAnswers, type RequestCharge } from '../pricing/charges.ts';
+import { errorGroup } from './error-group.ts';
 import {
   type AttemptEntry,
   type BodyBlocks,
@@ -59,11 +60,16 @@ export function writeRecord(
 
 function withoutWords({ row, details }: RequestRecord): RequestRecord {
   return {
-    row: { ...row, clientAddress: '', error: undefined },
+    row: {
+      ...row,
+      clientAddress: '',
+      session: undefined,
+      error: undefined,
+      errorGroup: row.errorGroup && details.errorKind,
+    },
     details: {
       ...details,
       receiptEntries: [],
-      session: undefined,
       userAgent: undefined,
       attemptsList: details.attemptsList.map((attempt) => ({
         ...attempt,
@@ -125,7 +131,6 @@ function writeAll(
       upstreamCalls: facts.upstreamCalls,
       passedOver: facts.passedOver,
       receiptEntries: receipt.length === 0 ? receipt : cleanReceipt(receipt, redactor),
-      session: clean(ended.session, redactor),
       userAgent: clean(ended.userAgent, redactor),
       timings: { upstreamMs: upstreamMs && Math.round(upstreamMs) },
     },
@@ -151,6 +156,7 @@ function writeRow(
   let outcome: RequestOutcome = status >= 400 ? 'error' : 'ok';
   if (error !== undefined) outcome = error.kind === 'client-gone' ? 'cancelled' : 'error';
   else if (status === CLIENT_LEFT) outcome = 'cancelled';
+  const said = cleanSentence(error?.sentence ?? answers?.withheld, redactor);
   return {
     id: isIdGiven ? context.createId('req_') : requestId,
     requestId: isIdGiven ? clean(requestId, redactor) : requestId,
@@ -170,6 +176,7 @@ function writeRow(
     keyId: ended.clientKeyId,
     keyName: context.keyName(ended.clientKeyId),
     clientAddress: ended.clientAddress,
+    session: clean(facts.session ?? ended.session, redactor),
     replica: context.replica,
     attempts: attempts.length,
     // The first attempt of each upstream call is none.
@@ -190,7 +197,8 @@ function writeRow(
     cacheSavingsNanos: charge?.cacheSavingsNanos,
     costBasis: charge?.basis,
     receipt: ended.receipt.length === 0 ? NOTHING_DONE : countReceipt(ended.receipt),
-    error: cleanSentence(error?.sentence ?? answers?.withheld, redactor),
+    error: said,
+    errorGroup: outcome === 'error' ? errorGroup(error?.kind ?? String(status), said) : undefined,
   };
 }
 
