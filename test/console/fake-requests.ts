@@ -1,6 +1,12 @@
 // Ten thousand requests of the fixture server, made when they are asked for.
 
-import type { Replay, RequestList, RequestRow } from '../../src/admin/contract.ts';
+import type {
+  Replay,
+  RequestErrors,
+  RequestHistogram,
+  RequestList,
+  RequestRow,
+} from '../../src/admin/contract.ts';
 import { asSentence } from '../../src/lib/localized-message.ts';
 import { createWildcard, foldCase } from '../../src/lib/names.ts';
 import { createRandom, type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
@@ -59,6 +65,7 @@ export function makeRow(index: number, now: number): RequestRow {
     keyId: 'k1',
     keyName: 'Laptop',
     clientAddress: '127.0.0.1',
+    session: `run-${index % 40}`,
     attempts,
     retries: attempts - 1,
     firstEventMs: Math.round(totalMs * 0.2),
@@ -67,6 +74,7 @@ export function makeRow(index: number, now: number): RequestRow {
     outputTokens: fault === undefined ? Math.round(random() * 3000) : 0,
     cachedTokens: Math.round(random() * 20_000),
     cacheWriteTokens: 1200,
+    ...(fault === undefined ? { costNanos: Math.round(random() * 9e7), costBasis: 'listed' } : {}),
     receipt: {
       dropped: Number(random() < 0.1),
       approximated: 0,
@@ -106,6 +114,16 @@ export function createRequestRoutes(scene: Scene, now: number): readonly FakeRou
     },
     {
       method: 'GET',
+      path: '/api/request-histogram',
+      run: () => json(makeHistogram(rows, now)),
+    },
+    {
+      method: 'GET',
+      path: '/api/request-errors',
+      run: () => json(groupErrors(rows)),
+    },
+    {
+      method: 'GET',
       path: '/api/requests/{id}',
       run({ parameter }) {
         const row = rows.find(({ id }) => id === parameter);
@@ -120,6 +138,42 @@ export function createRequestRoutes(scene: Scene, now: number): readonly FakeRou
     },
     { method: 'DELETE', path: '/api/requests', run: () => json({ removed: rows.length }) },
   ];
+}
+
+const PARTS = 60;
+
+function makeHistogram(rows: readonly RequestRow[], now: number): RequestHistogram {
+  const stepMs = 1_200_000;
+  const to = now - (now % stepMs) + stepMs;
+  const from = to - PARTS * stepMs;
+  const parts = Array.from({ length: rows.length === 0 ? 0 : PARTS }, (_, index) => ({
+    ...{ at: from + index * stepMs, ok: 0, error: 0, cancelled: 0 },
+  }));
+  for (const { at, outcome } of rows) {
+    const part = parts[Math.floor((at - from) / stepMs)];
+    if (part !== undefined) part[outcome] += 1;
+  }
+  return { from, to, stepMs, parts, isWhole: true };
+}
+
+function groupErrors(rows: readonly RequestRow[]): RequestErrors {
+  const failed = rows.filter(({ outcome }) => outcome === 'error');
+  const groups = Map.groupBy(failed, ({ error }) => error?.text ?? 'The stream broke off.');
+  return {
+    groups: [...groups].flatMap(([text, [latest, ...others]]) => {
+      if (latest === undefined) return [];
+      const models = [{ name: latest.model, count: others.length + 1 }];
+      return {
+        group: `upstream-unavailable: ${text}`,
+        count: others.length + 1,
+        firstAt: others.at(-1)?.at ?? latest.at,
+        lastAt: latest.at,
+        models,
+        accounts: latest.account === undefined ? [] : [{ name: latest.account, count: 7 }],
+        latest,
+      };
+    }),
+  };
 }
 
 function matchesStatus({ status, outcome }: RequestRow, wanted: string): boolean {
@@ -173,7 +227,6 @@ const DETAIL = {
       reason: asSentence('said in the description'),
     },
   ],
-  session: 'x-session',
   userAgent: `client/1.0 ${HOSTILE[3]}`,
   timings: { upstreamMs: 2320 },
   keepsBodies: true,

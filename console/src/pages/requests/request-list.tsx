@@ -1,13 +1,22 @@
 // The rows of the list under their headings, with what came in meanwhile.
 
 import { Loader } from '@mantine/core';
+import { useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RequestRow } from '../../../../src/admin/contract.ts';
 import { useFormat } from '../../components/use-format.ts';
 import type { SearchTexts } from '../../components/use-search-texts.ts';
+import { useWidth } from '../../components/use-width.ts';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
+import { type Choice, columnsFor, tracksOf } from './columns.ts';
 import { RequestLine } from './request-line.tsx';
 import type { RequestRows } from './use-request-rows.ts';
+
+declare module 'react' {
+  interface CSSProperties {
+    '--request-columns'?: string;
+  }
+}
 
 export interface RequestListProps {
   readonly list: RequestRows;
@@ -16,29 +25,41 @@ export interface RequestListProps {
   readonly onTop: (isAtTop: boolean) => void;
   /** Whether more than one gateway or worker served what is listed. */
   readonly isShared: boolean;
+  /** Undefined where nobody chose any. */
+  readonly chosen: readonly Choice[] | undefined;
   /** The reader wants to see what came in. */
   readonly onFollow: () => void;
 }
 
 const ROW_PX = 45;
+/** Narrower lists have no columns. */
+const COLUMNS_FROM_PX = 560;
 const keyOf = ({ id }: RequestRow): string => id;
 
 export function RequestList(props: RequestListProps) {
-  const { list, rows, search, isShared, onTop, onFollow } = props;
+  const { list, rows, search, isShared, chosen, onTop, onFollow } = props;
   const { t } = useTranslation();
   const format = useFormat();
+  const frame = useRef<HTMLDivElement>(null);
+  const width = useWidth(frame);
+  const isNarrow = width < COLUMNS_FROM_PX;
+  const columns = useMemo(
+    () => (isNarrow ? NARROW : columnsFor(width, chosen, isShared)),
+    [isNarrow, width, chosen, isShared],
+  );
   const { total, waiting, hasMore, isReadingMore, readMore } = list;
   return (
-    <div className={isShared ? 'request-list is-shared' : 'request-list'}>
+    <div
+      ref={frame}
+      className={isNarrow ? 'request-list is-narrow' : 'request-list'}
+      style={{ '--request-columns': tracksOf(columns) }}
+    >
       <div className="request-head" aria-hidden="true">
-        <span className="request-when">{t('requests.when')}</span>
-        <span className="request-status">{t('requests.status')}</span>
-        <span className="request-model">{t('requests.model')}</span>
-        <span className="request-protocol">{t('requests.protocol')}</span>
-        <span className="request-account">{t('requests.account')}</span>
-        {isShared && <span className="request-replica">{t('requests.replica')}</span>}
-        <span className="request-tokens">{t('requests.tokens')}</span>
-        <span className="request-time">{t('requests.took')}</span>
+        {columns.map((id) => (
+          <span key={id} className={`request-${id}`}>
+            {t(`requests.columns.${id}`)}
+          </span>
+        ))}
       </div>
       <div className="request-rows">
         <VirtualRows
@@ -50,8 +71,9 @@ export function RequestList(props: RequestListProps) {
           onMore={readMore}
           onTop={onTop}
           onNewest={onFollow}
+          shownKey={search.id}
           waiting={waiting > 0 ? t('requests.newRows', { count: waiting }) : undefined}
-          renderRow={(row, tabIndex) => <RequestLine {...{ row, search, isShared, tabIndex }} />}
+          renderRow={(row, tabIndex) => <RequestLine {...{ row, search, columns, tabIndex }} />}
         />
       </div>
       <div className="request-foot" role="status">
@@ -67,3 +89,5 @@ export function RequestList(props: RequestListProps) {
     </div>
   );
 }
+
+const NARROW = ['status', 'model', 'took', 'when', 'account'] as const;
