@@ -17,6 +17,7 @@ import { createOverviewRoute } from './monitor/overview.ts';
 import { createReplayRoute } from './monitor/replay.ts';
 import { createRequestFigureRoutes } from './monitor/request-figures.ts';
 import { createRequestRoutes, createUsageRoute } from './monitor/requests.ts';
+import { createRunningRoutes } from './monitor/running.ts';
 import { createDescriptionRoutes } from './openapi.ts';
 import type { AdminOptions, MonitorRouteOptions } from './options.ts';
 import { createPriceRoute } from './prices.ts';
@@ -70,6 +71,7 @@ export function createMonitorRoutes(options: MonitorRouteOptions): readonly ApiR
   return [
     ...createRequestRoutes(options),
     ...createRequestFigureRoutes(options),
+    ...createRunningRoutes(options),
     createReplayRoute(options),
     createUsageRoute(options),
     ...createExportRoutes(options),

@@ -36,6 +36,8 @@ export interface CallRecord {
   /** Set before dispatch by whoever wants the words of the answers. */
   keepsAnswers?: boolean | undefined;
   error?: GatewayError | undefined;
+  /** Who stopped it while it was under way, as the audit log names them. */
+  stoppedBy?: string | undefined;
 }
 
 /** Why a target is left for the next one. */

@@ -20,6 +20,7 @@ import {
 import { BILLINGS } from '../pricing/charges.ts';
 import { CHARGE_KINDS } from '../pricing/cost.ts';
 import { PRICE_BASES } from '../pricing/prices.ts';
+import type { RunningRequest } from './running.ts';
 
 /** The schemas of records: the admin API describes its answers by them, and what the store returns is checked by them. */
 const TIME = { type: 'number' } as const;
@@ -305,9 +306,9 @@ export interface RequestObserver {
   readonly keepsBodies: boolean;
   /** Whether what requests ask for is wanted at their end. */
   readonly readsRequests: boolean;
-  onBegin(): void;
-  /** Exactly once for each `onBegin`. */
-  onEnd(request: EndedRequest): void;
+  onBegin(running: RunningRequest): void;
+  /** Exactly once for each `onBegin`, with what that was given. */
+  onEnd(request: EndedRequest, running: RunningRequest): void;
 }
 
 export interface EndedRequest {

@@ -5,8 +5,7 @@ import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import { cacheWriteTokens, inputTokens, outputTokens } from '../canonical/usage.ts';
-import { changeTexts, type Sentence } from '../lib/localized-message.ts';
-import { remember } from '../lib/once.ts';
+import { changeTexts, type Sentence, told } from '../lib/localized-message.ts';
 import type { Redactor } from '../lib/redact.ts';
 import { type AnswerPrice, chargeAnswers, type RequestCharge } from '../pricing/charges.ts';
 import { errorGroup } from './error-group.ts';
@@ -21,6 +20,7 @@ import {
   type RequestRecord,
   type RequestRow,
 } from './record.ts';
+import { surfaceOf } from './surface.ts';
 
 interface RecordContext {
   /** Takes out what the request showed as credentials, and the gateway's own. */
@@ -138,6 +138,14 @@ function writeAll(
   };
 }
 
+function outcomeOf({ facts, status }: EndedRequest): RequestOutcome {
+  const { error, stoppedBy } = facts;
+  if (stoppedBy !== undefined) return 'cancelled';
+  if (error !== undefined) return error.kind === 'client-gone' ? 'cancelled' : 'error';
+  if (status === CLIENT_LEFT) return 'cancelled';
+  return status >= 400 ? 'error' : 'ok';
+}
+
 interface RowSources {
   readonly context: RecordContext;
   readonly redactor: Redactor;
@@ -153,10 +161,9 @@ function writeRow(
   const { error, attempts } = facts;
   // The path goes before the body, as it does where requests are read.
   const model = call?.model ?? (ended.pathModel === '' ? bodyModel : ended.pathModel);
-  let outcome: RequestOutcome = status >= 400 ? 'error' : 'ok';
-  if (error !== undefined) outcome = error.kind === 'client-gone' ? 'cancelled' : 'error';
-  else if (status === CLIENT_LEFT) outcome = 'cancelled';
-  const said = cleanSentence(error?.sentence ?? answers?.withheld, redactor);
+  const outcome = outcomeOf(ended);
+  const stopped = facts.stoppedBy && told`Stopped by ${facts.stoppedBy}.`;
+  const said = cleanSentence(stopped || (error?.sentence ?? answers?.withheld), redactor);
   return {
     id: isIdGiven ? context.createId('req_') : requestId,
     requestId: isIdGiven ? clean(requestId, redactor) : requestId,
@@ -201,11 +208,6 @@ function writeRow(
     errorGroup: outcome === 'error' ? errorGroup(error?.kind ?? String(status), said) : undefined,
   };
 }
-
-/** `/v1/models/{model}:generateContent` → `generateContent`, `/v1/chat/completions` → `chat/completions`. */
-const surfaceOf = remember(256, (route) =>
-  route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, ''),
-);
 
 const noTokens = () => ({ input: 0, output: 0, cached: 0, cacheWrite: 0, thought: 0 });
 

@@ -3,13 +3,19 @@
 import type { XStatic } from 'typebox/schema';
 import { isSameLabel } from '../../accounts/account.ts';
 import type { CallRecord } from '../../canonical/call-record.ts';
-import { asGatewayError, clientError, errorStatus, GatewayError } from '../../canonical/error.ts';
+import {
+  asGatewayError,
+  clientError,
+  errorStatus,
+  GatewayError,
+  stoppedError,
+} from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { TranscriptBlock } from '../../canonical/transcript.ts';
 import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
 import { isJsonObject, parseJson } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import type { RequestRecord } from '../../monitor/record.ts';
+import type { EndedRequest, RequestRecord } from '../../monitor/record.ts';
 import type { GenerateCall, RouteInput } from '../../protocols/protocol.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from '../route.ts';
@@ -63,10 +69,12 @@ async function replay(
   const asked = readAsked(recorded, input.body.model);
   const requestId = options.createId('req_');
   const record: CallRecord = { attempts: [], timings: {}, keepsAnswers: true };
-  const context: CallContext = {
+  const stop = new AbortController();
+  const context: ReplayContext = {
     requestId,
     clientKeyId: 'console',
-    signal: input.signal,
+    stop,
+    signal: AbortSignal.any([input.signal, stop.signal]),
     receipt: createReceipt(),
     strict: false,
     onlyAccount: findAccount(input.body.account, options)?.label,
@@ -96,11 +104,15 @@ async function replay(
   };
 }
 
+interface ReplayContext extends CallContext {
+  readonly stop: AbortController;
+}
+
 interface Sending {
   readonly recorded: RequestRecord;
   readonly route: GenerateRoute;
   readonly asked: Omit<RouteInput, 'receipt'>;
-  readonly context: CallContext;
+  readonly context: ReplayContext;
 }
 
 /** The monitor hears of it like of any other request. */
@@ -114,16 +126,24 @@ async function send(
   let call: GenerateCall | undefined;
   let body = '';
   let error: GatewayError | undefined;
-  monitor.observer.onBegin();
+  const running = {
+    ...{ requestId, protocol: row.protocol, route: details.route, clientKeyId: 'console' },
+    ...{ clientAddress: 'console', startedAt, facts: record, listIndex: -1, listedAs: 0 },
+    call: undefined as EndedRequest['call'],
+    credentials: () => [],
+    stop: () => context.stop.abort(stoppedError()),
+  };
+  monitor.observer.onBegin(running);
   try {
     call = await route.readCall({ ...asked, receipt });
+    running.call = { model: call.model, stream: call.stream };
     body = await readAnswer(await dispatcher.generate(call, context));
   } catch (thrown) {
     error = explain(asGatewayError(thrown), context, options);
     record.error = error;
   }
   const endedAtMonotonic = clock.monotonic();
-  monitor.observer.onEnd({
+  const ended: EndedRequest = {
     requestId,
     isIdGiven: false,
     protocol: row.protocol,
@@ -145,7 +165,8 @@ async function send(
     endedAtMonotonic,
     totalMs: endedAtMonotonic - startedAt,
     firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
-  });
+  };
+  monitor.observer.onEnd(ended, running);
   return { body, error };
 }
 
