@@ -10,6 +10,7 @@ import { createTransferRoutes } from './account-transfer.ts';
 import { createAccountRoutes, createActionRoutes, createOrderRoute } from './accounts.ts';
 import { createConfigRoutes, createEnvironmentRoute } from './config/config.ts';
 import { createModelRoutes } from './models.ts';
+import { createBodyRecordingRoutes } from './monitor/body-recording.ts';
 import { createEventsRoute } from './monitor/events.ts';
 import { createExportRoutes } from './monitor/export.ts';
 import { createLogsRoute, createMetricsRoute } from './monitor/logs.ts';
@@ -72,6 +73,7 @@ export function createMonitorRoutes(options: MonitorRouteOptions): readonly ApiR
     ...createRequestRoutes(options),
     ...createRequestFigureRoutes(options),
     ...createRunningRoutes(options),
+    ...createBodyRecordingRoutes(options),
     createReplayRoute(options),
     createUsageRoute(options),
     ...createExportRoutes(options),

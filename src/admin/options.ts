@@ -130,6 +130,12 @@ export interface MonitorRouteOptions
   readonly upstreams: AccountFacts['upstreams'];
   readonly monitor: Monitor;
   readonly requestFigures: RequestFigures;
+  /** Until when bodies are kept besides, at all processes. */
+  readonly bodyRecording: {
+    /** Milliseconds since the epoch; 0 for never. */
+    until(): number;
+    setUntil(at: number): Promise<unknown>;
+  };
   /** The text for Prometheus. */
   readonly metrics: () => Promise<string>;
   readonly dispatcher: Pick<Dispatcher, 'generate'>;

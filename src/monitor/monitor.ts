@@ -20,6 +20,8 @@ import { type Recording, writeRecord } from './write-record.ts';
 interface MonitorSettings extends RetentionSettings {
   readonly enabled: boolean;
   readonly keepsBodies: boolean;
+  /** They are kept until then as well; milliseconds since the epoch. */
+  readonly bodiesUntil?: number | undefined;
 }
 
 interface MonitorOptions {
@@ -117,6 +119,10 @@ export function createMonitor(options: MonitorOptions) {
   let ended: EndedRequest[] = [];
   /** Those that could not be recorded: a fault of the monitor is none of the request. */
   let faults = 0;
+  const keepsBodies = (): boolean => {
+    const { keepsBodies: isOn, bodiesUntil = 0 } = settings();
+    return isOn || clock.now() < bodiesUntil;
+  };
   /** Whoever asks the monitor something has them recorded before. */
   const record = (): void => {
     const batch = ended;
@@ -124,8 +130,8 @@ export function createMonitor(options: MonitorOptions) {
     ended = [];
     for (const one of batch) {
       try {
-        const { enabled, keepsBodies } = settings();
-        const made = writeRecord(one, context, keepsBodies);
+        const { enabled } = settings();
+        const made = writeRecord(one, context, keepsBodies());
         const { row } = made;
         figures.add(row);
         metrics.add(made);
@@ -153,8 +159,7 @@ export function createMonitor(options: MonitorOptions) {
   return {
     observer: {
       get keepsBodies() {
-        const { enabled, keepsBodies } = settings();
-        return enabled && keepsBodies;
+        return settings().enabled && keepsBodies();
       },
       readsRequests: options.readsRequests === true,
       onBegin(running: RunningRequest) {

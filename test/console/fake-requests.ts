@@ -6,6 +6,7 @@ import type {
   RequestHistogram,
   RequestList,
   RequestRow,
+  RunningRequest,
 } from '../../src/admin/contract.ts';
 import { asSentence } from '../../src/lib/localized-message.ts';
 import { createWildcard, foldCase } from '../../src/lib/names.ts';
@@ -114,6 +115,14 @@ export function createRequestRoutes(scene: Scene, now: number): readonly FakeRou
     },
     {
       method: 'GET',
+      path: '/api/running-requests',
+      run: () => json({ requests: scene === 'rich' ? RUNNING : [], total: RUNNING.length }),
+    },
+    { method: 'GET', path: '/api/body-recording', run: () => json({ until: null }) },
+    { method: 'PUT', path: '/api/body-recording', run: () => json({ until: now + 900_000 }) },
+    { method: 'POST', path: '/api/running-requests/{id}/stop', run: () => ({ status: 204 }) },
+    {
+      method: 'GET',
       path: '/api/request-histogram',
       run: () => json(makeHistogram(rows, now)),
     },
@@ -139,6 +148,19 @@ export function createRequestRoutes(scene: Scene, now: number): readonly FakeRou
     { method: 'DELETE', path: '/api/requests', run: () => json({ removed: rows.length }) },
   ];
 }
+
+const RUNNING: readonly RunningRequest[] = [
+  {
+    ...{ id: 'a-1', requestId: 'req_a', protocol: 'messages', surface: 'messages', stream: true },
+    ...{ model: 'claude-opus-4-6', upstreamModel: 'gemini-3-pro', keyId: 'k1', keyName: 'Laptop' },
+    ...{ account: 'maria.lindqvist@example.org', attempt: 2, clientAddress: '127.0.0.1' },
+    ...{ elapsedMs: 41_000, firstEventMs: 900, outputTokens: 1834 },
+  },
+  {
+    ...{ id: 'a-2', requestId: 'req_b', protocol: 'chat', surface: 'chat/completions' },
+    ...{ model: HOSTILE[0], keyId: 'k1', attempt: 0, clientAddress: '127.0.0.1', elapsedMs: 300 },
+  },
+];
 
 const PARTS = 60;
 
@@ -245,6 +267,7 @@ const REPLAY: Replay = {
   body: '{}',
   text: 'The same beginning.\nAnother end.',
   requestId: 'r009991',
+  protocol: 'chat',
   account: 'maria.lindqvist@example.org',
   upstreamModel: 'gemini-3-pro',
   differences: [

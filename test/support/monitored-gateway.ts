@@ -61,6 +61,8 @@ interface AdminReply {
   readonly body: JsonObject;
 }
 
+type MutableSettings = { -readonly [Name in keyof MonitorSettings]: MonitorSettings[Name] };
+
 /** Of a store in memory nothing is added up. */
 const NO_FIGURES: RequestFigures = {
   histogram: async () => undefined,
@@ -107,7 +109,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
   });
   const warnings: string[] = [];
   const warn = (_fields: object, message: string): void => void warnings.push(message);
-  const settings = {
+  const settings: MutableSettings = {
     enabled: true,
     keepsBodies: false,
     retentionMs: 604_800_000,
@@ -145,6 +147,12 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
   const routeOptions: MonitorRouteOptions = {
     monitor,
     requestFigures: options.requestFigures ?? NO_FIGURES,
+    bodyRecording: {
+      until: () => settings.bodiesUntil ?? 0,
+      async setUntil(at) {
+        settings.bodiesUntil = at;
+      },
+    },
     metrics: async () => monitor.metrics.write(),
     dispatcher,
     protocols,

@@ -13,6 +13,7 @@ import type {
   RequestErrors,
   RequestHistogram,
   RequestList,
+  RunningRequests,
 } from '../../../../src/admin/contract.ts';
 import { callApi, pathOf, withQuery } from '../client.ts';
 
@@ -60,6 +61,26 @@ function isSameFilter(left: RequestQuery, right: RequestQuery): boolean {
   return (
     (left.from === undefined) === (right.from === undefined) && timeless(left) === timeless(right)
   );
+}
+
+const RUNNING_MS = 1000;
+
+/** What is under way; asked for while somebody looks. */
+export const runningQuery = (isWanted: boolean) =>
+  queryOptions({
+    queryKey: ['running-requests'],
+    queryFn: ({ signal }) => callApi<RunningRequests>('GET', '/api/running-requests', { signal }),
+    enabled: isWanted,
+    refetchInterval: RUNNING_MS,
+    gcTime: 0,
+  });
+
+export function useStopRequest() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => callApi('POST', pathOf('/api/running-requests', id, 'stop')),
+    onSettled: () => client.invalidateQueries({ queryKey: ['running-requests'] }),
+  });
 }
 
 /** It is counted anew at a pace that costs a busy gateway little. */

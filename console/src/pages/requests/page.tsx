@@ -32,6 +32,7 @@ import { SavedViewsMenu } from './saved-views-menu.tsx';
 import { useNeighbours } from './use-neighbours.ts';
 import { useRangeStep } from './use-range-step.ts';
 import { type RequestRows, useRequestRows } from './use-request-rows.ts';
+import { useRunning } from './use-running.ts';
 import './page.css';
 
 /** From here on there is room beside the list. */
@@ -61,6 +62,7 @@ export function RequestsPage() {
     () => namesOf(overview?.replicas, list.rows),
     [overview?.replicas, list.rows],
   );
+  const running = useRunning(filters, !isFollowing || !isAtTop);
   const { id } = texts;
   const neighbours = useNeighbours(id, list.rows);
   const onClose = (): void => close({ id: undefined, tab: undefined });
@@ -101,10 +103,14 @@ export function RequestsPage() {
         <Panel isFlush className="requests-panel">
           {isOfErrors && <ErrorGroups query={query} search={texts} />}
           {!isOfErrors && (
-            <Rows list={list} isFiltered={countFilters(filters) > 0}>
+            <Rows
+              list={list}
+              isEmpty={list.rows?.length === 0 && running.rows.length === 0}
+              isFiltered={countFilters(filters) > 0}
+            >
               {(rows) => (
                 <RequestList
-                  {...{ list, rows, search: texts, onTop: setAtTop, isShared, chosen }}
+                  {...{ list, rows, running, search: texts, onTop: setAtTop, isShared, chosen }}
                   onFollow={() => setFollowing(true)}
                 />
               )}
@@ -128,17 +134,18 @@ const VIEWS = ['requests', 'errors'] as const;
 
 interface RowsProps {
   readonly list: RequestRows;
+  readonly isEmpty: boolean;
   readonly isFiltered: boolean;
   readonly children: (rows: readonly RequestRow[]) => ReactNode;
 }
 
-function Rows({ list: { rows, error, retry }, isFiltered, children }: RowsProps) {
+function Rows({ list: { rows, error, retry }, isEmpty, isFiltered, children }: RowsProps) {
   const { t } = useTranslation();
   if (rows === undefined) {
     if (error === null) return <Skeleton height={320} />;
     return <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={retry} />;
   }
-  return rows.length === 0 ? <NoRequests isFiltered={isFiltered} /> : children(rows);
+  return isEmpty ? <NoRequests isFiltered={isFiltered} /> : children(rows);
 }
 
 /** Of those that serve now, and of those that served what is listed. */

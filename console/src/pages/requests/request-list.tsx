@@ -10,7 +10,9 @@ import { useWidth } from '../../components/use-width.ts';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
 import { type Choice, columnsFor, tracksOf } from './columns.ts';
 import { RequestLine } from './request-line.tsx';
+import { RunningLine } from './running-line.tsx';
 import type { RequestRows } from './use-request-rows.ts';
+import type { Running, RunningRow } from './use-running.ts';
 
 declare module 'react' {
   interface CSSProperties {
@@ -21,6 +23,7 @@ declare module 'react' {
 export interface RequestListProps {
   readonly list: RequestRows;
   readonly rows: readonly RequestRow[];
+  readonly running: Running;
   readonly search: SearchTexts;
   readonly onTop: (isAtTop: boolean) => void;
   /** Whether more than one gateway or worker served what is listed. */
@@ -34,10 +37,15 @@ export interface RequestListProps {
 const ROW_PX = 45;
 /** Narrower lists have no columns. */
 const COLUMNS_FROM_PX = 560;
-const keyOf = ({ id }: RequestRow): string => id;
+const keyOf = ({ row }: Line): string => row.id;
+
+/** What is under way stands on top of what has ended. */
+type Line =
+  | { readonly kind: 'running'; readonly row: RunningRow }
+  | { readonly kind: 'ended'; readonly row: RequestRow };
 
 export function RequestList(props: RequestListProps) {
-  const { list, rows, search, isShared, chosen, onTop, onFollow } = props;
+  const { list, rows, running, search, isShared, chosen, onTop, onFollow } = props;
   const { t } = useTranslation();
   const format = useFormat();
   const frame = useRef<HTMLDivElement>(null);
@@ -46,6 +54,13 @@ export function RequestList(props: RequestListProps) {
   const columns = useMemo(
     () => (isNarrow ? NARROW : columnsFor(width, chosen, isShared)),
     [isNarrow, width, chosen, isShared],
+  );
+  const lines = useMemo(
+    (): readonly Line[] => [
+      ...running.rows.map((row) => ({ kind: 'running' as const, row })),
+      ...rows.map((row) => ({ kind: 'ended' as const, row })),
+    ],
+    [running.rows, rows],
   );
   const { total, waiting, hasMore, isReadingMore, readMore } = list;
   return (
@@ -64,7 +79,7 @@ export function RequestList(props: RequestListProps) {
       <div className="request-rows">
         <VirtualRows
           label={t('requests.list')}
-          rows={rows}
+          rows={lines}
           keyOf={keyOf}
           rowHeight={ROW_PX}
           hasMore={hasMore}
@@ -73,7 +88,13 @@ export function RequestList(props: RequestListProps) {
           onNewest={onFollow}
           shownKey={search.id}
           waiting={waiting > 0 ? t('requests.newRows', { count: waiting }) : undefined}
-          renderRow={(row, tabIndex) => <RequestLine {...{ row, search, columns, tabIndex }} />}
+          renderRow={(line, tabIndex) =>
+            line.kind === 'running' ? (
+              <RunningLine row={line.row} {...{ columns, tabIndex }} />
+            ) : (
+              <RequestLine row={line.row} {...{ search, columns, tabIndex }} />
+            )
+          }
         />
       </div>
       <div className="request-foot" role="status">
@@ -82,8 +103,15 @@ export function RequestList(props: RequestListProps) {
             <Loader size={12} /> {t('requests.readingMore')}
           </>
         ) : (
-          total !== undefined &&
-          t('requests.count', { count: total, formatted: format.number(total) })
+          <>
+            {total !== undefined &&
+              t('requests.count', { count: total, formatted: format.number(total) })}
+            {running.total > 0 && (
+              <span className="request-running-count">
+                {t('requests.runningCount', { count: running.total })}
+              </span>
+            )}
+          </>
         )}
       </div>
     </div>
