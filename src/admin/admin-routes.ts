@@ -10,12 +10,15 @@ import { createTransferRoutes } from './account-transfer.ts';
 import { createAccountRoutes, createActionRoutes, createOrderRoute } from './accounts.ts';
 import { createConfigRoutes, createEnvironmentRoute } from './config/config.ts';
 import { createModelRoutes } from './models.ts';
+import { createBodyRecordingRoutes } from './monitor/body-recording.ts';
 import { createEventsRoute } from './monitor/events.ts';
 import { createExportRoutes } from './monitor/export.ts';
 import { createLogsRoute, createMetricsRoute } from './monitor/logs.ts';
 import { createOverviewRoute } from './monitor/overview.ts';
 import { createReplayRoute } from './monitor/replay.ts';
+import { createRequestFigureRoutes } from './monitor/request-figures.ts';
 import { createRequestRoutes, createUsageRoute } from './monitor/requests.ts';
+import { createRunningRoutes } from './monitor/running.ts';
 import { createDescriptionRoutes } from './openapi.ts';
 import type { AdminOptions, MonitorRouteOptions } from './options.ts';
 import { createPriceRoute } from './prices.ts';
@@ -68,6 +71,9 @@ function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
 export function createMonitorRoutes(options: MonitorRouteOptions): readonly ApiRoute[] {
   return [
     ...createRequestRoutes(options),
+    ...createRequestFigureRoutes(options),
+    ...createRunningRoutes(options),
+    ...createBodyRecordingRoutes(options),
     createReplayRoute(options),
     createUsageRoute(options),
     ...createExportRoutes(options),

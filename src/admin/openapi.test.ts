@@ -54,6 +54,7 @@ test('the page runs nothing, whatever a description holds', async () => {
     parameter: '',
     ifMatch: undefined,
     isHead: false,
+    author: 'password',
     requestId: '',
     caller: {
       address: '',

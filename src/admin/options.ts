@@ -12,6 +12,7 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Sentence } from '../lib/localized-message.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { Monitor } from '../monitor/monitor.ts';
+import type { RequestFigures } from '../monitor/request-store.ts';
 import type { AccountTransfer } from '../oauth/imports.ts';
 import type { Revoker } from '../oauth/revoker.ts';
 import type { SignIns } from '../oauth/sign-ins.ts';
@@ -128,6 +129,13 @@ export interface MonitorRouteOptions
   > {
   readonly upstreams: AccountFacts['upstreams'];
   readonly monitor: Monitor;
+  readonly requestFigures: RequestFigures;
+  /** Until when bodies are kept besides, at all processes. */
+  readonly bodyRecording: {
+    /** Milliseconds since the epoch; 0 for never. */
+    until(): number;
+    setUntil(at: number): Promise<unknown>;
+  };
   /** The text for Prometheus. */
   readonly metrics: () => Promise<string>;
   readonly dispatcher: Pick<Dispatcher, 'generate'>;

@@ -43,6 +43,7 @@ function translateWith(body: string) {
     parameter: '',
     ifMatch: undefined,
     isHead: false,
+    author: 'password',
     requestId: 'r',
     caller: {
       address: '127.0.0.1',

@@ -88,7 +88,11 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   });
   const routeOptions = {
     ...{ ...facts, version, protocols, createId, keyName, monitor, dispatcher },
-    ...{ access, config, logFiles, startedAt: clock.now() },
+    ...{ access, config, logFiles, startedAt: clock.now(), requestFigures: stores.requestFigures },
+    bodyRecording: {
+      until: () => current().monitor.bodiesUntil,
+      setUntil: (at: number) => config.update({ proxy: { monitor: { bodies_until: at } } }),
+    },
     metrics: shareMetrics({
       cluster: context.siblings ?? context.cluster,
       ...{ clock, write: () => monitor.metrics.write() },

@@ -225,6 +225,12 @@ const MONITOR_SCHEMA = section('monitor', 'The records of model requests.', {
     description:
       'Keeps what was asked and answered, up to 256 KB each, without credentials; prompts are then stored.',
   },
+  bodies_until: {
+    as: 'bodiesUntil',
+    ...whole(0, 9_007_199_254_740_991, 0),
+    description:
+      'Keeps them until then as well, in milliseconds since the epoch; the console sets it for some minutes.',
+  },
   retention_days: {
     as: 'retentionMs',
     unit: 'days',

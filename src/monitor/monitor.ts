@@ -12,6 +12,7 @@ import { RecentErrors, recallBefore } from './recall.ts';
 import type { EndedRequest, RequestObserver, RequestRecord, RequestRow } from './record.ts';
 import type { RequestStore } from './request-store.ts';
 import { createRetention, type RetentionSettings } from './retention.ts';
+import { type RunningRequest, RunningRequests } from './running.ts';
 import { shareLive } from './shared-live.ts';
 import { createWriteQueue } from './write-queue.ts';
 import { type Recording, writeRecord } from './write-record.ts';
@@ -19,6 +20,8 @@ import { type Recording, writeRecord } from './write-record.ts';
 interface MonitorSettings extends RetentionSettings {
   readonly enabled: boolean;
   readonly keepsBodies: boolean;
+  /** They are kept until then as well; milliseconds since the epoch. */
+  readonly bodiesUntil?: number | undefined;
 }
 
 interface MonitorOptions {
@@ -63,6 +66,9 @@ interface MonitorSharing extends Pick<RelaySharing, 'cluster'> {
   readonly siblings?: RelaySharing['cluster'] | undefined;
 }
 
+/** Of what tells a process from all others. */
+const PROCESS_LENGTH = 12;
+
 export type Monitor = ReturnType<typeof createMonitor>;
 
 interface LiveParts {
@@ -104,10 +110,19 @@ export function createMonitor(options: MonitorOptions) {
   const recall = recallBefore({ store, figures, errors, clock, log });
   const { feed, shared, watch } = openLive(options, { figures, errors, recall });
   const context = { ...options, recordingOf, redactorFor };
+  const underWay = new RunningRequests({
+    ...{ clock, redactorFor, recordingOf, keyName: options.keyName, replica: options.replica },
+    process: options.createId('').replaceAll('-', '_').slice(0, PROCESS_LENGTH),
+    cluster: options.sharing?.cluster,
+  });
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];
   /** Those that could not be recorded: a fault of the monitor is none of the request. */
   let faults = 0;
+  const keepsBodies = (): boolean => {
+    const { keepsBodies: isOn, bodiesUntil = 0 } = settings();
+    return isOn || clock.now() < bodiesUntil;
+  };
   /** Whoever asks the monitor something has them recorded before. */
   const record = (): void => {
     const batch = ended;
@@ -115,8 +130,8 @@ export function createMonitor(options: MonitorOptions) {
     ended = [];
     for (const one of batch) {
       try {
-        const { enabled, keepsBodies } = settings();
-        const made = writeRecord(one, context, keepsBodies);
+        const { enabled } = settings();
+        const made = writeRecord(one, context, keepsBodies());
         const { row } = made;
         figures.add(row);
         metrics.add(made);
@@ -144,15 +159,16 @@ export function createMonitor(options: MonitorOptions) {
   return {
     observer: {
       get keepsBodies() {
-        const { enabled, keepsBodies } = settings();
-        return enabled && keepsBodies;
+        return settings().enabled && keepsBodies();
       },
       readsRequests: options.readsRequests === true,
-      onBegin() {
+      onBegin(running: RunningRequest) {
         figures.inFlight += 1;
+        underWay.add(running);
       },
-      onEnd(request: EndedRequest) {
+      onEnd(request: EndedRequest, running: RunningRequest) {
         figures.inFlight -= 1;
+        underWay.delete(running);
         if (ended.push(request) === 1) setImmediate(record);
       },
     } satisfies RequestObserver,
@@ -212,8 +228,14 @@ export function createMonitor(options: MonitorOptions) {
     get dropped() {
       return dropped();
     },
+    /** What is under way, at all processes. */
+    running: {
+      list: () => underWay.list(),
+      stop: (id, author) => underWay.stop(id, author),
+    } satisfies Pick<RunningRequests, 'list' | 'stop'>,
     /** Saves what waits as far as the store takes it. */
     async close() {
+      underWay.close();
       record();
       feed.close();
       shared?.close();

@@ -20,6 +20,7 @@ import {
 import { BILLINGS } from '../pricing/charges.ts';
 import { CHARGE_KINDS } from '../pricing/cost.ts';
 import { PRICE_BASES } from '../pricing/prices.ts';
+import type { RunningRequest } from './running.ts';
 
 /** The schemas of records: the admin API describes its answers by them, and what the store returns is checked by them. */
 const TIME = { type: 'number' } as const;
@@ -56,6 +57,11 @@ export const REQUEST_ROW_FIELDS = {
   keyId: TEXT,
   keyName: optional(TEXT),
   clientAddress: TEXT,
+  session: optional({
+    ...TEXT,
+    description:
+      'As a header or the body names it, else `text` and a hash of how the conversation begins; absent of what belongs to none.',
+  }),
   replica: optional({
     ...TEXT,
     description: 'Which gateway or worker served it; absent where there was one alone.',
@@ -97,6 +103,10 @@ export const REQUEST_ROW_FIELDS = {
   error: optional(
     messageSchema('What went wrong; where nothing did, why the answer was held back.'),
   ),
+  errorGroup: optional({
+    ...TEXT,
+    description: 'The same for all errors that differ only in names and numbers; absent of others.',
+  }),
 } as const;
 
 export const REQUEST_ROW_SCHEMA = named('RequestRow', REQUEST_ROW_FIELDS);
@@ -197,7 +207,6 @@ export const REQUEST_DETAILS_FIELDS = {
       reason: MESSAGE_SCHEMA,
     }),
   },
-  session: optional(TEXT),
   userAgent: optional(TEXT),
   timings: partial({ upstreamMs: COUNT }),
 } as const;
@@ -297,9 +306,9 @@ export interface RequestObserver {
   readonly keepsBodies: boolean;
   /** Whether what requests ask for is wanted at their end. */
   readonly readsRequests: boolean;
-  onBegin(): void;
-  /** Exactly once for each `onBegin`. */
-  onEnd(request: EndedRequest): void;
+  onBegin(running: RunningRequest): void;
+  /** Exactly once for each `onBegin`, with what that was given. */
+  onEnd(request: EndedRequest, running: RunningRequest): void;
 }
 
 export interface EndedRequest {

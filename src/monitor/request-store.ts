@@ -12,7 +12,10 @@ export interface RequestFilter {
   readonly status?: StatusFilter | undefined;
   readonly protocol?: string | undefined;
   readonly surface?: string | undefined;
-  /** As the client wrote it, or as the upstream calls it. Names may hold `*`: any characters, in any case. */
+  /**
+   * As the client wrote it, or as the upstream calls it; one of several with commas between them. Names may hold `*`:
+   * any characters, in any case.
+   */
   readonly model?: string | undefined;
   /** With `*` as well. */
   readonly account?: string | undefined;
@@ -20,6 +23,12 @@ export interface RequestFilter {
   readonly key?: string | undefined;
   /** Which gateway or worker served it; with `*` as well. */
   readonly replica?: string | undefined;
+  /** With `*` as well. */
+  readonly session?: string | undefined;
+  /** Address of the client; with `*` as well. */
+  readonly client?: string | undefined;
+  /** The `errorGroup` of a record, whole. */
+  readonly error?: string | undefined;
   /** Part of an id, a model, an account, a path or an error, or of a kept body; case does not matter. */
   readonly search?: string | undefined;
 }
@@ -83,6 +92,53 @@ export interface UsageBreakdown extends UsageSum {
   readonly protocol: string;
 }
 
+/** How what began within a part of a time ended. */
+export interface OutcomeCounts {
+  /** Beginning of the part. */
+  readonly at: number;
+  readonly ok: number;
+  readonly error: number;
+  readonly cancelled: number;
+}
+
+export interface Histogram {
+  readonly span: TimeSpan;
+  /** How long each part is; of whole milliseconds. */
+  readonly stepMs: number;
+  /** All parts, in order. */
+  readonly parts: readonly OutcomeCounts[];
+  /** False where counting took too long: the later parts are counted, the earlier ones are 0. */
+  readonly isWhole: boolean;
+}
+
+/** What all errors of one group have in common. */
+export interface ErrorGroupSum {
+  readonly group: string;
+  readonly count: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** The most frequent ones, the most first. */
+  readonly models: readonly NamedCount[];
+  readonly accounts: readonly NamedCount[];
+  /** The latest of them. */
+  readonly latest: RequestRow;
+}
+
+export interface NamedCount {
+  readonly name: string;
+  readonly count: number;
+}
+
+/** What the calls of one session come to. */
+export interface SessionSum extends UsageSum {
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Those that had an account. */
+  readonly accounts: readonly NamedCount[];
+  readonly models: readonly NamedCount[];
+  readonly keyIds: readonly string[];
+}
+
 /** What began within one minute. */
 export interface MinuteSum {
   /** Beginning of the minute. */
@@ -120,6 +176,19 @@ export interface RequestStore {
   sweep(limits: RetentionLimits): Promise<boolean>;
   /** Removes the records that began before a time, with their bodies; usage stays. @returns how many */
   removeBefore(at: number): Promise<number>;
+}
+
+/** What records add up to, of any filter. */
+export interface RequestFigures {
+  /**
+   * How many records of a filter ended how, by time: within its time, else from the first to the last record there is.
+   * @param parts into how many the time is cut, at most
+   */
+  histogram(filter: RequestFilter, parts: number): Promise<Histogram | undefined>;
+  /** The errors of a filter by group, the most frequent first, at most `limit` of them. */
+  errorGroups(filter: RequestFilter, limit: number): Promise<readonly ErrorGroupSum[]>;
+  /** All calls of one session; undefined where there are none. */
+  session(session: string): Promise<SessionSum | undefined>;
 }
 
 /** Where the next page of a list of records begins; the latest records are first. */

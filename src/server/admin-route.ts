@@ -42,6 +42,8 @@ export interface AdminInput {
   readonly isHead: boolean;
   readonly requestId: string;
   readonly caller: AdminCaller;
+  /** Who calls, in a word or two, for what others read of it. */
+  readonly author: string;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
 }

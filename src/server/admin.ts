@@ -277,6 +277,7 @@ export async function runAdminRoute(
       isHead: request.method === 'HEAD',
       requestId,
       caller,
+      author: nameOf(author),
       signal: abort.signal,
     };
     const answer = await runAudited(exchange, route, { input, author });
@@ -290,6 +291,11 @@ export async function runAdminRoute(
     deadline.cancel();
     abort.signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** As the audit log names them. */
+function nameOf({ actor, session }: Author): string {
+  return session === undefined ? actor : `${actor} ${session}`;
 }
 
 /** By a rule that came while an answer goes on. */

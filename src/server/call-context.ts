@@ -2,12 +2,13 @@
 
 import type { CallCost } from '../access/usage-window.ts';
 import type { CallRecord } from '../canonical/call-record.ts';
-import { gatewayError, invalidRequest } from '../canonical/error.ts';
+import { gatewayError, invalidRequest, stoppedError } from '../canonical/error.ts';
 import { plainModelName } from '../canonical/model.ts';
 import { wantedAnswers } from '../canonical/request.ts';
 import { outputTokens, totalTokens } from '../canonical/usage.ts';
 import type { CallContext } from '../dispatch/dispatcher.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
+import type { EndedRequest } from '../monitor/record.ts';
 import type {
   CountTokensCall,
   EmbedCall,
@@ -107,10 +108,17 @@ export function observeRoute(
   const recordedAs = 'recordedAs' in route ? route.recordedAs : undefined;
   const { protocol: offered = protocolOf(exchange) } = exchange;
   const protocol = recordedAs ?? offered.name;
-  const unread = { bodyModel: undefined, call: undefined, body: undefined };
-  exchange.observed = { route: path, operation, protocol, pathModel, ...unread };
-  if (observer.keepsBodies) exchange.record.keepsAnswers = true;
-  observer.onBegin();
+  const { requestId, clientKeyId, clientAddress, startedAt, record: facts, abort } = exchange;
+  const observed: ObservedCall = {
+    ...{ requestId, route: path, operation, protocol, pathModel },
+    ...{ clientKeyId, clientAddress, startedAt, facts, listIndex: -1, listedAs: 0 },
+    ...{ bodyModel: undefined, call: undefined, body: undefined },
+    credentials: () => readCredentials(exchange.headers, exchange.query),
+    stop: () => abort.abort(stoppedError()),
+  };
+  exchange.observed = observed;
+  if (observer.keepsBodies) facts.keepsAnswers = true;
+  observer.onBegin(observed);
 }
 
 /** Call when the body is there, before it is understood. */
@@ -158,7 +166,7 @@ export function observeDetached(exchange: Exchange): (status: number) => void {
 export function observeEnd(exchange: Exchange, observed: ObservedCall, status: number): void {
   const { edge, record, request, headers, startedAt } = exchange;
   const endedAtMonotonic = edge.clock.monotonic();
-  edge.observer?.onEnd({
+  const ended: EndedRequest = {
     requestId: exchange.requestId,
     isIdGiven: headers['x-request-id'] === exchange.requestId,
     protocol: observed.protocol,
@@ -185,7 +193,8 @@ export function observeEnd(exchange: Exchange, observed: ObservedCall, status: n
     endedAtMonotonic,
     totalMs: endedAtMonotonic - startedAt,
     firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
-  });
+  };
+  edge.observer?.onEnd(ended, observed);
 }
 
 type MeteredCall =

@@ -12,6 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { IndexedListItem } from '../lib/indexed-list.ts';
 import type { IpRange } from '../lib/net.ts';
 import type { EndedRequest, RequestObserver } from '../monitor/record.ts';
+import type { RunningRequest } from '../monitor/running.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { ClientProtocol } from '../protocols/protocol.ts';
 import type { BackgroundRuns, RunSharing } from '../stored-responses/background-runs.ts';
@@ -134,9 +135,12 @@ export interface Exchange extends BodyHolder, IndexedListItem {
 
 /** What is known of a model request besides its exchange. */
 export interface ObservedCall
-  extends Pick<EndedRequest, 'route' | 'operation' | 'protocol' | 'pathModel'> {
+  extends RunningRequest,
+    Pick<EndedRequest, 'operation' | 'pathModel'> {
   bodyModel: EndedRequest['bodyModel'];
   call: EndedRequest['call'];
+  /** What ends it; another one where it goes on behind its response. */
+  stop: RunningRequest['stop'];
   asked?: EndedRequest['asked'];
   /** Only where bodies are kept. */
   body: EndedRequest['body'];

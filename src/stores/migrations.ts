@@ -717,4 +717,24 @@ create table audit_log (
 create index audit_log_by_time on audit_log (at);
 `,
   },
+  // The session of a request and what its error has in common with others, for lists of either; null of older records.
+  // Outcomes by time are counted along the shortest index there is.
+  {
+    version: 19,
+    name: 'request-sessions',
+    sqlite: `
+alter table requests add column session text;
+alter table requests add column error_group text;
+create index requests_by_session on requests (session, at, sequence) where session is not null;
+create index requests_by_error on requests (error_group, at, sequence) where error_group is not null;
+create index requests_by_outcome on requests (outcome, at);
+`,
+    postgres: `
+alter table requests add column session text collate "C";
+alter table requests add column error_group text collate "C";
+create index requests_by_session on requests (session, at, sequence) where session is not null;
+create index requests_by_error on requests (error_group, at, sequence) where error_group is not null;
+create index requests_by_outcome on requests (outcome, at);
+`,
+  },
 ];

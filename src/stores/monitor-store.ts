@@ -77,7 +77,7 @@ function toRequestsRow({ row, details: given }: RequestRecord, bodyBytes: number
   return { ...plain, ...counts, error, errorParts, bytes, details };
 }
 
-function fromRequestsRow(row: ListedRow): RequestRow {
+export function fromRequestsRow(row: ListedRow): RequestRow {
   const { dropped, approximated, repaired, error, errorParts, ...plain } = row;
   return {
     ...plain,
@@ -157,7 +157,7 @@ const BODY_STEP = 100;
 /** Ids that begin with what is searched for are found first; with more, each record is asked for its own. */
 const MAX_IDS = 1000;
 
-interface Search {
+export interface Search {
   readonly filter: RequestFilter;
   readonly dialect: Dialect;
   /** Records one step looks at; undefined to look at all at once. */
@@ -169,7 +169,7 @@ interface Search {
 }
 
 /** What a search needs to know before its first step. */
-async function planSearch(database: Database, filter: RequestFilter): Promise<Search> {
+export async function planSearch(database: Database, filter: RequestFilter): Promise<Search> {
   const { dialect } = database;
   const { search } = filter;
   const step = isIndexed(dialect, filter) ? undefined : STEP;
@@ -185,10 +185,12 @@ async function planSearch(database: Database, filter: RequestFilter): Promise<Se
 
 /** Whether an index leads to the records of a filter, and to few others. */
 function isIndexed({ listing }: Dialect, filter: RequestFilter): boolean {
-  if (!listing.hasFilterIndexes || filter.search !== undefined) return false;
-  const { status, model, account, key, replica } = filter;
-  const isOfFailures = status?.kind === 'outcome' && status.outcome === 'error';
+  const { status, model, account, key, replica, session, error, search } = filter;
+  if (search !== undefined) return false;
   const isName = (name: string | undefined): boolean => name !== undefined && !isWildcard(name);
+  if (isName(session) || error !== undefined) return true;
+  if (!listing.hasFilterIndexes) return false;
+  const isOfFailures = status?.kind === 'outcome' && status.outcome === 'error';
   return isOfFailures || [model, account, key, replica].some(isName);
 }
 
@@ -216,27 +218,40 @@ type Condition = ExpressionWrapper<Tables, 'requests', SqlBool>;
 type SearchedPlaces = Omit<Search, 'step'>;
 
 /** Everything of the filter but the time. */
-function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
+export function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
   const { dialect } = found;
   const { status, protocol, surface, model, account, key, replica, search } = filter;
+  const { session, client, error } = filter;
   const all: Expression<SqlBool>[] = [];
   if (status?.kind === 'outcome') all.push(eb('outcome', '=', status.outcome));
   if (status?.kind === 'range') all.push(eb.between('status', status.least, status.most));
   if (protocol !== undefined) all.push(eb('protocol', '=', protocol));
   if (surface !== undefined) all.push(eb('surface', '=', surface));
-  if (model !== undefined)
-    all.push(
-      eb.or([isNamed(eb, dialect, 'model', model), isNamed(eb, dialect, 'upstreamModel', model)]),
-    );
+  if (model !== undefined) {
+    const either = (name: string) =>
+      (['model', 'upstreamModel'] as const).map((column) => isNamed(eb, dialect, column, name));
+    all.push(eb.or(namesIn(model).flatMap(either)));
+  }
   if (account !== undefined) all.push(isNamed(eb, dialect, 'account', account));
   if (key !== undefined)
     all.push(eb.or([eb('keyId', '=', key), isNamed(eb, dialect, 'keyName', key)]));
   if (replica !== undefined) all.push(isNamed(eb, dialect, 'replica', replica));
+  if (session !== undefined) all.push(isNamed(eb, dialect, 'session', session));
+  if (client !== undefined) all.push(isNamed(eb, dialect, 'clientAddress', client));
+  if (error !== undefined) all.push(eb('errorGroup', '=', error));
   if (search !== undefined) all.push(holds(eb, search, found));
   return eb.and(all);
 }
 
-type NameColumn = 'model' | 'upstreamModel' | 'account' | 'keyName' | 'replica';
+/** No name of a model holds a comma. */
+function namesIn(model: string): readonly string[] {
+  const names = model.split(',').map((name) => name.trim());
+  return names.filter((name) => name !== '');
+}
+
+type NameColumn =
+  | ('model' | 'upstreamModel' | 'account' | 'keyName')
+  | ('replica' | 'session' | 'clientAddress');
 
 /** A name as it is, or with `*` for any run of characters, then in any case. */
 function isNamed(
@@ -308,15 +323,15 @@ function escapeLike(text: string): string {
 }
 
 const PLACE = ['requests.at', 'requests.sequence'] as const;
-const LISTED = LISTED_COLUMNS.map((column) => `requests.${column}` as const);
+export const LISTED = LISTED_COLUMNS.map((column) => `requests.${column}` as const);
 
-interface ListSources {
+export interface ListSources {
   readonly database: Database;
   readonly monotonic: () => number;
 }
 
 /** Lets everything else have its turn. */
-function pause(): Promise<void> {
+export function pause(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -354,7 +369,7 @@ interface Way<Taken> {
 }
 
 /** One step after the other, until nothing is left or it took too long. */
-async function* inSteps<Taken extends { readonly next: PagePosition | undefined }>(
+export async function* inSteps<Taken extends { readonly next: PagePosition | undefined }>(
   { database, monotonic }: ListSources,
   { start, patienceMs, take }: Way<Taken>,
 ): AsyncGenerator<Taken> {
@@ -386,13 +401,13 @@ async function countAll(
   search: Search,
   { start, position, found }: ListedPage,
 ): Promise<number | undefined> {
-  const isPlain = NARROWING.every((field) => search.filter[field] === undefined);
-  const isWhole = start !== undefined || isPlain;
+  const isAll = isPlain(search.filter);
+  const isWhole = start !== undefined || isAll;
   if (!isWhole && position === undefined) return found;
   let total = isWhole ? 0 : found;
   const { countPatienceMs: patienceMs, hasFilterIndexes } = search.dialect.listing;
   // Without a filter the index alone is counted, which needs no steps where nobody else writes it.
-  const steps = isPlain && !hasFilterIndexes ? { ...search, step: undefined } : search;
+  const steps = isAll && !hasFilterIndexes ? { ...search, step: undefined } : search;
   function* count(from: PagePosition | undefined) {
     const { query, next } = yield* openStep({ ...steps, from });
     const counted = query.clearOrderBy().select(({ fn }) => fn.countAll<number>().as('count'));
@@ -409,7 +424,13 @@ async function countAll(
 
 const NARROWING = [
   ...(['status', 'protocol', 'surface', 'model', 'account', 'key', 'replica', 'search'] as const),
+  ...(['session', 'client', 'error'] as const),
 ] as const;
+
+/** Whether a filter takes all records of its time. */
+export function isPlain(filter: RequestFilter): boolean {
+  return NARROWING.every((field) => filter[field] === undefined);
+}
 
 interface Step extends Search {
   /** Only what stands behind it. */
@@ -432,7 +453,7 @@ function* readStep({ limit, ...step }: Step & { readonly limit: number }) {
  * The records one step looks at, of the time asked for and behind a place, latest first, along the index of
  * times; and where the next step goes on.
  */
-function* openStep({ from, step, ...search }: Step) {
+export function* openStep({ from, step, ...search }: Step) {
   const { from: earliest, to: latest } = search.filter;
   let span = builder
     .selectFrom('requests')

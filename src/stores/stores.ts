@@ -13,6 +13,7 @@ import { createAccountStore, createHeldCredentials, type StoreLog } from './acco
 import type { Database } from './database.ts';
 import { createLeaseStore } from './lease-store.ts';
 import { createMonitorStore } from './monitor-store.ts';
+import { createRequestFigures } from './request-figures.ts';
 import { createDurableResponseStore } from './response-store.ts';
 import { createSealedStore, createSignatureStore } from './signature-store.ts';
 
@@ -55,6 +56,7 @@ export function createStores(database: Database, options: StoresOptions) {
       maxBytes: maxKeptBytes,
     }),
     requests: createMonitorStore(database, monotonic),
+    requestFigures: createRequestFigures({ database, monotonic }),
     leases: createLeaseStore(database, () => clock.now()),
   };
 }

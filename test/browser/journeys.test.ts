@@ -234,7 +234,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await row.waitFor();
     await page.locator('.request-line').nth(1).waitFor({ state: 'detached' });
     await row.click();
-    const drawer = page.getByRole('dialog', { name: 'Request' });
+    const drawer = page.getByRole('region', { name: 'Request', exact: true });
     await drawer.getByText('Why it failed').waitFor();
     await drawer.getByText('The prompt has too many moons.').waitFor();
     await drawer.getByRole('tab', { name: /Attempts/ }).click();
@@ -278,7 +278,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await console.control('DELETE', '/sandbox/faults');
     const page = await console.open('/requests?status=429');
     await page.locator('.request-line').first().click();
-    const drawer = page.getByRole('dialog', { name: 'Request' });
+    const drawer = page.getByRole('region', { name: 'Request', exact: true });
     await drawer.getByRole('alert').getByText(message).waitFor();
     await drawer.getByRole('tab', { name: /Attempts/ }).click();
     await drawer.locator('.attempt-words').first().getByText(message).waitFor();
@@ -293,7 +293,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await console.api('PATCH', '/api/config/monitor', { bodies: true });
     const page = await console.open('/requests?status=ok');
     await page.locator('.request-line').first().click();
-    const drawer = page.getByRole('dialog', { name: 'Request' });
+    const drawer = page.getByRole('region', { name: 'Request', exact: true });
     await drawer.getByRole('tab', { name: 'Replay' }).click();
     await drawer.getByText('This request cannot be sent again').waitFor();
     expect(await drawer.getByRole('button', { name: 'Send again' }).count()).toBe(0);
@@ -303,7 +303,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await console.ask({ model: 'alpha-3-flash', system: 'Say something about rivers.' });
     const page = await console.open('/requests?status=ok');
     await page.locator('.request-line').first().click();
-    const drawer = page.getByRole('dialog', { name: 'Request' });
+    const drawer = page.getByRole('region', { name: 'Request', exact: true });
     await drawer.getByRole('tab', { name: 'Replay' }).click();
     await drawer.getByRole('button', { name: 'Send again' }).click();
     await drawer.getByText('Response status 200').waitFor();
@@ -378,7 +378,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     expect(await page.content()).not.toContain(secret);
     await page.goto(`${console.url}/requests?status=429`);
     await page.getByRole('link', { name: /This key has used its/ }).click();
-    const detail = page.getByRole('dialog', { name: 'Request' });
+    const detail = page.getByRole('region', { name: 'Request', exact: true });
     await detail.getByText('Ada’s laptop', { exact: true }).waitFor();
   });
 

@@ -113,11 +113,12 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     expect(await focused(page)).toBe(id);
     await page.evaluate(scrollTo(0));
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
+    const panel = page.getByRole('region', { name: 'Request', exact: true });
+    await panel.waitFor();
     for (let count = 0; count < 40; count += 1) await console.ask({ model: 'nobody-knows-it' });
     await expect.poll(() => page.locator(`[data-index="41"] a[href*="${id}"]`).count()).toBe(1);
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await panel.waitFor({ state: 'detached' });
     await expect.poll(() => focused(page)).toBe(id);
   });
 
@@ -154,7 +155,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await console.ask();
     const page = await open();
     await page.keyboard.press('Enter');
-    const account = page.getByRole('dialog').getByRole('link', { name: /@sandbox\.example/ });
+    const account = page.getByRole('link', { name: /^\S+@sandbox\.example$/ });
     const name = await account.innerText();
     await account.click();
     await expect.poll(() => page.getByLabel('Select ').count()).toBe(1);
@@ -167,7 +168,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     const line = page.locator('.request-line').first();
     await line.getByText('PROHIBITED_CONTENT').waitFor();
     await line.click();
-    const details = page.getByRole('dialog');
+    const details = page.getByRole('region', { name: 'Request', exact: true });
     await details.getByRole('alert').getByText('The response was blocked').waitFor();
     await details.getByText('prompt blocked').waitFor();
   });

@@ -1,6 +1,13 @@
 // Ten thousand requests of the fixture server, made when they are asked for.
 
-import type { Replay, RequestList, RequestRow } from '../../src/admin/contract.ts';
+import type {
+  Replay,
+  RequestErrors,
+  RequestHistogram,
+  RequestList,
+  RequestRow,
+  RunningRequest,
+} from '../../src/admin/contract.ts';
 import { asSentence } from '../../src/lib/localized-message.ts';
 import { createWildcard, foldCase } from '../../src/lib/names.ts';
 import { createRandom, type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
@@ -59,6 +66,7 @@ export function makeRow(index: number, now: number): RequestRow {
     keyId: 'k1',
     keyName: 'Laptop',
     clientAddress: '127.0.0.1',
+    session: `run-${index % 40}`,
     attempts,
     retries: attempts - 1,
     firstEventMs: Math.round(totalMs * 0.2),
@@ -67,6 +75,7 @@ export function makeRow(index: number, now: number): RequestRow {
     outputTokens: fault === undefined ? Math.round(random() * 3000) : 0,
     cachedTokens: Math.round(random() * 20_000),
     cacheWriteTokens: 1200,
+    ...(fault === undefined ? { costNanos: Math.round(random() * 9e7), costBasis: 'listed' } : {}),
     receipt: {
       dropped: Number(random() < 0.1),
       approximated: 0,
@@ -106,6 +115,24 @@ export function createRequestRoutes(scene: Scene, now: number): readonly FakeRou
     },
     {
       method: 'GET',
+      path: '/api/running-requests',
+      run: () => json({ requests: scene === 'rich' ? RUNNING : [], total: RUNNING.length }),
+    },
+    { method: 'GET', path: '/api/body-recording', run: () => json({ until: null }) },
+    { method: 'PUT', path: '/api/body-recording', run: () => json({ until: now + 900_000 }) },
+    { method: 'POST', path: '/api/running-requests/{id}/stop', run: () => ({ status: 204 }) },
+    {
+      method: 'GET',
+      path: '/api/request-histogram',
+      run: () => json(makeHistogram(rows, now)),
+    },
+    {
+      method: 'GET',
+      path: '/api/request-errors',
+      run: () => json(groupErrors(rows)),
+    },
+    {
+      method: 'GET',
       path: '/api/requests/{id}',
       run({ parameter }) {
         const row = rows.find(({ id }) => id === parameter);
@@ -120,6 +147,55 @@ export function createRequestRoutes(scene: Scene, now: number): readonly FakeRou
     },
     { method: 'DELETE', path: '/api/requests', run: () => json({ removed: rows.length }) },
   ];
+}
+
+const RUNNING: readonly RunningRequest[] = [
+  {
+    ...{ id: 'a-1', requestId: 'req_a', protocol: 'messages', surface: 'messages', stream: true },
+    ...{ model: 'claude-opus-4-6', upstreamModel: 'gemini-3-pro', keyId: 'k1', keyName: 'Laptop' },
+    ...{ account: 'maria.lindqvist@example.org', attempt: 2, clientAddress: '127.0.0.1' },
+    ...{ elapsedMs: 41_000, firstEventMs: 900, outputTokens: 1834 },
+  },
+  {
+    ...{ id: 'a-2', requestId: 'req_b', protocol: 'chat', surface: 'chat/completions' },
+    ...{ model: HOSTILE[0], keyId: 'k1', attempt: 0, clientAddress: '127.0.0.1', elapsedMs: 300 },
+  },
+];
+
+const PARTS = 60;
+
+function makeHistogram(rows: readonly RequestRow[], now: number): RequestHistogram {
+  const stepMs = 1_200_000;
+  const to = now - (now % stepMs) + stepMs;
+  const from = to - PARTS * stepMs;
+  const parts = Array.from({ length: rows.length === 0 ? 0 : PARTS }, (_, index) => ({
+    ...{ at: from + index * stepMs, ok: 0, error: 0, cancelled: 0 },
+  }));
+  for (const { at, outcome } of rows) {
+    const part = parts[Math.floor((at - from) / stepMs)];
+    if (part !== undefined) part[outcome] += 1;
+  }
+  return { from, to, stepMs, parts, isWhole: true };
+}
+
+function groupErrors(rows: readonly RequestRow[]): RequestErrors {
+  const failed = rows.filter(({ outcome }) => outcome === 'error');
+  const groups = Map.groupBy(failed, ({ error }) => error?.text ?? 'The stream broke off.');
+  return {
+    groups: [...groups].flatMap(([text, [latest, ...others]]) => {
+      if (latest === undefined) return [];
+      const models = [{ name: latest.model, count: others.length + 1 }];
+      return {
+        group: `upstream-unavailable: ${text}`,
+        count: others.length + 1,
+        firstAt: others.at(-1)?.at ?? latest.at,
+        lastAt: latest.at,
+        models,
+        accounts: latest.account === undefined ? [] : [{ name: latest.account, count: 7 }],
+        latest,
+      };
+    }),
+  };
 }
 
 function matchesStatus({ status, outcome }: RequestRow, wanted: string): boolean {
@@ -173,7 +249,6 @@ const DETAIL = {
       reason: asSentence('said in the description'),
     },
   ],
-  session: 'x-session',
   userAgent: `client/1.0 ${HOSTILE[3]}`,
   timings: { upstreamMs: 2320 },
   keepsBodies: true,
@@ -192,6 +267,7 @@ const REPLAY: Replay = {
   body: '{}',
   text: 'The same beginning.\nAnother end.',
   requestId: 'r009991',
+  protocol: 'chat',
   account: 'maria.lindqvist@example.org',
   upstreamModel: 'gemini-3-pro',
   differences: [

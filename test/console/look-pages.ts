@@ -83,6 +83,15 @@ export const PAGE_VIEWS: readonly View[] = [
     await page.getByRole('combobox', { name: 'Model' }).fill('MINI');
     await page.waitForURL(/model=/);
   }),
+  rich('requests-errors', '/requests?view=errors'),
+  rich('requests-zoomed', '/requests?session=run-7&error=timeout', async (page) => {
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('ArrowLeft');
+    for (let count = 0; count < 9; count += 1) await page.keyboard.press('Shift+ArrowLeft');
+  }),
+  rich('requests-columns', '/requests', (page) =>
+    page.getByRole('button', { name: 'Columns' }).click(),
+  ),
   rich('request-summary', '/requests?id=r009990'),
   rich('request-attempts', '/requests?id=r009990&tab=attempts'),
   rich('request-receipt', '/requests?id=r009990&tab=receipt'),

@@ -2,7 +2,7 @@
 
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { copyText } from './copy-text.ts';
 import { useToasts } from './use-toasts.tsx';
@@ -25,14 +25,22 @@ function useCopy(text: string) {
   return { isCopied, copy };
 }
 
-/** `label` says what is copied, for people who do not see the icon. */
-export function CopyIcon({ text, label }: { readonly text: string; readonly label: string }) {
+export interface CopyIconProps {
+  readonly text: string;
+  /** Says what is copied, for people who do not see the icon. */
+  readonly label: string;
+  readonly icon?: ReactNode;
+  readonly size?: 'sm' | 'md';
+}
+
+export function CopyIcon({ text, label, icon, size = 'sm' }: CopyIconProps) {
   const { t } = useTranslation();
   const { isCopied, copy } = useCopy(text);
+  const width = size === 'sm' ? 15 : 18;
   return (
     <Tooltip label={isCopied ? t('common.copied') : label}>
-      <ActionIcon variant="subtle" color="gray" size="sm" aria-label={label} onClick={copy}>
-        {isCopied ? <IconCheck size={15} /> : <IconCopy size={15} />}
+      <ActionIcon variant="subtle" color="gray" size={size} aria-label={label} onClick={copy}>
+        {isCopied ? <IconCheck size={width} /> : (icon ?? <IconCopy size={width} />)}
       </ActionIcon>
     </Tooltip>
   );

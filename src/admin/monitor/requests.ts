@@ -36,11 +36,14 @@ export const FILTER_QUERY = {
   surface: WORD,
   model: {
     ...WORD,
-    description: `As the client wrote it or as the upstream calls it. ${STARS}`,
+    description: `As the client wrote it or as the upstream calls it; several with commas between them. ${STARS}`,
   },
   account: { ...WORD, description: `E-mail or label. ${STARS}` },
   key: { ...WORD, description: `Id or name of the client key. ${STARS}` },
   replica: { ...WORD, description: `Name of the gateway or worker that served it. ${STARS}` },
+  session: { ...WORD, description: `As the records have it. ${STARS}` },
+  client: { ...WORD, description: `Address of the client. ${STARS}` },
+  error: { ...WORD, description: 'An `errorGroup` of the records, whole.' },
   search: {
     ...WORD,
     description:

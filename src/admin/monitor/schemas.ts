@@ -50,7 +50,7 @@ export function cannotReplay(verdict: ReplayVerdict): GatewayError {
   return clientError('invalid-request', REASONS[verdict], { field: 'id' });
 }
 
-function findRoute(
+export function findRoute(
   protocols: MonitorRouteOptions['protocols'],
   path: string,
 ): JudgedReplay['found'] {
@@ -85,6 +85,8 @@ export const REQUEST_DETAIL_SCHEMA = named('RequestDetail', {
 
 export const REMOVED_SCHEMA = object({ removed: COUNT });
 
+export const REPLAY_PROTOCOLS = ['chat', 'responses', 'messages', 'generate'] as const;
+
 export const REPLAY_REQUEST_SCHEMA = partial(
   {
     account: {
@@ -94,6 +96,10 @@ export const REPLAY_REQUEST_SCHEMA = partial(
       description: 'E-mail or label. No other account serves it then.',
     },
     model: { ...TEXT, minLength: 1, maxLength: 256 },
+    protocol: {
+      enum: REPLAY_PROTOCOLS,
+      description: 'Of the answer, and of the record; its own when absent.',
+    },
   },
   { title: 'ReplayRequest' },
 );
@@ -101,7 +107,8 @@ export const REPLAY_REQUEST_SCHEMA = partial(
 export const REPLAY_SCHEMA = named('Replay', {
   status: { type: 'integer' },
   headers: { type: 'object', additionalProperties: TEXT },
-  body: { ...TEXT, description: 'As a client would have got it.' },
+  protocol: TEXT,
+  body: { ...TEXT, description: 'As a client of the protocol would have got it.' },
   text: { ...TEXT, description: 'What the answer said, with its tool calls.' },
   requestId: TEXT,
   account: optional(TEXT),

@@ -7,7 +7,14 @@ import {
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query';
-import type { Replay, RequestDetail, RequestList } from '../../../../src/admin/contract.ts';
+import type {
+  Replay,
+  RequestDetail,
+  RequestErrors,
+  RequestHistogram,
+  RequestList,
+  RunningRequests,
+} from '../../../../src/admin/contract.ts';
 import { callApi, pathOf, withQuery } from '../client.ts';
 
 const PREFIX = '/api/requests';
@@ -56,6 +63,50 @@ function isSameFilter(left: RequestQuery, right: RequestQuery): boolean {
   );
 }
 
+const RUNNING_MS = 1000;
+
+/** What is under way; asked for while somebody looks. */
+export const runningQuery = (isWanted: boolean) =>
+  queryOptions({
+    queryKey: ['running-requests'],
+    queryFn: ({ signal }) => callApi<RunningRequests>('GET', '/api/running-requests', { signal }),
+    enabled: isWanted,
+    refetchInterval: RUNNING_MS,
+    gcTime: 0,
+  });
+
+export function useStopRequest() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => callApi('POST', pathOf('/api/running-requests', id, 'stop')),
+    onSettled: () => client.invalidateQueries({ queryKey: ['running-requests'] }),
+  });
+}
+
+/** It is counted anew at a pace that costs a busy gateway little. */
+const HISTOGRAM_MS = 5000;
+
+export const histogramQuery = (query: RequestQuery, isFollowing: boolean) =>
+  queryOptions({
+    queryKey: ['request-histogram', query],
+    queryFn: ({ signal }) =>
+      callApi<RequestHistogram>('GET', withQuery('/api/request-histogram', query), { signal }),
+    staleTime: HISTOGRAM_MS,
+    gcTime: 0,
+    refetchInterval: isFollowing ? HISTOGRAM_MS : false,
+    placeholderData: keepPreviousData,
+  });
+
+export const errorGroupsQuery = (query: RequestQuery) =>
+  queryOptions({
+    queryKey: ['request-errors', query],
+    queryFn: ({ signal }) =>
+      callApi<RequestErrors>('GET', withQuery('/api/request-errors', query), { signal }),
+    staleTime: HISTOGRAM_MS,
+    refetchInterval: HISTOGRAM_MS,
+    placeholderData: keepPreviousData,
+  });
+
 export const requestQuery = (id: string) =>
   queryOptions({
     queryKey: ['request', id],
@@ -91,6 +142,8 @@ export function useForgetRequests() {
     onSuccess: async () => {
       await client.resetQueries({ queryKey: ['request-pages'] });
       await client.invalidateQueries({ queryKey: ['requests'] });
+      await client.invalidateQueries({ queryKey: ['request-histogram'] });
+      await client.invalidateQueries({ queryKey: ['request-errors'] });
       await client.invalidateQueries({ queryKey: ['overview'] });
     },
   });

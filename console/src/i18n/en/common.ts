@@ -17,6 +17,8 @@ export const common = {
   optional: 'optional',
   remove: 'Remove',
   retry: 'Try again',
+  chartKeys: 'Arrow keys read the columns, Enter opens the requests of one.',
+  noColumn: 'no column chosen',
   save: 'Save',
   saved: 'Saved',
   showMore: 'Show more',

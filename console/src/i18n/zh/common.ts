@@ -22,6 +22,8 @@ export const common: Translated<typeof english> = {
   optional: '可选',
   remove: '移除',
   retry: '重试',
+  chartKeys: '方向键逐列读取，Enter 打开该列的请求。',
+  noColumn: '未选择列',
   save: '保存',
   saved: '已保存',
   showMore: '显示更多',

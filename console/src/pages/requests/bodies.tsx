@@ -1,9 +1,9 @@
 // What the client sent, what the upstream was sent, and what came back; as text and nothing else.
 
-import { Button } from '@mantine/core';
+import { Button, SegmentedControl } from '@mantine/core';
 import { IconFileOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerBlock, BodyText, RequestDetail } from '../../../../src/admin/contract.ts';
 import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
@@ -12,20 +12,54 @@ import { LinkButton } from '../../components/link-button.tsx';
 import { TextView } from '../../components/text-view.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { formatJson } from './format-json.ts';
+import { MarkedBody } from './marked-body.tsx';
 
 export function Bodies({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
+  const [view, setView] = useState<(typeof VIEWS)[number]>('marked');
   const { clientRequest, upstreamRequest, response } = detail;
   if (clientRequest === undefined && upstreamRequest === undefined && response === undefined) {
     return detail.keepsBodies ? <NoBody /> : <NoBodies />;
   }
   return (
     <div className="form-stack">
-      {clientRequest !== undefined && (
-        <Body name={t('requests.clientRequest')} body={clientRequest} />
-      )}
-      {upstreamRequest !== undefined && (
-        <Body name={t('requests.upstreamRequest')} body={upstreamRequest} />
+      <SegmentedControl
+        className="body-views"
+        size="xs"
+        aria-label={t('requests.payloadView')}
+        data={VIEWS.map((value) => ({ value, label: t(`requests.payloadViews.${value}`) }))}
+        value={view}
+        onChange={setView}
+      />
+      <div className="body-pair">
+        {clientRequest !== undefined && (
+          <Body name={t('requests.clientRequest')} body={clientRequest}>
+            {view === 'marked' && (
+              <MarkedBody
+                name={t('requests.clientRequest')}
+                body={clientRequest}
+                other={upstreamRequest}
+                tone="removed"
+                notes={detail.receiptEntries}
+              />
+            )}
+          </Body>
+        )}
+        {upstreamRequest !== undefined && (
+          <Body name={t('requests.upstreamRequest')} body={upstreamRequest}>
+            {view === 'marked' && (
+              <MarkedBody
+                name={t('requests.upstreamRequest')}
+                body={upstreamRequest}
+                other={clientRequest}
+                tone="added"
+              />
+            )}
+          </Body>
+        )}
+      </div>
+      {view === 'marked' && clientRequest !== undefined && upstreamRequest !== undefined && (
+        <p className="form-note">{t('requests.marksHint')}</p>
       )}
       {response !== undefined && (
         <section className="body">
@@ -41,6 +75,8 @@ export function Bodies({ detail }: { readonly detail: RequestDetail }) {
     </div>
   );
 }
+
+const VIEWS = ['marked', 'plain'] as const;
 
 function NoBody() {
   const { t } = useTranslation();
@@ -92,12 +128,19 @@ export function KeepBodies() {
   );
 }
 
-function Body({ name, body }: { readonly name: string; readonly body: BodyText }) {
+interface BodyProps {
+  readonly name: string;
+  readonly body: BodyText;
+  /** In place of the plain text. */
+  readonly children: ReactNode;
+}
+
+function Body({ name, body, children }: BodyProps) {
   const text = useMemo(() => formatJson(body.text), [body.text]);
   return (
     <section className="body">
       <BodyHead name={name} isWhole={body.isWhole} />
-      <TextView text={text} label={name} />
+      {children === false ? <TextView text={text} label={name} /> : children}
     </section>
   );
 }

@@ -1,5 +1,6 @@
 // Who or what used how much, the most first.
 
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { UsageBucket } from '../../../../src/admin/contract.ts';
 import type { UsageGroup } from '../../api/queries/usage.ts';
@@ -7,19 +8,22 @@ import { Panel } from '../../components/panel.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import { allTokens, cacheShare, type GroupSum, sumByGroup } from './sum-usage.ts';
+import { searchOfGroup } from './usage-view.ts';
 import { useGroupNames } from './use-group-names.ts';
 import '../../components/stacking-table.css';
 
 export interface GroupTableProps {
   readonly buckets: readonly UsageBucket[];
   readonly by: UsageGroup;
+  /** The beginning of what is shown. */
+  readonly from: number;
 }
 
 const FIGURES = [
   ...(['requests', 'errors', 'input', 'output', 'cache', 'images', 'cost', 'flatRate'] as const),
 ];
 
-export function GroupTable({ buckets, by }: GroupTableProps) {
+export function GroupTable({ buckets, by, from }: GroupTableProps) {
   const { t } = useTranslation();
   const nameOf = useGroupNames(buckets);
   const groups = sumByGroup(buckets);
@@ -41,7 +45,13 @@ export function GroupTable({ buckets, by }: GroupTableProps) {
           </thead>
           <tbody>
             {groups.map((row) => (
-              <GroupRow key={row.group} row={row} name={nameOf(row.group)} most={most} />
+              <GroupRow
+                key={row.group}
+                row={row}
+                name={nameOf(row.group)}
+                most={most}
+                search={{ ...searchOfGroup(by, row.group), from: String(from) }}
+              />
             ))}
           </tbody>
         </table>
@@ -54,9 +64,11 @@ interface GroupRowProps {
   readonly row: GroupSum;
   readonly name: string;
   readonly most: number;
+  /** Leads to its requests. */
+  readonly search: Readonly<Record<string, string>>;
 }
 
-function GroupRow({ row, name, most }: GroupRowProps) {
+function GroupRow({ row, name, most, search }: GroupRowProps) {
   const format = useFormat();
   const { sum } = row;
   const share = cacheShare(sum);
@@ -65,14 +77,22 @@ function GroupRow({ row, name, most }: GroupRowProps) {
   return (
     <tr>
       <td className="group-name">
-        <span className="wrap-anywhere">{name}</span>
+        <Link to="/requests" search={search} className="wrap-anywhere">
+          {name}
+        </Link>
         <span className="group-bar" aria-hidden="true">
           <span style={{ inlineSize: `${width}%` }} />
         </span>
       </td>
       <td className="numeric">{format.number(sum.requests)}</td>
       <td className={sum.errors > 0 ? 'numeric is-bad' : 'numeric dimmed'}>
-        {format.number(sum.errors)}
+        {sum.errors === 0 ? (
+          0
+        ) : (
+          <Link to="/requests" search={{ ...search, status: 'error' }}>
+            {format.number(sum.errors)}
+          </Link>
+        )}
       </td>
       <td className="numeric" title={format.number(sum.inputTokens)}>
         {format.compact(sum.inputTokens)}

@@ -129,7 +129,9 @@ function UsageBody({ usage, view }: { readonly usage: Usage; readonly view: Usag
     <div className="usage-body">
       <Totals buckets={usage.buckets} />
       <UsageChart usage={usage} view={view} />
-      {view.by !== 'none' && <GroupTable buckets={usage.buckets} by={view.by} />}
+      {view.by !== 'none' && (
+        <GroupTable buckets={usage.buckets} by={view.by} from={usage.spans[0] ?? 0} />
+      )}
     </div>
   );
 }

@@ -64,3 +64,8 @@ function isTimeZone(name: string): boolean {
     return false;
   }
 }
+
+/** What narrows the list of requests to those of a group; nothing where they reached none. */
+export function searchOfGroup(by: UsageGroup, group: string): Readonly<Record<string, string>> {
+  return by === 'none' || group === '' ? {} : { [by]: group };
+}
