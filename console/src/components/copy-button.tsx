@@ -1,10 +1,11 @@
 // Copies a text, also where the page came over plain http and the clipboard API is missing.
 
-import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { ActionIcon, Button } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { copyText } from './copy-text.ts';
+import { Hint } from './hint.tsx';
 import { useToasts } from './use-toasts.tsx';
 
 const SHOWN_MS = 1600;
@@ -30,11 +31,11 @@ export function CopyIcon({ text, label }: { readonly text: string; readonly labe
   const { t } = useTranslation();
   const { isCopied, copy } = useCopy(text);
   return (
-    <Tooltip label={isCopied ? t('common.copied') : label}>
+    <Hint label={isCopied ? t('common.copied') : label}>
       <ActionIcon variant="subtle" color="gray" size="sm" aria-label={label} onClick={copy}>
         {isCopied ? <IconCheck size={15} /> : <IconCopy size={15} />}
       </ActionIcon>
-    </Tooltip>
+    </Hint>
   );
 }
 
