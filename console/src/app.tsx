@@ -1,7 +1,6 @@
 // Puts together what every page has around it.
 
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { type QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import type { i18n } from 'i18next';
@@ -11,6 +10,7 @@ import { ConfirmProvider } from './components/use-confirm.tsx';
 import type { createConsoleRouter } from './routes.tsx';
 import { PasswordPrompt } from './shell/password-prompt.tsx';
 import { SessionGate } from './shell/session-gate.tsx';
+import { Toasts } from './shell/toasts.tsx';
 import { THEME } from './theme.ts';
 
 export interface AppProps {
@@ -38,7 +38,7 @@ export function App({ texts, client, router }: AppProps) {
               </SessionGate>
             </ConfirmProvider>
           </NowProvider>
-          <Notifications position="bottom-center" limit={4} containerWidth={420} />
+          <Toasts />
         </QueryClientProvider>
       </MantineProvider>
     </I18nextProvider>

@@ -8,8 +8,9 @@ import { AppShell } from './shell/app-shell.tsx';
 import { CrashNote } from './shell/crash-note.tsx';
 import { loadPage } from './shell/load-page.ts';
 import { NotFound } from './shell/not-found.tsx';
+import { loadStyles } from './styles/load-styles.ts';
 
-/** All pages but the overview come with the rest of the texts. */
+/** All pages but the overview come with the rest of the texts and styles. */
 export function createConsoleRouter(texts: i18n) {
   const root = createRootRoute({ component: AppShell, notFoundComponent: NotFound });
   const routes = PAGES.flatMap(({ path, component }) => {
@@ -20,7 +21,7 @@ export function createConsoleRouter(texts: i18n) {
       validateSearch: readTexts,
       ...(path === '/'
         ? {}
-        : { loader: () => loadPage(() => loadRest(texts)), staleTime: Infinity }),
+        : { loader: () => loadPage(() => loadRestOf(texts)), staleTime: Infinity }),
     });
     if (path === '/') return [page];
     // `/accounts/42` is the same as `/accounts?id=42`: one thing, opened over its list.
@@ -41,6 +42,11 @@ export function createConsoleRouter(texts: i18n) {
     parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
     stringifySearch: writeSearch,
   });
+}
+
+/** Texts and styles: what pages but the overview need besides their code. */
+async function loadRestOf(texts: i18n): Promise<void> {
+  await Promise.all([loadRest(texts), loadStyles()]);
 }
 
 function readTexts(search: Record<string, unknown>): Record<string, string> {

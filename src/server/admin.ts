@@ -2,7 +2,7 @@
 
 import { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
@@ -362,7 +362,7 @@ async function sendAnswer(
       const { status, body, revision } = answer;
       const etag = revision === undefined ? [] : ['etag', `"${revision}"`];
       const headers = [...NO_STORE, ...etag, ...cookieOf(answer)];
-      const { text, coding } = await compress(JSON.stringify(body), exchange.headers);
+      const { text, coding } = await compress(JSON.stringify(body), exchange);
       const type = 'application/json; charset=utf-8';
       sendText(exchange, { status, text, type, headers: [...headers, ...coding] });
       break;
@@ -371,8 +371,9 @@ async function sendAnswer(
       sendText(exchange, { status: 204, headers: [...NO_STORE, ...cookieOf(answer)] });
       break;
     case 'text': {
-      const { contentType: type, text } = answer;
-      sendText(exchange, { status: 200, text, type, headers: NO_STORE });
+      const { contentType: type } = answer;
+      const { text, coding } = await compress(answer.text, exchange);
+      sendText(exchange, { status: 200, text, type, headers: [...NO_STORE, ...coding] });
       break;
     }
     case 'redirect': {
@@ -401,16 +402,32 @@ async function sendAnswer(
 /** Below this a list is one packet or two. */
 const MIN_COMPRESSED = 2_048;
 const gzipped = promisify(gzip);
+const zstandard = promisify(zstdCompress);
+const brotli = promisify(brotliCompress);
+const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-/** Lists of records are texts that say the same again and again. */
+/** Best first: a list of 200 requests, 60 kB, becomes 9.3, 9.8 and 10.1 kB in 0.6, 1.6 and 3.0 ms. */
+const CODINGS = [
+  { name: 'zstd', encode: (text: string) => zstandard(text) },
+  { name: 'br', encode: (text: string) => brotli(text, QUICK) },
+  { name: 'gzip', encode: (text: string) => gzipped(text) },
+] as const;
+
+/**
+ * Lists of records are texts that say the same again and again. What a change answers with stays as it is: only
+ * there is a secret (a key that was just made) beside what the caller wrote, and its length would tell of both (BREACH).
+ */
 async function compress(
   text: string,
-  { 'accept-encoding': accepted = '' }: Exchange['headers'],
+  { headers, request }: Exchange,
 ): Promise<{ readonly text: string | Buffer; readonly coding: readonly string[] }> {
   const vary = ['vary', 'accept-encoding'];
-  if (text.length < MIN_COMPRESSED || !acceptsCoding(accepted, 'gzip'))
-    return { text, coding: vary };
-  return { text: await gzipped(text), coding: [...vary, 'content-encoding', 'gzip'] };
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  const accepted = headers['accept-encoding'] ?? '';
+  const coding = CODINGS.find(({ name }) => acceptsCoding(accepted, name));
+  if (!isRead || coding === undefined || text.length < MIN_COMPRESSED) return { text, coding: vary };
+  const encoded = await coding.encode(text);
+  return { text: encoded, coding: [...vary, 'content-encoding', coding.name] };
 }
 
 function cookieOf({ cookie }: { readonly cookie?: string | undefined }): readonly string[] {

@@ -1,10 +1,11 @@
 // Copies a text, also where the page came over plain http and the clipboard API is missing.
 
-import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { ActionIcon, Button } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { copyText } from './copy-text.ts';
+import { Hint } from './hint.tsx';
 import { useToasts } from './use-toasts.tsx';
 
 const SHOWN_MS = 1600;
@@ -38,11 +39,11 @@ export function CopyIcon({ text, label, icon, size = 'sm' }: CopyIconProps) {
   const { isCopied, copy } = useCopy(text);
   const width = size === 'sm' ? 15 : 18;
   return (
-    <Tooltip label={isCopied ? t('common.copied') : label}>
+    <Hint label={isCopied ? t('common.copied') : label}>
       <ActionIcon variant="subtle" color="gray" size={size} aria-label={label} onClick={copy}>
         {isCopied ? <IconCheck size={width} /> : (icon ?? <IconCopy size={width} />)}
       </ActionIcon>
-    </Tooltip>
+    </Hint>
   );
 }
 

@@ -6,7 +6,7 @@ import {
   type UsageGroup,
   type UsageStep,
 } from '../../api/queries/usage.ts';
-import { ownTimeZone } from '../../components/time-zone-select.tsx';
+import { ownTimeZone } from '../../components/own-time-zone.ts';
 
 export const PERIODS = ['day', 'week', 'month', 'quarter'] as const;
 export type Period = (typeof PERIODS)[number];
