@@ -37,14 +37,14 @@ import {
 /** Of a secret, which may be shown. */
 const PREFIX_CHARACTERS = 9;
 
-interface KeyInput extends Partial<KeyLimits> {
+export interface NewKey extends Partial<KeyLimits> {
   readonly name: string;
   readonly enabled?: boolean | undefined;
   readonly expiresAt?: number | undefined;
 }
 
 /** Null takes a limit away; what is absent stays. */
-type KeyChange = { readonly [Field in keyof KeyInput]?: KeyInput[Field] | null };
+type KeyChange = { readonly [Field in keyof NewKey]?: NewKey[Field] | null };
 
 export interface ListedKey {
   readonly key: ClientKey;
@@ -128,7 +128,7 @@ export class ApiKeys {
   }
 
   /** @returns the secret, which nobody can see again. @throws GatewayError for bad blocked hours, StoreError */
-  async create(input: KeyInput): Promise<{ listed: ListedKey; secret: string }> {
+  async create(input: NewKey): Promise<{ listed: ListedKey; secret: string }> {
     const { clock, createId, digestKey, store } = this.#options;
     const secret = createKeySecret();
     const key: ClientKey = checkKey({

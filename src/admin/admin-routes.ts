@@ -5,6 +5,7 @@ import type { AdminRoute } from '../server/admin-route.ts';
 import { createAuditRoute } from './access/audit.ts';
 import { createAccessLogRoute, createAddressRuleRoutes } from './access/ip-rules.ts';
 import { createKeyRoutes } from './access/keys.ts';
+import { createInvitationRoutes, createJoinRoutes, createPeopleRoutes } from './access/people.ts';
 import { createConsoleSessionRoutes, createSignInRoute } from './access/session.ts';
 import { createTransferRoutes } from './account-transfer.ts';
 import { createAccountRoutes, createActionRoutes, createOrderRoute } from './accounts.ts';
@@ -59,6 +60,9 @@ function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
   return [
     ...createConsoleSessionRoutes(access),
     ...createKeyRoutes(access),
+    ...createPeopleRoutes(access),
+    ...createInvitationRoutes(access),
+    ...createJoinRoutes(access),
     ...createAddressRuleRoutes(access),
     createAccessLogRoute(access),
     createAuditRoute(access),

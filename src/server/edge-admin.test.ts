@@ -7,7 +7,7 @@ const running: TestEdge[] = [];
 const echo: AdminRoute = {
   method: 'POST',
   path: '/api/echo',
-  access: 'console',
+  access: 'viewer',
   title: 'says what it was sent',
   run: async ({ body = {} }) => ({ kind: 'json', status: 200, body: { got: body } }),
 };
@@ -53,7 +53,7 @@ test('every admin route asks for the console credential', async () => {
   const edge = await startEdge({ adminRoutes: [echo] });
   running.push(edge);
   const admin = edge.server.routes.routes.filter((route) => route.path.startsWith('/api/'));
-  expect(admin.map((route) => route.access)).toEqual(['console']);
+  expect(admin.map((route) => route.access)).toEqual(['viewer']);
 });
 
 test('the limit of model requests does not bind the admin API, where it is changed', async () => {

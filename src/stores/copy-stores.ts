@@ -55,6 +55,8 @@ const COPIED: readonly CopiedTableShape[] = [
   { table: 'address_rules', key: ['sequence'] },
   { table: 'access_log', key: ['id'] },
   { table: 'audit_log', key: ['id'] },
+  { table: 'people', key: ['sequence'] },
+  { table: 'invitations', key: ['sequence'] },
   { table: 'console_sessions', key: ['hash'] },
   { table: 'requests', key: ['sequence'] },
   { table: 'request_bodies', key: ['sequence'], batch: 20 },

@@ -219,6 +219,7 @@ type SearchedPlaces = Omit<Search, 'step'>;
 function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
   const { dialect } = found;
   const { status, protocol, surface, model, account, key, replica, search } = filter;
+  const { searchesBodies = true } = filter;
   const all: Expression<SqlBool>[] = [];
   if (status?.kind === 'outcome') all.push(eb('outcome', '=', status.outcome));
   if (status?.kind === 'range') all.push(eb.between('status', status.least, status.most));
@@ -232,7 +233,9 @@ function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
   if (key !== undefined)
     all.push(eb.or([eb('keyId', '=', key), isNamed(eb, dialect, 'keyName', key)]));
   if (replica !== undefined) all.push(isNamed(eb, dialect, 'replica', replica));
-  if (search !== undefined) all.push(holds(eb, search, found));
+  if (search !== undefined) {
+    all.push(holds(eb, search, { ...found, hasBodies: found.hasBodies && searchesBodies }));
+  }
   return eb.and(all);
 }
 

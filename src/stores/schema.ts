@@ -15,7 +15,9 @@ import type { AccessEntry } from '../access/access-log.ts';
 import type { ClientKey, DayUse, KeyLimits } from '../access/api-key.ts';
 import type { AuditEntry } from '../access/audit-log.ts';
 import type { ConsoleSession } from '../access/console-sign-in.ts';
+import type { Invitation } from '../access/invitations.ts';
 import type { AddressRule } from '../access/ip-rules.ts';
+import type { Person } from '../access/people.ts';
 import type { AccountRecord, QuotaReading } from '../accounts/account.ts';
 import type { ReceiptCounts, RequestRow } from '../monitor/record.ts';
 import type { QuarterSum } from '../monitor/usage.ts';
@@ -110,6 +112,10 @@ export interface Tables {
   };
   audit_log: Row<AuditEntry> & { id: Generated<number> };
   console_sessions: Row<ConsoleSession>;
+  /** `nameKey` is the name without case. */
+  people: Row<Person> & Sequenced & { nameKey: string };
+  /** `gift` is JSON; `digest` SHA-256 of the secret. */
+  invitations: Row<Omit<Invitation, 'gift'>> & Sequenced & { gift: string; digest: string };
   /** Who alone does some work of all replicas now. */
   leases: { name: string; holder: string; fence: number; expiresAt: number };
   /** The settings, where they are not in a file: one row. */

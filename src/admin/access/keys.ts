@@ -41,12 +41,14 @@ export const CREATED_KEY_SCHEMA = named('CreatedKey', {
 
 const { allowedModels } = KEY_FIELDS;
 
-export const NEW_KEY_SCHEMA = named('NewKey', {
+export const NEW_KEY_FIELDS = {
   name: NAME,
   ...optionals({ enabled: ENABLED, expiresAt: TIME, allowedModels, ...KEY_AMOUNTS }),
   curfew: optional(CURFEW_SCHEMA),
   recording: optional(RECORDING),
-});
+} as const;
+
+export const NEW_KEY_SCHEMA = named('NewKey', NEW_KEY_FIELDS);
 
 export const KEY_CHANGE_SCHEMA = partial(
   {
@@ -75,12 +77,14 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
   return [
     defineRoute({
       at: 'GET /api/keys',
+      access: 'viewer',
       title: 'lists the keys of persons',
       answers: { 200: { description: 'Oldest first.', schema: KEY_LIST_SCHEMA } },
       run: async () => answerJson({ keys: keys.list().map(writeKey) }),
     }),
     defineRoute({
       at: 'POST /api/keys',
+      access: 'operator',
       title: 'makes a key and shows its secret, this once',
       body: NEW_KEY_SCHEMA,
       answers: { 201: { description: 'The key.', schema: CREATED_KEY_SCHEMA, hasRevision: true } },
@@ -91,6 +95,7 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
     }),
     defineRoute({
       at: 'GET /api/keys/{id}',
+      access: 'viewer',
       title: 'shows a key',
       parameter: PARAMETER,
       answers: ONE_KEY,
@@ -103,6 +108,7 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
     }),
     defineRoute({
       at: 'PATCH /api/keys/{id}',
+      access: 'operator',
       title: 'changes a key',
       parameter: PARAMETER,
       body: KEY_CHANGE_SCHEMA,
@@ -113,6 +119,7 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
     }),
     defineRoute({
       at: 'DELETE /api/keys/{id}',
+      access: 'operator',
       title: 'removes a key: whoever has it is refused from then on',
       parameter: PARAMETER,
       answers: { 204: { description: 'It is gone.' } },
@@ -124,7 +131,7 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
   ];
 }
 
-function writeKey({ key, usedToday }: ListedKey): object {
+export function writeKey({ key, usedToday }: ListedKey): object {
   const { requests, tokens, images } = usedToday;
   return { ...key, usedToday: { requests, tokens, images } };
 }

@@ -85,6 +85,9 @@ const UNDO_LATER = `
   alter table usage_sums drop column cache_savings_nanos;
   alter table accounts drop column billing;
   drop table audit_log;
+  drop table people;
+  drop table invitations;
+  alter table console_sessions drop column person_id;
 `;
 
 test('records saved while their details had a table of their own are found as they were', async () => {
