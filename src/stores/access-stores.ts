@@ -160,21 +160,13 @@ export function createClientKeyStore(database: Database, log?: StoreLog): Client
     list: () => database.read(() => listKeys(log)),
     insert: (key, digest) =>
       database.write('power-cut', () => insert('client_keys', [{ ...toRow(key), digest }])),
-    update: (key) =>
+    update: (key) => database.write('power-cut', () => updateKey(key)),
+    replaceSecret: (key, digest, previous) =>
       database.write('power-cut', function* () {
-        const { lastUsedAt: _kept, ...row } = toRow(key);
-        const changed = yield* run(
-          builder
-            .updateTable('client_keys')
-            .set({ ...row, expiresAt: row.expiresAt ?? null })
-            .where('id', '=', key.id)
-            .where('revision', '=', key.revision - 1),
-        );
-        if (changed > 0) return;
-        yield* refuseUpdate(builder.selectFrom('client_keys').where('id', '=', key.id), {
-          missing: told`There is no key ${key.id}.`,
-          stale: told`The key ${key.id} was changed meanwhile.`,
-        });
+        yield* updateKey(key, digest);
+        yield* run(builder.deleteFrom('client_key_secrets').where('keyId', '=', key.id));
+        const rows = previous.map((one) => ({ ...one, keyId: key.id }));
+        yield* insert('client_key_secrets', rows);
       }),
     remove: (id) => removeById(database, 'client_keys', id),
     saveProgress: (progress) =>
@@ -184,22 +176,44 @@ export function createClientKeyStore(database: Database, log?: StoreLog): Client
   };
 }
 
+/** @throws StoreError `missing` or `stale` */
+function* updateKey(key: ClientKey, digest?: string): Work<void> {
+  const { lastUsedAt: _kept, ...row } = toRow(key);
+  const changed = yield* run(
+    builder
+      .updateTable('client_keys')
+      .set({ ...row, expiresAt: row.expiresAt ?? null, ...(digest !== undefined && { digest }) })
+      .where('id', '=', key.id)
+      .where('revision', '=', key.revision - 1),
+  );
+  if (changed > 0) return;
+  yield* refuseUpdate(builder.selectFrom('client_keys').where('id', '=', key.id), {
+    missing: told`There is no key ${key.id}.`,
+    stale: told`The key ${key.id} was changed meanwhile.`,
+  });
+}
+
 function* listKeys(log: StoreLog | undefined): Work<readonly StoredKey[]> {
   const keys = yield* rowsOf(builder.selectFrom('client_keys').selectAll().orderBy('sequence'));
   const uses = yield* rowsOf(builder.selectFrom('client_key_use').selectAll());
   const addresses = yield* rowsOf(builder.selectFrom('client_key_addresses').selectAll());
+  const secrets = yield* rowsOf(
+    builder.selectFrom('client_key_secrets').selectAll().orderBy('endsAt'),
+  );
   const useById = new Map(uses.map(({ keyId, ...use }) => [keyId, use]));
+  const secretsById = Map.groupBy(secrets, ({ keyId }) => keyId);
   const addressesById = Map.groupBy(addresses, ({ keyId }) => keyId);
   return keys.map((row) => ({
     key: toKey(row, log),
     digest: row.digest,
+    previous: (secretsById.get(row.id) ?? []).map(({ keyId: _, ...secret }) => secret),
     use: useById.get(row.id),
     addresses: new Map(addressesById.get(row.id)?.map((one) => [one.address, one.seenAt])),
   }));
 }
 
 function* saveProgress(progress: KeyProgress): Work<void> {
-  const { id: keyId, lastUsedAt = null, use, addresses } = progress;
+  const { id: keyId, lastUsedAt = null, use, addresses, previous } = progress;
   const changed = yield* run(
     builder.updateTable('client_keys').set({ lastUsedAt }).where('id', '=', keyId),
   );
@@ -208,6 +222,10 @@ function* saveProgress(progress: KeyProgress): Work<void> {
   yield* run(builder.deleteFrom('client_key_addresses').where('keyId', '=', keyId));
   const rows = Array.from(addresses, ([address, seenAt]) => ({ keyId, address, seenAt }));
   yield* insert('client_key_addresses', rows);
+  for (const { digest, lastUsedAt: at } of previous) {
+    const used = builder.updateTable('client_key_secrets').set({ lastUsedAt: at ?? null });
+    yield* run(used.where('digest', '=', digest));
+  }
 }
 
 function toRow(key: ClientKey) {

@@ -51,6 +51,7 @@ const COPIED: readonly CopiedTableShape[] = [
   { table: 'session_bindings', key: ['sequence'] },
   { table: 'client_keys', key: ['sequence'] },
   { table: 'client_key_use', key: ['keyId'] },
+  { table: 'client_key_secrets', key: ['digest'] },
   { table: 'client_key_addresses', key: ['keyId', 'address'] },
   { table: 'address_rules', key: ['sequence'] },
   { table: 'access_log', key: ['id'] },

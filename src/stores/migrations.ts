@@ -780,4 +780,29 @@ alter table console_sessions add column person_id text collate "C";
 alter table audit_log add column person text collate "C";
 `,
   },
+  // Secrets of keys that were replaced and go on working for a while.
+  {
+    version: 20,
+    name: 'previous-secrets',
+    sqlite: `
+create table client_key_secrets (
+  digest text primary key not null,
+  key_id text not null references client_keys (id) on delete cascade,
+  prefix text not null,
+  ends_at real not null,
+  last_used_at real
+) strict, without rowid;
+create index client_key_secrets_by_key on client_key_secrets (key_id);
+`,
+    postgres: `
+create table client_key_secrets (
+  digest text collate "C" primary key,
+  key_id text collate "C" not null references client_keys (id) on delete cascade,
+  prefix text collate "C" not null,
+  ends_at double precision not null,
+  last_used_at double precision
+);
+create index client_key_secrets_by_key on client_key_secrets (key_id);
+`,
+  },
 ];

@@ -12,7 +12,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import type { AccessEntry } from '../access/access-log.ts';
-import type { ClientKey, DayUse, KeyLimits } from '../access/api-key.ts';
+import type { ClientKey, DayUse, KeyLimits, PreviousSecret } from '../access/api-key.ts';
 import type { AuditEntry } from '../access/audit-log.ts';
 import type { ConsoleSession } from '../access/console-sign-in.ts';
 import type { Invitation } from '../access/invitations.ts';
@@ -103,6 +103,8 @@ export interface Tables {
       limits: string;
     };
   client_key_use: Row<DayUse> & { keyId: string };
+  /** Secrets that were replaced and go on working for a while. */
+  client_key_secrets: Row<PreviousSecret> & { keyId: string };
   client_key_addresses: { keyId: string; address: string; seenAt: number };
   address_rules: Row<AddressRule> & Sequenced;
   access_log: Row<Omit<AccessEntry, 'reason'>> & {

@@ -61,7 +61,7 @@ function describeKeys(open: Open): void {
     const { store, reopen } = open();
     await store.clientKeys.insert(LIMITED, 'digest-2');
     await store.clientKeys.insert(KEY, 'digest-1');
-    const nothing = { use: undefined, addresses: new Map() };
+    const nothing = { previous: [], use: undefined, addresses: new Map() };
     expect(await (await reopen()).clientKeys.list()).toEqual([
       { key: LIMITED, digest: 'digest-2', ...nothing },
       { key: KEY, digest: 'digest-1', ...nothing },
@@ -73,21 +73,48 @@ function describeKeys(open: Open): void {
     await clientKeys.insert(KEY, 'digest');
     const use = { day: '2026-01-31', requests: 3, tokens: 4, images: 5 };
     const addresses = new Map([['192.0.2.1', 7]]);
-    await clientKeys.saveProgress([{ id: KEY.id, lastUsedAt: 8_000, use, addresses }]);
+    await clientKeys.saveProgress([
+      { id: KEY.id, lastUsedAt: 8_000, use, addresses, previous: [] },
+    ]);
     const changed: ClientKey = { ...KEY, name: 'new', dailyTokens: 9, revision: 2 };
     await clientKeys.update(changed);
     const key = { ...changed, lastUsedAt: 8_000 };
-    expect(await clientKeys.list()).toEqual([{ key, digest: 'digest', use, addresses }]);
+    expect(await clientKeys.list()).toEqual([
+      { key, digest: 'digest', previous: [], use, addresses },
+    ]);
     await expect(clientKeys.update(changed)).rejects.toMatchObject({ fault: 'stale' });
     const foreign = { ...changed, id: 'key_none' };
     await expect(clientKeys.update(foreign)).rejects.toMatchObject({ fault: 'missing' });
+  });
+
+  test('another secret takes the place of one, and those before are kept with their last use', async () => {
+    const { store, reopen } = open();
+    await store.clientKeys.insert(KEY, 'first');
+    const changed: ClientKey = { ...KEY, prefix: 'sk-second', revision: 2 };
+    const first = { digest: 'first', prefix: KEY.prefix, endsAt: 9_000, lastUsedAt: undefined };
+    await store.clientKeys.replaceSecret(changed, 'second', [first]);
+    const use = { day: '2026-01-31', requests: 1, tokens: 0, images: 0 };
+    const used = [{ digest: 'first', lastUsedAt: 8_000 }];
+    const progress = { id: KEY.id, lastUsedAt: undefined, use, addresses: new Map() };
+    await store.clientKeys.saveProgress([{ ...progress, previous: used }]);
+    const { clientKeys } = await reopen();
+    expect(await clientKeys.list()).toMatchObject([
+      { key: changed, digest: 'second', previous: [{ ...first, lastUsedAt: 8_000 }] },
+    ]);
+    const stale = clientKeys.replaceSecret(changed, 'third', []);
+    await expect(stale).rejects.toMatchObject({ fault: 'stale' });
+    await clientKeys.replaceSecret({ ...changed, revision: 3 }, 'third', []);
+    expect(await clientKeys.list()).toMatchObject([{ digest: 'third', previous: [] }]);
+    await clientKeys.remove(KEY.id);
+    await clientKeys.insert(KEY, 'first');
   });
 
   test('saved counts replace those before, survive a restart and leave with their key', async () => {
     const { store, reopen } = open();
     await store.clientKeys.insert(KEY, 'digest');
     const day = { day: '2026-01-31', requests: 1, tokens: 2 ** 40, images: 0 };
-    const progress = { id: KEY.id, lastUsedAt: 5, use: day, addresses: new Map([['a', 1]]) };
+    const before = { lastUsedAt: 5, use: day, addresses: new Map([['a', 1]]), previous: [] };
+    const progress = { id: KEY.id, ...before };
     await store.clientKeys.saveProgress([progress, { ...progress, id: 'key_none' }]);
     const use = { ...day, day: '2026-02-01', tokens: 1 };
     const addresses = new Map([['b', 2]]);

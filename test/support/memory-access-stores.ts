@@ -7,7 +7,7 @@ import {
   loadAccessControl,
 } from '../../src/access/access.ts';
 import type { AccessLogStore, StoredAccessEntry } from '../../src/access/access-log.ts';
-import type { ClientKeyStore, StoredKey } from '../../src/access/api-key.ts';
+import type { ClientKey, ClientKeyStore, StoredKey } from '../../src/access/api-key.ts';
 import type { AuditStore, StoredAuditEntry } from '../../src/access/audit-log.ts';
 import type { ConsoleSession, ConsoleSessionStore } from '../../src/access/console-sign-in.ts';
 import type { Invitation, InvitationStore } from '../../src/access/invitations.ts';
@@ -49,28 +49,35 @@ export function createMemoryAccessStores(): AccessStores {
 
 function createClientKeys(): ClientKeyStore {
   const kept = new Map<string, StoredKey>();
+  const update = (key: ClientKey, secrets: Partial<StoredKey> = {}): void => {
+    const known = kept.get(key.id);
+    if (known === undefined) throw new StoreError('missing', told`There is no key ${key.id}.`);
+    if (known.key.revision !== key.revision - 1) {
+      throw new StoreError('stale', told`The key ${key.id} was changed meanwhile.`);
+    }
+    const { lastUsedAt } = known.key;
+    const changed = lastUsedAt === undefined ? key : { ...key, lastUsedAt };
+    kept.set(key.id, { ...known, ...secrets, key: changed });
+  };
   return {
     list: async () => [...kept.values()],
     async insert(key, digest) {
-      kept.set(key.id, { key, digest, use: undefined, addresses: new Map() });
+      kept.set(key.id, { key, digest, previous: [], use: undefined, addresses: new Map() });
     },
-    async update(key) {
-      const known = kept.get(key.id);
-      if (known === undefined) throw new StoreError('missing', told`There is no key ${key.id}.`);
-      if (known.key.revision !== key.revision - 1) {
-        throw new StoreError('stale', told`The key ${key.id} was changed meanwhile.`);
-      }
-      const { lastUsedAt } = known.key;
-      const changed = lastUsedAt === undefined ? key : { ...key, lastUsedAt };
-      kept.set(key.id, { ...known, key: changed });
-    },
+    update: async (key) => update(key),
+    replaceSecret: async (key, digest, previous) => update(key, { digest, previous }),
     remove: async (id) => kept.delete(id),
     async saveProgress(progress) {
-      for (const { id, lastUsedAt, use, addresses } of progress) {
+      for (const { id, lastUsedAt, use, addresses, previous } of progress) {
         const known = kept.get(id);
         if (known === undefined) continue;
         const key = lastUsedAt === undefined ? known.key : { ...known.key, lastUsedAt };
-        kept.set(id, { ...known, key, use, addresses });
+        const usedAt = new Map(previous.map((one) => [one.digest, one.lastUsedAt]));
+        const secrets = known.previous.map((one) => ({
+          ...one,
+          lastUsedAt: usedAt.get(one.digest) ?? one.lastUsedAt,
+        }));
+        kept.set(id, { ...known, key, use, addresses, previous: secrets });
       }
     },
   };

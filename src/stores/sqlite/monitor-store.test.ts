@@ -85,6 +85,7 @@ const UNDO_LATER = `
   alter table usage_sums drop column cache_savings_nanos;
   alter table accounts drop column billing;
   drop table audit_log;
+  drop table client_key_secrets;
   drop table people;
   drop table invitations;
   alter table console_sessions drop column person_id;
