@@ -17,8 +17,10 @@ import {
   createConsoleLogin,
 } from './console-sign-in.ts';
 import { createGuessLimit } from './guess-limit.ts';
+import { createInvitations, type InvitationStore } from './invitations.ts';
 import { AddressFilter, type AddressFilterSettings, type AddressRuleStore } from './ip-rules.ts';
 import { createPasswordHasher } from './password-hash.ts';
+import { People, type PeopleStore } from './people.ts';
 
 export type AccessControl = Awaited<ReturnType<typeof loadAccessControl>>;
 
@@ -28,6 +30,8 @@ interface AccessStores {
   readonly accessLog: AccessLogStore;
   readonly audit: AuditStore;
   readonly consoleSessions: ConsoleSessionStore;
+  readonly people: PeopleStore;
+  readonly invitations: InvitationStore;
 }
 
 export interface AccessSettings {
@@ -59,10 +63,11 @@ export async function loadAccessControl(options: AccessControlOptions) {
   const { stores, settings, passwordSettled, derive, clock, createId, redactorFor, log } = options;
   const { cluster } = options;
   const notices = cluster?.notices;
-  const [rules, storedKeys, storedSessions] = await Promise.all([
+  const [rules, storedKeys, storedSessions, storedPeople] = await Promise.all([
     stores.addressRules.list(),
     stores.clientKeys.list(),
     stores.consoleSessions.list(),
+    stores.people.list(),
   ]);
   const hasher = createPasswordHasher();
   const idleMs = () => settings().sessionIdleMs;
@@ -80,9 +85,16 @@ export async function loadAccessControl(options: AccessControlOptions) {
     { store: stores.clientKeys, digestKey, clock, createId, cluster, log },
     storedKeys,
   );
+  const people = new People(
+    {
+      ...{ store: stores.people, clock, createId, notices, log },
+      hasPassword: () => settings().consolePassword !== undefined,
+    },
+    storedPeople,
+  );
   const accessLog = createAccessLog({ store: stores.accessLog, clock, redactorFor, log });
   const login = createConsoleLogin({
-    ...{ passwordSettled, hasher, sessions, clock, cluster },
+    ...{ passwordSettled, hasher, sessions, people, clock, cluster },
     password: () => settings().consolePassword,
     machineToken: createMachineToken(derive),
     tagKey: derive('console sessions v1'),
@@ -95,11 +107,15 @@ export async function loadAccessControl(options: AccessControlOptions) {
       shared: notices && { notices, digestKey: derive('wrong client keys v1') },
     }),
     login,
+    people,
+    invitations: createInvitations({ store: stores.invitations, clock, createId }),
     accessLog,
     audit: createAuditLog({ store: stores.audit, clock, redactorFor, log }),
     hasher,
+    clock,
     /** Saves what has gathered; the stores can be closed then. */
     async close(): Promise<void> {
+      people.close();
       await Promise.all([sessions.close(), addresses.close(), keys.close(), accessLog.close()]);
     },
   };

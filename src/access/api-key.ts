@@ -86,10 +86,25 @@ export interface DayUse extends ValueOf<typeof KEY_USE_SCHEMA> {
   readonly day: string;
 }
 
+/** What is shown of a secret that was replaced and still works for a while. */
+const PREVIOUS_SECRET = {
+  prefix: { ...TEXT, description: 'The beginning of the secret.' },
+  endsAt: { ...TIME, description: 'It is refused from then on.' },
+  lastUsedAt: optional({ ...TIME, description: 'Absent when nobody used it since.' }),
+} as const;
+
+export const PREVIOUS_SECRET_SCHEMA = object(PREVIOUS_SECRET);
+
+export interface PreviousSecret extends ValueOf<typeof PREVIOUS_SECRET_SCHEMA> {
+  readonly digest: string;
+}
+
 export interface StoredKey {
   readonly key: ClientKey;
   /** HMAC-SHA-256 of the secret, in hexadecimal. */
   readonly digest: string;
+  /** Secrets that were replaced, also those that are over. */
+  readonly previous: readonly PreviousSecret[];
   /** Of the latest day that was saved. */
   readonly use: DayUse | undefined;
   /** Address → when it came last. */
@@ -101,6 +116,8 @@ export interface KeyProgress {
   readonly lastUsedAt: number | undefined;
   readonly use: DayUse;
   readonly addresses: ReadonlyMap<string, number>;
+  /** Those that were used. */
+  readonly previous: readonly Pick<PreviousSecret, 'digest' | 'lastUsedAt'>[];
 }
 
 /** Every method may throw StoreError. What people say survives a power cut. */
@@ -110,6 +127,11 @@ export interface ClientKeyStore {
   insert(key: ClientKey, digest: string): Promise<void>;
   /** @throws StoreError `missing`, or `stale` when the stored revision is not the one before */
   update(key: ClientKey): Promise<void>;
+  /**
+   * As `update`, and the key has another secret; the previous ones become those given.
+   * @throws StoreError as `update`
+   */
+  replaceSecret(key: ClientKey, digest: string, previous: readonly PreviousSecret[]): Promise<void>;
   /** False when there was none. Its counts go with it. */
   remove(id: string): Promise<boolean>;
   /** Replaces the counts of that day and the addresses; of a key that is gone there is nothing to save. */

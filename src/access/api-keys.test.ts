@@ -4,6 +4,8 @@ import { createMemoryAccessStores } from '../../test/support/memory-access-store
 import { GatewayError } from '../canonical/error.ts';
 import { LocalBank } from '../cluster/bank.ts';
 import { Counters } from '../cluster/counters.ts';
+import { Hub } from '../cluster/hub.ts';
+import { createMemoryCluster } from '../cluster/memory.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import { createBlockedHoursCheck, createKeySecret } from './api-key.ts';
 import { ApiKeys } from './api-keys.ts';
@@ -323,4 +325,77 @@ test('ids that are no keys of persons have no limits', async () => {
   gate.enter('local', '192.0.2.1');
   expect(gate.admit('api-key', CALL)).toBeUndefined();
   expect(gate.countsImages('api-key')).toBe(false);
+});
+
+test('after a rotation both secrets work for the overlap, then the new one alone', async () => {
+  const { book, clock, id, secret, reopen } = await openKeys();
+  const rotated = await book.rotate(id, { overlapMs: HOUR });
+  expect(rotated.secret).not.toBe(secret);
+  expect(rotated.listed.key).toMatchObject({ id, prefix: rotated.secret.slice(0, 9), revision: 2 });
+  const endsAt = START + HOUR;
+  expect(rotated.listed.previous).toMatchObject([{ prefix: secret.slice(0, 9), endsAt }]);
+  expect(rotated.listed.previous[0]?.lastUsedAt).toBeUndefined();
+  await clock.advance(1_000);
+  const found = [book.identify([secret]), book.identify([rotated.secret])];
+  expect(found).toEqual([id, id]);
+  expect(book.get(id)?.previous).toMatchObject([{ lastUsedAt: START + 1_000 }]);
+  await book.close();
+  // As after a restart.
+  const again = await reopen();
+  expect(again.get(id)?.previous).toMatchObject([{ lastUsedAt: START + 1_000, endsAt }]);
+  expect(again.identify([secret])).toBe(id);
+  await clock.advance(HOUR);
+  expect([again.identify([secret]), again.identify([rotated.secret])]).toEqual([undefined, id]);
+  expect(again.get(id)?.previous).toEqual([]);
+});
+
+test('a rotation without overlap ends the secret at once, and an overlap can be ended early', async () => {
+  const { book, id, secret } = await openKeys();
+  const second = await book.rotate(id, { overlapMs: 0 });
+  expect([book.identify([secret]), book.identify([second.secret])]).toEqual([undefined, id]);
+  const third = await book.rotate(id, { overlapMs: HOUR });
+  const fourth = await book.rotate(id, { overlapMs: HOUR });
+  for (const one of [second, third, fourth]) expect(book.identify([one.secret])).toBe(id);
+  const { previous } = await book.endPrevious(id);
+  expect(previous).toEqual([]);
+  const after = [second, third, fourth].map((one) => book.identify([one.secret]));
+  expect(after).toEqual([undefined, undefined, id]);
+  await book.remove(id);
+  expect(book.identify([fourth.secret])).toBeUndefined();
+});
+
+test('a rotation of a key that was changed meanwhile makes no secret', async () => {
+  const { book, id, secret } = await openKeys();
+  await book.change(id, { name: 'Ann' }, 1);
+  const late = book.rotate(id, { overlapMs: 0, revision: 1 });
+  await expect(late).rejects.toMatchObject({ fault: 'stale' });
+  expect(book.identify([secret])).toBe(id);
+});
+
+test('what one process rotates holds in the others, and they hear that an old secret is used', async () => {
+  const { clientKeys: store } = createMemoryAccessStores();
+  const clock = createFakeClock(START);
+  const hub = new Hub(clock);
+  const onFault = (error: unknown): void => expect.fail(String(error));
+  const open = async (replica: string) =>
+    new ApiKeys(
+      {
+        ...{ store, digestKey: Buffer.alloc(32, 1), clock },
+        cluster: createMemoryCluster({ replica, clock, hub, onFault }),
+        createId: (prefix: string) => `${prefix}1`,
+      },
+      await store.list(),
+    );
+  const one = await open('one');
+  const { listed, secret } = await one.create({ name: 'Ada' });
+  const { id } = listed.key;
+  const other = await open('other');
+  const rotated = await one.rotate(id, { overlapMs: HOUR });
+  await expect.poll(() => other.identify([rotated.secret])).toBe(id);
+  expect(other.identify([secret])).toBe(id);
+  await clock.advance(1_000);
+  await expect.poll(() => one.get(id)?.previous[0]?.lastUsedAt).toBe(START);
+  await one.rotate(id, { overlapMs: 0 });
+  await one.endPrevious(id);
+  await expect.poll(() => other.identify([secret])).toBeUndefined();
 });

@@ -24,6 +24,7 @@ import {
   digestKeySecret,
   type KeyLimits,
   type KeyProgress,
+  type PreviousSecret,
   type StoredKey,
 } from './api-key.ts';
 import {
@@ -36,25 +37,30 @@ import {
 
 /** Of a secret, which may be shown. */
 const PREFIX_CHARACTERS = 9;
+/** How far behind the time a replaced secret was last used may be. */
+const PREVIOUS_USE_STEP_MS = 60_000;
 
-interface KeyInput extends Partial<KeyLimits> {
+export interface NewKey extends Partial<KeyLimits> {
   readonly name: string;
   readonly enabled?: boolean | undefined;
   readonly expiresAt?: number | undefined;
 }
 
 /** Null takes a limit away; what is absent stays. */
-type KeyChange = { readonly [Field in keyof KeyInput]?: KeyInput[Field] | null };
+type KeyChange = { readonly [Field in keyof NewKey]?: NewKey[Field] | null };
 
 export interface ListedKey {
   readonly key: ClientKey;
+  /** Secrets that were replaced and still work. */
+  readonly previous: readonly PreviousSecret[];
   readonly usedToday: DayUse;
 }
 
 /** A key in use. */
 interface Kept {
   key: ClientKey;
-  readonly digest: string;
+  digest: string;
+  previous: readonly PreviousSecret[];
   readonly meter: UsageMeter;
   checks: ReturnType<typeof createChecks>;
 }
@@ -73,7 +79,13 @@ interface ApiKeysOptions {
 /** What one process tells the others of keys: the store has what was changed, and who counted saves it. */
 type KeyNotice =
   | { readonly kind: 'stored' }
-  | { readonly kind: 'use'; readonly id: string; readonly use: NewUse };
+  | { readonly kind: 'use'; readonly id: string; readonly use: NewUse }
+  | {
+      readonly kind: 'previous-used';
+      readonly id: string;
+      readonly prefix: string;
+      readonly at: number;
+    };
 
 const TOPIC: Topic<KeyNotice> = { name: 'keys 1' };
 
@@ -86,6 +98,7 @@ export class ApiKeys {
   /** Ids of the keys whose use is to be saved. */
   readonly #used: WriteBehind<string>;
   readonly #byId = new Map<string, Kept>();
+  /** Of the secrets in use and of those before them. */
   readonly #byDigest = new Map<string, Kept>();
   readonly #listeners: Listeners<string>;
   readonly #counters: Counters;
@@ -119,23 +132,23 @@ export class ApiKeys {
 
   /** Oldest first. */
   list(): readonly ListedKey[] {
-    return [...this.#byId.values()].map(writeListed);
+    return [...this.#byId.values()].map((kept) => this.#show(kept));
   }
 
   get(id: string): ListedKey | undefined {
     const kept = this.#byId.get(id);
-    return kept === undefined ? undefined : writeListed(kept);
+    return kept === undefined ? undefined : this.#show(kept);
   }
 
   /** @returns the secret, which nobody can see again. @throws GatewayError for bad blocked hours, StoreError */
-  async create(input: KeyInput): Promise<{ listed: ListedKey; secret: string }> {
+  async create(input: NewKey): Promise<{ listed: ListedKey; secret: string }> {
     const { clock, createId, digestKey, store } = this.#options;
     const secret = createKeySecret();
     const key: ClientKey = checkKey({
       ...withoutNulls(input),
       id: createId(CLIENT_KEY_PREFIX),
       name: input.name,
-      prefix: secret.slice(0, PREFIX_CHARACTERS),
+      prefix: prefixOf(secret),
       enabled: input.enabled ?? true,
       allowedModels: input.allowedModels ?? [],
       createdAt: clock.now(),
@@ -143,19 +156,15 @@ export class ApiKeys {
     });
     const digest = digestKeySecret(secret, digestKey);
     await store.insert(key, digest);
-    const kept = this.#keep({ key, digest, use: undefined, addresses: new Map() });
+    const kept = this.#keep({ key, digest, previous: [], use: undefined, addresses: new Map() });
     this.#changed(key.id);
-    return { listed: writeListed(kept), secret };
+    return { listed: this.#show(kept), secret };
   }
 
   /** @throws GatewayError, StoreError `missing` or `stale` */
   async change(id: string, change: KeyChange, revision: number | undefined): Promise<ListedKey> {
-    const kept = this.#find(id);
+    const kept = this.#find(id, revision);
     const known = kept.key;
-    if (revision !== undefined && revision !== known.revision) {
-      const message = told`The key was changed meanwhile: it is at revision ${known.revision}, not ${revision}.`;
-      throw new StoreError('stale', message);
-    }
     const merged = { ...known, ...change, revision: known.revision + 1 };
     const key = checkKey({
       ...withoutNulls(merged),
@@ -171,15 +180,43 @@ export class ApiKeys {
     kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
     kept.checks = createChecks(key);
     this.#changed(id);
-    return writeListed(kept);
+    return this.#show(kept);
+  }
+
+  /**
+   * Gives a key another secret; the one before goes on working for the overlap.
+   * @returns the secret, which nobody can see again. @throws StoreError `missing` or `stale`
+   */
+  async rotate(
+    id: string,
+    { overlapMs, revision }: { readonly overlapMs: number; readonly revision?: number | undefined },
+  ): Promise<{ listed: ListedKey; secret: string }> {
+    const { clock, digestKey } = this.#options;
+    const kept = this.#find(id, revision);
+    const { key, digest: digestBefore } = kept;
+    const secret = createKeySecret();
+    const digest = digestKeySecret(secret, digestKey);
+    const endsAt = clock.now() + overlapMs;
+    const before = { digest: digestBefore, prefix: key.prefix, endsAt, lastUsedAt: undefined };
+    const previous = [...this.#previousOf(kept), ...(overlapMs > 0 ? [before] : [])];
+    await this.#replaceSecret(kept, { prefix: prefixOf(secret), digest, previous });
+    return { listed: this.#show(kept), secret };
+  }
+
+  /** Ends the overlap: secrets before the one in use are refused from now on. @throws StoreError `missing` */
+  async endPrevious(id: string): Promise<ListedKey> {
+    const kept = this.#find(id);
+    const { digest, key } = kept;
+    await this.#replaceSecret(kept, { prefix: key.prefix, digest, previous: [] });
+    return this.#show(kept);
   }
 
   /** @throws StoreError `missing` */
   async remove(id: string): Promise<void> {
-    const { digest } = this.#find(id);
+    const kept = this.#find(id);
     await this.#options.store.remove(id);
     this.#byId.delete(id);
-    this.#byDigest.delete(digest);
+    this.#forgetDigests(kept);
     this.#changed(id);
   }
 
@@ -193,7 +230,10 @@ export class ApiKeys {
     let found: string | undefined;
     for (const secret of credentials) {
       if (!looksLikeKeySecret(secret)) continue;
-      found ??= this.#byDigest.get(digestKeySecret(secret, this.#options.digestKey))?.key.id;
+      const digest = digestKeySecret(secret, this.#options.digestKey);
+      const kept = this.#byDigest.get(digest);
+      if (kept === undefined || !this.#isTaken(kept, digest)) continue;
+      found ??= kept.key.id;
     }
     return found;
   }
@@ -245,14 +285,71 @@ export class ApiKeys {
     await this.#used.close();
   }
 
-  #find(id: string): Kept {
+  /** @throws StoreError `missing`, or `stale` when the revision is another */
+  #find(id: string, revision?: number): Kept {
     const kept = this.#byId.get(id);
-    if (kept !== undefined) return kept;
-    throw new StoreError('missing', told`There is no key of this id. List them to see all.`);
+    if (kept === undefined) {
+      throw new StoreError('missing', told`There is no key of this id. List them to see all.`);
+    }
+    if (revision === undefined || revision === kept.key.revision) return kept;
+    const message = told`The key was changed meanwhile: it is at revision ${kept.key.revision}, not ${revision}.`;
+    throw new StoreError('stale', message);
+  }
+
+  #show(kept: Kept): ListedKey {
+    const { key, meter } = kept;
+    return { key, previous: this.#previousOf(kept), usedToday: meter.dayUse() };
+  }
+
+  #previousOf({ previous }: Kept): readonly PreviousSecret[] {
+    const now = this.#options.clock.now();
+    return previous.filter(({ endsAt }) => now < endsAt);
+  }
+
+  async #replaceSecret(
+    kept: Kept,
+    { prefix, ...secrets }: Pick<Kept, 'digest' | 'previous'> & { readonly prefix: string },
+  ): Promise<void> {
+    const key = { ...kept.key, prefix, revision: kept.key.revision + 1 };
+    await this.#options.store.replaceSecret(key, secrets.digest, secrets.previous);
+    kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
+    this.#setSecrets(kept, secrets);
+    this.#changed(key.id);
+  }
+
+  #setSecrets(kept: Kept, { digest, previous }: Pick<Kept, 'digest' | 'previous'>): void {
+    this.#forgetDigests(kept);
+    kept.digest = digest;
+    kept.previous = previous;
+    for (const one of digestsOf(kept)) this.#byDigest.set(one, kept);
+  }
+
+  #forgetDigests(kept: Kept): void {
+    for (const one of digestsOf(kept)) this.#byDigest.delete(one);
+  }
+
+  /** Whether a secret still works; of one before the one in use it is noted that somebody has it still. */
+  #isTaken(kept: Kept, digest: string): boolean {
+    if (kept.digest === digest) return true;
+    const now = this.#options.clock.now();
+    const found = kept.previous.find((one) => one.digest === digest);
+    if (found === undefined || now >= found.endsAt) return false;
+    const { prefix, lastUsedAt = Number.NEGATIVE_INFINITY } = found;
+    if (now - lastUsedAt < PREVIOUS_USE_STEP_MS) return true;
+    this.#notePreviousUse(kept, prefix, now);
+    this.#used.add(kept.key.id);
+    this.#tell({ kind: 'previous-used', id: kept.key.id, prefix, at: now }, 'can-wait');
+    return true;
+  }
+
+  #notePreviousUse(kept: Kept, prefix: string, lastUsedAt: number): void {
+    kept.previous = kept.previous.map((one) =>
+      one.prefix === prefix ? { ...one, lastUsedAt } : one,
+    );
   }
 
   #keep(stored: StoredKey): Kept {
-    const { key, digest } = stored;
+    const { key, digest, previous } = stored;
     const { clock } = this.#options;
     const onUse = (use: NewUse): void => {
       kept.key = { ...kept.key, lastUsedAt: clock.now() };
@@ -263,11 +360,12 @@ export class ApiKeys {
     const kept: Kept = {
       key,
       digest,
+      previous,
       meter: new UsageMeter(stored, { id: key.id, counters: this.#counters, clock, onUse }),
       checks: createChecks(key),
     };
     this.#byId.set(key.id, kept);
-    this.#byDigest.set(digest, kept);
+    this.#setSecrets(kept, { digest, previous });
     return kept;
   }
 
@@ -281,8 +379,10 @@ export class ApiKeys {
   }
 
   #takeNotice(notice: KeyNotice): void {
-    if (notice.kind === 'stored') void this.#reload();
-    else this.#byId.get(notice.id)?.meter.addUse(notice.use);
+    if (notice.kind === 'stored') return void this.#reload();
+    const kept = this.#byId.get(notice.id);
+    if (notice.kind === 'use') kept?.meter.addUse(notice.use);
+    else if (kept !== undefined) this.#notePreviousUse(kept, notice.prefix, notice.at);
   }
 
   async #reload(): Promise<void> {
@@ -290,10 +390,10 @@ export class ApiKeys {
     try {
       const stored = await store.list();
       const ids = new Set(stored.map(({ key }) => key.id));
-      for (const [id, { digest }] of this.#byId) {
+      for (const [id, kept] of this.#byId) {
         if (ids.has(id)) continue;
         this.#byId.delete(id);
-        this.#byDigest.delete(digest);
+        this.#forgetDigests(kept);
         this.#listeners.tell(id);
       }
       for (const one of stored) this.#takeStored(one);
@@ -312,6 +412,7 @@ export class ApiKeys {
     else {
       known.key = { ...one.key, lastUsedAt: known.key.lastUsedAt };
       known.checks = createChecks(one.key);
+      this.#setSecrets(known, one);
     }
     this.#listeners.tell(one.key.id);
   }
@@ -321,12 +422,17 @@ export class ApiKeys {
     if (kept === undefined) return [];
     const { key, meter } = kept;
     const addresses = new Map(meter.addresses);
-    return [{ id, lastUsedAt: key.lastUsedAt, use: meter.dayUse(), addresses }];
+    const previous = kept.previous.filter(({ lastUsedAt }) => lastUsedAt !== undefined);
+    return [{ id, lastUsedAt: key.lastUsedAt, use: meter.dayUse(), addresses, previous }];
   }
 }
 
-function writeListed({ key, meter }: Kept): ListedKey {
-  return { key, usedToday: meter.dayUse() };
+function prefixOf(secret: string): string {
+  return secret.slice(0, PREFIX_CHARACTERS);
+}
+
+function digestsOf({ digest, previous }: Kept): readonly string[] {
+  return [digest, ...previous.map((one) => one.digest)];
 }
 
 function createChecks(key: ClientKey) {

@@ -84,12 +84,14 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
   return [
     defineRoute({
       at: 'GET /api/accounts',
+      access: 'viewer',
       title: 'lists the accounts, in the order they are preferred',
       answers: { 200: { description: 'All accounts.', schema: ACCOUNT_LIST_SCHEMA } },
       run: async () => answerJson(listAccounts(options)),
     }),
     defineRoute({
       at: 'POST /api/accounts',
+      access: 'operator',
       title: 'adds an account by key, refresh token or service account',
       body: NEW_ACCOUNT_SCHEMA,
       answers: {
@@ -104,6 +106,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
     }),
     defineRoute({
       at: 'GET /api/accounts/{id}',
+      access: 'viewer',
       title: 'shows one account',
       parameter: ACCOUNT_PARAMETER,
       answers: ONE_ACCOUNT,
@@ -111,6 +114,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
     }),
     defineRoute({
       at: 'PATCH /api/accounts/{id}',
+      access: 'operator',
       title: 'changes an account',
       parameter: ACCOUNT_PARAMETER,
       body: CHANGE_SCHEMA,
@@ -148,6 +152,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
     }),
     defineRoute({
       at: 'DELETE /api/accounts/{id}',
+      access: 'operator',
       title: 'removes an account and its credential',
       parameter: ACCOUNT_PARAMETER,
       query: REMOVE_QUERY,
@@ -239,6 +244,7 @@ export function createOrderRoute(options: AccountFacts): ApiRoute {
   const { book } = options;
   return defineRoute({
     at: 'POST /api/accounts/order',
+    access: 'operator',
     shows: '/api/accounts',
     title: 'puts the accounts in order, by giving them priorities',
     body: ORDER_SCHEMA,
@@ -306,6 +312,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/enable',
+      access: 'operator',
       shows: '/api/accounts/{id}',
       title: 'lets an account serve again, whatever kept it from it',
       run: async ({ parameter }) => apply(parameter, { kind: 'enable' }),
@@ -313,6 +320,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/disable',
+      access: 'operator',
       shows: '/api/accounts/{id}',
       title: 'takes an account out until somebody enables it',
       body: DISABLE_SCHEMA,
@@ -321,6 +329,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/clear-cooldowns',
+      access: 'operator',
       shows: '/api/accounts/{id}',
       title: 'ends the cooldowns of an account',
       body: CLEAR_SCHEMA,
@@ -334,6 +343,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/refresh',
+      access: 'operator',
       shows: '/api/accounts/{id}',
       title: 'renews the token and the quota figures of an account now',
       run: async ({ parameter, signal }) => {
@@ -344,6 +354,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/test',
+      access: 'operator',
       shows: '/api/accounts/{id}',
       title:
         'tries credential, model list and quota of an account, and an answer where its cost is agreed to',

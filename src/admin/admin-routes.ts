@@ -4,7 +4,8 @@ import type { AccessControl } from '../access/access.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
 import { createAuditRoute } from './access/audit.ts';
 import { createAccessLogRoute, createAddressRuleRoutes } from './access/ip-rules.ts';
-import { createKeyRoutes } from './access/keys.ts';
+import { createKeyRoutes, createRotationRoutes } from './access/keys.ts';
+import { createInvitationRoutes, createJoinRoutes, createPeopleRoutes } from './access/people.ts';
 import { createConsoleSessionRoutes, createSignInRoute } from './access/session.ts';
 import { createTransferRoutes } from './account-transfer.ts';
 import { createAccountRoutes, createActionRoutes, createOrderRoute } from './accounts.ts';
@@ -62,6 +63,10 @@ function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
   return [
     ...createConsoleSessionRoutes(access),
     ...createKeyRoutes(access),
+    ...createRotationRoutes(access),
+    ...createPeopleRoutes(access),
+    ...createInvitationRoutes(access),
+    ...createJoinRoutes(access),
     ...createAddressRuleRoutes(access),
     createAccessLogRoute(access),
     createAuditRoute(access),

@@ -42,6 +42,7 @@ test('the page runs nothing, whatever a description holds', async () => {
   } as const;
   const route = defineRoute({
     at: `POST /api/${evil}`,
+    access: 'viewer',
     title: evil,
     body: { title: evil, ...schema },
     answers: { 200: { description: evil, schema } },
@@ -61,6 +62,8 @@ test('the page runs nothing, whatever a description holds', async () => {
       isLocal: true,
       isSecure: false,
       cookie: undefined,
+      role: 'owner',
+      person: undefined,
       hasShownPassword: true,
       passwordAgain: undefined,
       language: 'en',

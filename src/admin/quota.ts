@@ -61,6 +61,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
   return [
     defineRoute({
       at: 'GET /api/quota',
+      access: 'viewer',
       title: 'shows what is left, by model family and by account',
       answers: { 200: { description: 'All known figures.', schema: QUOTAS_SCHEMA } },
       run: async () => {
@@ -70,6 +71,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
     }),
     defineRoute({
       at: 'POST /api/quota/refresh',
+      access: 'operator',
       shows: 'nothing',
       title: 'asks the upstreams for fresh figures now',
       body: REFRESH_SCHEMA,

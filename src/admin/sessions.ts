@@ -36,6 +36,7 @@ export function createSessionRoutes({ book, pool }: AdminOptions): readonly ApiR
   return [
     defineRoute({
       at: 'GET /api/sessions',
+      access: 'viewer',
       title: 'lists the sessions that keep an account',
       answers: { 200: { description: 'The last used first.', schema: SESSIONS_SCHEMA } },
       async run() {
@@ -54,12 +55,14 @@ export function createSessionRoutes({ book, pool }: AdminOptions): readonly ApiR
     }),
     defineRoute({
       at: 'DELETE /api/sessions',
+      access: 'operator',
       title: 'lets all sessions choose an account anew',
       answers: { 200: { description: 'How many there were.', schema: ENDED_SCHEMA } },
       run: async () => answerJson({ ended: sessions.forgetAll() }),
     }),
     defineRoute({
       at: 'DELETE /api/sessions/{session}',
+      access: 'operator',
       shows: '/api/sessions',
       title: 'lets one session choose an account anew',
       parameter: 'Id of the session, as the list gives it.',

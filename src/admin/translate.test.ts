@@ -50,6 +50,8 @@ function translateWith(body: string) {
       isLocal: true,
       isSecure: false,
       cookie: undefined,
+      role: 'owner',
+      person: undefined,
       hasShownPassword: true,
       passwordAgain: undefined,
       isPrefetch: false,

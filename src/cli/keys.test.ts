@@ -120,3 +120,21 @@ test('a key is removed when somebody agrees, or with --yes where nobody can be a
   expect(printed.join()).toBe('The key ada is removed.');
   expect(await listed()).toEqual([]);
 });
+
+test('a rotated key has another secret, and says until when the one before works', async () => {
+  const { printed: first } = await keys('add ada');
+  const { printed, notes } = await keys('rotate ada');
+  expect(printed).toEqual([expect.stringMatching(/^sk-\w{30,}$/)]);
+  expect(printed).not.toEqual(first);
+  const endsAt = NOW + 86_400_000;
+  expect(notes.join()).toContain(new Date(endsAt).toISOString());
+  expect(await listed()).toMatchObject([{ previous: [{ prefix: first[0]?.slice(0, 9), endsAt }] }]);
+  const path = join(folder, 'ada.key');
+  const again = await keys(`rotate ada --overlap 0 --key-file ${path}`);
+  expect([...again.printed, ...again.notes].join()).not.toContain(
+    readFileSync(path, 'utf8').trim(),
+  );
+  expect(again.notes.join()).toContain('until');
+  await expect(keys(`rotate ada --key-file ${path}`)).rejects.toThrow('Nothing was changed');
+  await expect(keys('rotate ada --overlap soon')).rejects.toThrow('a span such as');
+});

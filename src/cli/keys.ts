@@ -1,5 +1,6 @@
 // `isthmus keys`: the API keys of persons and their limits.
 
+import { existsSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { RECORDING } from '../access/api-key.ts';
 import { definedFields, type JsonObject, type JsonValue } from '../lib/json.ts';
@@ -18,6 +19,8 @@ import {
   textsOf,
   writeTable,
 } from './terminal.ts';
+
+const HOUR_MS = 3_600_000;
 
 const KEY = ['<key>', 'name or id of the key'] as const;
 
@@ -64,6 +67,7 @@ type LimitFlags = { readonly expires?: Expiry | typeof NONE } & Readonly<
 >;
 
 type AddFlags = LimitFlags & Said<'disabled', boolean> & Said<'keyFile', string>;
+type RotateFlags = Said<'overlap', number> & Said<'keyFile', string>;
 type EditFlags = LimitFlags & Said<'enable' | 'disable', boolean> & Said<'name', string>;
 
 function limitOptions(canRemove: boolean): readonly Option[] {
@@ -117,6 +121,24 @@ const COMMANDS: readonly AddCommand[] = [
     ],
     load: async () => editKey,
   }),
+  gatewayCommand<RotateFlags>({
+    name: 'rotate',
+    description:
+      'give a key another secret and show it, this once; the one before works on for a while',
+    argument: KEY,
+    options: [
+      new Option(
+        '--overlap <span>',
+        'how long the secret before goes on working, such as 12h; 24h',
+      ).argParser(readOverlap),
+      new Option('--key-file <file>', 'write the secret to this new file in place of showing it'),
+    ],
+    examples: [
+      ['keys rotate ada', 'Both secrets work for a day: long enough to change the clients.'],
+      ['keys rotate ada --overlap 0', 'The secret before is refused at once, as when it leaked.'],
+    ],
+    load: async () => rotateKey,
+  }),
   gatewayCommand<Said<'yes', boolean>>({
     name: 'remove',
     description: 'remove a key: whoever has it is refused from then on',
@@ -128,7 +150,7 @@ const COMMANDS: readonly AddCommand[] = [
 ];
 
 export const addKeyCommands: AddCommand = (program, parts) => {
-  const keys = program.command('keys').description('list, add, edit and remove API keys');
+  const keys = program.command('keys').description('list, add, edit, rotate and remove API keys');
   for (const add of COMMANDS) add(keys, parts);
 };
 
@@ -217,6 +239,56 @@ async function editKey(context: Context, name: string, flags: EditFlags): Promis
   answer(key, () => terminal.print(writeTable(columnsAt(clock.now()), [key])));
 }
 
+async function rotateKey(context: Context, name: string, flags: RotateFlags): Promise<void> {
+  const { client, terminal, clock, answer } = context;
+  const { keyFile: path, overlap } = flags;
+  const found = await findKey(context, name);
+  // Looked at first: a secret that was made cannot be taken back.
+  if (path !== undefined && existsSync(path)) {
+    throw new Error(`Nothing was changed: ${path} is there already. Name another file.`);
+  }
+  const rotation = overlap === undefined ? {} : { overlapHours: overlap / HOUR_MS };
+  const rotated = await client.call('POST', `${keyPath(found)}/rotate`, rotation);
+  const secret = textOf(rotated, 'secret');
+  const key = objectOf(rotated, 'key');
+  const label = plain(textOf(key, 'name'));
+  const sayOld = (): void => {
+    const [old] = objectsOf(key, 'previous').slice(-1);
+    const end = typeof old?.endsAt === 'number' ? old.endsAt : clock.now();
+    terminal.note(
+      end <= clock.now()
+        ? 'The secret before is refused from now on.'
+        : `The secret before works until ${new Date(end).toISOString()}.`,
+    );
+  };
+  if (path === undefined) {
+    answer(rotated, () => {
+      terminal.print(secret);
+      terminal.note(`This is the new secret of ${label}. It is shown this once.`);
+      sayOld();
+    });
+    return;
+  }
+  placeSecret(path, secret);
+  answer({ key, file: path }, () => {
+    terminal.print(`The new secret of ${label} is in ${plain(path)}.`);
+    sayOld();
+  });
+}
+
+/** @throws Error when the new secret cannot be kept: the one before still works for the overlap */
+function placeSecret(path: string, secret: string): void {
+  let why = 'it is there already';
+  try {
+    if (writePrivateFile(path, `${secret}\n`) === 'placed') return;
+  } catch (error) {
+    why = error instanceof Error ? error.message : String(error);
+  }
+  throw new Error(
+    `The secret was replaced, but cannot be kept in ${path}: ${why}. Rotate it again.`,
+  );
+}
+
 async function removeKey(
   context: Context,
   name: string,
@@ -267,6 +339,11 @@ function readExpiry(text: string): Expiry {
   }
   const span = readSpan(text);
   return (now) => now + span;
+}
+
+/** `0`, or a span such as `12h`. */
+function readOverlap(text: string): number {
+  return text.trim() === '0' ? 0 : readSpan(text);
 }
 
 function readNames(text: string): string[] {

@@ -31,6 +31,8 @@ export interface RequestFilter {
   readonly error?: string | undefined;
   /** Part of an id, a model, an account, a path or an error, or of a kept body; case does not matter. */
   readonly search?: string | undefined;
+  /** False for a reader who may not see kept bodies: a search that finds them tells what they hold. */
+  readonly searchesBodies?: boolean | undefined;
 }
 
 export type StatusFilter =

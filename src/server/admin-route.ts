@@ -1,22 +1,24 @@
 // The interface of an admin route as the edge runs it, and the session cookie of the console.
 
+import type { Role } from '../access/role.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { EdgeSettings, HeaderMap } from './settings.ts';
 
 export type AdminMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * `public` is for pages that a browser is sent to, and for signing in; what changes something by it
- * must come from a page of ours.
- * `console-or-local` needs no credential from this machine, for tools that read figures.
+ * The least role that may use a route. `public` is for pages that a browser is sent to, and for signing in; what
+ * changes something by it must come from a page of ours.
  */
-export type AdminAccess = 'console' | 'console-or-local' | 'public';
+export type AdminAccess = Role | 'public';
 
 export interface AdminRoute {
   readonly method: AdminMethod;
   /** May hold one `{parameter}`; `{id}` also stands for ids with slashes. */
   readonly path: string;
   readonly access: AdminAccess;
+  /** Needs no credential from this machine, for tools that read figures. */
+  readonly isOpenLocally?: boolean | undefined;
   /** True for a public route that takes a body, too. */
   readonly takesBody?: boolean | undefined;
   readonly title: string;
@@ -59,6 +61,10 @@ export interface AdminCaller {
   readonly isSecure: boolean;
   /** The secret of the session cookie. */
   readonly cookie: string | undefined;
+  /** What they may do; of a public route, which asks nobody, the least. */
+  readonly role: Role;
+  /** Who signed in; undefined of the console password and of programs of this machine. */
+  readonly person: SignedInPerson | undefined;
   /** The request itself shows the password, not only that somebody showed it once. */
   readonly hasShownPassword: boolean;
   /** What a signed-in browser shows of it once more, in `x-isthmus-password`. */
@@ -68,6 +74,13 @@ export interface AdminCaller {
   readonly isPrefetch: boolean;
   /** How the same request would be seen under other settings. */
   under(settings: CallerSettings): CallerView;
+}
+
+interface SignedInPerson {
+  readonly id: string;
+  readonly name: string;
+  /** When this browser signed in. */
+  readonly since: number;
 }
 
 /** The settings that say who a caller is. */

@@ -3,6 +3,7 @@
 import { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import { requireRole } from '../access/role.ts';
 import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
@@ -42,6 +43,8 @@ function readCaller(exchange: Exchange, peer: PeerInput): AdminCaller {
     isLocal: classifyPeer(peer) === 'local',
     isSecure: isSecure(exchange),
     cookie: readSessionCookie(headers, edge.access.login.cookieTag),
+    role: 'viewer',
+    person: undefined,
     hasShownPassword: false,
     passwordAgain: readPasswordAgain(headers[PASSWORD_HEADER]),
     // Browsers name the languages in the order they are preferred.
@@ -157,12 +160,13 @@ async function sendPieces(
   }
 }
 
-interface ConsoleEntry {
+interface ConsoleEntry extends Pick<AdminCaller, 'role' | 'person' | 'hasShownPassword'> {
   /** Whether the same would be let in now, for answers that go on. */
   isStillIn(): boolean;
-  readonly hasShownPassword: boolean;
   readonly author: Author;
 }
+
+const OWNER = { role: 'owner', person: undefined } as const;
 
 /**
  * The mode of model requests does not matter here: with a password it is asked for in every mode.
@@ -174,7 +178,8 @@ async function authenticateConsole(
   { peer, caller: { cookie, address } }: AdminVisit,
 ): Promise<ConsoleEntry> {
   const { login } = edge.access;
-  if (!login.needsPassword) {
+  const session = cookie === undefined ? undefined : login.findSession(cookie);
+  if (!login.needsPassword && session?.person === undefined) {
     if (classifyPeer(peer) !== 'local') {
       throw clientError(
         'unauthenticated',
@@ -182,7 +187,7 @@ async function authenticateConsole(
       );
     }
     const author = { actor: 'local' } as const;
-    return { isStillIn: () => !login.needsPassword, hasShownPassword: false, author };
+    return { ...OWNER, isStillIn: () => !login.needsPassword, hasShownPassword: false, author };
   }
   // Not from the address: it stands in histories and logs.
   const credentials = readCredentials(headers, new URLSearchParams());
@@ -193,12 +198,18 @@ async function authenticateConsole(
     if (!isSamePage(peer)) throw foreignPage();
     const { passwordTag } = login;
     const author = { actor: login.isMachine(credential) ? 'machine' : 'password' } as const;
-    return { isStillIn: () => login.passwordTag === passwordTag, hasShownPassword: true, author };
+    const isStillIn = (): boolean => login.passwordTag === passwordTag;
+    return { ...OWNER, isStillIn, hasShownPassword: true, author };
   }
-  if (cookie === undefined || login.findSession(cookie) === undefined) throw wrongPassword();
+  if (cookie === undefined || session === undefined) throw wrongPassword();
   checkBrowserCall(request.method, peer);
-  const author = { actor: 'session', session: login.nameSession(cookie) } as const;
-  return { isStillIn: () => login.hasSession(cookie), hasShownPassword: false, author };
+  const { person, role } = session;
+  return {
+    // Another role is another right: whoever reads on asks again with it.
+    isStillIn: () => login.roleOfSession(cookie) === role,
+    ...{ role, person, hasShownPassword: false },
+    author: { actor: 'session', session: login.nameSession(cookie), person: person?.name },
+  };
 }
 
 /**
@@ -261,8 +272,8 @@ export async function runAdminRoute(
   const { edge, request, headers, settings, query, requestId, abort } = exchange;
   const stranger = readCaller(exchange, peer);
   const visit = { route, peer, caller: stranger };
-  const { isStillIn, hasShownPassword, author } = await authorize(exchange, visit);
-  const caller: AdminCaller = { ...stranger, hasShownPassword };
+  const { isStillIn, author, ...entry } = await authorize(exchange, visit);
+  const caller: AdminCaller = { ...stranger, ...entry };
   const body = await readBody(exchange, route);
   const deadline = startDeadline(edge.clock, abort, settings.requestTimeoutMs);
   const onAbort = (): void => sendError(exchange, abort.signal.reason);
@@ -307,6 +318,8 @@ function isBlocked({ edge, clientAddress }: Exchange): boolean {
 /** Of routes that ask for no credential. */
 const UNASKED: ConsoleEntry = {
   isStillIn: () => true,
+  role: 'viewer',
+  person: undefined,
   hasShownPassword: false,
   author: { actor: 'visitor' },
 };
@@ -322,9 +335,10 @@ async function authorize(exchange: Exchange, visit: AdminVisit): Promise<Console
     if (method !== 'GET' && method !== 'HEAD') checkBrowserCall(method, peer);
     return UNASKED;
   }
-  if (route.access === 'console-or-local' && classifyPeer(peer) === 'local') return UNASKED;
+  if (route.isOpenLocally === true && classifyPeer(peer) === 'local') return UNASKED;
   const entry = await authenticateConsole(exchange, visit);
   exchange.clientKeyId = 'console';
+  requireRole(entry, route.access);
   return entry;
 }
 
@@ -425,7 +439,8 @@ async function compress(
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const accepted = headers['accept-encoding'] ?? '';
   const coding = CODINGS.find(({ name }) => acceptsCoding(accepted, name));
-  if (!isRead || coding === undefined || text.length < MIN_COMPRESSED) return { text, coding: vary };
+  if (!isRead || coding === undefined || text.length < MIN_COMPRESSED)
+    return { text, coding: vary };
   const encoded = await coding.encode(text);
   return { text: encoded, coding: [...vary, 'content-encoding', coding.name] };
 }

@@ -354,7 +354,7 @@ test('guesses behind rotating forwarded addresses fall into one bucket', async (
       {
         method: 'GET',
         path: '/api/thing',
-        access: 'console',
+        access: 'viewer',
         title: 'is there',
         run: async () => ({ kind: 'empty' }),
       },

@@ -9,7 +9,7 @@ const running: TestEdge[] = [];
 const echo: AdminRoute = {
   method: 'POST',
   path: '/api/echo',
-  access: 'console',
+  access: 'viewer',
   title: 'says what it was sent',
   run: async ({ body = {} }) => ({ kind: 'json', status: 200, body: { got: body } }),
 };
@@ -55,7 +55,7 @@ test('every admin route asks for the console credential', async () => {
   const edge = await startEdge({ adminRoutes: [echo] });
   running.push(edge);
   const admin = edge.server.routes.routes.filter((route) => route.path.startsWith('/api/'));
-  expect(admin.map((route) => route.access)).toEqual(['console']);
+  expect(admin.map((route) => route.access)).toEqual(['viewer']);
 });
 
 test('the limit of model requests does not bind the admin API, where it is changed', async () => {
@@ -92,23 +92,26 @@ test.each([
   ['zstd, br, gzip', 'zstd', zstdDecompressSync],
   ['gzip, deflate, br', 'br', brotliDecompressSync],
   ['br;q=0, gzip', 'gzip', gunzipSync],
-] as const)('a list comes compressed to a client that takes %s', async (accepted, coding, decode) => {
-  const list: AdminRoute = {
-    ...echo,
-    method: 'GET',
-    run: async () => ({ kind: 'json', status: 200, body: { list: LIST } }),
-  };
-  const edge = await startEdge({ adminRoutes: [list] });
-  running.push(edge);
-  const { body, headers } = await request(`${edge.url}/api/echo`, {
-    headers: { 'accept-encoding': accepted },
-  });
-  expect(headers['content-encoding']).toBe(coding);
-  expect(headers.vary).toBe('accept-encoding');
-  const bytes = Buffer.from(await body.arrayBuffer());
-  expect(bytes.length).toBeLessThan(2000);
-  expect(JSON.parse(decode(bytes).toString())).toEqual({ list: LIST });
-});
+] as const)(
+  'a list comes compressed to a client that takes %s',
+  async (accepted, coding, decode) => {
+    const list: AdminRoute = {
+      ...echo,
+      method: 'GET',
+      run: async () => ({ kind: 'json', status: 200, body: { list: LIST } }),
+    };
+    const edge = await startEdge({ adminRoutes: [list] });
+    running.push(edge);
+    const { body, headers } = await request(`${edge.url}/api/echo`, {
+      headers: { 'accept-encoding': accepted },
+    });
+    expect(headers['content-encoding']).toBe(coding);
+    expect(headers.vary).toBe('accept-encoding');
+    const bytes = Buffer.from(await body.arrayBuffer());
+    expect(bytes.length).toBeLessThan(2000);
+    expect(JSON.parse(decode(bytes).toString())).toEqual({ list: LIST });
+  },
+);
 
 test('the answer to a change, which alone holds secrets, is never compressed, nor is a short one', async () => {
   const edge = await startEdge({ adminRoutes: [echo, ...routes] });

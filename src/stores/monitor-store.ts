@@ -221,7 +221,7 @@ type SearchedPlaces = Omit<Search, 'step'>;
 export function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
   const { dialect } = found;
   const { status, protocol, surface, model, account, key, replica, search } = filter;
-  const { session, client, error } = filter;
+  const { session, client, error, searchesBodies = true } = filter;
   const all: Expression<SqlBool>[] = [];
   if (status?.kind === 'outcome') all.push(eb('outcome', '=', status.outcome));
   if (status?.kind === 'range') all.push(eb.between('status', status.least, status.most));
@@ -239,7 +239,9 @@ export function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Conditi
   if (session !== undefined) all.push(isNamed(eb, dialect, 'session', session));
   if (client !== undefined) all.push(isNamed(eb, dialect, 'clientAddress', client));
   if (error !== undefined) all.push(eb('errorGroup', '=', error));
-  if (search !== undefined) all.push(holds(eb, search, found));
+  if (search !== undefined) {
+    all.push(holds(eb, search, { ...found, hasBodies: found.hasBodies && searchesBodies }));
+  }
   return eb.and(all);
 }
 

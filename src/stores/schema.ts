@@ -12,10 +12,12 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import type { AccessEntry } from '../access/access-log.ts';
-import type { ClientKey, DayUse, KeyLimits } from '../access/api-key.ts';
+import type { ClientKey, DayUse, KeyLimits, PreviousSecret } from '../access/api-key.ts';
 import type { AuditEntry } from '../access/audit-log.ts';
 import type { ConsoleSession } from '../access/console-sign-in.ts';
+import type { Invitation } from '../access/invitations.ts';
 import type { AddressRule } from '../access/ip-rules.ts';
+import type { Person } from '../access/people.ts';
 import type { AccountRecord, QuotaReading } from '../accounts/account.ts';
 import type { ReceiptCounts, RequestRow } from '../monitor/record.ts';
 import type { QuarterSum } from '../monitor/usage.ts';
@@ -101,6 +103,8 @@ export interface Tables {
       limits: string;
     };
   client_key_use: Row<DayUse> & { keyId: string };
+  /** Secrets that were replaced and go on working for a while. */
+  client_key_secrets: Row<PreviousSecret> & { keyId: string };
   client_key_addresses: { keyId: string; address: string; seenAt: number };
   address_rules: Row<AddressRule> & Sequenced;
   access_log: Row<Omit<AccessEntry, 'reason'>> & {
@@ -110,6 +114,10 @@ export interface Tables {
   };
   audit_log: Row<AuditEntry> & { id: Generated<number> };
   console_sessions: Row<ConsoleSession>;
+  /** `nameKey` is the name without case. */
+  people: Row<Person> & Sequenced & { nameKey: string };
+  /** `gift` is JSON; `digest` SHA-256 of the secret. */
+  invitations: Row<Omit<Invitation, 'gift'>> & Sequenced & { gift: string; digest: string };
   /** Who alone does some work of all replicas now. */
   leases: { name: string; holder: string; fence: number; expiresAt: number };
   /** The settings, where they are not in a file: one row. */

@@ -8,6 +8,8 @@ import {
   createAuditStore,
   createClientKeyStore,
   createConsoleSessionStore,
+  createInvitationStore,
+  createPeopleStore,
 } from './access-stores.ts';
 import { createAccountStore, createHeldCredentials, type StoreLog } from './account-store.ts';
 import type { Database } from './database.ts';
@@ -49,6 +51,8 @@ export function createStores(database: Database, options: StoresOptions) {
       accessLog: createAccessLogStore(database),
       audit: createAuditStore(database),
       consoleSessions: createConsoleSessionStore(database),
+      people: createPeopleStore(database),
+      invitations: createInvitationStore(database),
     },
     storedResponses: createDurableResponseStore(database, {
       vault,

@@ -139,10 +139,10 @@ export const PROOFS: readonly Proof[] = [
     test: 'signing in anew ends the session the browser had',
   },
   {
-    promise: 'Seven paths are public; every other route asks for its credential.',
+    promise: 'A few named paths are public; every other route asks for its credential.',
     tried: 'every route of the whole gateway',
     file: 'test/security/routes.test.ts',
-    test: 'seven paths are public',
+    test: 'a few named paths are public',
   },
   {
     promise: 'No change is taken from a page of elsewhere, whatever cookie comes with it.',

@@ -38,6 +38,8 @@ function createBreakingStores(broken: () => Promise<never>) {
     accessLog: guard(good.accessLog),
     audit: guard(good.audit),
     consoleSessions: guard(good.consoleSessions),
+    people: guard(good.people),
+    invitations: guard(good.invitations),
   };
   return {
     stores,

@@ -206,12 +206,13 @@ const DELIBERATELY = told`Whoever means it all the same changes the config file 
  * @throws GatewayError invalid-request, with the way out
  */
 export function refuseLockOut(
-  access: Pick<AccessControl, 'addresses' | 'login'> | undefined,
+  access: Pick<AccessControl, 'addresses' | 'login' | 'people'> | undefined,
   caller: AdminCaller,
   { from, to: next }: EntryChange,
 ): void {
   const { address, isLocal, isOwnPage, isHeard } = caller.under(next);
-  if (next.consolePassword === undefined && !isLocal) {
+  // Owners who sign in as themselves need no password.
+  if (next.consolePassword === undefined && !isLocal && access?.people.hasOwner !== true) {
     throw access?.login.needsPassword === true ? noPassword() : foreignHost();
   }
   if (!isOwnPage) throw foreignHost();
@@ -253,7 +254,8 @@ export async function keepSignedIn(
   if (access === undefined) return change();
   const { login } = access;
   const isIn = (): boolean =>
-    !login.needsPassword || (caller.cookie !== undefined && login.hasSession(caller.cookie));
+    !login.needsPassword ||
+    (caller.cookie !== undefined && login.roleOfSession(caller.cookie) !== undefined);
   const wasIn = isIn();
   const answer = await change();
   if (!wasIn || isIn() || answer.kind !== 'json') return answer;

@@ -32,12 +32,14 @@ export function createBodyRecordingRoutes({
   return [
     defineRoute({
       at: 'GET /api/body-recording',
+      access: 'viewer',
       title: 'says until when bodies are kept for a while',
       answers,
       run: async () => answer(),
     }),
     defineRoute({
       at: 'PUT /api/body-recording',
+      access: 'operator',
       title: 'keeps the bodies of requests for some minutes',
       body: ASKED_SCHEMA,
       answers,

@@ -36,11 +36,12 @@ export function createExportRoutes({
   return [
     defineRoute({
       at: 'GET /api/export/requests',
+      access: 'viewer',
       title: 'gives records of model requests as a file, the latest first',
       query: partial({ format: FORMAT, ...FILTER_QUERY }),
       answers: ANSWERS,
-      async run({ query: { format = 'csv', ...filter } }) {
-        const wanted = readFilter(filter);
+      async run({ query: { format = 'csv', ...filter }, caller }) {
+        const wanted = readFilter(filter, caller);
         async function* rows(): AsyncGenerator<RequestRow> {
           let cursor: string | undefined;
           do {
@@ -54,6 +55,7 @@ export function createExportRoutes({
     }),
     defineRoute({
       at: 'GET /api/export/usage',
+      access: 'viewer',
       title: 'gives usage as a file, by time, model, account, key and protocol',
       query: partial({ format: FORMAT, ...USAGE_SPAN_QUERY }),
       answers: ANSWERS,

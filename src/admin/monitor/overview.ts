@@ -12,6 +12,7 @@ const RECENT_ERRORS = 10;
 export function createOverviewRoute(options: MonitorRouteOptions): ApiRoute {
   return defineRoute({
     at: 'GET /api/overview',
+    access: 'viewer',
     title: 'shows whether all is well',
     answers: { 200: { description: 'The state of the gateway.', schema: OVERVIEW_SCHEMA } },
     async run() {

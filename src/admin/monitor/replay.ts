@@ -44,6 +44,7 @@ const MAX_BODY_CHARACTERS = 262_144;
 export function createReplayRoute(options: ReplayOptions): ApiRoute {
   return defineRoute({
     at: 'POST /api/requests/{id}/replay',
+    access: 'operator',
     shows: 'nothing',
     title: 'sends a recorded request again, to another account or model, or in another protocol',
     parameter: 'Id of the request.',

@@ -54,6 +54,7 @@ export function createRequestFigureRoutes({
   return [
     defineRoute({
       at: 'GET /api/request-histogram',
+      access: 'viewer',
       title: 'counts model requests over time by how they ended',
       query: partial({
         parts: {
@@ -64,8 +65,8 @@ export function createRequestFigureRoutes({
         ...FILTER_QUERY,
       }),
       answers: { 200: { description: 'The counts.', schema: HISTOGRAM_SCHEMA } },
-      async run({ query: { parts = USUAL_PARTS, ...filter } }) {
-        const wanted = readFilter(filter);
+      async run({ query: { parts = USUAL_PARTS, ...filter }, caller }) {
+        const wanted = readFilter(filter, caller);
         const found = await requestFigures.histogram(wanted, Number(parts));
         const { from = clock.now(), to = clock.now() } = found?.span ?? wanted;
         return answerJson({
@@ -76,11 +77,12 @@ export function createRequestFigureRoutes({
     }),
     defineRoute({
       at: 'GET /api/request-errors',
+      access: 'viewer',
       title: 'lists the errors of model requests, equal ones as one',
       query: partial(FILTER_QUERY),
       answers: { 200: { description: 'The groups.', schema: ERROR_GROUPS_SCHEMA } },
-      async run({ query }) {
-        const groups = await requestFigures.errorGroups(readFilter(query), MAX_GROUPS);
+      async run({ query, caller }) {
+        const groups = await requestFigures.errorGroups(readFilter(query, caller), MAX_GROUPS);
         return answerJson({ groups });
       },
     }),

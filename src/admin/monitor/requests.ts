@@ -1,11 +1,13 @@
 // `/api/requests` and `/api/usage`: the records of model requests, and what they used by time and by whom.
 
+import { includesRole } from '../../access/role.ts';
 import { invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
 import { partial } from '../../lib/object-schema.ts';
 import type { RequestRecord } from '../../monitor/record.ts';
 import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
 import { cutSpans } from '../../monitor/usage.ts';
+import type { AdminCaller } from '../../server/admin-route.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
 import { DIGITS, REQUEST_STATUS, UP_TO_200 } from '../schemas.ts';
@@ -75,12 +77,13 @@ export function createRequestRoutes({
   return [
     defineRoute({
       at: 'GET /api/requests',
+      access: 'viewer',
       title: 'lists model requests, the latest first',
       query: LIST_QUERY,
       answers: { 200: { description: 'One page of them.', schema: REQUEST_LIST_SCHEMA } },
-      async run({ query }) {
+      async run({ query, caller }) {
         const { cursor, limit, ...filter } = query;
-        const page = await monitor.store.list(readFilter(filter), {
+        const page = await monitor.store.list(readFilter(filter, caller), {
           cursor,
           limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
         });
@@ -90,20 +93,23 @@ export function createRequestRoutes({
     }),
     defineRoute({
       at: 'GET /api/requests/{id}',
+      access: 'viewer',
       title: 'shows one model request',
       parameter: 'Id of the request, or its `x-request-id`.',
       answers: { 200: { description: 'All that is kept.', schema: REQUEST_DETAIL_SCHEMA } },
-      async run({ parameter }) {
+      async run({ parameter, caller }) {
         const record = await findRequest(monitor, parameter);
         const { row, details, bodies } = record;
         const { pathModel: _, ...shown } = details;
         const { replay } = judgeReplay(record, protocols);
-        const detail = { ...row, ...shown, keepsBodies: bodies !== undefined, ...bodies, replay };
+        const seen = maySeeBodies(caller) ? bodies : undefined;
+        const detail = { ...row, ...shown, keepsBodies: bodies !== undefined, ...seen, replay };
         return answerJson(detail satisfies Loose<RequestDetailJson>);
       },
     }),
     defineRoute({
       at: 'DELETE /api/requests',
+      access: 'operator',
       shows: 'nothing',
       title: 'removes records of model requests; usage stays',
       query: REMOVE_QUERY,
@@ -133,10 +139,16 @@ type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
 
 type FilterQuery = Readonly<Partial<Record<keyof typeof FILTER_QUERY, string>>>;
 
-export function readFilter(query: FilterQuery): RequestFilter {
+/** What people asked the models, and were answered, is for who runs the gateway. */
+function maySeeBodies({ role }: Pick<AdminCaller, 'role'>): boolean {
+  return includesRole(role, 'operator');
+}
+
+export function readFilter(query: FilterQuery, caller: Pick<AdminCaller, 'role'>): RequestFilter {
   const { from, to, status, ...names } = query;
   return {
     ...names,
+    ...(!maySeeBodies(caller) && { searchesBodies: false }),
     from: from === undefined ? undefined : Number(from),
     to: to === undefined ? undefined : Number(to),
     status: status === undefined ? undefined : readStatus(status),
@@ -194,6 +206,7 @@ export function createUsageRoute({
 }: Pick<MonitorRouteOptions, 'monitor' | 'clock' | 'keyName'>): ApiRoute {
   return defineRoute({
     at: 'GET /api/usage',
+    access: 'viewer',
     title: 'shows what was used, by time and by whom',
     query: USAGE_QUERY,
     answers: { 200: { description: 'Sums, oldest first.', schema: USAGE_SCHEMA } },

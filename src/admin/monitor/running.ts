@@ -21,6 +21,7 @@ export function createRunningRoutes({
   return [
     defineRoute({
       at: 'GET /api/running-requests',
+      access: 'viewer',
       title: 'lists the model requests that are under way',
       answers: { 200: { description: 'Of all processes.', schema: RUNNING_LIST_SCHEMA } },
       async run() {
@@ -30,6 +31,7 @@ export function createRunningRoutes({
     }),
     defineRoute({
       at: 'POST /api/running-requests/{id}/stop',
+      access: 'operator',
       shows: 'nothing',
       title: 'stops a model request that is under way',
       parameter: 'Id of the request, as the list gives it.',

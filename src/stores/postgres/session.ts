@@ -355,7 +355,9 @@ const PLACES: { readonly [Table in keyof Tables]?: string } = {
   access_log: 'id',
   audit_log: 'id',
   ...Object.fromEntries(
-    [...SEQUENCED, 'client_keys', 'address_rules', 'requests'].map((table) => [table, 'sequence']),
+    [...SEQUENCED, 'client_keys', 'address_rules', 'people', 'invitations', 'requests'].map(
+      (table) => [table, 'sequence'],
+    ),
   ),
 };
 

@@ -53,7 +53,7 @@ test('what people filter by is found in the index alone, without reading the rec
     const plan = file
       .prepare(`explain query plan select count(*) from requests where at >= 1 and ${condition}`)
       .all();
-    expect(String(plan[0]?.detail)).toContain('USING COVERING INDEX requests_by_time');
+    expect(String(plan[0]?.detail)).toMatch(/USING COVERING INDEX requests_by_(?:time|outcome)/);
   }
   const sizes = file.prepare('explain query plan select sum(bytes) from requests').all();
   expect(String(sizes[0]?.detail)).toContain('USING COVERING INDEX requests_by_time');
@@ -63,6 +63,11 @@ test('what people filter by is found in the index alone, without reading the rec
 
 /** Takes out what the migrations behind the eighth put in. */
 const UNDO_LATER = `
+  drop index requests_by_session;
+  drop index requests_by_error;
+  drop index requests_by_outcome;
+  alter table requests drop column session;
+  alter table requests drop column error_group;
   drop index requests_by_time;
   alter table requests drop column replica;
   create index requests_by_time on requests (at, sequence);
@@ -85,6 +90,10 @@ const UNDO_LATER = `
   alter table usage_sums drop column cache_savings_nanos;
   alter table accounts drop column billing;
   drop table audit_log;
+  drop table client_key_secrets;
+  drop table people;
+  drop table invitations;
+  alter table console_sessions drop column person_id;
 `;
 
 test('records saved while their details had a table of their own are found as they were', async () => {

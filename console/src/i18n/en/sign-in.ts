@@ -3,6 +3,10 @@
 export const signIn = {
   title: 'Sign in to the console',
   password: 'Password',
+  name: 'Name',
+  nameHint: 'Leave empty to use the console password.',
+  wrongName: 'Wrong name or password.',
+  wrongAgain: 'Wrong password.',
   submit: 'Sign in',
   hint: 'The console password is WEB_PASSWORD if set, then admin_password of the config file, then the API key.',
   linkHint: 'On this machine the gateway prints a one-time sign-in link at startup.',

@@ -200,4 +200,9 @@ export const clauses: SentenceTexts = {
     '外部提供方已启用，但不提供任何服务：请设置 {1}。',
   'UPSTREAM_PROFILE={} needs an address: set UPSTREAM_BASE_URL.':
     'UPSTREAM_PROFILE={1} 需要地址：请设置 UPSTREAM_BASE_URL。',
+  'password: is missing.': 'password: 缺少此字段。',
+  'password: must have at least {} characters.': 'password: 至少需要 {1} 个字符。',
+  'password: that is not your password.': 'password: 这不是您的密码。',
+  'role: the provider decides about the role of {} at each sign-in. Change it there.':
+    'role: {1} 的角色由身份提供方在每次登录时决定。请在那里更改。',
 };

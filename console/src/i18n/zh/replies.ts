@@ -199,4 +199,29 @@ export const replies: SentenceTexts = {
     '配置文件无法写入，因为磁盘已满。未作任何更改。请腾出空间后重试。',
   'Sign-in is not set up for "{}". Add the client id of your own OAuth client under upstreams.<id>.oauth.':
     '“{1}”尚未设置登录。请在 upstreams.<id>.oauth 中填写您自己的 OAuth 客户端标识。',
+  'As {}, with an invitation.': '以 {1} 的身份，使用邀请。',
+  'As {}, with their own password.': '以 {1} 的身份，使用其自己的密码。',
+  'Only who signs in with a password of their own can change it here.':
+    '只有用自己的密码登录的人才能在此更改密码。',
+  'The name or the password is not right.': '名称或密码不正确。',
+  'There are {} invitations that wait already. Revoke some first.':
+    '已有 {1} 个等待中的邀请。请先撤销一些。',
+  'There is no invitation of this id. It may have been used.': '没有此编号的邀请。它可能已被使用。',
+  'There is no person of this id. List them to see all.': '没有此编号的人员。请列出全部人员查看。',
+  'There is no person {}.': '没有人员 {1}。',
+  'There is somebody called {} already.': '已有名为 {1} 的人员。',
+  'This invitation was used already, has expired, or was revoked. Ask who sent it for another one.':
+    '此邀请已被使用、已过期或已被撤销。请向发送者索取新的邀请。',
+  'This is the last owner, and the console has no password: nobody could change people and sign-in any more. Make somebody else an owner first, or set WEB_PASSWORD.':
+    '这是最后一位所有者，而控制台没有密码：之后将无人能更改人员和登录设置。请先让另一人成为所有者，或设置 WEB_PASSWORD。',
+  'This needs a sign-in of the last ten minutes. Sign out, sign in again and repeat it. Nothing was done.':
+    '这需要在最近十分钟内登录过。请退出并重新登录，然后再试一次。未作任何更改。',
+  'This needs the role {}, and you are signed in as {}. Nothing was done.':
+    '这需要角色“{1}”，而您的角色是“{2}”。未作任何更改。',
+  operator: '操作员',
+  owner: '所有者',
+  viewer: '查看者',
+  '{} was changed meanwhile.': '{1} 已在此期间被更改。',
+  '{} was changed meanwhile: they are at revision {}, not {}.':
+    '{1} 已在此期间被更改：修订号是 {2}，不是 {3}。',
 };

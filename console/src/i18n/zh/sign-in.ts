@@ -17,5 +17,9 @@ export const signIn: Translated<typeof english> = {
   againHint: '此更改影响谁可以访问或凭据发往何处，因此除会话外还需要密码。',
   again: '继续',
   wrong: '控制台密码不正确。',
+  name: '名称',
+  nameHint: '使用控制台密码时请留空。',
+  wrongName: '名称或密码不正确。',
+  wrongAgain: '密码不正确。',
   tooMany_other: '尝试次数过多，请等待 {{count}} 秒后再试。',
 };
