@@ -205,7 +205,7 @@ export function createMonitor(options: MonitorOptions) {
         await queue.flush();
         return store.removeBefore(at);
       },
-    } satisfies Pick<RequestStore, 'list' | 'usage' | 'breakdown' | 'removeBefore'>,
+    } satisfies Reads & Pick<RequestStore, 'removeBefore'>,
     /** Also finds a request that ended this very moment. */
     async find(id: string): Promise<RequestRecord | undefined> {
       record();
@@ -246,10 +246,14 @@ export function createMonitor(options: MonitorOptions) {
   };
 }
 
-function readsOf(store: RequestStore): Pick<RequestStore, 'list' | 'usage' | 'breakdown'> {
+type Reads = Pick<RequestStore, 'list' | 'usage' | 'latency' | 'attempts' | 'breakdown'>;
+
+function readsOf(store: RequestStore): Reads {
   return {
     list: (filter, page) => store.list(filter, page),
     usage: (spans, by) => store.usage(spans, by),
+    latency: (request) => store.latency(request),
+    attempts: (span, account) => store.attempts(span, account),
     breakdown: (span) => store.breakdown(span),
   };
 }
