@@ -142,11 +142,15 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
         }
         const upstream = record.upstreamId;
         const known = { upstream, projectId: record.projectId, proxyUrl: book.proxyUrl(parameter) };
-        const trial = key && (await tryKey({ ...known, key, addAnyway }, options, signal));
+        const tried =
+          key === undefined
+            ? undefined
+            : await tryKey({ ...known, key, addAnyway }, options, signal);
         const changed = await book.change(parameter, { ...rest, projectId, proxyUrl }, expected);
         if (key === undefined) return answerOne(changed);
         await replaceKey(book, parameter, key);
-        if (trial) options.trials.note(parameter, trial);
+        if (tried?.trial !== undefined) options.trials.note(parameter, tried.trial);
+        if (tried?.models !== undefined) book.setModels(parameter, tried.models);
         return answerOne(findAccount(book, parameter));
       },
     }),

@@ -14,6 +14,7 @@ import { createModelRoutes } from './models.ts';
 import { createBodyRecordingRoutes } from './monitor/body-recording.ts';
 import { createEventsRoute } from './monitor/events.ts';
 import { createExportRoutes } from './monitor/export.ts';
+import { createLatencyRoutes } from './monitor/latency.ts';
 import { createLogsRoute, createMetricsRoute } from './monitor/logs.ts';
 import { createOverviewRoute } from './monitor/overview.ts';
 import { createReplayRoute } from './monitor/replay.ts';
@@ -81,6 +82,7 @@ export function createMonitorRoutes(options: MonitorRouteOptions): readonly ApiR
     ...createBodyRecordingRoutes(options),
     createReplayRoute(options),
     createUsageRoute(options),
+    ...createLatencyRoutes(options),
     ...createExportRoutes(options),
     createOverviewRoute(options),
     createLogsRoute(options),

@@ -110,6 +110,8 @@ const CONDITION_SCHEMA = named('AccountCondition', {
   attempts: { type: 'integer', description: 'The last requests that say something of it.' },
   share: { type: ['number', 'null'], description: 'Of these the part that succeeded, 0 to 1.' },
   lastSuccessAt: OPTIONAL_TIME,
+  lastFailureAt: { ...OPTIONAL_TIME, description: 'Null: none since the gateway started.' },
+  lastFailure: orNull(messageSchema('What it was, in the words of the upstream.')),
   reason: orNull(messageSchema('Why the last one failed, in the words of the upstream.')),
   trial: orNull(TRIAL_SCHEMA),
 });

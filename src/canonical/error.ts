@@ -74,6 +74,16 @@ export type UpstreamFailureKind =
   | 'gateway-proxy'
   | 'path';
 
+/**
+ * Failures that are held against an account where people look at it. The others are of what one request made of a
+ * model, the gateway's own, or limits, which are told as cooldowns.
+ */
+export const ACCOUNT_FAILURES: ReadonlySet<string> = new Set<UpstreamFailureKind>([
+  ...(['unauthenticated', 'credential-revoked', 'credential-unavailable'] as const),
+  ...(['verification-required', 'forbidden', 'model-forbidden'] as const),
+  ...(['overloaded', 'connection-lost', 'unusable-answer', 'path'] as const),
+]);
+
 export interface UpstreamFailure {
   readonly kind: UpstreamFailureKind;
   /** HTTP status of the upstream's answer; absent when there was none. */

@@ -6,10 +6,13 @@ import type { Account } from '../accounts/account.ts';
 import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
 import { connectFeed } from '../admin/monitor/events.ts';
-import type { GatewayFacts } from '../admin/options.ts';
+import { readAttention } from '../admin/monitor/overview.ts';
+import type { GatewayFacts, MonitorRouteOptions } from '../admin/options.ts';
+import { listQuotas, sumFamilies } from '../admin/quota.ts';
 import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
 import { createId } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
+import { createPseudonyms } from '../lib/pseudonyms.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import { createMonitor } from '../monitor/monitor.ts';
 import { shareMetrics } from '../monitor/shared-metrics.ts';
@@ -47,10 +50,11 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const { upstreams } = backend;
   const { current } = config;
   const isClusterThere = (): boolean => context.cluster.state().isConnected;
+  const accountKey = parts.secretKey.derive('telemetry accounts');
   const telemetry = await openTelemetry({
     ...{ settings: current, book, upstreams, version, clock, log },
     proxyFor: parts.proxyFor,
-    accountKey: parts.secretKey.derive('telemetry accounts'),
+    accountKey,
   });
   const { pricing } = accounts;
   const { usualBilling } = pricing;
@@ -71,6 +75,10 @@ export async function openObservation(context: GatewayContext, parts: Observatio
       const counts = { active: 0, disabled: 0, blocked: 0 };
       for (const account of book.list()) counts[writeStatus(account, facts).kind] += 1;
       return counts;
+    },
+    figures: {
+      ...createFigures(facts, () => current().monitor.namesAccounts, accountKey),
+      attention: () => readAttention(routeOptions),
     },
     dropped: () => ({
       'log-lines': logFiles?.dropped ?? 0,
@@ -129,6 +137,21 @@ export async function openObservation(context: GatewayContext, parts: Observatio
       await monitor.close();
       await telemetry?.close();
     },
+  };
+}
+
+/** What the metrics show of accounts: no name unless that is allowed. */
+function createFigures(
+  { book, isProtected }: Pick<MonitorRouteOptions, 'book' | 'isProtected'>,
+  namesAccounts: () => boolean,
+  key: Uint8Array,
+) {
+  const pseudonymOf = createPseudonyms(key);
+  return {
+    quota: () => sumFamilies(listQuotas({ book, isProtected })),
+    upstreamOf: (id: string) => book.find(id)?.record.upstreamId ?? '',
+    nameOf: (id: string) =>
+      namesAccounts() ? (book.find(id)?.record.label ?? id) : pseudonymOf(id),
   };
 }
 

@@ -241,6 +241,12 @@ const MONITOR_SCHEMA = section('monitor', 'The records of model requests.', {
     ...whole(1_048_576, 1_099_511_627_776, 1_073_741_824),
     description: 'When the records take more, the oldest leave until half of it is taken.',
   },
+  account_names: {
+    as: 'namesAccounts',
+    ...SWITCH,
+    description:
+      'Lets `/metrics` name accounts by their e-mail or label; otherwise each has a pseudonym. Accounts that were counted before keep theirs until the next start.',
+  },
 });
 
 export const OAUTH_SCHEMA = {

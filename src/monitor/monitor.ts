@@ -7,7 +7,7 @@ import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import type { AnswerPrice } from '../pricing/charges.ts';
 import type { RelaySharing } from './event-relay.ts';
 import { createLiveFeed, createLiveFigures, type LiveFeed, type LiveFigures } from './live.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type MetricsSources } from './metrics.ts';
 import { RecentErrors, recallBefore } from './recall.ts';
 import type { EndedRequest, RequestObserver, RequestRecord, RequestRow } from './record.ts';
 import type { RequestStore } from './request-store.ts';
@@ -44,6 +44,10 @@ interface MonitorOptions {
   /** The model a name leads to; undefined when no account offers it. */
   readonly targetOf: (model: string) => string | undefined;
   readonly accounts: () => Readonly<Record<string, number>>;
+  /** What else the metrics show. */
+  readonly figures?:
+    | Pick<MetricsSources, 'quota' | 'attention' | 'upstreamOf' | 'nameOf'>
+    | undefined;
   readonly createId: (prefix: string) => string;
   /** What else was given up, by what it is, for the metrics. */
   readonly dropped?: (() => Readonly<Record<string, number>>) | undefined;
@@ -134,7 +138,7 @@ export function createMonitor(options: MonitorOptions) {
         const made = writeRecord(one, context, keepsBodies());
         const { row } = made;
         figures.add(row);
-        metrics.add(made);
+        metrics.add(made, { ...one.facts, firstEventMs: one.firstEventMs });
         options.onRecord?.(made, withoutAsked(one, recordingOf(one.clientKeyId)));
         if (!enabled) continue;
         if (row.outcome === 'error') errors.add(row);
@@ -152,6 +156,7 @@ export function createMonitor(options: MonitorOptions) {
     dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
     feedReaders: () => feed.readers,
     accounts: options.accounts,
+    ...options.figures,
     hasDatabase: options.hasDatabase,
     hasValkey: options.hasValkey,
     startedAt: clock.now(),
@@ -205,7 +210,7 @@ export function createMonitor(options: MonitorOptions) {
         await queue.flush();
         return store.removeBefore(at);
       },
-    } satisfies Pick<RequestStore, 'list' | 'usage' | 'breakdown' | 'removeBefore'>,
+    } satisfies Reads & Pick<RequestStore, 'removeBefore'>,
     /** Also finds a request that ended this very moment. */
     async find(id: string): Promise<RequestRecord | undefined> {
       record();
@@ -246,10 +251,14 @@ export function createMonitor(options: MonitorOptions) {
   };
 }
 
-function readsOf(store: RequestStore): Pick<RequestStore, 'list' | 'usage' | 'breakdown'> {
+type Reads = Pick<RequestStore, 'list' | 'usage' | 'latency' | 'attempts' | 'breakdown'>;
+
+function readsOf(store: RequestStore): Reads {
   return {
     list: (filter, page) => store.list(filter, page),
     usage: (spans, by) => store.usage(spans, by),
+    latency: (request) => store.latency(request),
+    attempts: (span, account) => store.attempts(span, account),
     breakdown: (span) => store.breakdown(span),
   };
 }

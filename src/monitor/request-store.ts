@@ -1,6 +1,7 @@
 // What the monitor asks of a store of request records.
 
 import { invalidRequest } from '../canonical/error.ts';
+import type { Timings } from './latency.ts';
 import type { RequestRecord, RequestRow } from './record.ts';
 
 /** Absent fields take everything. Times in milliseconds since the epoch. */
@@ -82,6 +83,36 @@ export interface UsageRow extends UsageSum {
   readonly groupName?: string | undefined;
 }
 
+/** The timings of a span, or of a group. */
+export interface TimedSpan extends Timings {
+  /** Beginning of the span. */
+  readonly at: number;
+}
+
+export interface TimedGroup extends Timings {
+  readonly group: string;
+  /** What the group's key was called last, where it had a name. */
+  readonly groupName?: string | undefined;
+}
+
+export interface LatencyRequest {
+  /** In order, without gaps between them. */
+  readonly spans: readonly TimeSpan[];
+  readonly by: UsageGroup;
+  /** Of one group alone; of all when absent. */
+  readonly group?: string | undefined;
+}
+
+/** How the attempts on one account went within half an hour. */
+export interface AttemptSum {
+  /** Beginning of the half hour. */
+  readonly at: number;
+  /** Its e-mail or label, as records have it. */
+  readonly account: string;
+  readonly good: number;
+  readonly failed: number;
+}
+
 /** The usage of one model, account, key and protocol within a span. */
 export interface UsageBreakdown extends UsageSum {
   /** Beginning of the span. */
@@ -159,6 +190,8 @@ interface RetentionLimits {
   /** When more than `maxBytes` are stored, the oldest leave until `reducedBytes` are. */
   readonly maxBytes: number;
   readonly reducedBytes: number;
+  /** Hours that ended before are summed up, so that long times are read fast. */
+  readonly closedBefore: number;
 }
 
 /** A page's cursor is one this store gave. @throws GatewayError invalid-request for any other */
@@ -170,6 +203,13 @@ export interface RequestStore {
   find(id: string): Promise<RequestRecord | undefined>;
   /** One row a span and group that has any, in the order of the spans. */
   usage(spans: readonly TimeSpan[], by: UsageGroup): Promise<readonly UsageRow[]>;
+  /** By time, all groups together or the one asked for; and by group, all of the time. */
+  latency(request: LatencyRequest): Promise<{
+    readonly spans: readonly TimedSpan[];
+    readonly groups: readonly TimedGroup[];
+  }>;
+  /** How attempts ended, by half hours in order; of all accounts, or of one. */
+  attempts(span: TimeSpan, account?: string): Promise<readonly AttemptSum[]>;
   /** All that was used within a span, each kind of use by itself, in the order of models, accounts, keys and protocols. */
   breakdown(span: TimeSpan): Promise<readonly UsageBreakdown[]>;
   /** Of the records that began from `from` up to and without `to`, in order; minutes without any are left out. */

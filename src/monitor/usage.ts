@@ -1,8 +1,9 @@
 // Cuts a time into hours, days or weeks as a person's calendar has them.
 
-import { invalidRequest } from '../canonical/error.ts';
+import { ACCOUNT_FAILURES, invalidRequest } from '../canonical/error.ts';
+import { addTimings, type Timings, timingsOf } from './latency.ts';
 import { type RequestRecord, usageModel } from './record.ts';
-import { type TimeSpan, USAGE_FIGURES, type UsageSum } from './request-store.ts';
+import { type AttemptSum, type TimeSpan, USAGE_FIGURES, type UsageSum } from './request-store.ts';
 
 type UsageStep = 'hour' | 'day' | 'week';
 
@@ -132,6 +133,7 @@ export interface QuarterSum extends UsageSum {
   /** As the key was called last. */
   readonly keyName: string | undefined;
   readonly protocol: string;
+  readonly timings: Timings;
 }
 
 /** One row for each quarter, model, account, key and protocol. */
@@ -157,6 +159,7 @@ export function sumByQuarter(records: readonly RequestRecord[]): readonly Quarte
       costNanos: row.costNanos ?? 0,
       flatRateNanos: row.flatRateNanos ?? 0,
       cacheSavingsNanos: row.cacheSavingsNanos ?? 0,
+      timings: timingsOf(row),
     };
     const { at, model, account, keyId, protocol } = sum;
     const key = JSON.stringify([at, model, account, keyId, protocol]);
@@ -168,11 +171,39 @@ export function sumByQuarter(records: readonly RequestRecord[]): readonly Quarte
 
 /** Of the same quarter, model, account, key and protocol; `right` is the later one. */
 function addQuarters(left: QuarterSum, right: QuarterSum): QuarterSum {
-  return { ...left, ...addUsage(left, right), keyName: right.keyName ?? left.keyName };
+  return {
+    ...left,
+    ...addUsage(left, right),
+    keyName: right.keyName ?? left.keyName,
+    timings: addTimings(left.timings, right.timings),
+  };
 }
 
 function addUsage(left: UsageSum, right: UsageSum): UsageSum {
   const sums: Record<keyof UsageSum, number> = { ...left };
   for (const figure of USAGE_FIGURES) sums[figure] = left[figure] + right[figure];
   return sums;
+}
+
+export const HALF_HOUR_MS = 1_800_000;
+
+/** One row for each half hour and account; what says nothing of an account is left out. */
+export function sumAttempts(records: readonly RequestRecord[]): readonly AttemptSum[] {
+  const sums = new Map<string, AttemptSum>();
+  for (const { row, details } of records) {
+    const at = Math.floor(row.at / HALF_HOUR_MS) * HALF_HOUR_MS;
+    for (const { account, outcome } of details.attemptsList) {
+      const verdict = verdictOf(outcome);
+      if (verdict === undefined) continue;
+      const key = `${at} ${account}`;
+      const known = sums.get(key) ?? { at, account, good: 0, failed: 0 };
+      sums.set(key, { ...known, [verdict]: known[verdict] + 1 });
+    }
+  }
+  return [...sums.values()];
+}
+
+function verdictOf(outcome: string): 'good' | 'failed' | undefined {
+  if (outcome === 'ok') return 'good';
+  return ACCOUNT_FAILURES.has(outcome) ? 'failed' : undefined;
 }

@@ -260,6 +260,18 @@ create table settings (
 );
 `;
 
+/** As of version 20. */
+const LATENCY_COLUMNS = [
+  ...Array.from({ length: 33 }, (_, place) => `duration${place}`),
+  ...Array.from({ length: 33 }, (_, place) => `first${place}`),
+  ...['timed_tokens', 'timed_ms'],
+];
+const FIGURES_OF_ROLLUPS = [
+  ...['requests', 'errors', 'input_tokens', 'output_tokens', 'cached_tokens'],
+  ...['cache_write_tokens', 'thought_tokens', 'images', 'priced_requests'],
+  ...['cost_nanos', 'flat_rate_nanos', 'cache_savings_nanos'],
+];
+
 export const MIGRATIONS: readonly Migration[] = [
   // First shape: accounts with their credentials, health and quotas; remembered signatures; the data key.
   {
@@ -823,6 +835,64 @@ create table client_key_secrets (
   last_used_at double precision
 );
 create index client_key_secrets_by_key on client_key_secrets (key_id);
+`,
+  },
+  // How long requests took, by buckets whose number never changes; what is summed by hours and days, of which the first
+  // is made later from the sums by quarters; and how attempts on accounts ended.
+  {
+    version: 22,
+    name: 'latency',
+    sqlite: `
+${LATENCY_COLUMNS.map((name) => `alter table usage_sums add column ${name} integer;`).join('\n')}
+create table usage_rollups (
+  step text not null,
+  kind text not null,
+  at integer not null,
+  name text not null,
+  key_name text,
+  ${FIGURES_OF_ROLLUPS.map((name) => `${name} integer not null,`).join('\n  ')}
+  ${LATENCY_COLUMNS.map((name) => `${name} integer,`).join('\n  ')}
+  primary key (step, kind, at, name)
+) strict, without rowid;
+create table usage_rolled (
+  step text not null,
+  kind text not null,
+  at integer not null,
+  primary key (kind, step, at)
+) strict, without rowid;
+create table attempt_sums (
+  at integer not null,
+  account text not null,
+  good integer not null,
+  failed integer not null,
+  primary key (at, account)
+) strict, without rowid;
+`,
+    postgres: `
+alter table usage_sums ${LATENCY_COLUMNS.map((name) => `add column ${name} bigint`).join(', ')};
+create table usage_rollups (
+  step text collate "C" not null,
+  kind text collate "C" not null,
+  at bigint not null,
+  name text collate "C" not null,
+  key_name text collate "C",
+  ${FIGURES_OF_ROLLUPS.map((name) => `${name} bigint not null,`).join('\n  ')}
+  ${LATENCY_COLUMNS.map((name) => `${name} bigint,`).join('\n  ')}
+  primary key (step, kind, at, name)
+);
+create table usage_rolled (
+  step text collate "C" not null,
+  kind text collate "C" not null,
+  at bigint not null,
+  primary key (kind, step, at)
+);
+create table attempt_sums (
+  at bigint not null,
+  account text collate "C" not null,
+  good bigint not null,
+  failed bigint not null,
+  primary key (at, account)
+);
 `,
   },
 ];

@@ -8,6 +8,7 @@ import {
   sql,
 } from 'kysely';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
+import type { Clock } from '../lib/clock.ts';
 import { asSentence } from '../lib/localized-message.ts';
 import { isWildcard } from '../lib/names.ts';
 import {
@@ -27,27 +28,25 @@ import {
   type RequestPage,
   type RequestStore,
   readCursor,
+  type TimedSpan,
   type TimeSpan,
-  USAGE_FIGURES,
-  type UsageBreakdown,
-  type UsageGroup,
   type UsageRow,
   writeCursor,
 } from '../monitor/request-store.ts';
-import { sumByQuarter } from '../monitor/usage.ts';
 import { PRICE_BASES } from '../pricing/prices.ts';
-import {
-  columnOf,
-  type Database,
-  type Dialect,
-  firstOf,
-  insert,
-  rowsOf,
-  run,
-  type Work,
-} from './database.ts';
+import { type Database, type Dialect, firstOf, insert, rowsOf, type Work } from './database.ts';
 import { builder, type TableRow, type Tables } from './schema.ts';
 import { fromColumns, toColumns } from './sentence-columns.ts';
+import {
+  breakDown,
+  readAttempts,
+  removeUsage,
+  rollUp,
+  saveUsage,
+  sumSpans,
+  timeGroups,
+  timeSpans,
+} from './usage-sums.ts';
 
 // What a record is in its tables.
 
@@ -490,7 +489,10 @@ const BYTES_AT_ONCE = 4_194_304;
 const SPANS_AT_ONCE = 32;
 const MINUTE_MS = 60_000;
 
-export function createMonitorStore(database: Database, monotonic: () => number): RequestStore {
+export function createMonitorStore(
+  database: Database,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
+): RequestStore {
   const { dialect } = database;
   /** Bytes of all records; summed up once, then kept by what is written and removed. */
   let stored: number | undefined;
@@ -501,20 +503,31 @@ export function createMonitorStore(database: Database, monotonic: () => number):
   };
   return {
     async save(records) {
-      const added = await database.write('crash', () => saveRecords(dialect, records));
+      const added = await database.write('crash', () => saveRecords(dialect, records, clock.now()));
       if (stored !== undefined) stored += added;
     },
-    list: (filter, page) => listRequests({ database, monotonic }, filter, page),
+    list: (filter, page) =>
+      listRequests({ database, monotonic: () => clock.monotonic() }, filter, page),
     find: (id) => database.read(() => findRecord(id)),
     async usage(spans, by) {
       const rows: UsageRow[] = [];
       for (let from = 0; from < spans.length; from += SPANS_AT_ONCE) {
         const some = spans.slice(from, from + SPANS_AT_ONCE);
-        rows.push(...(await database.read(() => sumSpans(dialect, { some, by }))));
+        rows.push(...(await database.read(() => sumSpans(dialect, { spans: some, by }))));
         await pause();
       }
       return rows;
     },
+    async latency(request) {
+      const spans: TimedSpan[] = [];
+      for (let from = 0; from < request.spans.length; from += SPANS_AT_ONCE) {
+        const some = { ...request, spans: request.spans.slice(from, from + SPANS_AT_ONCE) };
+        spans.push(...(await database.read(() => timeSpans(dialect, some))));
+        await pause();
+      }
+      return { spans, groups: await database.read(() => timeGroups(dialect, request)) };
+    },
+    attempts: (span, account) => database.read(() => readAttempts(span, account)),
     breakdown: (span) => database.read(() => breakDown(dialect, span)),
     minutes: (span) => database.read(() => sumMinutes(span)),
     async sweep(limits) {
@@ -526,8 +539,8 @@ export function createMonitorStore(database: Database, monotonic: () => number):
       if (removed(left) > 0) return false;
       // Of a database that others write to as well, the figure is old by the next time.
       if (dialect.isShared) stored = undefined;
-      const oldUsage = builder.deleteFrom('usage_sums').where('at', '<', limits.oldestUsage);
-      await database.write('crash', () => run(oldUsage));
+      await database.write('crash', () => removeUsage(limits.oldestUsage));
+      if (await database.write('crash', () => rollUp(dialect, limits.closedBefore))) return false;
       return !(await database.giveBackRoom());
     },
     async removeBefore(at) {
@@ -564,54 +577,6 @@ function* findRecord(id: string): Work<RequestRecord | undefined> {
     builder.selectFrom('request_bodies').selectAll().where('sequence', '=', sequence),
   );
   return fromStored(row, bodies);
-}
-
-function* sumSpans(
-  { latest }: Dialect,
-  { some, by }: { readonly some: readonly TimeSpan[]; readonly by: UsageGroup },
-): Work<readonly UsageRow[]> {
-  const column = by === 'key' ? 'keyId' : by;
-  const all: UsageRow[] = [];
-  for (const { from, to } of some) {
-    const sums = builder
-      .selectFrom('usage_sums')
-      .select(({ fn }) => USAGE_FIGURES.map((name) => fn.sum<number>(name).as(name)))
-      .where('at', '>=', from)
-      .where('at', '<', to);
-    if (column === 'none') {
-      // Of no rows there is one sum, of nothing.
-      const sum = (yield* rowsOf(sums)).filter(({ requests }) => requests !== undefined);
-      all.push(...sum.map((figures) => ({ at: from, group: '', ...figures })));
-      continue;
-    }
-    const grouped = sums.select(`${column} as group`).groupBy(column).orderBy(column);
-    const rows =
-      by === 'key'
-        ? yield* rowsOf(grouped.select(latest('keyName', 'at').as('groupName')))
-        : yield* rowsOf(grouped);
-    all.push(...rows.map((row) => ({ at: from, ...row })));
-  }
-  return all;
-}
-
-const KINDS_OF_USE = ['model', 'account', 'keyId', 'protocol'] as const;
-
-function* breakDown({ latest }: Dialect, { from, to }: TimeSpan): Work<readonly UsageBreakdown[]> {
-  const rows = yield* rowsOf(
-    builder
-      .selectFrom('usage_sums')
-      .select(KINDS_OF_USE)
-      .select(({ fn }) => USAGE_FIGURES.map((name) => fn.sum<number>(name).as(name)))
-      .select(latest('keyName', 'at').as('keyName'))
-      .where('at', '>=', from)
-      .where('at', '<', to)
-      .groupBy(KINDS_OF_USE)
-      .orderBy('model')
-      .orderBy('account')
-      .orderBy('keyId')
-      .orderBy('protocol'),
-  );
-  return rows.map((row) => ({ at: from, ...row }));
 }
 
 /** Along the index of times. */
@@ -670,7 +635,11 @@ const REQUEST_COLUMNS = ['sequence', ...LISTED_COLUMNS, 'bytes', 'details'];
 const BODY_COLUMNS = ['sequence', 'clientRequest', 'upstreamRequest', 'response', 'isWhole'];
 
 /** @returns the bytes that were added, about */
-function* saveRecords(dialect: Dialect, records: readonly RequestRecord[]): Work<number> {
+function* saveRecords(
+  dialect: Dialect,
+  records: readonly RequestRecord[],
+  now: number,
+): Work<number> {
   const sequences = yield* dialect.nextSequences('requests', records.length);
   const rows: object[] = [];
   const bodyRows: object[] = [];
@@ -685,7 +654,7 @@ function* saveRecords(dialect: Dialect, records: readonly RequestRecord[]): Work
   }
   yield* insert('requests', rows, { columns: REQUEST_COLUMNS });
   yield* insert('request_bodies', bodyRows, { columns: BODY_COLUMNS });
-  yield* insert('usage_sums', sumByQuarter(records), { columns: SUM_COLUMNS, onConflict: ADD });
+  yield* saveUsage(records, now);
   return added;
 }
 
@@ -693,14 +662,3 @@ function sizeOf({ clientRequest, upstreamRequest, response }: ReturnType<typeof 
   const texts = [clientRequest, upstreamRequest, response];
   return texts.reduce((sum, text = '') => sum + Buffer.byteLength(text), 0);
 }
-
-const GROUPED = ['at', 'model', 'account', 'keyId', 'protocol'] as const;
-const SUM_COLUMNS = [...GROUPED, ...USAGE_FIGURES, 'keyName'];
-
-/** Writes a sum, or adds it to the one that stands there. */
-const ADD = {
-  clause: `(${GROUPED.map(columnOf).join(', ')}) do update set ${[
-    ...USAGE_FIGURES.map(columnOf).map((name) => `${name} = usage_sums.${name} + excluded.${name}`),
-    'key_name = coalesce(excluded.key_name, usage_sums.key_name)',
-  ].join(', ')}`,
-};

@@ -20,6 +20,7 @@ import type { AddressRule } from '../access/ip-rules.ts';
 import type { Person } from '../access/people.ts';
 import type { AccountRecord, QuotaReading } from '../accounts/account.ts';
 import type { ReceiptCounts, RequestRow } from '../monitor/record.ts';
+import type { AttemptSum, USAGE_FIGURES } from '../monitor/request-store.ts';
 import type { QuarterSum } from '../monitor/usage.ts';
 import type { StoredSignature } from '../signatures/signature-store.ts';
 
@@ -53,6 +54,10 @@ interface Sealed {
   /** Sealed JSON. */
   sealed: string;
 }
+
+/** Counts by bucket, see `monitor/latency.ts`; null for none. */
+export type TimingColumn = `duration${number}` | `first${number}` | 'timedTokens' | 'timedMs';
+type TimingColumns = Record<TimingColumn, Nullable<number>>;
 
 export interface Tables {
   accounts: Row<AccountRecord> &
@@ -94,7 +99,13 @@ export interface Tables {
     /** One bit for each of the three, in their order. */
     isWhole: number;
   };
-  usage_sums: Row<QuarterSum>;
+  usage_sums: Row<Omit<QuarterSum, 'timings'>> & TimingColumns;
+  /** The sums of one hour or day, of all groups of one kind. */
+  usage_rollups: Record<(typeof USAGE_FIGURES)[number] | 'at', number> &
+    TimingColumns & { step: string; kind: string; name: string; keyName: Nullable<string> };
+  /** Which hours and days are rolled up. */
+  usage_rolled: { step: string; kind: string; at: number };
+  attempt_sums: Row<AttemptSum>;
   client_keys: Row<Omit<ClientKey, keyof KeyLimits>> &
     Sequenced & {
       /** HMAC of the secret. */

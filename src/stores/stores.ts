@@ -59,7 +59,7 @@ export function createStores(database: Database, options: StoresOptions) {
       now: () => clock.now(),
       maxBytes: maxKeptBytes,
     }),
-    requests: createMonitorStore(database, monotonic),
+    requests: createMonitorStore(database, clock),
     requestFigures: createRequestFigures({ database, monotonic }),
     leases: createLeaseStore(database, () => clock.now()),
   };

@@ -4,8 +4,10 @@ import type {
   AccessLog,
   AddressRule,
   Key,
+  Latency,
   LogLine,
   LogPage,
+  Outcomes,
   Usage,
   UsageBucket,
 } from '../../src/admin/contract.ts';
@@ -21,6 +23,7 @@ export function createPageRoutes(scene: Scene, now: number): readonly FakeRoute[
     ...createKeyRoutes(scene, now),
     ...createRuleRoutes(scene, now),
     createUsageRoute(scene, now),
+    ...createLatencyRoutes(scene, now),
     createLogsRoute(scene, now),
   ];
 }
@@ -217,6 +220,66 @@ function createUsageRoute(scene: Scene, now: number): FakeRoute {
     },
   };
 }
+
+function createLatencyRoutes(scene: Scene, now: number): readonly FakeRoute[] {
+  const figures = (seed: number) => {
+    const p50 = Math.round(800 + createRandom(seed)() * 1500);
+    return {
+      duration: { count: 60, p50, p95: p50 * 4, p99: p50 * 7 },
+      firstToken: { count: 60, p50: p50 / 4, p95: p50 / 2, p99: p50 },
+      tokensPerSecond: 61.4,
+    };
+  };
+  const halfHour = HOUR / 2;
+  const from = Math.floor(now / halfHour) * halfHour - 47 * halfHour;
+  const counts = (seed: number, most: number) => {
+    const random = createRandom(seed);
+    return Array.from({ length: 48 }, () => Math.round(random() * most));
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/api/latency',
+      run({ query }) {
+        if (scene === 'empty') return json({ spans: [], groups: [], all: {} } satisfies Latency);
+        const stepMs = { hour: HOUR, day: DAY, week: 7 * DAY }[query.get('step') ?? 'hour'] ?? HOUR;
+        const first = Math.floor(Number(query.get('from')) / stepMs) * stepMs;
+        const count = Math.ceil((now - first) / stepMs);
+        const spans = Array.from({ length: count }, (_, nth) => ({
+          at: first + nth * stepMs,
+          ...(nth % 9 === 4 ? {} : figures(nth)),
+        }));
+        const groups = query.get('by') === 'none' ? [] : USAGE_GROUPS;
+        return json({
+          spans,
+          groups: groups.map((group, nth) => ({ group, ...figures(nth) })),
+          all: figures(3),
+        } satisfies Latency);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/outcomes',
+      run: () =>
+        json({
+          from,
+          stepMs: halfHour,
+          accounts:
+            scene === 'empty'
+              ? []
+              : OUTCOMES_OF.map((account, nth) => ({
+                  account,
+                  good: counts(nth, 40),
+                  failed: counts(nth + 9, nth % 3 === 0 ? 12 : 1),
+                })),
+        } satisfies Outcomes),
+    },
+  ];
+}
+
+const OUTCOMES_OF = [
+  ...['maria.lindqvist@example.org', 'jun.watanabe@example.org', 'old.laptop@example.org'],
+];
 
 const USAGE_GROUPS = [
   ...['gemini-3-pro', 'gemini-3-flash', 'claude-sonnet-4-6', 'claude-opus-4-6-thinking'],

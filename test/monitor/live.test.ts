@@ -26,6 +26,8 @@ const BROKEN: RequestStore = {
   find: () => Promise.reject(new Error('disk full')),
   breakdown: () => Promise.reject(new Error('disk full')),
   usage: () => Promise.reject(new Error('disk full')),
+  latency: () => Promise.reject(new Error('disk full')),
+  attempts: () => Promise.reject(new Error('disk full')),
   minutes: () => Promise.reject(new Error('disk full')),
   sweep: () => Promise.reject(new Error('disk full')),
   removeBefore: () => Promise.reject(new Error('disk full')),
@@ -59,7 +61,7 @@ test('with the monitor off nothing is recorded, and figures go on', async () => 
   await (await gateway.ask(CHAT, ASKED)).text();
   await expect
     .poll(async () => (await gateway.admin('/metrics')).text)
-    .toContain('isthmus_attempts_total 1');
+    .toContain('isthmus_attempts_total{upstream="",account="",reason="ok"} 1');
   expect((await gateway.admin('/api/requests')).body).toEqual({ requests: [], total: 0 });
 });
 

@@ -1,5 +1,6 @@
 // Records of requests in memory: what the database must answer, said plainly.
 
+import { addTimings, NO_TIMINGS, type Timings } from '../../src/monitor/latency.ts';
 import type { RequestRecord } from '../../src/monitor/record.ts';
 import {
   type MinuteSum,
@@ -13,7 +14,7 @@ import {
   writeCursor,
 } from '../../src/monitor/request-store.ts';
 
-import { type QuarterSum, sumByQuarter } from '../../src/monitor/usage.ts';
+import { type QuarterSum, sumAttempts, sumByQuarter } from '../../src/monitor/usage.ts';
 import { matchesFilter } from './matches-filter.ts';
 
 const MINUTE_MS = 60_000;
@@ -82,6 +83,26 @@ export function createMemoryRequestStore(): RequestStore {
         return [...groups.values()].sort((left, right) => (left.group < right.group ? -1 : 1));
       });
     },
+    async latency({ spans, by, group }) {
+      const timingsOf = ({ from, to }: TimeSpan, one = group): Timings =>
+        [...usage.values()]
+          .filter((sum) => sum.at >= from && sum.at < to)
+          .filter((sum) => one === undefined || groupOf(sum, by) === one)
+          .reduce((all, { timings }) => addTimings(all, timings), NO_TIMINGS);
+      const whole = { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
+      const groups = new Set([...usage.values()].map((sum) => groupOf(sum, by)));
+      return {
+        spans: spans.map((span) => ({ at: span.from, ...timingsOf(span) })),
+        groups: [...groups]
+          .filter((one) => by !== 'none' && (group === undefined || one === group))
+          .map((one) => ({ group: one, ...timingsOf(whole, one) })),
+      };
+    },
+    async attempts({ from, to }, account) {
+      return sumAttempts(kept.map(({ record }) => record))
+        .filter(({ at }) => at >= from && at < to)
+        .filter((sum) => account === undefined || sum.account === account);
+    },
     async breakdown({ from, to }) {
       const found = new Map<string, QuarterSum>();
       for (const sum of [...usage.values()].sort((left, right) => left.at - right.at)) {
@@ -125,7 +146,7 @@ export function createMemoryRequestStore(): RequestStore {
 
 function pickUsage(sum: QuarterSum): Omit<UsageRow, 'at' | 'group'> {
   const { at: _at, model: _model, account: _account, keyId: _id, keyName: _name, ...rest } = sum;
-  const { protocol: _protocol, ...figures } = rest;
+  const { protocol: _protocol, timings: _timings, ...figures } = rest;
   return figures;
 }
 
@@ -160,7 +181,12 @@ function groupOf(sum: QuarterSum, by: UsageGroup): string {
 }
 
 function addQuarters(left: QuarterSum, right: QuarterSum): QuarterSum {
-  return { ...left, ...addUsage(left, right), keyName: right.keyName ?? left.keyName };
+  return {
+    ...left,
+    ...addUsage(left, right),
+    keyName: right.keyName ?? left.keyName,
+    timings: addTimings(left.timings, right.timings),
+  };
 }
 
 function addUsage(left: UsageSum, right: UsageSum): UsageSum {

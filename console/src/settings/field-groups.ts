@@ -270,6 +270,13 @@ const MONITOR_FIELDS: readonly Field[] = [
     fallback: false,
   },
   {
+    kind: 'switch',
+    id: 'monitorAccountNames',
+    section: 'monitor',
+    path: ['account_names'],
+    fallback: false,
+  },
+  {
     kind: 'number',
     id: 'retentionDays',
     section: 'monitor',

@@ -35,6 +35,8 @@ function account(id: string, status: AccountJson['status']): AccountJson {
       attempts: 0,
       share: null,
       lastSuccessAt: null,
+      lastFailureAt: null,
+      lastFailure: null,
       reason: null,
       trial: null,
     },
@@ -168,7 +170,7 @@ test('a config file that is not in force is told, with what is wrong in it', () 
 
 test('where an account would help, the link leads to adding one', () => {
   const none = findAttention(sources({ accounts: [] }));
-  expect(none).toMatchObject([{ kind: 'no-accounts', link: '/accounts?add=sign-in' }]);
+  expect(none).toMatchObject([{ kind: 'no-accounts', link: '/accounts?add=key' }]);
 });
 
 test('an overloaded upstream is one entry, however many accounts rest with it', () => {

@@ -51,7 +51,7 @@ const CONDITIONS: readonly Condition[] = [
     kind: 'no-accounts',
     severity: 'error',
     wayOut: 'Add an account.',
-    link: '/accounts?add=sign-in',
+    link: '/accounts?add=key',
     find: ({ accounts }) =>
       when(accounts.length === 0, 'There is no account, so no request can be answered.'),
   },

@@ -155,6 +155,54 @@ export const USAGE_SCHEMA = named('Usage', {
   },
 });
 
+const PERCENTILES = optional(
+  object({
+    count: { ...COUNT, description: 'How many answers were timed.' },
+    p50: { ...COUNT, description: 'Milliseconds, as all of these.' },
+    p95: COUNT,
+    p99: COUNT,
+  }),
+);
+
+/** Absent where there was nothing to time. */
+const LATENCY_FIELDS = {
+  duration: PERCENTILES,
+  firstToken: PERCENTILES,
+  tokensPerSecond: optional({ type: 'number' }),
+} as const;
+
+export const LATENCY_SCHEMA = named('Latency', {
+  spans: { type: 'array', items: object({ at: TIME, ...LATENCY_FIELDS }) },
+  groups: {
+    type: 'array',
+    description: 'Of all the time; none where no group is asked for.',
+    items: object({ group: TEXT, groupName: optional(TEXT), ...LATENCY_FIELDS }),
+  },
+  all: {
+    ...object(LATENCY_FIELDS),
+    description:
+      'Answers that came whole: their durations, of streams the time to the first token, and the tokens a second.',
+  },
+});
+
+export const OUTCOMES_SCHEMA = named('Outcomes', {
+  from: { ...TIME, description: 'The beginning of the first half hour.' },
+  stepMs: COUNT,
+  accounts: {
+    type: 'array',
+    description: 'Accounts without an attempt are left out.',
+    items: object({
+      account: { ...TEXT, description: 'E-mail or label.' },
+      good: { type: 'array', items: COUNT },
+      failed: {
+        type: 'array',
+        items: COUNT,
+        description: 'Limits and what clients did wrong are no failures of an account.',
+      },
+    }),
+  },
+});
+
 const QUOTA_KIND = { enum: ['text', 'image'] } as const;
 
 const ATTENTION = named('Attention', {

@@ -15,6 +15,7 @@ import {
   type Outcome,
   readRow,
   rowsOf,
+  runScript,
   type Statement,
   type Survives,
   toStored,
@@ -432,6 +433,9 @@ const DIALECT: Dialect = {
   // Without a value there is no text, which counts for nothing.
   latest: (column, by) =>
     sql`substr(max(lpad(${sql.ref(by)}::text, 16, '0') || ${sql.ref(column)}), 17)`,
+  *holdWriters(table) {
+    yield* runScript(`lock table ${table} in share row exclusive mode`);
+  },
   *nextSequences(table, count) {
     const next = sql<{ sequence: number }>`
       select nextval(pg_get_serial_sequence(${table}, 'sequence')) as sequence

@@ -6,7 +6,7 @@ import { recordOf } from '../../../test/support/request-records.ts';
 import type { RequestStore } from '../../monitor/request-store.ts';
 import { MIGRATIONS } from '../migrations.ts';
 
-const LIMITS = { oldest: 0, oldestUsage: 0, maxBytes: 1e12, reducedBytes: 1e12 };
+const LIMITS = { oldest: 0, oldestUsage: 0, closedBefore: 0, maxBytes: 1e12, reducedBytes: 1e12 };
 
 test('when there is too much, the oldest leave in small steps until half is left', async () => {
   const database = await createTestDatabase();
@@ -61,6 +61,11 @@ test('what people filter by is found in the index alone, without reading the rec
   await database.close();
 });
 
+const COLUMNS_OF_LATENCY = [
+  ...Array.from({ length: 33 }, (_, place) => [`duration${place}`, `first${place}`]).flat(),
+  ...['timed_tokens', 'timed_ms'],
+];
+
 /** Takes out what the migrations behind the eighth put in. */
 const UNDO_LATER = `
   drop index requests_by_session;
@@ -94,6 +99,10 @@ const UNDO_LATER = `
   drop table people;
   drop table invitations;
   alter table console_sessions drop column person_id;
+  ${COLUMNS_OF_LATENCY.map((name) => `alter table usage_sums drop column ${name};`).join('\n')}
+  drop table usage_rollups;
+  drop table usage_rolled;
+  drop table attempt_sums;
 `;
 
 test('records saved while their details had a table of their own are found as they were', async () => {
@@ -128,7 +137,7 @@ test('the size of records is that of their texts on the disk, in whatever script
   const { requests } = database.stores;
   const text = '記'.repeat(1_000);
   await requests.save([recordOf({ bodies: { clientRequest: { text, isWhole: true } } })]);
-  const limits = { oldest: 0, oldestUsage: 0 };
+  const limits = { oldest: 0, oldestUsage: 0, closedBefore: 0 };
   await requests.sweep({ ...limits, maxBytes: 4_000, reducedBytes: 4_000 });
   expect((await requests.list({}, { limit: 1 })).total).toBe(1);
   await requests.sweep({ ...limits, maxBytes: 3_000, reducedBytes: 1_500 });
@@ -144,7 +153,7 @@ test('records with long bodies leave a few megabytes at a time', async () => {
     recordOf({ id: `r${index}`, bodies: { clientRequest: { text, isWhole: true } } }),
   );
   await requests.save(records);
-  const limits = { oldest: 0, oldestUsage: 0, maxBytes: 1, reducedBytes: 1 };
+  const limits = { oldest: 0, oldestUsage: 0, closedBefore: 0, maxBytes: 1, reducedBytes: 1 };
   const left: unknown[] = [];
   while (!(await requests.sweep(limits))) left.push((await requests.list({}, { limit: 1 })).total);
   expect(left.slice(0, 2)).toEqual([5, 0]);

@@ -41,4 +41,16 @@ export const common = {
   resetsNow: 'resets now',
   justNow: 'just now',
   percent: '{{value}} left',
+  latency: 'Latency',
+  latencyHint: 'Successful responses. The time to the first token is that of streams.',
+  noLatency: 'No successful responses in this period yet.',
+  latencyChart:
+    'Duration from {{from}} to {{to}}: median, p95 and p99; the longest p99 is {{peak}}.',
+  duration: 'Duration',
+  firstToken: 'Time to first token',
+  tokensPerSecond: 'Output tokens per second',
+  percentiles: { p50: 'Median', p95: 'p95', p99: 'p99' },
+  timed_one: '{{formatted}} response',
+  timed_other: '{{formatted}} responses',
+  lastDay: 'Last 24 hours',
 } as const;

@@ -206,6 +206,10 @@ export const settings = {
       name: 'Record payloads',
       hint: 'Up to 256 KB each, without credentials. Prompts are then stored on this machine.',
     },
+    monitorAccountNames: {
+      name: 'Account names in metrics',
+      hint: '/metrics names accounts by email or label. Otherwise each has a pseudonym.',
+    },
     retentionDays: { name: 'Retention period', hint: 'Usage totals are kept for a year.' },
     monitorMaxBytes: {
       name: 'Max log size',

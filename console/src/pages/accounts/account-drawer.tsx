@@ -11,6 +11,7 @@ import { RelativeTime } from '../../components/times.tsx';
 import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
 import { canEnable, EndsIn, needsSignIn, StateMark, StateReason } from './account-state.tsx';
+import { Health } from './account-strip.tsx';
 import { AccountTestBox } from './account-test.tsx';
 import { EditForm } from './edit-form.tsx';
 import { QuotaBars } from './quota-bars.tsx';
@@ -61,6 +62,7 @@ function Details({ account, work, onSignIn }: DetailsProps) {
   return (
     <div className="drawer-stack">
       <State account={account} work={work} onSignIn={onSignIn} />
+      <Health account={account} />
       <Cooldowns account={account} work={work} />
       <section>
         <h3>{t('accounts.quota')}</h3>

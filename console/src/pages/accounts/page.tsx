@@ -98,7 +98,7 @@ function Actions({ onAdd, onExport }: ActionsProps) {
       <Button variant="default" leftSection={<IconDownload size={16} />} onClick={onExport}>
         {t('accounts.exportAll')}
       </Button>
-      <Button leftSection={<IconPlus size={16} />} onClick={() => onAdd('sign-in')}>
+      <Button leftSection={<IconPlus size={16} />} onClick={() => onAdd('key')}>
         {t('accounts.add')}
       </Button>
     </div>
@@ -121,9 +121,9 @@ function NoAccounts({ onAdd }: { readonly onAdd: (way: Way) => void }) {
         hint={t('accounts.emptyHint')}
         action={
           <>
-            <Button onClick={() => onAdd('sign-in')}>{t('addAccount.bySignIn')}</Button>
-            <Button variant="default" onClick={() => onAdd('key')}>
-              {t('addAccount.addKey')}
+            <Button onClick={() => onAdd('key')}>{t('addAccount.addKey')}</Button>
+            <Button variant="default" onClick={() => onAdd('sign-in')}>
+              {t('addAccount.bySignIn')}
             </Button>
             <Button variant="default" onClick={() => onAdd('import')}>
               {t('addAccount.byImport')}

@@ -60,7 +60,7 @@ function NobodyServes() {
       <p className="clients-way-out">{t(`overview.attentions.${kind}.wayOut`)}</p>
       <LinkButton
         to="/accounts"
-        search={isEmpty ? { add: 'sign-in' } : {}}
+        search={isEmpty ? { add: 'key' } : {}}
         variant="default"
         size="xs"
         rightSection={<IconArrowRight size={14} />}

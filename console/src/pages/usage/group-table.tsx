@@ -2,7 +2,7 @@
 
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { UsageBucket } from '../../../../src/admin/contract.ts';
+import type { Latency, LatencyFigures, UsageBucket } from '../../../../src/admin/contract.ts';
 import type { UsageGroup } from '../../api/queries/usage.ts';
 import { Panel } from '../../components/panel.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
@@ -17,16 +17,19 @@ export interface GroupTableProps {
   readonly by: UsageGroup;
   /** The beginning of what is shown. */
   readonly from: number;
+  readonly latencies: Latency['groups'];
 }
 
 const FIGURES = [
   ...(['requests', 'errors', 'input', 'output', 'cache', 'images', 'cost', 'flatRate'] as const),
+  ...(['duration', 'firstToken', 'speed'] as const),
 ];
 
-export function GroupTable({ buckets, by, from }: GroupTableProps) {
+export function GroupTable({ buckets, by, from, latencies }: GroupTableProps) {
   const { t } = useTranslation();
   const nameOf = useGroupNames(buckets);
   const groups = sumByGroup(buckets);
+  const latencyOf = new Map(latencies.map((one) => [one.group, one]));
   const [first] = groups;
   const most = first === undefined ? 0 : allTokens(first.sum);
   return (
@@ -48,6 +51,7 @@ export function GroupTable({ buckets, by, from }: GroupTableProps) {
               <GroupRow
                 key={row.group}
                 row={row}
+                latency={latencyOf.get(row.group) ?? {}}
                 name={nameOf(row.group)}
                 most={most}
                 search={{ ...searchOfGroup(by, row.group), from: String(from) }}
@@ -62,17 +66,19 @@ export function GroupTable({ buckets, by, from }: GroupTableProps) {
 
 interface GroupRowProps {
   readonly row: GroupSum;
+  readonly latency: LatencyFigures;
   readonly name: string;
   readonly most: number;
   /** Leads to its requests. */
   readonly search: Readonly<Record<string, string>>;
 }
 
-function GroupRow({ row, name, most, search }: GroupRowProps) {
+function GroupRow({ row, latency, name, most, search }: GroupRowProps) {
   const format = useFormat();
   const { sum } = row;
   const share = cacheShare(sum);
   const isPriced = sum.pricedRequests > 0;
+  const time = (ms: number | undefined) => (ms === undefined ? '–' : format.duration(ms));
   const width = most === 0 ? 0 : (allTokens(sum) / most) * 100;
   return (
     <tr>
@@ -104,6 +110,15 @@ function GroupRow({ row, name, most, search }: GroupRowProps) {
       <td className="numeric">{format.number(sum.images)}</td>
       <td className="numeric">{isPriced ? format.money(sum.costNanos) : '–'}</td>
       <td className="numeric">{isPriced ? format.money(sum.flatRateNanos) : '–'}</td>
+      <td className="numeric">
+        {latency.duration === undefined
+          ? '–'
+          : `${time(latency.duration.p50)} · ${time(latency.duration.p95)}`}
+      </td>
+      <td className="numeric">{time(latency.firstToken?.p50)}</td>
+      <td className="numeric">
+        {latency.tokensPerSecond === undefined ? '–' : format.number(latency.tokensPerSecond)}
+      </td>
     </tr>
   );
 }

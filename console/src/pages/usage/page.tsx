@@ -4,8 +4,9 @@ import { Button, SegmentedControl, Select, Skeleton } from '@mantine/core';
 import { IconChartBar, IconDownload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Usage } from '../../../../src/admin/contract.ts';
+import type { Latency, Usage } from '../../../../src/admin/contract.ts';
 import { withQuery } from '../../api/client.ts';
+import { latencyQuery } from '../../api/queries/latency.ts';
 import { USAGE_GROUPS, usageQuery } from '../../api/queries/usage.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
@@ -17,6 +18,7 @@ import { saveFile } from '../../components/save-file.ts';
 import { TimeZoneSelect } from '../../components/time-zone-select.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { GroupTable } from './group-table.tsx';
+import { LatencyPanel } from './latency-panel.tsx';
 import { sumBySteps } from './sum-usage.ts';
 import { Totals } from './totals.tsx';
 import { UsageChart } from './usage-chart.tsx';
@@ -33,6 +35,7 @@ export function UsagePage() {
   const { step, by, zone } = view;
   const from = startOfPeriod(view.period, now);
   const { data, error, refetch } = useQuery(usageQuery({ from, step, by, timeZone: zone }));
+  const latency = useQuery(latencyQuery({ from, step, by, timeZone: zone }));
   return (
     <>
       <PageHeader
@@ -57,7 +60,7 @@ export function UsagePage() {
       {data === undefined && error !== null && (
         <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
       )}
-      {data !== undefined && <UsageBody usage={data} view={view} />}
+      {data !== undefined && <UsageBody usage={data} latency={latency.data} view={view} />}
     </>
   );
 }
@@ -107,7 +110,14 @@ function ViewBar({ view, onChange }: ViewBarProps) {
   );
 }
 
-function UsageBody({ usage, view }: { readonly usage: Usage; readonly view: UsageView }) {
+interface UsageBodyProps {
+  readonly usage: Usage;
+  /** Undefined until it is there. */
+  readonly latency: Latency | undefined;
+  readonly view: UsageView;
+}
+
+function UsageBody({ usage, latency, view }: UsageBodyProps) {
   const { t } = useTranslation();
   if (usage.buckets.length === 0) {
     return (
@@ -129,8 +139,14 @@ function UsageBody({ usage, view }: { readonly usage: Usage; readonly view: Usag
     <div className="usage-body">
       <Totals buckets={usage.buckets} />
       <UsageChart usage={usage} view={view} />
+      {latency !== undefined && <LatencyPanel latency={latency} view={view} />}
       {view.by !== 'none' && (
-        <GroupTable buckets={usage.buckets} by={view.by} from={usage.spans[0] ?? 0} />
+        <GroupTable
+          buckets={usage.buckets}
+          by={view.by}
+          from={usage.spans[0] ?? 0}
+          latencies={latency?.groups ?? []}
+        />
       )}
     </div>
   );
