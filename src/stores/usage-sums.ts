@@ -174,6 +174,7 @@ function* rollOne({ latest }: Dialect, { step, kind, at }: Roll): Work<void> {
   yield* insert('usage_rolled', [{ step, kind, at }]);
   const source = sql.table(step === 'hour' ? 'usage_sums' : 'usage_rollups');
   const figures = [...USAGE_FIGURES, ...TIMINGS];
+  const isOfAll = step === 'hour' && kind === 'none';
   const group = step === 'day' ? sql.ref('name') : kind === 'none' ? sql`''` : groupRef(kind);
   const ofKind = step === 'day' ? sql`step = 'hour' and kind = ${kind} and` : sql``;
   const keyName = kind === 'key' ? latest('keyName', 'at') : sql`null`;
@@ -185,7 +186,7 @@ function* rollOne({ latest }: Dialect, { step, kind, at }: Roll): Work<void> {
       figures.map((name) => sql`sum(${sql.ref(name)})`),
     )}
     from ${source} where ${ofKind} at >= ${at} and at < ${end}
-    group by ${kind === 'none' ? sql`1` : group} having count(*) > 0`);
+    ${isOfAll ? sql`` : sql`group by ${group}`} having count(*) > 0`);
 }
 
 function groupRef(kind: Exclude<UsageGroup, 'none'>) {

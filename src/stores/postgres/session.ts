@@ -21,7 +21,7 @@ import {
   toStored,
   type Work,
 } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import { builder, type Tables } from '../schema.ts';
 import { readText, writeText } from './text.ts';
 
 export interface PostgresOptions {
@@ -327,7 +327,10 @@ async function execute(client: pg.PoolClient, statement: Statement): Promise<Out
     const { rowCount } = await client.query(writeInsertion(statement.insertion));
     return { rows: [], changes: rowCount ?? 0 };
   }
-  const compiled = COMPILER.compileQuery(statement.query.toOperationNode(), createQueryId());
+  const id = createQueryId();
+  // A template has the names of our fields yet; queries of the builder have those of the columns already.
+  const node = builder.getExecutor().transformQuery(statement.query.toOperationNode(), id);
+  const compiled = COMPILER.compileQuery(node, id);
   const values = compiled.parameters.map(toStored).map(writeValue);
   const { rows, rowCount } = await client.query(compiled.sql, values);
   return { rows: rows.map((row: object) => readRow(row, readValue)), changes: rowCount ?? 0 };
