@@ -8,11 +8,13 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type {
+  BodyRecording,
   Replay,
   RequestDetail,
   RequestErrors,
   RequestHistogram,
   RequestList,
+  RequestSession,
   RunningRequests,
 } from '../../../../src/admin/contract.ts';
 import { callApi, pathOf, withQuery } from '../client.ts';
@@ -107,6 +109,41 @@ export const errorGroupsQuery = (query: RequestQuery) =>
     placeholderData: keepPreviousData,
   });
 
+/** Its calls come in while one looks, and the binding moves. */
+const SESSION_MS = 5000;
+
+export const requestSessionQuery = (session: string) =>
+  queryOptions({
+    queryKey: ['request-session', session],
+    queryFn: ({ signal }) =>
+      callApi<RequestSession>('GET', withQuery('/api/request-session', { session }), { signal }),
+    enabled: session !== '',
+    refetchInterval: SESSION_MS,
+  });
+
+/** Lets a session choose an account anew with its next call. */
+export function useReleaseSession(session: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => callApi('DELETE', pathOf('/api/sessions', id)),
+    onSettled: () => client.invalidateQueries({ queryKey: requestSessionQuery(session).queryKey }),
+  });
+}
+
+export const bodyRecordingQuery = queryOptions({
+  queryKey: ['body-recording'],
+  queryFn: ({ signal }) => callApi<BodyRecording>('GET', '/api/body-recording', { signal }),
+});
+
+export function useRecordBodies() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (minutes: number) =>
+      callApi<BodyRecording>('PUT', '/api/body-recording', { body: { minutes } }),
+    onSuccess: (recording) => client.setQueryData(bodyRecordingQuery.queryKey, recording),
+  });
+}
+
 export const requestQuery = (id: string) =>
   queryOptions({
     queryKey: ['request', id],
@@ -119,15 +156,17 @@ export interface ReplayInput {
   readonly id: string;
   readonly account?: string | undefined;
   readonly model?: string | undefined;
+  readonly protocol?: string | undefined;
 }
 
 export function useReplay() {
   return useMutation({
-    mutationFn: ({ id, account, model }: ReplayInput) =>
+    mutationFn: ({ id, account, model, protocol }: ReplayInput) =>
       callApi<Replay>('POST', pathOf(PREFIX, id, 'replay'), {
         body: {
           ...(account === undefined ? {} : { account }),
           ...(model === undefined ? {} : { model }),
+          ...(protocol === undefined ? {} : { protocol }),
         },
       }),
     gcTime: 0,

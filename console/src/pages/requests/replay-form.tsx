@@ -15,6 +15,8 @@ import { ErrorNote } from '../../components/error-note.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { TextView } from '../../components/text-view.tsx';
 import { KeepBodies } from './bodies.tsx';
+import { PROTOCOLS } from './filters.ts';
+import { formatJson } from './format-json.ts';
 
 export function ReplayForm({ detail }: { readonly detail: RequestDetail }) {
   const { replay } = detail;
@@ -39,6 +41,7 @@ function SendAgain({ detail }: { readonly detail: RequestDetail }) {
   const replay = useReplay();
   const [account, setAccount] = useState<string | null>(null);
   const [model, setModel] = useState('');
+  const [protocol, setProtocol] = useState<string | null>(null);
   const accounts = useQuery(accountsQuery);
   const models = useQuery(modelsQuery);
   const send = (): void =>
@@ -46,6 +49,7 @@ function SendAgain({ detail }: { readonly detail: RequestDetail }) {
       id: detail.id,
       account: account ?? undefined,
       model: model.trim() === '' ? undefined : model.trim(),
+      protocol: protocol ?? undefined,
     });
   return (
     <div className="form-stack">
@@ -67,6 +71,14 @@ function SendAgain({ detail }: { readonly detail: RequestDetail }) {
           limit={40}
           value={model}
           onChange={setModel}
+        />
+        <Select
+          label={t('requests.replayProtocol')}
+          placeholder={t('requests.replaySameProtocol', { protocol: detail.protocol })}
+          data={PROTOCOLS.map((value) => ({ value, label: t(`requests.protocols.${value}`) }))}
+          value={protocol}
+          onChange={setProtocol}
+          clearable
         />
       </div>
       <div>
@@ -97,13 +109,21 @@ function ReplayResult({ replay, detail }: ReplayResultProps) {
         </StatusMark>
         {replay.account !== undefined && (
           <span className="dimmed wrap-anywhere">
-            {replay.account} {replay.upstreamModel}
+            {replay.account} {replay.upstreamModel} · {replay.protocol}
           </span>
         )}
         <Link to="/requests" search={{ id: replay.requestId }}>
           {t('requests.openReplay')}
         </Link>
       </div>
+      {replay.protocol !== detail.protocol && (
+        <section className="body">
+          <div className="body-head">
+            <h3>{t('requests.rawReply')}</h3>
+          </div>
+          <TextView text={formatJson(replay.body)} label={t('requests.rawReply')} />
+        </section>
+      )}
       {hasBefore ? (
         <Differences lines={replay.differences} />
       ) : (
