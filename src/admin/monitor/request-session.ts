@@ -60,6 +60,7 @@ export function createRequestSessionRoute(options: Options): ApiRoute {
   const { monitor, requestFigures, pool, book } = options;
   return defineRoute({
     at: 'GET /api/request-session',
+    access: 'viewer',
     title: 'shows one session: its calls, its account and its tools',
     query: {
       ...partial({ session: { ...TEXT, minLength: 1, maxLength: 320 } }),

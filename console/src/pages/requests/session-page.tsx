@@ -194,11 +194,19 @@ function Call({ call, first, whole }: CallProps) {
       <td className="session-status">
         <Outcome row={call} />
       </td>
-      <td className="wrap-anywhere">{call.upstreamModel ?? call.model}</td>
+      <td>
+        <div className="session-name" title={call.upstreamModel ?? call.model}>
+          {call.upstreamModel ?? call.model}
+        </div>
+      </td>
       <td className="session-bar" aria-hidden="true">
         <span style={{ insetInlineStart: `${Math.min(99.5, start)}%`, inlineSize: `${width}%` }} />
       </td>
-      <td className="wrap-anywhere">{call.account ?? '–'}</td>
+      <td>
+        <div className="session-name" title={call.account}>
+          {call.account ?? '–'}
+        </div>
+      </td>
       <td className="numeric session-tokens">
         {inputTokens === undefined && outputTokens === undefined
           ? '–'
