@@ -7,6 +7,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerBlock, BodyText, RequestDetail } from '../../../../src/admin/contract.ts';
 import { bodyRecordingQuery, useRecordBodies } from '../../api/queries/requests.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
 import { useNow } from '../../components/now.tsx';
@@ -113,10 +114,12 @@ export function KeepBodies() {
   const now = useNow();
   const { data } = useQuery(bodyRecordingQuery);
   const record = useRecordBodies();
+  const mayRecord = useMay('operator');
   const keep = (minutes: number): void =>
     void record.mutateAsync(minutes).catch((error: unknown) => toasts.failed(error));
   const until = data?.until ?? 0;
   const isOn = until > now;
+  if (!mayRecord) return null;
   return (
     <>
       {isOn && (

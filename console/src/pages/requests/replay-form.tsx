@@ -10,6 +10,7 @@ import type { Replay, RequestDetail } from '../../../../src/admin/contract.ts';
 import { accountsQuery } from '../../api/queries/accounts.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
 import { useReplay } from '../../api/queries/requests.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
@@ -39,6 +40,7 @@ function NoReplay({ why }: { readonly why: Exclude<RequestDetail['replay'], 'pos
 function SendAgain({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const replay = useReplay();
+  const mayReplay = useMay('operator');
   const [account, setAccount] = useState<string | null>(null);
   const [model, setModel] = useState('');
   const [protocol, setProtocol] = useState<string | null>(null);
@@ -82,7 +84,12 @@ function SendAgain({ detail }: { readonly detail: RequestDetail }) {
         />
       </div>
       <div>
-        <Button leftSection={<IconRepeat size={16} />} loading={replay.isPending} onClick={send}>
+        <Button
+          leftSection={<IconRepeat size={16} />}
+          disabled={!mayReplay}
+          loading={replay.isPending}
+          onClick={send}
+        >
           {t('requests.replay')}
         </Button>
       </div>

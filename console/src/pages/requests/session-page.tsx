@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next';
 import type { RequestRow, RequestSession, SessionTool } from '../../../../src/admin/contract.ts';
 import { ApiError } from '../../api/client.ts';
 import { requestSessionQuery, useReleaseSession } from '../../api/queries/requests.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
@@ -78,6 +79,7 @@ function Binding({ session: { session, binding } }: { readonly session: RequestS
   const { t } = useTranslation();
   const toasts = useToasts();
   const release = useReleaseSession(session);
+  const mayRelease = useMay('operator');
   if (binding === null) {
     return <Panel title={t('requests.binding')}>{t('requests.notBound')}</Panel>;
   }
@@ -91,14 +93,16 @@ function Binding({ session: { session, binding } }: { readonly session: RequestS
       title={t('requests.binding')}
       hint={t('requests.bindingHint')}
       actions={
-        <Button
-          variant="default"
-          leftSection={<IconUnlink size={16} />}
-          loading={release.isPending}
-          onClick={end}
-        >
-          {t('requests.release')}
-        </Button>
+        mayRelease && (
+          <Button
+            variant="default"
+            leftSection={<IconUnlink size={16} />}
+            loading={release.isPending}
+            onClick={end}
+          >
+            {t('requests.release')}
+          </Button>
+        )
       }
     >
       <Link to="/accounts" search={{ q: name }} className="wrap-anywhere">
