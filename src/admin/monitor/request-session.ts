@@ -11,6 +11,7 @@ import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
 import { orNull, TIME } from '../schemas.ts';
 import { BOUND_SESSION_SCHEMA, writeBoundSession } from '../sessions.ts';
+import { maySeeBodies } from './requests.ts';
 import { judgeReplay } from './schemas.ts';
 
 const NAMED_COUNTS = { type: 'array', items: object({ name: TEXT, count: COUNT }) } as const;
@@ -34,7 +35,7 @@ export const REQUEST_SESSION_SCHEMA = named('RequestSession', {
   tools: {
     type: 'array',
     description:
-      'The calls of tools in order, as far as the latest request that was kept whole tells of them; up to 200.',
+      'The calls of tools in order, as far as the latest request that was kept whole tells of them; up to 200. None for who may see no bodies.',
     items: object({
       id: TEXT,
       name: TEXT,
@@ -67,7 +68,7 @@ export function createRequestSessionRoute(options: Options): ApiRoute {
       required: ['session'],
     },
     answers: { 200: { description: 'The session.', schema: REQUEST_SESSION_SCHEMA } },
-    async run({ query: { session = '' } }) {
+    async run({ query: { session = '' }, caller }) {
       const sum = await requestFigures.session(session);
       if (sum === undefined) {
         return refuseUnknown(
@@ -90,10 +91,12 @@ export function createRequestSessionRoute(options: Options): ApiRoute {
         ...shown,
         binding: bound === undefined ? null : writeBoundSession(bound, book),
         calls: rows.toReversed(),
-        tools: await findTools(
-          rows.slice(0, MAX_LOOKED_AT).map(({ id }) => id),
-          options,
-        ),
+        tools: maySeeBodies(caller)
+          ? await findTools(
+              rows.slice(0, MAX_LOOKED_AT).map(({ id }) => id),
+              options,
+            )
+          : [],
       });
     },
   });
