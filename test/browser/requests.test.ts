@@ -33,13 +33,23 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     console = await startConsole();
     for (let count = 0; count < 60; count += 1) await console.ask({ model: 'nobody-knows-it' });
   });
-  afterEach(() => expect(console.problems).toEqual([]));
+  /** Each page asks for what runs: those of earlier tests are closed. */
+  const pages: Page[] = [];
+  const openAt = async (path: string): Promise<Page> => {
+    const page = await console.open(path);
+    pages.push(page);
+    return page;
+  };
+  afterEach(async () => {
+    for (const page of pages.splice(0)) await page.context().close();
+    expect(console.problems).toEqual([]);
+  });
   afterAll(() => console?.close());
 
   const focused = (page: Page) => page.evaluate(FOCUSED);
   const place = (page: Page) => page.evaluate<number>(PLACE);
   const open = async (): Promise<Page> => {
-    const page = await console.open('/requests');
+    const page = await openAt('/requests');
     await page.locator('.request-line').first().focus();
     return page;
   };
@@ -66,7 +76,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   });
 
   test('is read once, and says while it is paused how many came in', async () => {
-    const page = await console.open('/requests');
+    const page = await openAt('/requests');
     const lists: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/api/requests?')) lists.push(request.url());
@@ -89,7 +99,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   });
 
   test('is printed row below row', async () => {
-    const page = await console.open('/requests');
+    const page = await openAt('/requests');
     await page.locator('.request-line').first().waitFor();
     await page.emulateMedia({ media: 'print' });
     await page.setViewportSize({ width: 720, height: 900 });
@@ -123,7 +133,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   });
 
   test('forgets with all filters also what was typed a moment ago', async () => {
-    const page = await console.open('/requests');
+    const page = await openAt('/requests');
     await page.clock.install();
     await page.goto(`${console.url}/requests?status=error`);
     const search = page.getByRole('searchbox').first();
@@ -135,7 +145,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   });
 
   test('moves a range of time on with the time', async () => {
-    const page = await console.open('/requests');
+    const page = await openAt('/requests');
     await page.clock.install();
     await page.goto(`${console.url}/requests?range=15m`);
     await page.locator('.request-line').first().waitFor();
@@ -164,7 +174,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
 
   test('tells of an answer that was held back, though its status is good', async () => {
     await console.ask({ messages: [{ role: 'user', content: 'UPSTREAM-BLOCK' }] });
-    const page = await console.open('/requests');
+    const page = await openAt('/requests');
     const line = page.locator('.request-line').first();
     await line.getByText('PROHIBITED_CONTENT').waitFor();
     await line.click();
@@ -174,7 +184,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   });
 
   test('shows how a request ended beside its model, at every width', async () => {
-    const page = await console.open('/requests');
+    const page = await openAt('/requests');
     const ask = (message: string): Promise<unknown> =>
       fetch(`${console.url}/v1/messages`, {
         method: 'POST',
@@ -226,7 +236,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   });
 
   test('a time is marked in the histogram by pointer and by keys, and left again', async () => {
-    const page = await console.open('/requests');
+    const page = await openAt('/requests');
     const plot = page.getByRole('slider', { name: 'Select a time range' });
     await page.locator('.histogram-part > span').first().waitFor();
     const box = await plot.boundingBox();
@@ -250,7 +260,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   });
 
   test('columns are chosen and remembered, and a view is kept under a name', async () => {
-    const page = await console.open('/requests?status=error');
+    const page = await openAt('/requests?status=error');
     const heads = () => page.locator('.request-head > span').allInnerTexts();
     await expect.poll(heads).toContain('Protocol');
     await page.getByRole('button', { name: 'Columns' }).click();
@@ -271,7 +281,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   });
 
   test('equal errors are one line that leads to their requests', async () => {
-    const page = await console.open('/requests?view=errors');
+    const page = await openAt('/requests?view=errors');
     const group = page.getByRole('row', { name: /nobody-knows-it/ });
     await group.waitFor();
     expect(Number(await group.locator('td.numeric').innerText())).toBeGreaterThan(60);
@@ -283,7 +293,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
   });
 
   test('what runs stands on top of the list, and one click stops it', async () => {
-    const page = await console.open('/requests');
+    const page = await openAt('/requests');
     const answer = fetch(`${console.url}/v1/messages`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-session-id': 'a run' },
@@ -305,7 +315,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
 
   test('a session is read as one, and lets go of its account', async () => {
     for (let turn = 0; turn < 3; turn += 1) await console.ask({}, { 'x-session-id': 'my run' });
-    const page = await console.open('/requests');
+    const page = await openAt('/requests');
     await page.locator('.request-line').first().click();
     await panelOf(page).getByRole('link', { name: 'my run', exact: true }).click();
     await page.getByRole('heading', { name: 'Session my run' }).waitFor();
@@ -324,7 +334,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
         for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifted += entry.value;
       }).observe({ type: 'layout-shift', buffered: true });
     `);
-    const signedIn = await console.open('/requests');
+    const signedIn = await openAt('/requests');
     await page.context().addCookies(await signedIn.context().cookies());
     await page.goto(`${console.url}/requests`);
     await page.locator('.request-line').first().waitFor();

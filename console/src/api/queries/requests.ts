@@ -15,6 +15,7 @@ import type {
   RequestHistogram,
   RequestList,
   RequestSession,
+  RunningRequest,
   RunningRequests,
 } from '../../../../src/admin/contract.ts';
 import { callApi, pathOf, withQuery } from '../client.ts';
@@ -67,11 +68,24 @@ function isSameFilter(left: RequestQuery, right: RequestQuery): boolean {
 
 const RUNNING_MS = 1000;
 
+export interface RunningRow extends Omit<RunningRequest, 'elapsedMs'> {
+  /** By the clock of this browser, to the second. */
+  readonly startedAt: number;
+}
+
 /** What is under way; asked for while somebody looks. */
 export const runningQuery = (isWanted: boolean) =>
   queryOptions({
     queryKey: ['running-requests'],
-    queryFn: ({ signal }) => callApi<RunningRequests>('GET', '/api/running-requests', { signal }),
+    async queryFn({ signal }) {
+      const path = '/api/running-requests';
+      const { requests, total } = await callApi<RunningRequests>('GET', path, { signal });
+      const rows = requests.map(({ elapsedMs, ...row }): RunningRow => {
+        const startedAt = Math.round((Date.now() - elapsedMs) / 1000) * 1000;
+        return { ...row, startedAt };
+      });
+      return { rows, total };
+    },
     enabled: isWanted,
     refetchInterval: RUNNING_MS,
     gcTime: 0,

@@ -3,7 +3,7 @@
 import { Button } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { useStopRequest } from '../../api/queries/requests.ts';
+import { type RunningRow, useStopRequest } from '../../api/queries/requests.ts';
 import { useMay } from '../../api/queries/session.ts';
 import { useNow } from '../../components/now.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
@@ -12,7 +12,6 @@ import { useFormat } from '../../components/use-format.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import type { ColumnId } from './columns.ts';
 import { shortSession } from './short-session.ts';
-import type { RunningRow } from './use-running.ts';
 
 export interface RunningLineProps {
   readonly row: RunningRow;
