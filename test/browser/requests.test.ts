@@ -319,7 +319,7 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     await page.locator('.request-line').first().click();
     await panelOf(page).getByRole('link', { name: 'my run', exact: true }).click();
     await page.getByRole('heading', { name: 'Session my run' }).waitFor();
-    expect(await page.locator('.session-calls tbody tr').count()).toBe(3);
+    await expect.poll(() => page.locator('.session-calls tbody tr').count()).toBe(3);
     await page.getByRole('button', { name: 'Release' }).click();
     await page.getByText('bound to no account').waitFor();
     await page.getByRole('link', { name: 'Show in the list' }).click();
