@@ -103,8 +103,8 @@ export const PAGES: readonly Page[] = [
     icon: IconMessageCode,
     isPrimary: false,
     component: lazyRouteComponent(
-      () => loadPage(() => import('./pages/playground/page.tsx')),
-      'PlaygroundPage',
+      () => loadPage(() => import('./pages/playground/recorded.tsx')),
+      'RecordedPlayground',
     ),
   },
   {
@@ -149,6 +149,17 @@ export const PAGES: readonly Page[] = [
     component: lazyRouteComponent(
       () => loadPage(() => import('./pages/logs/page.tsx')),
       'LogsPage',
+    ),
+  },
+];
+
+/** Opened from another page: no entry of the navigation leads there. */
+export const SUBPAGES: readonly Pick<Page, 'path' | 'component'>[] = [
+  {
+    path: '/requests/session',
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/requests/session-page.tsx')),
+      'SessionPage',
     ),
   },
 ];

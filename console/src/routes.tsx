@@ -3,7 +3,7 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import type { i18n } from 'i18next';
 import { loadRest } from './i18n/start.ts';
-import { PAGES } from './pages.ts';
+import { PAGES, SUBPAGES } from './pages.ts';
 import { AppShell } from './shell/app-shell.tsx';
 import { CrashNote } from './shell/crash-note.tsx';
 import { loadPage } from './shell/load-page.ts';
@@ -13,7 +13,8 @@ import { loadStyles } from './styles/load-styles.ts';
 /** All pages but the overview come with the rest of the texts and styles. */
 export function createConsoleRouter(texts: i18n) {
   const root = createRootRoute({ component: AppShell, notFoundComponent: NotFound });
-  const routes = PAGES.flatMap(({ path, component }) => {
+  const routes = [...PAGES, ...SUBPAGES].flatMap(({ path, component }) => {
+    const isSubpage = SUBPAGES.some((subpage) => subpage.path === path);
     const page = createRoute({
       getParentRoute: () => root,
       path,
@@ -23,7 +24,7 @@ export function createConsoleRouter(texts: i18n) {
         ? {}
         : { loader: () => loadPage(() => loadRestOf(texts)), staleTime: Infinity }),
     });
-    if (path === '/') return [page];
+    if (path === '/' || isSubpage) return [page];
     // `/accounts/42` is the same as `/accounts?id=42`: one thing, opened over its list.
     const one = createRoute({
       getParentRoute: () => root,

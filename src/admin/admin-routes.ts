@@ -19,6 +19,7 @@ import { createLogsRoute, createMetricsRoute } from './monitor/logs.ts';
 import { createOverviewRoute } from './monitor/overview.ts';
 import { createReplayRoute } from './monitor/replay.ts';
 import { createRequestFigureRoutes } from './monitor/request-figures.ts';
+import { createRequestSessionRoute } from './monitor/request-session.ts';
 import { createRequestRoutes, createUsageRoute } from './monitor/requests.ts';
 import { createRunningRoutes } from './monitor/running.ts';
 import { createDescriptionRoutes } from './openapi.ts';
@@ -79,6 +80,7 @@ export function createMonitorRoutes(options: MonitorRouteOptions): readonly ApiR
     ...createRequestRoutes(options),
     ...createRequestFigureRoutes(options),
     ...createRunningRoutes(options),
+    createRequestSessionRoute(options),
     ...createBodyRecordingRoutes(options),
     createReplayRoute(options),
     createUsageRoute(options),

@@ -33,7 +33,7 @@ export interface AdminOptions {
   readonly upstreams: UpstreamDirectory;
   readonly tokens: TokenSource;
   readonly pool: Pick<Pool, 'rests' | 'lastUsedAt' | 'conditionOf'> & {
-    readonly sessions: Pick<Pool['sessions'], 'sessions' | 'forget' | 'forgetAll'>;
+    readonly sessions: Pick<Pool['sessions'], 'sessions' | 'bound' | 'forget' | 'forgetAll'>;
   };
   readonly trials: Pick<AccountTrials, 'note' | 'last' | 'forget'>;
   readonly quota: Pick<QuotaRefresher, 'refreshNow'>;

@@ -97,10 +97,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const routeOptions = {
     ...{ ...facts, version, protocols, createId, keyName, monitor, dispatcher },
     ...{ access, config, logFiles, startedAt: clock.now(), requestFigures: stores.requestFigures },
-    bodyRecording: {
-      until: () => current().monitor.bodiesUntil,
-      setUntil: (at: number) => config.update({ proxy: { monitor: { bodies_until: at } } }),
-    },
+    bodyRecording: bodyRecordingIn(config),
     metrics: shareMetrics({
       cluster: context.siblings ?? context.cluster,
       ...{ clock, write: () => monitor.metrics.write() },
@@ -152,6 +149,17 @@ function createFigures(
     upstreamOf: (id: string) => book.find(id)?.record.upstreamId ?? '',
     nameOf: (id: string) =>
       namesAccounts() ? (book.find(id)?.record.label ?? id) : pseudonymOf(id),
+  };
+}
+
+/** A time in the settings, which all processes read. */
+function bodyRecordingIn({
+  current,
+  update,
+}: GatewayContext['config']): Parameters<typeof createMonitorRoutes>[0]['bodyRecording'] {
+  return {
+    until: () => current().monitor.bodiesUntil,
+    setUntil: (at) => update({ proxy: { monitor: { bodies_until: at } } }),
   };
 }
 

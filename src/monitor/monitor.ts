@@ -9,10 +9,16 @@ import type { RelaySharing } from './event-relay.ts';
 import { createLiveFeed, createLiveFigures, type LiveFeed, type LiveFigures } from './live.ts';
 import { createMetrics, type MetricsSources } from './metrics.ts';
 import { RecentErrors, recallBefore } from './recall.ts';
-import type { EndedRequest, RequestObserver, RequestRecord, RequestRow } from './record.ts';
+import type {
+  EndedRequest,
+  RequestObserver,
+  RequestRecord,
+  RequestRow,
+  RunningRequest,
+} from './record.ts';
 import type { RequestStore } from './request-store.ts';
 import { createRetention, type RetentionSettings } from './retention.ts';
-import { type RunningRequest, RunningRequests } from './running.ts';
+import { RunningRequests } from './running.ts';
 import { shareLive } from './shared-live.ts';
 import { createWriteQueue } from './write-queue.ts';
 import { type Recording, writeRecord } from './write-record.ts';
@@ -104,6 +110,24 @@ function withoutAsked(ended: EndedRequest, recording: Recording | undefined): En
   return recording === 'counts' ? { ...ended, asked: undefined } : ended;
 }
 
+/** Whether the bodies of a request that ends now are kept. */
+function isKept({ keepsBodies, bodiesUntil = 0 }: MonitorSettings, now: number): boolean {
+  return keepsBodies || now < bodiesUntil;
+}
+
+/** What is under way, listed as records are written. */
+function openRunning(
+  context: MonitorOptions &
+    Pick<ConstructorParameters<typeof RunningRequests>[0], 'redactorFor' | 'recordingOf'>,
+): RunningRequests {
+  const { clock, keyName, replica, redactorFor, recordingOf, createId, sharing } = context;
+  return new RunningRequests({
+    ...{ clock, keyName, replica, redactorFor, recordingOf },
+    process: createId('').replaceAll('-', '_').slice(0, PROCESS_LENGTH),
+    cluster: sharing?.cluster,
+  });
+}
+
 export function createMonitor(options: MonitorOptions) {
   const { store, clock, settings, log, recordingOf = () => undefined } = options;
   const errors = new RecentErrors();
@@ -114,19 +138,11 @@ export function createMonitor(options: MonitorOptions) {
   const recall = recallBefore({ store, figures, errors, clock, log });
   const { feed, shared, watch } = openLive(options, { figures, errors, recall });
   const context = { ...options, recordingOf, redactorFor };
-  const underWay = new RunningRequests({
-    ...{ clock, redactorFor, recordingOf, keyName: options.keyName, replica: options.replica },
-    process: options.createId('').replaceAll('-', '_').slice(0, PROCESS_LENGTH),
-    cluster: options.sharing?.cluster,
-  });
+  const underWay = openRunning(context);
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];
   /** Those that could not be recorded: a fault of the monitor is none of the request. */
   let faults = 0;
-  const keepsBodies = (): boolean => {
-    const { keepsBodies: isOn, bodiesUntil = 0 } = settings();
-    return isOn || clock.now() < bodiesUntil;
-  };
   /** Whoever asks the monitor something has them recorded before. */
   const record = (): void => {
     const batch = ended;
@@ -134,13 +150,13 @@ export function createMonitor(options: MonitorOptions) {
     ended = [];
     for (const one of batch) {
       try {
-        const { enabled } = settings();
-        const made = writeRecord(one, context, keepsBodies());
+        const current = settings();
+        const made = writeRecord(one, context, isKept(current, clock.now()));
         const { row } = made;
         figures.add(row);
         metrics.add(made, { ...one.facts, firstEventMs: one.firstEventMs });
         options.onRecord?.(made, withoutAsked(one, recordingOf(one.clientKeyId)));
-        if (!enabled) continue;
+        if (!current.enabled) continue;
         if (row.outcome === 'error') errors.add(row);
         queue.add(made);
         feed.publish('request', row);
@@ -151,20 +167,18 @@ export function createMonitor(options: MonitorOptions) {
     }
   };
   const dropped = (): number => queue.dropped + faults;
+  const { accounts, hasDatabase, hasValkey } = options;
   const metrics = createMetrics({
+    ...{ accounts, hasDatabase, hasValkey, startedAt: clock.now(), ...options.figures },
     inFlight: () => figures.inFlight,
     dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
     feedReaders: () => feed.readers,
-    accounts: options.accounts,
-    ...options.figures,
-    hasDatabase: options.hasDatabase,
-    hasValkey: options.hasValkey,
-    startedAt: clock.now(),
   });
   return {
     observer: {
       get keepsBodies() {
-        return settings().enabled && keepsBodies();
+        const current = settings();
+        return current.enabled && isKept(current, clock.now());
       },
       readsRequests: options.readsRequests === true,
       onBegin(running: RunningRequest) {
@@ -234,10 +248,9 @@ export function createMonitor(options: MonitorOptions) {
       return dropped();
     },
     /** What is under way, at all processes. */
-    running: {
-      list: () => underWay.list(),
-      stop: (id, author) => underWay.stop(id, author),
-    } satisfies Pick<RunningRequests, 'list' | 'stop'>,
+    get running(): Pick<RunningRequests, 'list' | 'stop'> {
+      return underWay;
+    },
     /** Saves what waits as far as the store takes it. */
     async close() {
       underWay.close();

@@ -5,6 +5,7 @@ import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest, Wanting } from '../canonical/request.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
+import type { IndexedListItem } from '../lib/indexed-list.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { MESSAGE_SCHEMA, messageSchema } from '../lib/localized-message.ts';
 import {
@@ -20,7 +21,6 @@ import {
 import { BILLINGS } from '../pricing/charges.ts';
 import { CHARGE_KINDS } from '../pricing/cost.ts';
 import { PRICE_BASES } from '../pricing/prices.ts';
-import type { RunningRequest } from './running.ts';
 
 /** The schemas of records: the admin API describes its answers by them, and what the store returns is checked by them. */
 const TIME = { type: 'number' } as const;
@@ -309,6 +309,27 @@ export interface RequestObserver {
   onBegin(running: RunningRequest): void;
   /** Exactly once for each `onBegin`, with what that was given. */
   onEnd(request: EndedRequest, running: RunningRequest): void;
+}
+
+/** A request from when it passed its gates to its end. */
+export interface RunningRequest extends IndexedListItem {
+  readonly requestId: string;
+  readonly protocol: string;
+  /** The pattern of its route. */
+  readonly route: string;
+  readonly clientKeyId: string;
+  readonly clientAddress: string;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  /** Undefined while it was not read so far. */
+  readonly call: { readonly model: string; readonly stream: boolean } | undefined;
+  readonly facts: CallRecord;
+  /** All keys the request showed. */
+  credentials(): readonly string[];
+  /** Ends the call of the upstream; its client is told in the words of its protocol. */
+  stop(): void;
+  /** Given to it once it is listed; 0 before. */
+  listedAs: number;
 }
 
 export interface EndedRequest {

@@ -4,32 +4,12 @@ import type { CallRecord } from '../canonical/call-record.ts';
 import { outputTokens } from '../canonical/usage.ts';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
 import type { Clock } from '../lib/clock.ts';
-import { IndexedList, type IndexedListItem } from '../lib/indexed-list.ts';
+import { IndexedList } from '../lib/indexed-list.ts';
 import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
 import type { Redactor } from '../lib/redact.ts';
+import type { RunningRequest } from './record.ts';
 import { surfaceOf } from './surface.ts';
 import type { Recording } from './write-record.ts';
-
-/** A request from when it passed its gates to its end. */
-export interface RunningRequest extends IndexedListItem {
-  readonly requestId: string;
-  readonly protocol: string;
-  /** The pattern of its route. */
-  readonly route: string;
-  readonly clientKeyId: string;
-  readonly clientAddress: string;
-  /** Monotonic milliseconds. */
-  readonly startedAt: number;
-  /** Undefined while it was not read so far. */
-  readonly call: { readonly model: string; readonly stream: boolean } | undefined;
-  readonly facts: CallRecord;
-  /** All keys the request showed. */
-  credentials(): readonly string[];
-  /** Ends the call of the upstream; its client is told in the words of its protocol. */
-  stop(): void;
-  /** Given to it once it is listed; 0 before. */
-  listedAs: number;
-}
 
 export const RUNNING_FIELDS = {
   id: { ...TEXT, description: 'Names it while it runs.' },

@@ -6,6 +6,7 @@ import type {
   RequestHistogram,
   RequestList,
   RequestRow,
+  RequestSession,
   RunningRequest,
 } from '../../src/admin/contract.ts';
 import { asSentence } from '../../src/lib/localized-message.ts';
@@ -118,6 +119,12 @@ export function createRequestRoutes(scene: Scene, now: number): readonly FakeRou
       path: '/api/running-requests',
       run: () => json({ requests: scene === 'rich' ? RUNNING : [], total: RUNNING.length }),
     },
+    {
+      method: 'GET',
+      path: '/api/request-session',
+      run: () => (rows.length === 0 ? refuse(404, 'There is none.') : json(makeSession(rows))),
+    },
+    { method: 'DELETE', path: '/api/sessions/{id}', run: () => ({ status: 204 }) },
     { method: 'GET', path: '/api/body-recording', run: () => json({ until: null }) },
     { method: 'PUT', path: '/api/body-recording', run: () => json({ until: now + 900_000 }) },
     { method: 'POST', path: '/api/running-requests/{id}/stop', run: () => ({ status: 204 }) },
@@ -147,6 +154,37 @@ export function createRequestRoutes(scene: Scene, now: number): readonly FakeRou
     },
     { method: 'DELETE', path: '/api/requests', run: () => json({ removed: rows.length }) },
   ];
+}
+
+function makeSession(rows: readonly RequestRow[]): RequestSession {
+  const calls = rows
+    .filter(({ session }) => session === 'run-7')
+    .slice(0, 30)
+    .reverse();
+  const sum = (pick: (row: RequestRow) => number | undefined) =>
+    calls.reduce((total, row) => total + (pick(row) ?? 0), 0);
+  return {
+    ...{ session: 'run-7', requests: calls.length, errors: 2, images: 0, pricedRequests: 20 },
+    ...{ firstAt: calls[0]?.at ?? 0, lastAt: calls.at(-1)?.at ?? 0 },
+    inputTokens: sum((row) => row.inputTokens),
+    outputTokens: sum((row) => row.outputTokens),
+    cachedTokens: sum((row) => row.cachedTokens),
+    ...{ cacheWriteTokens: 0, thoughtTokens: 0, flatRateNanos: 0, cacheSavingsNanos: 41_000_000 },
+    costNanos: sum((row) => row.costNanos),
+    models: [],
+    accounts: [],
+    binding: {
+      ...{ id: 's1', label: 'run-7', clientKeyHash: 'h', accountId: 'maria' },
+      ...{ account: 'maria.lindqvist@example.org', expiresAt: '2026-11-21T15:10:00Z' },
+      detours: [{ model: 'gemini-3-flash', accountId: 'jun', returns: true }],
+    },
+    calls,
+    tools: [
+      { id: 'c1', name: 'read_file', arguments: '{"path":"src/main.ts"}', result: HOSTILE[0] },
+      { id: 'c2', name: 'run', arguments: '{"command":"npm test"}', result: 'no', isError: true },
+      { id: 'c3', name: 'write_file', arguments: '{"path":"a.ts"}' },
+    ],
+  };
 }
 
 const RUNNING: readonly RunningRequest[] = [

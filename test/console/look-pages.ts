@@ -89,6 +89,7 @@ export const PAGE_VIEWS: readonly View[] = [
     await page.keyboard.press('ArrowLeft');
     for (let count = 0; count < 9; count += 1) await page.keyboard.press('Shift+ArrowLeft');
   }),
+  rich('session', '/requests/session?session=run-7'),
   rich('requests-columns', '/requests', (page) =>
     page.getByRole('button', { name: 'Columns' }).click(),
   ),

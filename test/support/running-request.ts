@@ -1,8 +1,7 @@
 // Requests under way, as the edge tells the monitor of them.
 
 import type { Monitor } from '../../src/monitor/monitor.ts';
-import type { EndedRequest } from '../../src/monitor/record.ts';
-import type { RunningRequest } from '../../src/monitor/running.ts';
+import type { EndedRequest, RunningRequest } from '../../src/monitor/record.ts';
 
 export function runningRequest(change: Partial<RunningRequest> = {}): RunningRequest {
   return {

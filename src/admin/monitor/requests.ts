@@ -140,7 +140,7 @@ type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
 type FilterQuery = Readonly<Partial<Record<keyof typeof FILTER_QUERY, string>>>;
 
 /** What people asked the models, and were answered, is for who runs the gateway. */
-function maySeeBodies({ role }: Pick<AdminCaller, 'role'>): boolean {
+export function maySeeBodies({ role }: Pick<AdminCaller, 'role'>): boolean {
   return includesRole(role, 'operator');
 }
 

@@ -8,11 +8,14 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type {
+  BodyRecording,
   Replay,
   RequestDetail,
   RequestErrors,
   RequestHistogram,
   RequestList,
+  RequestSession,
+  RunningRequest,
   RunningRequests,
 } from '../../../../src/admin/contract.ts';
 import { callApi, pathOf, withQuery } from '../client.ts';
@@ -65,11 +68,24 @@ function isSameFilter(left: RequestQuery, right: RequestQuery): boolean {
 
 const RUNNING_MS = 1000;
 
+export interface RunningRow extends Omit<RunningRequest, 'elapsedMs'> {
+  /** By the clock of this browser, to the second. */
+  readonly startedAt: number;
+}
+
 /** What is under way; asked for while somebody looks. */
 export const runningQuery = (isWanted: boolean) =>
   queryOptions({
     queryKey: ['running-requests'],
-    queryFn: ({ signal }) => callApi<RunningRequests>('GET', '/api/running-requests', { signal }),
+    async queryFn({ signal }) {
+      const path = '/api/running-requests';
+      const { requests, total } = await callApi<RunningRequests>('GET', path, { signal });
+      const rows = requests.map(({ elapsedMs, ...row }): RunningRow => {
+        const startedAt = Math.round((Date.now() - elapsedMs) / 1000) * 1000;
+        return { ...row, startedAt };
+      });
+      return { rows, total };
+    },
     enabled: isWanted,
     refetchInterval: RUNNING_MS,
     gcTime: 0,
@@ -107,6 +123,41 @@ export const errorGroupsQuery = (query: RequestQuery) =>
     placeholderData: keepPreviousData,
   });
 
+/** Its calls come in while one looks, and the binding moves. */
+const SESSION_MS = 5000;
+
+export const requestSessionQuery = (session: string) =>
+  queryOptions({
+    queryKey: ['request-session', session],
+    queryFn: ({ signal }) =>
+      callApi<RequestSession>('GET', withQuery('/api/request-session', { session }), { signal }),
+    enabled: session !== '',
+    refetchInterval: SESSION_MS,
+  });
+
+/** Lets a session choose an account anew with its next call. */
+export function useReleaseSession(session: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => callApi('DELETE', pathOf('/api/sessions', id)),
+    onSettled: () => client.invalidateQueries({ queryKey: requestSessionQuery(session).queryKey }),
+  });
+}
+
+export const bodyRecordingQuery = queryOptions({
+  queryKey: ['body-recording'],
+  queryFn: ({ signal }) => callApi<BodyRecording>('GET', '/api/body-recording', { signal }),
+});
+
+export function useRecordBodies() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (minutes: number) =>
+      callApi<BodyRecording>('PUT', '/api/body-recording', { body: { minutes } }),
+    onSuccess: (recording) => client.setQueryData(bodyRecordingQuery.queryKey, recording),
+  });
+}
+
 export const requestQuery = (id: string) =>
   queryOptions({
     queryKey: ['request', id],
@@ -119,15 +170,17 @@ export interface ReplayInput {
   readonly id: string;
   readonly account?: string | undefined;
   readonly model?: string | undefined;
+  readonly protocol?: string | undefined;
 }
 
 export function useReplay() {
   return useMutation({
-    mutationFn: ({ id, account, model }: ReplayInput) =>
+    mutationFn: ({ id, account, model, protocol }: ReplayInput) =>
       callApi<Replay>('POST', pathOf(PREFIX, id, 'replay'), {
         body: {
           ...(account === undefined ? {} : { account }),
           ...(model === undefined ? {} : { model }),
+          ...(protocol === undefined ? {} : { protocol }),
         },
       }),
     gcTime: 0,

@@ -57,6 +57,8 @@ export const faults: SentenceTexts = {
   'The admin API takes no requests of web pages from elsewhere. Behind a proxy, name the host under which the gateway is reached in proxy.allowed_hosts.':
     '管理 API 不接受其他网页的请求。如在代理之后，请在 proxy.allowed_hosts 中填写访问网关所用的主机名。',
   'The client closed the connection.': '客户端关闭了连接。',
+  'Stopped by {}.': '已由 {1} 停止。',
+  'An operator of this gateway stopped the request.': '此网关的操作员停止了该请求。',
   'The database {} cannot be made ({}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.':
     '数据库 {1} 无法创建（{2}）。请让此进程的用户能写入其文件夹，或用 ISTHMUS_DATA_DIR 指定其他文件夹。',
   'The database {} cannot be opened with this secret key. {} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.':

@@ -122,6 +122,9 @@ export const replies: SentenceTexts = {
   'There is no account {}.': '没有账号 {1}。',
   'There is no preset of this name. GET /api/config/mapping/presets lists them.':
     '没有此名称的预设。GET /api/config/mapping/presets 会列出所有预设。',
+  'There is no request of this session. They may have been removed by their age.':
+    '没有属于此会话的请求，可能因保留期已过而被删除。',
+  'This request is not under way any more.': '此请求已不在进行中。',
   'There is no request of this id. It may have been removed by its age.':
     '没有此编号的请求。它可能因时间过久已被移除。',
   'There is no section of this name. There are: {}.': '没有此名称的部分。现有：{1}。',

@@ -9,17 +9,22 @@ import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { ConversationView } from './conversation-view.tsx';
 import { DraftForm } from './draft-form.tsx';
-import { forgetDraft, keepDraft, readKept } from './draft-store.ts';
+import { forgetDraft, type KeptDraft, keepDraft, readKept } from './draft-store.ts';
 import { PromptForm } from './prompt-form.tsx';
 import { useConversation } from './use-conversation.ts';
 import { useDraft } from './use-draft.ts';
 import { WirePanel } from './wire-panel.tsx';
 import './page.css';
 
-export function PlaygroundPage() {
+export interface PlaygroundPageProps {
+  /** In place of what was left in it, which stays as it is. */
+  readonly given: KeptDraft | undefined;
+}
+
+export function PlaygroundPage({ given }: PlaygroundPageProps) {
   const { t } = useTranslation();
-  const [kept] = useState(readKept);
-  const [isKept, setKept] = useState(kept !== undefined);
+  const [kept] = useState(() => given ?? readKept());
+  const [isKept, setKept] = useState(given === undefined && kept !== undefined);
   const { draft, setDraft, typed, type, hasBadAmount } = useDraft(kept?.draft);
   const [key, setKey] = useState('');
   const [areSettingsOpen, setSettingsOpen] = useState(false);

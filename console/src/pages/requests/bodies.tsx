@@ -6,10 +6,13 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerBlock, BodyText, RequestDetail } from '../../../../src/admin/contract.ts';
-import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
+import { bodyRecordingQuery, useRecordBodies } from '../../api/queries/requests.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
+import { useNow } from '../../components/now.tsx';
 import { TextView } from '../../components/text-view.tsx';
+import { useFormat } from '../../components/use-format.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { formatJson } from './format-json.ts';
 import { MarkedBody } from './marked-body.tsx';
@@ -101,25 +104,34 @@ function NoBodies() {
   );
 }
 
-/** The switch of the settings, where its absence is met. */
+const MINUTES = 15;
+
+/** Turns recording on for a while, where its absence is met; the settings have it for good. */
 export function KeepBodies() {
   const { t } = useTranslation();
+  const format = useFormat();
   const toasts = useToasts();
-  const { data } = useQuery(sectionQuery('monitor'));
-  const change = useChangeSection('monitor');
-  const keep = (): void =>
-    void change
-      .mutateAsync({ patch: { bodies: true } })
-      .then(() => toasts.done(t('requests.keepsBodiesNow')), toasts.failed);
+  const now = useNow();
+  const { data } = useQuery(bodyRecordingQuery);
+  const record = useRecordBodies();
+  const mayRecord = useMay('operator');
+  const keep = (minutes: number): void =>
+    void record.mutateAsync(minutes).catch((error: unknown) => toasts.failed(error));
+  const until = data?.until ?? 0;
+  const isOn = until > now;
+  if (!mayRecord) return null;
   return (
     <>
+      {isOn && (
+        <span role="status">{t('requests.recordingUntil', { time: format.clock(until) })}</span>
+      )}
       <Button
         variant="default"
         disabled={data === undefined}
-        loading={change.isPending}
-        onClick={keep}
+        loading={record.isPending}
+        onClick={() => keep(isOn ? 0 : MINUTES)}
       >
-        {t('requests.keepBodies')}
+        {t(isOn ? 'requests.endRecording' : 'requests.keepBodies')}
       </Button>
       <LinkButton to="/settings" search={{ section: 'monitor' }} variant="subtle">
         {t('requests.toSettings')}

@@ -9,12 +9,14 @@ export interface ColumnPickerProps {
   /** Undefined where nobody chose any. */
   readonly chosen: readonly Choice[] | undefined;
   readonly isShared: boolean;
+  /** Of the list. */
+  readonly width: number;
   readonly onChange: (chosen: readonly Choice[] | undefined) => void;
 }
 
-export function ColumnPicker({ chosen, isShared, onChange }: ColumnPickerProps) {
+export function ColumnPicker({ chosen, isShared, width, onChange }: ColumnPickerProps) {
   const { t } = useTranslation();
-  const shown = chosen ?? usualChoice(window.innerWidth, isShared);
+  const shown = chosen ?? usualChoice(width, isShared);
   const toggle = (id: Choice): void => {
     const next = shown.includes(id) ? shown.filter((one) => one !== id) : [...shown, id];
     onChange(CHOICES.filter((one) => next.includes(one)));

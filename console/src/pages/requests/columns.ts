@@ -54,7 +54,9 @@ export function columnsFor(
 ): readonly ColumnId[] {
   const [took, tokens, account, ...others] = USUAL;
   const usual = [took, tokens, account, ...(isShared ? ['replica' as const] : []), ...others];
-  const wanted = (chosen ?? usual).filter((one): one is Choice => one !== undefined);
+  const wanted = (chosen === undefined ? usual : inOrder(chosen)).filter(
+    (one): one is Choice => one !== undefined,
+  );
   let room = width - EDGES_PX - ALWAYS.reduce((sum, id) => sum + COLUMNS[id].width + GAP_PX, 0);
   const shown = new Set<ColumnId>();
   for (const id of wanted) {
@@ -63,6 +65,12 @@ export function columnsFor(
     shown.add(id);
   }
   return [...ALWAYS, ...CHOICES.filter((id) => shown.has(id))];
+}
+
+/** What nobody sees but who chose it goes before the usual ones. */
+function inOrder(chosen: readonly Choice[]): readonly Choice[] {
+  const own = chosen.filter((id) => !USUAL.includes(id));
+  return [...own, ...USUAL.filter((id) => chosen.includes(id))];
 }
 
 /** As `grid-template-columns` has it. */

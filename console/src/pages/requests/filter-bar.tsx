@@ -10,7 +10,7 @@ import { useTranslation } from 'react-i18next';
 import { accountsQuery } from '../../api/queries/accounts.ts';
 import { keysQuery } from '../../api/queries/keys.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
-import { countFilters, NO_FILTERS, RANGES, type RequestFilters } from './filters.ts';
+import { countFilters, NO_FILTERS, PROTOCOLS, RANGES, type RequestFilters } from './filters.ts';
 import { readName, writeName } from './name-filter.ts';
 import { shortSession } from './short-session.ts';
 
@@ -24,7 +24,6 @@ export interface FilterBarProps {
 const STATUSES = ['ok', 'error', 'cancelled', '4xx', '5xx', '429', '401'] as const;
 /** A time of one's own, which no range is. */
 const FIXED = 'fixed';
-const PROTOCOLS = ['chat', 'responses', 'messages', 'generate'] as const;
 
 export function FilterBar({ filters, replicas, onChange }: FilterBarProps) {
   const { t } = useTranslation();

@@ -5,6 +5,9 @@ import type { RequestQuery } from '../../api/queries/requests.ts';
 export const RANGES = ['15m', '1h', '24h', '7d'] as const;
 export type Range = (typeof RANGES)[number];
 
+/** As records have them. */
+export const PROTOCOLS = ['chat', 'responses', 'messages', 'generate'] as const;
+
 export interface RequestFilters {
   readonly status?: string | undefined;
   readonly protocol?: string | undefined;

@@ -6,7 +6,10 @@ import type { RequestFilters } from './filters.ts';
 /** What only the end of a request tells. */
 const AT_THE_END = ['status', 'error', 'search', 'to'] as const;
 
-export function matchesRunning(row: RunningRequest, filters: RequestFilters): boolean {
+export function matchesRunning(
+  row: Omit<RunningRequest, 'elapsedMs'>,
+  filters: RequestFilters,
+): boolean {
   if (AT_THE_END.some((name) => filters[name] !== undefined)) return false;
   const { protocol, model, account, key, replica, session, client } = filters;
   return (

@@ -4,7 +4,7 @@ import { ActionIcon, Button, Menu, SegmentedControl, Skeleton } from '@mantine/c
 import { useMediaQuery } from '@mantine/hooks';
 import { IconDots, IconListSearch, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RequestRow } from '../../../../src/admin/contract.ts';
 import { withQuery } from '../../api/client.ts';
@@ -20,6 +20,7 @@ import { useConfirm } from '../../components/use-confirm.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { useStored } from '../../components/use-stored.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useWidth } from '../../components/use-width.ts';
 import { ColumnPicker } from './column-picker.tsx';
 import { readChoice } from './columns.ts';
 import { ErrorGroups } from './error-groups.tsx';
@@ -46,6 +47,8 @@ export function RequestsPage() {
   const [isAtTop, setAtTop] = useState(true);
   const [isPanelWide, setPanelWide] = useState(false);
   const [chosen, setChosen] = useStored(COLUMNS_STORED_AS, readChoice);
+  const place = useRef<HTMLDivElement>(null);
+  const width = useWidth(place);
   const hasRoom = useMediaQuery(WIDE, true, { getInitialValueInEffect: false });
   const filters = readFilters(texts);
   const filterKey = JSON.stringify(filters);
@@ -84,7 +87,7 @@ export function RequestsPage() {
             />
             <FollowButton isFollowing={isFollowing} onChange={setFollowing} />
             <SavedViewsMenu filters={filters} />
-            <ColumnPicker {...{ chosen, isShared }} onChange={setChosen} />
+            <ColumnPicker {...{ chosen, isShared, width }} onChange={setChosen} />
             <MoreMenu query={query} />
           </>
         }
@@ -100,23 +103,34 @@ export function RequestsPage() {
       <div
         className={`requests-split${isBeside ? ' has-panel' : ''}${isPanelWide ? ' is-wide' : ''}`}
       >
-        <Panel isFlush className="requests-panel">
-          {isOfErrors && <ErrorGroups query={query} search={texts} />}
-          {!isOfErrors && (
-            <Rows
-              list={list}
-              isEmpty={list.rows?.length === 0 && running.rows.length === 0}
-              isFiltered={countFilters(filters) > 0}
-            >
-              {(rows) => (
-                <RequestList
-                  {...{ list, rows, running, search: texts, onTop: setAtTop, isShared, chosen }}
-                  onFollow={() => setFollowing(true)}
-                />
-              )}
-            </Rows>
-          )}
-        </Panel>
+        <div ref={place} className="requests-place">
+          <Panel isFlush className="requests-panel">
+            {isOfErrors && <ErrorGroups query={query} search={texts} />}
+            {!isOfErrors && (
+              <Rows
+                list={list}
+                isEmpty={list.rows?.length === 0 && running.rows.length === 0}
+                isFiltered={countFilters(filters) > 0}
+              >
+                {(rows) => (
+                  <RequestList
+                    {...{
+                      list,
+                      rows,
+                      running,
+                      search: texts,
+                      onTop: setAtTop,
+                      isShared,
+                      chosen,
+                      width,
+                    }}
+                    onFollow={() => setFollowing(true)}
+                  />
+                )}
+              </Rows>
+            )}
+          </Panel>
+        </div>
         {isBeside && (
           <RequestPanel
             {...{ id, neighbours, onClose }}

@@ -1,18 +1,18 @@
 // The rows of the list under their headings, with what came in meanwhile.
 
 import { Loader } from '@mantine/core';
-import { useMemo, useRef } from 'react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RequestRow } from '../../../../src/admin/contract.ts';
+import type { RunningRow } from '../../api/queries/requests.ts';
 import { useFormat } from '../../components/use-format.ts';
 import type { SearchTexts } from '../../components/use-search-texts.ts';
-import { useWidth } from '../../components/use-width.ts';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
 import { type Choice, columnsFor, tracksOf } from './columns.ts';
 import { RequestLine } from './request-line.tsx';
 import { RunningLine } from './running-line.tsx';
 import type { RequestRows } from './use-request-rows.ts';
-import type { Running, RunningRow } from './use-running.ts';
+import type { Running } from './use-running.ts';
 
 declare module 'react' {
   interface CSSProperties {
@@ -30,6 +30,8 @@ export interface RequestListProps {
   readonly isShared: boolean;
   /** Undefined where nobody chose any. */
   readonly chosen: readonly Choice[] | undefined;
+  /** In pixels. */
+  readonly width: number;
   /** The reader wants to see what came in. */
   readonly onFollow: () => void;
 }
@@ -45,11 +47,9 @@ type Line =
   | { readonly kind: 'ended'; readonly row: RequestRow };
 
 export function RequestList(props: RequestListProps) {
-  const { list, rows, running, search, isShared, chosen, onTop, onFollow } = props;
+  const { list, rows, running, search, isShared, chosen, width, onTop, onFollow } = props;
   const { t } = useTranslation();
   const format = useFormat();
-  const frame = useRef<HTMLDivElement>(null);
-  const width = useWidth(frame);
   const isNarrow = width < COLUMNS_FROM_PX;
   const columns = useMemo(
     () => (isNarrow ? NARROW : columnsFor(width, chosen, isShared)),
@@ -65,7 +65,6 @@ export function RequestList(props: RequestListProps) {
   const { total, waiting, hasMore, isReadingMore, readMore } = list;
   return (
     <div
-      ref={frame}
       className={isNarrow ? 'request-list is-narrow' : 'request-list'}
       style={{ '--request-columns': tracksOf(columns) }}
     >

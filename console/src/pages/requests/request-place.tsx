@@ -82,10 +82,14 @@ export function RequestPanel(props: RequestPanelProps) {
 function useEscape(onEscape: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const isOver = document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]');
-      if (event.key === 'Escape' && !event.defaultPrevented && isOver === null) onEscape();
+      if (event.key === 'Escape' && !event.defaultPrevented && !isOver(event)) onEscape();
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
   }, [onEscape]);
+}
+
+function isOver({ target }: KeyboardEvent): boolean {
+  if (document.querySelector('[role="dialog"][aria-modal="true"]') !== null) return true;
+  return target instanceof Element && target.matches('[aria-expanded="true"], [role^="menuitem"]');
 }

@@ -129,7 +129,7 @@ function DetailActions({ detail }: { readonly detail: RequestDetail }) {
             color="gray"
             aria-label={t('requests.openInPlayground')}
             renderRoot={(props) => (
-              <Link {...props} to="/playground" search={{ request: detail.id }} />
+              <Link {...props} to="/playground" search={{ request: detail.id }} target="_blank" />
             )}
           >
             <IconMessageCode size={18} />

@@ -3,7 +3,8 @@
 import { Button } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { useStopRequest } from '../../api/queries/requests.ts';
+import { type RunningRow, useStopRequest } from '../../api/queries/requests.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { useNow } from '../../components/now.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useClock } from '../../components/use-clock.ts';
@@ -11,7 +12,6 @@ import { useFormat } from '../../components/use-format.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import type { ColumnId } from './columns.ts';
 import { shortSession } from './short-session.ts';
-import type { RunningRow } from './use-running.ts';
 
 export interface RunningLineProps {
   readonly row: RunningRow;
@@ -23,6 +23,7 @@ export function RunningLine({ row, columns, tabIndex }: RunningLineProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const stop = useStopRequest();
+  const mayStop = useMay('operator');
   const end = (): void =>
     void stop.mutateAsync(row.id).then(() => toasts.done(t('requests.stopped')), toasts.failed);
   const name = row.model === '' ? row.surface : row.model;
@@ -33,18 +34,20 @@ export function RunningLine({ row, columns, tabIndex }: RunningLineProps) {
           <RunningCell id={id} row={row} />
         </span>
       ))}
-      <Button
-        className="request-stop"
-        size="compact-xs"
-        variant="default"
-        leftSection={<IconPlayerStop size={14} />}
-        loading={stop.isPending}
-        tabIndex={tabIndex}
-        aria-label={t('requests.stopNamed', { name })}
-        onClick={end}
-      >
-        {t('requests.stop')}
-      </Button>
+      {mayStop && (
+        <Button
+          className="request-stop"
+          size="compact-xs"
+          variant="default"
+          leftSection={<IconPlayerStop size={14} />}
+          loading={stop.isPending}
+          tabIndex={tabIndex}
+          aria-label={t('requests.stopNamed', { name })}
+          onClick={end}
+        >
+          {t('requests.stop')}
+        </Button>
+      )}
     </div>
   );
 }

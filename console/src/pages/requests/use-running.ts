@@ -2,15 +2,9 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useRef } from 'react';
-import type { RunningRequest } from '../../../../src/admin/contract.ts';
-import { runningQuery } from '../../api/queries/requests.ts';
+import { type RunningRow, runningQuery } from '../../api/queries/requests.ts';
 import type { RequestFilters } from './filters.ts';
 import { matchesRunning } from './matches-running.ts';
-
-export interface RunningRow extends RunningRequest {
-  /** By the clock of this browser. */
-  readonly startedAt: number;
-}
 
 export interface Running {
   readonly rows: readonly RunningRow[];
@@ -24,19 +18,18 @@ const MAX_ROWS = 20;
 
 /** @param isHeld while somebody reads further down, or holds the list: then no row comes and none goes */
 export function useRunning(filters: RequestFilters, isHeld: boolean): Running {
-  const { data, dataUpdatedAt } = useQuery(runningQuery(!isHeld));
+  const { data } = useQuery(runningQuery(!isHeld));
   const shown = useRef(NOTHING);
   const filterKey = JSON.stringify(filters);
   const running = useMemo(() => {
     if (data === undefined) return NOTHING;
     const wanted: RequestFilters = JSON.parse(filterKey);
-    const rows = data.requests
+    const rows = data.rows
       .filter((row) => matchesRunning(row, wanted))
       .slice(0, MAX_ROWS)
-      .map((row) => ({ ...row, startedAt: dataUpdatedAt - row.elapsedMs }))
-      .sort((one, other) => other.startedAt - one.startedAt);
+      .toSorted((one, other) => other.startedAt - one.startedAt);
     return { rows, total: data.total };
-  }, [data, dataUpdatedAt, filterKey]);
+  }, [data, filterKey]);
   if (!isHeld) shown.current = running;
   return shown.current;
 }
