@@ -6,6 +6,7 @@ import { clients } from './clients.ts';
 import { environment } from './environment.ts';
 import { keys } from './keys.ts';
 import { logs } from './logs.ts';
+import { markdown } from './markdown.ts';
 import { palette } from './palette.ts';
 import { playground } from './playground.ts';
 import { provider } from './provider.ts';
@@ -31,6 +32,7 @@ export const rest = {
   environment,
   logs,
   security,
+  markdown,
   palette,
   playground,
   clients,
