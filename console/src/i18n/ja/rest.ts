@@ -122,6 +122,7 @@ export const rest: PartlyTranslated<typeof english> = {
     statusRunning: 'ステータス {{status}} · 最初のバイトまで {{first}}',
     openRecord: 'リクエストを表示',
     cut: '最初の {{size}} のみ表示しています。',
+    inPart: 'このリクエストは一部しか記録されていないため、ここにもすべてはありません。',
     needsKey:
       'このゲートウェイにはキーが必要です。設定にキーを入力してから、もう一度送信してください。',
     failed: 'ゲートウェイがリクエストを拒否しました',

@@ -3,7 +3,7 @@
 import { Loader } from '@mantine/core';
 import { IconAlertTriangle, IconArrowRight, IconCircleCheck } from '@tabler/icons-react';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RequestList, RequestRow } from '../../../../src/admin/contract.ts';
 import { callApi, withQuery } from '../../api/client.ts';
@@ -19,12 +19,17 @@ const LOOKED_AT = 50;
 
 export function FirstRequest({ keyId }: FirstRequestProps) {
   const { t } = useTranslation();
-  const [from] = useState(() => Date.now());
-  const { data = [] } = useQuery(sinceQuery(from));
-  const own = data.filter((row) => keyId === undefined || row.keyId === keyId);
+  const { data } = useQuery(newestQuery);
+  /** Those that were there before: the clocks of gateway and browser may differ. */
+  const [before, setBefore] = useState<ReadonlySet<string>>();
+  useEffect(() => {
+    if (data !== undefined) setBefore((known) => known ?? new Set(data.map(({ id }) => id)));
+  }, [data]);
+  const rows = before === undefined ? [] : (data ?? []).filter(({ id }) => !before.has(id));
+  const own = rows.filter((row) => keyId === undefined || row.keyId === keyId);
   const good = own.findLast(({ outcome }) => outcome === 'ok');
   // Whoever sends a wrong key is nobody known.
-  const bad = [...own, ...data].find(
+  const bad = [...own, ...rows].find(
     ({ outcome, status }) => outcome === 'error' || status === 401,
   );
   const found = good ?? bad;
@@ -37,7 +42,7 @@ export function FirstRequest({ keyId }: FirstRequestProps) {
         </p>
       )}
       {good === undefined && bad !== undefined && <Failed row={bad} />}
-      {found === undefined && (
+      {before !== undefined && found === undefined && (
         <p className="first-request-line">
           <Loader size="xs" type="dots" aria-hidden="true" />
           {t('clients.waiting')}
@@ -71,14 +76,14 @@ function Failed({ row }: { readonly row: RequestRow }) {
   );
 }
 
-/** Newest first; the live feed makes it old with each request. */
-const sinceQuery = (from: number) =>
-  queryOptions({
-    queryKey: ['requests', 'since', from],
-    queryFn: async ({ signal }): Promise<readonly RequestRow[]> => {
-      const path = withQuery('/api/requests', { from, limit: LOOKED_AT });
-      const { requests } = await callApi<RequestList>('GET', path, { signal });
-      return requests;
-    },
-    gcTime: 0,
-  });
+/** The live feed makes it old with each request. */
+const newestQuery = queryOptions({
+  queryKey: ['requests', 'newest'],
+  queryFn: async ({ signal }): Promise<readonly RequestRow[]> => {
+    const path = withQuery('/api/requests', { limit: LOOKED_AT });
+    const { requests } = await callApi<RequestList>('GET', path, { signal });
+    return requests;
+  },
+  // What it held when the page was left is no longer the beginning.
+  gcTime: 0,
+});

@@ -48,6 +48,25 @@ export function forgetDraft(): void {
   }
 }
 
+const PROMPT_STORED_AS = 'isthmus-playground-prompt';
+
+/** The message that was begun and not sent, as this tab keeps it. */
+export function readPrompt(): string {
+  try {
+    return sessionStorage.getItem(PROMPT_STORED_AS) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+export function keepPrompt(prompt: string): void {
+  try {
+    sessionStorage.setItem(PROMPT_STORED_AS, prompt);
+  } catch {
+    // A browser that stores nothing keeps it until the page is left.
+  }
+}
+
 function readFrom(store: () => Storage): KeptDraft | undefined {
   try {
     const stored: unknown = JSON.parse(store().getItem(STORED_AS) ?? 'null');

@@ -1,18 +1,23 @@
 // The playground: a conversation in any client protocol, with one model or two, and the wire beside it.
 
-import { Button, Drawer, SegmentedControl, Switch } from '@mantine/core';
+import { Button, Drawer, SegmentedControl, Skeleton, Switch } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconAdjustments, IconTrash } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { type DragEvent, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { requestQuery } from '../../api/queries/requests.ts';
+import { ErrorNote } from '../../components/error-note.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { readTools } from '../../wire/tools.ts';
 import type { Draft } from '../../wire/write-request.ts';
 import { ConversationView } from './conversation-view.tsx';
 import { DraftForm } from './draft-form.tsx';
 import { forgetDraft, isKeptInBrowser, keepDraft, readKept } from './draft-store.ts';
 import { PromptForm } from './prompt-form.tsx';
+import { type Start, startFrom } from './start-from.ts';
 import { type Conversation, type Message, useConversation } from './use-conversation.ts';
 import { useDraft } from './use-draft.ts';
 import { useFiles } from './use-files.ts';
@@ -21,7 +26,25 @@ import './page.css';
 
 export function PlaygroundPage() {
   const { t } = useTranslation();
+  const { texts } = useSearchTexts();
   const [kept] = useState(readKept);
+  const id = texts.request ?? '';
+  const { data, error, refetch } = useQuery({ ...requestQuery(id), enabled: id !== '' });
+  if (id === '') return <Playground start={kept} />;
+  if (data !== undefined) return <Playground key={id} start={startFrom(data)} />;
+  if (error === null) return <Skeleton height={520} radius="md" />;
+  return (
+    <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
+  );
+}
+
+interface PlaygroundProps {
+  /** What it begins with: what was kept, or a recorded request. */
+  readonly start: Start | undefined;
+}
+
+function Playground({ start: kept }: PlaygroundProps) {
+  const { t } = useTranslation();
   const [isKept, setKept] = useState(isKeptInBrowser);
   const { draft: written, setDraft, typed, type, hasBadAmount } = useDraft(kept?.draft);
   const [tools, setTools] = useState(kept?.tools ?? '');
@@ -36,7 +59,7 @@ export function PlaygroundPage() {
   const draft: Draft = { ...written, tools: readable ?? [] };
   const secondDraft: Draft = { ...draft, model: other ?? '' };
   const isCompared = other !== undefined;
-  const { files, setFiles, add } = useFiles(draft.protocol);
+  const { files, setFiles, add } = useFiles(draft.protocol, kept?.next?.files);
   const { said, turns } = talk;
   const isBusy = talk.isBusy || (isCompared && second.isBusy);
   useEffect(() => {
@@ -155,7 +178,11 @@ export function PlaygroundPage() {
                 />
               ))}
             </div>
+            {kept?.isInPart === true && said.length === 0 && (
+              <p className="form-note playground-note">{t('playground.inPart')}</p>
+            )}
             <PromptForm
+              first={kept?.next?.text}
               protocol={draft.protocol}
               isBusy={isBusy}
               trouble={trouble}

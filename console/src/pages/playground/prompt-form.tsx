@@ -2,15 +2,24 @@
 
 import { ActionIcon, Button, FileButton, Textarea } from '@mantine/core';
 import { IconPaperclip, IconPlayerStop, IconSend } from '@tabler/icons-react';
-import { type ClipboardEvent, type FormEvent, type KeyboardEvent, useState } from 'react';
+import {
+  type ClipboardEvent,
+  type FormEvent,
+  type KeyboardEvent,
+  useEffect,
+  useState,
+} from 'react';
 import { useTranslation } from 'react-i18next';
 import { Hint } from '../../components/hint.tsx';
 import { type Attachment, acceptedFiles } from '../../wire/attachments.ts';
 import type { WireProtocol } from '../../wire/wire-protocol.ts';
+import { keepPrompt, readPrompt } from './draft-store.ts';
 import { FileList } from './file-list.tsx';
 import type { Message } from './use-conversation.ts';
 
 export interface PromptFormProps {
+  /** What stands in the field at first; what was left there before where it is absent. */
+  readonly first: string | undefined;
   readonly protocol: WireProtocol;
   readonly isBusy: boolean;
   /** Why nothing can be sent yet. */
@@ -24,9 +33,10 @@ export interface PromptFormProps {
 }
 
 export function PromptForm(props: PromptFormProps) {
-  const { protocol, isBusy, trouble, files, onFiles, onAdd, onSend, onStop } = props;
+  const { first, protocol, isBusy, trouble, files, onFiles, onAdd, onSend, onStop } = props;
   const { t } = useTranslation();
-  const [prompt, setPrompt] = useState('');
+  const [prompt, setPrompt] = useState(() => first ?? readPrompt());
+  useEffect(() => keepPrompt(prompt), [prompt]);
   const [isTried, setTried] = useState(false);
   const accept = acceptedFiles(protocol);
   const isEmpty = prompt.trim() === '' && files.length === 0;

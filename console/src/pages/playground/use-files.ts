@@ -19,10 +19,10 @@ export interface Files {
   add(chosen: readonly File[]): Promise<void>;
 }
 
-export function useFiles(protocol: WireProtocol): Files {
+export function useFiles(protocol: WireProtocol, first: readonly Attachment[] = []): Files {
   const { t } = useTranslation();
   const toasts = useToasts();
-  const [files, setFiles] = useState<readonly Attachment[]>([]);
+  const [files, setFiles] = useState<readonly Attachment[]>(first);
   const add = async (chosen: readonly File[]): Promise<void> => {
     const before = files.reduce((sum, { base64 }) => sum + (base64.length / 4) * 3, 0);
     const total = chosen.reduce((sum, { size }) => sum + size, before);
