@@ -103,8 +103,8 @@ export const PAGES: readonly Page[] = [
     icon: IconMessageCode,
     isPrimary: false,
     component: lazyRouteComponent(
-      () => loadPage(() => import('./pages/playground/recorded.tsx')),
-      'RecordedPlayground',
+      () => loadPage(() => import('./pages/playground/page.tsx')),
+      'PlaygroundPage',
     ),
   },
   {

@@ -303,6 +303,29 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     await page.getByRole('button', { name: 'Create key' }).first().waitFor();
     expect(console.problems).toEqual([]);
   });
+
+  test('speaks Japanese to a browser that asks for it, and fits a phone in it', async () => {
+    const page = await console.open('/', { locale: 'ja-JP', viewport: PHONE });
+    await page.locator('html[lang=ja]').waitFor();
+    for (const [path, shown] of [
+      ['/', '失敗'],
+      ['/accounts', 'アカウントを追加'],
+      ['/requests', 'リクエストを検索'],
+      ['/settings?section=pool', 'セッションの固定'],
+      ['/clients', 'キーを作成'],
+      ['/playground', 'メッセージを送信してください'],
+    ] as const) {
+      await page.goto(console.url + path);
+      await page
+        .getByText(shown)
+        .or(page.getByPlaceholder(shown))
+        .or(page.getByLabel(shown))
+        .first()
+        .waitFor();
+      expect(await page.evaluate(IS_WIDE), path).toBe(false);
+    }
+    expect(console.problems).toEqual([]);
+  });
 });
 
 async function checkPlace(page: Page, url: string, [path, shown]: Place): Promise<string[]> {

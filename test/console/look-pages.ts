@@ -17,6 +17,8 @@ const chinese = (name: string, path: string): View => ({
   language: 'zh',
 });
 
+const japanese = (name: string, path: string): View => ({ ...chinese(name, path), language: 'ja' });
+
 const STREAM = [
   { choices: [{ delta: { reasoning_content: 'The person greets. Greet back, briefly.' } }] },
   { choices: [{ delta: { content: 'Hello! An isthmus is a narrow strip of land ' } }] },
@@ -135,6 +137,8 @@ export const PAGE_VIEWS: readonly View[] = [
     page.getByRole('button', { name: 'Edit work' }).click(),
   ),
   chinese('settings-chinese', '/settings?section=pool'),
+  japanese('settings-japanese', '/settings?section=pool'),
+  japanese('clients-japanese', '/clients?client=codex'),
   rich('logs', '/logs', (page) =>
     page
       .getByRole('button', { name: /account rests/ })

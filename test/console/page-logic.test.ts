@@ -345,7 +345,16 @@ test('an amount of the playground is sent as it was typed or not at all', () => 
 });
 
 const DRAFT = {
-  ...{ model: 'm', system: '', turns: [], stream: true, size: '', quality: '', count: 1 },
+  ...{
+    model: 'm',
+    system: '',
+    turns: [],
+    tools: [],
+    stream: true,
+    size: '',
+    quality: '',
+    count: 1,
+  },
   ...{ maxTokens: undefined, temperature: undefined, thinkingTokens: undefined },
 };
 

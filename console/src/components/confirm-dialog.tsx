@@ -3,6 +3,7 @@
 import { Button, Modal } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useOpenedLater } from './later.tsx';
 
 export interface ConfirmDialogProps {
   readonly question: {
@@ -18,9 +19,10 @@ export interface ConfirmDialogProps {
 
 export function ConfirmDialog({ question, isOpen, onCancel, onConfirm }: ConfirmDialogProps) {
   const { t } = useTranslation();
+  const isOpened = useOpenedLater(isOpen);
   return (
     <Modal
-      opened={isOpen}
+      opened={isOpened}
       onClose={onCancel}
       // Above the drawer or dialog it asks about.
       zIndex={300}

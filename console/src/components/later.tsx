@@ -1,6 +1,6 @@
 // Parts of the console that the first page can be seen without: loaded when they are shown, at the latest.
 
-import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { type ComponentType, useEffect, useState } from 'react';
 import { loadStyles } from '../styles/load-styles.ts';
 
 const RETRY_MS = 2000;
@@ -9,10 +9,10 @@ const SIGNS = ['pointermove', 'pointerdown', 'keydown', 'focusin'] as const;
 /** Of all parts: called when the person first does something, so that no part is waited for. */
 const loads: (() => Promise<unknown>)[] = [];
 
-/** A component that shows `placeholder` until it is loaded. A gateway that is away is asked again until it answers. */
+/** A component that shows `Placeholder` until it is loaded. A gateway that is away is asked again until it answers. */
 export function later<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
-  placeholder: ReactNode = null,
+  Placeholder?: ComponentType<Props>,
 ): ComponentType<Props> {
   let loaded: ComponentType<Props> | undefined;
   const loadOnce = async (): Promise<ComponentType<Props>> => {
@@ -41,7 +41,8 @@ export function later<Props extends object>(
         clearTimeout(timer);
       };
     }, []);
-    return Part === undefined ? placeholder : <Part {...props} />;
+    const Shown = Part ?? Placeholder;
+    return Shown === undefined ? null : <Shown {...props} />;
   };
 }
 
@@ -53,4 +54,11 @@ export function loadPartsOnFirstSign(page: EventTarget): void {
     for (const load of loads) void load().catch(() => undefined);
   };
   for (const sign of SIGNS) page.addEventListener(sign, onSign, true);
+}
+
+/** For a dialog that is open when it comes: it notes whose focus to give back when it opens, not when it is there. */
+export function useOpenedLater(isOpen: boolean): boolean {
+  const [isOpened, setOpened] = useState(false);
+  useEffect(() => setOpened(isOpen), [isOpen]);
+  return isOpened;
 }

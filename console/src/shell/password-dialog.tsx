@@ -4,6 +4,7 @@ import { Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { PasswordQuestion } from '../api/ask-password.ts';
+import { useOpenedLater } from '../components/later.tsx';
 import { PasswordForm } from '../components/password-form.tsx';
 
 /** Above the dialogs and drawers that a change is made in, below the one for a session that is over. */
@@ -20,9 +21,10 @@ export interface PasswordDialogProps {
 
 export function PasswordDialog({ question, turn, onGiveUp, onEnd }: PasswordDialogProps) {
   const { t } = useTranslation();
+  const isOpened = useOpenedLater(question !== undefined);
   return (
     <Modal
-      opened={question !== undefined}
+      opened={isOpened}
       onClose={onGiveUp}
       zIndex={ABOVE_DIALOGS}
       closeOnEscape={false}

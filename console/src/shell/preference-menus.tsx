@@ -3,7 +3,8 @@
 import { ActionIcon, Menu, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
 import { IconCheck, IconLanguage } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { changeLanguage, LANGUAGES } from '../i18n/start.ts';
+import { LANGUAGES } from '../i18n/languages.ts';
+import { changeLanguage } from '../i18n/start.ts';
 import { SCHEMES } from './color-schemes.ts';
 
 export function ThemeMenu() {

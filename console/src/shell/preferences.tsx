@@ -10,11 +10,11 @@ import './preferences.css';
 
 const ThemeMenu = later(
   async () => (await import('./preference-menus.tsx')).ThemeMenu,
-  <ThemeButton />,
+  ThemeButton,
 );
 const LanguageMenu = later(
   async () => (await import('./preference-menus.tsx')).LanguageMenu,
-  <LanguageButton />,
+  LanguageButton,
 );
 
 export function Preferences() {

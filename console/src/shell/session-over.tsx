@@ -2,6 +2,7 @@
 
 import { Modal } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { useOpenedLater } from '../components/later.tsx';
 import { SignInForm } from '../pages/sign-in/form.tsx';
 
 /** Above dialogs, drawers and their lists, below the notices. */
@@ -9,9 +10,10 @@ const ABOVE_DIALOGS = 350;
 
 export function SessionOver({ isOver }: { readonly isOver: boolean }) {
   const { t } = useTranslation();
+  const isOpened = useOpenedLater(isOver);
   return (
     <Modal
-      opened={isOver}
+      opened={isOpened}
       onClose={() => undefined}
       zIndex={ABOVE_DIALOGS}
       withCloseButton={false}

@@ -4,6 +4,10 @@ export const settings = {
   subtitle:
     'The settings in the config file. Changes apply from the next request unless noted otherwise.',
   sections: 'Sections',
+  searchLabel: 'Search settings',
+  searchHint: 'Name, key or variable',
+  noneFound: 'No settings match',
+  noneFoundHint: 'Upstreams, routing and keys have forms of their own: Ctrl or ⌘ and K finds them.',
   elsewhere: 'On other pages',
   elsewhereRouting: 'Model names, presets and the external provider with its MCP services',
   elsewhereSecurity: 'Who needs a key, IP rules, CORS and proxies',

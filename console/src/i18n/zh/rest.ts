@@ -6,6 +6,8 @@ import { clients } from './clients.ts';
 import { environment } from './environment.ts';
 import { keys } from './keys.ts';
 import { logs } from './logs.ts';
+import { markdown } from './markdown.ts';
+import { palette } from './palette.ts';
 import { playground } from './playground.ts';
 import { provider } from './provider.ts';
 import { requests } from './requests.ts';
@@ -30,6 +32,8 @@ export const rest = {
   environment,
   logs,
   security,
+  markdown,
+  palette,
   playground,
   clients,
 };

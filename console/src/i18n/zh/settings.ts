@@ -5,6 +5,10 @@ import type { Translated } from '../texts.ts';
 
 export const settings: Translated<typeof english> = {
   subtitle: '配置文件中的内容。除非另有说明，每项更改从下一个请求起生效。',
+  searchLabel: '搜索设置',
+  searchHint: '名称、键名或变量',
+  noneFound: '没有匹配的设置',
+  noneFoundHint: '上游、路由和密钥有各自的表单：按 Ctrl 或 ⌘ 加 K 查找。',
   sections: '分区',
   elsewhere: '在其他页面',
   elsewhereRouting: '模型名称、预设，以及外部提供方及其 MCP 服务',

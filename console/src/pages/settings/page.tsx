@@ -1,6 +1,7 @@
 // Every setting of the config file that has no page of its own, by section.
 
-import { IconArrowsShuffle, IconShieldLock } from '@tabler/icons-react';
+import { TextInput } from '@mantine/core';
+import { IconArrowsShuffle, IconSearch, IconShieldLock } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -14,33 +15,58 @@ import type { Field } from '../../settings/fields.ts';
 import { SectionProblems } from '../../settings/section-problems.tsx';
 import { SettingRow } from '../../settings/setting-row.tsx';
 import { EnvironmentPanel } from './environment-panel.tsx';
+import { FoundSettings } from './found-settings.tsx';
 import { UpstreamsPanel } from './upstreams-panel.tsx';
 import './page.css';
 
 export function SettingsPage() {
   const { t } = useTranslation();
-  const { texts, open } = useSearchTexts();
+  const { texts, adjust, open } = useSearchTexts();
   const group = GROUPS.find(({ id }) => id === texts.section) ?? GROUPS[0];
+  const search = texts.search ?? '';
   const row = useActiveInView<HTMLElement>(group.id);
   return (
     <>
       <PageHeader title={t('shell.pages.settings')} subtitle={t('settings.subtitle')} />
       <div className="settings-layout">
-        <nav ref={row} className="settings-nav" aria-label={t('settings.sections')}>
-          {GROUPS.map(({ id }) => (
-            <button
-              key={id}
-              type="button"
-              aria-current={id === group.id ? 'page' : undefined}
-              onClick={() => open({ section: id === GROUPS[0].id ? undefined : id })}
-            >
-              {t(`settings.groups.${id}`)}
-            </button>
-          ))}
-        </nav>
+        <div className="settings-side">
+          <TextInput
+            type="search"
+            data-page-search
+            aria-label={t('settings.searchLabel')}
+            placeholder={t('settings.searchHint')}
+            leftSection={<IconSearch size={16} />}
+            value={search}
+            onChange={({ currentTarget }) => adjust({ search: currentTarget.value })}
+          />
+          <nav ref={row} className="settings-nav" aria-label={t('settings.sections')}>
+            {GROUPS.map(({ id }) => (
+              <button
+                key={id}
+                type="button"
+                aria-current={search === '' && id === group.id ? 'page' : undefined}
+                onClick={() =>
+                  open({
+                    section: id === GROUPS[0].id ? undefined : id,
+                    search: undefined,
+                    field: undefined,
+                  })
+                }
+              >
+                {t(`settings.groups.${id}`)}
+              </button>
+            ))}
+          </nav>
+        </div>
         <div className="settings-content">
-          <GroupContent id={group.id} fields={group.fields} />
-          <Elsewhere />
+          {search.trim() === '' ? (
+            <>
+              <GroupContent id={group.id} fields={group.fields} />
+              <Elsewhere />
+            </>
+          ) : (
+            <FoundSettings search={search} />
+          )}
         </div>
       </div>
     </>
