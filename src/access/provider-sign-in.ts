@@ -14,7 +14,7 @@ import type { NewPerson, People, Person } from './people.ts';
 import { ROLES, type Role } from './role.ts';
 
 /** As the settings have it. */
-export interface ProviderSettings {
+interface ProviderSettings {
   readonly issuer?: string | undefined;
   readonly clientId?: string | undefined;
   /** Plain, or sealed as the file has it. */
@@ -60,7 +60,7 @@ interface ProviderSignInOptions {
 }
 
 /** Like the `fetch` of browsers, as far as it is used; redirects are not followed. */
-export type ProviderFetch = (
+type ProviderFetch = (
   url: string,
   options: {
     readonly method: 'GET' | 'POST';

@@ -307,7 +307,8 @@ export async function runAdminRoute(
 }
 
 /** As the audit log names them. */
-function nameOf({ actor, session }: Author): string {
+function nameOf({ actor, session, person }: Author): string {
+  if (person !== undefined) return person;
   return session === undefined ? actor : `${actor} ${session}`;
 }
 

@@ -38,7 +38,6 @@ export async function startProvider(redirectUri: string): Promise<TestProvider> 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // It listens at a port of TCP.
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const claimsOf = new Map<string, Claims>();
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -56,7 +55,10 @@ export async function startProvider(redirectUri: string): Promise<TestProvider> 
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     findAccount: (_, accountId) => ({
       accountId,
-      claims: async () => ({ sub: accountId, ...claimsOf.get(accountId) }),
+      claims: async () => ({
+        sub: accountId,
+        ...(test.person.id === accountId ? test.person.claims : {}),
+      }),
     }),
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({
@@ -92,9 +94,8 @@ export async function startProvider(redirectUri: string): Promise<TestProvider> 
   const handle = provider.callback();
   server.on('request', (request, response) => {
     if (!request.url?.startsWith('/interaction/')) return void handle(request, response);
-    const { id, claims } = test.person;
-    claimsOf.set(id, claims);
-    void provider.interactionFinished(request, response, { login: { accountId: id } });
+    const login = { accountId: test.person.id };
+    void provider.interactionFinished(request, response, { login });
   });
   return test;
 }

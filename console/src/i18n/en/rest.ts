@@ -6,6 +6,7 @@ import { clients } from './clients.ts';
 import { environment } from './environment.ts';
 import { keys } from './keys.ts';
 import { logs } from './logs.ts';
+import { people } from './people.ts';
 import { playground } from './playground.ts';
 import { provider } from './provider.ts';
 import { requests } from './requests.ts';
@@ -30,6 +31,7 @@ export const rest = {
   environment,
   logs,
   security,
+  people,
   playground,
   clients,
 };

@@ -1,14 +1,16 @@
 // What the client sent, what the upstream was sent, and what came back; as text and nothing else.
 
 import { Button, SegmentedControl } from '@mantine/core';
-import { IconFileOff } from '@tabler/icons-react';
+import { IconFileOff, IconLock } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerBlock, BodyText, RequestDetail } from '../../../../src/admin/contract.ts';
 import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { TextView } from '../../components/text-view.tsx';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { formatJson } from './format-json.ts';
@@ -18,7 +20,9 @@ export function Bodies({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const [view, setView] = useState<(typeof VIEWS)[number]>('marked');
   const { clientRequest, upstreamRequest, response } = detail;
+  const may = useMay('operator');
   if (clientRequest === undefined && upstreamRequest === undefined && response === undefined) {
+    if (!may && detail.keepsBodies) return <HiddenBodies />;
     return detail.keepsBodies ? <NoBody /> : <NoBodies />;
   }
   return (
@@ -78,6 +82,18 @@ export function Bodies({ detail }: { readonly detail: RequestDetail }) {
 
 const VIEWS = ['marked', 'plain'] as const;
 
+/** Kept, but not for whoever looks. */
+function HiddenBodies() {
+  const { t } = useTranslation();
+  return (
+    <EmptyNote
+      icon={<IconLock size={32} stroke={1.5} />}
+      title={t('requests.noBody')}
+      hint={t('roles.bodiesHidden')}
+    />
+  );
+}
+
 function NoBody() {
   const { t } = useTranslation();
   return (
@@ -96,7 +112,11 @@ function NoBodies() {
       icon={<IconFileOff size={32} stroke={1.5} />}
       title={t('requests.noBodies')}
       hint={t('requests.noBodiesHint')}
-      action={<KeepBodies />}
+      action={
+        <Restricted least="operator" isQuiet>
+          <KeepBodies />
+        </Restricted>
+      }
     />
   );
 }

@@ -4,6 +4,7 @@ import { Button } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useStopRequest } from '../../api/queries/requests.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { useNow } from '../../components/now.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { useClock } from '../../components/use-clock.ts';
@@ -23,6 +24,7 @@ export function RunningLine({ row, columns, tabIndex }: RunningLineProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const stop = useStopRequest();
+  const may = useMay('operator');
   const end = (): void =>
     void stop.mutateAsync(row.id).then(() => toasts.done(t('requests.stopped')), toasts.failed);
   const name = row.model === '' ? row.surface : row.model;
@@ -39,6 +41,7 @@ export function RunningLine({ row, columns, tabIndex }: RunningLineProps) {
         variant="default"
         leftSection={<IconPlayerStop size={14} />}
         loading={stop.isPending}
+        disabled={!may}
         tabIndex={tabIndex}
         aria-label={t('requests.stopNamed', { name })}
         onClick={end}
