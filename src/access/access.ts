@@ -21,6 +21,7 @@ import { createInvitations, type InvitationStore } from './invitations.ts';
 import { AddressFilter, type AddressFilterSettings, type AddressRuleStore } from './ip-rules.ts';
 import { createPasswordHasher } from './password-hash.ts';
 import { People, type PeopleStore } from './people.ts';
+import { createProviderSignIn, type ProviderSignInParts } from './provider-sign-in.ts';
 
 export type AccessControl = Awaited<ReturnType<typeof loadAccessControl>>;
 
@@ -53,6 +54,8 @@ export interface AccessControlOptions {
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
   readonly cluster?: Cluster | undefined;
+  /** How people sign in at a provider. */
+  readonly provider: ProviderSignInParts;
   /** Keeps credentials out of the access log. */
   readonly redactorFor: RedactorFor;
   readonly log: AccessLogger;
@@ -92,6 +95,7 @@ export async function loadAccessControl(options: AccessControlOptions) {
     },
     storedPeople,
   );
+  const invitations = createInvitations({ store: stores.invitations, clock, createId });
   const accessLog = createAccessLog({ store: stores.accessLog, clock, redactorFor, log });
   const login = createConsoleLogin({
     ...{ passwordSettled, hasher, sessions, people, clock, cluster },
@@ -108,7 +112,8 @@ export async function loadAccessControl(options: AccessControlOptions) {
     }),
     login,
     people,
-    invitations: createInvitations({ store: stores.invitations, clock, createId }),
+    invitations,
+    provider: createProviderSignIn({ ...options.provider, people, invitations, log }),
     accessLog,
     audit: createAuditLog({ store: stores.audit, clock, redactorFor, log }),
     hasher,

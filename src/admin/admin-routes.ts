@@ -6,7 +6,12 @@ import { createAuditRoute } from './access/audit.ts';
 import { createAccessLogRoute, createAddressRuleRoutes } from './access/ip-rules.ts';
 import { createKeyRoutes, createRotationRoutes } from './access/keys.ts';
 import { createInvitationRoutes, createJoinRoutes, createPeopleRoutes } from './access/people.ts';
-import { createConsoleSessionRoutes, createSignInRoute } from './access/session.ts';
+import {
+  createConsoleSessionRoutes,
+  createProviderCallback,
+  createProviderRoute,
+  createSignInRoute,
+} from './access/session.ts';
 import { createTransferRoutes } from './account-transfer.ts';
 import { createAccountRoutes, createActionRoutes, createOrderRoute } from './accounts.ts';
 import { createConfigRoutes, createEnvironmentRoute } from './config/config.ts';
@@ -57,13 +62,18 @@ export function createAdminRoutes(
   ];
   const callback = createCallbackRoute(tracker, options);
   const pages =
-    options.access === undefined ? [callback] : [callback, createSignInRoute(options.access)];
+    options.access === undefined ? [callback] : [callback, ...createSignInPages(options.access)];
   return [...routes, ...createDescriptionRoutes(routes, options), ...pages];
+}
+
+function createSignInPages(access: AccessControl): readonly AdminRoute[] {
+  return [createSignInRoute(access), createProviderCallback(access)];
 }
 
 function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
   return [
     ...createConsoleSessionRoutes(access),
+    createProviderRoute(access),
     ...createKeyRoutes(access),
     ...createRotationRoutes(access),
     ...createPeopleRoutes(access),

@@ -62,6 +62,7 @@ test('the page runs nothing, whatever a description holds', async () => {
       isLocal: true,
       isSecure: false,
       cookie: undefined,
+      signInCookie: undefined,
       role: 'owner',
       person: undefined,
       hasShownPassword: true,

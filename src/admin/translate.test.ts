@@ -50,6 +50,7 @@ function translateWith(body: string) {
       isLocal: true,
       isSecure: false,
       cookie: undefined,
+      signInCookie: undefined,
       role: 'owner',
       person: undefined,
       hasShownPassword: true,

@@ -16,6 +16,7 @@ import {
   readPath,
   readPlainProxy,
   readProxyCredential,
+  readServiceUrl,
   readUrlPath,
   readWebUrl,
   UPSTREAM_PROFILES,
@@ -61,6 +62,7 @@ export const SECTION_TITLES = {
   network: 'address, limits, proxies and web pages',
   ip_filter: 'who is let in by address',
   console: 'signing in to the console',
+  sign_in: 'signing in to the console at an OpenID Connect provider',
   extprov: 'the external provider',
   prices: 'own prices of models',
   monitor: 'records of requests',
@@ -216,6 +218,73 @@ const CONSOLE_SCHEMA = section('console', 'Signing in to the web console.', {
     description: 'Prints a link at the start that signs a browser of this machine in once.',
   },
 });
+
+function claimed(role: string) {
+  return {
+    type: 'array',
+    items: { type: 'string', minLength: 1, maxLength: 256 },
+    maxItems: 200,
+    default: [],
+    description: `Values of \`role_claim\` that make somebody ${role}; the highest role counts.`,
+  } as const;
+}
+
+const SIGN_IN_SCHEMA = section(
+  'sign_in',
+  'Signing in to the console at an OpenID Connect provider; on once it has an issuer and a client id.',
+  {
+    issuer: {
+      ...TEXT,
+      check: readServiceUrl,
+      description: 'Address of the provider, below which is `/.well-known/openid-configuration`.',
+    },
+    client_id: text('Id of the gateway as a client there.'),
+    client_secret: text('Its secret, plain or sealed (`sealed:v1:…`); absent for public clients.'),
+    label: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 40,
+      default: 'OpenID Connect',
+      description: 'What the button of the sign-in page calls the provider.',
+    },
+    scopes: {
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: 128 },
+      minItems: 1,
+      default: ['openid', 'email', 'profile'],
+      description: 'What is asked for; `openid` must be among it.',
+    },
+    redirect_url: {
+      ...TEXT,
+      check: readServiceUrl,
+      description:
+        'Address registered at the provider, ending in `/sign-in/callback`; without one, that of the page somebody signs in at.',
+    },
+    role_claim: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      description: 'Claim that gives people their roles, such as `groups` or `realm_access.roles`.',
+    },
+    owners: claimed('an owner'),
+    operators: claimed('an operator'),
+    viewers: claimed('a viewer'),
+    default_role: {
+      enum: ['none', 'viewer', 'operator', 'owner'],
+      default: 'none',
+      description:
+        'Role of everybody else whom the provider signs in; with `none`, only those with a role from the claim, and people who were invited, come in.',
+    },
+    allowed_domains: {
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: 253 },
+      maxItems: 100,
+      default: [],
+      description:
+        'Domains of verified e-mail addresses that may sign in; empty allows all. People who were invited need none.',
+    },
+  },
+);
 
 const MONITOR_SCHEMA = section('monitor', 'The records of model requests.', {
   enabled: { type: 'boolean', default: true, description: 'Keeps a record of each request.' },
@@ -724,6 +793,7 @@ export const PROXY_SCHEMA = {
     quota: QUOTA_SCHEMA,
     ip_filter: { as: 'addressFilter', ...IP_FILTER_SCHEMA },
     console: CONSOLE_SCHEMA,
+    sign_in: SIGN_IN_SCHEMA,
     monitor: MONITOR_SCHEMA,
     update_check: {
       section: 'network',

@@ -61,6 +61,8 @@ export interface AdminCaller {
   readonly isSecure: boolean;
   /** The secret of the session cookie. */
   readonly cookie: string | undefined;
+  /** The secret of the cookie of a browser that went to sign in at the provider. */
+  readonly signInCookie: string | undefined;
   /** What they may do; of a public route, which asks nobody, the least. */
   readonly role: Role;
   /** Who signed in; undefined of the console password and of programs of this machine. */
@@ -136,10 +138,27 @@ export function plainCookieName(tag: string): string {
 
 /** The secret; undefined when there is none, or more than one of a name, of which one is somebody else's. */
 export function readSessionCookie(headers: HeaderMap, tag: string): string | undefined {
-  const { cookie } = headers;
+  return readCookie(headers, plainCookieName(tag));
+}
+
+/** As `readSessionCookie`, of a browser that went to sign in at the provider. */
+export function readSignInCookie(headers: HeaderMap, tag: string): string | undefined {
+  return readCookie(headers, signInCookieName(tag));
+}
+
+function signInCookieName(tag: string): string {
+  return `isthmus_sign_in_${tag}`;
+}
+
+/** `Lax`: the browser comes back from a page of the provider, and brings it only so. */
+export function writeSignInCookie(tag: string, secret: string, isSecure: boolean): string {
+  const pair = `${signInCookieName(tag)}=${secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age=600`;
+  return isSecure ? `${SECURE_PREFIX}${pair}; Secure` : pair;
+}
+
+function readCookie({ cookie }: HeaderMap, plainName: string): string | undefined {
   if (cookie === undefined) return undefined;
   const pairs = cookie.split(';').map((pair) => pair.trim());
-  const plainName = plainCookieName(tag);
   for (const name of [SECURE_PREFIX + plainName, plainName]) {
     const values = pairs.filter((pair) => pair.startsWith(`${name}=`));
     if (values.length > 1) return undefined;

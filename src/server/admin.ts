@@ -15,6 +15,7 @@ import {
   type AdminInput,
   type AdminRoute,
   readSessionCookie,
+  readSignInCookie,
 } from './admin-route.ts';
 import { type Author, runAudited } from './audit.ts';
 import { bodyInput, startDeadline } from './call-context.ts';
@@ -43,6 +44,7 @@ function readCaller(exchange: Exchange, peer: PeerInput): AdminCaller {
     isLocal: classifyPeer(peer) === 'local',
     isSecure: isSecure(exchange),
     cookie: readSessionCookie(headers, edge.access.login.cookieTag),
+    signInCookie: readSignInCookie(headers, edge.access.login.cookieTag),
     role: 'viewer',
     person: undefined,
     hasShownPassword: false,

@@ -68,7 +68,7 @@ describe.skipIf(isWithoutBrowser)('what is typed or shown once', () => {
       await shown.waitFor();
       await page.keyboard.press('Escape');
       await shown.getByRole('button', { name: 'Close' }).click();
-      const asked = page.getByRole('dialog', { name: 'Close without copying the key?' });
+      const asked = page.getByRole('dialog', { name: 'Close without copying it?' });
       await asked.getByRole('button', { name: 'Cancel' }).click();
       await shown.getByText(/^sk-/).waitFor();
       await shown.getByRole('button', { name: 'I have copied it' }).click();
@@ -112,7 +112,7 @@ describe.skipIf(isWithoutBrowser)('a text that is too long', () => {
       expect(await console.api('GET', '/api/keys')).toEqual({ keys: [] });
       await form.getByLabel('Name').fill('n'.repeat(128));
       await form.getByRole('button', { name: 'Create key' }).click();
-      await page.locator('.secret-box').waitFor();
+      await page.getByRole('button', { name: 'I have copied it' }).click();
       await page.goto(`${console.url}/routing`);
       const name = page.getByLabel('New name or pattern');
       await name.fill('m'.repeat(300));

@@ -208,9 +208,9 @@ export const PROOFS: readonly Proof[] = [
   {
     promise:
       'The gateway is built from few packages, each of one known content, none with an install script.',
-    tried: 'at most 20 of our choice and 60 in all; nothing is installed beside the package',
+    tried: 'at most 21 of our choice and 61 in all; nothing is installed beside the package',
     file: 'test/security/dependencies.test.ts',
-    test: 'the gateway is built from no more than 20 packages',
+    test: 'the gateway is built from no more than 21 packages',
   },
   {
     promise: 'Addresses in requests lead to public hosts only.',

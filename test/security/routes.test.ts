@@ -7,8 +7,9 @@ import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
 const PASSWORD = 'the password of the console';
 /** What anybody may ask for; the files of the console stand beside them. */
 const PUBLIC = [
-  ...['/api/invitations/accept', '/api/invitations/open'],
-  ...['/api/session', '/health', '/healthz', '/livez', '/oauth/callback', '/readyz', '/sign-in'],
+  ...['/api/invitations/accept', '/api/invitations/open', '/api/session', '/api/session/provider'],
+  ...['/health', '/healthz', '/livez', '/oauth/callback', '/readyz', '/sign-in'],
+  '/sign-in/callback',
 ];
 
 let app: TestApp;

@@ -31,9 +31,20 @@ export function loadMemoryAccess(
     createId,
     redactorFor: () => ({ text: (text) => text }),
     log: { info: () => undefined, warn: () => undefined },
+    provider: NO_PROVIDER,
     ...options,
   });
 }
+
+export const NO_PROVIDER: AccessControlOptions['provider'] = {
+  settings: () => ({
+    ...{ label: '', scopes: [], owners: [], operators: [], viewers: [], allowedDomains: [] },
+    defaultRole: 'none',
+  }),
+  openSecret: (text) => text,
+  fetch: () => Promise.reject(new Error('There is no provider.')),
+  pending: { put: async () => {}, take: async () => undefined },
+};
 
 export function createMemoryAccessStores(): AccessStores {
   return {

@@ -10,7 +10,7 @@ import { useToasts } from './use-toasts.tsx';
 
 const SHOWN_MS = 1600;
 
-function useCopy(text: string) {
+function useCopy(text: string, onCopied?: () => void) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const [isCopied, setCopied] = useState(false);
@@ -20,8 +20,10 @@ function useCopy(text: string) {
     return () => window.clearTimeout(timer);
   }, [isCopied]);
   const copy = async (): Promise<void> => {
-    if (await copyText(text)) setCopied(true);
-    else toasts.warn(t('common.copyFailed'));
+    if (await copyText(text)) {
+      setCopied(true);
+      onCopied?.();
+    } else toasts.warn(t('common.copyFailed'));
   };
   return { isCopied, copy };
 }
@@ -52,11 +54,12 @@ export interface CopyButtonProps {
   readonly label: string;
   /** Has the focus when its dialog opens. */
   readonly isFirst?: boolean;
+  readonly onCopied?: () => void;
 }
 
-export function CopyButton({ text, label, isFirst = false }: CopyButtonProps) {
+export function CopyButton({ text, label, isFirst = false, onCopied }: CopyButtonProps) {
   const { t } = useTranslation();
-  const { isCopied, copy } = useCopy(text);
+  const { isCopied, copy } = useCopy(text, onCopied);
   return (
     <Button
       variant="default"

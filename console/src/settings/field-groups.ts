@@ -33,6 +33,39 @@ const ACCESS_FIELDS: readonly Field[] = [
   },
 ];
 
+const SIGN_IN_FIELDS: readonly Field[] = [
+  { kind: 'text', id: 'signInIssuer', section: 'sign_in', path: ['issuer'] },
+  { kind: 'text', id: 'signInClient', section: 'sign_in', path: ['client_id'] },
+  { kind: 'secret', id: 'signInSecret', section: 'sign_in', path: ['client_secret'] },
+  {
+    kind: 'text',
+    id: 'signInLabel',
+    section: 'sign_in',
+    path: ['label'],
+    fallback: 'OpenID Connect',
+  },
+  { kind: 'list', id: 'signInScopes', section: 'sign_in', path: ['scopes'] },
+  { kind: 'text', id: 'signInRedirect', section: 'sign_in', path: ['redirect_url'] },
+  { kind: 'text', id: 'roleClaim', section: 'sign_in', path: ['role_claim'] },
+  { kind: 'list', id: 'ownerValues', section: 'sign_in', path: ['owners'] },
+  { kind: 'list', id: 'operatorValues', section: 'sign_in', path: ['operators'] },
+  { kind: 'list', id: 'viewerValues', section: 'sign_in', path: ['viewers'] },
+  {
+    kind: 'choice',
+    id: 'defaultRole',
+    section: 'sign_in',
+    path: ['default_role'],
+    fallback: 'none',
+    options: [
+      { value: 'none', text: 'roleNone' },
+      { value: 'viewer', text: 'roleViewer' },
+      { value: 'operator', text: 'roleOperator' },
+      { value: 'owner', text: 'roleOwner' },
+    ],
+  },
+  { kind: 'list', id: 'allowedDomains', section: 'sign_in', path: ['allowed_domains'] },
+];
+
 const NETWORK_FIELDS: readonly Field[] = [
   {
     kind: 'text',
@@ -316,6 +349,7 @@ const LOG_FIELDS: readonly Field[] = [
 
 export const GROUPS = [
   { id: 'access', fields: ACCESS_FIELDS },
+  { id: 'signIn', fields: SIGN_IN_FIELDS },
   { id: 'network', fields: NETWORK_FIELDS },
   { id: 'upstreams', fields: [] },
   { id: 'pool', fields: POOL_FIELDS },

@@ -45,6 +45,7 @@ export function AppShell() {
             {t('shell.disconnected')}
           </div>
         )}
+        <RoleBanner />
         <main id="content" className="content" tabIndex={-1}>
           <ErrorBoundary resetKey={path} fallback={(failure) => <CrashNote error={failure} />}>
             <Outlet />
@@ -56,6 +57,18 @@ export function AppShell() {
       {palette !== undefined && (
         <Palette isOpen={palette === 'open'} onClose={() => setPalette('closed')} />
       )}
+    </div>
+  );
+}
+
+/** Why nothing can be changed here. */
+function RoleBanner() {
+  const { t } = useTranslation();
+  const { data } = useQuery(sessionQuery);
+  if (data?.role !== 'viewer') return null;
+  return (
+    <div className="banner is-calm" role="note">
+      {t('roles.banner', { role: t('roles.names.viewer') })}
     </div>
   );
 }

@@ -46,7 +46,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       </main>
     );
   }
-  if (!data.signedIn && !data.needsPassword) return <ElsewherePage />;
+  if (!data.signedIn && !isOut) return <ElsewherePage />;
   if (isOut && !wasIn) return <SignInPage />;
   return (
     <>
@@ -56,6 +56,8 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   );
 }
 
-function isSignedOut({ signedIn, needsPassword }: ConsoleSession): boolean {
-  return needsPassword && !signedIn;
+/** Whether signing in would help: without any password a page from elsewhere is shown nothing. */
+function isSignedOut(session: ConsoleSession): boolean {
+  const { signedIn, needsPassword, asksName, provider } = session;
+  return !signedIn && (needsPassword || asksName || provider !== undefined);
 }

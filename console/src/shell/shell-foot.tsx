@@ -41,7 +41,7 @@ function SignOut() {
   const signOut = useSignOut();
   const toasts = useToasts();
   // Where no password is needed there is nothing to leave.
-  if (data?.signedIn !== true || !data.needsPassword) return null;
+  if (data?.signedIn !== true || (!data.needsPassword && data.person === undefined)) return null;
   return (
     <Hint label={t('shell.signOut')}>
       <ActionIcon

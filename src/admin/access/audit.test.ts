@@ -121,6 +121,7 @@ test('every route that changes something shows what it changes, or is known to l
     'POST /api/address-rules/check',
     'POST /api/invitations/open',
     'POST /api/session',
+    'POST /api/session/provider',
     'POST /api/translate',
   ]);
 });

@@ -3,6 +3,12 @@
 import type { AccessControl } from '../../access/access.ts';
 import { TIME } from '../../access/access-log.ts';
 import { checkOwnPassword } from '../../access/people.ts';
+import {
+  PROVIDER_CALLBACK_PATH,
+  ProviderRefusal,
+  REFUSALS,
+  type RefusalKind,
+} from '../../access/provider-sign-in.ts';
 import { ROLES, requireRole } from '../../access/role.ts';
 import { clientError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
@@ -12,6 +18,7 @@ import {
   type AdminRoute,
   clearSessionCookie,
   writeSessionCookie,
+  writeSignInCookie,
 } from '../../server/admin-route.ts';
 import { type Notice, writeNotice } from '../notice-page.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
@@ -22,6 +29,10 @@ export const SESSION_SCHEMA = named('ConsoleSession', {
   role: optional({ enum: ROLES, description: 'What this browser may do.' }),
   person: optional({ ...TEXT, description: 'Who signed in; absent of the console password.' }),
   asksName: { type: 'boolean', description: 'Whether people sign in with passwords of their own.' },
+  provider: optional({
+    ...object({ label: TEXT }),
+    description: 'Where people can sign in besides, as its button calls it.',
+  }),
   expiresAt: optional({ ...TIME, description: 'If nothing more comes from this browser.' }),
 });
 
@@ -42,7 +53,7 @@ const SIGNED_IN_SCHEMA = named('SignedIn', { expiresAt: TIME });
 const PATH = '/api/session';
 
 export function createConsoleSessionRoutes(access: AccessControl): readonly ApiRoute[] {
-  const { login, people, hasher, accessLog } = access;
+  const { login, people, hasher, provider, accessLog } = access;
   return [
     defineRoute({
       at: `GET ${PATH}`,
@@ -52,7 +63,7 @@ export function createConsoleSessionRoutes(access: AccessControl): readonly ApiR
       async run({ caller }) {
         const { needsPassword } = login;
         const asksName = people.list().some(({ passwordHash }) => passwordHash !== undefined);
-        const shared = { needsPassword, asksName };
+        const shared = { needsPassword, asksName, provider: provider.offer };
         const session = caller.cookie === undefined ? undefined : login.findSession(caller.cookie);
         if (session === undefined || (!needsPassword && session.person === undefined)) {
           // Without a password every program of this machine is let in.
@@ -174,6 +185,108 @@ export function createSignInRoute({ login, accessLog }: AccessControl): AdminRou
       return { kind: 'redirect', location: '/', cookie };
     },
   };
+}
+
+/** Where the browser goes to sign in at the provider. */
+export function createProviderRoute({ login, provider }: AccessControl): ApiRoute {
+  return defineRoute({
+    at: `POST ${PATH}/provider`,
+    access: 'public',
+    changes: false,
+    title: 'begins a sign-in at the OpenID Connect provider',
+    body: object({
+      origin: {
+        ...TEXT,
+        maxLength: 512,
+        description: 'Of the page, where the browser comes back to.',
+      },
+      invitation: optional({
+        ...TEXT,
+        maxLength: 128,
+        description: 'The secret of an invitation.',
+      }),
+    }),
+    answers: {
+      200: {
+        description: 'Where the browser goes; its cookie is set.',
+        schema: named('ProviderSignIn', { url: TEXT }),
+      },
+    },
+    async run({ body: { origin, invitation }, caller }) {
+      if (!isOrigin(origin))
+        throw invalidRequest('origin', told`origin: must be that of a web page.`);
+      const { url, browser } = await provider.begin(origin, invitation);
+      const cookie = writeSignInCookie(login.cookieTag, browser, caller.isSecure);
+      return { kind: 'json', status: 200, body: { url }, cookie };
+    },
+  });
+}
+
+/** Where it comes back to; public, as the state and the cookie are what it proves itself with. */
+export function createProviderCallback({ login, provider, accessLog }: AccessControl): AdminRoute {
+  return {
+    method: 'GET',
+    path: PROVIDER_CALLBACK_PATH,
+    access: 'public',
+    title: 'takes the browser back from the OpenID Connect provider and signs it in',
+    changes: true,
+    shows: '/api/people',
+    async run({ query, caller, isHead }) {
+      const shown = query.get('refused') ?? '';
+      if (isRefusal(shown)) return writeNotice(noticeOf(shown), caller.language);
+      // What only looks must not use the answer up.
+      if (isHead || caller.isPrefetch) return writeNotice(noticeOf('unknown'), caller.language);
+      const entry = { ...signedIn(caller), method: 'GET', path: PROVIDER_CALLBACK_PATH };
+      try {
+        const person = await provider.complete(query, caller.signInCookie);
+        const { secret } = await login.beginFor(person, caller);
+        accessLog.add({ ...entry, reason: told`As ${person.name}, at the provider.` });
+        const cookie = writeSessionCookie(login.cookieTag, secret, caller.isSecure);
+        return { kind: 'redirect', location: '/', cookie };
+      } catch (error) {
+        if (!(error instanceof ProviderRefusal)) throw error;
+        accessLog.add({ ...entry, verdict: 'unauthenticated', reason: error.sentence });
+        // The answer of the provider leaves the address at once.
+        return { kind: 'redirect', location: `${PROVIDER_CALLBACK_PATH}?refused=${error.why}` };
+      }
+    },
+  };
+}
+
+/** The Chinese of why nobody is signed in; the English is that of the gateway. */
+const REFUSED: Readonly<Record<RefusalKind, string>> = {
+  unknown: '没有登录在等待此回答：它已用过、已超过十分钟，或是在另一个浏览器中开始的。请重新登录。',
+  none: '尚未配置身份提供方。',
+  unreachable: '无法连接身份提供方，或其设置与 proxy.sign_in 不符。原因见网关的日志。',
+  denied: '身份提供方拒绝了登录。',
+  unproved: '身份提供方的回答不能证明您的身份。原因见网关的日志。',
+  role: '身份提供方没有给您在此处的角色。请让此网关的所有者添加您。',
+  domain: '您的邮箱地址不属于可在此登录的域，或身份提供方尚未验证它。',
+  invitation: '此邀请已被使用、已过期或已被撤销。请向发送者索取新的邀请。',
+  known: '您已经可以在此登录，不需要邀请。',
+  taken: '此处已有同名的人员。请让此网关的所有者将其移除，或用另一个名称邀请您。',
+  last: '身份提供方取消了最后一位所有者的角色，而控制台没有密码。请在网关运行处设置 WEB_PASSWORD。',
+};
+
+function isRefusal(text: string): text is RefusalKind {
+  return Object.hasOwn(REFUSALS, text);
+}
+
+function noticeOf(why: RefusalKind): Notice {
+  const again = { en: '<a href="/">Back to sign-in</a>', zh: '<a href="/">返回登录</a>' };
+  return {
+    tone: 'bad',
+    words: {
+      en: { title: 'Not signed in', text: `${REFUSALS[why].text} ${again.en}` },
+      zh: { title: '未登录', text: `${REFUSED[why]}${again.zh}` },
+    },
+  };
+}
+
+function isOrigin(text: string): boolean {
+  return (
+    URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text
+  );
 }
 
 type Reauthentication = Pick<

@@ -52,7 +52,7 @@ import {
 const MAX_FILES = 20;
 
 /** What decides about who comes in. */
-const OWNERS_SECTIONS: readonly string[] = ['auth', 'console'];
+const OWNERS_SECTIONS: readonly string[] = ['auth', 'console', 'sign_in'];
 
 interface SectionChange {
   /** Made from the values of the section as they are when its turn comes. */

@@ -132,6 +132,9 @@ export function needsReauthentication(
     case 'auth':
       // Not by comparing: whether one is asked for the password must not tell that a guess is right.
       return ['admin_password', 'api_key'].some((key) => Object.hasOwn(change.patch, key));
+    case 'sign_in':
+      // Whoever signs in there, and with which claims, may be an owner here.
+      return JSON.stringify(change.from) !== JSON.stringify(change.to);
     case 'upstreams':
       return Object.keys(change.to).some((id) => sendsElsewhere(id, change, facts));
     case 'extprov':

@@ -30,6 +30,20 @@ export function useCreateKey() {
   });
 }
 
+export function useRotateKey() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ key, overlapHours }: { readonly key: Key; readonly overlapHours: number }) =>
+      callApi<CreatedKey>('POST', pathOf(PREFIX, key.id, 'rotate'), {
+        body: { overlapHours },
+        revision: key.revision,
+      }),
+    onSuccess: () => client.invalidateQueries({ queryKey: KEYS_KEY }),
+    // As of a key that is made.
+    gcTime: 0,
+  });
+}
+
 export interface KeyEdit {
   readonly key: Key;
   readonly change: KeyChange;

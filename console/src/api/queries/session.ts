@@ -23,7 +23,7 @@ export const sessionQuery = queryOptions({
 });
 
 /** What who is signed in may do; the least while nobody knows. */
-export function useRole(): Role {
+function useRole(): Role {
   return useQuery(sessionQuery).data?.role ?? 'viewer';
 }
 

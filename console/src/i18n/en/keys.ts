@@ -25,6 +25,16 @@ export const keys = {
   edit: 'Edit limits',
   enable: 'Enable',
   disable: 'Disable',
+  rotate: 'Rotate',
+  rotateTitle: 'Rotate the key of {{name}}',
+  rotateHint:
+    'The key gets a new secret and keeps its limits, usage and sessions. For how long shall the old secret still work?',
+  overlap: 'Old secret works for',
+  overlaps: { '0': 'Not at all', '1': '1 hour', '24': '24 hours', '168': '7 days' },
+  previousUnused: 'Old {{prefix}}… not used since, ends {{end}}',
+  previousUsed: 'Old {{prefix}}… used {{used}}, ends {{end}}',
+  invite: 'Invite by link',
+  inviteTitle: 'Invite somebody to get a key',
   remove: 'Remove',
   removeTitle: 'Remove {{name}}?',
   removeHint:
@@ -124,8 +134,4 @@ export const keys = {
   copySecret: 'Copy key',
   useIt: 'Usage',
   copySnippet: 'Copy',
-  done: 'I have copied it',
-  notCopiedTitle: 'Close without copying the key?',
-  notCopiedHint: 'The key cannot be shown again. A lost key has to be replaced by a new one.',
-  closeAnyway: 'Close anyway',
 } as const;

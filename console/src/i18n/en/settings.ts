@@ -13,6 +13,7 @@ export const settings = {
   elsewhereSecurity: 'Who needs a key, IP rules, CORS and proxies',
   groups: {
     access: 'Keys and sign-in',
+    signIn: 'OpenID Connect',
     network: 'Network',
     upstreams: 'Upstreams',
     pool: 'Account pool',
@@ -25,6 +26,8 @@ export const settings = {
   },
   groupHints: {
     access: 'The gateway key and the password of this console. Per-user keys are on the Keys page.',
+    signIn:
+      'Sign-in of people at your identity provider. It is offered once there is an issuer and a client ID. Only owners can change it.',
     network: 'Where the gateway listens and which requests it accepts.',
     upstreams: 'The model APIs that accounts belong to.',
     pool: 'How an account is selected for a request.',
@@ -70,6 +73,10 @@ export const settings = {
     tokens: 'tokens',
   },
   options: {
+    roleNone: 'None',
+    roleViewer: 'Viewer',
+    roleOperator: 'Operator',
+    roleOwner: 'Owner',
     authOff: 'Off',
     authAuto: 'Auto',
     authStrict: 'Strict',
@@ -110,6 +117,36 @@ export const settings = {
     signInLink: {
       name: 'Sign-in link at startup',
       hint: 'Prints a one-time link that signs in a browser on this machine.',
+    },
+    signInIssuer: {
+      name: 'Issuer',
+      hint: 'URL of the provider. /.well-known/openid-configuration is read below it.',
+    },
+    signInClient: { name: 'Client ID', hint: 'This gateway as a client of the provider.' },
+    signInSecret: { name: 'Client secret', hint: 'Stored sealed. Empty for public clients.' },
+    signInLabel: { name: 'Button label', hint: 'What the sign-in page calls the provider.' },
+    signInScopes: {
+      name: 'Scopes',
+      hint: 'openid must be among them. When empty: openid, email, profile.',
+    },
+    signInRedirect: {
+      name: 'Redirect URL',
+      hint: 'As registered at the provider, ending in /sign-in/callback. When empty, that of the page somebody signs in at.',
+    },
+    roleClaim: {
+      name: 'Role claim',
+      hint: 'Claim that gives roles, such as groups or realm_access.roles.',
+    },
+    ownerValues: { name: 'Owners', hint: 'Values of the claim that make somebody an owner.' },
+    operatorValues: { name: 'Operators', hint: 'Values that make somebody an operator.' },
+    viewerValues: { name: 'Viewers', hint: 'Values that make somebody a viewer.' },
+    defaultRole: {
+      name: 'Role of everybody else',
+      hint: 'With None, only people with a value above and invited people come in.',
+    },
+    allowedDomains: {
+      name: 'Allowed domains',
+      hint: 'Domains of verified email addresses. When empty, all.',
     },
     host: { name: 'Host', hint: '127.0.0.1 serves this machine only, 0.0.0.0 the whole network.' },
     port: { name: 'Port', hint: '0 selects a free port.' },

@@ -205,4 +205,5 @@ export const clauses: SentenceTexts = {
   'password: that is not your password.': 'password: 这不是您的密码。',
   'role: the provider decides about the role of {} at each sign-in. Change it there.':
     'role: {1} 的角色由身份提供方在每次登录时决定。请在那里更改。',
+  'origin: must be that of a web page.': 'origin: 必须是网页的来源。',
 };

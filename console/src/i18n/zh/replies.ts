@@ -227,4 +227,22 @@ export const replies: SentenceTexts = {
   '{} was changed meanwhile.': '{1} 已在此期间被更改。',
   '{} was changed meanwhile: they are at revision {}, not {}.':
     '{1} 已在此期间被更改：修订号是 {2}，不是 {3}。',
+  'No sign-in waits for this answer: it was used already, is older than ten minutes, or was begun in another browser. Begin a new one.':
+    '没有登录在等待此回答：它已用过、已超过十分钟，或是在另一个浏览器中开始的。请重新登录。',
+  'No provider is configured.': '尚未配置身份提供方。',
+  'The provider cannot be reached, or is not set up as proxy.sign_in says. The log of the gateway says why.':
+    '无法连接身份提供方，或其设置与 proxy.sign_in 不符。原因见网关的日志。',
+  'The provider refused the sign-in.': '身份提供方拒绝了登录。',
+  'The answer of the provider does not prove who you are. The log of the gateway says why.':
+    '身份提供方的回答不能证明您的身份。原因见网关的日志。',
+  'The provider gives you no role here. Ask an owner of this gateway to add you.':
+    '身份提供方没有给您在此处的角色。请让此网关的所有者添加您。',
+  'Your e-mail address is of no domain that may sign in here, or the provider has not verified it.':
+    '您的邮箱地址不属于可在此登录的域，或身份提供方尚未验证它。',
+  'You sign in here already, so that you need no invitation.': '您已经可以在此登录，不需要邀请。',
+  'Somebody here has your name already. Ask an owner of this gateway to remove them, or to invite you by another name.':
+    '此处已有同名的人员。请让此网关的所有者将其移除，或用另一个名称邀请您。',
+  'The provider takes the role of the last owner away, and the console has no password. Set WEB_PASSWORD where the gateway runs.':
+    '身份提供方取消了最后一位所有者的角色，而控制台没有密码。请在网关运行处设置 WEB_PASSWORD。',
+  'As {}, at the provider.': '以 {1} 的身份，通过身份提供方。',
 };

@@ -8,6 +8,7 @@ import { keys } from './keys.ts';
 import { logs } from './logs.ts';
 import { markdown } from './markdown.ts';
 import { palette } from './palette.ts';
+import { people } from './people.ts';
 import { playground } from './playground.ts';
 import { provider } from './provider.ts';
 import { requests } from './requests.ts';
@@ -34,6 +35,7 @@ export const rest = {
   security,
   markdown,
   palette,
+  people,
   playground,
   clients,
 };

@@ -15,6 +15,7 @@ export const settings: Translated<typeof english> = {
   elsewhereSecurity: '谁需要密钥、IP 规则、CORS 与代理',
   groups: {
     access: '密钥与登录',
+    signIn: 'OpenID Connect',
     network: '网络',
     upstreams: '上游',
     pool: '账号池',
@@ -27,6 +28,7 @@ export const settings: Translated<typeof english> = {
   },
   groupHints: {
     access: '网关密钥和此控制台的密码。个人密钥在“密钥”页面。',
+    signIn: '在您的身份提供方登录。填写签发者和客户端标识后即提供。只有所有者可以更改。',
     network: '网关在何处监听、接受哪些请求。',
     upstreams: '账号所属的模型 API。',
     pool: '如何为请求选择账号。',
@@ -70,6 +72,10 @@ export const settings: Translated<typeof english> = {
     tokens: 'Token',
   },
   options: {
+    roleNone: '无',
+    roleViewer: '查看者',
+    roleOperator: '操作员',
+    roleOwner: '所有者',
     authOff: '关闭',
     authAuto: '自动',
     authStrict: '严格',
@@ -102,6 +108,24 @@ export const settings: Translated<typeof english> = {
     },
     sessionHours: { name: '保持登录', hint: '浏览器可以空闲多久，最多一周。' },
     signInLink: { name: '启动时的登录链接', hint: '打印一个链接，供本机浏览器登录一次。' },
+    signInIssuer: {
+      name: '签发者',
+      hint: '身份提供方的 URL，读取其下的 /.well-known/openid-configuration。',
+    },
+    signInClient: { name: '客户端标识', hint: '此网关在身份提供方处的客户端。' },
+    signInSecret: { name: '客户端密码', hint: '密封保存。公共客户端留空。' },
+    signInLabel: { name: '按钮文字', hint: '登录页面如何称呼身份提供方。' },
+    signInScopes: { name: '范围', hint: '必须包含 openid。留空时为 openid、email、profile。' },
+    signInRedirect: {
+      name: '重定向 URL',
+      hint: '在身份提供方登记的地址，以 /sign-in/callback 结尾。留空时使用登录页面的地址。',
+    },
+    roleClaim: { name: '角色声明', hint: '决定角色的声明，例如 groups 或 realm_access.roles。' },
+    ownerValues: { name: '所有者', hint: '使人成为所有者的声明值。' },
+    operatorValues: { name: '操作员', hint: '使人成为操作员的声明值。' },
+    viewerValues: { name: '查看者', hint: '使人成为查看者的声明值。' },
+    defaultRole: { name: '其他人的角色', hint: '选“无”时，只有具有上述值的人和受邀的人可以进入。' },
+    allowedDomains: { name: '允许的域', hint: '已验证邮箱地址的域。留空表示全部。' },
     host: { name: '主机', hint: '127.0.0.1 仅服务本机，0.0.0.0 服务整个网络。' },
     port: { name: '端口', hint: '0 表示使用空闲端口。' },
     tlsCert: {

@@ -1,10 +1,17 @@
 // One key in the list: what it is, what it used today, what limits it, and what can be done with it.
 
 import { ActionIcon, Badge, Menu } from '@mantine/core';
-import { IconDots, IconEdit, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import {
+  IconDots,
+  IconEdit,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconRefresh,
+} from '@tabler/icons-react';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '../../../../src/admin/contract.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { Meter, type Tone } from '../../components/meter.tsx';
 import { useNow } from '../../components/now.tsx';
 import { RemoveItem } from '../../components/remove-item.tsx';
@@ -16,6 +23,7 @@ import { isInCurfew } from './key-values.ts';
 export interface KeyActions {
   readonly onEdit: (key: Key) => void;
   readonly onSwitch: (key: Key) => void;
+  readonly onRotate: (key: Key) => void;
   readonly onRemove: (key: Key) => void;
 }
 
@@ -36,6 +44,7 @@ export function KeyRow({ row, actions }: { readonly row: Key; readonly actions: 
           {row.name}
         </button>
         <span className="sub-line key-prefix mono">{row.prefix}…</span>
+        <PreviousSecret row={row} />
       </td>
       <td className="key-state">
         <KeyState row={row} lacking={lacking} />
@@ -195,8 +204,28 @@ function listLimits(row: Key, t: TFunction, format: Format): readonly string[] {
   ];
 }
 
+/** Until when the secret before works, and whether somebody uses it still. */
+function PreviousSecret({ row }: { readonly row: Key }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const now = useNow();
+  const last = row.previous?.at(-1);
+  if (last === undefined) return null;
+  const { prefix, endsAt, lastUsedAt } = last;
+  const end = format.relative(endsAt, now);
+  return (
+    <span className="sub-line key-previous">
+      {lastUsedAt === undefined
+        ? t('keys.previousUnused', { prefix, end })
+        : t('keys.previousUsed', { prefix, end, used: format.relative(lastUsedAt, now) })}
+    </span>
+  );
+}
+
 function KeyMenu({ row, actions }: { readonly row: Key; readonly actions: KeyActions }) {
   const { t } = useTranslation();
+  const may = useMay('operator');
+  if (!may) return null;
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -207,6 +236,9 @@ function KeyMenu({ row, actions }: { readonly row: Key; readonly actions: KeyAct
       <Menu.Dropdown>
         <Menu.Item leftSection={<IconEdit size={16} />} onClick={() => actions.onEdit(row)}>
           {t('keys.edit')}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => actions.onRotate(row)}>
+          {t('keys.rotate')}
         </Menu.Item>
         <Menu.Item
           leftSection={row.enabled ? <IconPlayerPause size={16} /> : <IconPlayerPlay size={16} />}

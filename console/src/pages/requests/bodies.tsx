@@ -1,7 +1,7 @@
 // What the client sent, what the upstream was sent, and what came back; as text and nothing else.
 
 import { Button, SegmentedControl } from '@mantine/core';
-import { IconFileOff } from '@tabler/icons-react';
+import { IconFileOff, IconLock } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -21,7 +21,9 @@ export function Bodies({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const [view, setView] = useState<(typeof VIEWS)[number]>('marked');
   const { clientRequest, upstreamRequest, response } = detail;
+  const may = useMay('operator');
   if (clientRequest === undefined && upstreamRequest === undefined && response === undefined) {
+    if (!may && detail.keepsBodies) return <HiddenBodies />;
     return detail.keepsBodies ? <NoBody /> : <NoBodies />;
   }
   return (
@@ -80,6 +82,18 @@ export function Bodies({ detail }: { readonly detail: RequestDetail }) {
 }
 
 const VIEWS = ['marked', 'plain'] as const;
+
+/** Kept, but not for whoever looks. */
+function HiddenBodies() {
+  const { t } = useTranslation();
+  return (
+    <EmptyNote
+      icon={<IconLock size={32} stroke={1.5} />}
+      title={t('requests.noBody')}
+      hint={t('roles.bodiesHidden')}
+    />
+  );
+}
 
 function NoBody() {
   const { t } = useTranslation();

@@ -10,6 +10,7 @@ import type { RequestRow } from '../../../../src/admin/contract.ts';
 import { withQuery } from '../../api/client.ts';
 import { overviewQuery } from '../../api/queries/overview.ts';
 import { type RequestQuery, useForgetRequests } from '../../api/queries/requests.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
@@ -195,6 +196,7 @@ function MoreMenu({ query }: { readonly query: RequestQuery }) {
   const confirm = useConfirm();
   const toasts = useToasts();
   const forget = useForgetRequests();
+  const may = useMay('operator');
   const ask = (): void =>
     confirm({
       title: t('requests.forgetTitle'),
@@ -223,7 +225,7 @@ function MoreMenu({ query }: { readonly query: RequestQuery }) {
             {t('requests.export', { format: format.toUpperCase() })}
           </Menu.Item>
         ))}
-        <RemoveItem onClick={ask}>{t('requests.forget')}</RemoveItem>
+        {may && <RemoveItem onClick={ask}>{t('requests.forget')}</RemoveItem>}
       </Menu.Dropdown>
     </Menu>
   );

@@ -18,6 +18,7 @@ import { requestQuery } from '../../api/queries/requests.ts';
 import { CopyIcon } from '../../components/copy-button.tsx';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { Attempts } from './attempts.tsx';
@@ -177,7 +178,9 @@ function RequestTabs({ detail }: { readonly detail: RequestDetail }) {
         <Bodies detail={detail} />
       </Tabs.Panel>
       <Tabs.Panel value="replay" pt="md">
-        <ReplayForm key={detail.id} detail={detail} />
+        <Restricted least="operator">
+          <ReplayForm key={detail.id} detail={detail} />
+        </Restricted>
       </Tabs.Panel>
     </Tabs>
   );

@@ -23,7 +23,7 @@ export function RunningLine({ row, columns, tabIndex }: RunningLineProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const stop = useStopRequest();
-  const mayStop = useMay('operator');
+  const may = useMay('operator');
   const end = (): void =>
     void stop.mutateAsync(row.id).then(() => toasts.done(t('requests.stopped')), toasts.failed);
   const name = row.model === '' ? row.surface : row.model;
@@ -34,20 +34,19 @@ export function RunningLine({ row, columns, tabIndex }: RunningLineProps) {
           <RunningCell id={id} row={row} />
         </span>
       ))}
-      {mayStop && (
-        <Button
-          className="request-stop"
-          size="compact-xs"
-          variant="default"
-          leftSection={<IconPlayerStop size={14} />}
-          loading={stop.isPending}
-          tabIndex={tabIndex}
-          aria-label={t('requests.stopNamed', { name })}
-          onClick={end}
-        >
-          {t('requests.stop')}
-        </Button>
-      )}
+      <Button
+        className="request-stop"
+        size="compact-xs"
+        variant="default"
+        leftSection={<IconPlayerStop size={14} />}
+        loading={stop.isPending}
+        disabled={!may}
+        tabIndex={tabIndex}
+        aria-label={t('requests.stopNamed', { name })}
+        onClick={end}
+      >
+        {t('requests.stop')}
+      </Button>
     </div>
   );
 }

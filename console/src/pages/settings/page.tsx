@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next';
 import { sectionQuery } from '../../api/queries/config.ts';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { GROUPS, type GroupId } from '../../settings/field-groups.ts';
@@ -18,6 +19,9 @@ import { EnvironmentPanel } from './environment-panel.tsx';
 import { FoundSettings } from './found-settings.tsx';
 import { UpstreamsPanel } from './upstreams-panel.tsx';
 import './page.css';
+
+/** What decides about who comes in. */
+const OWNERS_GROUPS: readonly GroupId[] = ['access', 'signIn'];
 
 export function SettingsPage() {
   const { t } = useTranslation();
@@ -79,7 +83,13 @@ interface GroupPanelProps {
 }
 
 function GroupContent({ id, fields }: GroupPanelProps) {
-  if (id === 'upstreams') return <UpstreamsPanel />;
+  if (id === 'upstreams') {
+    return (
+      <Restricted least="operator">
+        <UpstreamsPanel />
+      </Restricted>
+    );
+  }
   if (id === 'environment') return <EnvironmentPanel />;
   return <GroupPanel id={id} fields={fields} />;
 }
@@ -90,9 +100,11 @@ function GroupPanel({ id, fields }: GroupPanelProps) {
   return (
     <Panel title={t(`settings.groups.${id}`)} hint={t(`settings.groupHints.${id}`)}>
       <SectionProblems fields={fields} />
-      {fields.map((field) => (
-        <SettingRow key={field.id} field={field} />
-      ))}
+      <Restricted least={OWNERS_GROUPS.includes(id) ? 'owner' : 'operator'}>
+        {fields.map((field) => (
+          <SettingRow key={field.id} field={field} />
+        ))}
+      </Restricted>
       <footer className="settings-foot">
         {sections.map((section) => (
           <Revision key={section} section={section} />
