@@ -43,11 +43,11 @@ interface MonitorOptions {
   readonly priceOf: (servedBy: ServedBy) => AnswerPrice | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   readonly targetOf: (model: string) => string | undefined;
-  readonly accounts: () => Readonly<Record<string, number>>;
-  /** What else the metrics show. */
-  readonly figures?:
-    | Pick<MetricsSources, 'quota' | 'attention' | 'upstreamOf' | 'nameOf'>
-    | undefined;
+  /** What the metrics show of accounts, and of the whole. */
+  readonly figures: Pick<
+    MetricsSources,
+    'accounts' | 'quota' | 'attention' | 'upstreamOf' | 'nameOf'
+  >;
   readonly createId: (prefix: string) => string;
   /** What else was given up, by what it is, for the metrics. */
   readonly dropped?: (() => Readonly<Record<string, number>>) | undefined;
@@ -104,6 +104,34 @@ function withoutAsked(ended: EndedRequest, recording: Recording | undefined): En
   return recording === 'counts' ? { ...ended, asked: undefined } : ended;
 }
 
+/** Always, or for some minutes. */
+function isKeepingBodies({ keepsBodies, bodiesUntil = 0 }: MonitorSettings, now: number): boolean {
+  return keepsBodies || now < bodiesUntil;
+}
+
+/** A word without dashes that tells this process from its earlier self. */
+function nameProcess({ createId }: Pick<MonitorOptions, 'createId'>): string {
+  return createId('').replaceAll('-', '_').slice(0, PROCESS_LENGTH);
+}
+
+interface MeasuredParts {
+  readonly figures: Pick<LiveFigures, 'inFlight'>;
+  readonly feed: Pick<LiveFeed, 'readers'>;
+  readonly dropped: () => number;
+}
+
+function openMetrics(options: MonitorOptions, { figures, feed, dropped }: MeasuredParts) {
+  return createMetrics({
+    ...options.figures,
+    inFlight: () => figures.inFlight,
+    dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
+    feedReaders: () => feed.readers,
+    hasDatabase: options.hasDatabase,
+    hasValkey: options.hasValkey,
+    startedAt: options.clock.now(),
+  });
+}
+
 export function createMonitor(options: MonitorOptions) {
   const { store, clock, settings, log, recordingOf = () => undefined } = options;
   const errors = new RecentErrors();
@@ -116,17 +144,12 @@ export function createMonitor(options: MonitorOptions) {
   const context = { ...options, recordingOf, redactorFor };
   const underWay = new RunningRequests({
     ...{ clock, redactorFor, recordingOf, keyName: options.keyName, replica: options.replica },
-    process: options.createId('').replaceAll('-', '_').slice(0, PROCESS_LENGTH),
-    cluster: options.sharing?.cluster,
+    ...{ process: nameProcess(options), cluster: options.sharing?.cluster },
   });
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];
   /** Those that could not be recorded: a fault of the monitor is none of the request. */
   let faults = 0;
-  const keepsBodies = (): boolean => {
-    const { keepsBodies: isOn, bodiesUntil = 0 } = settings();
-    return isOn || clock.now() < bodiesUntil;
-  };
   /** Whoever asks the monitor something has them recorded before. */
   const record = (): void => {
     const batch = ended;
@@ -135,7 +158,7 @@ export function createMonitor(options: MonitorOptions) {
     for (const one of batch) {
       try {
         const { enabled } = settings();
-        const made = writeRecord(one, context, keepsBodies());
+        const made = writeRecord(one, context, isKeepingBodies(settings(), clock.now()));
         const { row } = made;
         figures.add(row);
         metrics.add(made, { ...one.facts, firstEventMs: one.firstEventMs });
@@ -151,20 +174,11 @@ export function createMonitor(options: MonitorOptions) {
     }
   };
   const dropped = (): number => queue.dropped + faults;
-  const metrics = createMetrics({
-    inFlight: () => figures.inFlight,
-    dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
-    feedReaders: () => feed.readers,
-    accounts: options.accounts,
-    ...options.figures,
-    hasDatabase: options.hasDatabase,
-    hasValkey: options.hasValkey,
-    startedAt: clock.now(),
-  });
+  const metrics = openMetrics(options, { figures, feed, dropped });
   return {
     observer: {
       get keepsBodies() {
-        return settings().enabled && keepsBodies();
+        return settings().enabled && isKeepingBodies(settings(), clock.now());
       },
       readsRequests: options.readsRequests === true,
       onBegin(running: RunningRequest) {

@@ -13,6 +13,7 @@ import { GROUPS, type GroupId } from '../../settings/field-groups.ts';
 import type { Field } from '../../settings/fields.ts';
 import { SectionProblems } from '../../settings/section-problems.tsx';
 import { SettingRow } from '../../settings/setting-row.tsx';
+import { AlertsPanel } from './alerts-panel.tsx';
 import { EnvironmentPanel } from './environment-panel.tsx';
 import { UpstreamsPanel } from './upstreams-panel.tsx';
 import './page.css';
@@ -55,6 +56,14 @@ interface GroupPanelProps {
 function GroupContent({ id, fields }: GroupPanelProps) {
   if (id === 'upstreams') return <UpstreamsPanel />;
   if (id === 'environment') return <EnvironmentPanel />;
+  if (id === 'alerts') {
+    return (
+      <div className="settings-stack">
+        <AlertsPanel />
+        <GroupPanel id={id} fields={fields} />
+      </div>
+    );
+  }
   return <GroupPanel id={id} fields={fields} />;
 }
 
