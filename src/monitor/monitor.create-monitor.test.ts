@@ -30,7 +30,7 @@ function openMonitor(change: Partial<MonitorOptions> = {}) {
       keyName: () => undefined,
       targetOf: () => undefined,
       priceOf: () => undefined,
-      accounts: () => ({}),
+      figures: { accounts: () => ({}) },
       createId: (prefix) => `${prefix}${++count}`,
       log: { warn: (_fields, message) => void warnings.push(message) },
       ...change,

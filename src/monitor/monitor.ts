@@ -49,11 +49,11 @@ interface MonitorOptions {
   readonly priceOf: (servedBy: ServedBy) => AnswerPrice | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   readonly targetOf: (model: string) => string | undefined;
-  readonly accounts: () => Readonly<Record<string, number>>;
-  /** What else the metrics show. */
-  readonly figures?:
-    | Pick<MetricsSources, 'quota' | 'attention' | 'upstreamOf' | 'nameOf'>
-    | undefined;
+  /** What the metrics show of accounts, and of the whole. */
+  readonly figures: Pick<
+    MetricsSources,
+    'accounts' | 'quota' | 'attention' | 'upstreamOf' | 'nameOf'
+  >;
   readonly createId: (prefix: string) => string;
   /** What else was given up, by what it is, for the metrics. */
   readonly dropped?: (() => Readonly<Record<string, number>>) | undefined;
@@ -128,6 +128,24 @@ function openRunning(
   });
 }
 
+interface MeasuredParts {
+  readonly figures: Pick<LiveFigures, 'inFlight'>;
+  readonly feed: Pick<LiveFeed, 'readers'>;
+  readonly dropped: () => number;
+}
+
+function openMetrics(options: MonitorOptions, { figures, feed, dropped }: MeasuredParts) {
+  return createMetrics({
+    ...options.figures,
+    inFlight: () => figures.inFlight,
+    dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
+    feedReaders: () => feed.readers,
+    hasDatabase: options.hasDatabase,
+    hasValkey: options.hasValkey,
+    startedAt: options.clock.now(),
+  });
+}
+
 export function createMonitor(options: MonitorOptions) {
   const { store, clock, settings, log, recordingOf = () => undefined } = options;
   const errors = new RecentErrors();
@@ -167,13 +185,7 @@ export function createMonitor(options: MonitorOptions) {
     }
   };
   const dropped = (): number => queue.dropped + faults;
-  const { accounts, hasDatabase, hasValkey } = options;
-  const metrics = createMetrics({
-    ...{ accounts, hasDatabase, hasValkey, startedAt: clock.now(), ...options.figures },
-    inFlight: () => figures.inFlight,
-    dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
-    feedReaders: () => feed.readers,
-  });
+  const metrics = openMetrics(options, { figures, feed, dropped });
   return {
     observer: {
       get keepsBodies() {

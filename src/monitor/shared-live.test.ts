@@ -41,7 +41,7 @@ async function openWorkers() {
       keyName: () => undefined,
       targetOf: () => undefined,
       priceOf: () => undefined,
-      accounts: () => ({}),
+      figures: { accounts: () => ({}) },
       createId: (prefix) => `${prefix}${name}${++ids}`,
       log: { warn: (fields) => onFault(fields) },
     });

@@ -137,7 +137,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     keyName,
     priceOf: options.priceOf ?? (() => undefined),
     targetOf: (model) => findTarget(model, { router, pool }),
-    accounts: () => ({ active: book.list().length }),
+    figures: { accounts: () => ({ active: book.list().length }) },
     createId,
     readsRequests: options.onRecord !== undefined,
     onRecord: options.onRecord,
