@@ -1,6 +1,6 @@
 // Puts together what every page has around it.
 
-import { Loader, MantineProvider } from '@mantine/core';
+import { MantineProvider } from '@mantine/core';
 import { type QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import type { i18n } from 'i18next';
@@ -23,12 +23,9 @@ export interface AppProps {
   readonly isJoining: boolean;
 }
 
-/** Neither variables nor classes are written into the page: the stylesheet has them. */
-const Join = later(
-  () => loadPage(async () => (await import('./pages/join/page.tsx')).JoinPage),
-  <Loader />,
-);
+const Join = later(() => loadPage(async () => (await import('./pages/join/page.tsx')).JoinPage));
 
+/** Neither variables nor classes are written into the page: the stylesheet has them. */
 export function App({ texts, client, router, isJoining }: AppProps) {
   return (
     <I18nextProvider i18n={texts}>

@@ -49,7 +49,6 @@ export const addAccount: PartlyTranslated<typeof english> = {
   addAnyway: 'それでも追加',
   generate: '1 トークンの応答を要求',
   generateHint: 'キーが生成できることを確認します。1 トークンを消費します。',
-  addedAnswered: '{{name}} を追加しました。{{time}} で応答しました',
   keyFile: 'キーファイル',
   keyFileHint: 'プロバイダーからダウンロードした JSON ファイル。保存前に暗号化されます。',
   chooseFile: 'ファイルを選択',

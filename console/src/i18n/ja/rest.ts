@@ -493,7 +493,6 @@ export const rest: PartlyTranslated<typeof english> = {
     copySecret: 'キーをコピー',
     useIt: '使い方',
     copySnippet: 'コピー',
-    done: 'コピーしました',
     notCopiedTitle: 'キーをコピーせずに閉じますか？',
     notCopiedHint: 'キーは再表示できません。失くした場合は新しいキーに置き換える必要があります。',
     closeAnyway: '閉じる',
