@@ -26,6 +26,7 @@ const PLACES: readonly Place[] = [
   ['/clients', 'ANTHROPIC_BASE_URL'],
   ['/clients?client=vercel-ai&with=openai-compatible', 'createOpenAICompatible'],
   ['/security', 'Who needs a key'],
+  ['/security?tab=people', 'Ann of the office'],
   ['/security?tab=addresses', '203.0.113.7'],
   ['/security?tab=log', 'Invalid or missing key'],
   ['/security?tab=audit', '/api/keys'],
@@ -75,6 +76,8 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     console = await startConsole({ keepsLog: true });
     await console.api('PATCH', '/api/config/mapping', { 'house-*': 'alpha-3-flash' });
     await console.api('POST', '/api/keys', { name: 'Ada’s laptop', dailyTokens: 1000 });
+    await console.app.access.people.add({ name: 'Ann of the office', role: 'operator' });
+    await console.api('POST', '/api/invitations/key', { name: 'A laptop' });
     const rule = { list: 'deny', range: '203.0.113.7', note: 'Scans' };
     await console.api('POST', '/api/address-rules', rule);
     await console.ask({ model: 'house-cat' });
