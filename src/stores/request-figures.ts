@@ -45,7 +45,7 @@ const DAY_MS = 86_400_000;
 /** Counting all along the index goes on so long: it has an end. */
 const PATIENCE_MS = 1500;
 /** With a filter that no index knows, what is not counted by then is left out. */
-const FILTER_PATIENCE_MS = 80;
+const FILTER_PATIENCE_MS = 40;
 
 interface Cut {
   readonly from: number;
