@@ -11,7 +11,7 @@ import type { RunningRequest } from './record.ts';
 import { surfaceOf } from './surface.ts';
 import type { Recording } from './write-record.ts';
 
-export const RUNNING_FIELDS = {
+const RUNNING_FIELDS = {
   id: { ...TEXT, description: 'Names it while it runs.' },
   requestId: TEXT,
   protocol: TEXT,

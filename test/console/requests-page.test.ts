@@ -1,7 +1,6 @@
 // What the page of the requests works out: columns, the brush of its histogram, marked bodies, saved views, curl.
 
 import { expect, test } from 'vitest';
-import { draftOfRequest } from '../../console/src/pages/playground/draft-of-request.ts';
 import { endsOf, moveBrush, partAt } from '../../console/src/pages/requests/brush.ts';
 import { columnsFor, readChoice } from '../../console/src/pages/requests/columns.ts';
 import { compareBodies, joinLines } from '../../console/src/pages/requests/compare-bodies.ts';
@@ -120,30 +119,3 @@ test('a session that nobody named is shown by the beginning of its hash', () => 
   expect(shortSession('my run')).toBe('my run');
   expect(shortSession('text dGhpcyBpcyBhIGhhc2ggb2Y')).toBe('#dGhpcyBp');
 });
-
-test.each([
-  ['chat', { messages: [{ role: 'system', content: 'Be brief' }, askedAs('content')] }],
-  ['messages', { system: [{ text: 'Be brief' }], messages: [askedAs('content')] }],
-  ['responses', { instructions: 'Be brief', input: [askedAs('content')] }],
-  [
-    'generate',
-    { systemInstruction: { parts: [{ text: 'Be brief' }] }, contents: [askedAs('parts')] },
-  ],
-])('a recorded request of %s is one that the playground can go on from', (protocol, asked) => {
-  const limit = protocol === 'generate' ? 'maxOutputTokens' : 'max_tokens';
-  const amounts = { [limit]: 9, temperature: 0.5 };
-  const body =
-    protocol === 'generate' ? { ...asked, generationConfig: amounts } : { ...asked, ...amounts };
-  const clientRequest = { text: JSON.stringify(body), isWhole: true };
-  expect(draftOfRequest({ protocol, model: 'm', stream: true, clientRequest })).toEqual({
-    draft: {
-      ...{ protocol, model: 'm', stream: true, system: 'Be brief' },
-      ...{ maxTokens: 9, temperature: 0.5 },
-    },
-    turns: [{ role: 'user', text: 'Hi\nthere' }],
-  });
-});
-
-function askedAs(field: 'content' | 'parts') {
-  return { role: 'user', [field]: [{ text: 'Hi' }, { image: 1 }, { text: 'there' }] };
-}

@@ -93,3 +93,9 @@ test('a conversation that nobody names is a session too, by how it begins', asyn
   expect(await readSaved(String(session), 2)).toMatchObject({ binding: { detours: [] } });
   expect((await gateway.api('GET', '/api/request-session?session=nobody')).status).toBe(404);
 });
+
+test('without bodies a session is shown without its tools', async () => {
+  await gateway.must('PATCH', '/api/config/monitor', { bodies: false });
+  await ask(CALLED, { 'x-session-id': 'run 8' });
+  expect(await readSaved('run 8', 1)).toMatchObject({ calls: [{ outcome: 'ok' }], tools: [] });
+});

@@ -130,8 +130,9 @@ function readAgain(
   protocols: Options['protocols'],
 ): CanonicalRequest | undefined {
   const { found } = judgeReplay(record, protocols);
+  if (found === undefined) return undefined;
   const body = parseJson(record.bodies?.clientRequest?.text ?? '');
-  if (found === undefined || !isJsonObject(body)) return undefined;
+  if (!isJsonObject(body)) return undefined;
   const { pathModel } = record.details;
   const receipt = createReceipt();
   const query = new URLSearchParams();

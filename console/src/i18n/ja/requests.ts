@@ -229,7 +229,7 @@ export const requests: PartlyTranslated<typeof english> = {
   noBodies: 'ペイロードは記録されていません',
   noBodiesHint:
     'プロンプトと応答は、オンにした場合のみ記録されます。以後のリクエストに適用されます。',
-  keepBodies: '今からペイロードを記録',
+  keepBodies: 'ペイロードを 15 分間記録',
   noBody: 'ペイロードを読み取れませんでした',
   noBodyHint:
     '中断されたか、JSON ではないか、読み取る前に拒否されました。理由はエラーを確認してください。',
