@@ -251,6 +251,9 @@ export const rest: PartlyTranslated<typeof english> = {
     empty: 'この期間の使用量はありません',
     emptyHint:
       '各リクエストは 1 分以内にここで集計され、リクエストログの削除後も集計に残ります。期間を長くするか、最初のリクエストを送信してください。',
+    duration: '所要時間 p50 · p95',
+    firstToken: '最初のトークン p50',
+    speed: 'トークン/秒',
     requests: 'リクエスト',
     table: '表',
     tokens: 'トークン',

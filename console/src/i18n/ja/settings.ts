@@ -232,6 +232,10 @@ export const settings: PartlyTranslated<typeof english> = {
       name: 'ペイロードを記録',
       hint: '各 256 KB まで、認証情報を除きます。プロンプトがこのマシンに保存されます。',
     },
+    monitorAccountNames: {
+      name: 'メトリクスのアカウント名',
+      hint: '/metrics でアカウントをメールアドレスまたは名前で示します。オフの場合は仮名になります。',
+    },
     retentionDays: { name: '保存期間', hint: '使用量の合計は 1 年間保存されます。' },
     monitorMaxBytes: {
       name: '最大ログサイズ',
