@@ -26,7 +26,7 @@ export interface AppProps {
 /** Neither variables nor classes are written into the page: the stylesheet has them. */
 const Join = later(
   () => loadPage(async () => (await import('./pages/join/page.tsx')).JoinPage),
-  <Loader />,
+  Loader,
 );
 
 export function App({ texts, client, router, isJoining }: AppProps) {

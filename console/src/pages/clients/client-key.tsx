@@ -65,7 +65,7 @@ export function ClientKey({ state, name }: ClientKeyProps) {
 }
 
 /** The name itself, or with the first number that is free. */
-export function freeName(name: string, taken: readonly string[]): string {
+function freeName(name: string, taken: readonly string[]): string {
   if (!taken.includes(name)) return name;
   let number = 2;
   while (taken.includes(`${name} ${number}`)) number += 1;
