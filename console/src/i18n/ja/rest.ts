@@ -3,6 +3,7 @@
 import type { rest as english } from '../en/rest.ts';
 import type { PartlyTranslated } from '../texts.ts';
 import { addAccount } from './add-account.ts';
+import { people } from './people.ts';
 import { attempts, requests, routing } from './requests.ts';
 import { security } from './security.ts';
 import { environment, settings } from './settings.ts';
@@ -15,6 +16,7 @@ export const rest: PartlyTranslated<typeof english> = {
   settings,
   environment,
   security,
+  people,
   palette: {
     title: 'すべて検索',
     placeholder: 'ページ、設定、アカウント、キー、モデル、リクエスト ID',
@@ -251,6 +253,9 @@ export const rest: PartlyTranslated<typeof english> = {
     empty: 'この期間の使用量はありません',
     emptyHint:
       '各リクエストは 1 分以内にここで集計され、リクエストログの削除後も集計に残ります。期間を長くするか、最初のリクエストを送信してください。',
+    duration: '所要時間 p50 · p95',
+    firstToken: '最初のトークン p50',
+    speed: 'トークン/秒',
     requests: 'リクエスト',
     table: '表',
     tokens: 'トークン',
@@ -378,6 +383,16 @@ export const rest: PartlyTranslated<typeof english> = {
     subtitle:
       '人やプログラムごとに 1 つのキーと、それぞれの制限。他のキーに影響を与えずに取り消せます。',
     create: 'キーを作成',
+    rotate: 'ローテーション',
+    rotateTitle: '{{name}} のキーをローテーション',
+    rotateHint:
+      'キーは新しいシークレットになり、制限、使用量、セッションは保持されます。古いシークレットをどれだけの間有効にしますか？',
+    overlap: '古いシークレットの有効期間',
+    overlaps: { 0: 'なし', 1: '1 時間', 24: '24 時間', 168: '7 日間' },
+    previousUnused: '古い {{prefix}}… はその後未使用、{{end}}に終了',
+    previousUsed: '古い {{prefix}}… は{{used}}に使用、{{end}}に終了',
+    invite: 'リンクで招待',
+    inviteTitle: 'キーを渡すために招待',
     empty: 'キーはまだありません',
     emptyHint:
       'このマシンからのリクエストにキーは不要です。他のすべてのクライアントには、人やプログラムごとにキーを作成してください。キーごとの使用量を確認し、個別に取り消せます。',
@@ -493,8 +508,5 @@ export const rest: PartlyTranslated<typeof english> = {
     copySecret: 'キーをコピー',
     useIt: '使い方',
     copySnippet: 'コピー',
-    notCopiedTitle: 'キーをコピーせずに閉じますか？',
-    notCopiedHint: 'キーは再表示できません。失くした場合は新しいキーに置き換える必要があります。',
-    closeAnyway: '閉じる',
   },
 };

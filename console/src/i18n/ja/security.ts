@@ -11,6 +11,7 @@ export const security: PartlyTranslated<typeof english> = {
     log: 'ブロックされたリクエスト',
     audit: '監査ログ',
     web: 'CORS とプロキシ',
+    people: 'ユーザー',
   },
   modeTitle: 'キーの要否',
   modeHint: 'モデルのリクエストに適用されます。このコンソールには別のサインインがあります。',

@@ -26,6 +26,7 @@ export const settings: PartlyTranslated<typeof english> = {
     monitor: 'モニター',
     log: 'ログ',
     environment: '環境',
+    signIn: 'OpenID Connect',
   },
   groupHints: {
     access:
@@ -40,6 +41,8 @@ export const settings: PartlyTranslated<typeof english> = {
     monitor: 'リクエストについて記録する内容と期間。',
     log: 'ゲートウェイ自体のログ。',
     environment: 'ゲートウェイの起動時の環境。',
+    signIn:
+      'ID プロバイダーによるサインイン。発行者とクライアント ID を設定すると提供されます。変更できるのは所有者のみです。',
   },
   revision: 'リビジョン {{revision}}',
   saved: '保存しました：{{name}}',
@@ -93,6 +96,10 @@ export const settings: PartlyTranslated<typeof english> = {
     error: 'error',
     fatal: 'fatal',
     silent: 'silent',
+    roleNone: 'なし',
+    roleViewer: '閲覧者',
+    roleOperator: '運用者',
+    roleOwner: '所有者',
   },
   fields: {
     authMode: {
@@ -232,6 +239,10 @@ export const settings: PartlyTranslated<typeof english> = {
       name: 'ペイロードを記録',
       hint: '各 256 KB まで、認証情報を除きます。プロンプトがこのマシンに保存されます。',
     },
+    monitorAccountNames: {
+      name: 'メトリクスのアカウント名',
+      hint: '/metrics でアカウントをメールアドレスまたは名前で示します。オフの場合は仮名になります。',
+    },
     retentionDays: { name: '保存期間', hint: '使用量の合計は 1 年間保存されます。' },
     monitorMaxBytes: {
       name: '最大ログサイズ',
@@ -240,6 +251,54 @@ export const settings: PartlyTranslated<typeof english> = {
     updateCheck: {
       name: '更新の確認',
       hint: '1 日 1 回、新しいバージョンの有無をパッケージレジストリに問い合わせます。端末から手動で起動した、インストール済みのリリースのみが対象です。',
+    },
+    signInIssuer: {
+      name: '発行者',
+      hint: 'プロバイダーの URL。その下の /.well-known/openid-configuration が読み込まれます。',
+    },
+    signInClient: {
+      name: 'クライアント ID',
+      hint: 'プロバイダーのクライアントとしてのこのゲートウェイ。',
+    },
+    signInSecret: {
+      name: 'クライアントシークレット',
+      hint: '封印して保存されます。公開クライアントの場合は空欄。',
+    },
+    signInLabel: {
+      name: 'ボタンの表示名',
+      hint: 'サインインページでのプロバイダーの名前。',
+    },
+    signInScopes: {
+      name: 'スコープ',
+      hint: 'openid を含める必要があります。空欄の場合：openid、email、profile。',
+    },
+    signInRedirect: {
+      name: 'リダイレクト URL',
+      hint: 'プロバイダーに登録したもので、/sign-in/callback で終わります。空欄の場合は、サインインするページのもの。',
+    },
+    roleClaim: {
+      name: 'ロールのクレーム',
+      hint: 'ロールを与えるクレーム（groups や realm_access.roles など）。',
+    },
+    ownerValues: {
+      name: '所有者',
+      hint: '所有者にするクレームの値。',
+    },
+    operatorValues: {
+      name: '運用者',
+      hint: '運用者にする値。',
+    },
+    viewerValues: {
+      name: '閲覧者',
+      hint: '閲覧者にする値。',
+    },
+    defaultRole: {
+      name: 'その他のユーザーのロール',
+      hint: '「なし」の場合、上の値を持つユーザーと招待されたユーザーのみがサインインできます。',
+    },
+    allowedDomains: {
+      name: '許可するドメイン',
+      hint: '確認済みメールアドレスのドメイン。空欄の場合はすべて。',
     },
     logLevel: { name: 'ログレベル', hint: 'これより低いレベルの行は書き込まれません。' },
   },

@@ -4,6 +4,7 @@ import { Button } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useCreateKey } from '../../api/queries/keys.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { SecretInput } from '../../components/secret-input.tsx';
 import { useLeaveGuard } from '../../components/use-leave-guard.ts';
@@ -21,6 +22,7 @@ export function ClientKey({ state, name }: ClientKeyProps) {
   const toasts = useToasts();
   const { mutateAsync, isPending } = useCreateKey();
   const { made, need, keyNames } = state;
+  const mayCreate = useMay('operator');
   // The key is shown here alone, and once.
   useLeaveGuard(() => made !== undefined, {
     title: t('clients.leaveTitle'),
@@ -44,7 +46,8 @@ export function ClientKey({ state, name }: ClientKeyProps) {
         onChange={({ currentTarget }) => state.typeKey(currentTarget.value)}
       />
       {made === undefined
-        ? need !== 'never' && (
+        ? need !== 'never' &&
+          mayCreate && (
             <Button
               variant={need === 'always' ? 'filled' : 'default'}
               leftSection={<IconKey size={16} />}
@@ -62,7 +65,7 @@ export function ClientKey({ state, name }: ClientKeyProps) {
 }
 
 /** The name itself, or with the first number that is free. */
-export function freeName(name: string, taken: readonly string[]): string {
+function freeName(name: string, taken: readonly string[]): string {
   if (!taken.includes(name)) return name;
   let number = 2;
   while (taken.includes(`${name} ${number}`)) number += 1;

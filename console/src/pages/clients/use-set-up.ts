@@ -11,7 +11,7 @@ import type { Client, SetUp } from './client.ts';
 import { pickModel } from './clients.ts';
 import { findKeyNeed, isGap, type KeyNeed, placeholderKey } from './key-need.ts';
 
-export interface MadeKey {
+interface MadeKey {
   readonly id: string;
   readonly name: string;
   readonly secret: string;

@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next';
 import { accountsQuery } from '../../api/queries/accounts.ts';
 import { keysQuery } from '../../api/queries/keys.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { LANGUAGES } from '../../i18n/languages.ts';
 import { changeLanguage } from '../../i18n/start.ts';
 import { CLIENTS } from '../../pages/clients/clients.ts';
@@ -19,6 +20,7 @@ import { type Item, isRequestId } from './find-items.ts';
 export function useItems(text: string): readonly Item[] {
   const { t, i18n } = useTranslation();
   const navigate = useNavigate();
+  const mayChange = useMay('operator');
   const { setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const accounts = useQuery(accountsQuery).data?.accounts;
   const keys = useQuery(keysQuery).data?.keys;
@@ -56,7 +58,7 @@ export function useItems(text: string): readonly Item[] {
         run: () => go('/clients', { client: id }),
       };
     });
-    const actions: readonly Item[] = [
+    const adding: readonly Item[] = [
       {
         id: 'add account',
         group: 'actions',
@@ -64,6 +66,9 @@ export function useItems(text: string): readonly Item[] {
         isFirst: true,
         run: () => go('/accounts', { add: 'sign-in' }),
       },
+    ];
+    const actions: readonly Item[] = [
+      ...(mayChange ? adding : []),
       ...SCHEMES.map(({ value, text: name }): Item => {
         return {
           id: `scheme ${value}`,
@@ -82,7 +87,7 @@ export function useItems(text: string): readonly Item[] {
       }),
     ];
     return [...pages, ...actions, ...settings, ...clients];
-  }, [t, i18n, navigate, setColorScheme]);
+  }, [t, i18n, navigate, setColorScheme, mayChange]);
   const known = useMemo((): readonly Item[] => {
     const go = (to: string, search: Readonly<Record<string, string>>): void =>
       void navigate({ to, search });
