@@ -5,6 +5,7 @@ import { CLIENT_KEY_PREFIX } from '../access/api-keys.ts';
 import type { Account } from '../accounts/account.ts';
 import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
+import { createAlertRoutes } from '../admin/monitor/alerts.ts';
 import { connectFeed } from '../admin/monitor/events.ts';
 import { readAttention } from '../admin/monitor/overview.ts';
 import type { GatewayFacts, MonitorRouteOptions } from '../admin/options.ts';
@@ -18,6 +19,7 @@ import { createMonitor } from '../monitor/monitor.ts';
 import { shareMetrics } from '../monitor/shared-metrics.ts';
 import { findTarget } from '../routing/router.ts';
 import type { CertificateState } from '../server/certificate.ts';
+import { openAlerts } from './alerts.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
 import { openTelemetry } from './telemetry.ts';
 import type { Traffic } from './traffic.ts';
@@ -52,16 +54,15 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const isClusterThere = (): boolean => context.cluster.state().isConnected;
   const accountKey = parts.secretKey.derive('telemetry accounts');
   const telemetry = await openTelemetry({
-    ...{ settings: current, book, upstreams, version, clock, log },
+    ...{ settings: current, book, upstreams, version, clock, log, accountKey },
     proxyFor: parts.proxyFor,
-    accountKey,
   });
-  const { pricing } = accounts;
-  const { usualBilling } = pricing;
+  const { priceOf, usualBilling } = accounts.pricing;
   const facts = { book, pool, isProtected, trials, upstreams, clock, usualBilling };
   const keyName = (id: string): string | undefined => access.keys.get(id)?.key.name;
   const isGone = (id: string): boolean =>
     id.startsWith(CLIENT_KEY_PREFIX) && access.keys.get(id) === undefined;
+  const shown = createFigures(facts, () => current().monitor.namesAccounts, accountKey);
   const monitor = createMonitor({
     ...{ clock, log, createId, keyName, store: stores.requests },
     // Of a key that is gone meanwhile nobody knows what it allowed.
@@ -69,29 +70,15 @@ export async function openObservation(context: GatewayContext, parts: Observatio
     settings: () => current().monitor,
     replica: parts.replicaName,
     sharing: parts.replicaName === undefined ? undefined : context,
-    secrets: parts.secretList,
-    accountSecrets: parts.accountSecrets,
-    accounts() {
-      const counts = { active: 0, disabled: 0, blocked: 0 };
-      for (const account of book.list()) counts[writeStatus(account, facts).kind] += 1;
-      return counts;
-    },
-    figures: {
-      ...createFigures(facts, () => current().monitor.namesAccounts, accountKey),
-      attention: () => readAttention(routeOptions),
-    },
-    dropped: () => ({
-      'log-lines': logFiles?.dropped ?? 0,
-      'access-log-entries': access.accessLog.dropped,
-      signatures: parts.signatures.droppedWrites,
-      'trace-spans': telemetry?.droppedSpans ?? 0,
-    }),
+    ...{ secrets: parts.secretList, accountSecrets: parts.accountSecrets },
+    ...{ accounts: shown.accounts, figures: { ...shown, attention: () => readAttention(routeOptions) } },
+    dropped: () => ({ ...readDropped(parts), 'trace-spans': telemetry?.droppedSpans ?? 0 }),
     hasValkey: context.cluster.state().kind === 'valkey' ? isClusterThere : undefined,
     hasDatabase: parts.reachability && (() => parts.reachability?.().isReachable === true),
     isLeading: parts.leader?.isLeading,
     readsRequests: telemetry !== undefined,
     onRecord: telemetry && ((record, ended) => telemetry.observe(record, ended)),
-    priceOf: pricing.priceOf,
+    priceOf,
     targetOf: (model) => findTarget(model, { router, pool }),
   });
   const routeOptions = {
@@ -102,49 +89,72 @@ export async function openObservation(context: GatewayContext, parts: Observatio
       cluster: context.siblings ?? context.cluster,
       ...{ clock, write: () => monitor.metrics.write() },
     }),
-    facts(): GatewayFacts {
-      const { authMode, host, consolePassword, apiKey, warnings } = current();
-      // True while every account at work is the built-in sandbox's, also those that signed in there.
-      const atWork = book.list().filter(({ health }) => health.status.kind === 'active');
-      const isBuiltIn = ({ record }: Account): boolean => backend.isBuiltIn(record.upstreamId);
-      return {
-        isSandbox: atWork.length > 0 && atWork.every(isBuiltIn),
-        address: listenerUrl(parts.listener, host),
-        certificate: parts.listener.certificate(),
-        authMode,
-        isLoopback: isLoopbackHost(host),
-        consolePassword: kindOfPassword(consolePassword, apiKey),
-        configProblems: config.problems(),
-        warnings,
-        isLasting: stores.isLasting,
-        database: parts.reachability?.(),
-        replicas: parts.replicaName === undefined ? undefined : replicaNames(context.cluster),
-        isClusterLost: !isClusterThere(),
-        newerVersion: parts.newerVersion?.(),
-      };
-    },
+    facts: () => readFacts(context, parts),
   };
   const disconnect = connectFeed(routeOptions);
+  const alerting = openAlerts({
+    ...{ current, clock, log, attention: routeOptions, proxyFor: parts.proxyFor },
+    ...{ secrets: parts.secretList, accountSecrets: parts.accountSecrets },
+    ...{ isLeading: parts.leader?.isLeading, notices: context.cluster.notices },
+  });
   return {
     observer: monitor.observer,
-    routes: createMonitorRoutes(routeOptions),
+    routes: [...createMonitorRoutes(routeOptions), ...createAlertRoutes(alerting)],
     /** Saves and sends what waits; before the stores and the configuration are closed. */
     async close(): Promise<void> {
       disconnect();
+      alerting.alerts.close();
       await monitor.close();
       await telemetry?.close();
     },
   };
 }
 
+function readDropped({ logFiles, access, signatures }: ObservationParts) {
+  return {
+    'log-lines': logFiles?.dropped ?? 0,
+    'access-log-entries': access.accessLog.dropped,
+    signatures: signatures.droppedWrites,
+  };
+}
+
+function readFacts(context: GatewayContext, parts: ObservationParts): GatewayFacts {
+  const { config, cluster } = context;
+  const { authMode, host, consolePassword, apiKey, warnings } = config.current();
+  // True while every account at work is the built-in sandbox's, also those that signed in there.
+  const atWork = parts.accounts.book.list().filter(({ health }) => health.status.kind === 'active');
+  const isBuiltIn = ({ record }: Account): boolean => parts.backend.isBuiltIn(record.upstreamId);
+  return {
+    isSandbox: atWork.length > 0 && atWork.every(isBuiltIn),
+    address: listenerUrl(parts.listener, host),
+    certificate: parts.listener.certificate(),
+    authMode,
+    isLoopback: isLoopbackHost(host),
+    consolePassword: kindOfPassword(consolePassword, apiKey),
+    configProblems: config.problems(),
+    warnings,
+    isLasting: parts.stores.isLasting,
+    database: parts.reachability?.(),
+    replicas: parts.replicaName === undefined ? undefined : replicaNames(cluster),
+    isClusterLost: !cluster.state().isConnected,
+    newerVersion: parts.newerVersion?.(),
+  };
+}
+
 /** What the metrics show of accounts: no name unless that is allowed. */
 function createFigures(
-  { book, isProtected }: Pick<MonitorRouteOptions, 'book' | 'isProtected'>,
+  facts: Pick<MonitorRouteOptions, 'book' | 'clock' | 'isProtected' | 'upstreams'>,
   namesAccounts: () => boolean,
   key: Uint8Array,
 ) {
+  const { book, isProtected } = facts;
   const pseudonymOf = createPseudonyms(key);
   return {
+    accounts() {
+      const counts = { active: 0, disabled: 0, blocked: 0 };
+      for (const account of book.list()) counts[writeStatus(account, facts).kind] += 1;
+      return counts;
+    },
     quota: () => sumFamilies(listQuotas({ book, isProtected })),
     upstreamOf: (id: string) => book.find(id)?.record.upstreamId ?? '',
     nameOf: (id: string) =>

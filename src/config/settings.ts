@@ -18,8 +18,10 @@ import {
   readProxyCredential,
   readServiceUrl,
   readUrlPath,
+  readWebhook,
   readWebUrl,
   UPSTREAM_PROFILES,
+  WEBHOOK_FORMATS,
 } from './values.ts';
 
 /** What a node of the table says beside its JSON Schema. */
@@ -66,6 +68,7 @@ export const SECTION_TITLES = {
   extprov: 'the external provider',
   prices: 'own prices of models',
   monitor: 'records of requests',
+  alerts: 'webhooks that are told what needs attention',
   log: 'the log',
 } as const;
 
@@ -315,6 +318,53 @@ const MONITOR_SCHEMA = section('monitor', 'The records of model requests.', {
     ...SWITCH,
     description:
       'Lets `/metrics` name accounts by their e-mail or label; otherwise each has a pseudonym. Accounts that were counted before keep theirs until the next start.',
+  },
+});
+
+const CHANNEL_SCHEMA = {
+  type: 'object',
+  required: ['webhook'],
+  properties: {
+    webhook: {
+      ...TEXT,
+      check: readWebhook,
+      description:
+        'Its address, which is as good as a password and never shown again. It may be in the local network.',
+    },
+    format: {
+      enum: WEBHOOK_FORMATS,
+      description: '`json` when absent; `slack` and `discord` are what these take.',
+    },
+    severity: {
+      enum: ['warning', 'error'],
+      description: 'The least that it is told; `warning` when absent.',
+    },
+  },
+} as const;
+
+/** Webhooks of alerts, by a name of the operator's choice. */
+export type AlertChannels = Readonly<Record<string, XStatic<typeof CHANNEL_SCHEMA>>>;
+
+const ALERTS_SCHEMA = section('alerts', 'Webhooks that are told what needs attention.', {
+  channels: {
+    type: 'object',
+    isNamed: true,
+    default: {},
+    maxProperties: 20,
+    description: 'The webhooks, by a name of your choice.',
+    additionalProperties: CHANNEL_SCHEMA,
+  },
+  hold_seconds: {
+    as: 'holdMs',
+    unit: 'seconds',
+    ...whole(0, 86_400, 60),
+    description: 'Only what holds so long is told, and only what is gone so long is over.',
+  },
+  repeat_hours: {
+    as: 'repeatMs',
+    unit: 'hours',
+    ...amount(0.1, 720, 4),
+    description: 'What still holds is told again after so long.',
   },
 });
 
@@ -795,6 +845,7 @@ export const PROXY_SCHEMA = {
     console: CONSOLE_SCHEMA,
     sign_in: SIGN_IN_SCHEMA,
     monitor: MONITOR_SCHEMA,
+    alerts: ALERTS_SCHEMA,
     update_check: {
       section: 'network',
       enum: ['auto', 'off'],

@@ -31,7 +31,7 @@ export function bucketOf(ms: number): number {
 }
 
 /** By bucket; places without a count may be missing. */
-export type BucketCounts = readonly (number | undefined)[];
+type BucketCounts = readonly (number | undefined)[];
 
 /** Of answers that came whole: how long they took, how long until their first token, and how fast tokens came. */
 export interface Timings {
@@ -86,7 +86,7 @@ function addCounts(left: BucketCounts, right: BucketCounts): BucketCounts {
   );
 }
 
-export interface Percentiles {
+interface Percentiles {
   readonly count: number;
   /** Milliseconds. */
   readonly p50: number;
@@ -94,7 +94,7 @@ export interface Percentiles {
   readonly p99: number;
 }
 
-export interface LatencyFigures {
+interface LatencyFigures {
   readonly duration?: Percentiles | undefined;
   readonly firstToken?: Percentiles | undefined;
   readonly tokensPerSecond?: number | undefined;

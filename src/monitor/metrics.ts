@@ -28,7 +28,7 @@ export interface MetricsSources {
   readonly startedAt: number;
 }
 
-export interface QuotaLeft {
+interface QuotaLeft {
   readonly family: string;
   readonly kind: string;
   readonly percent: number;

@@ -3,6 +3,7 @@
 import type {
   AccessLog,
   AddressRule,
+  AlertList,
   Key,
   Latency,
   LogLine,
@@ -24,6 +25,7 @@ export function createPageRoutes(scene: Scene, now: number): readonly FakeRoute[
     ...createRuleRoutes(scene, now),
     createUsageRoute(scene, now),
     ...createLatencyRoutes(scene, now),
+    ...createAlertRoutes(scene, now),
     createLogsRoute(scene, now),
   ];
 }
@@ -273,6 +275,42 @@ function createLatencyRoutes(scene: Scene, now: number): readonly FakeRoute[] {
                   failed: counts(nth + 9, nth % 3 === 0 ? 12 : 1),
                 })),
         } satisfies Outcomes),
+    },
+  ];
+}
+
+function createAlertRoutes(scene: Scene, now: number): readonly FakeRoute[] {
+  const at = (minutes: number) => now - minutes * MINUTE;
+  const delivery = { channel: 'ops', kinds: ['account-out'], tries: 1 };
+  const filled = {
+    channels: [
+      { name: 'ops', host: 'hooks.slack.example', format: 'slack', severity: 'warning' },
+      { name: HOSTILE[0], host: '10.0.0.9:9000', format: 'json', severity: 'error' },
+    ],
+    firing: [
+      {
+        kind: 'account-out',
+        severity: 'warning',
+        message: 'The account old.laptop@example.org is out of use: invalid-grant.',
+        since: at(90),
+      },
+    ],
+    deliveries: [
+      { ...delivery, at: at(2), outcome: 'failed', tries: 5, fault: 'ECONNREFUSED' },
+      { ...delivery, at: at(12), outcome: 'retried', status: 503 },
+      { ...delivery, at: at(90), outcome: 'delivered', status: 200 },
+    ],
+  } satisfies AlertList;
+  return [
+    {
+      method: 'GET',
+      path: '/api/alerts',
+      run: () => json(scene === 'empty' ? { channels: [], firing: [], deliveries: [] } : filled),
+    },
+    {
+      method: 'POST',
+      path: '/api/alerts/test',
+      run: () => json({ ...delivery, at: now, kinds: ['test'], outcome: 'delivered', status: 200 }),
     },
   ];
 }

@@ -130,9 +130,17 @@ export const PAGE_VIEWS: readonly View[] = [
   rich('security-log', '/security?tab=log'),
   rich('security-web', '/security?tab=web'),
   chinese('security-chinese', '/security'),
-  ...['access', 'network', 'upstreams', 'pool', 'quota', 'thinking', 'monitor', 'environment'].map(
-    (section) => rich(`settings-${section}`, `/settings?section=${section}`),
-  ),
+  ...[
+    'access',
+    'network',
+    'upstreams',
+    'pool',
+    'quota',
+    'thinking',
+    'monitor',
+    'alerts',
+    'environment',
+  ].map((section) => rich(`settings-${section}`, `/settings?section=${section}`)),
   rich('settings-upstream', '/settings?section=upstreams', (page) =>
     page.getByRole('button', { name: 'Edit work' }).click(),
   ),

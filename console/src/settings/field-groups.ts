@@ -333,6 +333,31 @@ const MONITOR_FIELDS: readonly Field[] = [
   },
 ];
 
+const ALERT_FIELDS: readonly Field[] = [
+  {
+    kind: 'number',
+    id: 'alertHold',
+    section: 'alerts',
+    path: ['hold_seconds'],
+    fallback: 60,
+    least: 0,
+    most: 86_400,
+    isWhole: true,
+    unit: 'seconds',
+  },
+  {
+    kind: 'number',
+    id: 'alertRepeat',
+    section: 'alerts',
+    path: ['repeat_hours'],
+    fallback: 4,
+    least: 0.1,
+    most: 720,
+    isWhole: false,
+    unit: 'hours',
+  },
+];
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const LOG_FIELDS: readonly Field[] = [
@@ -357,6 +382,7 @@ export const GROUPS = [
   { id: 'families', fields: FAMILY_FIELDS },
   { id: 'thinking', fields: THINKING_FIELDS },
   { id: 'monitor', fields: MONITOR_FIELDS },
+  { id: 'alerts', fields: ALERT_FIELDS },
   { id: 'log', fields: LOG_FIELDS },
   { id: 'environment', fields: [] },
 ] as const satisfies readonly { readonly id: string; readonly fields: readonly Field[] }[];

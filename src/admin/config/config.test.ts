@@ -70,6 +70,7 @@ test('sections show what the file says, and of secrets only that they are set', 
     { section: 'extprov', values: { enabled: true, base_url: 'https://[hidden]@p.example' } },
     { section: 'prices', values: {} },
     { section: 'monitor', values: {} },
+    { section: 'alerts', values: {} },
     { section: 'log', values: {} },
   ]);
 });

@@ -1,6 +1,7 @@
 // The English texts that the other pages need besides.
 
 import { addAccount } from './add-account.ts';
+import { alerts } from './alerts.ts';
 import { attempts } from './attempts.ts';
 import { clients } from './clients.ts';
 import { environment } from './environment.ts';
@@ -26,6 +27,7 @@ export const rest = {
   provider,
   keys,
   requests,
+  alerts,
   attempts,
   textView,
   usage,

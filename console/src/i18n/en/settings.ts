@@ -21,6 +21,7 @@ export const settings = {
     families: 'Model families',
     thinking: 'Thinking',
     monitor: 'Monitor',
+    alerts: 'Alerts',
     log: 'Log',
     environment: 'Environment',
   },
@@ -36,6 +37,7 @@ export const settings = {
       'Models that serve each family, in order of preference: IDs or patterns with *. If no account offers any of them, or none is listed, the newest stable version is used.',
     thinking: 'How the thinking budget of a request is applied.',
     monitor: 'What is recorded of requests, and for how long.',
+    alerts: 'When a webhook is called.',
     log: 'The log of the gateway itself.',
     environment: 'The environment the gateway was started with.',
   },
@@ -256,6 +258,11 @@ export const settings = {
       name: 'Max log size',
       hint: 'When exceeded, the oldest are deleted down to 50 %.',
     },
+    alertHold: {
+      name: 'Wait before alerting',
+      hint: 'Only what lasts this long is sent, and only what is gone this long is resolved.',
+    },
+    alertRepeat: { name: 'Repeat interval', hint: 'What still holds is sent again after this.' },
     updateCheck: {
       name: 'Update check',
       hint: 'Asks the package registry once a day for a newer version. Only an installed release started by hand at a terminal does so.',

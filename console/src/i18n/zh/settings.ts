@@ -23,6 +23,7 @@ export const settings: Translated<typeof english> = {
     families: '模型系列',
     thinking: '思考',
     monitor: '监控',
+    alerts: '告警',
     log: '日志',
     environment: '环境变量',
   },
@@ -37,6 +38,7 @@ export const settings: Translated<typeof english> = {
       '每个系列由哪些模型提供，优先者在前：模型 ID 或带 * 的模式。账号都不提供或未填写时，使用其最新稳定版本。',
     thinking: '如何应用请求的思考预算。',
     monitor: '记录请求的哪些内容、保留多久。',
+    alerts: '何时调用 Webhook。',
     log: '网关自身的日志。',
     environment: '网关启动时的环境。',
   },
@@ -204,6 +206,11 @@ export const settings: Translated<typeof english> = {
     },
     retentionDays: { name: '保留时间', hint: '用量汇总保留一年。' },
     monitorMaxBytes: { name: '日志最大空间', hint: '超过时删除最旧的记录，直到 50 %。' },
+    alertHold: {
+      name: '告警前等待',
+      hint: '只有持续这么久的情况才会发送；消失这么久才算恢复。',
+    },
+    alertRepeat: { name: '重复间隔', hint: '仍然存在的情况会在此之后再次发送。' },
     updateCheck: {
       name: '更新检查',
       hint: '每天向软件包注册表查询一次是否有新版本。仅在终端中手动启动的已安装版本会查询。',

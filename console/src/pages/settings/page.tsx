@@ -15,6 +15,7 @@ import { GROUPS, type GroupId } from '../../settings/field-groups.ts';
 import type { Field } from '../../settings/fields.ts';
 import { SectionProblems } from '../../settings/section-problems.tsx';
 import { SettingRow } from '../../settings/setting-row.tsx';
+import { AlertsPanel } from './alerts-panel.tsx';
 import { EnvironmentPanel } from './environment-panel.tsx';
 import { FoundSettings } from './found-settings.tsx';
 import { UpstreamsPanel } from './upstreams-panel.tsx';
@@ -91,6 +92,14 @@ function GroupContent({ id, fields }: GroupPanelProps) {
     );
   }
   if (id === 'environment') return <EnvironmentPanel />;
+  if (id === 'alerts') {
+    return (
+      <div className="settings-stack">
+        <AlertsPanel />
+        <GroupPanel id={id} fields={fields} />
+      </div>
+    );
+  }
   return <GroupPanel id={id} fields={fields} />;
 }
 
