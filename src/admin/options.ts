@@ -161,6 +161,12 @@ export interface GatewayFacts {
   readonly certificate?:
     | { readonly expiresAt: number; readonly problem: Sentence | undefined }
     | undefined;
+  /** Of upstreams that speak HTTPS, as they were last looked at. */
+  readonly upstreamCertificates?:
+    | readonly { readonly upstream: string; readonly expiresAt: number }[]
+    | undefined;
+  /** Of the disk of the data folder; absent where it cannot be told. */
+  readonly disk?: { readonly freeBytes: number } | undefined;
   /** What is wrong with the config file while older settings stay in force; no secrets. */
   readonly configProblems: readonly Sentence[];
   /** What was set but does nothing, a sentence each; no secrets. */

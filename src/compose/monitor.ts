@@ -1,5 +1,6 @@
 // Builds the monitor, its admin routes and live events.
 
+import { statfsSync } from 'node:fs';
 import type { AccessControl } from '../access/access.ts';
 import { CLIENT_KEY_PREFIX } from '../access/api-keys.ts';
 import type { Account } from '../accounts/account.ts';
@@ -7,7 +8,7 @@ import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
 import { createAlertRoutes } from '../admin/monitor/alerts.ts';
 import { connectFeed } from '../admin/monitor/events.ts';
-import { readAttention } from '../admin/monitor/overview.ts';
+import { type AttentionOptions, readAttention } from '../admin/monitor/overview.ts';
 import type { GatewayFacts, MonitorRouteOptions } from '../admin/options.ts';
 import { listQuotas, sumFamilies } from '../admin/quota.ts';
 import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
@@ -17,12 +18,14 @@ import { createPseudonyms } from '../lib/pseudonyms.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import { createMonitor } from '../monitor/monitor.ts';
 import { shareMetrics } from '../monitor/shared-metrics.ts';
+import type { Recording } from '../monitor/write-record.ts';
 import { findTarget } from '../routing/router.ts';
 import type { CertificateState } from '../server/certificate.ts';
 import { openAlerts } from './alerts.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
 import { openTelemetry } from './telemetry.ts';
 import type { Traffic } from './traffic.ts';
+import { watchUpstreamCertificates } from './upstream-certificates.ts';
 
 export interface ObservationParts extends Foundation, Omit<Traffic, 'close'> {
   readonly access: AccessControl;
@@ -48,6 +51,7 @@ export function listenerUrl({ port, certificate }: Listener, host: string): stri
 export async function openObservation(context: GatewayContext, parts: ObservationParts) {
   const { config, clock, version, log } = context;
   const { stores, backend, accounts, protocols, router, dispatcher, access, logFiles } = parts;
+  const { proxyFor } = parts;
   const { book, pool, isProtected, trials } = accounts;
   const { upstreams } = backend;
   const { current } = config;
@@ -55,24 +59,22 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const accountKey = parts.secretKey.derive('telemetry accounts');
   const telemetry = await openTelemetry({
     ...{ settings: current, book, upstreams, version, clock, log, accountKey },
-    proxyFor: parts.proxyFor,
+    proxyFor,
   });
   const { priceOf, usualBilling } = accounts.pricing;
   const facts = { book, pool, isProtected, trials, upstreams, clock, usualBilling };
   const keyName = (id: string): string | undefined => access.keys.get(id)?.key.name;
-  const isGone = (id: string): boolean =>
-    id.startsWith(CLIENT_KEY_PREFIX) && access.keys.get(id) === undefined;
+  const shown = createFigures(facts, () => current().monitor.namesAccounts, accountKey);
   const monitor = createMonitor({
     ...{ clock, log, createId, keyName, store: stores.requests },
-    // Of a key that is gone meanwhile nobody knows what it allowed.
-    recordingOf: (id) => access.keys.get(id)?.key.recording ?? (isGone(id) ? 'counts' : undefined),
+    recordingOf: (id) => recordingOf(id, access),
     settings: () => current().monitor,
     replica: parts.replicaName,
     sharing: parts.replicaName === undefined ? undefined : context,
     ...{ secrets: parts.secretList, accountSecrets: parts.accountSecrets },
-    figures: {
-      ...createFigures(facts, () => current().monitor.namesAccounts, accountKey),
-      attention: () => readAttention(routeOptions),
+    ...{
+      accounts: shown.accounts,
+      figures: { ...shown, attention: () => readAttention(routeOptions) },
     },
     dropped: () => ({ ...readDropped(parts), 'trace-spans': telemetry?.droppedSpans ?? 0 }),
     hasValkey: context.cluster.state().kind === 'valkey' ? isClusterThere : undefined,
@@ -83,6 +85,8 @@ export async function openObservation(context: GatewayContext, parts: Observatio
     priceOf,
     targetOf: (model) => findTarget(model, { router, pool }),
   });
+  const baseUrlOf = (id: string): string | undefined => upstreams.get(id)?.baseUrl;
+  const certificates = watchUpstreamCertificates({ clock, current, proxyFor, baseUrlOf });
   const routeOptions = {
     ...{ ...facts, version, protocols, createId, keyName, monitor, dispatcher },
     ...{ access, config, logFiles, startedAt: clock.now(), requestFigures: stores.requestFigures },
@@ -91,14 +95,10 @@ export async function openObservation(context: GatewayContext, parts: Observatio
       cluster: context.siblings ?? context.cluster,
       ...{ clock, write: () => monitor.metrics.write() },
     }),
-    facts: () => readFacts(context, parts),
+    facts: () => ({ ...readFacts(context, parts), upstreamCertificates: certificates.found() }),
   };
   const disconnect = connectFeed(routeOptions);
-  const alerting = openAlerts({
-    ...{ current, clock, log, attention: routeOptions, proxyFor: parts.proxyFor },
-    ...{ secrets: parts.secretList, accountSecrets: parts.accountSecrets },
-    ...{ isLeading: parts.leader?.isLeading, notices: context.cluster.notices },
-  });
+  const alerting = startAlerts(context, parts, routeOptions);
   return {
     observer: monitor.observer,
     routes: [...createMonitorRoutes(routeOptions), ...createAlertRoutes(alerting)],
@@ -106,10 +106,41 @@ export async function openObservation(context: GatewayContext, parts: Observatio
     async close(): Promise<void> {
       disconnect();
       alerting.alerts.close();
+      certificates.close();
       await monitor.close();
       await telemetry?.close();
     },
   };
+}
+
+function startAlerts(
+  { config, clock, log, cluster }: GatewayContext,
+  parts: ObservationParts,
+  attention: AttentionOptions,
+) {
+  const { secretList: secrets, accountSecrets, proxyFor, leader } = parts;
+  return openAlerts({
+    ...{ current: config.current, clock, log, attention, proxyFor, secrets, accountSecrets },
+    ...{ isLeading: leader?.isLeading, notices: cluster.notices },
+  });
+}
+
+/** Of a key that is gone meanwhile nobody knows what it allowed. */
+function recordingOf(id: string, { keys }: Pick<AccessControl, 'keys'>): Recording | undefined {
+  const known = keys.get(id);
+  if (known !== undefined) return known.key.recording;
+  return id.startsWith(CLIENT_KEY_PREFIX) ? 'counts' : undefined;
+}
+
+/** Asked anew each time: it takes microseconds. */
+function readDisk(folder: string): GatewayFacts['disk'] {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return { freeBytes: bavail * bsize };
+  } catch {
+    // A folder that is gone, or a system that does not say.
+    return undefined;
+  }
 }
 
 function readDropped({ logFiles, access, signatures }: ObservationParts) {
@@ -136,6 +167,7 @@ function readFacts(context: GatewayContext, parts: ObservationParts): GatewayFac
     configProblems: config.problems(),
     warnings,
     isLasting: parts.stores.isLasting,
+    disk: readDisk(config.current().dataDir),
     database: parts.reachability?.(),
     replicas: parts.replicaName === undefined ? undefined : replicaNames(cluster),
     isClusterLost: !cluster.state().isConnected,

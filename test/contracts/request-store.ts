@@ -283,10 +283,10 @@ function describeLongTimes(open: () => Promise<RequestStore>): void {
   const closeAll = async (store: RequestStore, closedBefore: number): Promise<void> => {
     while (!(await store.sweep({ ...LIMITS, closedBefore })));
   };
-  const records = Array.from({ length: 240 }, (_, nth) =>
+  const records = Array.from({ length: 110 }, (_, nth) =>
     recordOf({
       id: `r${nth}`,
-      at: DAY - 5 * HOUR_MS + nth * 901_000,
+      at: DAY - 2 * HOUR_MS + nth * 901_000,
       ...{ upstreamModel: `m${nth % 3}`, account: `a${nth % 2}`, keyId: `k${nth % 2}` },
       ...{ keyName: `Key ${nth % 2}`, stream: nth % 2 === 0, totalMs: 2 ** (nth % 12) },
       ...{ firstEventMs: 2 ** (nth % 5), outputTokens: nth % 7, costNanos: nth },
@@ -295,8 +295,8 @@ function describeLongTimes(open: () => Promise<RequestStore>): void {
   );
   /** In another time zone than that of the days, and half an hour beside its hours. */
   const spans = Array.from({ length: 4 }, (_, nth) => {
-    const from = DAY - 5.5 * HOUR_MS + nth * 16 * HOUR_MS;
-    return { from, to: from + 16 * HOUR_MS };
+    const from = DAY - 2.5 * HOUR_MS + nth * 8 * HOUR_MS;
+    return { from, to: from + 8 * HOUR_MS };
   });
   const readAll = (store: RequestStore) =>
     Promise.all(
@@ -311,20 +311,20 @@ function describeLongTimes(open: () => Promise<RequestStore>): void {
     const store = await open();
     await store.save(records);
     const before = await readAll(store);
-    await closeAll(store, DAY + 60 * HOUR_MS);
+    await closeAll(store, DAY + 20 * HOUR_MS);
     expect(await readAll(store)).toEqual(before);
-    await closeAll(store, DAY + 200 * HOUR_MS);
+    await closeAll(store, DAY + 27 * HOUR_MS);
     expect(await readAll(store)).toEqual(before);
   });
 
   test('what is saved long after its hour was summed up is counted too', async () => {
     const [store, other] = [await open(), await open()];
     await store.save(records.filter((_, nth) => nth % 10 > 0));
-    await closeAll(store, DAY + 200 * HOUR_MS);
+    await closeAll(store, DAY + 27 * HOUR_MS);
     await store.save(records.filter((_, nth) => nth % 10 === 0));
     await other.save(records);
     expect(sayMoney(await readAll(store))).toEqual(sayMoney(await readAll(other)));
-    await closeAll(store, DAY + 200 * HOUR_MS);
+    await closeAll(store, DAY + 27 * HOUR_MS);
     expect(sayMoney(await readAll(store))).toEqual(sayMoney(await readAll(other)));
   });
 

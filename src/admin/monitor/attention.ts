@@ -29,6 +29,12 @@ const MAX_ACCOUNTS = 5;
 const DAY_MS = 86_400_000;
 /** Certificates of 90 days are renewed a month before; what is left then is a renewal that fails. */
 const EXPIRES_SOON_DAYS = 14;
+/** Public services renew theirs as late as a week before. */
+const UPSTREAM_EXPIRES_DAYS = 5;
+const MEGABYTE = 1_048_576;
+const LOW_MEGABYTES = 1024;
+/** Below this the next large write may be refused. */
+const FULL_MEGABYTES = 100;
 const LOW_PERCENT = 10;
 /** So many failures are reported even where they are a small share. */
 const MANY_ERRORS = 5;
@@ -142,6 +148,39 @@ const CONDITIONS: readonly Condition[] = [
       }
       const message = `The certificate of this gateway is good for ${days} more days.`;
       return when(days < EXPIRES_SOON_DAYS, message, { about: { count: days } });
+    },
+  },
+  {
+    kind: 'upstream-certificate-expires',
+    severity: 'warning',
+    wayOut: 'Tell whoever runs the upstream to renew it: requests fail when it is over.',
+    link: '/settings?section=upstreams',
+    find: ({ facts: { upstreamCertificates = [] }, now }) =>
+      upstreamCertificates.flatMap(({ upstream, expiresAt }): readonly Finding[] => {
+        const days = Math.floor((expiresAt - now) / DAY_MS);
+        if (days < 0) {
+          const message = `The certificate of the upstream ${upstream} is over.`;
+          const kind = 'upstream-certificate-expired';
+          return [{ kind, severity: 'error', message, about: { upstream } }];
+        }
+        const message = `The certificate of the upstream ${upstream} is good for ${days} more days.`;
+        return when(days < UPSTREAM_EXPIRES_DAYS, message, { about: { upstream, count: days } });
+      }),
+  },
+  {
+    kind: 'disk-low',
+    severity: 'warning',
+    wayOut: 'Free some room, or keep fewer request records and logs.',
+    link: '/settings?section=monitor',
+    find({ facts: { disk } }) {
+      if (disk === undefined) return [];
+      const count = Math.floor(disk.freeBytes / MEGABYTE);
+      const about = { about: { count } };
+      const message = `The disk of the data folder has ${count} MB left.`;
+      if (count < FULL_MEGABYTES) {
+        return [{ kind: 'disk-full', severity: 'error', message, ...about }];
+      }
+      return when(count < LOW_MEGABYTES, message, about);
     },
   },
   {

@@ -221,6 +221,8 @@ const ATTENTION = named('Attention', {
       ...(['quota-low', 'records-unsaved', 'records-dropped', 'not-lasting', 'sandbox'] as const),
       ...(['database-lost', 'valkey-lost', 'newer-version'] as const),
       ...(['certificate-refused', 'certificate-expires', 'certificate-expired'] as const),
+      ...(['upstream-certificate-expires', 'upstream-certificate-expired'] as const),
+      ...(['disk-low', 'disk-full'] as const),
     ],
   },
   severity: { enum: ['info', 'warning', 'error'] },

@@ -106,6 +106,22 @@ export const overview = {
       message: 'TLS certificate expired: clients reject it',
       wayOut: 'Renew it and replace the files. They are read again automatically.',
     },
+    'upstream-certificate-expires': {
+      message: 'TLS certificate of upstream {{upstream}} expires in {{count}} days',
+      wayOut: 'Ask whoever runs the upstream to renew it. Requests fail once it has expired.',
+    },
+    'upstream-certificate-expired': {
+      message: 'TLS certificate of upstream {{upstream}} expired',
+      wayOut: 'Ask whoever runs the upstream to renew it.',
+    },
+    'disk-low': {
+      message: 'The disk of the data folder has {{count}} MB left',
+      wayOut: 'Free space, or keep fewer request logs.',
+    },
+    'disk-full': {
+      message: 'The disk of the data folder is full: {{count}} MB left',
+      wayOut: 'Free space now: what is added may be lost.',
+    },
     'valkey-lost': {
       message:
         'Valkey cannot be reached: this replica works on its own and enforces key limits alone',

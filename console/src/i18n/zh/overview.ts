@@ -98,6 +98,22 @@ export const overview: Translated<typeof english> = {
       message: 'TLS 证书已过期：客户端会拒绝它',
       wayOut: '请续期并替换文件，网关会自动重新读取。',
     },
+    'upstream-certificate-expires': {
+      message: '上游 {{upstream}} 的 TLS 证书将在 {{count}} 天后过期',
+      wayOut: '请上游的运营者续期。过期后请求会失败。',
+    },
+    'upstream-certificate-expired': {
+      message: '上游 {{upstream}} 的 TLS 证书已过期',
+      wayOut: '请上游的运营者续期。',
+    },
+    'disk-low': {
+      message: '数据文件夹所在磁盘只剩 {{count}} MB',
+      wayOut: '请清理空间，或减少保留的请求日志。',
+    },
+    'disk-full': {
+      message: '数据文件夹所在磁盘已满：只剩 {{count}} MB',
+      wayOut: '请立即清理空间：新增内容可能会丢失。',
+    },
     'valkey-lost': {
       message: '无法连接 Valkey：此副本独立运行，并各自执行密钥限额',
       wayOut: '请检查 Valkey 和网络，网关会自动重试。',

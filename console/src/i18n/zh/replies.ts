@@ -116,6 +116,8 @@ export const replies: SentenceTexts = {
   'There is a credential to use.': '有可用的凭据。',
   'There is an account "{}" of another kind ({}). Rename or remove it first.':
     '已有一个其他类型（{2}）的账号“{1}”。请先将它改名或移除。',
+  'There is no channel of this name. GET /api/alerts lists them.':
+    '没有此名称的渠道。GET /api/alerts 会列出它们。',
   'There is no account of this id. GET /api/accounts lists them.':
     '没有此编号的账号。GET /api/accounts 会列出所有账号。',
   'There is no account of this id. It was removed meanwhile.': '没有此编号的账号。它已被移除。',
