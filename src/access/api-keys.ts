@@ -44,6 +44,9 @@ export interface NewKey extends Partial<KeyLimits> {
   readonly name: string;
   readonly enabled?: boolean | undefined;
   readonly expiresAt?: number | undefined;
+  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** Null takes a limit away; what is absent stays. */
@@ -150,6 +153,7 @@ export class ApiKeys {
       name: input.name,
       prefix: prefixOf(secret),
       enabled: input.enabled ?? true,
+      tags: input.tags ?? [],
       allowedModels: input.allowedModels ?? [],
       createdAt: clock.now(),
       revision: 1,
@@ -172,6 +176,7 @@ export class ApiKeys {
       name: change.name ?? known.name,
       prefix: known.prefix,
       enabled: change.enabled ?? known.enabled,
+      tags: change.tags === null ? [] : (merged.tags ?? []),
       allowedModels: change.allowedModels === null ? [] : (merged.allowedModels ?? []),
       createdAt: known.createdAt,
       revision: merged.revision,

@@ -37,7 +37,7 @@ async function listed(): Promise<readonly JsonObject[]> {
 
 test('a key is made with all its limits, and its secret is shown once', async () => {
   const { printed, notes } = await keys(
-    'add ada --expires 2d --allowed-models "gemini-*, gpt-5" --max-addresses 2 --requests-per-minute 3 ' +
+    'add ada --owner ada@example.org --team Lab --tags "ci, batch" --expires 2d --allowed-models "gemini-*, gpt-5" --max-addresses 2 --requests-per-minute 3 ' +
       '--tokens-per-minute 4 --daily-tokens 5 --daily-images 6 --blocked-hours 22:00-06:00@Europe/Zurich',
   );
   expect(printed).toEqual([expect.stringMatching(/^sk-\w{30,}$/)]);
@@ -45,6 +45,7 @@ test('a key is made with all its limits, and its secret is shown once', async ()
   expect(await listed()).toMatchObject([
     {
       ...{ name: 'ada', enabled: true, expiresAt: NOW + 2 * 86_400_000 },
+      ...{ owner: 'ada@example.org', team: 'Lab', tags: ['ci', 'batch'] },
       ...{ allowedModels: ['gemini-*', 'gpt-5'], maxAddresses: 2, requestsPerMinute: 3 },
       ...{ tokensPerMinute: 4, dailyTokens: 5, dailyImages: 6 },
       curfew: { from: '22:00', to: '06:00', timeZone: 'Europe/Zurich' },
@@ -52,6 +53,7 @@ test('a key is made with all its limits, and its secret is shown once', async ()
   ]);
   const table = (await keys('')).printed.join();
   expect(table).toMatch(/^NAME +KEY +STATE/);
+  expect(table).toContain('ada@example.org, Lab, #ci, #batch');
   expect(table).toContain('2 addresses a day; 3 requests a minute');
   expect(table).not.toContain(printed[0]);
 });
@@ -93,7 +95,7 @@ test('what is edited changes, what is not named stays, and none takes a limit aw
   expect(key).toMatchObject({ name: 'Ada', enabled: false, dailyImages: 6, allowedModels: [] });
   expect(key).not.toHaveProperty('dailyTokens');
   const { printed } = await keys('edit Ada --enable --expires none');
-  expect(printed.join()).toMatch(/^Ada +sk-.*enabled +0 +0 +- +6 images a day$/m);
+  expect(printed.join()).toMatch(/^Ada +sk-.*enabled +0 +0 +- +- +6 images a day$/m);
 });
 
 test.each([

@@ -66,6 +66,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
     ...{ clock, log, createId, keyName, store: stores.requests },
     // Of a key that is gone meanwhile nobody knows what it allowed.
     recordingOf: (id) => access.keys.get(id)?.key.recording ?? (isGone(id) ? 'counts' : undefined),
+    holderOf: (id) => access.keys.get(id)?.key ?? {},
     settings: () => current().monitor,
     replica: parts.replicaName,
     sharing: parts.replicaName === undefined ? undefined : context,

@@ -895,4 +895,74 @@ create table attempt_sums (
 );
 `,
   },
+  // Whose keys are: people, teams and tags, which records have as they were then. Usage is summed for each of them too;
+  // what was summed before is nobody's.
+  {
+    version: 23,
+    name: 'key-holders',
+    sqlite: `
+alter table client_keys add column owner text;
+alter table client_keys add column team text;
+alter table client_keys add column tags text not null default '[]';
+alter table requests add column owner text;
+alter table requests add column team text;
+alter table requests add column tags text;
+drop index requests_by_time;
+create index requests_by_time on requests (
+  at, sequence, outcome, status, protocol, account, model, upstream_model, key_id, key_name, owner, team, tags,
+  replica, path, error, bytes
+);
+create table held_usage_sums (
+  at integer not null,
+  model text not null,
+  account text not null,
+  key_id text not null,
+  owner text not null default '',
+  team text not null default '',
+  tags text not null default '',
+  protocol text not null,
+  requests integer not null,
+  errors integer not null,
+  input_tokens integer not null,
+  output_tokens integer not null,
+  cached_tokens integer not null,
+  cache_write_tokens integer not null,
+  thought_tokens integer not null,
+  images integer not null,
+  priced_requests integer not null,
+  cost_nanos integer not null,
+  flat_rate_nanos integer not null,
+  cache_savings_nanos integer not null,
+  key_name text,
+  ${LATENCY_COLUMNS.map((name) => `${name} integer,`).join('\n  ')}
+  primary key (at, model, account, key_id, owner, team, tags, protocol)
+) strict, without rowid;
+insert into held_usage_sums (
+  at, model, account, key_id, protocol, requests, errors, input_tokens, output_tokens, cached_tokens,
+  cache_write_tokens, thought_tokens, images, priced_requests, cost_nanos, flat_rate_nanos, cache_savings_nanos,
+  key_name, ${LATENCY_COLUMNS.join(', ')}
+) select
+  at, model, account, key_id, protocol, requests, errors, input_tokens, output_tokens, cached_tokens,
+  cache_write_tokens, thought_tokens, images, priced_requests, cost_nanos, flat_rate_nanos, cache_savings_nanos,
+  key_name, ${LATENCY_COLUMNS.join(', ')}
+from usage_sums;
+drop table usage_sums;
+alter table held_usage_sums rename to usage_sums;
+`,
+    postgres: `
+alter table client_keys add column owner text collate "C";
+alter table client_keys add column team text collate "C";
+alter table client_keys add column tags text not null default '[]';
+alter table requests add column owner text collate "C";
+alter table requests add column team text collate "C";
+alter table requests add column tags text collate "C";
+create index requests_by_owner on requests (owner, at, sequence) where owner is not null;
+create index requests_by_team on requests (team, at, sequence) where team is not null;
+alter table usage_sums add column owner text collate "C" not null default '';
+alter table usage_sums add column team text collate "C" not null default '';
+alter table usage_sums add column tags text collate "C" not null default '';
+alter table usage_sums drop constraint usage_sums_pkey;
+alter table usage_sums add primary key (at, model, account, key_id, owner, team, tags, protocol);
+`,
+  },
 ];

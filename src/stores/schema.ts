@@ -81,9 +81,11 @@ export interface Tables {
   kept_items: { clientKey: string; itemId: string; answerId: string };
   /** Sealed with the secret key; they seal the secrets of all other tables. */
   data_keys: { name: string; sealed: string };
-  requests: Row<Omit<RequestRow, 'receipt' | 'error'> & ReceiptCounts> &
+  requests: Row<Omit<RequestRow, 'receipt' | 'error' | 'tags'> & ReceiptCounts> &
     Sequenced & {
       error: Nullable<string>;
+      /** As usage has them. */
+      tags: Nullable<string>;
       errorParts: Nullable<string>;
       /** Of the record in all its tables, about. */
       bytes: number;
@@ -106,10 +108,12 @@ export interface Tables {
   /** Which hours and days are rolled up. */
   usage_rolled: { step: string; kind: string; at: number };
   attempt_sums: Row<AttemptSum>;
-  client_keys: Row<Omit<ClientKey, keyof KeyLimits>> &
+  client_keys: Row<Omit<ClientKey, keyof KeyLimits | 'tags'>> &
     Sequenced & {
       /** HMAC of the secret. */
       digest: string;
+      /** JSON. */
+      tags: string;
       /** JSON. */
       limits: string;
     };

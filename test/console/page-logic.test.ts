@@ -160,6 +160,7 @@ test('limits that are empty are taken away, and a new key has none to take away'
   expect(writeNewKey(change, 'Ada')).toEqual({
     name: 'Ada',
     dailyTokens: 2000,
+    tags: [],
     allowedModels: [],
   });
 });
@@ -168,7 +169,15 @@ test('an end that nobody changed stays to the millisecond, also one that is over
   const used = { requests: 0, tokens: 0, images: 0 };
   const expiresAt = NOW - 86_400_000 + 41_234;
   const edited = {
-    ...{ id: 'k', prefix: 'sk-1', createdAt: 1, enabled: true, allowedModels: [], revision: 1 },
+    ...{
+      id: 'k',
+      prefix: 'sk-1',
+      createdAt: 1,
+      enabled: true,
+      tags: [],
+      allowedModels: [],
+      revision: 1,
+    },
     ...{ name: 'Ada', expiresAt, usedToday: used },
   };
   const saving = { now: NOW, edited };

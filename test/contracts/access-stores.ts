@@ -39,6 +39,9 @@ const KEY: ClientKey = {
   prefix: 'sk-abcdef',
   enabled: true,
   createdAt: 1_000,
+  owner: 'ada@example.org',
+  team: 'Research',
+  tags: ['batch', 'a "quoted" one'],
   allowedModels: ['alpha-*', '__proto__'],
   revision: 1,
 };

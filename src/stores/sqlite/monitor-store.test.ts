@@ -66,6 +66,24 @@ const COLUMNS_OF_LATENCY = [
   ...['timed_tokens', 'timed_ms'],
 ];
 
+/** The sums of usage as they were before they told whose they are. */
+const UNHOLD_USAGE = `
+  create table plain_usage_sums (
+    at integer not null, model text not null, account text not null, key_id text not null, protocol text not null,
+    requests integer not null, errors integer not null, input_tokens integer not null,
+    output_tokens integer not null, cached_tokens integer not null, cache_write_tokens integer not null,
+    thought_tokens integer not null, images integer not null, priced_requests integer not null,
+    cost_nanos integer not null, flat_rate_nanos integer not null, cache_savings_nanos integer not null,
+    key_name text,
+    primary key (at, model, account, key_id, protocol)
+  ) strict, without rowid;
+  insert into plain_usage_sums select at, model, account, key_id, protocol, requests, errors, input_tokens,
+    output_tokens, cached_tokens, cache_write_tokens, thought_tokens, images, priced_requests, cost_nanos,
+    flat_rate_nanos, cache_savings_nanos, key_name from usage_sums;
+  drop table usage_sums;
+  alter table plain_usage_sums rename to usage_sums;
+`;
+
 /** Takes out what the migrations behind the eighth put in. */
 const UNDO_LATER = `
   drop index requests_by_session;
@@ -74,6 +92,13 @@ const UNDO_LATER = `
   alter table requests drop column session;
   alter table requests drop column error_group;
   drop index requests_by_time;
+  alter table requests drop column owner;
+  alter table requests drop column team;
+  alter table requests drop column tags;
+  alter table client_keys drop column owner;
+  alter table client_keys drop column team;
+  alter table client_keys drop column tags;
+  ${UNHOLD_USAGE}
   alter table requests drop column replica;
   create index requests_by_time on requests (at, sequence);
   alter table requests drop column retries;
@@ -214,8 +239,8 @@ test('usage saved without the names of keys gets those that its records know', a
   await database.closeStores();
   const file = new DatabaseSync(database.path);
   file.exec(`
-    alter table usage_sums drop column key_name;
     ${UNDO_LATER}
+    alter table usage_sums drop column key_name;
     delete from migrations where version > 7;
   `);
   file.close();

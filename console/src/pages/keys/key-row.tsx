@@ -8,6 +8,7 @@ import {
   IconPlayerPlay,
   IconRefresh,
 } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '../../../../src/admin/contract.ts';
@@ -45,6 +46,7 @@ export function KeyRow({ row, actions }: { readonly row: Key; readonly actions: 
         </button>
         <span className="sub-line key-prefix mono">{row.prefix}…</span>
         <PreviousSecret row={row} />
+        <KeyHolder row={row} />
       </td>
       <td className="key-state">
         <KeyState row={row} lacking={lacking} />
@@ -68,6 +70,33 @@ export function KeyRow({ row, actions }: { readonly row: Key; readonly actions: 
         <KeyMenu row={row} actions={actions} />
       </td>
     </tr>
+  );
+}
+
+/** Whose it is; each name leads to what was used this month. */
+function KeyHolder({ row }: { readonly row: Key }) {
+  const { t } = useTranslation();
+  const names = [
+    ...(['owner', 'team'] as const).flatMap((what) =>
+      typeof row[what] === 'string' ? [{ what, name: row[what] }] : [],
+    ),
+    ...row.tags.map((name) => ({ what: 'tag', name }) as const),
+  ];
+  if (names.length === 0) return null;
+  return (
+    <span className="sub-line key-holder">
+      {names.map(({ what, name }) => (
+        <Link
+          key={`${what} ${name}`}
+          to="/usage"
+          search={{ period: 'thisMonth', [what]: name }}
+          title={t(`keys.${what}Usage`, { name })}
+          className="wrap-anywhere"
+        >
+          {what === 'tag' ? `#${name}` : name}
+        </Link>
+      ))}
+    </span>
   );
 }
 

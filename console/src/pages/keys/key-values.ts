@@ -30,6 +30,9 @@ const LIMIT_FIELDS = Object.keys(LIMIT_RANGES) as readonly LimitField[];
 /** Limits are as they are typed, '' where there is none. */
 export interface KeyValues {
   readonly name: string;
+  readonly owner: string;
+  readonly team: string;
+  readonly tags: string[];
   readonly expiry: Expiry;
   /** As `datetime-local` has it, by the clock of this browser. */
   readonly expiresAt: string;
@@ -64,6 +67,9 @@ export function readValues(key: Key | undefined, timeZone: string): KeyValues {
   const curfew = key?.curfew ?? undefined;
   return {
     name: key?.name ?? '',
+    owner: key?.owner ?? '',
+    team: key?.team ?? '',
+    tags: [...(key?.tags ?? [])],
     expiry: expiresAt === undefined ? 'never' : 'custom',
     expiresAt: expiresAt === undefined ? '' : writeLocal(new Date(expiresAt)),
     allowedModels: [...(key?.allowedModels ?? [])],
@@ -82,6 +88,9 @@ export function readValues(key: Key | undefined, timeZone: string): KeyValues {
 
 /** In characters, as the gateway has it. */
 export const MAX_NAME_LENGTH = 128;
+export const MAX_TAGS = 20;
+/** In characters, each. */
+export const MAX_TAG_LENGTH = 64;
 
 /** What a form that is saved is judged against. */
 export interface KeySaving {
@@ -95,6 +104,9 @@ export function writeChange(values: KeyValues, { now, edited }: KeySaving): KeyC
   const { curfewFrom: from, curfewTo: to, curfewZone: timeZone } = values;
   return {
     name: values.name.trim(),
+    owner: values.owner.trim() || null,
+    team: values.team.trim() || null,
+    tags: values.tags,
     ...(keepsExpiry(values, edited) ? {} : { expiresAt: writeExpiry(values, now) }),
     allowedModels: values.allowedModels,
     maxAddresses: writeLimit(values, 'maxAddresses'),
