@@ -33,8 +33,6 @@ export const KEY_AMOUNTS = {
   maxAddresses: { ...LIMIT, minimum: 1, description: 'Addresses within a day.' },
   requestsPerMinute: { ...LIMIT, minimum: 1 },
   tokensPerMinute: { ...LIMIT, minimum: 1 },
-  dailyTokens: { ...LIMIT, description: 'A day is one of UTC.' },
-  dailyImages: { ...LIMIT, description: 'A day is one of UTC.' },
 } as const;
 
 /** What is recorded of the requests of a key; everything that the settings say when absent. */

@@ -44,8 +44,6 @@ const LIMITS: readonly (readonly [
   ['--max-addresses <number>', readWholeNumber, 'addresses within a day'],
   ['--requests-per-minute <number>', readWholeNumber, 'requests within a minute'],
   ['--tokens-per-minute <number>', readWholeNumber, 'tokens within a minute'],
-  ['--daily-tokens <number>', readWholeNumber, 'tokens a day, of UTC'],
-  ['--daily-images <number>', readWholeNumber, 'images a day, of UTC'],
   [
     '--recording <what>',
     oneOf(RECORDING.enum),
@@ -62,7 +60,7 @@ const LIMITS: readonly (readonly [
 const NAMES = [
   ...(['owner', 'team', 'tags'] as const),
   ...(['allowedModels', 'maxAddresses', 'requestsPerMinute', 'tokensPerMinute'] as const),
-  ...(['dailyTokens', 'dailyImages', 'recording'] as const),
+  'recording',
 ] as const;
 
 /** The flags by their names; each limit is what the admin API takes, or `none`. */
@@ -311,7 +309,7 @@ async function removeKey(
 }
 
 /** By id, or by name where that is unique. @throws Error naming those that fit */
-async function findKey({ client }: Context, name: string): Promise<JsonObject> {
+export async function findKey({ client }: Context, name: string): Promise<JsonObject> {
   const keys = objectsOf(await client.call('GET', '/api/keys'), 'keys');
   const byId = keys.find(({ id }) => id === name);
   if (byId !== undefined) return byId;
@@ -400,8 +398,6 @@ const AMOUNTS = {
   maxAddresses: 'addresses a day',
   requestsPerMinute: 'requests a minute',
   tokensPerMinute: 'tokens a minute',
-  dailyTokens: 'tokens a day',
-  dailyImages: 'images a day',
 } as const;
 
 function sayLimits(key: JsonObject): string {

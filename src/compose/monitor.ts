@@ -2,6 +2,7 @@
 
 import type { AccessControl } from '../access/access.ts';
 import { CLIENT_KEY_PREFIX } from '../access/api-keys.ts';
+import { type BudgetState, levelOf } from '../access/budgets.ts';
 import type { Account } from '../accounts/account.ts';
 import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
@@ -15,6 +16,7 @@ import { createId } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import { createPseudonyms } from '../lib/pseudonyms.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
+import type { BudgetFigures } from '../monitor/metrics.ts';
 import { createMonitor } from '../monitor/monitor.ts';
 import { shareMetrics } from '../monitor/shared-metrics.ts';
 import { findTarget } from '../routing/router.ts';
@@ -74,6 +76,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
     figures: {
       ...createFigures(facts, () => current().monitor.namesAccounts, accountKey),
       attention: () => readAttention(routeOptions),
+      budgets: () => access.budgets.list().map(writeFigures),
     },
     dropped: () => ({ ...readDropped(parts), 'trace-spans': telemetry?.droppedSpans ?? 0 }),
     hasValkey: context.cluster.state().kind === 'valkey' ? isClusterThere : undefined,
@@ -141,7 +144,16 @@ function readFacts(context: GatewayContext, parts: ObservationParts): GatewayFac
     replicas: parts.replicaName === undefined ? undefined : replicaNames(cluster),
     isClusterLost: !cluster.state().isConnected,
     newerVersion: parts.newerVersion?.(),
+    budgets: nameBudgets(parts.access),
   };
+}
+
+function nameBudgets({ budgets, keys }: ObservationParts['access']): GatewayFacts['budgets'] {
+  return budgets.list().map((state) => {
+    const { subject = '' } = state.budget;
+    const subjectName = keys.get(subject)?.key.name ?? subject;
+    return { state, level: levelOf(state), subjectName };
+  });
 }
 
 /** What the metrics show of accounts: no name unless that is allowed. */
@@ -174,6 +186,12 @@ function bodyRecordingIn({
     until: () => current().monitor.bodiesUntil,
     setUntil: (at) => update({ proxy: { monitor: { bodies_until: at } } }),
   };
+}
+
+/** Nothing of it names a person or a team. */
+function writeFigures({ budget, used }: BudgetState): BudgetFigures {
+  const { id, scope, unit, period, amount } = budget;
+  return { labels: { budget: id, scope, unit, period }, share: amount === 0 ? 1 : used / amount };
 }
 
 /** Of several that take each other's place one by one two may have the same name. */

@@ -54,7 +54,7 @@ interface MonitorOptions {
   /** What the metrics show of accounts, and of the whole. */
   readonly figures: Pick<
     MetricsSources,
-    'accounts' | 'quota' | 'attention' | 'upstreamOf' | 'nameOf'
+    'accounts' | 'quota' | 'attention' | 'budgets' | 'upstreamOf' | 'nameOf'
   >;
   readonly createId: (prefix: string) => string;
   /** What else was given up, by what it is, for the metrics. */
@@ -149,8 +149,8 @@ function openMetrics(options: MonitorOptions, { figures, feed, dropped }: Measur
 }
 
 export function createMonitor(options: MonitorOptions) {
-  const { store, clock, settings, log, recordingOf = () => undefined } = options;
-  const { holderOf = () => ({}) } = options;
+  const { store, clock, settings, log } = options;
+  const { recordingOf = () => undefined, holderOf = () => ({}) } = options;
   const errors = new RecentErrors();
   const redactorFor = createRedactors(options.secrets, options.accountSecrets);
   const queue = createWriteQueue({ store, clock, log });

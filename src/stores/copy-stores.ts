@@ -53,6 +53,8 @@ const COPIED: readonly CopiedTableShape[] = [
   { table: 'client_keys', key: ['sequence'] },
   { table: 'client_key_use', key: ['keyId'] },
   { table: 'client_key_secrets', key: ['digest'] },
+  { table: 'budgets', key: ['sequence'] },
+  { table: 'budget_uses', key: ['budgetId', 'at'] },
   { table: 'client_key_addresses', key: ['keyId', 'address'] },
   { table: 'address_rules', key: ['sequence'] },
   { table: 'access_log', key: ['id'] },

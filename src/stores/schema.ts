@@ -14,6 +14,7 @@ import {
 import type { AccessEntry } from '../access/access-log.ts';
 import type { ClientKey, DayUse, KeyLimits, PreviousSecret } from '../access/api-key.ts';
 import type { AuditEntry } from '../access/audit-log.ts';
+import type { Budget, BudgetUse } from '../access/budget.ts';
 import type { ConsoleSession } from '../access/console-sign-in.ts';
 import type { Invitation } from '../access/invitations.ts';
 import type { AddressRule } from '../access/ip-rules.ts';
@@ -117,6 +118,8 @@ export interface Tables {
       /** JSON. */
       limits: string;
     };
+  budgets: Row<Budget> & Sequenced;
+  budget_uses: BudgetUse;
   client_key_use: Row<DayUse> & { keyId: string };
   /** Secrets that were replaced and go on working for a while. */
   client_key_secrets: Row<PreviousSecret> & { keyId: string };

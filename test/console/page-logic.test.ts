@@ -149,17 +149,17 @@ test('a curfew over midnight counts by the clocks of its zone', () => {
 });
 
 test('limits that are empty are taken away, and a new key has none to take away', () => {
-  const values = { ...readValues(undefined, 'UTC'), name: ' Ada ', dailyTokens: '2,000' };
+  const values = { ...readValues(undefined, 'UTC'), name: ' Ada ', tokensPerMinute: '2,000' };
   const change = writeChange(values, MAKING);
   expect(change).toMatchObject({
     name: 'Ada',
-    dailyTokens: 2000,
+    tokensPerMinute: 2000,
     maxAddresses: null,
     curfew: null,
   });
   expect(writeNewKey(change, 'Ada')).toEqual({
     name: 'Ada',
-    dailyTokens: 2000,
+    tokensPerMinute: 2000,
     tags: [],
     allowedModels: [],
   });
@@ -199,8 +199,10 @@ test('a key without a name, with a past end or an empty curfew is not sent', () 
   expect(findProblem({ ...named, hasCurfew: true, curfewTo: '23:00' }, MAKING)).toBe('curfew');
   expect(findProblem({ ...named, hasCurfew: true, curfewFrom: '' }, MAKING)).toBe('curfew');
   expect(findProblem(named, MAKING)).toBeUndefined();
-  expect(findProblem({ ...named, dailyTokens: '5k' }, MAKING)).toBe('limit');
-  expect(badLimits({ ...named, dailyTokens: '0', maxAddresses: '0' })).toEqual(['maxAddresses']);
+  expect(findProblem({ ...named, tokensPerMinute: '5k' }, MAKING)).toBe('limit');
+  expect(badLimits({ ...named, tokensPerMinute: '1', maxAddresses: '0' })).toEqual([
+    'maxAddresses',
+  ]);
 });
 
 const EXPOSED = {
@@ -211,6 +213,7 @@ const EXPOSED = {
   filter: {},
   rules: 0,
   keys: [],
+  budgets: [],
 };
 
 test('a gateway of one machine has nothing to worry about', () => {

@@ -72,8 +72,6 @@ export const KEY_CHANGE_SCHEMA = partial(
     maxAddresses: orNull(KEY_AMOUNTS.maxAddresses),
     requestsPerMinute: orNull(KEY_AMOUNTS.requestsPerMinute),
     tokensPerMinute: orNull(KEY_AMOUNTS.tokensPerMinute),
-    dailyTokens: orNull(KEY_AMOUNTS.dailyTokens),
-    dailyImages: orNull(KEY_AMOUNTS.dailyImages),
     curfew: orNull(CURFEW_SCHEMA),
     recording: orNull(RECORDING),
   },

@@ -130,7 +130,7 @@ test.each([
   '{}',
   '{"allowedModels":"all"}',
   '{"allowedModels":[7]}',
-  '{"allowedModels":[],"dailyTokens":"9"}',
+  '{"allowedModels":[],"tokensPerMinute":"9"}',
   '{"allowedModels":[],"curfew":"at night"}',
   '{"allowedModels":[],"curfew":{"from":"23:00","to":"06:00"}}',
 ])('a key with the limits %s is there, but let in nowhere', async (limits) => {

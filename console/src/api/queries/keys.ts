@@ -88,7 +88,7 @@ function replaceKey(client: QueryClient, key: Key): void {
 const LIMITS = [
   ...(['owner', 'team'] as const),
   ...(['expiresAt', 'maxAddresses', 'requestsPerMinute', 'tokensPerMinute'] as const),
-  ...(['dailyTokens', 'dailyImages', 'curfew'] as const),
+  'curfew' as const,
 ];
 
 /** The key as it will be; null takes a limit away. */

@@ -17,6 +17,7 @@ import { TimeZoneSelect } from '../../components/time-zone-select.tsx';
 import { useSayAmountProblem } from '../../components/use-amount.ts';
 import { useFollowed } from '../../components/use-followed.ts';
 import { useUnsaved } from '../../components/use-unsaved.tsx';
+import { BudgetList } from './budget-list.tsx';
 import {
   badLimits,
   clockIn,
@@ -99,6 +100,14 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
       <ExpiryFields form={form} />
       <AccessFields form={form} />
       <LimitFields form={form} />
+      <fieldset className="form-group">
+        <legend>{t('budgets.title')}</legend>
+        {edited === undefined ? (
+          <p className="form-note">{t('budgets.whenMade')}</p>
+        ) : (
+          <BudgetList keyId={edited.id} />
+        )}
+      </fieldset>
       <CurfewFields form={form} />
       <Select
         label={t('keys.recording')}
@@ -205,22 +214,13 @@ function AccessFields({ form }: { readonly form: Form }) {
 function LimitFields({ form }: { readonly form: Form }) {
   const { t } = useTranslation();
   return (
-    <>
-      <fieldset className="form-group">
-        <legend>{t('keys.rates')}</legend>
-        <div className="form-row">
-          <LimitInput form={form} field="requestsPerMinute" />
-          <LimitInput form={form} field="tokensPerMinute" />
-        </div>
-      </fieldset>
-      <fieldset className="form-group">
-        <legend>{t('keys.budgets')}</legend>
-        <div className="form-row">
-          <LimitInput form={form} field="dailyTokens" />
-          <LimitInput form={form} field="dailyImages" />
-        </div>
-      </fieldset>
-    </>
+    <fieldset className="form-group">
+      <legend>{t('keys.rates')}</legend>
+      <div className="form-row">
+        <LimitInput form={form} field="requestsPerMinute" />
+        <LimitInput form={form} field="tokensPerMinute" />
+      </div>
+    </fieldset>
   );
 }
 

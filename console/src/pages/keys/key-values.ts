@@ -18,8 +18,6 @@ export const LIMIT_RANGES = {
   maxAddresses: { least: 1, most: MOST, isWhole: true },
   requestsPerMinute: { least: 1, most: MOST, isWhole: true },
   tokensPerMinute: { least: 1, most: MOST, isWhole: true },
-  dailyTokens: { least: 0, most: MOST, isWhole: true },
-  dailyImages: { least: 0, most: MOST, isWhole: true },
 } as const satisfies Readonly<Record<string, AmountRange>>;
 
 export type LimitField = keyof typeof LIMIT_RANGES;
@@ -40,8 +38,6 @@ export interface KeyValues {
   readonly maxAddresses: string;
   readonly requestsPerMinute: string;
   readonly tokensPerMinute: string;
-  readonly dailyTokens: string;
-  readonly dailyImages: string;
   readonly hasCurfew: boolean;
   readonly curfewFrom: string;
   readonly curfewTo: string;
@@ -76,8 +72,6 @@ export function readValues(key: Key | undefined, timeZone: string): KeyValues {
     maxAddresses: showLimit(key?.maxAddresses),
     requestsPerMinute: showLimit(key?.requestsPerMinute),
     tokensPerMinute: showLimit(key?.tokensPerMinute),
-    dailyTokens: showLimit(key?.dailyTokens),
-    dailyImages: showLimit(key?.dailyImages),
     hasCurfew: curfew !== undefined,
     curfewFrom: curfew?.from ?? '23:00',
     curfewTo: curfew?.to ?? '06:00',
@@ -112,8 +106,6 @@ export function writeChange(values: KeyValues, { now, edited }: KeySaving): KeyC
     maxAddresses: writeLimit(values, 'maxAddresses'),
     requestsPerMinute: writeLimit(values, 'requestsPerMinute'),
     tokensPerMinute: writeLimit(values, 'tokensPerMinute'),
-    dailyTokens: writeLimit(values, 'dailyTokens'),
-    dailyImages: writeLimit(values, 'dailyImages'),
     curfew: values.hasCurfew ? { from, to, timeZone } : null,
     recording: values.recording === 'all' ? null : values.recording,
   };
