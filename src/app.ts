@@ -122,7 +122,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
     consoleFiles: createConsoleFiles({ distPath, log }),
     observer: observation.observer,
     adminRoutes: createAdministration(context, parts, observation.routes),
-    services: mcp.routes,
+    services: [...mcp.routes, ...observation.services],
   });
   const { book, pool, quota } = traffic.accounts;
   return {

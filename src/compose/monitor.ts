@@ -23,6 +23,7 @@ import { findTarget } from '../routing/router.ts';
 import type { CertificateState } from '../server/certificate.ts';
 import { openAlerts } from './alerts.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
+import { createOwnUsageRoute } from './own-usage.ts';
 import { openTelemetry } from './telemetry.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -105,6 +106,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   });
   return {
     observer: monitor.observer,
+    services: [createOwnUsageRoute({ access, monitor, models: parts.models, clock })],
     routes: [...createMonitorRoutes(routeOptions), ...createAlertRoutes(alerting)],
     /** Saves and sends what waits; before the stores and the configuration are closed. */
     async close(): Promise<void> {

@@ -31,7 +31,7 @@ export async function runService(exchange: Exchange, route: ServiceRoute): Promi
   // An answer to a GET has no end of its own.
   const signals = route.method === 'GET' ? [edge.activity.ending] : [];
   const input: ServiceInput = {
-    ...{ headers, clientKeyId },
+    ...{ headers, query: exchange.query, clientKeyId },
     signal: AbortSignal.any([abort.signal, ...signals]),
     readBytes: () => readText(exchange),
     readJson: () => readJsonBody(bodyInput(exchange)),

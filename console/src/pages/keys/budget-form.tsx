@@ -8,7 +8,8 @@ import type { Budget, NewBudget } from '../../../../src/admin/contract.ts';
 import { keysQuery } from '../../api/queries/keys.ts';
 import { AmountInput } from '../../components/amount-input.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
-import { ownTimeZone, TimeZoneSelect } from '../../components/time-zone-select.tsx';
+import { ownTimeZone } from '../../components/own-time-zone.ts';
+import { TimeZoneSelect } from '../../components/time-zone-select.tsx';
 import { useUnsaved } from '../../components/use-unsaved.tsx';
 import {
   amountRange,
