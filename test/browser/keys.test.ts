@@ -55,7 +55,7 @@ describe.skipIf(isWithoutBrowser)('budgets and owners', () => {
       await console.api('POST', '/api/keys', { name: 'Ada', team: 'Research' });
       const page = await console.open('/keys?tab=budgets');
       await page.getByRole('button', { name: 'Add budget' }).click();
-      await page.getByRole('textbox', { name: 'Team' }).fill('Research');
+      await page.getByLabel('Team', { exact: true }).fill('Research');
       await page.getByLabel('Amount in US dollars').fill('12.50');
       await page.getByRole('button', { name: 'Create budget' }).click();
       await page.getByText('Team Research', { exact: true }).waitFor();
@@ -89,7 +89,7 @@ describe.skipIf(isWithoutBrowser)('budgets and owners', () => {
       const { secret } = await console.api('POST', '/api/keys', { name: 'Laptop', ...holder });
       await console.ask({}, { authorization: `Bearer ${secret}` });
       const page = await console.open('/');
-      await page.getByRole('link', { name: 'Usage', exact: true }).click();
+      await page.getByRole('link', { name: 'Usage', exact: true }).first().click();
       await page.getByRole('button', { name: 'By owner' }).click();
       const row = page.getByRole('row', { name: /ada@example\.org/ });
       await row.waitFor();
