@@ -1,6 +1,12 @@
 // What was used, summed as it is saved by quarters of an hour, and later by hours and days: long times are read fast.
 
-import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely';
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type RawBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import { compareCodePoints } from '../lib/names.ts';
 import { addTimings, BUCKETS, NO_TIMINGS, type Timings } from '../monitor/latency.ts';
 import type { RequestRecord } from '../monitor/record.ts';
@@ -318,7 +324,9 @@ function* sumPiece<Column extends SummedColumn>(
 }
 
 function isGroup(by: UsageGroup, name: RawBuilder<unknown>, group: string): RawBuilder<unknown> {
-  return by === 'tag' && group !== '' ? sql`and ${hasTag(group, name)}` : sql`and ${name} = ${group}`;
+  return by === 'tag' && group !== ''
+    ? sql`and ${hasTag(group, name)}`
+    : sql`and ${name} = ${group}`;
 }
 
 interface SummedSpans extends Pick<LatencyRequest, 'spans' | 'by'> {

@@ -181,7 +181,8 @@ test('answers tell the nearest limit in the words of the protocol, and the holde
     expect(told(`${kind}-reset`)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
   }
   expect(messages.headers.get('x-ratelimit-limit-tokens')).toBeNull();
-  const own = async () =>
+  // biome-ignore lint/suspicious/noExplicitAny: as of the admin API.
+  const own = async (): Promise<any> =>
     (await fetch(`${gateway.url}/v1/usage?days=2`, { headers: { 'x-api-key': secret } })).json();
   // Records are saved a moment later.
   await expect.poll(async () => (await own()).days.at(-1).requests).toBe(2);

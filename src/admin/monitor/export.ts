@@ -9,7 +9,13 @@ import { toDollars } from '../../pricing/cost.ts';
 import { CURRENCY } from '../../pricing/prices.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, defineRoute } from '../route.ts';
-import { FILTER_QUERY, readFilter, readUsageQuery, USAGE_FILTER_QUERY, USAGE_SPAN_QUERY } from './requests.ts';
+import {
+  FILTER_QUERY,
+  readFilter,
+  readUsageQuery,
+  USAGE_FILTER_QUERY,
+  USAGE_SPAN_QUERY,
+} from './requests.ts';
 
 type Cell = string | number | boolean | undefined;
 

@@ -61,11 +61,6 @@ test('what people filter by is found in the index alone, without reading the rec
   await database.close();
 });
 
-const COLUMNS_OF_LATENCY = [
-  ...Array.from({ length: 33 }, (_, place) => [`duration${place}`, `first${place}`]).flat(),
-  ...['timed_tokens', 'timed_ms'],
-];
-
 /** The sums of usage as they were before they told whose they are. */
 const UNHOLD_USAGE = `
   create table plain_usage_sums (
@@ -98,6 +93,8 @@ const UNDO_LATER = `
   alter table client_keys drop column owner;
   alter table client_keys drop column team;
   alter table client_keys drop column tags;
+  drop table budget_uses;
+  drop table budgets;
   ${UNHOLD_USAGE}
   alter table requests drop column replica;
   create index requests_by_time on requests (at, sequence);
@@ -124,7 +121,6 @@ const UNDO_LATER = `
   drop table people;
   drop table invitations;
   alter table console_sessions drop column person_id;
-  ${COLUMNS_OF_LATENCY.map((name) => `alter table usage_sums drop column ${name};`).join('\n')}
   drop table usage_rollups;
   drop table usage_rolled;
   drop table attempt_sums;

@@ -34,7 +34,7 @@ export function UsagePage() {
   const now = useNow();
   const view = readView(texts);
   const { step, by, zone, filter } = view;
-  const from = startOfPeriod(view, now);
+  const from = startOfPeriod(view.period, now, zone);
   const { data, error, refetch } = useQuery(usageQuery({ from, step, by, timeZone: zone, filter }));
   const latency = useQuery(latencyQuery({ from, step, by, timeZone: zone }));
   return (
@@ -164,7 +164,7 @@ function UsageBody({ usage, latency, view }: UsageBodyProps) {
   const { t } = useTranslation();
   const now = useNow();
   const { step, by, zone, filter } = view;
-  const from = startOfPeriod(view, now);
+  const from = startOfPeriod(view.period, now, zone);
   // What has several tags stands in several groups.
   const whole = useQuery({
     ...usageQuery({ from, step, by: 'none', timeZone: zone, filter }),

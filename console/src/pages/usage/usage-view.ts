@@ -63,7 +63,7 @@ export function stepsOf(period: Period): readonly UsageStep[] {
  * To the hour, so that it is the same for a while; this month begins where that of the zone does.
  * @param now milliseconds since the epoch
  */
-export function startOfPeriod({ period, zone }: UsageView, now: number): number {
+export function startOfPeriod(period: Period, now: number, zone = ownTimeZone()): number {
   if (period === 'thisMonth') return startOfMonth(zone, now);
   const hours = PERIOD_HOURS[period] - 1;
   return Math.floor(now / HOUR_MS) * HOUR_MS - hours * HOUR_MS;
