@@ -12,6 +12,7 @@ import {
   useCreateBudget,
   useRemoveBudget,
 } from '../../api/queries/budgets.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useConfirm } from '../../components/use-confirm.tsx';
@@ -27,6 +28,7 @@ export function BudgetList({ keyId }: { readonly keyId?: string | undefined }) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(budgetsQuery);
   const [isNew, setNew] = useState(false);
+  const may = useMay('operator');
   if (data === undefined) {
     if (error === null) return <Skeleton height={120} />;
     return (
@@ -40,6 +42,7 @@ export function BudgetList({ keyId }: { readonly keyId?: string | undefined }) {
   const isBare = budgets.length === 0 && keyId === undefined && !isNew;
   const add = (
     <Button
+      disabled={!may}
       variant={isBare ? 'filled' : 'default'}
       size={keyId === undefined ? 'sm' : 'xs'}
       leftSection={<IconPlus size={16} />}
@@ -109,6 +112,7 @@ function BudgetRow({ budget, isOfKey }: BudgetRowProps) {
   const format = useFormat();
   const change = useChangeBudget();
   const remove = useRemoveBudget();
+  const may = useMay('operator');
   const [isEdited, setEdited] = useState(false);
   const { id, scope, subject = '', subjectName = subject, isHard, timeZone, period } = budget;
   const owner = scope === 'gateway' ? t('budgets.scopes.gateway') : subjectName;
@@ -156,6 +160,7 @@ function BudgetRow({ budget, isOfKey }: BudgetRowProps) {
         <span className="sub-line">{timeZone}</span>
         <span className="budget-actions">
           <ActionIcon
+            disabled={!may}
             variant="subtle"
             color="gray"
             aria-label={t('budgets.edit', { name })}
@@ -164,6 +169,7 @@ function BudgetRow({ budget, isOfKey }: BudgetRowProps) {
             <IconEdit size={18} />
           </ActionIcon>
           <ActionIcon
+            disabled={!may}
             variant="subtle"
             color="gray"
             aria-label={t('budgets.remove', { name })}
