@@ -29,6 +29,7 @@ export default defineConfig({
     manifest: true,
     reportCompressedSize: false,
     rolldownOptions: {
+      input: ['index.html', 'me.html'].map((page) => resolve(import.meta.dirname, page)),
       output: {
         // What every page needs comes in one file: it is smaller compressed, and one request.
         codeSplitting: { groups: [{ name: 'base', test: BASE }] },

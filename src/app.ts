@@ -14,11 +14,13 @@ import type { ApiRoute } from './admin/route.ts';
 import { VERSION } from './cli/package-name.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { SealedValues } from './cluster/sealed-values.ts';
+import { createCallPrices } from './compose/call-prices.ts';
 import { openCluster, shareSettings } from './compose/cluster.ts';
 import { recordEdits } from './compose/config-edits.ts';
 import { type Foundation, type GatewayContext, openFoundation } from './compose/foundation.ts';
 import { listenerUrl, type ObservationParts, openObservation } from './compose/monitor.ts';
 import { openTraffic } from './compose/traffic.ts';
+import { createUsedSince } from './compose/used-since.ts';
 import { configPath, type Settings } from './config/effective.ts';
 import { createId } from './lib/ids.ts';
 import { memoize } from './lib/once.ts';
@@ -101,6 +103,7 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
       pending: sealedValues(context, foundation, 'sign-in at the provider'),
     },
     redactorFor: traffic.redactorFor,
+    usedSince: createUsedSince(foundation.stores.requests, clock),
   });
   let { port } = config.current();
   const listener = {
@@ -115,10 +118,11 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
     ...{ protocols, dispatcher, models, responseStores, bodies, access, settings, clock, log },
     ...{ openFiles, incoming, isPlain, version: VERSION },
     sharing: { cluster, clock },
+    prices: createCallPrices({ router, ...traffic.accounts }),
     consoleFiles: createConsoleFiles({ distPath, log }),
     observer: observation.observer,
     adminRoutes: createAdministration(context, parts, observation.routes),
-    services: mcp.routes,
+    services: [...mcp.routes, ...observation.services],
   });
   const { book, pool, quota } = traffic.accounts;
   return {

@@ -1,6 +1,8 @@
 // Access control: IP rules, API keys, console sign-in and the access log.
 
+import { LocalBank } from '../cluster/bank.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import {
   type AccessLogger,
@@ -11,6 +13,8 @@ import {
 import type { ClientKeyStore } from './api-key.ts';
 import { ApiKeys } from './api-keys.ts';
 import { type AuditStore, createAuditLog } from './audit-log.ts';
+import type { BudgetStore } from './budget.ts';
+import { Budgets, MOST_PERIOD_MS, type NewBudget } from './budgets.ts';
 import {
   type ConsoleSessionStore,
   ConsoleSessions,
@@ -27,6 +31,7 @@ export type AccessControl = Awaited<ReturnType<typeof loadAccessControl>>;
 
 interface AccessStores {
   readonly clientKeys: ClientKeyStore;
+  readonly budgets: BudgetStore;
   readonly addressRules: AddressRuleStore;
   readonly accessLog: AccessLogStore;
   readonly audit: AuditStore;
@@ -56,6 +61,8 @@ export interface AccessControlOptions {
   readonly cluster?: Cluster | undefined;
   /** How people sign in at a provider. */
   readonly provider: ProviderSignInParts;
+  /** What records say was used since a time of what a budget counts. */
+  readonly usedSince?: ((budget: NewBudget, from: number) => Promise<number>) | undefined;
   /** Keeps credentials out of the access log. */
   readonly redactorFor: RedactorFor;
   readonly log: AccessLogger;
@@ -66,9 +73,10 @@ export async function loadAccessControl(options: AccessControlOptions) {
   const { stores, settings, passwordSettled, derive, clock, createId, redactorFor, log } = options;
   const { cluster } = options;
   const notices = cluster?.notices;
-  const [rules, storedKeys, storedSessions, storedPeople] = await Promise.all([
+  const [rules, storedKeys, storedBudgets, storedSessions, storedPeople] = await Promise.all([
     stores.addressRules.list(),
     stores.clientKeys.list(),
+    stores.budgets.list(clock.now() - MOST_PERIOD_MS),
     stores.consoleSessions.list(),
     stores.people.list(),
   ]);
@@ -84,8 +92,17 @@ export async function loadAccessControl(options: AccessControlOptions) {
     rules,
   );
   const { digestKey = derive(CLIENT_KEYS) } = options;
+  const counters = new Counters({ bank: cluster?.bank ?? new LocalBank(clock), clock });
+  const { usedSince } = options;
+  const budgets = new Budgets(
+    { store: stores.budgets, counters, clock, createId, cluster, usedSince, log },
+    storedBudgets,
+  );
   const keys = new ApiKeys(
-    { store: stores.clientKeys, digestKey, clock, createId, cluster, log },
+    {
+      ...{ store: stores.clientKeys, digestKey, clock, createId, cluster, log },
+      ...{ counters, budgets },
+    },
     storedKeys,
   );
   const people = new People(
@@ -106,6 +123,7 @@ export async function loadAccessControl(options: AccessControlOptions) {
   return {
     addresses,
     keys,
+    budgets,
     guesses: createGuessLimit({
       clock,
       shared: notices && { notices, digestKey: derive('wrong client keys v1') },
@@ -121,7 +139,11 @@ export async function loadAccessControl(options: AccessControlOptions) {
     /** Saves what has gathered; the stores can be closed then. */
     async close(): Promise<void> {
       people.close();
-      await Promise.all([sessions.close(), addresses.close(), keys.close(), accessLog.close()]);
+      counters.close();
+      await Promise.all([
+        ...[sessions.close(), addresses.close(), keys.close()],
+        ...[budgets.close(), accessLog.close()],
+      ]);
     },
   };
 }

@@ -1,13 +1,12 @@
 // API keys: created, changed, identified, and checked against their limits.
 
 import { StoreError } from '../accounts/account-store.ts';
-import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
-import { LocalBank } from '../cluster/bank.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
-import { Counters } from '../cluster/counters.ts';
+import type { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { told } from '../lib/localized-message.ts';
 import { createWildcard, foldCase } from '../lib/names.ts';
 import { visitorOf } from '../lib/net.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
@@ -27,13 +26,12 @@ import {
   type PreviousSecret,
   type StoredKey,
 } from './api-key.ts';
-import {
-  type CallCost,
-  type MeterRefusal,
-  type NewUse,
-  type Reservation,
-  UsageMeter,
-} from './usage-window.ts';
+import type { BudgetUnit } from './budget.ts';
+import type { BudgetSubject, Budgets } from './budgets.ts';
+import { limitOf, nearestLimit } from './budgets.ts';
+import { rejected, sayCount } from './refusals.ts';
+import { type CallCost, type Grant, type Reservation, takeAll } from './reservation.ts';
+import { type LimitState, type NewUse, UsageMeter } from './usage-window.ts';
 
 /** Of a secret, which may be shown. */
 const PREFIX_CHARACTERS = 9;
@@ -44,6 +42,9 @@ export interface NewKey extends Partial<KeyLimits> {
   readonly name: string;
   readonly enabled?: boolean | undefined;
   readonly expiresAt?: number | undefined;
+  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** Null takes a limit away; what is absent stays. */
@@ -71,8 +72,10 @@ interface ApiKeysOptions {
   readonly digestKey: Buffer;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
+  readonly counters: Counters;
+  readonly budgets: Budgets;
   /** The other processes with the same keys; without it there are none. */
-  readonly cluster?: Pick<Cluster, 'notices' | 'bank'> | undefined;
+  readonly cluster?: Pick<Cluster, 'notices'> | undefined;
   readonly log?: AccessLogger | undefined;
 }
 
@@ -101,13 +104,11 @@ export class ApiKeys {
   /** Of the secrets in use and of those before them. */
   readonly #byDigest = new Map<string, Kept>();
   readonly #listeners: Listeners<string>;
-  readonly #counters: Counters;
   readonly #unlisten: (() => void) | undefined;
 
   constructor(options: ApiKeysOptions, stored: readonly StoredKey[] = []) {
     const { store, clock, cluster, log } = options;
     this.#options = options;
-    this.#counters = new Counters({ bank: cluster?.bank ?? new LocalBank(clock), clock });
     this.#unlisten = cluster?.notices.listen(TOPIC, {
       take: (notice) => this.#takeNotice(notice),
       catchUp: () => void this.#reload(),
@@ -150,6 +151,7 @@ export class ApiKeys {
       name: input.name,
       prefix: prefixOf(secret),
       enabled: input.enabled ?? true,
+      tags: input.tags ?? [],
       allowedModels: input.allowedModels ?? [],
       createdAt: clock.now(),
       revision: 1,
@@ -172,6 +174,7 @@ export class ApiKeys {
       name: change.name ?? known.name,
       prefix: known.prefix,
       enabled: change.enabled ?? known.enabled,
+      tags: change.tags === null ? [] : (merged.tags ?? []),
       allowedModels: change.allowedModels === null ? [] : (merged.allowedModels ?? []),
       createdAt: known.createdAt,
       revision: merged.revision,
@@ -215,6 +218,7 @@ export class ApiKeys {
   async remove(id: string): Promise<void> {
     const kept = this.#find(id);
     await this.#options.store.remove(id);
+    await this.#options.budgets.removeOf(id);
     this.#byId.delete(id);
     this.#forgetDigests(kept);
     this.#changed(id);
@@ -249,39 +253,76 @@ export class ApiKeys {
     return this.#byId.get(keyId)?.checks.allows(model) ?? true;
   }
 
-  /** Whether images of this key are counted against a budget. */
-  countsImages(keyId: string): boolean {
-    return this.#byId.get(keyId)?.key.dailyImages !== undefined;
+  /** False while nothing is counted before calls. */
+  get limitsCalls(): boolean {
+    return !this.isEmpty || !this.#options.budgets.isEmpty;
+  }
+
+  /** What budgets count of the calls of this key. */
+  unitsFor(keyId: string): ReadonlySet<BudgetUnit> {
+    return this.#options.budgets.unitsFor(this.#subjectOf(keyId));
   }
 
   /**
    * Counts a call before it runs.
    * @throws GatewayError forbidden for a model that is not allowed; rate-limited or quota-exhausted,
-   * with the wait, when a limit is reached; by a promise where other processes have to be asked
+   * with the wait, when a limit or a budget is reached; by a promise where other processes have to be asked
    */
   admit(
     keyId: string,
     { model, ...cost }: CallCost & { readonly model: string },
-  ): Reservation | undefined | Promise<Reservation> {
+  ): Reservation | Promise<Reservation> {
     const kept = this.#byId.get(keyId);
-    if (kept === undefined) return undefined;
-    if (!kept.checks.allows(model)) {
+    if (kept?.checks.allows(model) === false) {
       const message = told`This key may not use the model ${JSON.stringify(model.slice(0, MAX_SHOWN))}. The model list shows those it may.`;
       throw rejected(message);
     }
-    checkSize(kept.key, cost);
-    const { key } = kept;
-    const passed = (outcome: Reservation | MeterRefusal): Reservation => {
-      if ('kind' in outcome) throw limitReached(key, outcome, cost);
-      return outcome;
+    const { budgets } = this.#options;
+    const counted = budgets.wants(this.#subjectOf(keyId), cost);
+    const rated = kept?.meter.wants(kept.key) ?? [];
+    const longest = cost.most?.answerTokens ?? 0;
+    const passed = (outcome: Grant | GatewayError): Reservation => {
+      if (outcome instanceof GatewayError) throw outcome;
+      const settleKey = kept?.meter.begin(cost, kept.key);
+      const settleBudgets = budgets.begin(counted, outcome, cost);
+      let isOpen = true;
+      return {
+        answerTokens: outcome.answerTokens < longest ? outcome.answerTokens : undefined,
+        settle(used) {
+          if (!isOpen) return;
+          isOpen = false;
+          const { tokens = cost.tokens, images = cost.images } = used;
+          settleKey?.({ tokens, images });
+          settleBudgets(used);
+        },
+      };
     };
-    const outcome = kept.meter.reserve(cost, key);
+    const outcome = takeAll([...counted, ...rated], longest);
     return outcome instanceof Promise ? outcome.then(passed) : passed(outcome);
+  }
+
+  /** How near a key is to the nearest of its limits and of the budgets that count its calls. */
+  limitStates(keyId: string): Readonly<Record<'requests' | 'tokens', LimitState | undefined>> {
+    const { budgets, clock } = this.#options;
+    const kept = this.#byId.get(keyId);
+    const rates = kept?.meter.rateStates(kept.key);
+    const hard = budgets.listFor(this.#subjectOf(keyId)).filter(({ budget }) => budget.isHard);
+    const nearest = (unit: 'requests' | 'tokens') =>
+      nearestLimit([
+        rates?.[unit],
+        ...hard
+          .filter(({ budget }) => budget.unit === unit)
+          .map((state) => limitOf(state, clock.now())),
+      ]);
+    return { requests: nearest('requests'), tokens: nearest('tokens') };
+  }
+
+  #subjectOf(keyId: string): BudgetSubject {
+    return { keyId, team: this.#byId.get(keyId)?.key.team };
   }
 
   async close(): Promise<void> {
     this.#unlisten?.();
-    this.#counters.close();
     await this.#used.close();
   }
 
@@ -361,7 +402,7 @@ export class ApiKeys {
       key,
       digest,
       previous,
-      meter: new UsageMeter(stored, { id: key.id, counters: this.#counters, clock, onUse }),
+      meter: new UsageMeter(stored, { id: key.id, counters: this.#options.counters, clock, onUse }),
       checks: createChecks(key),
     };
     this.#byId.set(key.id, kept);
@@ -479,64 +520,7 @@ function checkEntry({ key, checks, meter }: Kept, address: string, now: number):
     throw rejected(told`This key is not let in from ${from} to ${to} (${timeZone}).`);
   }
   if (!meter.takeAddress(visitorOf(address), key.maxAddresses)) {
-    const message = told`This key is in use from ${formatCount(key.maxAddresses, 'address')} already, the most it may within a day.`;
+    const message = told`This key is in use from ${sayCount(key.maxAddresses ?? 0, 'address')} already, the most it may within a day.`;
     throw rejected(message);
   }
 }
-
-/** What no day has room for is not to be tried again tomorrow. @throws GatewayError forbidden */
-function checkSize(key: ClientKey, { images }: CallCost): void {
-  if (key.dailyTokens === 0) throw rejected(told`This key may use no tokens.`);
-  const { dailyImages } = key;
-  if (dailyImages === undefined || images <= dailyImages) return;
-  if (dailyImages === 0) throw rejected(told`This key may draw no images.`);
-  const message = told`This key may draw ${formatCount(dailyImages, 'image')} a day, and this request asks for ${images}.`;
-  throw rejected(message);
-}
-
-function rejected(message: Sentence): GatewayError {
-  const wayOut = told`Ask whoever gave you the key.`;
-  return clientError('forbidden', told`${message} ${wayOut}`, { reason: 'key-rejected' });
-}
-
-function limitReached(key: ClientKey, refusal: MeterRefusal, cost: CallCost): GatewayError {
-  const { retryAfterMs, kind, left = 0 } = refusal;
-  const what = LIMIT_NAMES[kind](key);
-  let state = told`This key has used its ${what}.`;
-  if (left > 0 && kind === 'daily-images') {
-    state = told`This key has ${left} of its ${what} left, and this request asks for ${cost.images}.`;
-  } else if (left > 0) {
-    state = told`This key has ${left} of its ${what} left, and this request may use ${cost.tokens}: a lower limit for its answer may fit.`;
-  }
-  const message = told`${state} It can go on in ${formatWait(retryAfterMs)}.`;
-  const errorKind = kind.startsWith('daily') ? 'quota-exhausted' : 'rate-limited';
-  return clientError(errorKind, message, { retryAfterMs });
-}
-
-/** What a person waits a day for is no matter of seconds. */
-function formatWait(ms: number): Sentence {
-  const seconds = Math.ceil(ms / 1000);
-  if (seconds <= 120) return told`${seconds} s`;
-  const minutes = Math.ceil(seconds / 60);
-  if (minutes < 60) return told`${minutes} min`;
-  return told`${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-const COUNTED = {
-  address: (count: number) =>
-    count === 1 ? told`1 other address` : told`${count} other addresses`,
-  image: (count: number) => (count === 1 ? told`1 image` : told`${count} images`),
-  request: (count: number) => (count === 1 ? told`1 request` : told`${count} requests`),
-  token: (count: number) => (count === 1 ? told`1 token` : told`${count} tokens`),
-};
-
-function formatCount(count = 0, noun: keyof typeof COUNTED): Sentence {
-  return COUNTED[noun](count);
-}
-
-const LIMIT_NAMES: Readonly<Record<MeterRefusal['kind'], (limits: KeyLimits) => Sentence>> = {
-  'requests-per-minute': (key) => told`${formatCount(key.requestsPerMinute, 'request')} a minute`,
-  'tokens-per-minute': (key) => told`${formatCount(key.tokensPerMinute, 'token')} a minute`,
-  'daily-tokens': (key) => told`${formatCount(key.dailyTokens, 'token')} a day (UTC)`,
-  'daily-images': (key) => told`${formatCount(key.dailyImages, 'image')} a day (UTC)`,
-};

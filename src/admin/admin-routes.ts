@@ -3,6 +3,7 @@
 import type { AccessControl } from '../access/access.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
 import { createAuditRoute } from './access/audit.ts';
+import { createBudgetRoutes } from './access/budgets.ts';
 import { createAccessLogRoute, createAddressRuleRoutes } from './access/ip-rules.ts';
 import { createKeyRoutes, createRotationRoutes } from './access/keys.ts';
 import { createInvitationRoutes, createJoinRoutes, createPeopleRoutes } from './access/people.ts';
@@ -79,6 +80,7 @@ function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
     ...createPeopleRoutes(access),
     ...createInvitationRoutes(access),
     ...createJoinRoutes(access),
+    ...createBudgetRoutes(access),
     ...createAddressRuleRoutes(access),
     createAccessLogRoute(access),
     createAuditRoute(access),

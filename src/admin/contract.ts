@@ -5,6 +5,7 @@ import type * as rules from '../access/ip-rules.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import type * as record from '../monitor/record.ts';
 import type * as audit from './access/audit.ts';
+import type * as budgets from './access/budgets.ts';
 import type * as addresses from './access/ip-rules.ts';
 import type * as keys from './access/keys.ts';
 import type * as people from './access/people.ts';
@@ -61,6 +62,10 @@ export type Presets = XStatic<typeof sections.PRESETS_SCHEMA>;
 export type Time = number | string;
 
 export type ConsoleSession = XStatic<typeof session.SESSION_SCHEMA>;
+export type Budget = XStatic<typeof budgets.BUDGET_SCHEMA>;
+export type BudgetList = XStatic<typeof budgets.BUDGET_LIST_SCHEMA>;
+export type NewBudget = XStatic<typeof budgets.NEW_BUDGET_SCHEMA>;
+export type BudgetChange = XStatic<typeof budgets.BUDGET_CHANGE_SCHEMA>;
 export type Key = XStatic<typeof keys.KEY_SCHEMA>;
 export type KeyList = XStatic<typeof keys.KEY_LIST_SCHEMA>;
 export type CreatedKey = XStatic<typeof keys.CREATED_KEY_SCHEMA>;

@@ -1,6 +1,7 @@
 // What the admin API needs of the rest of the gateway.
 
 import type { AccessControl } from '../access/access.ts';
+import type { BudgetState, levelOf } from '../access/budgets.ts';
 import type { Account, TokenSource } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { AccountTrials } from '../accounts/health.ts';
@@ -148,6 +149,12 @@ export interface MonitorRouteOptions
   readonly startedAt: number;
 }
 
+interface BudgetFact {
+  readonly state: BudgetState;
+  readonly subjectName: string;
+  readonly level: ReturnType<typeof levelOf>;
+}
+
 /** What the overview says of the gateway itself. */
 export interface GatewayFacts {
   readonly isSandbox: boolean;
@@ -175,6 +182,8 @@ export interface GatewayFacts {
   readonly isLasting: boolean;
   /** Whether PostgreSQL answers, and since when in milliseconds since the epoch; absent where there is none. */
   readonly database?: { readonly isReachable: boolean; readonly since: number } | undefined;
+  /** Those there are, each with what its key or team is called; absent where there are none. */
+  readonly budgets?: readonly BudgetFact[] | undefined;
   /** The names of all gateways and workers that serve together, as far as is known; absent where this is alone. */
   readonly replicas?: readonly string[] | undefined;
   /** A version that is published and newer than this one; absent where nobody asks. */

@@ -2,14 +2,11 @@
 
 import { ACCOUNT_KINDS, TIERS } from '../accounts/account.ts';
 import { MESSAGE_SCHEMA, messageSchema, type Sentence, told } from '../lib/localized-message.ts';
-import { named, object, optional } from '../lib/object-schema.ts';
+import { named, object, optional, VISIBLE_LINE } from '../lib/object-schema.ts';
 import { BILLINGS } from '../pricing/charges.ts';
 
 /** Something of it can be seen. */
 const VISIBLE = '[^\\s\\p{C}]';
-
-/** One line of which something can be seen. */
-export const VISIBLE_LINE = '^[^\\p{Cc}]*[^\\s\\p{C}][^\\p{Cc}]*$';
 
 const PROJECT_ID = '^[\\w.:-]+$';
 

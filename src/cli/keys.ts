@@ -30,19 +30,20 @@ const NONE = 'none';
 /** When a key expires, of the time at which that was said. */
 type Expiry = (now: number) => number;
 
-/** The limits of a key: flag, its reader, and what it limits. */
+/** What can be said of a key: flag, its reader, and what it is. */
 const LIMITS: readonly (readonly [
   flags: string,
   read: (text: string) => JsonValue | Expiry,
   description: string,
 ])[] = [
+  ['--owner <name>', plainText, 'whose it is, such as an e-mail address'],
+  ['--team <name>', plainText, 'whose team it is'],
+  ['--tags <words>', readNames, 'free words to sum usage by, comma list'],
   ['--expires <when>', readExpiry, 'a day, a time, or a span from now such as 30d'],
   ['--allowed-models <names>', readNames, 'names or patterns with *, comma list'],
   ['--max-addresses <number>', readWholeNumber, 'addresses within a day'],
   ['--requests-per-minute <number>', readWholeNumber, 'requests within a minute'],
   ['--tokens-per-minute <number>', readWholeNumber, 'tokens within a minute'],
-  ['--daily-tokens <number>', readWholeNumber, 'tokens a day, of UTC'],
-  ['--daily-images <number>', readWholeNumber, 'images a day, of UTC'],
   [
     '--recording <what>',
     oneOf(RECORDING.enum),
@@ -55,10 +56,11 @@ const LIMITS: readonly (readonly [
   ],
 ];
 
-/** Limits that the admin API calls as the flags do. */
+/** What the admin API calls as the flags do. */
 const NAMES = [
+  ...(['owner', 'team', 'tags'] as const),
   ...(['allowedModels', 'maxAddresses', 'requestsPerMinute', 'tokensPerMinute'] as const),
-  ...(['dailyTokens', 'dailyImages', 'recording'] as const),
+  'recording',
 ] as const;
 
 /** The flags by their names; each limit is what the admin API takes, or `none`. */
@@ -97,7 +99,10 @@ const COMMANDS: readonly AddCommand[] = [
       new Option('--key-file <file>', 'write the secret to this new file in place of showing it'),
     ],
     examples: [
-      ['keys add ada --expires 90d --daily-tokens 2000000', 'A key for a person.'],
+      [
+        'keys add laptop --owner ada@example.org --team Research --expires 90d',
+        'A key for a person.',
+      ],
       [
         'keys add ci --allowed-models "gemini-*,claude-haiku-*" --key-file ci.key',
         'The secret goes to a file for its owner alone, and nowhere else.',
@@ -107,7 +112,7 @@ const COMMANDS: readonly AddCommand[] = [
   }),
   gatewayCommand<EditFlags>({
     name: 'edit',
-    description: 'change the name or the limits of a key',
+    description: 'change the name, the owner or the limits of a key',
     argument: KEY,
     options: [
       new Option('--name <name>', 'another name'),
@@ -116,7 +121,7 @@ const COMMANDS: readonly AddCommand[] = [
       new Option('--disable', 'refuse it'),
     ],
     examples: [
-      ['keys edit ada --daily-tokens none --blocked-hours 22:00-06:00', 'What is not named stays.'],
+      ['keys edit ada --team none --blocked-hours 22:00-06:00', 'What is not named stays.'],
       ['keys edit ada --disable', 'Whoever has it is refused until it is enabled.'],
     ],
     load: async () => editKey,
@@ -161,6 +166,7 @@ const columnsAt = (now: number) => ({
   'today: requests': (key: JsonObject) => textOf(objectOf(key, 'usedToday'), 'requests'),
   tokens: (key: JsonObject) => textOf(objectOf(key, 'usedToday'), 'tokens'),
   'last used': (key: JsonObject) => writeDay(key.lastUsedAt) ?? '-',
+  owner: sayHolder,
   limits: sayLimits,
 });
 
@@ -303,7 +309,7 @@ async function removeKey(
 }
 
 /** By id, or by name where that is unique. @throws Error naming those that fit */
-async function findKey({ client }: Context, name: string): Promise<JsonObject> {
+export async function findKey({ client }: Context, name: string): Promise<JsonObject> {
   const keys = objectsOf(await client.call('GET', '/api/keys'), 'keys');
   const byId = keys.find(({ id }) => id === name);
   if (byId !== undefined) return byId;
@@ -328,6 +334,7 @@ function toChange({ expires, blockedHours, ...named }: LimitFlags, now: number):
   const limits = Object.fromEntries(NAMES.map((name) => [name, orNull(named[name])]));
   // No list allows all.
   if (limits.allowedModels === null) limits.allowedModels = [];
+  if (limits.tags === null) limits.tags = [];
   const expiresAt = expires === NONE ? null : expires?.(now);
   return definedFields({ ...limits, expiresAt, curfew: orNull(blockedHours) }) ?? {};
 }
@@ -344,6 +351,10 @@ function readExpiry(text: string): Expiry {
 /** `0`, or a span such as `12h`. */
 function readOverlap(text: string): number {
   return text.trim() === '0' ? 0 : readSpan(text);
+}
+
+function plainText(text: string): string {
+  return text;
 }
 
 function readNames(text: string): string[] {
@@ -363,6 +374,13 @@ function readBlockedHours(text: string): JsonObject {
   return { from, to, timeZone: zone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone };
 }
 
+/** `ada@example.org, Research, #ci`. */
+function sayHolder(key: JsonObject): string {
+  const tags = textsOf(key, 'tags').map((tag) => `#${tag}`);
+  const names = [textOf(key, 'owner'), textOf(key, 'team'), ...tags];
+  return names.filter((name) => name !== '').join(', ') || '-';
+}
+
 function sayState(key: JsonObject, now: number): string {
   if (key.enabled !== true) return 'disabled';
   const { expiresAt } = key;
@@ -380,8 +398,6 @@ const AMOUNTS = {
   maxAddresses: 'addresses a day',
   requestsPerMinute: 'requests a minute',
   tokensPerMinute: 'tokens a minute',
-  dailyTokens: 'tokens a day',
-  dailyImages: 'images a day',
 } as const;
 
 function sayLimits(key: JsonObject): string {

@@ -3,6 +3,7 @@
 import { statfsSync } from 'node:fs';
 import type { AccessControl } from '../access/access.ts';
 import { CLIENT_KEY_PREFIX } from '../access/api-keys.ts';
+import { type BudgetState, levelOf } from '../access/budgets.ts';
 import type { Account } from '../accounts/account.ts';
 import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
@@ -16,6 +17,7 @@ import { createId } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
 import { createPseudonyms } from '../lib/pseudonyms.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
+import type { BudgetFigures } from '../monitor/metrics.ts';
 import { createMonitor } from '../monitor/monitor.ts';
 import { shareMetrics } from '../monitor/shared-metrics.ts';
 import type { Recording } from '../monitor/write-record.ts';
@@ -23,6 +25,7 @@ import { findTarget } from '../routing/router.ts';
 import type { CertificateState } from '../server/certificate.ts';
 import { openAlerts } from './alerts.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
+import { createOwnUsageRoute } from './own-usage.ts';
 import { openTelemetry } from './telemetry.ts';
 import type { Traffic } from './traffic.ts';
 import { watchUpstreamCertificates } from './upstream-certificates.ts';
@@ -68,13 +71,18 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const monitor = createMonitor({
     ...{ clock, log, createId, keyName, store: stores.requests },
     recordingOf: (id) => recordingOf(id, access),
+    holderOf: (id) => access.keys.get(id)?.key ?? {},
     settings: () => current().monitor,
     replica: parts.replicaName,
     sharing: parts.replicaName === undefined ? undefined : context,
     ...{ secrets: parts.secretList, accountSecrets: parts.accountSecrets },
     ...{
       accounts: shown.accounts,
-      figures: { ...shown, attention: () => readAttention(routeOptions) },
+      figures: {
+        ...shown,
+        attention: () => readAttention(routeOptions),
+        budgets: () => access.budgets.list().map(writeFigures),
+      },
     },
     dropped: () => ({ ...readDropped(parts), 'trace-spans': telemetry?.droppedSpans ?? 0 }),
     hasValkey: context.cluster.state().kind === 'valkey' ? isClusterThere : undefined,
@@ -101,6 +109,7 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const alerting = startAlerts(context, parts, routeOptions);
   return {
     observer: monitor.observer,
+    services: [createOwnUsageRoute({ access, monitor, models: parts.models, clock })],
     routes: [...createMonitorRoutes(routeOptions), ...createAlertRoutes(alerting)],
     /** Saves and sends what waits; before the stores and the configuration are closed. */
     async close(): Promise<void> {
@@ -172,7 +181,16 @@ function readFacts(context: GatewayContext, parts: ObservationParts): GatewayFac
     replicas: parts.replicaName === undefined ? undefined : replicaNames(cluster),
     isClusterLost: !cluster.state().isConnected,
     newerVersion: parts.newerVersion?.(),
+    budgets: nameBudgets(parts.access),
   };
+}
+
+function nameBudgets({ budgets, keys }: ObservationParts['access']): GatewayFacts['budgets'] {
+  return budgets.list().map((state) => {
+    const { subject = '' } = state.budget;
+    const subjectName = keys.get(subject)?.key.name ?? subject;
+    return { state, level: levelOf(state), subjectName };
+  });
 }
 
 /** What the metrics show of accounts: no name unless that is allowed. */
@@ -205,6 +223,12 @@ function bodyRecordingIn({
     until: () => current().monitor.bodiesUntil,
     setUntil: (at) => update({ proxy: { monitor: { bodies_until: at } } }),
   };
+}
+
+/** Nothing of it names a person or a team. */
+function writeFigures({ budget, used }: BudgetState): BudgetFigures {
+  const { id, scope, unit, period, amount } = budget;
+  return { labels: { budget: id, scope, unit, period }, share: amount === 0 ? 1 : used / amount };
 }
 
 /** Of several that take each other's place one by one two may have the same name. */

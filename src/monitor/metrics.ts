@@ -20,12 +20,19 @@ export interface MetricsSources {
   readonly upstreamOf?: ((accountId: string) => string) | undefined;
   /** A pseudonym, unless names are allowed. */
   readonly nameOf?: ((accountId: string) => string) | undefined;
+  readonly budgets?: (() => readonly BudgetFigures[]) | undefined;
   /** Whether the database across the network answers; absent where there is none. */
   readonly hasDatabase?: (() => boolean) | undefined;
   /** Whether what replicas share their state through answers; absent where they are none. */
   readonly hasValkey?: (() => boolean) | undefined;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
+}
+
+export interface BudgetFigures {
+  readonly labels: Readonly<Record<'budget' | 'scope' | 'unit' | 'period', string>>;
+  /** Of its amount, in the period that runs; above 1 where it only warns. */
+  readonly share: number;
 }
 
 interface QuotaLeft {
@@ -121,6 +128,17 @@ function createFamilies(text: Text) {
 }
 
 type Families = ReturnType<typeof createFamilies>;
+
+function addBudgets(
+  text: ReturnType<typeof createMetricsText>,
+  { budgets = () => [] }: MetricsSources,
+): void {
+  text.gauge(
+    'isthmus_budget_used_ratio',
+    'How much of a budget is used in the period that runs: 1 is all of it.',
+    () => budgets().map(({ labels, share }) => [labels, share]),
+  );
+}
 
 export function createMetrics(sources: MetricsSources) {
   const text = createMetricsText();
@@ -247,6 +265,7 @@ function addGauges(text: Text, sources: MetricsSources): void {
   text.gauge('isthmus_accounts', 'Accounts by state.', () =>
     Object.entries(sources.accounts()).map(([state, count]) => [{ state }, count]),
   );
+  addBudgets(text, sources);
   if (quota !== undefined) {
     text.gauge('isthmus_quota_left_ratio', 'What is left of quotas, mean of the accounts.', () =>
       quota().map(({ family, kind, percent }) => [{ family, kind }, percent / 100]),

@@ -21,7 +21,7 @@ import { createRetention, type RetentionSettings } from './retention.ts';
 import { RunningRequests } from './running.ts';
 import { shareLive } from './shared-live.ts';
 import { createWriteQueue } from './write-queue.ts';
-import { type Recording, writeRecord } from './write-record.ts';
+import { type KeyHolder, type Recording, writeRecord } from './write-record.ts';
 
 interface MonitorSettings extends RetentionSettings {
   readonly enabled: boolean;
@@ -39,6 +39,8 @@ interface MonitorOptions {
   readonly secrets: () => readonly string[];
   readonly accountSecrets?: Pick<SecretIndex, 'hide' | 'version'> | undefined;
   readonly keyName: (keyId: string) => string | undefined;
+  /** Whose key it is; nobody's when absent. */
+  readonly holderOf?: ((keyId: string) => KeyHolder) | undefined;
   /** What this process is called among those that serve together; undefined where it is alone. */
   readonly replica?: string | undefined;
   /** The other processes with the same records; without it there are none. */
@@ -52,7 +54,7 @@ interface MonitorOptions {
   /** What the metrics show of accounts, and of the whole. */
   readonly figures: Pick<
     MetricsSources,
-    'accounts' | 'quota' | 'attention' | 'upstreamOf' | 'nameOf'
+    'accounts' | 'quota' | 'attention' | 'budgets' | 'upstreamOf' | 'nameOf'
   >;
   readonly createId: (prefix: string) => string;
   /** What else was given up, by what it is, for the metrics. */
@@ -147,7 +149,8 @@ function openMetrics(options: MonitorOptions, { figures, feed, dropped }: Measur
 }
 
 export function createMonitor(options: MonitorOptions) {
-  const { store, clock, settings, log, recordingOf = () => undefined } = options;
+  const { store, clock, settings, log } = options;
+  const { recordingOf = () => undefined, holderOf = () => ({}) } = options;
   const errors = new RecentErrors();
   const redactorFor = createRedactors(options.secrets, options.accountSecrets);
   const queue = createWriteQueue({ store, clock, log });
@@ -155,7 +158,7 @@ export function createMonitor(options: MonitorOptions) {
   const figures = createLiveFigures(() => clock.now());
   const recall = recallBefore({ store, figures, errors, clock, log });
   const { feed, shared, watch } = openLive(options, { figures, errors, recall });
-  const context = { ...options, recordingOf, redactorFor };
+  const context = { ...options, recordingOf, holderOf, redactorFor };
   const underWay = openRunning(context);
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];
@@ -281,9 +284,9 @@ type Reads = Pick<RequestStore, 'list' | 'usage' | 'latency' | 'attempts' | 'bre
 function readsOf(store: RequestStore): Reads {
   return {
     list: (filter, page) => store.list(filter, page),
-    usage: (spans, by) => store.usage(spans, by),
+    usage: (spans, by, filter) => store.usage(spans, by, filter),
     latency: (request) => store.latency(request),
     attempts: (span, account) => store.attempts(span, account),
-    breakdown: (span) => store.breakdown(span),
+    breakdown: (span, filter) => store.breakdown(span, filter),
   };
 }

@@ -56,6 +56,9 @@ export const REQUEST_ROW_FIELDS = {
   account: optional(TEXT),
   keyId: TEXT,
   keyName: optional(TEXT),
+  owner: optional({ ...TEXT, description: 'Whose key it was then.' }),
+  team: optional({ ...TEXT, description: 'The team of the key then.' }),
+  tags: optional({ type: 'array', items: TEXT, description: 'The tags of the key then.' }),
   clientAddress: TEXT,
   session: optional({
     ...TEXT,

@@ -30,6 +30,11 @@ export interface RequestFilter {
   readonly client?: string | undefined;
   /** The `errorGroup` of a record, whole. */
   readonly error?: string | undefined;
+  /** Whose key it was, as it was then; names with `*` as well. */
+  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
+  /** One of the tags that the key had then. */
+  readonly tag?: string | undefined;
   /** Part of an id, a model, an account, a path or an error, or of a kept body; case does not matter. */
   readonly search?: string | undefined;
   /** False for a reader who may not see kept bodies: a search that finds them tells what they hold. */
@@ -58,7 +63,17 @@ export interface PageRequest {
   readonly isCounted?: boolean | undefined;
 }
 
-export type UsageGroup = 'model' | 'account' | 'key' | 'protocol' | 'none';
+export const USAGE_GROUPS = [
+  ...(['model', 'account', 'key', 'protocol', 'owner', 'team', 'tag', 'none'] as const),
+] as const;
+
+/** Usage of a key with several tags counts in the group of each. */
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+/** Whose usage; absent fields take all of it. Exact names, and the id of a key. */
+export type UsageFilter = {
+  readonly [Field in Exclude<UsageGroup, 'none'>]?: string | undefined;
+};
 
 /** From `from` up to and without `to`, in milliseconds since the epoch; that of usage in whole quarters of an hour. */
 export interface TimeSpan {
@@ -113,7 +128,7 @@ export interface AttemptSum {
   readonly failed: number;
 }
 
-/** The usage of one model, account, key and protocol within a span. */
+/** The usage of one model, account, key, owner, team, set of tags and protocol within a span. */
 export interface UsageBreakdown extends UsageSum {
   /** Beginning of the span. */
   readonly at: number;
@@ -122,6 +137,10 @@ export interface UsageBreakdown extends UsageSum {
   readonly keyId: string;
   /** What the key was called last within the span, where it had a name. */
   readonly keyName?: string | undefined;
+  /** As the key was then; '' and none where nobody said. */
+  readonly owner: string;
+  readonly team: string;
+  readonly tags: readonly string[];
   readonly protocol: string;
 }
 
@@ -202,7 +221,11 @@ export interface RequestStore {
   /** By its own id, else the latest of this request id. */
   find(id: string): Promise<RequestRecord | undefined>;
   /** One row a span and group that has any, in the order of the spans. */
-  usage(spans: readonly TimeSpan[], by: UsageGroup): Promise<readonly UsageRow[]>;
+  usage(
+    spans: readonly TimeSpan[],
+    by: UsageGroup,
+    filter?: UsageFilter,
+  ): Promise<readonly UsageRow[]>;
   /** By time, all groups together or the one asked for; and by group, all of the time. */
   latency(request: LatencyRequest): Promise<{
     readonly spans: readonly TimedSpan[];
@@ -210,8 +233,11 @@ export interface RequestStore {
   }>;
   /** How attempts ended, by half hours in order; of all accounts, or of one. */
   attempts(span: TimeSpan, account?: string): Promise<readonly AttemptSum[]>;
-  /** All that was used within a span, each kind of use by itself, in the order of models, accounts, keys and protocols. */
-  breakdown(span: TimeSpan): Promise<readonly UsageBreakdown[]>;
+  /**
+   * All that was used within a span, each kind of use by itself, in the order of models, accounts, keys and
+   * protocols.
+   */
+  breakdown(span: TimeSpan, filter?: UsageFilter): Promise<readonly UsageBreakdown[]>;
   /** Of the records that began from `from` up to and without `to`, in order; minutes without any are left out. */
   minutes(span: TimeSpan): Promise<readonly MinuteSum[]>;
   /** One small step; true when nothing is left to do. */

@@ -26,6 +26,8 @@ interface RecordContext {
   /** Takes out what the request showed as credentials, and the gateway's own. */
   redactorFor(credentials: readonly string[]): Redactor;
   keyName(keyId: string): string | undefined;
+  /** Whose key it is. */
+  holderOf(keyId: string): KeyHolder;
   /** What may be recorded of the requests of a key; undefined for all that the settings say. */
   recordingOf(keyId: string): Recording | undefined;
   createId(prefix: string): string;
@@ -43,6 +45,13 @@ const MAX_TEXT = 1024;
 const MAX_LISTED = 100;
 const CLIENT_LEFT = 499;
 const NOTHING_DONE: ReceiptCounts = { dropped: 0, approximated: 0, repaired: 0 };
+
+/** Whose a key is, as people say. */
+export interface KeyHolder {
+  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+}
 
 /** `counts` keeps nothing that somebody wrote, nor from where it came. */
 export type Recording = 'no-bodies' | 'counts';
@@ -164,6 +173,7 @@ function writeRow(
   const outcome = outcomeOf(ended);
   const stopped = facts.stoppedBy && told`Stopped by ${facts.stoppedBy}.`;
   const said = cleanSentence(stopped || (error?.sentence ?? answers?.withheld), redactor);
+  const { owner, team, tags = [] } = context.holderOf(ended.clientKeyId);
   return {
     id: isIdGiven ? context.createId('req_') : requestId,
     requestId: isIdGiven ? clean(requestId, redactor) : requestId,
@@ -182,6 +192,9 @@ function writeRow(
     account: facts.accountLabel,
     keyId: ended.clientKeyId,
     keyName: context.keyName(ended.clientKeyId),
+    owner,
+    team,
+    tags: tags.length === 0 ? undefined : tags,
     clientAddress: ended.clientAddress,
     session: clean(facts.session ?? ended.session, redactor),
     replica: context.replica,

@@ -24,6 +24,7 @@ import { ROLES } from '../access/role.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import { readTags } from '../monitor/usage.ts';
 import { readJson, removeById, type StoreLog } from './account-store.ts';
 import {
   type Database,
@@ -182,7 +183,13 @@ function* updateKey(key: ClientKey, digest?: string): Work<void> {
   const changed = yield* run(
     builder
       .updateTable('client_keys')
-      .set({ ...row, expiresAt: row.expiresAt ?? null, ...(digest !== undefined && { digest }) })
+      .set({
+        ...row,
+        expiresAt: row.expiresAt ?? null,
+        owner: row.owner ?? null,
+        team: row.team ?? null,
+        ...(digest !== undefined && { digest }),
+      })
       .where('id', '=', key.id)
       .where('revision', '=', key.revision - 1),
   );
@@ -229,20 +236,21 @@ function* saveProgress(progress: KeyProgress): Work<void> {
 }
 
 function toRow(key: ClientKey) {
-  const { id, name, prefix, enabled, createdAt, expiresAt, lastUsedAt, revision, ...limits } = key;
+  const { id, name, prefix, enabled, createdAt, expiresAt, lastUsedAt, revision, ...said } = key;
+  const { owner, team, tags, ...limits } = said;
   const row = { id, name, prefix, enabled, createdAt, expiresAt, lastUsedAt, revision };
-  return { ...row, limits: JSON.stringify(limits) };
+  return { ...row, owner, team, tags: JSON.stringify(tags), limits: JSON.stringify(limits) };
 }
 
 /** A key whose limits cannot be read must not be used without them. */
 function toKey(row: TableRow<'client_keys'>, log: StoreLog | undefined): ClientKey {
-  const { sequence: _, digest: _digest, limits: text, enabled, ...fields } = row;
+  const { sequence: _, digest: _digest, limits: text, tags, enabled, ...fields } = row;
   const limits = readLimits(text);
   if (limits === undefined) {
     log?.warn({ keyId: row.id }, 'The limits of a stored key are damaged; it is disabled.');
   }
   const isEnabled = limits !== undefined && enabled !== 0;
-  return { allowedModels: [], ...limits, ...fields, enabled: isEnabled };
+  return { allowedModels: [], ...limits, ...fields, tags: readTags(tags), enabled: isEnabled };
 }
 
 function readLimits(text: string): KeyLimits | undefined {

@@ -895,4 +895,154 @@ create table attempt_sums (
 );
 `,
   },
+  // Whose keys are: people, teams and tags, which records have as they were then. Usage is summed for each of them too;
+  // what was summed before is nobody's.
+  {
+    version: 23,
+    name: 'key-holders',
+    sqlite: `
+alter table client_keys add column owner text;
+alter table client_keys add column team text;
+alter table client_keys add column tags text not null default '[]';
+alter table requests add column owner text;
+alter table requests add column team text;
+alter table requests add column tags text;
+drop index requests_by_time;
+create index requests_by_time on requests (
+  at, sequence, outcome, status, protocol, account, model, upstream_model, key_id, key_name, owner, team, tags,
+  replica, path, error, bytes
+);
+create table held_usage_sums (
+  at integer not null,
+  model text not null,
+  account text not null,
+  key_id text not null,
+  owner text not null default '',
+  team text not null default '',
+  tags text not null default '',
+  protocol text not null,
+  requests integer not null,
+  errors integer not null,
+  input_tokens integer not null,
+  output_tokens integer not null,
+  cached_tokens integer not null,
+  cache_write_tokens integer not null,
+  thought_tokens integer not null,
+  images integer not null,
+  priced_requests integer not null,
+  cost_nanos integer not null,
+  flat_rate_nanos integer not null,
+  cache_savings_nanos integer not null,
+  key_name text,
+  ${LATENCY_COLUMNS.map((name) => `${name} integer,`).join('\n  ')}
+  primary key (at, model, account, key_id, owner, team, tags, protocol)
+) strict, without rowid;
+insert into held_usage_sums (
+  at, model, account, key_id, protocol, requests, errors, input_tokens, output_tokens, cached_tokens,
+  cache_write_tokens, thought_tokens, images, priced_requests, cost_nanos, flat_rate_nanos, cache_savings_nanos,
+  key_name, ${LATENCY_COLUMNS.join(', ')}
+) select
+  at, model, account, key_id, protocol, requests, errors, input_tokens, output_tokens, cached_tokens,
+  cache_write_tokens, thought_tokens, images, priced_requests, cost_nanos, flat_rate_nanos, cache_savings_nanos,
+  key_name, ${LATENCY_COLUMNS.join(', ')}
+from usage_sums;
+drop table usage_sums;
+alter table held_usage_sums rename to usage_sums;
+`,
+    postgres: `
+alter table client_keys add column owner text collate "C";
+alter table client_keys add column team text collate "C";
+alter table client_keys add column tags text not null default '[]';
+alter table requests add column owner text collate "C";
+alter table requests add column team text collate "C";
+alter table requests add column tags text collate "C";
+create index requests_by_owner on requests (owner, at, sequence) where owner is not null;
+create index requests_by_team on requests (team, at, sequence) where team is not null;
+alter table usage_sums add column owner text collate "C" not null default '';
+alter table usage_sums add column team text collate "C" not null default '';
+alter table usage_sums add column tags text collate "C" not null default '';
+alter table usage_sums drop constraint usage_sums_pkey;
+alter table usage_sums add primary key (at, model, account, key_id, owner, team, tags, protocol);
+`,
+  },
+  // Budgets of keys, teams and the gateway, and what was used of each in its periods. The daily limits of keys become
+  // budgets with what was used today.
+  {
+    version: 24,
+    name: 'budgets',
+    sqlite: `
+create table budgets (
+  sequence integer primary key,
+  id text not null unique,
+  scope text not null,
+  subject text,
+  unit text not null,
+  period text not null,
+  time_zone text not null,
+  amount integer not null,
+  is_hard integer not null,
+  warn_percent integer not null,
+  created_at real not null,
+  revision integer not null
+) strict;
+
+create table budget_uses (
+  budget_id text not null references budgets (id) on delete cascade,
+  at real not null,
+  used integer not null,
+  primary key (budget_id, at)
+) strict, without rowid;
+
+insert into budgets (id, scope, subject, unit, period, time_zone, amount, is_hard, warn_percent, created_at, revision)
+select 'budget_tokens_' || id, 'key', id, 'tokens', 'day', 'UTC', json_extract(limits, '$.dailyTokens'), 1, 80,
+  created_at, 1
+from client_keys where json_valid(limits) and json_type(limits, '$.dailyTokens') = 'integer';
+insert into budgets (id, scope, subject, unit, period, time_zone, amount, is_hard, warn_percent, created_at, revision)
+select 'budget_images_' || id, 'key', id, 'images', 'day', 'UTC', json_extract(limits, '$.dailyImages'), 1, 80,
+  created_at, 1
+from client_keys where json_valid(limits) and json_type(limits, '$.dailyImages') = 'integer';
+insert into budget_uses (budget_id, at, used)
+select budgets.id, unixepoch(day) * 1000, cast(case unit when 'tokens' then tokens else images end as integer)
+from budgets join client_key_use on key_id = subject where unixepoch(day) is not null;
+update client_keys set limits = json_remove(limits, '$.dailyTokens', '$.dailyImages') where json_valid(limits);
+`,
+    postgres: `
+create table budgets (
+  sequence bigint generated by default as identity primary key,
+  id text collate "C" not null unique,
+  scope text collate "C" not null,
+  subject text collate "C",
+  unit text collate "C" not null,
+  period text collate "C" not null,
+  time_zone text collate "C" not null,
+  amount bigint not null,
+  is_hard bigint not null,
+  warn_percent bigint not null,
+  created_at double precision not null,
+  revision bigint not null
+);
+
+create table budget_uses (
+  budget_id text collate "C" not null references budgets (id) on delete cascade,
+  at double precision not null,
+  used bigint not null,
+  primary key (budget_id, at)
+);
+
+insert into budgets (id, scope, subject, unit, period, time_zone, amount, is_hard, warn_percent, created_at, revision)
+select 'budget_tokens_' || id, 'key', id, 'tokens', 'day', 'UTC', substring(limits from '"dailyTokens":([0-9]+)')::bigint, 1, 80,
+  created_at, 1
+from client_keys where limits ~ '"dailyTokens":[0-9]';
+insert into budgets (id, scope, subject, unit, period, time_zone, amount, is_hard, warn_percent, created_at, revision)
+select 'budget_images_' || id, 'key', id, 'images', 'day', 'UTC', substring(limits from '"dailyImages":([0-9]+)')::bigint, 1, 80,
+  created_at, 1
+from client_keys where limits ~ '"dailyImages":[0-9]';
+insert into budget_uses (budget_id, at, used)
+select budgets.id, extract(epoch from day::date) * 1000,
+  (case unit when 'tokens' then tokens else images end)::bigint
+from budgets join client_key_use on key_id = subject;
+update client_keys set limits = regexp_replace(regexp_replace(
+  limits, '"daily(Tokens|Images)":[0-9]+,', '', 'g'), ',"daily(Tokens|Images)":[0-9]+', '', 'g');
+`,
+  },
 ];

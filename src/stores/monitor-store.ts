@@ -33,12 +33,14 @@ import {
   type UsageRow,
   writeCursor,
 } from '../monitor/request-store.ts';
+import { readTags, writeTags } from '../monitor/usage.ts';
 import { PRICE_BASES } from '../pricing/prices.ts';
 import { type Database, type Dialect, firstOf, insert, rowsOf, type Work } from './database.ts';
 import { builder, type TableRow, type Tables } from './schema.ts';
 import { fromColumns, toColumns } from './sentence-columns.ts';
 import {
   breakDown,
+  hasTag,
   readAttempts,
   removeUsage,
   rollUp,
@@ -67,22 +69,24 @@ const ROW_BYTES = 200;
 
 /** @param bodyBytes of its bodies */
 function toRequestsRow({ row, details: given }: RequestRecord, bodyBytes: number) {
-  const { receipt: counts, error: sentence, ...plain } = row;
+  const { receipt: counts, error: sentence, tags: list, ...plain } = row;
   const details = JSON.stringify(given);
   const [error, errorParts] = sentence === undefined ? [] : toColumns(sentence);
   const texts = [error, errorParts, details];
   const written = texts.reduce((sum, text = '') => sum + Buffer.byteLength(text), 0);
   const bytes = ROW_BYTES + row.path.length + row.model.length + written + bodyBytes;
-  return { ...plain, ...counts, error, errorParts, bytes, details };
+  const tags = list && writeTags(list);
+  return { ...plain, ...counts, tags, error, errorParts, bytes, details };
 }
 
 export function fromRequestsRow(row: ListedRow): RequestRow {
-  const { dropped, approximated, repaired, error, errorParts, ...plain } = row;
+  const { dropped, approximated, repaired, tags, error, errorParts, ...plain } = row;
   return {
     ...plain,
     stream: plain.stream === 1,
     outcome: REQUEST_ROW_FIELDS.outcome.enum.find((known) => known === plain.outcome) ?? 'error',
     costBasis: PRICE_BASES.find((known) => known === plain.costBasis),
+    tags: tags === undefined ? undefined : readTags(tags),
     receipt: { dropped, approximated, repaired },
     error: error === undefined ? undefined : fromColumns(error, errorParts),
   };
@@ -185,12 +189,13 @@ export async function planSearch(database: Database, filter: RequestFilter): Pro
 /** Whether an index leads to the records of a filter, and to few others. */
 function isIndexed({ listing }: Dialect, filter: RequestFilter): boolean {
   const { status, model, account, key, replica, session, error, search } = filter;
+  const { owner, team } = filter;
   if (search !== undefined) return false;
   const isName = (name: string | undefined): boolean => name !== undefined && !isWildcard(name);
   if (isName(session) || error !== undefined) return true;
   if (!listing.hasFilterIndexes) return false;
   const isOfFailures = status?.kind === 'outcome' && status.outcome === 'error';
-  return isOfFailures || [model, account, key, replica].some(isName);
+  return isOfFailures || [model, account, key, replica, owner, team].some(isName);
 }
 
 /** Along the indexes of ids. */
@@ -221,6 +226,7 @@ export function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Conditi
   const { dialect } = found;
   const { status, protocol, surface, model, account, key, replica, search } = filter;
   const { session, client, error, searchesBodies = true } = filter;
+  const { owner, team, tag } = filter;
   const all: Expression<SqlBool>[] = [];
   if (status?.kind === 'outcome') all.push(eb('outcome', '=', status.outcome));
   if (status?.kind === 'range') all.push(eb.between('status', status.least, status.most));
@@ -238,6 +244,9 @@ export function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Conditi
   if (session !== undefined) all.push(isNamed(eb, dialect, 'session', session));
   if (client !== undefined) all.push(isNamed(eb, dialect, 'clientAddress', client));
   if (error !== undefined) all.push(eb('errorGroup', '=', error));
+  if (owner !== undefined) all.push(isNamed(eb, dialect, 'owner', owner));
+  if (team !== undefined) all.push(isNamed(eb, dialect, 'team', team));
+  if (tag !== undefined) all.push(hasTag(tag));
   if (search !== undefined) {
     all.push(holds(eb, search, { ...found, hasBodies: found.hasBodies && searchesBodies }));
   }
@@ -252,7 +261,7 @@ function namesIn(model: string): readonly string[] {
 
 type NameColumn =
   | ('model' | 'upstreamModel' | 'account' | 'keyName')
-  | ('replica' | 'session' | 'clientAddress');
+  | ('replica' | 'session' | 'clientAddress' | 'owner' | 'team');
 
 /** A name as it is, or with `*` for any run of characters, then in any case. */
 function isNamed(
@@ -426,6 +435,7 @@ async function countAll(
 const NARROWING = [
   ...(['status', 'protocol', 'surface', 'model', 'account', 'key', 'replica', 'search'] as const),
   ...(['session', 'client', 'error'] as const),
+  ...(['owner', 'team', 'tag'] as const),
 ] as const;
 
 /** Whether a filter takes all records of its time. */
@@ -509,11 +519,11 @@ export function createMonitorStore(
     list: (filter, page) =>
       listRequests({ database, monotonic: () => clock.monotonic() }, filter, page),
     find: (id) => database.read(() => findRecord(id)),
-    async usage(spans, by) {
+    async usage(spans, by, filter = {}) {
       const rows: UsageRow[] = [];
       for (let from = 0; from < spans.length; from += SPANS_AT_ONCE) {
         const some = spans.slice(from, from + SPANS_AT_ONCE);
-        rows.push(...(await database.read(() => sumSpans(dialect, { spans: some, by }))));
+        rows.push(...(await database.read(() => sumSpans(dialect, { spans: some, by, filter }))));
         await pause();
       }
       return rows;
@@ -528,7 +538,7 @@ export function createMonitorStore(
       return { spans, groups: await database.read(() => timeGroups(dialect, request)) };
     },
     attempts: (span, account) => database.read(() => readAttempts(span, account)),
-    breakdown: (span) => database.read(() => breakDown(dialect, span)),
+    breakdown: (span, filter = {}) => database.read(() => breakDown(dialect, span, filter)),
     minutes: (span) => database.read(() => sumMinutes(span)),
     async sweep(limits) {
       stored ??= await database.read(sumBytes);

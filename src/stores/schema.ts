@@ -14,6 +14,7 @@ import {
 import type { AccessEntry } from '../access/access-log.ts';
 import type { ClientKey, DayUse, KeyLimits, PreviousSecret } from '../access/api-key.ts';
 import type { AuditEntry } from '../access/audit-log.ts';
+import type { Budget, BudgetUse } from '../access/budget.ts';
 import type { ConsoleSession } from '../access/console-sign-in.ts';
 import type { Invitation } from '../access/invitations.ts';
 import type { AddressRule } from '../access/ip-rules.ts';
@@ -81,9 +82,11 @@ export interface Tables {
   kept_items: { clientKey: string; itemId: string; answerId: string };
   /** Sealed with the secret key; they seal the secrets of all other tables. */
   data_keys: { name: string; sealed: string };
-  requests: Row<Omit<RequestRow, 'receipt' | 'error'> & ReceiptCounts> &
+  requests: Row<Omit<RequestRow, 'receipt' | 'error' | 'tags'> & ReceiptCounts> &
     Sequenced & {
       error: Nullable<string>;
+      /** As usage has them. */
+      tags: Nullable<string>;
       errorParts: Nullable<string>;
       /** Of the record in all its tables, about. */
       bytes: number;
@@ -106,13 +109,17 @@ export interface Tables {
   /** Which hours and days are rolled up. */
   usage_rolled: { step: string; kind: string; at: number };
   attempt_sums: Row<AttemptSum>;
-  client_keys: Row<Omit<ClientKey, keyof KeyLimits>> &
+  client_keys: Row<Omit<ClientKey, keyof KeyLimits | 'tags'>> &
     Sequenced & {
       /** HMAC of the secret. */
       digest: string;
       /** JSON. */
+      tags: string;
+      /** JSON. */
       limits: string;
     };
+  budgets: Row<Budget> & Sequenced;
+  budget_uses: BudgetUse;
   client_key_use: Row<DayUse> & { keyId: string };
   /** Secrets that were replaced and go on working for a while. */
   client_key_secrets: Row<PreviousSecret> & { keyId: string };

@@ -12,6 +12,7 @@ import {
   createPeopleStore,
 } from './access-stores.ts';
 import { createAccountStore, createHeldCredentials, type StoreLog } from './account-store.ts';
+import { createBudgetStore } from './budget-store.ts';
 import type { Database } from './database.ts';
 import { createLeaseStore } from './lease-store.ts';
 import { createMonitorStore } from './monitor-store.ts';
@@ -47,6 +48,7 @@ export function createStores(database: Database, options: StoresOptions) {
     }),
     access: {
       clientKeys: createClientKeyStore(database, log),
+      budgets: createBudgetStore(database),
       addressRules: createAddressRuleStore(database),
       accessLog: createAccessLogStore(database),
       audit: createAuditStore(database),

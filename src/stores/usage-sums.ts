@@ -1,6 +1,12 @@
 // What was used, summed as it is saved by quarters of an hour, and later by hours and days: long times are read fast.
 
-import { sql } from 'kysely';
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type RawBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import { compareCodePoints } from '../lib/names.ts';
 import { addTimings, BUCKETS, NO_TIMINGS, type Timings } from '../monitor/latency.ts';
 import type { RequestRecord } from '../monitor/record.ts';
@@ -12,13 +18,14 @@ import {
   type TimeSpan,
   USAGE_FIGURES,
   type UsageBreakdown,
+  type UsageFilter,
   type UsageGroup,
   type UsageRow,
   type UsageSum,
 } from '../monitor/request-store.ts';
-import { sumAttempts, sumByQuarter } from '../monitor/usage.ts';
+import { readTags, SUMMED_BY, sumAttempts, sumByQuarter } from '../monitor/usage.ts';
 import { columnOf, type Dialect, firstOf, insert, rowsOf, run, type Work } from './database.ts';
-import { builder, type TimingColumn } from './schema.ts';
+import { builder, type Tables, type TimingColumn } from './schema.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -58,12 +65,11 @@ function fromColumns(row: TimingRow): Timings {
 
 // Saving.
 
-const GROUPED = ['at', 'model', 'account', 'keyId', 'protocol'] as const;
-const SUM_COLUMNS = [...GROUPED, ...USAGE_FIGURES, ...TIMINGS, 'keyName'];
+const SUM_COLUMNS = [...SUMMED_BY, ...USAGE_FIGURES, ...TIMINGS, 'keyName'];
 
 /** Writes a sum, or adds it to the one that stands there. */
 const ADD = {
-  clause: `(${GROUPED.map(columnOf).join(', ')}) do update set ${[
+  clause: `(${SUMMED_BY.map(columnOf).join(', ')}) do update set ${[
     ...USAGE_FIGURES.map(columnOf).map((name) => `${name} = usage_sums.${name} + excluded.${name}`),
     ...TIMINGS.map(columnOf).map(
       (name) =>
@@ -111,7 +117,9 @@ function* forgetHour(hour: number): Work<void> {
 
 type RollStep = 'hour' | 'day';
 
-const KINDS = ['none', 'model', 'account', 'key', 'protocol'] as const satisfies UsageGroup[];
+const KINDS = [
+  ...(['none', 'model', 'account', 'key', 'protocol', 'owner', 'team', 'tag'] as const),
+] as const satisfies readonly UsageGroup[];
 const ROLL_MS: Readonly<Record<RollStep, number>> = { hour: HOUR_MS, day: DAY_MS };
 
 interface Roll {
@@ -189,8 +197,41 @@ function* rollOne({ latest }: Dialect, { step, kind, at }: Roll): Work<void> {
     ${isOfAll ? sql`` : sql`group by ${group}`} having count(*) > 0`);
 }
 
+const OWN_COLUMNS: Readonly<Partial<Record<UsageGroup, string>>> = { key: 'keyId', tag: 'tags' };
+
 function groupRef(kind: Exclude<UsageGroup, 'none'>) {
-  return sql.ref(kind === 'key' ? 'keyId' : kind);
+  return sql.ref(OWN_COLUMNS[kind] ?? kind);
+}
+
+/** Whether tags, as usage has them, hold one: within their JSON nothing else reads as it does. */
+export function hasTag(
+  tag: string,
+  tags: RawBuilder<unknown> = sql.ref('tags'),
+): Expression<SqlBool> {
+  return sql<SqlBool>`replace(${tags}, ${JSON.stringify(tag)}, '') <> ${tags}`;
+}
+
+/** Sums are of sets of tags: each of them counts all. */
+function groupsIn(by: UsageGroup, name: string): readonly string[] {
+  const tags = by === 'tag' ? readTags(name) : [];
+  return tags.length === 0 ? [name] : tags;
+}
+
+const NARROWING = ['model', 'account', 'key', 'protocol', 'owner', 'team'] as const;
+
+/** What is rolled up tells nothing of most filters. */
+function isFiltered(filter: UsageFilter): boolean {
+  return filter.tag !== undefined || NARROWING.some((name) => filter[name] !== undefined);
+}
+
+/** Each condition begins with `and`. */
+function conditionsOf({ tag, ...names }: UsageFilter): RawBuilder<unknown> {
+  const all = NARROWING.flatMap((name) => {
+    const value = names[name];
+    return value === undefined ? [] : [sql`and ${groupRef(name)} = ${value}`];
+  });
+  if (tag !== undefined) all.push(sql`and ${hasTag(tag)}`);
+  return all.length === 0 ? sql`` : sql.join(all, sql` `);
 }
 
 export function* removeUsage(before: number): Work<void> {
@@ -251,6 +292,8 @@ interface Question<Column extends string> {
   /** Of one group alone. */
   readonly group?: string | undefined;
   readonly columns: readonly Column[];
+  /** Only of what was saved by quarters. */
+  readonly filter?: UsageFilter | undefined;
 }
 
 type SummedColumn = (typeof USAGE_FIGURES)[number] | TimingColumn;
@@ -258,20 +301,20 @@ type SummedColumn = (typeof USAGE_FIGURES)[number] | TimingColumn;
 /** One entry a group that has any. */
 function* sumPiece<Column extends SummedColumn>(
   { latest }: Dialect,
-  { by, group, columns }: Question<Column>,
+  { by, group, columns, filter = {} }: Question<Column>,
   { step, from, to }: Piece,
 ): Work<readonly Sums<Column>[]> {
   const isRaw = step === 'quarter';
   const name = isRaw ? (by === 'none' ? sql`''` : groupRef(by)) : sql.ref('name');
   const ofKind = isRaw ? sql`` : sql`step = ${step} and kind = ${by} and`;
-  const ofGroup = group === undefined || by === 'none' ? sql`` : sql`and ${name} = ${group}`;
+  const ofGroup = group === undefined || by === 'none' ? sql`` : isGroup(by, name, group);
   const keyName = by === 'key' ? latest('keyName', 'at') : sql`null`;
   const rows = yield* rowsOf(sql<Readonly<Record<string, unknown>>>`
     select ${name} as ${sql.ref('group')}, ${keyName} as ${sql.ref('groupName')}, ${sql.join(
       columns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`),
     )}
     from ${sql.table(isRaw ? 'usage_sums' : 'usage_rollups')}
-    where ${ofKind} at >= ${from} and at < ${to} ${ofGroup}
+    where ${ofKind} at >= ${from} and at < ${to} ${ofGroup} ${conditionsOf(filter)}
     ${isRaw && by === 'none' ? sql`having count(*) > 0` : sql`group by ${name} order by ${name}`}`);
   return rows.map(({ group: found, groupName, ...sums }) => ({
     group: String(found),
@@ -280,21 +323,35 @@ function* sumPiece<Column extends SummedColumn>(
   }));
 }
 
+function isGroup(by: UsageGroup, name: RawBuilder<unknown>, group: string): RawBuilder<unknown> {
+  return by === 'tag' && group !== ''
+    ? sql`and ${hasTag(group, name)}`
+    : sql`and ${name} = ${group}`;
+}
+
+interface SummedSpans extends Pick<LatencyRequest, 'spans' | 'by'> {
+  readonly filter: UsageFilter;
+}
+
+const inQuarters = ({ from, to }: TimeSpan): readonly Piece[] => [{ step: 'quarter', from, to }];
+
 export function* sumSpans(
   dialect: Dialect,
-  { spans, by }: Pick<LatencyRequest, 'spans' | 'by'>,
+  { spans, by, filter }: SummedSpans,
 ): Work<readonly UsageRow[]> {
-  const piecesOf = yield* createPieces(by, hullOf(spans));
+  const piecesOf = isFiltered(filter) ? inQuarters : yield* createPieces(by, hullOf(spans));
   const all: UsageRow[] = [];
   for (const span of spans) {
     const groups = new Map<string, Mutable<UsageRow>>();
     for (const piece of piecesOf(span)) {
-      const question = { by, columns: USAGE_FIGURES };
-      for (const { group, groupName, sums } of yield* sumPiece(dialect, question, piece)) {
-        const row = groups.get(group) ?? { at: span.from, group, ...NO_USAGE };
-        groups.set(group, row);
-        for (const figure of USAGE_FIGURES) row[figure] += sums[figure] ?? 0;
-        if (groupName !== undefined) row.groupName = groupName;
+      const question = { by, columns: USAGE_FIGURES, filter };
+      for (const { group: name, groupName, sums } of yield* sumPiece(dialect, question, piece)) {
+        for (const group of groupsIn(by, name)) {
+          const row = groups.get(group) ?? { at: span.from, group, ...NO_USAGE };
+          groups.set(group, row);
+          for (const figure of USAGE_FIGURES) row[figure] += sums[figure] ?? 0;
+          if (groupName !== undefined) row.groupName = groupName;
+        }
       }
     }
     const rows = [...groups.values()];
@@ -340,12 +397,15 @@ export function* timeGroups(
   const groups = new Map<string, TimedGroup>();
   for (const piece of (yield* createPieces(by, span))(span)) {
     for (const one of yield* sumPiece(dialect, { by, group, columns: TIMINGS }, piece)) {
-      const known = groups.get(one.group);
-      groups.set(one.group, {
-        group: one.group,
-        groupName: one.groupName ?? known?.groupName,
-        ...addTimings(known ?? NO_TIMINGS, fromColumns(one.sums)),
-      });
+      for (const name of groupsIn(by, one.group)) {
+        if (group !== undefined && name !== group) continue;
+        const known = groups.get(name);
+        groups.set(name, {
+          group: name,
+          groupName: one.groupName ?? known?.groupName,
+          ...addTimings(known ?? NO_TIMINGS, fromColumns(one.sums)),
+        });
+      }
     }
   }
   return [...groups.values()];
@@ -364,11 +424,12 @@ export function* readAttempts(
   return yield* rowsOf(account === undefined ? sums : sums.where('account', '=', account));
 }
 
-const KINDS_OF_USE = ['model', 'account', 'keyId', 'protocol'] as const;
+const KINDS_OF_USE = SUMMED_BY.filter((name) => name !== 'at');
 
 export function* breakDown(
   { latest }: Dialect,
   { from, to }: TimeSpan,
+  filter: UsageFilter,
 ): Work<readonly UsageBreakdown[]> {
   const rows = yield* rowsOf(
     builder
@@ -378,11 +439,28 @@ export function* breakDown(
       .select(latest('keyName', 'at').as('keyName'))
       .where('at', '>=', from)
       .where('at', '<', to)
+      .where((eb) => isUseOf(eb, filter))
       .groupBy(KINDS_OF_USE)
       .orderBy('model')
       .orderBy('account')
       .orderBy('keyId')
+      .orderBy('owner')
+      .orderBy('team')
+      .orderBy('tags')
       .orderBy('protocol'),
   );
-  return rows.map((row) => ({ at: from, ...row }));
+  return rows.map(({ tags, ...row }) => ({ at: from, ...row, tags: readTags(tags) }));
+}
+
+function isUseOf(
+  eb: ExpressionBuilder<Tables, 'usage_sums'>,
+  { tag, key, ...names }: UsageFilter,
+): Expression<SqlBool> {
+  const all: Expression<SqlBool>[] = tag === undefined ? [] : [hasTag(tag)];
+  if (key !== undefined) all.push(eb('keyId', '=', key));
+  for (const name of ['model', 'account', 'protocol', 'owner', 'team'] as const) {
+    const value = names[name];
+    if (value !== undefined) all.push(eb(name, '=', value));
+  }
+  return eb.and(all);
 }

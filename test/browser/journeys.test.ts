@@ -392,7 +392,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     const [first, second] = pages.map((page) => page.getByRole('dialog', { name: /Shared/ }));
     // Sent before the page can hear of the other change.
     const held = await hold(pages[1], ['PATCH', /api\/keys\//]);
-    await second?.getByLabel('Tokens per day').fill('900');
+    await second?.getByLabel('Tokens per minute').fill('900');
     await second?.getByRole('button', { name: 'Save' }).click();
     await held.waiting(1);
     await first?.getByLabel('Requests per minute').fill('7');
@@ -401,12 +401,12 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await held.release();
     await second?.getByText('This was changed elsewhere').waitFor();
     await expect.poll(() => second?.getByLabel('Requests per minute').inputValue()).toBe('7');
-    expect(await second?.getByLabel('Tokens per day').inputValue()).toBe('900');
+    expect(await second?.getByLabel('Tokens per minute').inputValue()).toBe('900');
     await second?.getByRole('button', { name: 'Save' }).click();
     await second?.waitFor({ state: 'hidden' });
     const { keys } = await console.api('GET', '/api/keys');
     expect(keys).toContainEqual(
-      expect.objectContaining({ name: 'Shared', requestsPerMinute: 7, dailyTokens: 900 }),
+      expect.objectContaining({ name: 'Shared', requestsPerMinute: 7, tokensPerMinute: 900 }),
     );
   });
 

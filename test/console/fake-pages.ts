@@ -4,6 +4,7 @@ import type {
   AccessLog,
   AddressRule,
   AlertList,
+  Budget,
   Key,
   Latency,
   LogLine,
@@ -32,7 +33,9 @@ export function createPageRoutes(scene: Scene, now: number): readonly FakeRoute[
 
 function createKeyRoutes(scene: Scene, now: number): readonly FakeRoute[] {
   let keys: Key[] = scene === 'empty' ? [] : seedKeys(now);
+  const budgets = scene === 'empty' ? [] : seedBudgets(now);
   return [
+    { method: 'GET', path: '/api/budgets', run: () => json({ budgets }) },
     { method: 'GET', path: '/api/keys', run: () => json({ keys }) },
     {
       method: 'POST',
@@ -68,6 +71,25 @@ function createKeyRoutes(scene: Scene, now: number): readonly FakeRoute[] {
   ];
 }
 
+function seedBudgets(now: number): Budget[] {
+  const common = { timeZone: 'Europe/Zurich', createdAt: now - 30 * DAY, revision: 1, reserved: 0 };
+  const spans = { from: now - 10 * DAY, until: now + 20 * DAY, warnPercent: 80, isHard: true };
+  return [
+    {
+      ...{ ...common, ...spans, id: 'b1', scope: 'gateway', unit: 'money', period: 'month' },
+      ...{ amount: 200_000_000_000, used: 91_500_000_000, level: 'ok' },
+    },
+    {
+      ...{ ...common, ...spans, id: 'b2', scope: 'team', subject: 'Research', unit: 'tokens' },
+      ...{ period: 'week', amount: 2_000_000, used: 1_700_000, level: 'warning', isHard: false },
+    },
+    {
+      ...{ ...common, ...spans, id: 'b3', scope: 'key', subject: 'k1', unit: 'requests' },
+      ...{ subjectName: 'Ada’s laptop', period: 'day', amount: 400, used: 400, level: 'spent' },
+    },
+  ];
+}
+
 function makeKey(now: number, change: Partial<Key>): Key {
   return {
     id: 'k0',
@@ -75,6 +97,9 @@ function makeKey(now: number, change: Partial<Key>): Key {
     prefix: 'sk-abcd',
     enabled: true,
     createdAt: now - 30 * DAY,
+    owner: 'ada@example.org',
+    team: 'Research',
+    tags: ['batch', 'ci'],
     allowedModels: [],
     usedToday: { requests: 0, tokens: 0, images: 0 },
     revision: 1,
@@ -87,7 +112,6 @@ function seedKeys(now: number): Key[] {
   const rows: Partial<Key>[] = [
     {
       name: 'Ada’s laptop',
-      dailyTokens: 2_000_000,
       requestsPerMinute: 60,
       lastUsedAt: now - 2 * MINUTE,
       usedToday: used(412, 1_240_000),
@@ -104,8 +128,6 @@ function seedKeys(now: number): Key[] {
     {
       name: 'Design team',
       prefix: 'sk-77aa',
-      dailyTokens: 500_000,
-      dailyImages: 40,
       tokensPerMinute: 100_000,
       expiresAt: now + 12 * DAY,
       lastUsedAt: now - 40 * MINUTE,

@@ -39,6 +39,9 @@ const KEY: ClientKey = {
   prefix: 'sk-abcdef',
   enabled: true,
   createdAt: 1_000,
+  owner: 'ada@example.org',
+  team: 'Research',
+  tags: ['batch', 'a "quoted" one'],
   allowedModels: ['alpha-*', '__proto__'],
   revision: 1,
 };
@@ -51,8 +54,6 @@ const LIMITED: ClientKey = {
   maxAddresses: 2,
   requestsPerMinute: 3,
   tokensPerMinute: 4,
-  dailyTokens: 5,
-  dailyImages: 0,
   curfew: { from: '23:00', to: '06:00', timeZone: 'Europe/Berlin' },
 };
 
@@ -76,7 +77,7 @@ function describeKeys(open: Open): void {
     await clientKeys.saveProgress([
       { id: KEY.id, lastUsedAt: 8_000, use, addresses, previous: [] },
     ]);
-    const changed: ClientKey = { ...KEY, name: 'new', dailyTokens: 9, revision: 2 };
+    const changed: ClientKey = { ...KEY, name: 'new', tokensPerMinute: 9, revision: 2 };
     await clientKeys.update(changed);
     const key = { ...changed, lastUsedAt: 8_000 };
     expect(await clientKeys.list()).toEqual([
@@ -340,7 +341,7 @@ function describePeople(open: Open): void {
 const INVITATION: Invitation = {
   id: 'inv_1',
   name: 'Zoë 🌍',
-  gift: { kind: 'key', key: { allowedModels: ['alpha-*'], dailyTokens: 5 } },
+  gift: { kind: 'key', key: { allowedModels: ['alpha-*'], tokensPerMinute: 5 } },
   createdAt: 1_000,
   expiresAt: 9_000,
   createdBy: 'Ann',

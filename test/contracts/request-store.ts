@@ -239,6 +239,48 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
     expect((await store.usage(spans, 'none')).some((row) => 'groupName' in row)).toBe(false);
   });
 
+  test('usage counts for the owner, the team and each tag that the key had then', async () => {
+    const store = await open();
+    const used = (id: string, held: object) => recordOf({ id, at: AT, keyId: 'k1', ...held });
+    await store.save([
+      used('a', { owner: 'ada', team: 'Lab', tags: ['ci', 'a "b"'] }),
+      used('b', { owner: 'ada', team: 'Lab', tags: ['ci'] }),
+      used('c', { owner: 'bob', team: 'Lab' }),
+      used('d', {}),
+    ]);
+    const spans = [{ from: 0, to: AT * 2 }];
+    const groups = async (...asked: [Parameters<typeof store.usage>[1], object?]) =>
+      (await store.usage(spans, ...asked)).map(({ group, requests }) => [group, requests]);
+    expect(await groups('owner')).toEqual([
+      ['', 1],
+      ['ada', 2],
+      ['bob', 1],
+    ]);
+    expect(await groups('team')).toEqual([
+      ['', 1],
+      ['Lab', 3],
+    ]);
+    expect(await groups('tag')).toEqual([
+      ['', 2],
+      ['a "b"', 1],
+      ['ci', 2],
+    ]);
+    expect(await groups('key', { owner: 'ada' })).toEqual([['k1', 2]]);
+    expect(await groups('none', { tag: 'a "b"' })).toEqual([['', 1]]);
+    expect(await groups('none', { tag: 'c' })).toEqual([]);
+    expect(await groups('owner', { key: 'k1', team: 'Lab', tag: 'ci' })).toEqual([['ada', 2]]);
+    const parts = await store.breakdown({ from: 0, to: AT * 2 }, { team: 'Lab' });
+    expect(parts.map(({ owner, tags }) => [owner, tags])).toEqual([
+      ['ada', ['a "b"', 'ci']],
+      ['ada', ['ci']],
+      ['bob', []],
+    ]);
+    expect(await idsOf(store, { owner: 'ada' })).toEqual(['b', 'a']);
+    expect(await idsOf(store, { team: 'l*' })).toEqual(['c', 'b', 'a']);
+    expect(await idsOf(store, { tag: 'a "b"' })).toEqual(['a']);
+    expect((await store.find('a'))?.row.tags?.toSorted()).toEqual(['a "b"', 'ci']);
+  });
+
   test('sums what began by the minute', async () => {
     const store = await open();
     const minute = AT - (AT % 60_000);
@@ -409,7 +451,7 @@ async function expectSums(store: RequestStore, records: readonly RequestRecord[]
     const cost = parts.reduce((sum, part) => sum + part.costNanos, 0);
     expect(cost).toBe(total(inside, ({ row }) => row.costNanos));
   }
-  for (const by of ['none', 'model', 'account', 'key', 'protocol'] as const) {
+  for (const by of ['none', 'model', 'account', 'key', 'protocol', 'owner', 'team'] as const) {
     const rows = await store.usage(spans, by);
     for (const { from, to } of spans) {
       const inside = records.filter(({ row }) => row.at >= from && row.at < to);

@@ -284,10 +284,10 @@ export const PROOFS: readonly Proof[] = [
     test: 'of interleaved requests with retries',
   },
   {
-    promise: 'No more images are drawn at once than a key has left.',
+    promise: 'No more requests and images pass at once than a budget has left.',
     tried: '200 calls at the same moment',
-    file: 'src/access/api-keys.test.ts',
-    test: 'of two hundred pictures at once no more pass',
+    file: 'src/access/budgets.test.ts',
+    test: 'of two hundred requests and pictures at once exactly as many pass',
   },
   {
     promise: 'A store of access control that hangs or fails touches no model request.',

@@ -126,7 +126,10 @@ describe.each([
       const { accounts, access, requests } = opened.stores;
       await accounts.insert(newAccount('first'));
       const key = { id: 'key_0', name: 'Person 0', prefix: 'sk-', enabled: true, createdAt: 0 };
-      await access.clientKeys.insert({ ...key, allowedModels: [], revision: 1 }, 'digest 0');
+      await access.clientKeys.insert(
+        { ...key, tags: [], allowedModels: [], revision: 1 },
+        'digest 0',
+      );
       await requests.save([recordOf({ id: 'req_1', at: AT })]);
       await opened.run(FILL);
       await opened.run('analyze');

@@ -8,6 +8,7 @@ export function matchesFilter(record: RequestRecord, filter: RequestFilter): boo
   const { row } = record;
   const { from, to, status, protocol, surface, model, account, key, replica, search } = filter;
   const { session, client, error } = filter;
+  const { owner, team, tag } = filter;
   return (
     (from === undefined || row.at >= from) &&
     (to === undefined || row.at < to) &&
@@ -22,6 +23,9 @@ export function matchesFilter(record: RequestRecord, filter: RequestFilter): boo
     (session === undefined || isNamed([row.session], session)) &&
     (client === undefined || isNamed([row.clientAddress], client)) &&
     (error === undefined || row.errorGroup === error) &&
+    (owner === undefined || isNamed([row.owner], owner)) &&
+    (team === undefined || isNamed([row.team], team)) &&
+    (tag === undefined || row.tags?.includes(tag) === true) &&
     (search === undefined || holds(record, search))
   );
 }

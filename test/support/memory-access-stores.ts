@@ -9,6 +9,7 @@ import {
 import type { AccessLogStore, StoredAccessEntry } from '../../src/access/access-log.ts';
 import type { ClientKey, ClientKeyStore, StoredKey } from '../../src/access/api-key.ts';
 import type { AuditStore, StoredAuditEntry } from '../../src/access/audit-log.ts';
+import type { Budget, BudgetStore, BudgetUse } from '../../src/access/budget.ts';
 import type { ConsoleSession, ConsoleSessionStore } from '../../src/access/console-sign-in.ts';
 import type { Invitation, InvitationStore } from '../../src/access/invitations.ts';
 import type { AddressRule, AddressRuleStore } from '../../src/access/ip-rules.ts';
@@ -49,6 +50,7 @@ export const NO_PROVIDER: AccessControlOptions['provider'] = {
 export function createMemoryAccessStores(): AccessStores {
   return {
     clientKeys: createClientKeys(),
+    budgets: createBudgets(),
     addressRules: createAddressRules(),
     accessLog: createAccessLog(),
     audit: createAudit(),
@@ -89,6 +91,37 @@ function createClientKeys(): ClientKeyStore {
           lastUsedAt: usedAt.get(one.digest) ?? one.lastUsedAt,
         }));
         kept.set(id, { ...known, key, use, addresses, previous: secrets });
+      }
+    },
+  };
+}
+
+function createBudgets(): BudgetStore {
+  const kept = new Map<string, Budget>();
+  const uses = new Map<string, BudgetUse>();
+  return {
+    list: async (since) => ({
+      budgets: [...kept.values()],
+      uses: [...uses.values()].filter(({ at }) => at >= since),
+    }),
+    async insert(budget) {
+      kept.set(budget.id, budget);
+    },
+    async update(budget) {
+      const known = kept.get(budget.id);
+      if (known === undefined) throw new StoreError('missing', told`There is no ${budget.id}.`);
+      if (known.revision !== budget.revision - 1) throw new StoreError('stale', told`Changed.`);
+      kept.set(budget.id, budget);
+    },
+    async remove(id) {
+      for (const [name, use] of uses) if (use.budgetId === id) uses.delete(name);
+      return kept.delete(id);
+    },
+    async addUses(added) {
+      for (const use of added) {
+        if (!kept.has(use.budgetId)) continue;
+        const name = `${use.budgetId} ${use.at}`;
+        uses.set(name, { ...use, used: (uses.get(name)?.used ?? 0) + use.used });
       }
     },
   };

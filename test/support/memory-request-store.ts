@@ -7,17 +7,25 @@ import {
   type RequestStore,
   readCursor,
   type TimeSpan,
-  USAGE_FIGURES,
+  type UsageFilter,
   type UsageGroup,
   type UsageRow,
-  type UsageSum,
   writeCursor,
 } from '../../src/monitor/request-store.ts';
 
-import { type QuarterSum, sumAttempts, sumByQuarter } from '../../src/monitor/usage.ts';
+import {
+  addUsage,
+  type QuarterSum,
+  readTags,
+  SUMMED_BY,
+  sumAttempts,
+  sumByQuarter,
+} from '../../src/monitor/usage.ts';
 import { matchesFilter } from './matches-filter.ts';
 
 const MINUTE_MS = 60_000;
+/** What tells one kind of use from another, in the order in which they are listed. */
+const KINDS = SUMMED_BY.filter((name) => name !== 'at');
 
 interface Kept {
   readonly record: RequestRecord;
@@ -34,7 +42,7 @@ export function createMemoryRequestStore(): RequestStore {
       (left, right) => right.record.row.at - left.record.row.at || right.sequence - left.sequence,
     );
   const addSum = (sum: QuarterSum): void => {
-    const key = JSON.stringify([sum.at, sum.model, sum.account, sum.keyId, sum.protocol]);
+    const key = JSON.stringify(SUMMED_BY.map((name) => sum[name]));
     const known = usage.get(key);
     usage.set(key, known === undefined ? sum : addQuarters(known, sum));
   };
@@ -69,15 +77,16 @@ export function createMemoryRequestStore(): RequestStore {
           : undefined,
       };
     },
-    async usage(spans, by) {
+    async usage(spans, by, filter = {}) {
       return spans.flatMap(({ from, to }) => {
         const groups = new Map<string, UsageRow>();
         for (const sum of usage.values()) {
-          if (sum.at < from || sum.at >= to) continue;
-          const group = groupOf(sum, by);
-          const known = groups.get(group);
-          const added = known === undefined ? pickUsage(sum) : addUsage(known, sum);
-          groups.set(group, { ...added, at: from, group });
+          if (sum.at < from || sum.at >= to || !isUseOf(sum, filter)) continue;
+          for (const group of groupsOf(sum, by)) {
+            const known = groups.get(group);
+            const added = known === undefined ? pickUsage(sum) : addUsage(known, sum);
+            groups.set(group, { ...added, at: from, group });
+          }
         }
         if (by === 'key') nameKeys(groups, usage.values(), { from, to });
         return [...groups.values()].sort((left, right) => (left.group < right.group ? -1 : 1));
@@ -87,10 +96,10 @@ export function createMemoryRequestStore(): RequestStore {
       const timingsOf = ({ from, to }: TimeSpan, one = group): Timings =>
         [...usage.values()]
           .filter((sum) => sum.at >= from && sum.at < to)
-          .filter((sum) => one === undefined || groupOf(sum, by) === one)
+          .filter((sum) => one === undefined || groupsOf(sum, by).includes(one))
           .reduce((all, { timings }) => addTimings(all, timings), NO_TIMINGS);
       const whole = { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
-      const groups = new Set([...usage.values()].map((sum) => groupOf(sum, by)));
+      const groups = new Set([...usage.values()].flatMap((sum) => groupsOf(sum, by)));
       return {
         spans: spans.map((span) => ({ at: span.from, ...timingsOf(span) })),
         groups: [...groups]
@@ -103,17 +112,18 @@ export function createMemoryRequestStore(): RequestStore {
         .filter(({ at }) => at >= from && at < to)
         .filter((sum) => account === undefined || sum.account === account);
     },
-    async breakdown({ from, to }) {
+    async breakdown({ from, to }, filter = {}) {
       const found = new Map<string, QuarterSum>();
       for (const sum of [...usage.values()].sort((left, right) => left.at - right.at)) {
-        if (sum.at < from || sum.at >= to) continue;
-        const key = JSON.stringify([sum.model, sum.account, sum.keyId, sum.protocol]);
+        if (sum.at < from || sum.at >= to || !isUseOf(sum, filter)) continue;
+        const key = JSON.stringify(KINDS.map((name) => sum[name]));
         const known = found.get(key);
         found.set(key, { ...(known === undefined ? sum : addQuarters(known, sum)), at: from });
       }
-      const order = ({ model, account, keyId, protocol }: QuarterSum): string =>
-        [model, account, keyId, protocol].join('\0');
-      return [...found.values()].sort((left, right) => (order(left) < order(right) ? -1 : 1));
+      const order = (sum: QuarterSum): string => KINDS.map((name) => sum[name]).join('\0');
+      return [...found.values()]
+        .sort((left, right) => (order(left) < order(right) ? -1 : 1))
+        .map((sum) => ({ ...sum, tags: readTags(sum.tags) }));
     },
     async minutes({ from, to }) {
       const minutes = new Map<number, MinuteSum>();
@@ -146,7 +156,8 @@ export function createMemoryRequestStore(): RequestStore {
 
 function pickUsage(sum: QuarterSum): Omit<UsageRow, 'at' | 'group'> {
   const { at: _at, model: _model, account: _account, keyId: _id, keyName: _name, ...rest } = sum;
-  const { protocol: _protocol, timings: _timings, ...figures } = rest;
+  const { protocol: _protocol, owner: _owner, team: _team, tags: _tags, ...others } = rest;
+  const { timings: _timings, ...figures } = others;
   return figures;
 }
 
@@ -163,7 +174,21 @@ function nameKeys(
   }
 }
 
-function groupOf(sum: QuarterSum, by: UsageGroup): string {
+function isUseOf(sum: QuarterSum, { tag, key, ...names }: UsageFilter): boolean {
+  const isNamed = (['model', 'account', 'protocol', 'owner', 'team'] as const).every(
+    (name) => names[name] === undefined || names[name] === sum[name],
+  );
+  const isTagged = tag === undefined || readTags(sum.tags).includes(tag);
+  return isNamed && isTagged && (key === undefined || key === sum.keyId);
+}
+
+function groupsOf(sum: QuarterSum, by: UsageGroup): readonly string[] {
+  if (by !== 'tag') return [groupOf(sum, by)];
+  const tags = readTags(sum.tags);
+  return tags.length === 0 ? [''] : tags;
+}
+
+function groupOf(sum: QuarterSum, by: Exclude<UsageGroup, 'tag'>): string {
   switch (by) {
     case 'model':
       return sum.model;
@@ -173,6 +198,10 @@ function groupOf(sum: QuarterSum, by: UsageGroup): string {
       return sum.keyId;
     case 'protocol':
       return sum.protocol;
+    case 'owner':
+      return sum.owner;
+    case 'team':
+      return sum.team;
     case 'none':
       return '';
     default:
@@ -187,10 +216,4 @@ function addQuarters(left: QuarterSum, right: QuarterSum): QuarterSum {
     keyName: right.keyName ?? left.keyName,
     timings: addTimings(left.timings, right.timings),
   };
-}
-
-function addUsage(left: UsageSum, right: UsageSum): UsageSum {
-  const sums: Record<keyof UsageSum, number> = { ...left };
-  for (const figure of USAGE_FIGURES) sums[figure] = left[figure] + right[figure];
-  return sums;
 }

@@ -218,7 +218,7 @@ async function createKey(limits: object = {}): Promise<Answer> {
 
 test('a key is made, shown once, changed by revision and removed', async () => {
   const made = await createKey({
-    dailyTokens: 5,
+    tokensPerMinute: 5,
     curfew: { from: '23:00', to: '06:00', timeZone: 'UTC' },
   });
   expect([made.status, made.headers.get('etag')]).toEqual([201, '"1"']);
@@ -231,7 +231,7 @@ test('a key is made, shown once, changed by revision and removed', async () => {
     body: { curfew: null },
     headers: { 'if-match': '"1"' },
   });
-  expect(changed.body).toMatchObject({ revision: 2, dailyTokens: 5 });
+  expect(changed.body).toMatchObject({ revision: 2, tokensPerMinute: 5 });
   expect(changed.body.curfew).toBeUndefined();
   const late = await admin.call('PATCH', path, {
     body: { name: 'x' },
@@ -248,7 +248,7 @@ test('a bad curfew, name or limit is refused by its field', async () => {
     [{ curfew }, 'curfew'],
     [{ name: '' }, 'name'],
     [{ name: '   ' }, 'name'],
-    [{ dailyTokens: -1 }, 'dailyTokens'],
+    [{ tokensPerMinute: -1 }, 'tokensPerMinute'],
     [{ requestsPerMinute: 1.5 }, 'requestsPerMinute'],
     [{ secret: 'sk-mine' }, 'secret'],
   ] as const) {

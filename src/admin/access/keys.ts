@@ -6,6 +6,8 @@ import {
   CURFEW_SCHEMA,
   KEY_AMOUNTS,
   KEY_FIELDS,
+  KEY_HOLDER,
+  KEY_TAGS,
   KEY_USE_SCHEMA,
   PREVIOUS_SECRET_SCHEMA,
   RECORDING,
@@ -13,7 +15,7 @@ import {
 } from '../../access/api-key.ts';
 import type { ListedKey } from '../../access/api-keys.ts';
 import { told } from '../../lib/localized-message.ts';
-import { named, optional, optionals, partial } from '../../lib/object-schema.ts';
+import { named, optional, optionals, partial, VISIBLE_LINE } from '../../lib/object-schema.ts';
 import type { AdminAnswer } from '../../server/admin-route.ts';
 import {
   type ApiRoute,
@@ -23,7 +25,7 @@ import {
   readNumber,
   refuseUnknown,
 } from '../route.ts';
-import { orNull, VISIBLE_LINE } from '../schemas.ts';
+import { orNull } from '../schemas.ts';
 
 const NAME = { type: 'string', minLength: 1, maxLength: 128, pattern: VISIBLE_LINE } as const;
 const ENABLED = { type: 'boolean' } as const;
@@ -50,7 +52,8 @@ const { allowedModels } = KEY_FIELDS;
 
 export const NEW_KEY_FIELDS = {
   name: NAME,
-  ...optionals({ enabled: ENABLED, expiresAt: TIME, allowedModels, ...KEY_AMOUNTS }),
+  ...optionals({ ...KEY_HOLDER, tags: KEY_TAGS, enabled: ENABLED, expiresAt: TIME }),
+  ...optionals({ allowedModels, ...KEY_AMOUNTS }),
   curfew: optional(CURFEW_SCHEMA),
   recording: optional(RECORDING),
 } as const;
@@ -60,14 +63,15 @@ export const NEW_KEY_SCHEMA = named('NewKey', NEW_KEY_FIELDS);
 export const KEY_CHANGE_SCHEMA = partial(
   {
     name: NAME,
+    owner: orNull(KEY_HOLDER.owner),
+    team: orNull(KEY_HOLDER.team),
+    tags: KEY_TAGS,
     enabled: ENABLED,
     expiresAt: orNull(TIME),
     allowedModels,
     maxAddresses: orNull(KEY_AMOUNTS.maxAddresses),
     requestsPerMinute: orNull(KEY_AMOUNTS.requestsPerMinute),
     tokensPerMinute: orNull(KEY_AMOUNTS.tokensPerMinute),
-    dailyTokens: orNull(KEY_AMOUNTS.dailyTokens),
-    dailyImages: orNull(KEY_AMOUNTS.dailyImages),
     curfew: orNull(CURFEW_SCHEMA),
     recording: orNull(RECORDING),
   },

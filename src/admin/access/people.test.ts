@@ -115,12 +115,12 @@ test('an invitation waits again when it could not be used: no password, a short 
 
 test('an invitation for a key gives one with its limits, once, and shows its secret', async () => {
   const { body } = await admin.call('POST', '/api/invitations/key', {
-    body: { name: 'Laptop of Zoe', dailyTokens: 1_000, allowedModels: ['alpha-*'] },
+    body: { name: 'Laptop of Zoe', tokensPerMinute: 1_000, allowedModels: ['alpha-*'] },
   });
   const secret = secretOf(body);
   const given = await accept(secret);
   expect(given.body.key).toMatchObject({
-    key: { name: 'Laptop of Zoe', dailyTokens: 1_000, allowedModels: ['alpha-*'] },
+    key: { name: 'Laptop of Zoe', tokensPerMinute: 1_000, allowedModels: ['alpha-*'] },
     secret: expect.stringMatching(/^sk-/),
   });
   expect(given.headers.get('set-cookie')).toBeNull();

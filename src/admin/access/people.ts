@@ -8,7 +8,7 @@ import { ROLES, requireRole } from '../../access/role.ts';
 import { StoreError } from '../../accounts/account-store.ts';
 import { clientError, invalidRequest } from '../../canonical/error.ts';
 import { told } from '../../lib/localized-message.ts';
-import { named, object, optional, partial, TEXT } from '../../lib/object-schema.ts';
+import { named, object, optional, partial, TEXT, VISIBLE_LINE } from '../../lib/object-schema.ts';
 import { type AdminCaller, writeSessionCookie } from '../../server/admin-route.ts';
 import {
   type ApiRoute,
@@ -18,7 +18,6 @@ import {
   readNumber,
   refuseUnknown,
 } from '../route.ts';
-import { VISIBLE_LINE } from '../schemas.ts';
 import { CREATED_KEY_SCHEMA, NEW_KEY_FIELDS, writeKey } from './keys.ts';
 import { requireReauthentication } from './session.ts';
 

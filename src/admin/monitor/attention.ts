@@ -1,6 +1,7 @@
 // What of the gateway needs attention, most severe first, with the way out.
 
-import { listed, told } from '../../lib/localized-message.ts';
+import { sayBudget } from '../../access/budgets.ts';
+import { listed, type Sentence, told } from '../../lib/localized-message.ts';
 import type { AccountJson } from '../account-view.ts';
 import type { GatewayFacts } from '../options.ts';
 import type { OverviewJson } from './schemas.ts';
@@ -265,6 +266,20 @@ const CONDITIONS: readonly Condition[] = [
         })),
   },
   {
+    kind: 'budget-spent',
+    severity: 'warning',
+    wayOut: 'Raise it, or wait for the next period.',
+    link: '/keys?tab=budgets',
+    find: ({ facts: { budgets = [] } }) => findBudgets(budgets, 'spent'),
+  },
+  {
+    kind: 'budget-low',
+    severity: 'warning',
+    wayOut: 'See who uses it.',
+    link: '/keys?tab=budgets',
+    find: ({ facts: { budgets = [] } }) => findBudgets(budgets, 'warning'),
+  },
+  {
     kind: 'not-lasting',
     severity: 'warning',
     wayOut: 'Free some room and start the gateway again.',
@@ -427,6 +442,40 @@ function isNotable(errors: number, requests: number): boolean {
     (errors >= MANY_ERRORS && share >= NOTABLE_SHARE) ||
     (errors >= SOME_ERRORS && share >= HIGH_SHARE)
   );
+}
+
+type NamedBudget = NonNullable<GatewayFacts['budgets']>[number];
+
+/** All in one entry: many keys may have the same budget. One of the whole gateway stops everybody. */
+function findBudgets(
+  budgets: readonly NamedBudget[],
+  level: NamedBudget['level'],
+): readonly Finding[] {
+  const found = budgets.filter((one) => one.level === level);
+  if (found.length === 0) return [];
+  const problems = listed(found.slice(0, MAX_ACCOUNTS).map(sayUsed));
+  const stopsAll = found.some(
+    ({ state: { budget } }) => level === 'spent' && budget.isHard && budget.scope === 'gateway',
+  );
+  return [
+    {
+      message:
+        level === 'spent'
+          ? `Budgets are used up: ${problems.text}`
+          : `Budgets are nearly used up: ${problems.text}`,
+      ...(stopsAll && { severity: 'error' }),
+      about: { problems, count: found.length },
+    },
+  ];
+}
+
+function sayUsed({ state: { budget, used }, subjectName }: NamedBudget): Sentence {
+  const percent = budget.amount === 0 ? 100 : Math.floor((used / budget.amount) * 100);
+  const amount = sayBudget(budget);
+  if (budget.scope === 'gateway') return told`whole gateway, ${amount}: ${percent} %`;
+  return budget.scope === 'team'
+    ? told`team ${subjectName}, ${amount}: ${percent} %`
+    : told`key ${subjectName}, ${amount}: ${percent} %`;
 }
 
 /** One entry per upstream: its accounts cool down together. */

@@ -2,7 +2,7 @@
 
 import { partial } from '../../lib/object-schema.ts';
 import { readTimings, sumTimings } from '../../monitor/latency.ts';
-import type { AttemptSum, TimeSpan } from '../../monitor/request-store.ts';
+import { type AttemptSum, type TimeSpan, USAGE_GROUPS } from '../../monitor/request-store.ts';
 import { cutSpans, HALF_HOUR_MS } from '../../monitor/usage.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
@@ -14,7 +14,7 @@ const NAME = { type: 'string', maxLength: 320 } as const;
 const LATENCY_QUERY = partial({
   ...USAGE_SPAN_QUERY,
   by: {
-    enum: ['model', 'account', 'key', 'protocol', 'none'],
+    enum: USAGE_GROUPS,
     description: '`none` when absent.',
   },
   group: { ...NAME, description: 'Of one group alone, such as one model.' },

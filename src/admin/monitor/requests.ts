@@ -2,10 +2,15 @@
 
 import { includesRole } from '../../access/role.ts';
 import { invalidRequest } from '../../canonical/error.ts';
+import { CALENDAR_STEPS, type CalendarStep } from '../../lib/calendar.ts';
 import { told } from '../../lib/localized-message.ts';
 import { partial } from '../../lib/object-schema.ts';
 import type { RequestRecord } from '../../monitor/record.ts';
-import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
+import {
+  type RequestFilter,
+  type StatusFilter,
+  USAGE_GROUPS,
+} from '../../monitor/request-store.ts';
 import { cutSpans } from '../../monitor/usage.ts';
 import type { AdminCaller } from '../../server/admin-route.ts';
 import type { MonitorRouteOptions } from '../options.ts';
@@ -46,6 +51,9 @@ export const FILTER_QUERY = {
   session: { ...WORD, description: `As the records have it. ${STARS}` },
   client: { ...WORD, description: `Address of the client. ${STARS}` },
   error: { ...WORD, description: 'An `errorGroup` of the records, whole.' },
+  owner: { ...WORD, description: `Whose key it was then. ${STARS}` },
+  team: { ...WORD, description: `The team of the key then. ${STARS}` },
+  tag: { ...WORD, description: 'A tag that the key had then.' },
   search: {
     ...WORD,
     description:
@@ -170,25 +178,43 @@ function readStatus(status: string): StatusFilter {
 export const USAGE_SPAN_QUERY = {
   from: { ...TIME, description: 'Milliseconds since the epoch; a day ago.' },
   to: { ...TIME, description: 'Milliseconds since the epoch; now.' },
-  step: { enum: ['hour', 'day', 'week'], description: '`hour` when absent.' },
+  step: { enum: CALENDAR_STEPS, description: '`hour` when absent.' },
   timeZone: {
     type: 'string',
     maxLength: 64,
-    description: 'In whose days and weeks, such as `Europe/Zurich`; UTC when absent.',
+    description: 'In whose days, weeks and months, such as `Europe/Zurich`; UTC when absent.',
   },
+} as const;
+
+/** Whose usage is shown. */
+export const USAGE_FILTER_QUERY = {
+  model: { ...WORD, description: 'As usage calls it: only what this model served.' },
+  account: { ...WORD, description: 'E-mail or label: only of this account.' },
+  key: { ...WORD, description: 'Id of the key: only of this key.' },
+  protocol: { ...WORD, description: 'Only of this protocol.' },
+  owner: { ...WORD, description: 'Only of keys that were this owner’s.' },
+  team: { ...WORD, description: 'Only of keys that were this team’s.' },
+  tag: { ...WORD, description: 'Only of keys that had this tag.' },
 } as const;
 
 const USAGE_QUERY = partial({
   ...USAGE_SPAN_QUERY,
+  ...USAGE_FILTER_QUERY,
   by: {
-    enum: ['model', 'account', 'key', 'protocol', 'none'],
-    description: '`none` when absent.',
+    enum: USAGE_GROUPS,
+    description: '`none` when absent. Of a key with several tags each `tag` counts all of it.',
   },
 });
 
 type SpanQuery = Readonly<Partial<Record<'from' | 'to' | 'timeZone', string>>> & {
-  readonly step?: 'hour' | 'day' | 'week';
+  readonly step?: CalendarStep;
 };
+
+/** Whose usage, and of which time. */
+export function readUsageQuery<Query extends SpanQuery>(query: Query, now: number) {
+  const { from: _from, to: _to, step: _step, timeZone: _zone, ...filter } = query;
+  return { spans: cutSpans(readUsageSpan(query, now)), filter };
+}
 
 export function readUsageSpan(query: SpanQuery, now: number) {
   const { step = 'hour', timeZone = 'UTC' } = query;
@@ -212,8 +238,8 @@ export function createUsageRoute({
     answers: { 200: { description: 'Sums, oldest first.', schema: USAGE_SCHEMA } },
     async run({ query }) {
       const { by = 'none', ...asked } = query;
-      const spans = cutSpans(readUsageSpan(asked, clock.now()));
-      const rows = await monitor.store.usage(spans, by);
+      const { spans, filter } = readUsageQuery(asked, clock.now());
+      const rows = await monitor.store.usage(spans, by, filter);
       const buckets =
         by === 'key'
           ? rows.map((row) => ({ ...row, groupName: keyName(row.group) ?? row.groupName }))

@@ -61,10 +61,23 @@ test('what people filter by is found in the index alone, without reading the rec
   await database.close();
 });
 
-const COLUMNS_OF_LATENCY = [
-  ...Array.from({ length: 33 }, (_, place) => [`duration${place}`, `first${place}`]).flat(),
-  ...['timed_tokens', 'timed_ms'],
-];
+/** The sums of usage as they were before they told whose they are. */
+const UNHOLD_USAGE = `
+  create table plain_usage_sums (
+    at integer not null, model text not null, account text not null, key_id text not null, protocol text not null,
+    requests integer not null, errors integer not null, input_tokens integer not null,
+    output_tokens integer not null, cached_tokens integer not null, cache_write_tokens integer not null,
+    thought_tokens integer not null, images integer not null, priced_requests integer not null,
+    cost_nanos integer not null, flat_rate_nanos integer not null, cache_savings_nanos integer not null,
+    key_name text,
+    primary key (at, model, account, key_id, protocol)
+  ) strict, without rowid;
+  insert into plain_usage_sums select at, model, account, key_id, protocol, requests, errors, input_tokens,
+    output_tokens, cached_tokens, cache_write_tokens, thought_tokens, images, priced_requests, cost_nanos,
+    flat_rate_nanos, cache_savings_nanos, key_name from usage_sums;
+  drop table usage_sums;
+  alter table plain_usage_sums rename to usage_sums;
+`;
 
 /** Takes out what the migrations behind the eighth put in. */
 const UNDO_LATER = `
@@ -74,6 +87,15 @@ const UNDO_LATER = `
   alter table requests drop column session;
   alter table requests drop column error_group;
   drop index requests_by_time;
+  alter table requests drop column owner;
+  alter table requests drop column team;
+  alter table requests drop column tags;
+  alter table client_keys drop column owner;
+  alter table client_keys drop column team;
+  alter table client_keys drop column tags;
+  drop table budget_uses;
+  drop table budgets;
+  ${UNHOLD_USAGE}
   alter table requests drop column replica;
   create index requests_by_time on requests (at, sequence);
   alter table requests drop column retries;
@@ -99,7 +121,6 @@ const UNDO_LATER = `
   drop table people;
   drop table invitations;
   alter table console_sessions drop column person_id;
-  ${COLUMNS_OF_LATENCY.map((name) => `alter table usage_sums drop column ${name};`).join('\n')}
   drop table usage_rollups;
   drop table usage_rolled;
   drop table attempt_sums;
@@ -214,8 +235,8 @@ test('usage saved without the names of keys gets those that its records know', a
   await database.closeStores();
   const file = new DatabaseSync(database.path);
   file.exec(`
-    alter table usage_sums drop column key_name;
     ${UNDO_LATER}
+    alter table usage_sums drop column key_name;
     delete from migrations where version > 7;
   `);
   file.close();

@@ -84,6 +84,14 @@ export const overview = {
       message: '{{family}} has {{percent}} of its quota left',
       wayOut: 'Wait for the reset, map its models to others, or add an account.',
     },
+    'budget-low': {
+      message: 'Budgets almost used up: {{problems}}',
+      wayOut: 'See who uses them.',
+    },
+    'budget-spent': {
+      message: 'Budgets used up: {{problems}}',
+      wayOut: 'Raise them, or wait for the next period.',
+    },
     'not-lasting': {
       message:
         'The disk had no space for the database: new data is kept in memory and lost when the gateway stops',

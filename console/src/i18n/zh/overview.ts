@@ -78,6 +78,11 @@ export const overview: Translated<typeof english> = {
       message: '{{family}} 的配额仅剩 {{percent}}',
       wayOut: '可等待重置、将其模型映射到其他模型，或添加账号。',
     },
+    'budget-low': { message: '预算即将用完：{{problems}}', wayOut: '查看是谁在使用。' },
+    'budget-spent': {
+      message: '预算已用完：{{problems}}',
+      wayOut: '提高预算，或等待下一周期。',
+    },
     'not-lasting': {
       message: '磁盘没有空间存放数据库：新增内容只保存在内存中，网关停止后即丢失',
       wayOut: '请腾出空间，然后重新启动网关。',

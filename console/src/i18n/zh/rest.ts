@@ -3,6 +3,7 @@
 import { addAccount } from './add-account.ts';
 import { alerts } from './alerts.ts';
 import { attempts } from './attempts.ts';
+import { budgets } from './budgets.ts';
 import { clients } from './clients.ts';
 import { environment } from './environment.ts';
 import { keys } from './keys.ts';
@@ -25,6 +26,7 @@ export const rest = {
   routing,
   targets,
   provider,
+  budgets,
   keys,
   requests,
   alerts,

@@ -1,6 +1,6 @@
 // The keys of people and programs: the list, making one, changing one, taking one back.
 
-import { Button, Drawer, Skeleton } from '@mantine/core';
+import { Button, Drawer, SegmentedControl, Skeleton } from '@mantine/core';
 import { IconKey, IconMailForward, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, type RefObject, useRef, useState } from 'react';
@@ -22,6 +22,7 @@ import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { useCloseGuard } from '../../components/use-unsaved.tsx';
+import { BudgetList } from './budget-list.tsx';
 import { CreatedKey } from './created-key.tsx';
 import { KeyForm } from './key-form.tsx';
 import { KeyTable } from './key-table.tsx';
@@ -33,7 +34,8 @@ import './page.css';
 export function KeysPage() {
   const { t } = useTranslation();
   const { data } = useQuery(keysQuery);
-  const { texts, open, close } = useSearchTexts();
+  const { texts, adjust, open, close } = useSearchTexts();
+  const isBudgets = texts.tab === 'budgets';
   const [isNew, setNew] = useState(false);
   const [created, setCreated] = useState<Created>();
   const [rotated, setRotated] = useState<Key>();
@@ -78,15 +80,31 @@ export function KeysPage() {
           </Restricted>
         }
       />
-      <KeyList
-        create={
-          <Restricted least="operator" isQuiet>
-            {create()}
-          </Restricted>
-        }
-        onEdit={({ id }) => open({ id })}
-        onRotate={setRotated}
+      <SegmentedControl
+        className="keys-tabs"
+        aria-label={t('shell.pages.keys')}
+        data={(['keys', 'budgets'] as const).map((value) => ({
+          value,
+          label: t(`budgets.tabs.${value}`),
+        }))}
+        value={isBudgets ? 'budgets' : 'keys'}
+        onChange={(tab) => adjust({ tab: tab === 'keys' ? undefined : tab })}
       />
+      {isBudgets ? (
+        <Panel>
+          <BudgetList />
+        </Panel>
+      ) : (
+        <KeyList
+          create={
+            <Restricted least="operator" isQuiet>
+              {create()}
+            </Restricted>
+          }
+          onEdit={({ id }) => open({ id })}
+          onRotate={setRotated}
+        />
+      )}
       <Drawer
         opened={isNew || asked !== undefined}
         onClose={guarded.close}

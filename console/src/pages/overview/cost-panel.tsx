@@ -22,7 +22,12 @@ export function CostPanel() {
     <Panel
       title={t('overview.cost')}
       actions={
-        <LinkButton to="/usage" search={{ period: 'month' }} variant="subtle" size="compact-sm">
+        <LinkButton
+          to="/usage"
+          search={{ period: 'thisMonth', by: 'owner' }}
+          variant="subtle"
+          size="compact-sm"
+        >
           {t('overview.costDetails')}
         </LinkButton>
       }

@@ -108,7 +108,7 @@ export function FilterBar({ filters, replicas, onChange }: FilterBarProps) {
 }
 
 /** Those that have no field: links set them. */
-const MARKS = ['session', 'client', 'error'] as const;
+const MARKS = ['session', 'client', 'error', 'owner', 'team', 'tag'] as const;
 
 function FilterMarks({ filters, onChange }: Pick<FilterBarProps, 'filters' | 'onChange'>) {
   const { t } = useTranslation();

@@ -18,6 +18,10 @@ export interface RequestFilters {
   readonly session?: string | undefined;
   readonly client?: string | undefined;
   readonly error?: string | undefined;
+  /** Whose key it was then. */
+  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
+  readonly tag?: string | undefined;
   readonly search?: string | undefined;
   readonly range?: Range | undefined;
   /** A time that stays where it is, in milliseconds since the epoch; a range goes with the time. */
@@ -28,7 +32,7 @@ export interface RequestFilters {
 
 const TEXT_FILTERS = [
   ...(['status', 'protocol', 'model', 'account', 'key', 'replica', 'search'] as const),
-  ...(['session', 'client', 'error'] as const),
+  ...(['session', 'client', 'error', 'owner', 'team', 'tag'] as const),
 ] as const;
 
 /** All that narrows the list, none of it set. */

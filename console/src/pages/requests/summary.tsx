@@ -127,6 +127,22 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
         {keyName ?? t('requests.noKey')}
         {keyName !== undefined && <OthersLink name={keyName} search={{ key: detail.keyId }} />}
       </Fact>
+      {(['owner', 'team'] as const).map((what) => {
+        const name = detail[what];
+        return (
+          name !== undefined && (
+            <Fact key={what} name={t(`requests.${what}`)}>
+              <span className="wrap-anywhere">{name}</span>
+              <OthersLink name={name} search={{ [what]: name }} />
+            </Fact>
+          )
+        );
+      })}
+      {detail.tags !== undefined && (
+        <Fact name={t('requests.tags')}>
+          <span className="wrap-anywhere">{detail.tags.join(', ')}</span>
+        </Fact>
+      )}
       <Fact name={t('requests.client')}>
         <span className="mono">{detail.clientAddress}</span>
         {detail.clientAddress !== '' && (

@@ -1,13 +1,14 @@
 // What was used: over time, by whom, and what the caches saved.
 
 import { Button, SegmentedControl, Select, Skeleton } from '@mantine/core';
-import { IconChartBar, IconDownload } from '@tabler/icons-react';
+import { IconChartBar, IconDownload, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Latency, Usage } from '../../../../src/admin/contract.ts';
 import { withQuery } from '../../api/client.ts';
+import { keysQuery } from '../../api/queries/keys.ts';
 import { latencyQuery } from '../../api/queries/latency.ts';
-import { USAGE_GROUPS, usageQuery } from '../../api/queries/usage.ts';
+import { NARROWING, USAGE_GROUPS, usageQuery } from '../../api/queries/usage.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
@@ -32,9 +33,9 @@ export function UsagePage() {
   const { texts, adjust } = useSearchTexts();
   const now = useNow();
   const view = readView(texts);
-  const { step, by, zone } = view;
-  const from = startOfPeriod(view.period, now);
-  const { data, error, refetch } = useQuery(usageQuery({ from, step, by, timeZone: zone }));
+  const { step, by, zone, filter } = view;
+  const from = startOfPeriod(view.period, now, zone);
+  const { data, error, refetch } = useQuery(usageQuery({ from, step, by, timeZone: zone, filter }));
   const latency = useQuery(latencyQuery({ from, step, by, timeZone: zone }));
   return (
     <>
@@ -46,7 +47,7 @@ export function UsagePage() {
             <Button
               component="a"
               variant="default"
-              href={withQuery('/api/export/usage', { from, step, timeZone: zone })}
+              href={withQuery('/api/export/usage', { from, step, timeZone: zone, ...filter })}
               download
             >
               {t('usage.exportAll')}
@@ -56,6 +57,7 @@ export function UsagePage() {
         }
       />
       <ViewBar view={view} onChange={adjust} />
+      <Shortcuts view={view} onChange={adjust} />
       {data === undefined && error === null && <Skeleton height={420} />}
       {data === undefined && error !== null && (
         <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
@@ -110,6 +112,47 @@ function ViewBar({ view, onChange }: ViewBarProps) {
   );
 }
 
+const OWNERS = ['owner', 'team', 'key'] as const;
+
+/** What people come for most, and what the page is narrowed to. */
+function Shortcuts({ view, onChange }: ViewBarProps) {
+  const { t } = useTranslation();
+  const { data } = useQuery(keysQuery);
+  const narrowed = NARROWING.flatMap((what) => {
+    const value = view.filter[what];
+    if (value === undefined) return [];
+    const named = what === 'key' ? data?.keys.find(({ id }) => id === value)?.name : undefined;
+    return [{ what, name: named ?? value }];
+  });
+  return (
+    <div className="usage-shortcuts">
+      <span className="dimmed">{t('usage.periods.thisMonth')}</span>
+      {OWNERS.map((by) => (
+        <Button
+          key={by}
+          size="compact-sm"
+          variant={view.period === 'thisMonth' && view.by === by ? 'filled' : 'default'}
+          onClick={() => onChange({ period: 'thisMonth', step: undefined, by })}
+        >
+          {t(`usage.byTitles.${by}`)}
+        </Button>
+      ))}
+      {narrowed.map(({ what, name }) => (
+        <Button
+          key={what}
+          size="compact-sm"
+          variant="light"
+          rightSection={<IconX size={14} />}
+          aria-label={t('usage.widen', { name })}
+          onClick={() => onChange({ [what]: undefined })}
+        >
+          {t('usage.only', { what: t(`usage.groups.${what}`), name })}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
 interface UsageBodyProps {
   readonly usage: Usage;
   /** Undefined until it is there. */
@@ -119,6 +162,15 @@ interface UsageBodyProps {
 
 function UsageBody({ usage, latency, view }: UsageBodyProps) {
   const { t } = useTranslation();
+  const now = useNow();
+  const { step, by, zone, filter } = view;
+  const from = startOfPeriod(view.period, now, zone);
+  // What has several tags stands in several groups.
+  const whole = useQuery({
+    ...usageQuery({ from, step, by: 'none', timeZone: zone, filter }),
+    enabled: by === 'tag',
+  });
+  const totals = by === 'tag' ? whole.data?.buckets : usage.buckets;
   if (usage.buckets.length === 0) {
     return (
       <Panel>
@@ -137,7 +189,7 @@ function UsageBody({ usage, latency, view }: UsageBodyProps) {
   }
   return (
     <div className="usage-body">
-      <Totals buckets={usage.buckets} />
+      {totals !== undefined && <Totals buckets={totals} />}
       <UsageChart usage={usage} view={view} />
       {latency !== undefined && <LatencyPanel latency={latency} view={view} />}
       {view.by !== 'none' && (
