@@ -268,6 +268,24 @@ export const first: PartlyTranslated<typeof english> = {
         message: 'TLS 証明書の期限が切れました：クライアントに拒否されます',
         wayOut: '更新してファイルを置き換えてください。自動的に読み直されます。',
       },
+      'upstream-certificate-expires': {
+        message:
+          'アップストリーム {{upstream}} の TLS 証明書はあと {{count}} 日で期限切れになります',
+        wayOut:
+          'アップストリームの運用者に更新を依頼してください。期限が切れるとリクエストは失敗します。',
+      },
+      'upstream-certificate-expired': {
+        message: 'アップストリーム {{upstream}} の TLS 証明書の期限が切れました',
+        wayOut: 'アップストリームの運用者に更新を依頼してください。',
+      },
+      'disk-low': {
+        message: 'データフォルダーのディスクの残りは {{count}} MB です',
+        wayOut: '空きを作るか、リクエストログの保存量を減らしてください。',
+      },
+      'disk-full': {
+        message: 'データフォルダーのディスクがいっぱいです：残り {{count}} MB',
+        wayOut: '今すぐ空きを作ってください：追加されたものは失われる可能性があります。',
+      },
       'valkey-lost': {
         message:
           'Valkey に接続できません：このレプリカは単独で動作し、キーの制限も単独で適用します',

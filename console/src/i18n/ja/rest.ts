@@ -3,12 +3,14 @@
 import type { rest as english } from '../en/rest.ts';
 import type { PartlyTranslated } from '../texts.ts';
 import { addAccount } from './add-account.ts';
+import { alerts } from './alerts.ts';
 import { people } from './people.ts';
 import { attempts, requests, routing } from './requests.ts';
 import { security } from './security.ts';
 import { environment, settings } from './settings.ts';
 
 export const rest: PartlyTranslated<typeof english> = {
+  alerts,
   addAccount,
   routing,
   requests,

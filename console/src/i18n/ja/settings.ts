@@ -27,6 +27,7 @@ export const settings: PartlyTranslated<typeof english> = {
     log: 'ログ',
     environment: '環境',
     signIn: 'OpenID Connect',
+    alerts: 'アラート',
   },
   groupHints: {
     access:
@@ -41,6 +42,7 @@ export const settings: PartlyTranslated<typeof english> = {
     monitor: 'リクエストについて記録する内容と期間。',
     log: 'ゲートウェイ自体のログ。',
     environment: 'ゲートウェイの起動時の環境。',
+    alerts: 'Webhook を呼び出すタイミング。',
     signIn:
       'ID プロバイダーによるサインイン。発行者とクライアント ID を設定すると提供されます。変更できるのは所有者のみです。',
   },
@@ -299,6 +301,14 @@ export const settings: PartlyTranslated<typeof english> = {
     allowedDomains: {
       name: '許可するドメイン',
       hint: '確認済みメールアドレスのドメイン。空欄の場合はすべて。',
+    },
+    alertHold: {
+      name: 'アラートまでの時間',
+      hint: 'この時間続いたものだけを通知し、この時間なくなったものを解決とします。',
+    },
+    alertRepeat: {
+      name: '再通知の間隔',
+      hint: '続いている間、この間隔で再び通知します。',
     },
     logLevel: { name: 'ログレベル', hint: 'これより低いレベルの行は書き込まれません。' },
   },
