@@ -67,7 +67,6 @@ export async function openObservation(context: GatewayContext, parts: Observatio
   const { priceOf, usualBilling } = accounts.pricing;
   const facts = { book, pool, isProtected, trials, upstreams, clock, usualBilling };
   const keyName = (id: string): string | undefined => access.keys.get(id)?.key.name;
-  const shown = createFigures(facts, () => current().monitor.namesAccounts, accountKey);
   const monitor = createMonitor({
     ...{ clock, log, createId, keyName, store: stores.requests },
     recordingOf: (id) => recordingOf(id, access),
@@ -76,13 +75,10 @@ export async function openObservation(context: GatewayContext, parts: Observatio
     replica: parts.replicaName,
     sharing: parts.replicaName === undefined ? undefined : context,
     ...{ secrets: parts.secretList, accountSecrets: parts.accountSecrets },
-    ...{
-      accounts: shown.accounts,
-      figures: {
-        ...shown,
-        attention: () => readAttention(routeOptions),
-        budgets: () => access.budgets.list().map(writeFigures),
-      },
+    figures: {
+      ...createFigures(facts, () => current().monitor.namesAccounts, accountKey),
+      attention: () => readAttention(routeOptions),
+      budgets: () => access.budgets.list().map(writeFigures),
     },
     dropped: () => ({ ...readDropped(parts), 'trace-spans': telemetry?.droppedSpans ?? 0 }),
     hasValkey: context.cluster.state().kind === 'valkey' ? isClusterThere : undefined,
