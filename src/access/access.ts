@@ -10,10 +10,10 @@ import {
   createAccessLog,
   type RedactorFor,
 } from './access-log.ts';
-import type { ClientKeyStore } from './api-key.ts';
+import type { ClientKeyStore, StoredKey } from './api-key.ts';
 import { ApiKeys } from './api-keys.ts';
 import { type AuditStore, createAuditLog } from './audit-log.ts';
-import type { BudgetStore } from './budget.ts';
+import type { BudgetStore, StoredBudgets } from './budget.ts';
 import { Budgets, MOST_PERIOD_MS, type NewBudget } from './budgets.ts';
 import {
   type ConsoleSessionStore,
@@ -92,19 +92,8 @@ export async function loadAccessControl(options: AccessControlOptions) {
     rules,
   );
   const { digestKey = derive(CLIENT_KEYS) } = options;
-  const counters = new Counters({ bank: cluster?.bank ?? new LocalBank(clock), clock });
-  const { usedSince } = options;
-  const budgets = new Budgets(
-    { store: stores.budgets, counters, clock, createId, cluster, usedSince, log },
-    storedBudgets,
-  );
-  const keys = new ApiKeys(
-    {
-      ...{ store: stores.clientKeys, digestKey, clock, createId, cluster, log },
-      ...{ counters, budgets },
-    },
-    storedKeys,
-  );
+  const limits = openLimits(options, { digestKey, storedBudgets, storedKeys });
+  const { keys, budgets } = limits;
   const people = new People(
     {
       ...{ store: stores.people, clock, createId, notices, log },
@@ -139,11 +128,34 @@ export async function loadAccessControl(options: AccessControlOptions) {
     /** Saves what has gathered; the stores can be closed then. */
     async close(): Promise<void> {
       people.close();
-      counters.close();
       await Promise.all([
-        ...[sessions.close(), addresses.close(), keys.close()],
-        ...[budgets.close(), accessLog.close()],
+        ...[sessions.close(), addresses.close(), limits.close(), accessLog.close()],
       ]);
+    },
+  };
+}
+
+interface StoredLimits {
+  readonly digestKey: Buffer;
+  readonly storedBudgets: StoredBudgets;
+  readonly storedKeys: readonly StoredKey[];
+}
+
+/** The keys and the budgets, which count by the same counters. */
+function openLimits(
+  { stores, clock, createId, cluster, usedSince, log }: AccessControlOptions,
+  { digestKey, storedBudgets, storedKeys }: StoredLimits,
+) {
+  const counters = new Counters({ bank: cluster?.bank ?? new LocalBank(clock), clock });
+  const shared = { clock, createId, cluster, log, counters };
+  const budgets = new Budgets({ store: stores.budgets, usedSince, ...shared }, storedBudgets);
+  const keys = new ApiKeys({ store: stores.clientKeys, digestKey, budgets, ...shared }, storedKeys);
+  return {
+    budgets,
+    keys,
+    async close(): Promise<void> {
+      counters.close();
+      await Promise.all([keys.close(), budgets.close()]);
     },
   };
 }

@@ -55,7 +55,7 @@ describe.skipIf(isWithoutBrowser)('budgets and owners', () => {
       await console.api('POST', '/api/keys', { name: 'Ada', team: 'Research' });
       const page = await console.open('/keys?tab=budgets');
       await page.getByRole('button', { name: 'Add budget' }).click();
-      await page.getByLabel('Team', { exact: true }).fill('Research');
+      await page.getByRole('combobox', { name: 'Team' }).fill('Research');
       await page.getByLabel('Amount in US dollars').fill('12.50');
       await page.getByRole('button', { name: 'Create budget' }).click();
       await page.getByText('Team Research', { exact: true }).waitFor();
