@@ -70,7 +70,7 @@ export interface AccessControlOptions {
 
 /** @throws StoreError */
 export async function loadAccessControl(options: AccessControlOptions) {
-  const { stores, settings, passwordSettled, derive, clock, createId, redactorFor, log } = options;
+  const { stores, settings, derive, clock, createId, redactorFor, log } = options;
   const { cluster } = options;
   const notices = cluster?.notices;
   const [rules, storedKeys, storedBudgets, storedSessions, storedPeople] = await Promise.all([
@@ -80,12 +80,6 @@ export async function loadAccessControl(options: AccessControlOptions) {
     stores.consoleSessions.list(),
     stores.people.list(),
   ]);
-  const hasher = createPasswordHasher();
-  const idleMs = () => settings().sessionIdleMs;
-  const sessions = new ConsoleSessions(
-    { store: stores.consoleSessions, clock, idleMs, notices, log },
-    storedSessions,
-  );
   const filterSettings = () => settings().addressFilter;
   const addresses = new AddressFilter(
     { store: stores.addressRules, settings: filterSettings, clock, createId, notices, log },
@@ -94,21 +88,9 @@ export async function loadAccessControl(options: AccessControlOptions) {
   const { digestKey = derive(CLIENT_KEYS) } = options;
   const limits = openLimits(options, { digestKey, storedBudgets, storedKeys });
   const { keys, budgets } = limits;
-  const people = new People(
-    {
-      ...{ store: stores.people, clock, createId, notices, log },
-      hasPassword: () => settings().consolePassword !== undefined,
-    },
-    storedPeople,
-  );
-  const invitations = createInvitations({ store: stores.invitations, clock, createId });
+  const console = openConsole(options, { storedSessions, storedPeople });
+  const { sessions, people } = console;
   const accessLog = createAccessLog({ store: stores.accessLog, clock, redactorFor, log });
-  const login = createConsoleLogin({
-    ...{ passwordSettled, hasher, sessions, people, clock, cluster },
-    password: () => settings().consolePassword,
-    machineToken: createMachineToken(derive),
-    tagKey: derive('console sessions v1'),
-  });
   return {
     addresses,
     keys,
@@ -117,22 +99,56 @@ export async function loadAccessControl(options: AccessControlOptions) {
       clock,
       shared: notices && { notices, digestKey: derive('wrong client keys v1') },
     }),
-    login,
+    login: console.login,
     people,
-    invitations,
-    provider: createProviderSignIn({ ...options.provider, people, invitations, log }),
+    invitations: console.invitations,
+    provider: console.provider,
     accessLog,
     audit: createAuditLog({ store: stores.audit, clock, redactorFor, log }),
-    hasher,
+    hasher: console.hasher,
     clock,
     /** Saves what has gathered; the stores can be closed then. */
     async close(): Promise<void> {
       people.close();
-      await Promise.all([
-        ...[sessions.close(), addresses.close(), limits.close(), accessLog.close()],
-      ]);
+      await Promise.all([sessions.close(), addresses.close(), limits.close(), accessLog.close()]);
     },
   };
+}
+
+interface StoredConsole {
+  readonly storedSessions: ConstructorParameters<typeof ConsoleSessions>[1];
+  readonly storedPeople: ConstructorParameters<typeof People>[1];
+}
+
+/** Who signs in to the console, and how. */
+function openConsole(
+  options: AccessControlOptions,
+  { storedSessions, storedPeople }: StoredConsole,
+) {
+  const { stores, settings, passwordSettled, derive, clock, createId, cluster, log } = options;
+  const notices = cluster?.notices;
+  const hasher = createPasswordHasher();
+  const idleMs = () => settings().sessionIdleMs;
+  const sessions = new ConsoleSessions(
+    { store: stores.consoleSessions, clock, idleMs, notices, log },
+    storedSessions,
+  );
+  const people = new People(
+    {
+      ...{ store: stores.people, clock, createId, notices, log },
+      hasPassword: () => settings().consolePassword !== undefined,
+    },
+    storedPeople,
+  );
+  const invitations = createInvitations({ store: stores.invitations, clock, createId });
+  const login = createConsoleLogin({
+    ...{ passwordSettled, hasher, sessions, people, clock, cluster },
+    password: () => settings().consolePassword,
+    machineToken: createMachineToken(derive),
+    tagKey: derive('console sessions v1'),
+  });
+  const provider = createProviderSignIn({ ...options.provider, people, invitations, log });
+  return { hasher, sessions, people, invitations, login, provider };
 }
 
 interface StoredLimits {

@@ -6,8 +6,11 @@ import type { Address, Incoming } from '../server/edge.ts';
 
 /** Marks the messages of this file among all others of the channel. */
 const MARK = 'isthmus-handover';
-/** Who waits for so long that some worker takes the connection is better served by another gateway. */
-const WAIT_MS = 5000;
+/**
+ * Who waits for so long that some worker takes the connection is better served by another gateway. A worker takes one
+ * in each turn of its event loop: where hundreds come at once on a busy machine the last one waits for seconds.
+ */
+const WAIT_MS = 30_000;
 
 type FromWorker =
   | { readonly mark: typeof MARK; readonly kind: 'listen'; readonly address: Address }

@@ -94,6 +94,7 @@ test('every key of the config file can be changed on a page', () => {
     'proxy.targets',
     'proxy.presets',
     'proxy.prices',
+    'proxy.alerts.channels',
     ...providerKeys(),
     ...upstreamKeys(),
     // A moment; where payloads are missed it is set for some minutes.

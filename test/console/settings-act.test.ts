@@ -350,6 +350,37 @@ const READ_LATER: Readonly<Record<string, Omit<Act, 'before'>>> = {
     see: inForce(({ monitor }) => monitor.maxBytes),
     after: 2_000_000,
   },
+  // Read when a request ends; `test/e2e` keeps bodies by it.
+  'proxy.monitor.bodies_until': {
+    section: 'monitor',
+    patch: { bodies_until: 5 },
+    see: inForce(({ monitor }) => monitor.bodiesUntil),
+    after: 5,
+  },
+  'proxy.monitor.account_names': {
+    section: 'monitor',
+    patch: { account_names: true },
+    see: inForce(({ monitor }) => monitor.namesAccounts),
+    after: true,
+  },
+  'proxy.alerts.channels': {
+    section: 'alerts',
+    patch: { channels: { team: { webhook: 'https://hooks.example/1' } } },
+    see: inForce(({ alertChannels }) => Object.keys(alertChannels)),
+    after: ['team'],
+  },
+  'proxy.alerts.hold_seconds': {
+    section: 'alerts',
+    patch: { hold_seconds: 7 },
+    see: inForce(({ alerts }) => alerts.holdMs),
+    after: 7_000,
+  },
+  'proxy.alerts.repeat_hours': {
+    section: 'alerts',
+    patch: { repeat_hours: 2 },
+    see: inForce(({ alerts }) => alerts.repeatMs),
+    after: 7_200_000,
+  },
   'proxy.web_sockets': {
     section: 'network',
     patch: { web_sockets: false },

@@ -128,11 +128,17 @@ test('money and tokens of two hundred requests at once stay within their budgets
   expect(money.used).toBeLessThanOrEqual(amount);
   expect(tokens.used).toBeLessThanOrEqual(2000);
   expect([money.id, money.reserved, tokens.reserved]).toEqual([id, 0, 0]);
-  const { buckets } = await api('GET', '/api/usage?by=key');
-  // biome-ignore lint/suspicious/noExplicitAny: as above.
-  const of = (key: string) => buckets.find(({ group }: any) => group === key);
-  expect(money.used).toBe(of(ada.id).costNanos + of(ada.id).flatRateNanos);
-  expect(tokens.used).toBe(of(bob.id).inputTokens + of(bob.id).outputTokens);
+  // Records are saved a moment after their answers.
+  const usedOf = async () => {
+    const { buckets } = await api('GET', '/api/usage?by=key');
+    // biome-ignore lint/suspicious/noExplicitAny: as above.
+    const of = (key: string) => buckets.find(({ group }: any) => group === key);
+    return [
+      of(ada.id).costNanos + of(ada.id).flatRateNanos,
+      of(bob.id).inputTokens + of(bob.id).outputTokens,
+    ];
+  };
+  await expect.poll(usedOf, { timeout: 20_000 }).toEqual([money.used, tokens.used]);
 });
 
 test('a budget of requests is exact over workers that share it', async () => {

@@ -101,7 +101,7 @@ test.each([
   }
   // Said once for each kind of thing that could not be saved, not once for each request.
   expect(warnings.filter((text) => text.includes('cannot be saved')).length).toBe(
-    broken === fail ? 3 : 0,
+    broken === fail ? 4 : 0,
   );
   expect(access.accessLog.dropped).toBe(0);
 });
