@@ -21,6 +21,17 @@ export function themeVariables(): Plugin {
   };
 }
 
+/** Colours of the package that the console has nothing in. */
+const UNUSED = /^--mantine-color-(?:blue|cyan|grape|indigo|lime|orange|pink|violet)-/;
+
+type Variables = ReturnType<typeof defaultCssVariablesResolver>;
+
+function withoutUnused(all: Variables): Variables {
+  const strip = (some: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(some).filter(([name]) => !UNUSED.test(name)));
+  return { variables: strip(all.variables), light: strip(all.light), dark: strip(all.dark) };
+}
+
 function writeVariables(): string {
   const theme = mergeMantineTheme(DEFAULT_THEME, THEME);
   const scheme = {
@@ -29,7 +40,7 @@ function writeVariables(): string {
     light: { '--mantine-color-scheme': 'light' },
   };
   const own = deepMerge(scheme, APP_VARIABLES);
-  const all = deepMerge(defaultCssVariablesResolver(theme), own);
+  const all = withoutUnused(deepMerge(defaultCssVariablesResolver(theme), own));
   // Paper is light, whatever the screen is.
   const onPaper = convertCssVariables({ variables: {}, light: {}, dark: all.light }, ':root');
   return `${convertCssVariables(all, ':root')}\n@media print {\n${onPaper}\n}\n`;

@@ -6,7 +6,16 @@ import parseExpression from 'spdx-expression-parse';
 import { listShippedPackages } from './shipped-packages.mjs';
 
 /** What may be shipped in an Apache-2.0 package, its texts beside it. */
-const ALLOWED = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'Unlicense'];
+const ALLOWED = [
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+  'OFL-1.1',
+  'Unlicense',
+];
 
 /** @param {string} expression of SPDX */
 export function isAllowedLicense(expression) {

@@ -1,6 +1,6 @@
 // Which packages a build holds parts of: noted beside the build, for the list of parts and the licence notices.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 /** Beside the files of a build; no dotfile is packed or served. */
 const LIST = '.packages.json';
@@ -17,12 +17,18 @@ const OF_BUILDER = [
  * @param {{ root: string, output: string }} folders of the project and, below it, of the build
  */
 export function notePackages({ root, output }) {
+  let source = root;
   return {
     name: 'note-packages',
+    configResolved(config) {
+      source = config.root;
+    },
     writeBundle(_options, bundle) {
       const folders = new Set();
       for (const part of Object.values(bundle)) {
-        for (const id of part.moduleIds ?? []) {
+        // Of files such as fonts the builder says where they were, seen from its own folder.
+        const files = (part.originalFileNames ?? []).map((name) => resolve(source, name));
+        for (const id of [...(part.moduleIds ?? []), ...files]) {
           const folder = folderOf(id.replaceAll('\\', '/'), root);
           if (folder !== undefined) folders.add(folder);
         }

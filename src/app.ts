@@ -14,11 +14,13 @@ import type { ApiRoute } from './admin/route.ts';
 import { VERSION } from './cli/package-name.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { SealedValues } from './cluster/sealed-values.ts';
+import { createCallPrices } from './compose/call-prices.ts';
 import { openCluster, shareSettings } from './compose/cluster.ts';
 import { recordEdits } from './compose/config-edits.ts';
-import { type GatewayContext, openFoundation } from './compose/foundation.ts';
+import { type Foundation, type GatewayContext, openFoundation } from './compose/foundation.ts';
 import { listenerUrl, type ObservationParts, openObservation } from './compose/monitor.ts';
 import { openTraffic } from './compose/traffic.ts';
+import { createUsedSince } from './compose/used-since.ts';
 import { configPath, type Settings } from './config/effective.ts';
 import { createId } from './lib/ids.ts';
 import { memoize } from './lib/once.ts';
@@ -94,7 +96,14 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
     stores: foundation.stores.access,
     derive: (purpose) => foundation.secretKey.derive(purpose),
     digestKey: foundation.stores.digestKey,
+    provider: {
+      settings: () => config.current().signIn,
+      openSecret: foundation.secrets.openSignInSecret,
+      fetch: traffic.accounts.fetch,
+      pending: sealedValues(context, foundation, 'sign-in at the provider'),
+    },
     redactorFor: traffic.redactorFor,
+    usedSince: createUsedSince(foundation.stores.requests, clock),
   });
   let { port } = config.current();
   const listener = {
@@ -109,10 +118,11 @@ export async function createApp(appOptions: AppOptions): Promise<App> {
     ...{ protocols, dispatcher, models, responseStores, bodies, access, settings, clock, log },
     ...{ openFiles, incoming, isPlain, version: VERSION },
     sharing: { cluster, clock },
+    prices: createCallPrices({ router, ...traffic.accounts }),
     consoleFiles: createConsoleFiles({ distPath, log }),
     observer: observation.observer,
     adminRoutes: createAdministration(context, parts, observation.routes),
-    services: mcp.routes,
+    services: [...mcp.routes, ...observation.services],
   });
   const { book, pool, quota } = traffic.accounts;
   return {
@@ -177,6 +187,14 @@ async function openAccessControl(options: OpenAccessControlOptions): Promise<Acc
   };
 }
 
+function sealedValues<Value>(
+  { cluster, clock }: Pick<GatewayContext, 'cluster' | 'clock'>,
+  { vault }: Pick<Foundation, 'vault'>,
+  purpose: string,
+): SealedValues<Value> {
+  return new SealedValues<Value>({ values: cluster.values, sealer: vault, clock, purpose });
+}
+
 /** The routes of the admin API. @param more routes that need more than `parts`, such as the monitor's */
 function createAdministration(
   { config, cluster, clock, log, version }: GatewayContext,
@@ -189,7 +207,7 @@ function createAdministration(
   const { book, tokens, fetch, pool, quota, isProtected, trials, pricing } = parts.accounts;
   const common = { book, oauth, fetch, clock, log };
   const shared = <Value>(purpose: string): SealedValues<Value> =>
-    new SealedValues<Value>({ values: cluster.values, sealer: vault, clock, purpose });
+    sealedValues({ cluster, clock }, { vault }, purpose);
   return createAdminRoutes(
     {
       ...{ version, clock, log, access, router, models, protocols, dispatcher },

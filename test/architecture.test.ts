@@ -69,6 +69,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   media: ['canonical/', 'lib/'],
   pricing: ['canonical/', 'lib/', 'wire/vocabulary.ts'],
   monitor: ['canonical/', 'cluster/', 'lib/', 'pricing/'],
+  alerts: ['cluster/', 'config/values.ts', 'lib/'],
   telemetry: ['canonical/', 'lib/', 'monitor/record.ts'],
   'stored-responses': ['cluster/', 'lib/'],
   stream: ['lib/'],
@@ -148,6 +149,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   admin: [
     'stream/',
     'accounts/',
+    'alerts/',
     'canonical/',
     'config/',
     'access/',

@@ -1,8 +1,8 @@
 // Starts the console in the browser.
 
-import '@mantine/core/styles.css';
-import '@mantine/notifications/styles.css';
+import './styles/mantine.css';
 import 'virtual:theme-variables.css';
+import './styles/fonts.css';
 import './styles/base.css';
 import './styles/forced-colors.css';
 import './styles/print.css';
@@ -10,15 +10,25 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/query-client.ts';
 import { App } from './app.tsx';
-import { startTexts } from './i18n/start.ts';
+import { loadPartsOnFirstSign } from './components/later.tsx';
+import { loadRest, startTexts } from './i18n/start.ts';
 import { createConsoleRouter } from './routes.tsx';
 
 const host = document.getElementById('root');
 if (host === null) throw new Error('The page has no place for the console.');
 
 const texts = await startTexts();
+const isJoining = window.location.pathname === '/join';
+// Its page shows what only pages of the signed-in console do otherwise.
+if (isJoining) await loadRest(texts);
+loadPartsOnFirstSign(window);
 createRoot(host).render(
   <StrictMode>
-    <App texts={texts} client={createQueryClient()} router={createConsoleRouter(texts)} />
+    <App
+      texts={texts}
+      client={createQueryClient()}
+      router={createConsoleRouter(texts)}
+      isJoining={isJoining}
+    />
   </StrictMode>,
 );

@@ -152,3 +152,14 @@ export const PAGES: readonly Page[] = [
     ),
   },
 ];
+
+/** Opened from another page: no entry of the navigation leads there. */
+export const SUBPAGES: readonly Pick<Page, 'path' | 'component'>[] = [
+  {
+    path: '/requests/session',
+    component: lazyRouteComponent(
+      () => loadPage(() => import('./pages/requests/session-page.tsx')),
+      'SessionPage',
+    ),
+  },
+];

@@ -3,16 +3,18 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import type { i18n } from 'i18next';
 import { loadRest } from './i18n/start.ts';
-import { PAGES } from './pages.ts';
+import { PAGES, SUBPAGES } from './pages.ts';
 import { AppShell } from './shell/app-shell.tsx';
 import { CrashNote } from './shell/crash-note.tsx';
 import { loadPage } from './shell/load-page.ts';
 import { NotFound } from './shell/not-found.tsx';
+import { loadStyles } from './styles/load-styles.ts';
 
-/** All pages but the overview come with the rest of the texts. */
+/** All pages but the overview come with the rest of the texts and styles. */
 export function createConsoleRouter(texts: i18n) {
   const root = createRootRoute({ component: AppShell, notFoundComponent: NotFound });
-  const routes = PAGES.flatMap(({ path, component }) => {
+  const routes = [...PAGES, ...SUBPAGES].flatMap(({ path, component }) => {
+    const isSubpage = SUBPAGES.some((subpage) => subpage.path === path);
     const page = createRoute({
       getParentRoute: () => root,
       path,
@@ -20,9 +22,9 @@ export function createConsoleRouter(texts: i18n) {
       validateSearch: readTexts,
       ...(path === '/'
         ? {}
-        : { loader: () => loadPage(() => loadRest(texts)), staleTime: Infinity }),
+        : { loader: () => loadPage(() => loadRestOf(texts)), staleTime: Infinity }),
     });
-    if (path === '/') return [page];
+    if (path === '/' || isSubpage) return [page];
     // `/accounts/42` is the same as `/accounts?id=42`: one thing, opened over its list.
     const one = createRoute({
       getParentRoute: () => root,
@@ -41,6 +43,11 @@ export function createConsoleRouter(texts: i18n) {
     parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
     stringifySearch: writeSearch,
   });
+}
+
+/** Texts and styles: what pages but the overview need besides their code. */
+async function loadRestOf(texts: i18n): Promise<void> {
+  await Promise.all([loadRest(texts), loadStyles()]);
 }
 
 function readTexts(search: Record<string, unknown>): Record<string, string> {

@@ -24,7 +24,7 @@ export const THEME = createTheme({
   primaryShade: { light: 7, dark: 7 },
   colors: { gray: GRAY, dark: DARK, accent: ACCENT },
   fontFamily:
-    'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif',
+    '"Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif',
   fontFamilyMonospace:
     'ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "Liberation Mono", monospace',
   fontSizes: {

@@ -1,6 +1,8 @@
 // Access control: IP rules, API keys, console sign-in and the access log.
 
+import { LocalBank } from '../cluster/bank.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import {
   type AccessLogger,
@@ -8,26 +10,34 @@ import {
   createAccessLog,
   type RedactorFor,
 } from './access-log.ts';
-import type { ClientKeyStore } from './api-key.ts';
+import type { ClientKeyStore, StoredKey } from './api-key.ts';
 import { ApiKeys } from './api-keys.ts';
 import { type AuditStore, createAuditLog } from './audit-log.ts';
+import type { BudgetStore, StoredBudgets } from './budget.ts';
+import { Budgets, MOST_PERIOD_MS, type NewBudget } from './budgets.ts';
 import {
   type ConsoleSessionStore,
   ConsoleSessions,
   createConsoleLogin,
 } from './console-sign-in.ts';
 import { createGuessLimit } from './guess-limit.ts';
+import { createInvitations, type InvitationStore } from './invitations.ts';
 import { AddressFilter, type AddressFilterSettings, type AddressRuleStore } from './ip-rules.ts';
 import { createPasswordHasher } from './password-hash.ts';
+import { People, type PeopleStore } from './people.ts';
+import { createProviderSignIn, type ProviderSignInParts } from './provider-sign-in.ts';
 
 export type AccessControl = Awaited<ReturnType<typeof loadAccessControl>>;
 
 interface AccessStores {
   readonly clientKeys: ClientKeyStore;
+  readonly budgets: BudgetStore;
   readonly addressRules: AddressRuleStore;
   readonly accessLog: AccessLogStore;
   readonly audit: AuditStore;
   readonly consoleSessions: ConsoleSessionStore;
+  readonly people: PeopleStore;
+  readonly invitations: InvitationStore;
 }
 
 export interface AccessSettings {
@@ -49,6 +59,10 @@ export interface AccessControlOptions {
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
   readonly cluster?: Cluster | undefined;
+  /** How people sign in at a provider. */
+  readonly provider: ProviderSignInParts;
+  /** What records say was used since a time of what a budget counts. */
+  readonly usedSince?: ((budget: NewBudget, from: number) => Promise<number>) | undefined;
   /** Keeps credentials out of the access log. */
   readonly redactorFor: RedactorFor;
   readonly log: AccessLogger;
@@ -56,51 +70,108 @@ export interface AccessControlOptions {
 
 /** @throws StoreError */
 export async function loadAccessControl(options: AccessControlOptions) {
-  const { stores, settings, passwordSettled, derive, clock, createId, redactorFor, log } = options;
+  const { stores, settings, derive, clock, createId, redactorFor, log } = options;
   const { cluster } = options;
   const notices = cluster?.notices;
-  const [rules, storedKeys, storedSessions] = await Promise.all([
+  const [rules, storedKeys, storedBudgets, storedSessions, storedPeople] = await Promise.all([
     stores.addressRules.list(),
     stores.clientKeys.list(),
+    stores.budgets.list(clock.now() - MOST_PERIOD_MS),
     stores.consoleSessions.list(),
+    stores.people.list(),
   ]);
-  const hasher = createPasswordHasher();
-  const idleMs = () => settings().sessionIdleMs;
-  const sessions = new ConsoleSessions(
-    { store: stores.consoleSessions, clock, idleMs, notices, log },
-    storedSessions,
-  );
   const filterSettings = () => settings().addressFilter;
   const addresses = new AddressFilter(
     { store: stores.addressRules, settings: filterSettings, clock, createId, notices, log },
     rules,
   );
   const { digestKey = derive(CLIENT_KEYS) } = options;
-  const keys = new ApiKeys(
-    { store: stores.clientKeys, digestKey, clock, createId, cluster, log },
-    storedKeys,
-  );
+  const limits = openLimits(options, { digestKey, storedBudgets, storedKeys });
+  const { keys, budgets } = limits;
+  const console = openConsole(options, { storedSessions, storedPeople });
+  const { sessions, people } = console;
   const accessLog = createAccessLog({ store: stores.accessLog, clock, redactorFor, log });
-  const login = createConsoleLogin({
-    ...{ passwordSettled, hasher, sessions, clock, cluster },
-    password: () => settings().consolePassword,
-    machineToken: createMachineToken(derive),
-    tagKey: derive('console sessions v1'),
-  });
   return {
     addresses,
     keys,
+    budgets,
     guesses: createGuessLimit({
       clock,
       shared: notices && { notices, digestKey: derive('wrong client keys v1') },
     }),
-    login,
+    login: console.login,
+    people,
+    invitations: console.invitations,
+    provider: console.provider,
     accessLog,
     audit: createAuditLog({ store: stores.audit, clock, redactorFor, log }),
-    hasher,
+    hasher: console.hasher,
+    clock,
     /** Saves what has gathered; the stores can be closed then. */
     async close(): Promise<void> {
-      await Promise.all([sessions.close(), addresses.close(), keys.close(), accessLog.close()]);
+      people.close();
+      await Promise.all([sessions.close(), addresses.close(), limits.close(), accessLog.close()]);
+    },
+  };
+}
+
+interface StoredConsole {
+  readonly storedSessions: ConstructorParameters<typeof ConsoleSessions>[1];
+  readonly storedPeople: ConstructorParameters<typeof People>[1];
+}
+
+/** Who signs in to the console, and how. */
+function openConsole(
+  options: AccessControlOptions,
+  { storedSessions, storedPeople }: StoredConsole,
+) {
+  const { stores, settings, passwordSettled, derive, clock, createId, cluster, log } = options;
+  const notices = cluster?.notices;
+  const hasher = createPasswordHasher();
+  const idleMs = () => settings().sessionIdleMs;
+  const sessions = new ConsoleSessions(
+    { store: stores.consoleSessions, clock, idleMs, notices, log },
+    storedSessions,
+  );
+  const people = new People(
+    {
+      ...{ store: stores.people, clock, createId, notices, log },
+      hasPassword: () => settings().consolePassword !== undefined,
+    },
+    storedPeople,
+  );
+  const invitations = createInvitations({ store: stores.invitations, clock, createId });
+  const login = createConsoleLogin({
+    ...{ passwordSettled, hasher, sessions, people, clock, cluster },
+    password: () => settings().consolePassword,
+    machineToken: createMachineToken(derive),
+    tagKey: derive('console sessions v1'),
+  });
+  const provider = createProviderSignIn({ ...options.provider, people, invitations, log });
+  return { hasher, sessions, people, invitations, login, provider };
+}
+
+interface StoredLimits {
+  readonly digestKey: Buffer;
+  readonly storedBudgets: StoredBudgets;
+  readonly storedKeys: readonly StoredKey[];
+}
+
+/** The keys and the budgets, which count by the same counters. */
+function openLimits(
+  { stores, clock, createId, cluster, usedSince, log }: AccessControlOptions,
+  { digestKey, storedBudgets, storedKeys }: StoredLimits,
+) {
+  const counters = new Counters({ bank: cluster?.bank ?? new LocalBank(clock), clock });
+  const shared = { clock, createId, cluster, log, counters };
+  const budgets = new Budgets({ store: stores.budgets, usedSince, ...shared }, storedBudgets);
+  const keys = new ApiKeys({ store: stores.clientKeys, digestKey, budgets, ...shared }, storedKeys);
+  return {
+    budgets,
+    keys,
+    async close(): Promise<void> {
+      counters.close();
+      await Promise.all([keys.close(), budgets.close()]);
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   optionals,
   TEXT,
   type ValueOf,
+  VISIBLE_LINE,
 } from '../lib/object-schema.ts';
 import { checksumOf } from '../lib/redact.ts';
 import { TIME } from './access-log.ts';
@@ -32,8 +33,6 @@ export const KEY_AMOUNTS = {
   maxAddresses: { ...LIMIT, minimum: 1, description: 'Addresses within a day.' },
   requestsPerMinute: { ...LIMIT, minimum: 1 },
   tokensPerMinute: { ...LIMIT, minimum: 1 },
-  dailyTokens: { ...LIMIT, description: 'A day is one of UTC.' },
-  dailyImages: { ...LIMIT, description: 'A day is one of UTC.' },
 } as const;
 
 /** What is recorded of the requests of a key; everything that the settings say when absent. */
@@ -41,6 +40,27 @@ export const RECORDING = {
   enum: ['no-bodies', 'counts'],
   description:
     'What is recorded of its requests: `no-bodies` never keeps what was asked and answered, whatever the settings say; `counts` keeps models, status, tokens and times alone. All that the settings say when absent.',
+} as const;
+
+const NAME_OF_HOLDER = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 128,
+  pattern: VISIBLE_LINE,
+} as const;
+
+/** Whose a key is: what people say of it, for usage to be summed by. */
+export const KEY_HOLDER = {
+  owner: { ...NAME_OF_HOLDER, description: 'Whose it is, such as an e-mail address.' },
+  team: { ...NAME_OF_HOLDER, description: 'Budgets of a team count the keys of all its members.' },
+} as const;
+
+export const KEY_TAGS = {
+  type: 'array',
+  maxItems: 20,
+  uniqueItems: true,
+  items: { ...NAME_OF_HOLDER, maxLength: 64 },
+  description: 'Free words to sum usage by.',
 } as const;
 
 /** What a key may do. */
@@ -64,6 +84,8 @@ export const KEY_FIELDS = {
   enabled: { type: 'boolean' },
   createdAt: TIME,
   expiresAt: optional({ ...TIME, description: 'Absent when it never expires.' }),
+  ...optionals(KEY_HOLDER),
+  tags: KEY_TAGS,
   ...LIMITS,
   lastUsedAt: optional(TIME),
 } as const;
@@ -86,10 +108,25 @@ export interface DayUse extends ValueOf<typeof KEY_USE_SCHEMA> {
   readonly day: string;
 }
 
+/** What is shown of a secret that was replaced and still works for a while. */
+const PREVIOUS_SECRET = {
+  prefix: { ...TEXT, description: 'The beginning of the secret.' },
+  endsAt: { ...TIME, description: 'It is refused from then on.' },
+  lastUsedAt: optional({ ...TIME, description: 'Absent when nobody used it since.' }),
+} as const;
+
+export const PREVIOUS_SECRET_SCHEMA = object(PREVIOUS_SECRET);
+
+export interface PreviousSecret extends ValueOf<typeof PREVIOUS_SECRET_SCHEMA> {
+  readonly digest: string;
+}
+
 export interface StoredKey {
   readonly key: ClientKey;
   /** HMAC-SHA-256 of the secret, in hexadecimal. */
   readonly digest: string;
+  /** Secrets that were replaced, also those that are over. */
+  readonly previous: readonly PreviousSecret[];
   /** Of the latest day that was saved. */
   readonly use: DayUse | undefined;
   /** Address → when it came last. */
@@ -101,6 +138,8 @@ export interface KeyProgress {
   readonly lastUsedAt: number | undefined;
   readonly use: DayUse;
   readonly addresses: ReadonlyMap<string, number>;
+  /** Those that were used. */
+  readonly previous: readonly Pick<PreviousSecret, 'digest' | 'lastUsedAt'>[];
 }
 
 /** Every method may throw StoreError. What people say survives a power cut. */
@@ -110,6 +149,11 @@ export interface ClientKeyStore {
   insert(key: ClientKey, digest: string): Promise<void>;
   /** @throws StoreError `missing`, or `stale` when the stored revision is not the one before */
   update(key: ClientKey): Promise<void>;
+  /**
+   * As `update`, and the key has another secret; the previous ones become those given.
+   * @throws StoreError as `update`
+   */
+  replaceSecret(key: ClientKey, digest: string, previous: readonly PreviousSecret[]): Promise<void>;
   /** False when there was none. Its counts go with it. */
   remove(id: string): Promise<boolean>;
   /** Replaces the counts of that day and the addresses; of a key that is gone there is nothing to save. */

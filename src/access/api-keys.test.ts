@@ -4,9 +4,12 @@ import { createMemoryAccessStores } from '../../test/support/memory-access-store
 import { GatewayError } from '../canonical/error.ts';
 import { LocalBank } from '../cluster/bank.ts';
 import { Counters } from '../cluster/counters.ts';
+import { Hub } from '../cluster/hub.ts';
+import { createMemoryCluster } from '../cluster/memory.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 import { createBlockedHoursCheck, createKeySecret } from './api-key.ts';
 import { ApiKeys } from './api-keys.ts';
+import { Budgets } from './budgets.ts';
 
 import { UsageMeter } from './usage-window.ts';
 
@@ -16,13 +19,14 @@ const START = Date.UTC(2026, 0, 15, 12);
 const HOUR = 3_600_000;
 
 async function openKeys(input: Partial<KeyInput> = {}, clock = createFakeClock(START)) {
-  const { clientKeys: store } = createMemoryAccessStores();
+  const { clientKeys: store, budgets: budgetStore } = createMemoryAccessStores();
   let count = 0;
+  const createId = (prefix: string) => `${prefix}${++count}`;
+  const counters = new Counters({ bank: new LocalBank(clock), clock });
+  const budgets = new Budgets({ store: budgetStore, counters, clock, createId });
   const options = {
-    store,
-    digestKey: Buffer.alloc(32, 1),
-    clock,
-    createId: (prefix: string) => `${prefix}${++count}`,
+    ...{ store, digestKey: Buffer.alloc(32, 1), clock, createId },
+    ...{ counters, budgets },
   };
   const book = new ApiKeys(options);
   const gate = book;
@@ -184,42 +188,6 @@ test('tokens of a minute are counted as used, and reserved while calls run', asy
   expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
 });
 
-test('a daily budget begins anew at midnight UTC', async () => {
-  const { gate, book, clock, id } = await openKeys({ dailyTokens: 500 });
-  (await gate.admit(id, CALL))?.settle({ tokens: 500 });
-  expect(refusal(() => gate.admit(id, CALL))).toMatchObject({
-    kind: 'quota-exhausted',
-    retryAfterMs: 12 * HOUR,
-    message: expect.stringContaining('It can go on in 12 h 0 min.'),
-  });
-  expect(book.get(id)?.usedToday).toMatchObject({ requests: 1, tokens: 500 });
-  await clock.advance(12 * HOUR);
-  expect(book.get(id)?.usedToday).toMatchObject({ requests: 0, tokens: 0 });
-  expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
-});
-
-test('of two hundred pictures at once no more pass than the budget has (T29)', async () => {
-  const { gate, book, id } = await openKeys({ dailyImages: 20 });
-  const outcomes = Array.from({ length: 200 }, async () => {
-    try {
-      return await gate.admit(id, { ...CALL, images: 1 });
-    } catch {
-      return undefined;
-    }
-  });
-  const admitted = (await Promise.all(outcomes)).filter((one) => one !== undefined);
-  expect(admitted).toHaveLength(20);
-  for (const one of admitted.slice(0, 15)) one.settle({ images: 1, tokens: 0 });
-  // Those that failed cost nothing.
-  for (const one of admitted.slice(15)) one.settle({ images: 0, tokens: 0 });
-  expect(refusal(() => gate.admit(id, { ...CALL, images: 6 }))?.kind).toBe('quota-exhausted');
-  expect(refusal(() => gate.admit(id, { ...CALL, images: 5 }))).toBeUndefined();
-  await book.change(id, { dailyImages: 3 }, undefined);
-  expect(refusal(() => gate.admit(id, { ...CALL, images: 1 }))?.kind).toBe('quota-exhausted');
-  // Text is no picture, however many were drawn.
-  expect(refusal(() => gate.admit(id, CALL))).toBeUndefined();
-});
-
 test('without a limit of addresses none are kept, and those of an earlier limit go', async () => {
   const { book, gate, store, id } = await openKeys({ maxAddresses: 2 });
   gate.enter(id, '192.0.2.1');
@@ -246,44 +214,21 @@ test('addresses that came while the clock was days ahead do not count after it w
   expect(meter.takeAddress('192.0.2.3', 1)).toBe(false);
 });
 
-test('what no day has room for is refused for good, and what today has none for says what is left', async () => {
-  const { gate, book, id } = await openKeys({ dailyImages: 3 });
-  const draw = (images: number) => refusal(() => gate.admit(id, { ...CALL, images }));
-  expect(draw(4)).toMatchObject({
-    kind: 'forbidden',
-    reason: 'key-rejected',
-    message: expect.stringContaining('may draw 3 images a day, and this request asks for 4'),
-  });
-  expect(draw(2)).toBeUndefined();
-  expect(draw(2)).toMatchObject({
-    kind: 'quota-exhausted',
-    message: expect.stringContaining('has 1 of its 3 images a day (UTC) left'),
-  });
-  await book.change(id, { dailyImages: 0 }, undefined);
-  expect(draw(1)).toMatchObject({ kind: 'forbidden', retryAfterMs: undefined });
-  expect(draw(0)).toBeUndefined();
-  await book.change(id, { dailyTokens: 0 }, undefined);
-  expect(draw(0)).toMatchObject({ kind: 'forbidden', retryAfterMs: undefined });
-});
-
 test('what a key used today and from where survives a restart', async () => {
-  const { gate, book, clock, id, reopen, secret } = await openKeys({
-    dailyTokens: 500,
-    maxAddresses: 1,
-  });
+  const { gate, book, clock, id, reopen, secret } = await openKeys({ maxAddresses: 1 });
   gate.enter(id, '192.0.2.1');
   (await gate.admit(id, CALL))?.settle({ tokens: 500 });
   await book.close();
   const again = await reopen();
   const gateAgain = again;
   expect(gateAgain.identify([secret])).toBe(id);
-  expect(refusal(() => gateAgain.admit(id, CALL))?.kind).toBe('quota-exhausted');
+  expect(again.get(id)?.usedToday).toMatchObject({ requests: 1, tokens: 500 });
   expect(refusal(() => gateAgain.enter(id, '192.0.2.2'))?.kind).toBe('forbidden');
   expect(again.get(id)?.key.lastUsedAt).toBe(clock.now());
 });
 
 test('what could not be saved of a key is saved with the next', async () => {
-  const { gate, clock, id, store, reopen } = await openKeys({ dailyTokens: 500 });
+  const { gate, clock, id, store, reopen } = await openKeys();
   const { saveProgress } = store;
   store.saveProgress = () => Promise.reject(new Error('no room'));
   (await gate.admit(id, CALL))?.settle({ tokens: 500 });
@@ -310,10 +255,10 @@ test('a change of models, curfew and switch counts from the next request, and fo
 });
 
 test('a change keeps what it does not name, null takes away, and an old revision is refused', async () => {
-  const { book, id } = await openKeys({ dailyTokens: 5, requestsPerMinute: 6 });
-  const changed = await book.change(id, { name: 'Eve', dailyTokens: null }, 1);
+  const { book, id } = await openKeys({ tokensPerMinute: 5, requestsPerMinute: 6 });
+  const changed = await book.change(id, { name: 'Eve', tokensPerMinute: null }, 1);
   expect(changed.key).toMatchObject({ name: 'Eve', requestsPerMinute: 6, revision: 2 });
-  expect(changed.key.dailyTokens).toBeUndefined();
+  expect(changed.key.tokensPerMinute).toBeUndefined();
   await expect(book.change(id, { name: 'late' }, 1)).rejects.toMatchObject({ fault: 'stale' });
   await expect(book.change('key_none', {}, undefined)).rejects.toMatchObject({ fault: 'missing' });
 });
@@ -321,6 +266,78 @@ test('a change keeps what it does not name, null takes away, and an old revision
 test('ids that are no keys of persons have no limits', async () => {
   const { gate } = await openKeys();
   gate.enter('local', '192.0.2.1');
-  expect(gate.admit('api-key', CALL)).toBeUndefined();
-  expect(gate.countsImages('api-key')).toBe(false);
+  expect(refusal(() => gate.admit('api-key', CALL))).toBeUndefined();
+  expect(gate.limitStates('api-key')).toEqual({ requests: undefined, tokens: undefined });
+});
+
+test('after a rotation both secrets work for the overlap, then the new one alone', async () => {
+  const { book, clock, id, secret, reopen } = await openKeys();
+  const rotated = await book.rotate(id, { overlapMs: HOUR });
+  expect(rotated.secret).not.toBe(secret);
+  expect(rotated.listed.key).toMatchObject({ id, prefix: rotated.secret.slice(0, 9), revision: 2 });
+  const endsAt = START + HOUR;
+  expect(rotated.listed.previous).toMatchObject([{ prefix: secret.slice(0, 9), endsAt }]);
+  expect(rotated.listed.previous[0]?.lastUsedAt).toBeUndefined();
+  await clock.advance(1_000);
+  const found = [book.identify([secret]), book.identify([rotated.secret])];
+  expect(found).toEqual([id, id]);
+  expect(book.get(id)?.previous).toMatchObject([{ lastUsedAt: START + 1_000 }]);
+  await book.close();
+  // As after a restart.
+  const again = await reopen();
+  expect(again.get(id)?.previous).toMatchObject([{ lastUsedAt: START + 1_000, endsAt }]);
+  expect(again.identify([secret])).toBe(id);
+  await clock.advance(HOUR);
+  expect([again.identify([secret]), again.identify([rotated.secret])]).toEqual([undefined, id]);
+  expect(again.get(id)?.previous).toEqual([]);
+});
+
+test('a rotation without overlap ends the secret at once, and an overlap can be ended early', async () => {
+  const { book, id, secret } = await openKeys();
+  const second = await book.rotate(id, { overlapMs: 0 });
+  expect([book.identify([secret]), book.identify([second.secret])]).toEqual([undefined, id]);
+  const third = await book.rotate(id, { overlapMs: HOUR });
+  const fourth = await book.rotate(id, { overlapMs: HOUR });
+  for (const one of [second, third, fourth]) expect(book.identify([one.secret])).toBe(id);
+  const { previous } = await book.endPrevious(id);
+  expect(previous).toEqual([]);
+  const after = [second, third, fourth].map((one) => book.identify([one.secret]));
+  expect(after).toEqual([undefined, undefined, id]);
+  await book.remove(id);
+  expect(book.identify([fourth.secret])).toBeUndefined();
+});
+
+test('a rotation of a key that was changed meanwhile makes no secret', async () => {
+  const { book, id, secret } = await openKeys();
+  await book.change(id, { name: 'Ann' }, 1);
+  const late = book.rotate(id, { overlapMs: 0, revision: 1 });
+  await expect(late).rejects.toMatchObject({ fault: 'stale' });
+  expect(book.identify([secret])).toBe(id);
+});
+
+test('what one process rotates holds in the others, and they hear that an old secret is used', async () => {
+  const { clientKeys: store, budgets: budgetStore } = createMemoryAccessStores();
+  const clock = createFakeClock(START);
+  const hub = new Hub(clock);
+  const onFault = (error: unknown): void => expect.fail(String(error));
+  const open = async (replica: string) => {
+    const cluster = createMemoryCluster({ replica, clock, hub, onFault });
+    const counters = new Counters({ bank: cluster.bank, clock });
+    const shared = { clock, cluster, counters, createId: (prefix: string) => `${prefix}1` };
+    const budgets = new Budgets({ store: budgetStore, ...shared });
+    const options = { store, digestKey: Buffer.alloc(32, 1), budgets, ...shared };
+    return new ApiKeys(options, await store.list());
+  };
+  const one = await open('one');
+  const { listed, secret } = await one.create({ name: 'Ada' });
+  const { id } = listed.key;
+  const other = await open('other');
+  const rotated = await one.rotate(id, { overlapMs: HOUR });
+  await expect.poll(() => other.identify([rotated.secret])).toBe(id);
+  expect(other.identify([secret])).toBe(id);
+  await clock.advance(1_000);
+  await expect.poll(() => one.get(id)?.previous[0]?.lastUsedAt).toBe(START);
+  await one.rotate(id, { overlapMs: 0 });
+  await one.endPrevious(id);
+  await expect.poll(() => other.identify([secret])).toBeUndefined();
 });

@@ -1,13 +1,12 @@
 // API keys: created, changed, identified, and checked against their limits.
 
 import { StoreError } from '../accounts/account-store.ts';
-import { clientError, type GatewayError, invalidRequest } from '../canonical/error.ts';
-import { LocalBank } from '../cluster/bank.ts';
+import { GatewayError, invalidRequest } from '../canonical/error.ts';
 import type { Cluster, Topic } from '../cluster/cluster.ts';
-import { Counters } from '../cluster/counters.ts';
+import type { Counters } from '../cluster/counters.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createListeners, type Listeners } from '../lib/listeners.ts';
-import { type Sentence, told } from '../lib/localized-message.ts';
+import { told } from '../lib/localized-message.ts';
 import { createWildcard, foldCase } from '../lib/names.ts';
 import { visitorOf } from '../lib/net.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
@@ -24,37 +23,45 @@ import {
   digestKeySecret,
   type KeyLimits,
   type KeyProgress,
+  type PreviousSecret,
   type StoredKey,
 } from './api-key.ts';
-import {
-  type CallCost,
-  type MeterRefusal,
-  type NewUse,
-  type Reservation,
-  UsageMeter,
-} from './usage-window.ts';
+import type { BudgetUnit } from './budget.ts';
+import type { BudgetSubject, Budgets } from './budgets.ts';
+import { limitOf, nearestLimit } from './budgets.ts';
+import { rejected, sayCount } from './refusals.ts';
+import { type CallCost, type Grant, type Reservation, takeAll } from './reservation.ts';
+import { type LimitState, type NewUse, UsageMeter } from './usage-window.ts';
 
 /** Of a secret, which may be shown. */
 const PREFIX_CHARACTERS = 9;
+/** How far behind the time a replaced secret was last used may be. */
+const PREVIOUS_USE_STEP_MS = 60_000;
 
-interface KeyInput extends Partial<KeyLimits> {
+export interface NewKey extends Partial<KeyLimits> {
   readonly name: string;
   readonly enabled?: boolean | undefined;
   readonly expiresAt?: number | undefined;
+  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** Null takes a limit away; what is absent stays. */
-type KeyChange = { readonly [Field in keyof KeyInput]?: KeyInput[Field] | null };
+type KeyChange = { readonly [Field in keyof NewKey]?: NewKey[Field] | null };
 
 export interface ListedKey {
   readonly key: ClientKey;
+  /** Secrets that were replaced and still work. */
+  readonly previous: readonly PreviousSecret[];
   readonly usedToday: DayUse;
 }
 
 /** A key in use. */
 interface Kept {
   key: ClientKey;
-  readonly digest: string;
+  digest: string;
+  previous: readonly PreviousSecret[];
   readonly meter: UsageMeter;
   checks: ReturnType<typeof createChecks>;
 }
@@ -65,15 +72,23 @@ interface ApiKeysOptions {
   readonly digestKey: Buffer;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
+  readonly counters: Counters;
+  readonly budgets: Budgets;
   /** The other processes with the same keys; without it there are none. */
-  readonly cluster?: Pick<Cluster, 'notices' | 'bank'> | undefined;
+  readonly cluster?: Pick<Cluster, 'notices'> | undefined;
   readonly log?: AccessLogger | undefined;
 }
 
 /** What one process tells the others of keys: the store has what was changed, and who counted saves it. */
 type KeyNotice =
   | { readonly kind: 'stored' }
-  | { readonly kind: 'use'; readonly id: string; readonly use: NewUse };
+  | { readonly kind: 'use'; readonly id: string; readonly use: NewUse }
+  | {
+      readonly kind: 'previous-used';
+      readonly id: string;
+      readonly prefix: string;
+      readonly at: number;
+    };
 
 const TOPIC: Topic<KeyNotice> = { name: 'keys 1' };
 
@@ -86,15 +101,14 @@ export class ApiKeys {
   /** Ids of the keys whose use is to be saved. */
   readonly #used: WriteBehind<string>;
   readonly #byId = new Map<string, Kept>();
+  /** Of the secrets in use and of those before them. */
   readonly #byDigest = new Map<string, Kept>();
   readonly #listeners: Listeners<string>;
-  readonly #counters: Counters;
   readonly #unlisten: (() => void) | undefined;
 
   constructor(options: ApiKeysOptions, stored: readonly StoredKey[] = []) {
     const { store, clock, cluster, log } = options;
     this.#options = options;
-    this.#counters = new Counters({ bank: cluster?.bank ?? new LocalBank(clock), clock });
     this.#unlisten = cluster?.notices.listen(TOPIC, {
       take: (notice) => this.#takeNotice(notice),
       catchUp: () => void this.#reload(),
@@ -119,43 +133,40 @@ export class ApiKeys {
 
   /** Oldest first. */
   list(): readonly ListedKey[] {
-    return [...this.#byId.values()].map(writeListed);
+    return [...this.#byId.values()].map((kept) => this.#show(kept));
   }
 
   get(id: string): ListedKey | undefined {
     const kept = this.#byId.get(id);
-    return kept === undefined ? undefined : writeListed(kept);
+    return kept === undefined ? undefined : this.#show(kept);
   }
 
   /** @returns the secret, which nobody can see again. @throws GatewayError for bad blocked hours, StoreError */
-  async create(input: KeyInput): Promise<{ listed: ListedKey; secret: string }> {
+  async create(input: NewKey): Promise<{ listed: ListedKey; secret: string }> {
     const { clock, createId, digestKey, store } = this.#options;
     const secret = createKeySecret();
     const key: ClientKey = checkKey({
       ...withoutNulls(input),
       id: createId(CLIENT_KEY_PREFIX),
       name: input.name,
-      prefix: secret.slice(0, PREFIX_CHARACTERS),
+      prefix: prefixOf(secret),
       enabled: input.enabled ?? true,
+      tags: input.tags ?? [],
       allowedModels: input.allowedModels ?? [],
       createdAt: clock.now(),
       revision: 1,
     });
     const digest = digestKeySecret(secret, digestKey);
     await store.insert(key, digest);
-    const kept = this.#keep({ key, digest, use: undefined, addresses: new Map() });
+    const kept = this.#keep({ key, digest, previous: [], use: undefined, addresses: new Map() });
     this.#changed(key.id);
-    return { listed: writeListed(kept), secret };
+    return { listed: this.#show(kept), secret };
   }
 
   /** @throws GatewayError, StoreError `missing` or `stale` */
   async change(id: string, change: KeyChange, revision: number | undefined): Promise<ListedKey> {
-    const kept = this.#find(id);
+    const kept = this.#find(id, revision);
     const known = kept.key;
-    if (revision !== undefined && revision !== known.revision) {
-      const message = told`The key was changed meanwhile: it is at revision ${known.revision}, not ${revision}.`;
-      throw new StoreError('stale', message);
-    }
     const merged = { ...known, ...change, revision: known.revision + 1 };
     const key = checkKey({
       ...withoutNulls(merged),
@@ -163,6 +174,7 @@ export class ApiKeys {
       name: change.name ?? known.name,
       prefix: known.prefix,
       enabled: change.enabled ?? known.enabled,
+      tags: change.tags === null ? [] : (merged.tags ?? []),
       allowedModels: change.allowedModels === null ? [] : (merged.allowedModels ?? []),
       createdAt: known.createdAt,
       revision: merged.revision,
@@ -171,15 +183,44 @@ export class ApiKeys {
     kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
     kept.checks = createChecks(key);
     this.#changed(id);
-    return writeListed(kept);
+    return this.#show(kept);
+  }
+
+  /**
+   * Gives a key another secret; the one before goes on working for the overlap.
+   * @returns the secret, which nobody can see again. @throws StoreError `missing` or `stale`
+   */
+  async rotate(
+    id: string,
+    { overlapMs, revision }: { readonly overlapMs: number; readonly revision?: number | undefined },
+  ): Promise<{ listed: ListedKey; secret: string }> {
+    const { clock, digestKey } = this.#options;
+    const kept = this.#find(id, revision);
+    const { key, digest: digestBefore } = kept;
+    const secret = createKeySecret();
+    const digest = digestKeySecret(secret, digestKey);
+    const endsAt = clock.now() + overlapMs;
+    const before = { digest: digestBefore, prefix: key.prefix, endsAt, lastUsedAt: undefined };
+    const previous = [...this.#previousOf(kept), ...(overlapMs > 0 ? [before] : [])];
+    await this.#replaceSecret(kept, { prefix: prefixOf(secret), digest, previous });
+    return { listed: this.#show(kept), secret };
+  }
+
+  /** Ends the overlap: secrets before the one in use are refused from now on. @throws StoreError `missing` */
+  async endPrevious(id: string): Promise<ListedKey> {
+    const kept = this.#find(id);
+    const { digest, key } = kept;
+    await this.#replaceSecret(kept, { prefix: key.prefix, digest, previous: [] });
+    return this.#show(kept);
   }
 
   /** @throws StoreError `missing` */
   async remove(id: string): Promise<void> {
-    const { digest } = this.#find(id);
+    const kept = this.#find(id);
     await this.#options.store.remove(id);
+    await this.#options.budgets.removeOf(id);
     this.#byId.delete(id);
-    this.#byDigest.delete(digest);
+    this.#forgetDigests(kept);
     this.#changed(id);
   }
 
@@ -193,7 +234,10 @@ export class ApiKeys {
     let found: string | undefined;
     for (const secret of credentials) {
       if (!looksLikeKeySecret(secret)) continue;
-      found ??= this.#byDigest.get(digestKeySecret(secret, this.#options.digestKey))?.key.id;
+      const digest = digestKeySecret(secret, this.#options.digestKey);
+      const kept = this.#byDigest.get(digest);
+      if (kept === undefined || !this.#isTaken(kept, digest)) continue;
+      found ??= kept.key.id;
     }
     return found;
   }
@@ -209,50 +253,144 @@ export class ApiKeys {
     return this.#byId.get(keyId)?.checks.allows(model) ?? true;
   }
 
-  /** Whether images of this key are counted against a budget. */
-  countsImages(keyId: string): boolean {
-    return this.#byId.get(keyId)?.key.dailyImages !== undefined;
+  /** False while nothing is counted before calls. */
+  get limitsCalls(): boolean {
+    return !this.isEmpty || !this.#options.budgets.isEmpty;
+  }
+
+  /** What budgets count of the calls of this key. */
+  unitsFor(keyId: string): ReadonlySet<BudgetUnit> {
+    return this.#options.budgets.unitsFor(this.#subjectOf(keyId));
   }
 
   /**
    * Counts a call before it runs.
    * @throws GatewayError forbidden for a model that is not allowed; rate-limited or quota-exhausted,
-   * with the wait, when a limit is reached; by a promise where other processes have to be asked
+   * with the wait, when a limit or a budget is reached; by a promise where other processes have to be asked
    */
   admit(
     keyId: string,
     { model, ...cost }: CallCost & { readonly model: string },
-  ): Reservation | undefined | Promise<Reservation> {
+  ): Reservation | Promise<Reservation> {
     const kept = this.#byId.get(keyId);
-    if (kept === undefined) return undefined;
-    if (!kept.checks.allows(model)) {
+    if (kept?.checks.allows(model) === false) {
       const message = told`This key may not use the model ${JSON.stringify(model.slice(0, MAX_SHOWN))}. The model list shows those it may.`;
       throw rejected(message);
     }
-    checkSize(kept.key, cost);
-    const { key } = kept;
-    const passed = (outcome: Reservation | MeterRefusal): Reservation => {
-      if ('kind' in outcome) throw limitReached(key, outcome, cost);
-      return outcome;
+    const { budgets } = this.#options;
+    const counted = budgets.wants(this.#subjectOf(keyId), cost);
+    const rated = kept?.meter.wants(kept.key) ?? [];
+    const longest = cost.most?.answerTokens ?? 0;
+    const passed = (outcome: Grant | GatewayError): Reservation => {
+      if (outcome instanceof GatewayError) throw outcome;
+      const settleKey = kept?.meter.begin(cost, kept.key);
+      const settleBudgets = budgets.begin(counted, outcome, cost);
+      let isOpen = true;
+      return {
+        answerTokens: outcome.answerTokens < longest ? outcome.answerTokens : undefined,
+        settle(used) {
+          if (!isOpen) return;
+          isOpen = false;
+          const { tokens = cost.tokens, images = cost.images } = used;
+          settleKey?.({ tokens, images });
+          settleBudgets(used);
+        },
+      };
     };
-    const outcome = kept.meter.reserve(cost, key);
+    const outcome = takeAll([...counted, ...rated], longest);
     return outcome instanceof Promise ? outcome.then(passed) : passed(outcome);
+  }
+
+  /** How near a key is to the nearest of its limits and of the budgets that count its calls. */
+  limitStates(keyId: string): Readonly<Record<'requests' | 'tokens', LimitState | undefined>> {
+    const { budgets, clock } = this.#options;
+    const kept = this.#byId.get(keyId);
+    const rates = kept?.meter.rateStates(kept.key);
+    const hard = budgets.listFor(this.#subjectOf(keyId)).filter(({ budget }) => budget.isHard);
+    const nearest = (unit: 'requests' | 'tokens') =>
+      nearestLimit([
+        rates?.[unit],
+        ...hard
+          .filter(({ budget }) => budget.unit === unit)
+          .map((state) => limitOf(state, clock.now())),
+      ]);
+    return { requests: nearest('requests'), tokens: nearest('tokens') };
+  }
+
+  #subjectOf(keyId: string): BudgetSubject {
+    return { keyId, team: this.#byId.get(keyId)?.key.team };
   }
 
   async close(): Promise<void> {
     this.#unlisten?.();
-    this.#counters.close();
     await this.#used.close();
   }
 
-  #find(id: string): Kept {
+  /** @throws StoreError `missing`, or `stale` when the revision is another */
+  #find(id: string, revision?: number): Kept {
     const kept = this.#byId.get(id);
-    if (kept !== undefined) return kept;
-    throw new StoreError('missing', told`There is no key of this id. List them to see all.`);
+    if (kept === undefined) {
+      throw new StoreError('missing', told`There is no key of this id. List them to see all.`);
+    }
+    if (revision === undefined || revision === kept.key.revision) return kept;
+    const message = told`The key was changed meanwhile: it is at revision ${kept.key.revision}, not ${revision}.`;
+    throw new StoreError('stale', message);
+  }
+
+  #show(kept: Kept): ListedKey {
+    const { key, meter } = kept;
+    return { key, previous: this.#previousOf(kept), usedToday: meter.dayUse() };
+  }
+
+  #previousOf({ previous }: Kept): readonly PreviousSecret[] {
+    const now = this.#options.clock.now();
+    return previous.filter(({ endsAt }) => now < endsAt);
+  }
+
+  async #replaceSecret(
+    kept: Kept,
+    { prefix, ...secrets }: Pick<Kept, 'digest' | 'previous'> & { readonly prefix: string },
+  ): Promise<void> {
+    const key = { ...kept.key, prefix, revision: kept.key.revision + 1 };
+    await this.#options.store.replaceSecret(key, secrets.digest, secrets.previous);
+    kept.key = { ...key, lastUsedAt: kept.key.lastUsedAt };
+    this.#setSecrets(kept, secrets);
+    this.#changed(key.id);
+  }
+
+  #setSecrets(kept: Kept, { digest, previous }: Pick<Kept, 'digest' | 'previous'>): void {
+    this.#forgetDigests(kept);
+    kept.digest = digest;
+    kept.previous = previous;
+    for (const one of digestsOf(kept)) this.#byDigest.set(one, kept);
+  }
+
+  #forgetDigests(kept: Kept): void {
+    for (const one of digestsOf(kept)) this.#byDigest.delete(one);
+  }
+
+  /** Whether a secret still works; of one before the one in use it is noted that somebody has it still. */
+  #isTaken(kept: Kept, digest: string): boolean {
+    if (kept.digest === digest) return true;
+    const now = this.#options.clock.now();
+    const found = kept.previous.find((one) => one.digest === digest);
+    if (found === undefined || now >= found.endsAt) return false;
+    const { prefix, lastUsedAt = Number.NEGATIVE_INFINITY } = found;
+    if (now - lastUsedAt < PREVIOUS_USE_STEP_MS) return true;
+    this.#notePreviousUse(kept, prefix, now);
+    this.#used.add(kept.key.id);
+    this.#tell({ kind: 'previous-used', id: kept.key.id, prefix, at: now }, 'can-wait');
+    return true;
+  }
+
+  #notePreviousUse(kept: Kept, prefix: string, lastUsedAt: number): void {
+    kept.previous = kept.previous.map((one) =>
+      one.prefix === prefix ? { ...one, lastUsedAt } : one,
+    );
   }
 
   #keep(stored: StoredKey): Kept {
-    const { key, digest } = stored;
+    const { key, digest, previous } = stored;
     const { clock } = this.#options;
     const onUse = (use: NewUse): void => {
       kept.key = { ...kept.key, lastUsedAt: clock.now() };
@@ -263,11 +401,12 @@ export class ApiKeys {
     const kept: Kept = {
       key,
       digest,
-      meter: new UsageMeter(stored, { id: key.id, counters: this.#counters, clock, onUse }),
+      previous,
+      meter: new UsageMeter(stored, { id: key.id, counters: this.#options.counters, clock, onUse }),
       checks: createChecks(key),
     };
     this.#byId.set(key.id, kept);
-    this.#byDigest.set(digest, kept);
+    this.#setSecrets(kept, { digest, previous });
     return kept;
   }
 
@@ -281,8 +420,10 @@ export class ApiKeys {
   }
 
   #takeNotice(notice: KeyNotice): void {
-    if (notice.kind === 'stored') void this.#reload();
-    else this.#byId.get(notice.id)?.meter.addUse(notice.use);
+    if (notice.kind === 'stored') return void this.#reload();
+    const kept = this.#byId.get(notice.id);
+    if (notice.kind === 'use') kept?.meter.addUse(notice.use);
+    else if (kept !== undefined) this.#notePreviousUse(kept, notice.prefix, notice.at);
   }
 
   async #reload(): Promise<void> {
@@ -290,10 +431,10 @@ export class ApiKeys {
     try {
       const stored = await store.list();
       const ids = new Set(stored.map(({ key }) => key.id));
-      for (const [id, { digest }] of this.#byId) {
+      for (const [id, kept] of this.#byId) {
         if (ids.has(id)) continue;
         this.#byId.delete(id);
-        this.#byDigest.delete(digest);
+        this.#forgetDigests(kept);
         this.#listeners.tell(id);
       }
       for (const one of stored) this.#takeStored(one);
@@ -312,6 +453,7 @@ export class ApiKeys {
     else {
       known.key = { ...one.key, lastUsedAt: known.key.lastUsedAt };
       known.checks = createChecks(one.key);
+      this.#setSecrets(known, one);
     }
     this.#listeners.tell(one.key.id);
   }
@@ -321,12 +463,17 @@ export class ApiKeys {
     if (kept === undefined) return [];
     const { key, meter } = kept;
     const addresses = new Map(meter.addresses);
-    return [{ id, lastUsedAt: key.lastUsedAt, use: meter.dayUse(), addresses }];
+    const previous = kept.previous.filter(({ lastUsedAt }) => lastUsedAt !== undefined);
+    return [{ id, lastUsedAt: key.lastUsedAt, use: meter.dayUse(), addresses, previous }];
   }
 }
 
-function writeListed({ key, meter }: Kept): ListedKey {
-  return { key, usedToday: meter.dayUse() };
+function prefixOf(secret: string): string {
+  return secret.slice(0, PREFIX_CHARACTERS);
+}
+
+function digestsOf({ digest, previous }: Kept): readonly string[] {
+  return [digest, ...previous.map((one) => one.digest)];
 }
 
 function createChecks(key: ClientKey) {
@@ -373,64 +520,7 @@ function checkEntry({ key, checks, meter }: Kept, address: string, now: number):
     throw rejected(told`This key is not let in from ${from} to ${to} (${timeZone}).`);
   }
   if (!meter.takeAddress(visitorOf(address), key.maxAddresses)) {
-    const message = told`This key is in use from ${formatCount(key.maxAddresses, 'address')} already, the most it may within a day.`;
+    const message = told`This key is in use from ${sayCount(key.maxAddresses ?? 0, 'address')} already, the most it may within a day.`;
     throw rejected(message);
   }
 }
-
-/** What no day has room for is not to be tried again tomorrow. @throws GatewayError forbidden */
-function checkSize(key: ClientKey, { images }: CallCost): void {
-  if (key.dailyTokens === 0) throw rejected(told`This key may use no tokens.`);
-  const { dailyImages } = key;
-  if (dailyImages === undefined || images <= dailyImages) return;
-  if (dailyImages === 0) throw rejected(told`This key may draw no images.`);
-  const message = told`This key may draw ${formatCount(dailyImages, 'image')} a day, and this request asks for ${images}.`;
-  throw rejected(message);
-}
-
-function rejected(message: Sentence): GatewayError {
-  const wayOut = told`Ask whoever gave you the key.`;
-  return clientError('forbidden', told`${message} ${wayOut}`, { reason: 'key-rejected' });
-}
-
-function limitReached(key: ClientKey, refusal: MeterRefusal, cost: CallCost): GatewayError {
-  const { retryAfterMs, kind, left = 0 } = refusal;
-  const what = LIMIT_NAMES[kind](key);
-  let state = told`This key has used its ${what}.`;
-  if (left > 0 && kind === 'daily-images') {
-    state = told`This key has ${left} of its ${what} left, and this request asks for ${cost.images}.`;
-  } else if (left > 0) {
-    state = told`This key has ${left} of its ${what} left, and this request may use ${cost.tokens}: a lower limit for its answer may fit.`;
-  }
-  const message = told`${state} It can go on in ${formatWait(retryAfterMs)}.`;
-  const errorKind = kind.startsWith('daily') ? 'quota-exhausted' : 'rate-limited';
-  return clientError(errorKind, message, { retryAfterMs });
-}
-
-/** What a person waits a day for is no matter of seconds. */
-function formatWait(ms: number): Sentence {
-  const seconds = Math.ceil(ms / 1000);
-  if (seconds <= 120) return told`${seconds} s`;
-  const minutes = Math.ceil(seconds / 60);
-  if (minutes < 60) return told`${minutes} min`;
-  return told`${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-const COUNTED = {
-  address: (count: number) =>
-    count === 1 ? told`1 other address` : told`${count} other addresses`,
-  image: (count: number) => (count === 1 ? told`1 image` : told`${count} images`),
-  request: (count: number) => (count === 1 ? told`1 request` : told`${count} requests`),
-  token: (count: number) => (count === 1 ? told`1 token` : told`${count} tokens`),
-};
-
-function formatCount(count = 0, noun: keyof typeof COUNTED): Sentence {
-  return COUNTED[noun](count);
-}
-
-const LIMIT_NAMES: Readonly<Record<MeterRefusal['kind'], (limits: KeyLimits) => Sentence>> = {
-  'requests-per-minute': (key) => told`${formatCount(key.requestsPerMinute, 'request')} a minute`,
-  'tokens-per-minute': (key) => told`${formatCount(key.tokensPerMinute, 'token')} a minute`,
-  'daily-tokens': (key) => told`${formatCount(key.dailyTokens, 'token')} a day (UTC)`,
-  'daily-images': (key) => told`${formatCount(key.dailyImages, 'image')} a day (UTC)`,
-};

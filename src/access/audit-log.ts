@@ -22,6 +22,7 @@ export const AUDIT_ENTRY_SCHEMA = named('AuditEntry', {
   at: TIME,
   actor: { enum: AUDIT_ACTORS },
   session: optional({ ...TEXT, description: 'Tells the signed-in browsers apart.' }),
+  person: optional({ ...TEXT, description: 'The name of who signed in; absent of the password.' }),
   address: optional({ ...TEXT, description: 'Absent of edits of the config file.' }),
   action: { ...TEXT, description: 'Method and path of the route, or `file`.' },
   subject: { ...TEXT, description: 'What was changed: the path, or the name of the file.' },
@@ -37,6 +38,7 @@ export type AuditEntry = Omit<StoredAuditEntry, 'id'>;
 
 export interface AuditPage {
   readonly actor?: AuditActor | undefined;
+  readonly person?: string | undefined;
   /** The beginning of the subject, or of the action. */
   readonly about?: string | undefined;
   /** Milliseconds since the epoch; the first is within, the second is not. */

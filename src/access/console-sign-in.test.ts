@@ -5,6 +5,7 @@ import { GatewayError } from '../canonical/error.ts';
 import { ConsoleSessions, createConsoleLogin } from './console-sign-in.ts';
 
 import type { PasswordHasher } from './password-hash.ts';
+import { People } from './people.ts';
 
 const PASSWORD = 'correct horse';
 const MINUTE = 60_000;
@@ -29,8 +30,13 @@ function openLogin(
     },
   };
   const store = stores.consoleSessions;
+  const hasPassword = (): boolean => state.password !== undefined;
+  const createId = (prefix: string): string => `${prefix}${++ids}`;
+  let ids = 0;
+  const people = new People({ store: stores.people, clock, createId, hasPassword });
   const start = async () =>
     createConsoleLogin({
+      people,
       password: () => state.password,
       passwordSettled: () => state.settled(),
       machineToken: 'machine-token',
@@ -39,7 +45,7 @@ function openLogin(
       clock,
       tagKey: Buffer.alloc(32, 7),
     });
-  return { clock, state, start, stores };
+  return { clock, state, start, stores, people };
 }
 
 const browser = (address = '192.0.2.1', cookie?: string) => ({ address, cookie });
@@ -227,7 +233,8 @@ test('of more than a thousand sessions the oldest ends', async () => {
   ];
   for (let count = 0; count < 998; count += 1) await login.goOn(browser());
   await clock.advance(1_000);
-  const isIn = ({ secret }: { readonly secret: string }) => login.hasSession(secret);
+  const isIn = ({ secret }: { readonly secret: string }) =>
+    login.roleOfSession(secret) !== undefined;
   expect([isIn(first), isIn(second)]).toEqual([true, true]);
   await login.goOn(browser());
   expect([isIn(first), isIn(second)]).toEqual([false, true]);
@@ -305,7 +312,7 @@ test('a session that begins while the password is being hashed outlasts that', a
     state.settled = async () => {
       state.password = `hash of ${PASSWORD}`;
     };
-    return login.hasSession((await begin())?.secret ?? '');
+    return login.roleOfSession((await begin())?.secret ?? '') !== undefined;
   };
   expect(await beginsWhileHashed(() => login.signIn(PASSWORD, browser()))).toBe(true);
   const link = login.createLink();
@@ -319,5 +326,5 @@ test('a password that becomes another while it is checked begins no session', as
     state.password = 'another';
   };
   const { secret } = await login.signIn(PASSWORD, browser());
-  expect(login.hasSession(secret)).toBe(false);
+  expect(login.roleOfSession(secret)).toBeUndefined();
 });

@@ -10,6 +10,8 @@ import { visitorOf } from '../lib/net.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import { type AccessLogger, WRITES } from './access-log.ts';
 import { isSameText, type PasswordHasher } from './password-hash.ts';
+import type { People, Person } from './people.ts';
+import type { Role } from './role.ts';
 
 interface Browser {
   readonly address: string;
@@ -26,6 +28,7 @@ interface ConsoleLoginOptions {
   readonly machineToken: string;
   readonly hasher: PasswordHasher;
   readonly sessions: ConsoleSessions;
+  readonly people: Pick<People, 'get' | 'findByName' | 'hasOwner' | 'noteSignIn'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Keys the tags by which sessions know their password; the same after a restart. */
   readonly tagKey: Buffer;
@@ -41,36 +44,71 @@ const MAX_PASSWORD_CHARACTERS = 1_024;
 const COOKIE_TAG_CHARACTERS = 8;
 const SESSION_NAME_CHARACTERS = 8;
 
+/** The same whether there is somebody of that name or not. */
+const WRONG_NAME_OR_PASSWORD = told`The name or the password is not right.`;
 const WRONG_PASSWORD = told`The password is not right. It is WEB_PASSWORD, else admin_password of the config file, else the API key.`;
 
 export function createConsoleLogin(options: ConsoleLoginOptions) {
-  const { password, passwordSettled, machineToken, hasher, sessions, clock, tagKey } = options;
+  const { password, passwordSettled, machineToken, hasher, sessions, people, clock, tagKey } =
+    options;
   const links = createSignInLinks(clock, options.cluster?.values);
   const throttle = createSignInThrottle(clock, options.cluster?.notices);
   const verify = rememberLast(hasher);
   const keyed = (text: string) => createHmac('sha256', tagKey).update(text);
   const tag = (): string => keyed(password() ?? '').digest('base64url');
+  /** Of whoever a session belongs to, the console password where it is nobody's; undefined when they are gone. */
+  const tagOf = (personId: string | undefined): string | undefined => {
+    if (personId === undefined) return tag();
+    const person = people.get(personId);
+    return person && tagOfPerson(person);
+  };
+  const tagOfPerson = ({ id, passwordHash = '', subject = '' }: Person): string =>
+    keyed(JSON.stringify([id, passwordHash, subject])).digest('base64url');
   const cookieTag = keyed('name of the cookie').digest('hex').slice(0, COOKIE_TAG_CHARACTERS);
   const isPassword = shareTries(async (given, address) => {
     // Too long to be guessed, so looking at it is no try.
     if (isSameText(given, machineToken)) return true;
     await passwordSettled();
+    return guess(given, address, (text) => verify(password(), text));
+  });
+  const guess = async (
+    given: string,
+    address: string,
+    check: (text: string) => Promise<boolean>,
+  ) => {
     throttle.begin(address);
-    const isRight = await verify(password(), given.slice(0, MAX_PASSWORD_CHARACTERS + 1));
+    const isRight = await check(given.slice(0, MAX_PASSWORD_CHARACTERS + 1));
     if (!isRight || given.length > MAX_PASSWORD_CHARACTERS) return false;
     throttle.succeed(address);
     return true;
-  });
+  };
+  /** Without a person, or one without a password, it takes as long and is false. */
+  const isPasswordOf = (person: Person | undefined, given: string, address: string) =>
+    guess(given, address, (text) => hasher.verify(person?.passwordHash, text));
+  const beginFor = async (person: Person, cookie: string | undefined): Promise<BegunSession> => {
+    await people.noteSignIn(person.id);
+    return sessions.begin(tagOfPerson(person), { replaced: cookie, personId: person.id });
+  };
+  const view = ({ session, expiresAt }: FoundSession): SignedInSession | undefined => {
+    if (session.personId === undefined) return { expiresAt, role: 'owner', person: undefined };
+    const person = people.get(session.personId);
+    if (person === undefined) return undefined;
+    const { id, name, role } = person;
+    return { expiresAt, role, person: { id, name, since: session.createdAt } };
+  };
   return {
-    /** False while neither a console password nor an API key is configured. */
+    /** False while neither a console password nor an API key is configured, and no owner signs in as a person. */
     get needsPassword(): boolean {
-      return password() !== undefined;
+      return password() !== undefined || people.hasOwner;
     },
     /**
      * Checks a password; every wrong one counts, wherever it was shown.
      * @throws GatewayError rate-limited after too many
      */
     isPassword,
+    /** As `isPassword`, of a person's own. */
+    isPasswordOf: (personId: string, given: string, address: string): Promise<boolean> =>
+      isPasswordOf(people.get(personId), given, address),
     /** Whether it is what the command line on this machine shows. */
     isMachine: (given: string): boolean => isSameText(given, machineToken),
     /** @throws GatewayError unauthenticated, or as `isPassword` */
@@ -78,24 +116,44 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
       await passwordSettled();
       // Of the password that is looked at: when it becomes another meanwhile, the session is none.
       const checked = tag();
-      if (await isPassword(given, address)) return sessions.begin(checked, cookie);
+      if (await isPassword(given, address)) return sessions.begin(checked, { replaced: cookie });
       throw clientError('unauthenticated', WRONG_PASSWORD, { field: 'password' });
     },
+    /** As a person with a password of their own. @throws GatewayError unauthenticated, or as `isPassword` */
+    async signInAs(
+      { name, password: given }: { readonly name: string; readonly password: string },
+      { address, cookie }: Browser,
+    ): Promise<BegunSession> {
+      const person = people.findByName(name);
+      if ((await isPasswordOf(person, given, address)) && person !== undefined) {
+        return beginFor(person, cookie);
+      }
+      throw clientError('unauthenticated', WRONG_NAME_OR_PASSWORD, { field: 'password' });
+    },
+    /** For who has just proved to be this person in another way. */
+    beginFor: (person: Person, { cookie }: Browser): Promise<BegunSession> =>
+      beginFor(person, cookie),
     /** A session for a browser that was let in before the password became another. */
-    goOn: ({ cookie }: Browser): Promise<BegunSession> => sessions.begin(tag(), cookie),
+    goOn: ({ cookie }: Browser): Promise<BegunSession> =>
+      sessions.begin(tag(), { replaced: cookie }),
     /** Undefined for a secret that is used up, too old or none. Whether the browser is here is for the caller to know. */
     async redeemLink(secret: string, { cookie }: Browser): Promise<BegunSession | undefined> {
       if (!(await links.redeem(secret))) return undefined;
       await passwordSettled();
-      return sessions.begin(tag(), cookie);
+      return sessions.begin(tag(), { replaced: cookie });
     },
     createLink: links.create,
-    findSession: (secret: string): { readonly expiresAt: number } | undefined =>
-      sessions.find(secret, tag()),
-    /** As `findSession`, but asking does not keep it alive. */
-    hasSession: (secret: string): boolean => sessions.has(secret, tag()),
+    findSession(secret: string): SignedInSession | undefined {
+      const found = sessions.find(secret, tagOf);
+      return found && view(found);
+    },
+    /** What its holder may do; undefined when there is none. Asking does not keep it alive. */
+    roleOfSession(secret: string): Role | undefined {
+      const found = sessions.peek(secret, tagOf);
+      return found && view(found)?.role;
+    },
     /** Tells signed-in browsers apart where people read of them; nobody can sign in with it. */
-    nameSession: (secret: string): string => hashOf(secret).slice(0, SESSION_NAME_CHARACTERS),
+    nameSession: (secret: string): string => nameOf(hashOf(secret)),
     /** Another one for every other password. */
     get passwordTag() {
       return tag();
@@ -103,7 +161,34 @@ export function createConsoleLogin(options: ConsoleLoginOptions) {
     /** Of the name of the cookie: this gateway's own, and the same on all of its replicas. */
     cookieTag,
     endAllSessions: (): Promise<void> => sessions.endAll(),
+    /** The browsers in which a person is signed in, by their names. */
+    sessionsOf: (personId: string): readonly ShownSession[] => sessions.of(personId, tagOf),
+    /** Signs a person out everywhere, or in the browser of that name alone. */
+    endSessionsOf: (personId: string, name?: string): Promise<void> =>
+      sessions.endOf(personId, name),
   };
+}
+
+interface SignedInSession {
+  readonly expiresAt: number;
+  readonly role: Role;
+  /** Undefined of the console password and of one-time links. */
+  readonly person:
+    | { readonly id: string; readonly name: string; readonly since: number }
+    | undefined;
+}
+
+export interface ShownSession {
+  readonly name: string;
+  readonly createdAt: number;
+  readonly lastSeenAt: number;
+}
+
+/** What a session of a person, or of nobody, has to be tagged with to go on. */
+type TagOf = (personId: string | undefined) => string | undefined;
+
+function nameOf(hashed: string): string {
+  return hashed.slice(0, SESSION_NAME_CHARACTERS);
 }
 
 type PasswordCheck = (given: string, address: string) => Promise<boolean>;
@@ -162,6 +247,11 @@ const MAX_SESSION_MS = 7 * 86_400_000;
 const SEEN_STEP_MS = 300_000;
 const MAX_SESSIONS = 1_000;
 
+interface FoundSession {
+  readonly session: ConsoleSession;
+  readonly expiresAt: number;
+}
+
 interface Kept {
   session: ConsoleSession;
   /** When it was last seen as far as the store knows. */
@@ -197,11 +287,15 @@ export class ConsoleSessions {
   }
 
   /** A new session; the one the browser had is over. @returns the secret for its cookie */
-  async begin(passwordTag: string, replaced?: string): Promise<BegunSession> {
+  async begin(
+    passwordTag: string,
+    { replaced, personId }: { readonly replaced?: string | undefined; readonly personId?: string },
+  ): Promise<BegunSession> {
     const { clock, store } = this.#options;
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const now = clock.now();
-    const session = { hash: hashOf(secret), createdAt: now, lastSeenAt: now, passwordTag };
+    const times = { createdAt: now, lastSeenAt: now };
+    const session = { hash: hashOf(secret), ...times, passwordTag, personId };
     await this.#end(this.#surplus(replaced));
     await store.save(session);
     this.#byHash.set(session.hash, { session, savedSeenAt: now });
@@ -210,18 +304,34 @@ export class ConsoleSessions {
   }
 
   /** When the session of a cookie ends if nothing more comes; undefined when there is none. */
-  find(secret: string, passwordTag: string): { readonly expiresAt: number } | undefined {
-    const kept = this.#running(secret, passwordTag);
+  find(secret: string, tagOf: TagOf): FoundSession | undefined {
+    const kept = this.#running(secret, tagOf);
     if (kept === undefined) return undefined;
     const lastSeenAt = this.#options.clock.now();
     kept.session = { ...kept.session, lastSeenAt };
     if (lastSeenAt - kept.savedSeenAt >= SEEN_STEP_MS) this.#seen.add(kept.session.hash);
-    return { expiresAt: this.#endOf(kept.session) };
+    return { session: kept.session, expiresAt: this.#endOf(kept.session) };
   }
 
-  /** Whether a cookie has a session; asking keeps none alive. */
-  has(secret: string, passwordTag: string): boolean {
-    return this.#running(secret, passwordTag) !== undefined;
+  /** As `find`, but asking does not keep it alive. */
+  peek(secret: string, tagOf: TagOf): FoundSession | undefined {
+    const session = this.#running(secret, tagOf)?.session;
+    return session && { session, expiresAt: this.#endOf(session) };
+  }
+
+  /** Those of a person that go on. */
+  of(personId: string, tagOf: TagOf): readonly ShownSession[] {
+    return this.#of(personId).flatMap((session) => {
+      if (!this.#isRunning(session, tagOf)) return [];
+      const { createdAt, lastSeenAt } = session;
+      return [{ name: nameOf(session.hash), createdAt, lastSeenAt }];
+    });
+  }
+
+  /** Ends those of a person, or the one of that name alone. */
+  async endOf(personId: string, name?: string): Promise<void> {
+    const hashes = this.#of(personId).map((session) => session.hash);
+    await this.#end(hashes.filter((one) => name === undefined || nameOf(one) === name));
   }
 
   /** Signs every browser out. */
@@ -259,10 +369,19 @@ export class ConsoleSessions {
     }
   }
 
-  #running(secret: string, passwordTag: string): Kept | undefined {
+  #of(personId: string): readonly ConsoleSession[] {
+    const all = [...this.#byHash.values()].map(({ session }) => session);
+    return all.filter((session) => session.personId === personId);
+  }
+
+  #running(secret: string, tagOf: TagOf): Kept | undefined {
     const kept = this.#byHash.get(hashOf(secret));
-    if (kept?.session.passwordTag !== passwordTag) return undefined;
-    return this.#options.clock.now() < this.#endOf(kept.session) ? kept : undefined;
+    return kept !== undefined && this.#isRunning(kept.session, tagOf) ? kept : undefined;
+  }
+
+  #isRunning(session: ConsoleSession, tagOf: TagOf): boolean {
+    if (session.passwordTag !== tagOf(session.personId)) return false;
+    return this.#options.clock.now() < this.#endOf(session);
   }
 
   #endOf({ createdAt, lastSeenAt }: ConsoleSession): number {
@@ -313,6 +432,8 @@ export interface ConsoleSession {
   readonly lastSeenAt: number;
   /** Says which password it was signed in with; another one ends it. */
   readonly passwordTag: string;
+  /** Undefined of the console password and of one-time links. */
+  readonly personId?: string | undefined;
 }
 
 /** Every method may throw StoreError. */

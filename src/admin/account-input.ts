@@ -12,7 +12,7 @@ import type { ImportResult } from '../oauth/imports.ts';
 import { BILLINGS } from '../pricing/charges.ts';
 import type { AdminOptions, UpstreamDirectory } from './options.ts';
 import { ADD_ANYWAY, LABEL, NOTES, PRIORITY, PROJECT, PROXY_URL, SECRET } from './schemas.ts';
-import { TRY_SCHEMA, toTrial, tryAccess } from './try-account.ts';
+import { TRY_SCHEMA, type TriedAccess, toTrial, tryAccess } from './try-account.ts';
 
 export const NEW_ACCOUNT_SCHEMA = named('NewAccount', {
   upstream: { type: 'string', description: 'Id of a configured upstream.' },
@@ -71,10 +71,16 @@ export async function addAccount(
       const credential = { kind: 'api-key', key: readUpstreamKey(json.key, options) } as const;
       const label = json.label ?? freeLabel(upstreamId, book.list());
       const rest = { tier, billing, priority, notes, projectId, proxyUrl };
-      const trial = await tryKey({ ...json, ...rest, key: credential.key }, options, signal);
+      const { trial, models } = await tryKey(
+        { ...json, ...rest, key: credential.key },
+        options,
+        signal,
+      );
       const account = await book.add({ upstreamId, label, credential, ...rest });
-      if (trial !== undefined) options.trials.note(account.record.id, trial);
-      return { account, isNew: true };
+      const { id } = account.record;
+      if (trial !== undefined) options.trials.note(id, trial);
+      if (models !== undefined) book.setModels(id, models);
+      return { account: book.find(id) ?? account, isNew: true };
     }
     case 'oauth':
     case 'service-account': {
@@ -100,6 +106,12 @@ export interface NewKey {
   readonly addAnyway?: boolean | undefined;
 }
 
+interface TriedKey {
+  readonly trial: Trial | undefined;
+  /** What it may be asked for, where that was read. */
+  readonly models: Account['models'];
+}
+
 const REFUSALS: readonly (string | undefined)[] = [
   ...['unauthenticated', 'credential-revoked', 'forbidden', 'model-forbidden'],
 ];
@@ -112,7 +124,8 @@ export async function tryKey(
   { upstream, key, projectId, proxyUrl, generate = false, addAnyway = false }: NewKey,
   options: AdminOptions,
   signal: AbortSignal,
-): Promise<Trial | undefined> {
+): Promise<TriedKey> {
+  let models: Account['models'];
   const access = {
     accountId: '',
     credential: key,
@@ -121,9 +134,12 @@ export async function tryKey(
     proxyUrl,
   } as const;
   const accessOf = async () => access;
-  const tried = { upstreamId: upstream, accessOf, generate, onModels: () => {} };
+  const onModels: TriedAccess['onModels'] = (listed) => {
+    models = listed;
+  };
+  const tried = { upstreamId: upstream, accessOf, generate, onModels };
   const last = (await tryAccess(tried, options, signal)).at(-1);
-  if (last === undefined) return undefined;
+  if (last === undefined) return { trial: undefined, models };
   if (REFUSALS.includes(last.failure) && !addAnyway) {
     throw invalidRequest(
       'key',
@@ -131,7 +147,7 @@ export async function tryKey(
       'key-refused',
     );
   }
-  return toTrial(last, options.clock.now());
+  return { trial: toTrial(last, options.clock.now()), models };
 }
 
 /** One item of a bulk import. */

@@ -86,6 +86,7 @@ export function createTransferRoutes(options: AdminOptions): readonly ApiRoute[]
   return [
     defineRoute({
       at: 'POST /api/accounts/import',
+      access: 'operator',
       shows: '/api/accounts',
       title: 'adds many accounts at once, each by itself',
       body: IMPORT_SCHEMA,
@@ -95,6 +96,7 @@ export function createTransferRoutes(options: AdminOptions): readonly ApiRoute[]
     }),
     defineRoute({
       at: 'POST /api/accounts/export',
+      access: 'owner',
       shows: 'nothing',
       title: 'gives the stored accounts with their credentials, sealed with a passphrase',
       body: EXPORT_SCHEMA,

@@ -65,6 +65,8 @@ function toCondition(
     attempts,
     share: share ?? null,
     lastSuccessAt: writeOptionalTime(lastSuccessAt),
+    lastFailureAt: writeOptionalTime(lastFailure?.at),
+    lastFailure: last,
     reason: state === 'healthy' || state === 'untried' ? null : (said ?? now.status.detail),
     trial: trial === undefined ? null : { ...trial, at: writeTime(trial.at) },
   };

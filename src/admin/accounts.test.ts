@@ -41,7 +41,7 @@ test('an account added by key is shown without it, with a name of its own', asyn
     hasProxy: true,
     origin: 'stored',
     status: { kind: 'active', wayOut: null },
-    models: null,
+    models: 1,
     revision: 1,
   });
   expect(added.text).not.toContain('canary');

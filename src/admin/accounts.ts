@@ -84,12 +84,14 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
   return [
     defineRoute({
       at: 'GET /api/accounts',
+      access: 'viewer',
       title: 'lists the accounts, in the order they are preferred',
       answers: { 200: { description: 'All accounts.', schema: ACCOUNT_LIST_SCHEMA } },
       run: async () => answerJson(listAccounts(options)),
     }),
     defineRoute({
       at: 'POST /api/accounts',
+      access: 'operator',
       title: 'adds an account by key, refresh token or service account',
       body: NEW_ACCOUNT_SCHEMA,
       answers: {
@@ -104,6 +106,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
     }),
     defineRoute({
       at: 'GET /api/accounts/{id}',
+      access: 'viewer',
       title: 'shows one account',
       parameter: ACCOUNT_PARAMETER,
       answers: ONE_ACCOUNT,
@@ -111,6 +114,7 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
     }),
     defineRoute({
       at: 'PATCH /api/accounts/{id}',
+      access: 'operator',
       title: 'changes an account',
       parameter: ACCOUNT_PARAMETER,
       body: CHANGE_SCHEMA,
@@ -138,16 +142,21 @@ export function createAccountRoutes(options: AdminOptions): readonly ApiRoute[] 
         }
         const upstream = record.upstreamId;
         const known = { upstream, projectId: record.projectId, proxyUrl: book.proxyUrl(parameter) };
-        const trial = key && (await tryKey({ ...known, key, addAnyway }, options, signal));
+        const tried =
+          key === undefined
+            ? undefined
+            : await tryKey({ ...known, key, addAnyway }, options, signal);
         const changed = await book.change(parameter, { ...rest, projectId, proxyUrl }, expected);
         if (key === undefined) return answerOne(changed);
         await replaceKey(book, parameter, key);
-        if (trial) options.trials.note(parameter, trial);
+        if (tried?.trial !== undefined) options.trials.note(parameter, tried.trial);
+        if (tried?.models !== undefined) book.setModels(parameter, tried.models);
         return answerOne(findAccount(book, parameter));
       },
     }),
     defineRoute({
       at: 'DELETE /api/accounts/{id}',
+      access: 'operator',
       title: 'removes an account and its credential',
       parameter: ACCOUNT_PARAMETER,
       query: REMOVE_QUERY,
@@ -239,6 +248,7 @@ export function createOrderRoute(options: AccountFacts): ApiRoute {
   const { book } = options;
   return defineRoute({
     at: 'POST /api/accounts/order',
+    access: 'operator',
     shows: '/api/accounts',
     title: 'puts the accounts in order, by giving them priorities',
     body: ORDER_SCHEMA,
@@ -306,6 +316,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/enable',
+      access: 'operator',
       shows: '/api/accounts/{id}',
       title: 'lets an account serve again, whatever kept it from it',
       run: async ({ parameter }) => apply(parameter, { kind: 'enable' }),
@@ -313,6 +324,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/disable',
+      access: 'operator',
       shows: '/api/accounts/{id}',
       title: 'takes an account out until somebody enables it',
       body: DISABLE_SCHEMA,
@@ -321,6 +333,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/clear-cooldowns',
+      access: 'operator',
       shows: '/api/accounts/{id}',
       title: 'ends the cooldowns of an account',
       body: CLEAR_SCHEMA,
@@ -334,6 +347,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/refresh',
+      access: 'operator',
       shows: '/api/accounts/{id}',
       title: 'renews the token and the quota figures of an account now',
       run: async ({ parameter, signal }) => {
@@ -344,6 +358,7 @@ export function createActionRoutes(options: AdminOptions): readonly ApiRoute[] {
     defineRoute({
       ...shared,
       at: 'POST /api/accounts/{id}/test',
+      access: 'operator',
       shows: '/api/accounts/{id}',
       title:
         'tries credential, model list and quota of an account, and an answer where its cost is agreed to',

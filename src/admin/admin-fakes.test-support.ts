@@ -145,6 +145,7 @@ export function createFakeOptions({ book, clock, fakes }: Parts): AdminOptions {
       rests: fakes.rests,
       sessions: {
         sessions: () => fakes.sessions,
+        bound: () => fakes.sessions[0],
         forget: (id) => removeFrom(fakes.sessions, (session) => session.id === id),
         forgetAll: () => fakes.sessions.splice(0).length,
       },

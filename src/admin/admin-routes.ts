@@ -3,19 +3,31 @@
 import type { AccessControl } from '../access/access.ts';
 import type { AdminRoute } from '../server/admin-route.ts';
 import { createAuditRoute } from './access/audit.ts';
+import { createBudgetRoutes } from './access/budgets.ts';
 import { createAccessLogRoute, createAddressRuleRoutes } from './access/ip-rules.ts';
-import { createKeyRoutes } from './access/keys.ts';
-import { createConsoleSessionRoutes, createSignInRoute } from './access/session.ts';
+import { createKeyRoutes, createRotationRoutes } from './access/keys.ts';
+import { createInvitationRoutes, createJoinRoutes, createPeopleRoutes } from './access/people.ts';
+import {
+  createConsoleSessionRoutes,
+  createProviderCallback,
+  createProviderRoute,
+  createSignInRoute,
+} from './access/session.ts';
 import { createTransferRoutes } from './account-transfer.ts';
 import { createAccountRoutes, createActionRoutes, createOrderRoute } from './accounts.ts';
 import { createConfigRoutes, createEnvironmentRoute } from './config/config.ts';
 import { createModelRoutes } from './models.ts';
+import { createBodyRecordingRoutes } from './monitor/body-recording.ts';
 import { createEventsRoute } from './monitor/events.ts';
 import { createExportRoutes } from './monitor/export.ts';
+import { createLatencyRoutes } from './monitor/latency.ts';
 import { createLogsRoute, createMetricsRoute } from './monitor/logs.ts';
 import { createOverviewRoute } from './monitor/overview.ts';
 import { createReplayRoute } from './monitor/replay.ts';
+import { createRequestFigureRoutes } from './monitor/request-figures.ts';
+import { createRequestSessionRoute } from './monitor/request-session.ts';
 import { createRequestRoutes, createUsageRoute } from './monitor/requests.ts';
+import { createRunningRoutes } from './monitor/running.ts';
 import { createDescriptionRoutes } from './openapi.ts';
 import type { AdminOptions, MonitorRouteOptions } from './options.ts';
 import { createPriceRoute } from './prices.ts';
@@ -51,14 +63,24 @@ export function createAdminRoutes(
   ];
   const callback = createCallbackRoute(tracker, options);
   const pages =
-    options.access === undefined ? [callback] : [callback, createSignInRoute(options.access)];
+    options.access === undefined ? [callback] : [callback, ...createSignInPages(options.access)];
   return [...routes, ...createDescriptionRoutes(routes, options), ...pages];
+}
+
+function createSignInPages(access: AccessControl): readonly AdminRoute[] {
+  return [createSignInRoute(access), createProviderCallback(access)];
 }
 
 function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
   return [
     ...createConsoleSessionRoutes(access),
+    createProviderRoute(access),
     ...createKeyRoutes(access),
+    ...createRotationRoutes(access),
+    ...createPeopleRoutes(access),
+    ...createInvitationRoutes(access),
+    ...createJoinRoutes(access),
+    ...createBudgetRoutes(access),
     ...createAddressRuleRoutes(access),
     createAccessLogRoute(access),
     createAuditRoute(access),
@@ -68,8 +90,13 @@ function createAccessRoutes(access: AccessControl): readonly ApiRoute[] {
 export function createMonitorRoutes(options: MonitorRouteOptions): readonly ApiRoute[] {
   return [
     ...createRequestRoutes(options),
+    ...createRequestFigureRoutes(options),
+    ...createRunningRoutes(options),
+    createRequestSessionRoute(options),
+    ...createBodyRecordingRoutes(options),
     createReplayRoute(options),
     createUsageRoute(options),
+    ...createLatencyRoutes(options),
     ...createExportRoutes(options),
     createOverviewRoute(options),
     createLogsRoute(options),

@@ -94,6 +94,7 @@ export function createModelRoutes({ models, router }: AdminOptions): readonly Ap
   return [
     defineRoute({
       at: 'GET /api/models',
+      access: 'viewer',
       title: 'lists the models with their limits',
       answers: { 200: { description: 'All names a client may use.', schema: MODELS_SCHEMA } },
       run: async () => {
@@ -107,6 +108,7 @@ export function createModelRoutes({ models, router }: AdminOptions): readonly Ap
     }),
     defineRoute({
       at: 'GET /api/route',
+      access: 'viewer',
       title: 'explains where a model name goes',
       query: ROUTE_QUERY,
       answers: { 200: { description: 'The way of the name.', schema: ROUTE_SCHEMA } },

@@ -42,6 +42,7 @@ test('the page runs nothing, whatever a description holds', async () => {
   } as const;
   const route = defineRoute({
     at: `POST /api/${evil}`,
+    access: 'viewer',
     title: evil,
     body: { title: evil, ...schema },
     answers: { 200: { description: evil, schema } },
@@ -54,12 +55,16 @@ test('the page runs nothing, whatever a description holds', async () => {
     parameter: '',
     ifMatch: undefined,
     isHead: false,
+    author: 'password',
     requestId: '',
     caller: {
       address: '',
       isLocal: true,
       isSecure: false,
       cookie: undefined,
+      signInCookie: undefined,
+      role: 'owner',
+      person: undefined,
       hasShownPassword: true,
       passwordAgain: undefined,
       language: 'en',

@@ -30,6 +30,7 @@ export function createDescriptionRoutes(
   const own: readonly ApiRoute[] = [
     defineRoute({
       at: 'GET /api/openapi.json',
+      access: 'viewer',
       title: 'describes this API',
       answers: {
         200: {
@@ -41,6 +42,7 @@ export function createDescriptionRoutes(
     }),
     defineRoute({
       at: 'GET /api/docs',
+      access: 'viewer',
       title: 'describes this API for people',
       answers: {
         200: { description: 'A page.', schema: { type: 'string' }, contentType: 'text/html' },
@@ -126,7 +128,9 @@ function describeRoute(route: ApiRoute, components: Components): Operation {
     operationId: operationId(method, path),
     summary: `${title.charAt(0).toUpperCase()}${title.slice(1)}.`,
     tags: [path.split('/')[2] ?? 'api'],
-    ...(route.access === 'public' ? { security: [] } : {}),
+    ...(route.access === 'public'
+      ? { security: [] }
+      : { description: `The least role that may: ${route.access}.` }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}

@@ -1,6 +1,7 @@
 // What the admin API needs of the rest of the gateway.
 
 import type { AccessControl } from '../access/access.ts';
+import type { BudgetState, levelOf } from '../access/budgets.ts';
 import type { Account, TokenSource } from '../accounts/account.ts';
 import type { AccountBook } from '../accounts/account-book.ts';
 import type { AccountTrials } from '../accounts/health.ts';
@@ -12,6 +13,7 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Sentence } from '../lib/localized-message.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
 import type { Monitor } from '../monitor/monitor.ts';
+import type { RequestFigures } from '../monitor/request-store.ts';
 import type { AccountTransfer } from '../oauth/imports.ts';
 import type { Revoker } from '../oauth/revoker.ts';
 import type { SignIns } from '../oauth/sign-ins.ts';
@@ -32,7 +34,7 @@ export interface AdminOptions {
   readonly upstreams: UpstreamDirectory;
   readonly tokens: TokenSource;
   readonly pool: Pick<Pool, 'rests' | 'lastUsedAt' | 'conditionOf'> & {
-    readonly sessions: Pick<Pool['sessions'], 'sessions' | 'forget' | 'forgetAll'>;
+    readonly sessions: Pick<Pool['sessions'], 'sessions' | 'bound' | 'forget' | 'forgetAll'>;
   };
   readonly trials: Pick<AccountTrials, 'note' | 'last' | 'forget'>;
   readonly quota: Pick<QuotaRefresher, 'refreshNow'>;
@@ -128,6 +130,13 @@ export interface MonitorRouteOptions
   > {
   readonly upstreams: AccountFacts['upstreams'];
   readonly monitor: Monitor;
+  readonly requestFigures: RequestFigures;
+  /** Until when bodies are kept besides, at all processes. */
+  readonly bodyRecording: {
+    /** Milliseconds since the epoch; 0 for never. */
+    until(): number;
+    setUntil(at: number): Promise<unknown>;
+  };
   /** The text for Prometheus. */
   readonly metrics: () => Promise<string>;
   readonly dispatcher: Pick<Dispatcher, 'generate'>;
@@ -138,6 +147,12 @@ export interface MonitorRouteOptions
   readonly facts: () => GatewayFacts;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
+}
+
+interface BudgetFact {
+  readonly state: BudgetState;
+  readonly subjectName: string;
+  readonly level: ReturnType<typeof levelOf>;
 }
 
 /** What the overview says of the gateway itself. */
@@ -153,6 +168,12 @@ export interface GatewayFacts {
   readonly certificate?:
     | { readonly expiresAt: number; readonly problem: Sentence | undefined }
     | undefined;
+  /** Of upstreams that speak HTTPS, as they were last looked at. */
+  readonly upstreamCertificates?:
+    | readonly { readonly upstream: string; readonly expiresAt: number }[]
+    | undefined;
+  /** Of the disk of the data folder; absent where it cannot be told. */
+  readonly disk?: { readonly freeBytes: number } | undefined;
   /** What is wrong with the config file while older settings stay in force; no secrets. */
   readonly configProblems: readonly Sentence[];
   /** What was set but does nothing, a sentence each; no secrets. */
@@ -161,6 +182,8 @@ export interface GatewayFacts {
   readonly isLasting: boolean;
   /** Whether PostgreSQL answers, and since when in milliseconds since the epoch; absent where there is none. */
   readonly database?: { readonly isReachable: boolean; readonly since: number } | undefined;
+  /** Those there are, each with what its key or team is called; absent where there are none. */
+  readonly budgets?: readonly BudgetFact[] | undefined;
   /** The names of all gateways and workers that serve together, as far as is known; absent where this is alone. */
   readonly replicas?: readonly string[] | undefined;
   /** A version that is published and newer than this one; absent where nobody asks. */

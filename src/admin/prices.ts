@@ -49,6 +49,7 @@ const QUERY = partial({
 export function createPriceRoute({ prices }: Pick<AdminOptions, 'prices'>): ApiRoute {
   return defineRoute({
     at: 'GET /api/prices',
+    access: 'viewer',
     title: 'lists the prices of models, and shows that of one',
     query: QUERY,
     answers: { 200: { description: 'Own and public prices.', schema: PRICES_SCHEMA } },

@@ -1,6 +1,7 @@
 // `/api/quota`: the quota left, by model family and by account.
 
 import type { XStatic } from 'typebox/schema';
+import { groupOfModel } from '../canonical/model.ts';
 import { MESSAGE_SCHEMA } from '../lib/localized-message.ts';
 import { compareCodePoints } from '../lib/names.ts';
 import { named, object, partial } from '../lib/object-schema.ts';
@@ -61,6 +62,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
   return [
     defineRoute({
       at: 'GET /api/quota',
+      access: 'viewer',
       title: 'shows what is left, by model family and by account',
       answers: { 200: { description: 'All known figures.', schema: QUOTAS_SCHEMA } },
       run: async () => {
@@ -70,6 +72,7 @@ export function createQuotaRoutes({ book, isProtected, quota }: AdminOptions): r
     }),
     defineRoute({
       at: 'POST /api/quota/refresh',
+      access: 'operator',
       shows: 'nothing',
       title: 'asks the upstreams for fresh figures now',
       body: REFRESH_SCHEMA,
@@ -111,7 +114,7 @@ export function sumFamilies(
   const readings = accounts.flatMap(({ id, quotas }) =>
     quotas
       .filter(({ source }) => source !== 'rate')
-      .map((quota): FamilyReading => ({ id, ...quota, ...familyOf(quota.model) })),
+      .map((quota): FamilyReading => ({ id, ...quota, ...groupOfModel(quota.model) })),
   );
   const families = Map.groupBy(readings, ({ family, kind }) => `${family} ${kind}`);
   return Array.from(families.values(), writeFamily).sort(
@@ -120,15 +123,8 @@ export function sumFamilies(
   );
 }
 
-/** Quotas of text and of images are apart; a model that draws says so in its id. */
-function familyOf(model: string): Pick<FamilyJson, 'family' | 'kind'> {
-  const name = model.slice(model.lastIndexOf('/') + 1);
-  const words = name.toLowerCase().split(/[-_.]/);
-  return { family: words[0] || name, kind: words.includes('image') ? 'image' : 'text' };
-}
-
 function writeFamily(readings: FamilyReading[]): FamilyJson {
-  const [{ family, kind } = familyOf('')] = readings;
+  const [{ family, kind } = groupOfModel('')] = readings;
   const withRoom = readings.filter(({ percent, isProtected }) => percent > 0 && !isProtected);
   const mean = readings.reduce((total, { percent }) => total + percent, 0) / readings.length;
   const resets = readings.map(({ resetsAt }) => resetsAt).filter((at) => at !== null);

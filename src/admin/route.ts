@@ -7,7 +7,13 @@ import { type SchemaError, sayKeyword } from '../config/check-config.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { onField, type Sentence, told } from '../lib/localized-message.ts';
 import { partial } from '../lib/object-schema.ts';
-import type { AdminAnswer, AdminInput, AdminMethod, AdminRoute } from '../server/admin-route.ts';
+import type {
+  AdminAccess,
+  AdminAnswer,
+  AdminInput,
+  AdminMethod,
+  AdminRoute,
+} from '../server/admin-route.ts';
 import { patternWords } from './schemas.ts';
 
 /** An object schema; a `title` makes it a named component of the API's description. */
@@ -48,8 +54,8 @@ interface RouteSpec<Body extends ObjectSchema, Query extends ObjectSchema> {
   /** Such as `GET /api/accounts/{id}`. */
   readonly at: `${AdminMethod} /${string}`;
   readonly title: string;
-  /** Behind the console credential when absent. */
-  readonly access?: 'public';
+  /** The least role that may use it. */
+  readonly access: AdminAccess;
   /** As of `AdminRoute`. */
   readonly changes?: boolean;
   /** As of `AdminRoute`. */
@@ -66,12 +72,12 @@ interface RouteSpec<Body extends ObjectSchema, Query extends ObjectSchema> {
   run(input: ApiInput<XStatic<Body>, XStatic<Query>>): Promise<AdminAnswer>;
 }
 
-/** A route behind the console credential whose input is checked before it runs. */
+/** A route whose input is checked before it runs. */
 export function defineRoute<
   const Body extends ObjectSchema = typeof NOTHING,
   const Query extends ObjectSchema = typeof NOTHING,
 >(spec: RouteSpec<Body, Query>): ApiRoute {
-  const { at, title, body = NOTHING, query = NOTHING } = spec;
+  const { at, title, access, body = NOTHING, query = NOTHING } = spec;
   const [method, path = ''] = at.split(' ') as [AdminMethod, string];
   const checkBody = createCheck(body);
   const checkQuery = createCheck(query);
@@ -79,7 +85,7 @@ export function defineRoute<
     method,
     path,
     title,
-    access: spec.access ?? 'console',
+    access,
     takesBody: spec.body !== undefined,
     changes: spec.changes,
     shows: spec.shows,

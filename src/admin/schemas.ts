@@ -2,14 +2,11 @@
 
 import { ACCOUNT_KINDS, TIERS } from '../accounts/account.ts';
 import { MESSAGE_SCHEMA, messageSchema, type Sentence, told } from '../lib/localized-message.ts';
-import { named, object, optional } from '../lib/object-schema.ts';
+import { named, object, optional, VISIBLE_LINE } from '../lib/object-schema.ts';
 import { BILLINGS } from '../pricing/charges.ts';
 
 /** Something of it can be seen. */
 const VISIBLE = '[^\\s\\p{C}]';
-
-/** One line of which something can be seen. */
-export const VISIBLE_LINE = '^[^\\p{Cc}]*[^\\s\\p{C}][^\\p{Cc}]*$';
 
 const PROJECT_ID = '^[\\w.:-]+$';
 
@@ -110,6 +107,8 @@ const CONDITION_SCHEMA = named('AccountCondition', {
   attempts: { type: 'integer', description: 'The last requests that say something of it.' },
   share: { type: ['number', 'null'], description: 'Of these the part that succeeded, 0 to 1.' },
   lastSuccessAt: OPTIONAL_TIME,
+  lastFailureAt: { ...OPTIONAL_TIME, description: 'Null: none since the gateway started.' },
+  lastFailure: orNull(messageSchema('What it was, in the words of the upstream.')),
   reason: orNull(messageSchema('Why the last one failed, in the words of the upstream.')),
   trial: orNull(TRIAL_SCHEMA),
 });

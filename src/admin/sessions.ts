@@ -6,27 +6,26 @@ import { writeTime } from './account-view.ts';
 import type { AdminOptions } from './options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from './route.ts';
 
-const SESSIONS_SCHEMA = named('Sessions', {
-  sessions: {
+export const BOUND_SESSION_SCHEMA = named('BoundSession', {
+  id: { type: 'string' },
+  label: { type: 'string', description: "The beginning of the client's name for it." },
+  clientKeyHash: { type: 'string', description: 'The same for sessions of one key.' },
+  accountId: { type: 'string' },
+  account: { type: ['string', 'null'], description: 'Its label; null when it is gone.' },
+  detours: {
     type: 'array',
+    description: 'Models that go elsewhere, because the account rests or cannot serve them.',
     items: object({
-      id: { type: 'string' },
-      label: { type: 'string', description: "The beginning of the client's name for it." },
-      clientKeyHash: { type: 'string', description: 'The same for sessions of one key.' },
+      model: { type: 'string' },
       accountId: { type: 'string' },
-      account: { type: ['string', 'null'], description: 'Its label; null when it is gone.' },
-      detours: {
-        type: 'array',
-        description: 'Models that go elsewhere, because the account rests or cannot serve them.',
-        items: object({
-          model: { type: 'string' },
-          accountId: { type: 'string' },
-          returns: { type: 'boolean', description: 'Whether it comes back by itself.' },
-        }),
-      },
-      expiresAt: { type: 'string', format: 'date-time' },
+      returns: { type: 'boolean', description: 'Whether it comes back by itself.' },
     }),
   },
+  expiresAt: { type: 'string', format: 'date-time' },
+});
+
+const SESSIONS_SCHEMA = named('Sessions', {
+  sessions: { type: 'array', items: BOUND_SESSION_SCHEMA },
 });
 
 const ENDED_SCHEMA = object({ ended: { type: 'integer' } });
@@ -36,30 +35,24 @@ export function createSessionRoutes({ book, pool }: AdminOptions): readonly ApiR
   return [
     defineRoute({
       at: 'GET /api/sessions',
+      access: 'viewer',
       title: 'lists the sessions that keep an account',
       answers: { 200: { description: 'The last used first.', schema: SESSIONS_SCHEMA } },
       async run() {
-        const listed = sessions
-          .sessions()
-          .map(({ id, label, clientKeyHash, accountId, detours, expiresAt }) => ({
-            ...{ id, label, clientKeyHash, accountId },
-            account: book.find(accountId)?.record.label ?? null,
-            detours: detours.map(({ model, accountId: to, returns }) => {
-              return { model, accountId: to, returns };
-            }),
-            expiresAt: writeTime(expiresAt),
-          }));
+        const listed = sessions.sessions().map((session) => writeBoundSession(session, book));
         return answerJson({ sessions: listed.reverse() });
       },
     }),
     defineRoute({
       at: 'DELETE /api/sessions',
+      access: 'operator',
       title: 'lets all sessions choose an account anew',
       answers: { 200: { description: 'How many there were.', schema: ENDED_SCHEMA } },
       run: async () => answerJson({ ended: sessions.forgetAll() }),
     }),
     defineRoute({
       at: 'DELETE /api/sessions/{session}',
+      access: 'operator',
       shows: '/api/sessions',
       title: 'lets one session choose an account anew',
       parameter: 'Id of the session, as the list gives it.',
@@ -70,4 +63,22 @@ export function createSessionRoutes({ book, pool }: AdminOptions): readonly ApiR
       },
     }),
   ];
+}
+
+type BoundSession = ReturnType<AdminOptions['pool']['sessions']['sessions']>[number];
+
+export function writeBoundSession(
+  { id, label, clientKeyHash, accountId, detours, expiresAt }: BoundSession,
+  book: Pick<AdminOptions['book'], 'find'>,
+) {
+  return {
+    ...{ id, label, clientKeyHash, accountId },
+    account: book.find(accountId)?.record.label ?? null,
+    detours: detours.map(({ model, accountId: to, returns }) => ({
+      model,
+      accountId: to,
+      returns,
+    })),
+    expiresAt: writeTime(expiresAt),
+  };
 }

@@ -60,6 +60,7 @@ export function createSignInRoutes(
   return [
     defineRoute({
       at: 'POST /api/oauth/start',
+      access: 'operator',
       shows: 'nothing',
       title: 'begins a sign-in and gives the address to open',
       body: START_SCHEMA,
@@ -81,6 +82,7 @@ export function createSignInRoutes(
     }),
     defineRoute({
       at: 'POST /api/oauth/complete',
+      access: 'operator',
       shows: '/api/accounts',
       title: 'ends a sign-in with a pasted code or address',
       body: COMPLETE_SCHEMA,
@@ -92,6 +94,7 @@ export function createSignInRoutes(
     }),
     defineRoute({
       at: 'GET /api/oauth/{state}',
+      access: 'viewer',
       title: 'says how a sign-in goes',
       parameter: STATE_PARAMETER,
       answers: { 200: { description: 'The sign-in.', schema: SIGN_IN_SCHEMA } },
@@ -106,6 +109,7 @@ export function createSignInRoutes(
     }),
     defineRoute({
       at: 'DELETE /api/oauth/{state}',
+      access: 'operator',
       shows: 'nothing',
       title: 'cancels a sign-in',
       parameter: STATE_PARAMETER,

@@ -54,6 +54,7 @@ type AskedInput = ApiInput<XStatic<typeof ASKED_SCHEMA>, unknown>;
 export function createTranslateRoute(options: TranslateOptions): ApiRoute {
   return defineRoute({
     at: 'POST /api/translate',
+    access: 'viewer',
     changes: false,
     title: 'shows what a request would become, without sending it',
     body: ASKED_SCHEMA,

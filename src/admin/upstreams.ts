@@ -35,6 +35,7 @@ export function createUpstreamRoutes({ book, upstreams }: AdminOptions): readonl
   return [
     defineRoute({
       at: 'GET /api/upstreams',
+      access: 'viewer',
       title: 'lists the upstreams accounts can be added to',
       answers: { 200: { description: 'All upstreams.', schema: UPSTREAMS_SCHEMA } },
       run: async () =>

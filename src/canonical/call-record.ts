@@ -25,6 +25,8 @@ export interface CallRecord {
   passedOver?: readonly SelectionLogEntry[] | undefined;
   /** Milliseconds spent by phase, for `Server-Timing`. */
   timings: { upstreamMs?: number; translateMs?: number };
+  /** The session it belongs to, as `plainSession` writes it. */
+  session?: string | undefined;
   /** Monotonic milliseconds at which the answer began for certain. */
   committedAt?: number | undefined;
   /** The answers behind this one; several for a call that is several requests. */
@@ -34,6 +36,8 @@ export interface CallRecord {
   /** Set before dispatch by whoever wants the words of the answers. */
   keepsAnswers?: boolean | undefined;
   error?: GatewayError | undefined;
+  /** Who stopped it while it was under way, as the audit log names them. */
+  stoppedBy?: string | undefined;
 }
 
 /** Why a target is left for the next one. */

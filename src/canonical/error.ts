@@ -1,6 +1,6 @@
 // The one error class: thrown anywhere, rendered once at the edge in the client's own protocol.
 
-import { type Sentence, SpokenError } from '../lib/localized-message.ts';
+import { type Sentence, SpokenError, told } from '../lib/localized-message.ts';
 
 export type ErrorKind =
   | 'invalid-request'
@@ -40,6 +40,8 @@ export type ErrorReason =
   | 'key-rejected'
   /** An upstream refused the key that should be stored. */
   | 'key-refused'
+  /** An operator ended it while it was under way. */
+  | 'stopped'
   /** The address it came from has to stay out. */
   | 'address-blocked';
 
@@ -71,6 +73,16 @@ export type UpstreamFailureKind =
   | 'unusable-answer'
   | 'gateway-proxy'
   | 'path';
+
+/**
+ * Failures that are held against an account where people look at it. The others are of what one request made of a
+ * model, the gateway's own, or limits, which are told as cooldowns.
+ */
+export const ACCOUNT_FAILURES: ReadonlySet<string> = new Set<UpstreamFailureKind>([
+  ...(['unauthenticated', 'credential-revoked', 'credential-unavailable'] as const),
+  ...(['verification-required', 'forbidden', 'model-forbidden'] as const),
+  ...(['overloaded', 'connection-lost', 'unusable-answer', 'path'] as const),
+]);
 
 export interface UpstreamFailure {
   readonly kind: UpstreamFailureKind;
@@ -170,6 +182,12 @@ export function gatewayError(
   more: Pick<GatewayErrorOptions, 'retryAfterMs' | 'cause'> = {},
 ): GatewayError {
   return new GatewayError({ kind, source: 'gateway', message, ...more });
+}
+
+/** What the client of a request is told that an operator ended: it would only come again where it says to retry. */
+export function stoppedError(): GatewayError {
+  const message = told`An operator of this gateway stopped the request.`;
+  return clientError('forbidden', message, { reason: 'stopped' });
 }
 
 /** Anything that is not yet a GatewayError becomes `internal` with a generic message. */

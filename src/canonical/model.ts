@@ -172,3 +172,13 @@ function readLimit(text: string | null): number {
 export function plainModelName(text: string): string {
   return text.trim().replace(/^models\//, '');
 }
+
+/** The first word of its id, under which people see models together; one that draws says so in its id. */
+export function groupOfModel(model: string): {
+  readonly family: string;
+  readonly kind: 'text' | 'image';
+} {
+  const name = model.slice(model.lastIndexOf('/') + 1);
+  const words = name.toLowerCase().split(/[-_.]/);
+  return { family: words[0] || name, kind: words.includes('image') ? 'image' : 'text' };
+}

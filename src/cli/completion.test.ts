@@ -21,7 +21,7 @@ test('commands, their commands and flags are completed', async () => {
   expect(await complete('keys', '')).toEqual(
     expect.arrayContaining(['list', 'add', 'edit', 'remove']),
   );
-  expect(await complete('keys', 'add', '--daily')).toEqual(['--daily-tokens', '--daily-images']);
+  expect(await complete('keys', 'add', '--t')).toEqual(['--team', '--tags', '--tokens-per-minute']);
   expect(await complete('usage', '--by', 'm')).toEqual(['model']);
   expect(await complete('usage', '--by', '=', 'm')).toEqual(['model']);
   expect(await complete('usage', '--by', '=')).toContain('model');

@@ -37,21 +37,23 @@ async function listed(): Promise<readonly JsonObject[]> {
 
 test('a key is made with all its limits, and its secret is shown once', async () => {
   const { printed, notes } = await keys(
-    'add ada --expires 2d --allowed-models "gemini-*, gpt-5" --max-addresses 2 --requests-per-minute 3 ' +
-      '--tokens-per-minute 4 --daily-tokens 5 --daily-images 6 --blocked-hours 22:00-06:00@Europe/Zurich',
+    'add ada --owner ada@example.org --team Lab --tags "ci, batch" --expires 2d --allowed-models "gemini-*, gpt-5" --max-addresses 2 --requests-per-minute 3 ' +
+      '--tokens-per-minute 4 --blocked-hours 22:00-06:00@Europe/Zurich',
   );
   expect(printed).toEqual([expect.stringMatching(/^sk-\w{30,}$/)]);
   expect(notes.join()).toContain('shown this once');
   expect(await listed()).toMatchObject([
     {
       ...{ name: 'ada', enabled: true, expiresAt: NOW + 2 * 86_400_000 },
+      ...{ owner: 'ada@example.org', team: 'Lab', tags: ['ci', 'batch'] },
       ...{ allowedModels: ['gemini-*', 'gpt-5'], maxAddresses: 2, requestsPerMinute: 3 },
-      ...{ tokensPerMinute: 4, dailyTokens: 5, dailyImages: 6 },
+      tokensPerMinute: 4,
       curfew: { from: '22:00', to: '06:00', timeZone: 'Europe/Zurich' },
     },
   ]);
   const table = (await keys('')).printed.join();
   expect(table).toMatch(/^NAME +KEY +STATE/);
+  expect(table).toContain('ada@example.org, Lab, #ci, #batch');
   expect(table).toContain('2 addresses a day; 3 requests a minute');
   expect(table).not.toContain(printed[0]);
 });
@@ -87,20 +89,27 @@ test.each(['ci.key', 'missing/ci.key'])(
 );
 
 test('what is edited changes, what is not named stays, and none takes a limit away', async () => {
-  await keys('add ada --daily-tokens 5 --daily-images 6 --allowed-models gpt-5 --expires 2d');
-  await keys('edit ADA --name Ada --daily-tokens none --allowed-models none --disable');
+  await keys(
+    'add ada --tokens-per-minute 5 --requests-per-minute 6 --allowed-models gpt-5 --expires 2d',
+  );
+  await keys('edit ADA --name Ada --tokens-per-minute none --allowed-models none --disable');
   const [key] = await listed();
-  expect(key).toMatchObject({ name: 'Ada', enabled: false, dailyImages: 6, allowedModels: [] });
-  expect(key).not.toHaveProperty('dailyTokens');
+  expect(key).toMatchObject({
+    name: 'Ada',
+    enabled: false,
+    requestsPerMinute: 6,
+    allowedModels: [],
+  });
+  expect(key).not.toHaveProperty('tokensPerMinute');
   const { printed } = await keys('edit Ada --enable --expires none');
-  expect(printed.join()).toMatch(/^Ada +sk-.*enabled +0 +0 +- +6 images a day$/m);
+  expect(printed.join()).toMatch(/^Ada +sk-.*enabled +0 +0 +- +- +6 requests a minute$/m);
 });
 
 test.each([
   ['edit ada', 'Name what is to be changed'],
   ['edit nobody --disable', 'There is no key nobody'],
   ['edit ada --enable --disable', 'cannot be used with'],
-  ['edit ada --daily-tokens many', 'whole number'],
+  ['edit ada --tokens-per-minute many', 'whole number'],
   ['edit ada --blocked-hours night', 'two times such as'],
   ['add ada --expires none', 'a day or a time'],
   ['edit twin --disable', 'Several keys are called twin'],
@@ -119,4 +128,22 @@ test('a key is removed when somebody agrees, or with --yes where nobody can be a
   const { printed } = await keys('remove ada', { answers: ['y'] });
   expect(printed.join()).toBe('The key ada is removed.');
   expect(await listed()).toEqual([]);
+});
+
+test('a rotated key has another secret, and says until when the one before works', async () => {
+  const { printed: first } = await keys('add ada');
+  const { printed, notes } = await keys('rotate ada');
+  expect(printed).toEqual([expect.stringMatching(/^sk-\w{30,}$/)]);
+  expect(printed).not.toEqual(first);
+  const endsAt = NOW + 86_400_000;
+  expect(notes.join()).toContain(new Date(endsAt).toISOString());
+  expect(await listed()).toMatchObject([{ previous: [{ prefix: first[0]?.slice(0, 9), endsAt }] }]);
+  const path = join(folder, 'ada.key');
+  const again = await keys(`rotate ada --overlap 0 --key-file ${path}`);
+  expect([...again.printed, ...again.notes].join()).not.toContain(
+    readFileSync(path, 'utf8').trim(),
+  );
+  expect(again.notes.join()).toContain('until');
+  await expect(keys(`rotate ada --key-file ${path}`)).rejects.toThrow('Nothing was changed');
+  await expect(keys('rotate ada --overlap soon')).rejects.toThrow('a span such as');
 });

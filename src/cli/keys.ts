@@ -1,5 +1,6 @@
 // `isthmus keys`: the API keys of persons and their limits.
 
+import { existsSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { RECORDING } from '../access/api-key.ts';
 import { definedFields, type JsonObject, type JsonValue } from '../lib/json.ts';
@@ -19,6 +20,8 @@ import {
   writeTable,
 } from './terminal.ts';
 
+const HOUR_MS = 3_600_000;
+
 const KEY = ['<key>', 'name or id of the key'] as const;
 
 /** What takes a limit away again; null, which the admin API takes, commander would replace. */
@@ -27,19 +30,20 @@ const NONE = 'none';
 /** When a key expires, of the time at which that was said. */
 type Expiry = (now: number) => number;
 
-/** The limits of a key: flag, its reader, and what it limits. */
+/** What can be said of a key: flag, its reader, and what it is. */
 const LIMITS: readonly (readonly [
   flags: string,
   read: (text: string) => JsonValue | Expiry,
   description: string,
 ])[] = [
+  ['--owner <name>', plainText, 'whose it is, such as an e-mail address'],
+  ['--team <name>', plainText, 'whose team it is'],
+  ['--tags <words>', readNames, 'free words to sum usage by, comma list'],
   ['--expires <when>', readExpiry, 'a day, a time, or a span from now such as 30d'],
   ['--allowed-models <names>', readNames, 'names or patterns with *, comma list'],
   ['--max-addresses <number>', readWholeNumber, 'addresses within a day'],
   ['--requests-per-minute <number>', readWholeNumber, 'requests within a minute'],
   ['--tokens-per-minute <number>', readWholeNumber, 'tokens within a minute'],
-  ['--daily-tokens <number>', readWholeNumber, 'tokens a day, of UTC'],
-  ['--daily-images <number>', readWholeNumber, 'images a day, of UTC'],
   [
     '--recording <what>',
     oneOf(RECORDING.enum),
@@ -52,10 +56,11 @@ const LIMITS: readonly (readonly [
   ],
 ];
 
-/** Limits that the admin API calls as the flags do. */
+/** What the admin API calls as the flags do. */
 const NAMES = [
+  ...(['owner', 'team', 'tags'] as const),
   ...(['allowedModels', 'maxAddresses', 'requestsPerMinute', 'tokensPerMinute'] as const),
-  ...(['dailyTokens', 'dailyImages', 'recording'] as const),
+  'recording',
 ] as const;
 
 /** The flags by their names; each limit is what the admin API takes, or `none`. */
@@ -64,6 +69,7 @@ type LimitFlags = { readonly expires?: Expiry | typeof NONE } & Readonly<
 >;
 
 type AddFlags = LimitFlags & Said<'disabled', boolean> & Said<'keyFile', string>;
+type RotateFlags = Said<'overlap', number> & Said<'keyFile', string>;
 type EditFlags = LimitFlags & Said<'enable' | 'disable', boolean> & Said<'name', string>;
 
 function limitOptions(canRemove: boolean): readonly Option[] {
@@ -93,7 +99,10 @@ const COMMANDS: readonly AddCommand[] = [
       new Option('--key-file <file>', 'write the secret to this new file in place of showing it'),
     ],
     examples: [
-      ['keys add ada --expires 90d --daily-tokens 2000000', 'A key for a person.'],
+      [
+        'keys add laptop --owner ada@example.org --team Research --expires 90d',
+        'A key for a person.',
+      ],
       [
         'keys add ci --allowed-models "gemini-*,claude-haiku-*" --key-file ci.key',
         'The secret goes to a file for its owner alone, and nowhere else.',
@@ -103,7 +112,7 @@ const COMMANDS: readonly AddCommand[] = [
   }),
   gatewayCommand<EditFlags>({
     name: 'edit',
-    description: 'change the name or the limits of a key',
+    description: 'change the name, the owner or the limits of a key',
     argument: KEY,
     options: [
       new Option('--name <name>', 'another name'),
@@ -112,10 +121,28 @@ const COMMANDS: readonly AddCommand[] = [
       new Option('--disable', 'refuse it'),
     ],
     examples: [
-      ['keys edit ada --daily-tokens none --blocked-hours 22:00-06:00', 'What is not named stays.'],
+      ['keys edit ada --team none --blocked-hours 22:00-06:00', 'What is not named stays.'],
       ['keys edit ada --disable', 'Whoever has it is refused until it is enabled.'],
     ],
     load: async () => editKey,
+  }),
+  gatewayCommand<RotateFlags>({
+    name: 'rotate',
+    description:
+      'give a key another secret and show it, this once; the one before works on for a while',
+    argument: KEY,
+    options: [
+      new Option(
+        '--overlap <span>',
+        'how long the secret before goes on working, such as 12h; 24h',
+      ).argParser(readOverlap),
+      new Option('--key-file <file>', 'write the secret to this new file in place of showing it'),
+    ],
+    examples: [
+      ['keys rotate ada', 'Both secrets work for a day: long enough to change the clients.'],
+      ['keys rotate ada --overlap 0', 'The secret before is refused at once, as when it leaked.'],
+    ],
+    load: async () => rotateKey,
   }),
   gatewayCommand<Said<'yes', boolean>>({
     name: 'remove',
@@ -128,7 +155,7 @@ const COMMANDS: readonly AddCommand[] = [
 ];
 
 export const addKeyCommands: AddCommand = (program, parts) => {
-  const keys = program.command('keys').description('list, add, edit and remove API keys');
+  const keys = program.command('keys').description('list, add, edit, rotate and remove API keys');
   for (const add of COMMANDS) add(keys, parts);
 };
 
@@ -139,6 +166,7 @@ const columnsAt = (now: number) => ({
   'today: requests': (key: JsonObject) => textOf(objectOf(key, 'usedToday'), 'requests'),
   tokens: (key: JsonObject) => textOf(objectOf(key, 'usedToday'), 'tokens'),
   'last used': (key: JsonObject) => writeDay(key.lastUsedAt) ?? '-',
+  owner: sayHolder,
   limits: sayLimits,
 });
 
@@ -217,6 +245,56 @@ async function editKey(context: Context, name: string, flags: EditFlags): Promis
   answer(key, () => terminal.print(writeTable(columnsAt(clock.now()), [key])));
 }
 
+async function rotateKey(context: Context, name: string, flags: RotateFlags): Promise<void> {
+  const { client, terminal, clock, answer } = context;
+  const { keyFile: path, overlap } = flags;
+  const found = await findKey(context, name);
+  // Looked at first: a secret that was made cannot be taken back.
+  if (path !== undefined && existsSync(path)) {
+    throw new Error(`Nothing was changed: ${path} is there already. Name another file.`);
+  }
+  const rotation = overlap === undefined ? {} : { overlapHours: overlap / HOUR_MS };
+  const rotated = await client.call('POST', `${keyPath(found)}/rotate`, rotation);
+  const secret = textOf(rotated, 'secret');
+  const key = objectOf(rotated, 'key');
+  const label = plain(textOf(key, 'name'));
+  const sayOld = (): void => {
+    const [old] = objectsOf(key, 'previous').slice(-1);
+    const end = typeof old?.endsAt === 'number' ? old.endsAt : clock.now();
+    terminal.note(
+      end <= clock.now()
+        ? 'The secret before is refused from now on.'
+        : `The secret before works until ${new Date(end).toISOString()}.`,
+    );
+  };
+  if (path === undefined) {
+    answer(rotated, () => {
+      terminal.print(secret);
+      terminal.note(`This is the new secret of ${label}. It is shown this once.`);
+      sayOld();
+    });
+    return;
+  }
+  placeSecret(path, secret);
+  answer({ key, file: path }, () => {
+    terminal.print(`The new secret of ${label} is in ${plain(path)}.`);
+    sayOld();
+  });
+}
+
+/** @throws Error when the new secret cannot be kept: the one before still works for the overlap */
+function placeSecret(path: string, secret: string): void {
+  let why = 'it is there already';
+  try {
+    if (writePrivateFile(path, `${secret}\n`) === 'placed') return;
+  } catch (error) {
+    why = error instanceof Error ? error.message : String(error);
+  }
+  throw new Error(
+    `The secret was replaced, but cannot be kept in ${path}: ${why}. Rotate it again.`,
+  );
+}
+
 async function removeKey(
   context: Context,
   name: string,
@@ -231,7 +309,7 @@ async function removeKey(
 }
 
 /** By id, or by name where that is unique. @throws Error naming those that fit */
-async function findKey({ client }: Context, name: string): Promise<JsonObject> {
+export async function findKey({ client }: Context, name: string): Promise<JsonObject> {
   const keys = objectsOf(await client.call('GET', '/api/keys'), 'keys');
   const byId = keys.find(({ id }) => id === name);
   if (byId !== undefined) return byId;
@@ -256,6 +334,7 @@ function toChange({ expires, blockedHours, ...named }: LimitFlags, now: number):
   const limits = Object.fromEntries(NAMES.map((name) => [name, orNull(named[name])]));
   // No list allows all.
   if (limits.allowedModels === null) limits.allowedModels = [];
+  if (limits.tags === null) limits.tags = [];
   const expiresAt = expires === NONE ? null : expires?.(now);
   return definedFields({ ...limits, expiresAt, curfew: orNull(blockedHours) }) ?? {};
 }
@@ -267,6 +346,15 @@ function readExpiry(text: string): Expiry {
   }
   const span = readSpan(text);
   return (now) => now + span;
+}
+
+/** `0`, or a span such as `12h`. */
+function readOverlap(text: string): number {
+  return text.trim() === '0' ? 0 : readSpan(text);
+}
+
+function plainText(text: string): string {
+  return text;
 }
 
 function readNames(text: string): string[] {
@@ -286,6 +374,13 @@ function readBlockedHours(text: string): JsonObject {
   return { from, to, timeZone: zone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone };
 }
 
+/** `ada@example.org, Research, #ci`. */
+function sayHolder(key: JsonObject): string {
+  const tags = textsOf(key, 'tags').map((tag) => `#${tag}`);
+  const names = [textOf(key, 'owner'), textOf(key, 'team'), ...tags];
+  return names.filter((name) => name !== '').join(', ') || '-';
+}
+
 function sayState(key: JsonObject, now: number): string {
   if (key.enabled !== true) return 'disabled';
   const { expiresAt } = key;
@@ -303,8 +398,6 @@ const AMOUNTS = {
   maxAddresses: 'addresses a day',
   requestsPerMinute: 'requests a minute',
   tokensPerMinute: 'tokens a minute',
-  dailyTokens: 'tokens a day',
-  dailyImages: 'images a day',
 } as const;
 
 function sayLimits(key: JsonObject): string {

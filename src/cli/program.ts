@@ -6,6 +6,7 @@ import { AUTH_MODES, LOG_LEVELS, readHost, readPort } from '../config/values.ts'
 import { createSystemClock } from '../lib/clock.ts';
 import { addAccountCommands } from './accounts.ts';
 import { addBackupCommands } from './backup-commands.ts';
+import { addBudgetCommands } from './budgets.ts';
 import { addClientCommands } from './clients/commands.ts';
 import { type AddCommand, CliCommand, type CommandParts, localCommand } from './command.ts';
 import { addCompletionCommands } from './completion.ts';
@@ -118,6 +119,7 @@ export function addCommands(program: CliCommand, parts: CommandParts): void {
   addHealth(program, parts);
   addDoctorCommand(program, parts);
   addKeyCommands(program, parts);
+  addBudgetCommands(program, parts);
   addUsageCommand(program, parts);
   addBackupCommands(program, parts);
   addUpdateCommand(program, parts);

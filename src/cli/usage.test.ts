@@ -60,6 +60,27 @@ test('a key is shown by its name, by step and key together row by row', async ()
   expect(printed.join()).toMatch(/^2026-11-26 +of small +1 /m);
 });
 
+test('usage is narrowed to whom it is of, and what has two tags counts once in the total', async () => {
+  const { query } = await usage('--owner ada@example.org --team Lab --tag ci --step month');
+  expect(query).toMatchObject({ owner: 'ada@example.org', team: 'Lab', tag: 'ci', step: 'month' });
+  const asked: string[] = [];
+  const { printed } = await runCommand('usage --by tag', {
+    clock: createFakeClock(NOW),
+    connect: async () => ({
+      async call(_method, path) {
+        const by = new URL(path, 'http://gateway').searchParams.get('by') ?? '';
+        asked.push(by);
+        const buckets =
+          by === 'tag' ? ['a', 'b'].map((tag) => bucket(NOW, tag, 5)) : [bucket(NOW, '', 5)];
+        return { spans: [], buckets };
+      },
+      close: async () => undefined,
+    }),
+  });
+  expect(asked).toEqual(['tag', 'none']);
+  expect(printed.join()).toMatch(/^total +1 +0 +5 /m);
+});
+
 test('JSON has the rows and their total', async () => {
   const { printed } = await usage('--by model --json');
   expect(JSON.parse(printed.join())).toMatchObject({

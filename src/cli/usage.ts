@@ -1,31 +1,39 @@
-// `isthmus usage`: what was used, by time, model, account, key or protocol, as a table, CSV or JSON.
+// `isthmus usage`: what was used, by time, model, account, key, owner, team, tag or protocol, as a table, CSV or JSON.
 
 import { Option } from 'commander';
+import { CALENDAR_STEPS } from '../lib/calendar.ts';
 import { csvLine } from '../lib/csv.ts';
 import type { JsonObject } from '../lib/json.ts';
+import { USAGE_GROUPS } from '../monitor/request-store.ts';
 import { toDollars } from '../pricing/cost.ts';
 import { type AddCommand, gatewayCommand } from './command.ts';
 import { readSpan, readTime } from './flag-values.ts';
 import { type Context, objectsOf, type Said, textOf, writeTable } from './terminal.ts';
 
-type UsageFlags = Said<'by' | 'step' | 'timeZone', string> &
+type UsageFlags = Said<'by' | 'step' | 'timeZone' | (typeof NARROWING)[number], string> &
   Said<'from' | 'to', number> & { readonly last: number; readonly format: 'table' | 'csv' };
 
-const STEPS = ['hour', 'day', 'week'];
+/** Whose usage alone is shown: the names of the flags are those of the admin API. */
+const NARROWING = ['owner', 'team', 'tag', 'model', 'account'] as const;
 
 export const addUsageCommand: AddCommand = gatewayCommand<UsageFlags>({
   name: 'usage',
-  description: 'show requests, tokens and cost by time, model, account or key',
+  description: 'show requests, tokens and cost by time, model, account, key, owner, team or tag',
   options: [
-    new Option('--by <what>', 'sum for each of these').choices([
-      ...['model', 'account', 'key', 'protocol'],
-    ]),
-    new Option('--step <span>', 'sum for each of these; day without --by').choices(STEPS),
+    new Option('--by <what>', 'sum for each of these').choices(
+      USAGE_GROUPS.filter((name) => name !== 'none'),
+    ),
+    new Option('--step <span>', 'sum for each of these; day without --by').choices(CALENDAR_STEPS),
     new Option('--last <span>', 'how far back from now, or from --to')
       .argParser(readSpan)
       .default(readSpan('7d'), '7d'),
     new Option('--from <time>', 'beginning, in place of --last').argParser(readTime),
     new Option('--to <time>', 'end; now when absent').argParser(readTime),
+    new Option('--owner <name>', 'only of keys that were this owner’s'),
+    new Option('--team <name>', 'only of keys that were this team’s'),
+    new Option('--tag <word>', 'only of keys that had this tag'),
+    new Option('--model <name>', 'only of this model'),
+    new Option('--account <label>', 'only of this account'),
     new Option('--time-zone <zone>', 'whose hours and days; those of this machine when absent'),
     new Option('--format <format>', 'for people or for a spreadsheet')
       .choices(['table', 'csv'])
@@ -33,7 +41,8 @@ export const addUsageCommand: AddCommand = gatewayCommand<UsageFlags>({
   ],
   examples: [
     ['usage', 'The last seven days, day by day.'],
-    ['usage --by key --last 30d', 'Who used how much within 30 days.'],
+    ['usage --by owner --last 30d', 'Who used how much within 30 days.'],
+    ['usage --owner ada@example.org --step month --last 90d', 'What one person used, by month.'],
     ['usage --by model --step week --from 2026-10-01 --format csv', 'For a spreadsheet.'],
   ],
   load: async () => showUsage,
@@ -72,17 +81,25 @@ const SUMMED = [
 async function showUsage(
   { client, terminal, clock, answer }: Context,
   _argument: string,
-  { by, step, last, from, to = clock.now(), timeZone = ownZone(), format }: UsageFlags,
+  flags: UsageFlags,
 ): Promise<void> {
+  const { by, step, last, from, to = clock.now(), timeZone = ownZone(), format } = flags;
   const query = new URLSearchParams({
     ...{ from: String(from ?? to - last), to: String(to), timeZone },
     ...{ step: step ?? 'day', by: by ?? 'none' },
   });
-  const usage = await client.call('GET', `/api/usage?${query}`);
+  for (const name of NARROWING) {
+    const value = flags[name];
+    if (value !== undefined) query.set(name, value);
+  }
+  const ask = () => client.call('GET', `/api/usage?${query}`);
+  const usage = await ask();
   const hasTime = step !== undefined || by === undefined;
   const buckets = objectsOf(usage, 'buckets');
   const rows = hasTime ? buckets : sumGroups(buckets);
-  const total = sum(rows);
+  // What has several tags stands in several rows.
+  if (by === 'tag') query.set('by', 'none');
+  const total = sum(by === 'tag' ? objectsOf(await ask(), 'buckets') : rows);
   answer({ timeZone, rows: [...rows], total }, () => {
     const columns = {
       ...(hasTime && { time: (row: JsonObject) => writeTime(row, step, timeZone) }),

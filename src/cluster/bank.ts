@@ -1,16 +1,18 @@
 // The figures behind exact counters, kept in one process: alone, as the parent of workers, or while Valkey is away.
 
 import type { Clock } from '../lib/clock.ts';
-import type { Bank, CounterName, CreditGrant, CreditRequest } from './cluster.ts';
+import type { Bank, CounterName, CountWindow, CreditGrant, CreditRequest } from './cluster.ts';
 
 const SECONDS = 60;
-/** A counter with a name of its day is forgotten when nobody used it for so long. */
-const NAMED_MS = 48 * 3_600_000;
+/** A counter is forgotten when nobody used it for so long; a long one counts for a month. */
+const KEPT_MS = { minute: 48, named: 48, long: 40 * 24 } as const;
+const HOUR_MS = 3_600_000;
 const SWEEP_EVERY = 1000;
 
 interface Entry {
   /** Second since the epoch → amount, in order; a named counter has one. */
   readonly amounts: Map<number, number>;
+  readonly window: CountWindow;
   usedAt: number;
 }
 
@@ -63,7 +65,7 @@ export class LocalBank implements Bank {
       known.usedAt = now;
       return known;
     }
-    const entry: Entry = { amounts: new Map(), usedAt: now };
+    const entry: Entry = { amounts: new Map(), window, usedAt: now };
     if (initial > 0) addTo(entry.amounts, window, now, initial);
     this.#entries.set(counter, entry);
     return entry;
@@ -71,8 +73,8 @@ export class LocalBank implements Bank {
 
   #sweep(now: number): void {
     this.#untilSweep = Math.max(SWEEP_EVERY, this.#entries.size);
-    for (const [counter, { usedAt }] of this.#entries) {
-      if (Math.abs(now - usedAt) > NAMED_MS) this.#entries.delete(counter);
+    for (const [counter, { usedAt, window }] of this.#entries) {
+      if (Math.abs(now - usedAt) > KEPT_MS[window] * HOUR_MS) this.#entries.delete(counter);
     }
   }
 }
@@ -90,7 +92,7 @@ function addTo(
   now: number,
   amount: number,
 ): void {
-  const second = window === 'named' ? 0 : Math.floor(now / 1000);
+  const second = window === 'minute' ? Math.floor(now / 1000) : 0;
   amounts.set(second, (amounts.get(second) ?? 0) + amount);
 }
 
@@ -99,7 +101,7 @@ function totalOf(
   window: CreditRequest['window'],
   now: number,
 ): number {
-  if (window === 'named') return amounts.get(0) ?? 0;
+  if (window !== 'minute') return amounts.get(0) ?? 0;
   const second = Math.floor(now / 1000);
   let sum = 0;
   for (const [known, amount] of amounts) {

@@ -88,8 +88,8 @@ export class ClusterUnavailable extends Error {
   override readonly name = 'ClusterUnavailable';
 }
 
-/** How long an amount counts: for the last minute, or as long as the name of the counter says. */
-export type CountWindow = 'minute' | 'named';
+/** How long an amount counts: for the last minute, or as long as the name of the counter says: some hours, or `long`. */
+export type CountWindow = 'minute' | 'named' | 'long';
 
 export interface CounterName {
   /** The same in every process; that of a day or month holds the date. */

@@ -99,6 +99,11 @@ export class Counter {
     return this.#known - this.#stock;
   }
 
+  /** So much is used for certain: a bank that lost the counter is told so. */
+  learn(used: number): void {
+    this.#known = Math.max(this.#known, used);
+  }
+
   /** Takes the whole amount, or nothing. Answers at once while the stock lasts or the bank is in this process. */
   take(amount: number, limit: number): Taken | Promise<Taken> {
     this.#note(amount);
@@ -155,7 +160,7 @@ export class Counter {
         ? amount
         : Math.max(amount, this.#spentNow, this.#spentBefore);
     // What counts for a minute only is not known for longer.
-    const initial = window === 'named' ? this.#known : 0;
+    const initial = window === 'minute' ? 0 : this.#known;
     const outcome = bank.lease({ counter, window, limit, amount, batch, initial });
     if (!(outcome instanceof Promise) || batch === amount) return outcome;
     this.#isFetching = true;

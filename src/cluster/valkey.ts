@@ -49,11 +49,12 @@ local time = redis.call('TIME')
 local now = tonumber(time[1])
 local limit, amount, batch, initial = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local used, seconds, counts = 0, {}, {}
-if ARGV[1] == 'named' then
+local keep = ARGV[1] == 'long' and 3456000 or 172800
+if ARGV[1] ~= 'minute' then
   local stored = redis.call('GET', KEYS[1])
   if stored then used = tonumber(stored) else
     used = initial
-    redis.call('SET', KEYS[1], initial, 'EX', 172800)
+    redis.call('SET', KEYS[1], initial, 'EX', keep)
   end
 else
   local fields = redis.call('HGETALL', KEYS[1])
@@ -71,16 +72,16 @@ if amount <= room then
   granted = amount + math.max(0, math.min(batch - amount, math.floor((room - amount) / 8)))
 end
 if granted > 0 then
-  if ARGV[1] == 'named' then
+  if ARGV[1] ~= 'minute' then
     redis.call('INCRBY', KEYS[1], granted)
-    redis.call('EXPIRE', KEYS[1], 172800)
+    redis.call('EXPIRE', KEYS[1], keep)
   else
     redis.call('HINCRBY', KEYS[1], now, granted)
     redis.call('EXPIRE', KEYS[1], 120)
   end
 end
 local wait = 0
-if granted < amount and ARGV[1] ~= 'named' then
+if granted < amount and ARGV[1] == 'minute' then
   table.sort(seconds)
   local left = used
   for _, second in ipairs(seconds) do
@@ -96,9 +97,9 @@ return {granted, used + granted, wait}`;
 /** KEYS: counter. ARGV: window, amount; a negative one was used. As `LocalBank.giveBack`. */
 const GIVE_BACK = `
 local now, amount = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2])
-if ARGV[1] == 'named' then
+if ARGV[1] ~= 'minute' then
   if redis.call('INCRBY', KEYS[1], -amount) < 0 then redis.call('SET', KEYS[1], 0) end
-  redis.call('EXPIRE', KEYS[1], 172800)
+  redis.call('EXPIRE', KEYS[1], ARGV[1] == 'long' and 3456000 or 172800)
   return
 end
 if amount < 0 then redis.call('HINCRBY', KEYS[1], now, -amount) else

@@ -38,6 +38,8 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
     open: (text: string, upstreamId: string): string => open(text, contextOf(upstreamId)),
     /** The key of the external provider, sealed or plain. @throws SealError */
     openProviderKey: (text: string): string => open(text, PROVIDER_CONTEXT),
+    /** The client secret at the provider that people sign in at, sealed or plain. @throws SealError */
+    openSignInSecret: (text: string): string => open(text, SIGN_IN_CONTEXT),
     /** `user:password` of the proxy of the gateway, sealed or plain. @throws SealError */
     openProxyCredential: (text: string): string => openProxyCredential(text, vault),
     /** The configuration whose updates seal and hash before anything is written. */
@@ -52,6 +54,7 @@ export function createConfigSecrets({ config, vault, log }: ConfigSecretsOptions
 }
 
 const PROVIDER_CONTEXT = 'config proxy extprov api_key';
+const SIGN_IN_CONTEXT = 'config proxy sign_in client_secret';
 const PROXY_CONTEXT = 'config proxy outbound_proxy_credential';
 
 /** `user:password` of the proxy of the gateway, sealed or plain. @throws SealError */
@@ -87,6 +90,7 @@ function placesIn(raw: JsonObject) {
     })),
     { path: ['proxy', 'extprov', 'api_key'], context: PROVIDER_CONTEXT },
     { path: ['proxy', 'outbound_proxy_credential'], context: PROXY_CONTEXT },
+    { path: ['proxy', 'sign_in', 'client_secret'], context: SIGN_IN_CONTEXT },
   ];
 }
 

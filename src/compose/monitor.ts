@@ -1,23 +1,34 @@
 // Builds the monitor, its admin routes and live events.
 
+import { statfsSync } from 'node:fs';
 import type { AccessControl } from '../access/access.ts';
 import { CLIENT_KEY_PREFIX } from '../access/api-keys.ts';
+import { type BudgetState, levelOf } from '../access/budgets.ts';
 import type { Account } from '../accounts/account.ts';
 import { writeStatus } from '../admin/account-view.ts';
 import { createMonitorRoutes } from '../admin/admin-routes.ts';
+import { createAlertRoutes } from '../admin/monitor/alerts.ts';
 import { connectFeed } from '../admin/monitor/events.ts';
-import type { GatewayFacts } from '../admin/options.ts';
+import { type AttentionOptions, readAttention } from '../admin/monitor/overview.ts';
+import type { GatewayFacts, MonitorRouteOptions } from '../admin/options.ts';
+import { listQuotas, sumFamilies } from '../admin/quota.ts';
 import { type Cluster, nameOfReplica } from '../cluster/cluster.ts';
 import { createId } from '../lib/ids.ts';
 import { isLoopbackHost } from '../lib/net.ts';
+import { createPseudonyms } from '../lib/pseudonyms.ts';
 import type { LogFiles } from '../monitor/log-files.ts';
+import type { BudgetFigures } from '../monitor/metrics.ts';
 import { createMonitor } from '../monitor/monitor.ts';
 import { shareMetrics } from '../monitor/shared-metrics.ts';
+import type { Recording } from '../monitor/write-record.ts';
 import { findTarget } from '../routing/router.ts';
 import type { CertificateState } from '../server/certificate.ts';
+import { openAlerts } from './alerts.ts';
 import type { Foundation, GatewayContext } from './foundation.ts';
+import { createOwnUsageRoute } from './own-usage.ts';
 import { openTelemetry } from './telemetry.ts';
 import type { Traffic } from './traffic.ts';
+import { watchUpstreamCertificates } from './upstream-certificates.ts';
 
 export interface ObservationParts extends Foundation, Omit<Traffic, 'close'> {
   readonly access: AccessControl;
@@ -43,89 +54,177 @@ export function listenerUrl({ port, certificate }: Listener, host: string): stri
 export async function openObservation(context: GatewayContext, parts: ObservationParts) {
   const { config, clock, version, log } = context;
   const { stores, backend, accounts, protocols, router, dispatcher, access, logFiles } = parts;
+  const { proxyFor } = parts;
   const { book, pool, isProtected, trials } = accounts;
   const { upstreams } = backend;
   const { current } = config;
   const isClusterThere = (): boolean => context.cluster.state().isConnected;
+  const accountKey = parts.secretKey.derive('telemetry accounts');
   const telemetry = await openTelemetry({
-    ...{ settings: current, book, upstreams, version, clock, log },
-    proxyFor: parts.proxyFor,
-    accountKey: parts.secretKey.derive('telemetry accounts'),
+    ...{ settings: current, book, upstreams, version, clock, log, accountKey },
+    proxyFor,
   });
-  const { pricing } = accounts;
-  const { usualBilling } = pricing;
+  const { priceOf, usualBilling } = accounts.pricing;
   const facts = { book, pool, isProtected, trials, upstreams, clock, usualBilling };
   const keyName = (id: string): string | undefined => access.keys.get(id)?.key.name;
-  const isGone = (id: string): boolean =>
-    id.startsWith(CLIENT_KEY_PREFIX) && access.keys.get(id) === undefined;
   const monitor = createMonitor({
     ...{ clock, log, createId, keyName, store: stores.requests },
-    // Of a key that is gone meanwhile nobody knows what it allowed.
-    recordingOf: (id) => access.keys.get(id)?.key.recording ?? (isGone(id) ? 'counts' : undefined),
+    recordingOf: (id) => recordingOf(id, access),
+    holderOf: (id) => access.keys.get(id)?.key ?? {},
     settings: () => current().monitor,
     replica: parts.replicaName,
     sharing: parts.replicaName === undefined ? undefined : context,
-    secrets: parts.secretList,
-    accountSecrets: parts.accountSecrets,
-    accounts() {
-      const counts = { active: 0, disabled: 0, blocked: 0 };
-      for (const account of book.list()) counts[writeStatus(account, facts).kind] += 1;
-      return counts;
+    ...{ secrets: parts.secretList, accountSecrets: parts.accountSecrets },
+    figures: {
+      ...createFigures(facts, () => current().monitor.namesAccounts, accountKey),
+      attention: () => readAttention(routeOptions),
+      budgets: () => access.budgets.list().map(writeFigures),
     },
-    dropped: () => ({
-      'log-lines': logFiles?.dropped ?? 0,
-      'access-log-entries': access.accessLog.dropped,
-      signatures: parts.signatures.droppedWrites,
-      'trace-spans': telemetry?.droppedSpans ?? 0,
-    }),
+    dropped: () => ({ ...readDropped(parts), 'trace-spans': telemetry?.droppedSpans ?? 0 }),
     hasValkey: context.cluster.state().kind === 'valkey' ? isClusterThere : undefined,
     hasDatabase: parts.reachability && (() => parts.reachability?.().isReachable === true),
     isLeading: parts.leader?.isLeading,
     readsRequests: telemetry !== undefined,
     onRecord: telemetry && ((record, ended) => telemetry.observe(record, ended)),
-    priceOf: pricing.priceOf,
+    priceOf,
     targetOf: (model) => findTarget(model, { router, pool }),
   });
+  const baseUrlOf = (id: string): string | undefined => upstreams.get(id)?.baseUrl;
+  const certificates = watchUpstreamCertificates({ clock, current, proxyFor, baseUrlOf });
   const routeOptions = {
     ...{ ...facts, version, protocols, createId, keyName, monitor, dispatcher },
-    ...{ access, config, logFiles, startedAt: clock.now() },
+    ...{ access, config, logFiles, startedAt: clock.now(), requestFigures: stores.requestFigures },
+    bodyRecording: bodyRecordingIn(config),
     metrics: shareMetrics({
       cluster: context.siblings ?? context.cluster,
       ...{ clock, write: () => monitor.metrics.write() },
     }),
-    facts(): GatewayFacts {
-      const { authMode, host, consolePassword, apiKey, warnings } = current();
-      // True while every account at work is the built-in sandbox's, also those that signed in there.
-      const atWork = book.list().filter(({ health }) => health.status.kind === 'active');
-      const isBuiltIn = ({ record }: Account): boolean => backend.isBuiltIn(record.upstreamId);
-      return {
-        isSandbox: atWork.length > 0 && atWork.every(isBuiltIn),
-        address: listenerUrl(parts.listener, host),
-        certificate: parts.listener.certificate(),
-        authMode,
-        isLoopback: isLoopbackHost(host),
-        consolePassword: kindOfPassword(consolePassword, apiKey),
-        configProblems: config.problems(),
-        warnings,
-        isLasting: stores.isLasting,
-        database: parts.reachability?.(),
-        replicas: parts.replicaName === undefined ? undefined : replicaNames(context.cluster),
-        isClusterLost: !isClusterThere(),
-        newerVersion: parts.newerVersion?.(),
-      };
-    },
+    facts: () => ({ ...readFacts(context, parts), upstreamCertificates: certificates.found() }),
   };
   const disconnect = connectFeed(routeOptions);
+  const alerting = startAlerts(context, parts, routeOptions);
   return {
     observer: monitor.observer,
-    routes: createMonitorRoutes(routeOptions),
+    services: [createOwnUsageRoute({ access, monitor, models: parts.models, clock })],
+    routes: [...createMonitorRoutes(routeOptions), ...createAlertRoutes(alerting)],
     /** Saves and sends what waits; before the stores and the configuration are closed. */
     async close(): Promise<void> {
       disconnect();
+      alerting.alerts.close();
+      certificates.close();
       await monitor.close();
       await telemetry?.close();
     },
   };
+}
+
+function startAlerts(
+  { config, clock, log, cluster }: GatewayContext,
+  parts: ObservationParts,
+  attention: AttentionOptions,
+) {
+  const { secretList: secrets, accountSecrets, proxyFor, leader } = parts;
+  return openAlerts({
+    ...{ current: config.current, clock, log, attention, proxyFor, secrets, accountSecrets },
+    ...{ isLeading: leader?.isLeading, notices: cluster.notices },
+  });
+}
+
+/** Of a key that is gone meanwhile nobody knows what it allowed. */
+function recordingOf(id: string, { keys }: Pick<AccessControl, 'keys'>): Recording | undefined {
+  const known = keys.get(id);
+  if (known !== undefined) return known.key.recording;
+  return id.startsWith(CLIENT_KEY_PREFIX) ? 'counts' : undefined;
+}
+
+/** Asked anew each time: it takes microseconds. */
+function readDisk(folder: string): GatewayFacts['disk'] {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return { freeBytes: bavail * bsize };
+  } catch {
+    // A folder that is gone, or a system that does not say.
+    return undefined;
+  }
+}
+
+function readDropped({ logFiles, access, signatures }: ObservationParts) {
+  return {
+    'log-lines': logFiles?.dropped ?? 0,
+    'access-log-entries': access.accessLog.dropped,
+    signatures: signatures.droppedWrites,
+  };
+}
+
+function readFacts(context: GatewayContext, parts: ObservationParts): GatewayFacts {
+  const { config, cluster } = context;
+  const { authMode, host, consolePassword, apiKey, warnings } = config.current();
+  // True while every account at work is the built-in sandbox's, also those that signed in there.
+  const atWork = parts.accounts.book.list().filter(({ health }) => health.status.kind === 'active');
+  const isBuiltIn = ({ record }: Account): boolean => parts.backend.isBuiltIn(record.upstreamId);
+  return {
+    isSandbox: atWork.length > 0 && atWork.every(isBuiltIn),
+    address: listenerUrl(parts.listener, host),
+    certificate: parts.listener.certificate(),
+    authMode,
+    isLoopback: isLoopbackHost(host),
+    consolePassword: kindOfPassword(consolePassword, apiKey),
+    configProblems: config.problems(),
+    warnings,
+    isLasting: parts.stores.isLasting,
+    disk: readDisk(config.current().dataDir),
+    database: parts.reachability?.(),
+    replicas: parts.replicaName === undefined ? undefined : replicaNames(cluster),
+    isClusterLost: !cluster.state().isConnected,
+    newerVersion: parts.newerVersion?.(),
+    budgets: nameBudgets(parts.access),
+  };
+}
+
+function nameBudgets({ budgets, keys }: ObservationParts['access']): GatewayFacts['budgets'] {
+  return budgets.list().map((state) => {
+    const { subject = '' } = state.budget;
+    const subjectName = keys.get(subject)?.key.name ?? subject;
+    return { state, level: levelOf(state), subjectName };
+  });
+}
+
+/** What the metrics show of accounts: no name unless that is allowed. */
+function createFigures(
+  facts: Pick<MonitorRouteOptions, 'book' | 'clock' | 'isProtected' | 'upstreams'>,
+  namesAccounts: () => boolean,
+  key: Uint8Array,
+) {
+  const { book, isProtected } = facts;
+  const pseudonymOf = createPseudonyms(key);
+  return {
+    accounts() {
+      const counts = { active: 0, disabled: 0, blocked: 0 };
+      for (const account of book.list()) counts[writeStatus(account, facts).kind] += 1;
+      return counts;
+    },
+    quota: () => sumFamilies(listQuotas({ book, isProtected })),
+    upstreamOf: (id: string) => book.find(id)?.record.upstreamId ?? '',
+    nameOf: (id: string) =>
+      namesAccounts() ? (book.find(id)?.record.label ?? id) : pseudonymOf(id),
+  };
+}
+
+/** A time in the settings, which all processes read. */
+function bodyRecordingIn({
+  current,
+  update,
+}: GatewayContext['config']): Parameters<typeof createMonitorRoutes>[0]['bodyRecording'] {
+  return {
+    until: () => current().monitor.bodiesUntil,
+    setUntil: (at) => update({ proxy: { monitor: { bodies_until: at } } }),
+  };
+}
+
+/** Nothing of it names a person or a team. */
+function writeFigures({ budget, used }: BudgetState): BudgetFigures {
+  const { id, scope, unit, period, amount } = budget;
+  return { labels: { budget: id, scope, unit, period }, share: amount === 0 ? 1 : used / amount };
 }
 
 /** Of several that take each other's place one by one two may have the same name. */

@@ -47,6 +47,9 @@ const CONNECT_MS = 5_000;
 
 /** A small question to another server. */
 interface Question {
+  readonly method?: 'POST';
+  readonly body?: string;
+  readonly redirect?: 'manual';
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }

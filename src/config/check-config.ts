@@ -63,8 +63,10 @@ function sayError(error: SchemaError): string | Sentence {
 
 /** What a schema cannot check: the values of `schema`, each by its own reader. */
 function valueProblems(section: JsonObject, schema: SettingSchema, path = ''): Sentence[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([key, { check, ...inner }]) => {
-    const value = section[key];
+  const { properties = {}, additionalProperties } = schema;
+  return Object.entries(section).flatMap(([key, value]) => {
+    // Of entries with names of the operator's choice each is as the others.
+    const { check, ...inner } = properties[key] ?? additionalProperties ?? {};
     if (isJsonObject(value)) return valueProblems(value, inner, `${path}${key}.`);
     if (check === undefined || value === undefined) return [];
     try {

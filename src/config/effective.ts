@@ -7,6 +7,7 @@ import { type Sentence, told } from '../lib/localized-message.ts';
 import type { OutboundProxies, OutboundProxy } from '../lib/outbound-proxy.ts';
 import { DEFAULT_DIST_PATH, type Environment } from './env.ts';
 import {
+  type AlertChannels,
   type ConfigFile,
   type FamiliesSettings,
   PROXY_SCHEMA,
@@ -40,6 +41,7 @@ interface SettingsSources {
 const NO_FAMILIES: FamiliesSettings = {};
 const NO_TARGETS: TargetsSettings = {};
 const NO_PRICES: PriceSettings = {};
+const NO_CHANNELS: AlertChannels = {};
 
 /** Flags win over environment, environment over file, file over defaults. @throws ConfigError */
 export function resolveSettings({ flags = {}, environment, file }: SettingsSources) {
@@ -65,6 +67,7 @@ export function resolveSettings({ flags = {}, environment, file }: SettingsSourc
     targets: proxy.targets ?? NO_TARGETS,
     families: proxy.families ?? NO_FAMILIES,
     prices: proxy.prices ?? NO_PRICES,
+    alertChannels: proxy.alerts?.channels ?? NO_CHANNELS,
     thinking,
   };
   const inForce = override(override(fromFile, environment), flags);

@@ -216,8 +216,9 @@ function isWeaker(next: Settings, before: Settings): boolean {
 
 /** Keys of stored accounts are not among them: they are sealed, and never come near the log. */
 export function gatewaySecrets(settings: Settings): readonly string[] {
-  const { apiKey, consolePassword, externalProvider, secretKey, upstreamSeeds } = settings;
-  const single = [apiKey, consolePassword, externalProvider.apiKey, secretKey];
+  const { apiKey, consolePassword, externalProvider, secretKey, signIn, upstreamSeeds } = settings;
+  const own = [apiKey, consolePassword, secretKey];
+  const single = [...own, externalProvider.apiKey, signIn.clientSecret];
   const headers = Object.values(settings.telemetry?.headers ?? {});
   const keys = upstreamSeeds.flatMap(({ apiKeys }) => apiKeys);
   const { all, http, https, credential } = settings.outbound;

@@ -16,9 +16,12 @@ import {
   readPath,
   readPlainProxy,
   readProxyCredential,
+  readServiceUrl,
   readUrlPath,
+  readWebhook,
   readWebUrl,
   UPSTREAM_PROFILES,
+  WEBHOOK_FORMATS,
 } from './values.ts';
 
 /** What a node of the table says beside its JSON Schema. */
@@ -61,9 +64,11 @@ export const SECTION_TITLES = {
   network: 'address, limits, proxies and web pages',
   ip_filter: 'who is let in by address',
   console: 'signing in to the console',
+  sign_in: 'signing in to the console at an OpenID Connect provider',
   extprov: 'the external provider',
   prices: 'own prices of models',
   monitor: 'records of requests',
+  alerts: 'webhooks that are told what needs attention',
   log: 'the log',
 } as const;
 
@@ -217,6 +222,73 @@ const CONSOLE_SCHEMA = section('console', 'Signing in to the web console.', {
   },
 });
 
+function claimed(role: string) {
+  return {
+    type: 'array',
+    items: { type: 'string', minLength: 1, maxLength: 256 },
+    maxItems: 200,
+    default: [],
+    description: `Values of \`role_claim\` that make somebody ${role}; the highest role counts.`,
+  } as const;
+}
+
+const SIGN_IN_SCHEMA = section(
+  'sign_in',
+  'Signing in to the console at an OpenID Connect provider; on once it has an issuer and a client id.',
+  {
+    issuer: {
+      ...TEXT,
+      check: readServiceUrl,
+      description: 'Address of the provider, below which is `/.well-known/openid-configuration`.',
+    },
+    client_id: text('Id of the gateway as a client there.'),
+    client_secret: text('Its secret, plain or sealed (`sealed:v1:…`); absent for public clients.'),
+    label: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 40,
+      default: 'OpenID Connect',
+      description: 'What the button of the sign-in page calls the provider.',
+    },
+    scopes: {
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: 128 },
+      minItems: 1,
+      default: ['openid', 'email', 'profile'],
+      description: 'What is asked for; `openid` must be among it.',
+    },
+    redirect_url: {
+      ...TEXT,
+      check: readServiceUrl,
+      description:
+        'Address registered at the provider, ending in `/sign-in/callback`; without one, that of the page somebody signs in at.',
+    },
+    role_claim: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      description: 'Claim that gives people their roles, such as `groups` or `realm_access.roles`.',
+    },
+    owners: claimed('an owner'),
+    operators: claimed('an operator'),
+    viewers: claimed('a viewer'),
+    default_role: {
+      enum: ['none', 'viewer', 'operator', 'owner'],
+      default: 'none',
+      description:
+        'Role of everybody else whom the provider signs in; with `none`, only those with a role from the claim, and people who were invited, come in.',
+    },
+    allowed_domains: {
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: 253 },
+      maxItems: 100,
+      default: [],
+      description:
+        'Domains of verified e-mail addresses that may sign in; empty allows all. People who were invited need none.',
+    },
+  },
+);
+
 const MONITOR_SCHEMA = section('monitor', 'The records of model requests.', {
   enabled: { type: 'boolean', default: true, description: 'Keeps a record of each request.' },
   bodies: {
@@ -224,6 +296,12 @@ const MONITOR_SCHEMA = section('monitor', 'The records of model requests.', {
     ...SWITCH,
     description:
       'Keeps what was asked and answered, up to 256 KB each, without credentials; prompts are then stored.',
+  },
+  bodies_until: {
+    as: 'bodiesUntil',
+    ...whole(0, 9_007_199_254_740_991, 0),
+    description:
+      'Keeps them until then as well, in milliseconds since the epoch; the console sets it for some minutes.',
   },
   retention_days: {
     as: 'retentionMs',
@@ -234,6 +312,59 @@ const MONITOR_SCHEMA = section('monitor', 'The records of model requests.', {
   max_bytes: {
     ...whole(1_048_576, 1_099_511_627_776, 1_073_741_824),
     description: 'When the records take more, the oldest leave until half of it is taken.',
+  },
+  account_names: {
+    as: 'namesAccounts',
+    ...SWITCH,
+    description:
+      'Lets `/metrics` name accounts by their e-mail or label; otherwise each has a pseudonym. Accounts that were counted before keep theirs until the next start.',
+  },
+});
+
+const CHANNEL_SCHEMA = {
+  type: 'object',
+  required: ['webhook'],
+  properties: {
+    webhook: {
+      ...TEXT,
+      check: readWebhook,
+      description:
+        'Its address, which is as good as a password and never shown again. It may be in the local network.',
+    },
+    format: {
+      enum: WEBHOOK_FORMATS,
+      description: '`json` when absent; `slack` and `discord` are what these take.',
+    },
+    severity: {
+      enum: ['warning', 'error'],
+      description: 'The least that it is told; `warning` when absent.',
+    },
+  },
+} as const;
+
+/** Webhooks of alerts, by a name of the operator's choice. */
+export type AlertChannels = Readonly<Record<string, XStatic<typeof CHANNEL_SCHEMA>>>;
+
+const ALERTS_SCHEMA = section('alerts', 'Webhooks that are told what needs attention.', {
+  channels: {
+    type: 'object',
+    isNamed: true,
+    default: {},
+    maxProperties: 20,
+    description: 'The webhooks, by a name of your choice.',
+    additionalProperties: CHANNEL_SCHEMA,
+  },
+  hold_seconds: {
+    as: 'holdMs',
+    unit: 'seconds',
+    ...whole(0, 86_400, 60),
+    description: 'Only what holds so long is told, and only what is gone so long is over.',
+  },
+  repeat_hours: {
+    as: 'repeatMs',
+    unit: 'hours',
+    ...amount(0.1, 720, 4),
+    description: 'What still holds is told again after so long.',
   },
 });
 
@@ -712,7 +843,9 @@ export const PROXY_SCHEMA = {
     quota: QUOTA_SCHEMA,
     ip_filter: { as: 'addressFilter', ...IP_FILTER_SCHEMA },
     console: CONSOLE_SCHEMA,
+    sign_in: SIGN_IN_SCHEMA,
     monitor: MONITOR_SCHEMA,
+    alerts: ALERTS_SCHEMA,
     update_check: {
       section: 'network',
       enum: ['auto', 'off'],

@@ -4,7 +4,7 @@
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { asSentence, type Sentence, SpokenError, textOf, told } from '../lib/localized-message.ts';
-import { isLoopbackHost, readProxyUrl } from '../lib/net.ts';
+import { isInRange, isLoopbackHost, readAddress, readProxyUrl, readRange } from '../lib/net.ts';
 import { shownProxy, withProxyScheme } from '../lib/outbound-proxy.ts';
 import { codeOf, isOutOfRoom } from '../lib/private-file.ts';
 
@@ -154,6 +154,28 @@ export function readWebUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
     throw new ValueError(told`must be an address that starts with https:// or http://`);
   }
+  return text;
+}
+
+/** What a webhook is sent: JSON of our own, or what Slack and Discord take. */
+export const WEBHOOK_FORMATS = ['json', 'slack', 'discord'] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
+const LINK_LOCAL = ['169.254.0.0/16', 'fe80::/10'].flatMap((text) => readRange(text) ?? []);
+
+/** Where clouds keep what only their machines may know. */
+export function isLinkLocal(host: string): boolean {
+  const address = readAddress(host.replace(/^\[|\]$/g, ''));
+  return address !== undefined && LINK_LOCAL.some((range) => isInRange(address, range));
+}
+
+/** An address of the operator's choice, also in the local network. */
+export function readWebhook(text: string): string {
+  const url = new URL(readWebUrl(text));
+  if (url.username !== '' || url.password !== '') {
+    throw new ValueError(told`must not hold a user or a password`);
+  }
+  if (isLinkLocal(url.hostname)) throw new ValueError(told`must not be a link-local address`);
   return text;
 }
 

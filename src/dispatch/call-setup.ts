@@ -14,6 +14,7 @@ import {
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import { openingText } from '../canonical/request.ts';
+import { bodyName, headerName, textName } from '../canonical/session-name.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { told } from '../lib/localized-message.ts';
 import { once } from '../lib/once.ts';
@@ -314,7 +315,7 @@ export function requireTask(
 
 /** The session of calls that are not a conversation, such as counts: they follow the one that the header names. */
 export function headerSession({ headerSession: name }: Pick<CallContext, 'headerSession'>) {
-  return name === undefined ? undefined : `header ${name}`;
+  return name === undefined ? undefined : headerName(name);
 }
 
 /** The header's session, else the body's own, else a hash of the conversation's beginning. */
@@ -325,9 +326,9 @@ export function nameSession(
   const { bodySession, relay } = call;
   const named = headerSession(context);
   if (named !== undefined) return named;
-  if (bodySession !== undefined) return `body ${bodySession}`;
+  if (bodySession !== undefined) return bodyName(bodySession);
   const beginning = relay === undefined ? openingText(call.request) : relay.openingText();
-  return beginning === undefined ? undefined : `text ${digest('sha256', beginning, 'base64url')}`;
+  return beginning === undefined ? undefined : textName(digest('sha256', beginning, 'base64url'));
 }
 
 /** Whatever the size of the body, so much of it is looked at. */

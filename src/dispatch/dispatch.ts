@@ -3,6 +3,7 @@
 import type { ThinkingMode } from '../canonical/effort.ts';
 import { GatewayError } from '../canonical/error.ts';
 import type { Receipt } from '../canonical/receipt.ts';
+import { recordedSession } from '../canonical/session-name.ts';
 import { mendText } from '../canonical/text-forms.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json.ts';
@@ -75,6 +76,7 @@ class Dispatch implements Dispatcher {
   async #generateOne(call: GenerateCall, context: CallContext): Promise<GenerateAnswer> {
     const { model } = call;
     const session = nameSession(call, context);
+    if (session !== undefined) context.record.session = recordedSession(session);
     const routes = await routeCall(call, context, { ...this.#options, session });
     const bodies = new CallBodies(call, context, this.#options);
     /** The last one whose answer says itself what is wrong with it. */

@@ -55,6 +55,8 @@ export interface CallContext {
   /** The upstream that alone may serve it, and knows the model by this very name. */
   readonly onlyUpstream?: string | undefined;
   readonly preferredTier?: Tier | undefined;
+  /** The most tokens that each of its answers may have, where a budget leaves no more. */
+  readonly answerTokens?: number | undefined;
   /** True where only the first of several targets may serve it. */
   readonly isFallbackOff?: boolean | undefined;
   /** Of a call that is several upstream calls: which of them this is, from 1. */

@@ -144,13 +144,15 @@ export class CallBodies {
     if (!isRelayed) {
       for (const { action, path, reason } of relay?.losses ?? []) receipt.add(action, path, reason);
     }
+    const body = isRelayed
+      ? patchBody(relay, upstream, target)
+      : translateRequest(this.#loaded ?? this.#call.request, upstream, target);
+    const { answerTokens } = this.#context;
     const made: NotedBody = {
       key,
       route,
       lane: isRelayed ? 'relay' : 'translate',
-      body: isRelayed
-        ? patchBody(relay, upstream, target)
-        : translateRequest(this.#loaded ?? this.#call.request, upstream, target),
+      body: answerTokens === undefined ? body : upstream.limitOutput(body, answerTokens, target),
       signatureFamily: capabilities.signatureFamily,
       isSearchNamed: route.webSearch,
       noted: receipt.entries,

@@ -121,7 +121,7 @@ export function readSentence(stored: JsonValue): Sentence | undefined {
 }
 
 /** Those that can be shown. */
-function paramsOf({ params }: Sentence): readonly SentenceParam[] {
+export function paramsOf({ params }: Sentence): readonly SentenceParam[] {
   return Array.isArray(params) ? params.filter(isParam) : [];
 }
 

@@ -5,6 +5,9 @@ import type { XSchema, XStatic } from 'typebox/schema';
 export const TEXT = { type: 'string' } as const;
 export const COUNT = { type: 'integer', minimum: 0 } as const;
 
+/** One line of which something can be seen. */
+export const VISIBLE_LINE = '^[^\\p{Cc}]*[^\\s\\p{C}][^\\p{Cc}]*$';
+
 interface OptionalField<Schema extends XSchema = XSchema> {
   readonly optional: Schema;
 }

@@ -1,5 +1,7 @@
 // Counters and histograms, written in the text format of Prometheus.
 
+import { BOUNDS_MS, BUCKETS, bucketOf } from './latency.ts';
+
 type Labels = Readonly<Record<string, string>>;
 
 type ReadSeries = () => readonly (readonly [Labels, number])[];
@@ -47,11 +49,14 @@ export function createMetricsText() {
     counter: valueFamily('counter'),
     /** As `counter`, for a sum that may fall too. */
     gaugeCounter: valueFamily('gauge'),
-    /** @param bounds upper ends of the buckets, rising */
-    histogram: (name: string, help: string, bounds: readonly number[]) =>
-      family(name, { help, type: 'histogram', make: () => new Series(bounds) }, (labels, series) =>
-        writeSeries(name, labels, series),
-      ),
+    /** Of times, in seconds. @param span the shortest and the longest that are told apart, in milliseconds */
+    histogram(name: string, help: string, span: BoundSpan) {
+      const bounds = placesOf(span);
+      const make = () => new Series();
+      return family(name, { help, type: 'histogram', make }, (labels, series) =>
+        writeSeries({ name, labels, series, bounds }),
+      );
+    },
     /** Read when the metrics are written. */
     gauge: readFamily('gauge'),
     /** As `gauge`, for a count that is kept elsewhere and only rises. */
@@ -60,36 +65,53 @@ export function createMetricsText() {
   };
 }
 
+/** The same buckets as those of the console's percentiles. */
 class Series {
-  readonly bounds: readonly number[];
-  /** By bucket, each without those below it; behind them what is above all bounds. */
-  readonly counts: number[];
+  readonly counts: number[] = Array.from({ length: BUCKETS }, () => 0);
+  /** Milliseconds. */
   sum = 0;
   count = 0;
 
-  constructor(bounds: readonly number[]) {
-    this.bounds = bounds;
-    this.counts = bounds.map(() => 0);
-  }
-
-  observe(value: number): void {
-    let index = 0;
-    while (value > (this.bounds[index] ?? Number.POSITIVE_INFINITY)) index += 1;
-    this.counts[index] = (this.counts[index] ?? 0) + 1;
-    this.sum += value;
+  observe(ms: number): void {
+    const bucket = bucketOf(ms);
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.sum += ms;
     this.count += 1;
   }
 }
 
-function writeSeries(name: string, labels: string, { counts, sum, count, bounds }: Series): string {
+export interface BoundSpan {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Powers of two alone: all of them would be twice as many series. */
+function placesOf({ least, most }: BoundSpan): readonly number[] {
+  return BOUNDS_MS.flatMap((bound, place) =>
+    bound >= least && bound <= most && Number.isInteger(Math.log2(bound)) ? [place] : [],
+  );
+}
+
+interface WrittenSeries {
+  readonly name: string;
+  readonly labels: string;
+  readonly series: Series;
+  readonly bounds: readonly number[];
+}
+
+function writeSeries({ name, labels, series, bounds }: WrittenSeries): string {
+  const { counts, sum, count } = series;
   let below = 0;
+  let next = 0;
   let lines = '';
-  for (const [index, bound] of bounds.entries()) {
-    below += counts[index] ?? 0;
+  for (const place of bounds) {
+    for (; next <= place; next += 1) below += counts[next] ?? 0;
+    const bound = (BOUNDS_MS[place] ?? 0) / 1000;
     lines += lineOf(`${name}_bucket`, join(labels, `le="${bound}"`), below);
   }
   lines += lineOf(`${name}_bucket`, join(labels, 'le="+Inf"'), count);
-  return `${lines}${lineOf(`${name}_sum`, labels, sum)}${lineOf(`${name}_count`, labels, count)}`;
+  const seconds = sum / 1000;
+  return `${lines}${lineOf(`${name}_sum`, labels, seconds)}${lineOf(`${name}_count`, labels, count)}`;
 }
 
 function join(labels: string, more: string): string {

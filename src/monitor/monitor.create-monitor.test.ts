@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryRequestStore } from '../../test/support/memory-request-store.ts';
 import { recordOf } from '../../test/support/request-records.ts';
+import { observe } from '../../test/support/running-request.ts';
 import { GatewayError } from '../canonical/error.ts';
 import { NO_USAGE } from '../canonical/usage.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -29,7 +30,7 @@ function openMonitor(change: Partial<MonitorOptions> = {}) {
       keyName: () => undefined,
       targetOf: () => undefined,
       priceOf: () => undefined,
-      accounts: () => ({}),
+      figures: { accounts: () => ({}) },
       createId: (prefix) => `${prefix}${++count}`,
       log: { warn: (_fields, message) => void warnings.push(message) },
       ...change,
@@ -74,14 +75,12 @@ test('records that are removed are no recent errors either, of this process or t
   const at = clock.now() - MINUTE_MS;
   await store.save([recordOf({ id: 'before', requestId: 'before', at, outcome: 'error' })]);
   const monitor = open();
-  monitor.observer.onBegin();
-  monitor.observer.onEnd(failed('early', clock));
+  observe(monitor, failed('early', clock));
   const shown = () => monitor.recentErrors(10).map(({ requestId }) => requestId);
   await expect.poll(shown).toEqual(['early', 'before']);
   await clock.advance(MINUTE_MS);
   const between = clock.now();
-  monitor.observer.onBegin();
-  monitor.observer.onEnd(failed('late', clock));
+  observe(monitor, failed('late', clock));
   expect(shown()).toEqual(['late', 'early', 'before']);
   expect(await monitor.store.removeBefore(between)).toBe(2);
   expect(shown()).toEqual(['late']);
@@ -105,8 +104,7 @@ test('nothing of the request itself outlives it, whoever still has its record', 
     const answer = { imageCount: 0, asked: () => prepared, usage };
     const ended = failed(requestId, clock);
     const body = { messages: [] };
-    monitor.observer.onBegin();
-    monitor.observer.onEnd({ ...ended, body, facts: { ...ended.facts, answers: [answer] } });
+    observe(monitor, { ...ended, body, facts: { ...ended.facts, answers: [answer] } });
     return [prepared, answer, body].map((one) => new WeakRef(one));
   };
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -131,8 +129,7 @@ test('a fault of the monitor is counted and told once, and is none of the reques
   });
   const monitor = open();
   for (let turn = 0; turn < 3; turn += 1) {
-    monitor.observer.onBegin();
-    monitor.observer.onEnd(failed(`req_${turn}`, clock));
+    observe(monitor, failed(`req_${turn}`, clock));
   }
   await monitor.flush();
   expect([monitor.dropped, monitor.figures.inFlight, warnings]).toEqual([

@@ -7,18 +7,27 @@ import { createRedactors, type SecretIndex } from '../lib/redact.ts';
 import type { AnswerPrice } from '../pricing/charges.ts';
 import type { RelaySharing } from './event-relay.ts';
 import { createLiveFeed, createLiveFigures, type LiveFeed, type LiveFigures } from './live.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type MetricsSources } from './metrics.ts';
 import { RecentErrors, recallBefore } from './recall.ts';
-import type { EndedRequest, RequestObserver, RequestRecord, RequestRow } from './record.ts';
+import type {
+  EndedRequest,
+  RequestObserver,
+  RequestRecord,
+  RequestRow,
+  RunningRequest,
+} from './record.ts';
 import type { RequestStore } from './request-store.ts';
 import { createRetention, type RetentionSettings } from './retention.ts';
+import { RunningRequests } from './running.ts';
 import { shareLive } from './shared-live.ts';
 import { createWriteQueue } from './write-queue.ts';
-import { type Recording, writeRecord } from './write-record.ts';
+import { type KeyHolder, type Recording, writeRecord } from './write-record.ts';
 
 interface MonitorSettings extends RetentionSettings {
   readonly enabled: boolean;
   readonly keepsBodies: boolean;
+  /** They are kept until then as well; milliseconds since the epoch. */
+  readonly bodiesUntil?: number | undefined;
 }
 
 interface MonitorOptions {
@@ -30,6 +39,8 @@ interface MonitorOptions {
   readonly secrets: () => readonly string[];
   readonly accountSecrets?: Pick<SecretIndex, 'hide' | 'version'> | undefined;
   readonly keyName: (keyId: string) => string | undefined;
+  /** Whose key it is; nobody's when absent. */
+  readonly holderOf?: ((keyId: string) => KeyHolder) | undefined;
   /** What this process is called among those that serve together; undefined where it is alone. */
   readonly replica?: string | undefined;
   /** The other processes with the same records; without it there are none. */
@@ -40,7 +51,11 @@ interface MonitorOptions {
   readonly priceOf: (servedBy: ServedBy) => AnswerPrice | undefined;
   /** The model a name leads to; undefined when no account offers it. */
   readonly targetOf: (model: string) => string | undefined;
-  readonly accounts: () => Readonly<Record<string, number>>;
+  /** What the metrics show of accounts, and of the whole. */
+  readonly figures: Pick<
+    MetricsSources,
+    'accounts' | 'quota' | 'attention' | 'budgets' | 'upstreamOf' | 'nameOf'
+  >;
   readonly createId: (prefix: string) => string;
   /** What else was given up, by what it is, for the metrics. */
   readonly dropped?: (() => Readonly<Record<string, number>>) | undefined;
@@ -62,6 +77,9 @@ interface MonitorSharing extends Pick<RelaySharing, 'cluster'> {
   /** The workers of this machine, where this is one: their log is this one's. */
   readonly siblings?: RelaySharing['cluster'] | undefined;
 }
+
+/** Of what tells a process from all others. */
+const PROCESS_LENGTH = 12;
 
 export type Monitor = ReturnType<typeof createMonitor>;
 
@@ -94,8 +112,45 @@ function withoutAsked(ended: EndedRequest, recording: Recording | undefined): En
   return recording === 'counts' ? { ...ended, asked: undefined } : ended;
 }
 
+/** Whether the bodies of a request that ends now are kept. */
+function isKept({ keepsBodies, bodiesUntil = 0 }: MonitorSettings, now: number): boolean {
+  return keepsBodies || now < bodiesUntil;
+}
+
+/** What is under way, listed as records are written. */
+function openRunning(
+  context: MonitorOptions &
+    Pick<ConstructorParameters<typeof RunningRequests>[0], 'redactorFor' | 'recordingOf'>,
+): RunningRequests {
+  const { clock, keyName, replica, redactorFor, recordingOf, createId, sharing } = context;
+  return new RunningRequests({
+    ...{ clock, keyName, replica, redactorFor, recordingOf },
+    process: createId('').replaceAll('-', '_').slice(0, PROCESS_LENGTH),
+    cluster: sharing?.cluster,
+  });
+}
+
+interface MeasuredParts {
+  readonly figures: Pick<LiveFigures, 'inFlight'>;
+  readonly feed: Pick<LiveFeed, 'readers'>;
+  readonly dropped: () => number;
+}
+
+function openMetrics(options: MonitorOptions, { figures, feed, dropped }: MeasuredParts) {
+  return createMetrics({
+    ...options.figures,
+    inFlight: () => figures.inFlight,
+    dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
+    feedReaders: () => feed.readers,
+    hasDatabase: options.hasDatabase,
+    hasValkey: options.hasValkey,
+    startedAt: options.clock.now(),
+  });
+}
+
 export function createMonitor(options: MonitorOptions) {
-  const { store, clock, settings, log, recordingOf = () => undefined } = options;
+  const { store, clock, settings, log } = options;
+  const { recordingOf = () => undefined, holderOf = () => ({}) } = options;
   const errors = new RecentErrors();
   const redactorFor = createRedactors(options.secrets, options.accountSecrets);
   const queue = createWriteQueue({ store, clock, log });
@@ -103,7 +158,8 @@ export function createMonitor(options: MonitorOptions) {
   const figures = createLiveFigures(() => clock.now());
   const recall = recallBefore({ store, figures, errors, clock, log });
   const { feed, shared, watch } = openLive(options, { figures, errors, recall });
-  const context = { ...options, recordingOf, redactorFor };
+  const context = { ...options, recordingOf, holderOf, redactorFor };
+  const underWay = openRunning(context);
   /** Requests that ended and are not recorded yet: all of a turn together, after its sockets had theirs. */
   let ended: EndedRequest[] = [];
   /** Those that could not be recorded: a fault of the monitor is none of the request. */
@@ -115,13 +171,13 @@ export function createMonitor(options: MonitorOptions) {
     ended = [];
     for (const one of batch) {
       try {
-        const { enabled, keepsBodies } = settings();
-        const made = writeRecord(one, context, keepsBodies);
+        const current = settings();
+        const made = writeRecord(one, context, isKept(current, clock.now()));
         const { row } = made;
         figures.add(row);
-        metrics.add(made);
+        metrics.add(made, { ...one.facts, firstEventMs: one.firstEventMs });
         options.onRecord?.(made, withoutAsked(one, recordingOf(one.clientKeyId)));
-        if (!enabled) continue;
+        if (!current.enabled) continue;
         if (row.outcome === 'error') errors.add(row);
         queue.add(made);
         feed.publish('request', row);
@@ -132,27 +188,21 @@ export function createMonitor(options: MonitorOptions) {
     }
   };
   const dropped = (): number => queue.dropped + faults;
-  const metrics = createMetrics({
-    inFlight: () => figures.inFlight,
-    dropped: () => ({ 'request-records': dropped(), ...options.dropped?.() }),
-    feedReaders: () => feed.readers,
-    accounts: options.accounts,
-    hasDatabase: options.hasDatabase,
-    hasValkey: options.hasValkey,
-    startedAt: clock.now(),
-  });
+  const metrics = openMetrics(options, { figures, feed, dropped });
   return {
     observer: {
       get keepsBodies() {
-        const { enabled, keepsBodies } = settings();
-        return enabled && keepsBodies;
+        const current = settings();
+        return current.enabled && isKept(current, clock.now());
       },
       readsRequests: options.readsRequests === true,
-      onBegin() {
+      onBegin(running: RunningRequest) {
         figures.inFlight += 1;
+        underWay.add(running);
       },
-      onEnd(request: EndedRequest) {
+      onEnd(request: EndedRequest, running: RunningRequest) {
         figures.inFlight -= 1;
+        underWay.delete(running);
         if (ended.push(request) === 1) setImmediate(record);
       },
     } satisfies RequestObserver,
@@ -189,7 +239,7 @@ export function createMonitor(options: MonitorOptions) {
         await queue.flush();
         return store.removeBefore(at);
       },
-    } satisfies Pick<RequestStore, 'list' | 'usage' | 'breakdown' | 'removeBefore'>,
+    } satisfies Reads & Pick<RequestStore, 'removeBefore'>,
     /** Also finds a request that ended this very moment. */
     async find(id: string): Promise<RequestRecord | undefined> {
       record();
@@ -212,8 +262,13 @@ export function createMonitor(options: MonitorOptions) {
     get dropped() {
       return dropped();
     },
+    /** What is under way, at all processes. */
+    get running(): Pick<RunningRequests, 'list' | 'stop'> {
+      return underWay;
+    },
     /** Saves what waits as far as the store takes it. */
     async close() {
+      underWay.close();
       record();
       feed.close();
       shared?.close();
@@ -224,10 +279,14 @@ export function createMonitor(options: MonitorOptions) {
   };
 }
 
-function readsOf(store: RequestStore): Pick<RequestStore, 'list' | 'usage' | 'breakdown'> {
+type Reads = Pick<RequestStore, 'list' | 'usage' | 'latency' | 'attempts' | 'breakdown'>;
+
+function readsOf(store: RequestStore): Reads {
   return {
     list: (filter, page) => store.list(filter, page),
-    usage: (spans, by) => store.usage(spans, by),
-    breakdown: (span) => store.breakdown(span),
+    usage: (spans, by, filter) => store.usage(spans, by, filter),
+    latency: (request) => store.latency(request),
+    attempts: (span, account) => store.attempts(span, account),
+    breakdown: (span, filter) => store.breakdown(span, filter),
   };
 }

@@ -5,6 +5,7 @@ import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { CanonicalRequest, Wanting } from '../canonical/request.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
+import type { IndexedListItem } from '../lib/indexed-list.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { MESSAGE_SCHEMA, messageSchema } from '../lib/localized-message.ts';
 import {
@@ -55,7 +56,15 @@ export const REQUEST_ROW_FIELDS = {
   account: optional(TEXT),
   keyId: TEXT,
   keyName: optional(TEXT),
+  owner: optional({ ...TEXT, description: 'Whose key it was then.' }),
+  team: optional({ ...TEXT, description: 'The team of the key then.' }),
+  tags: optional({ type: 'array', items: TEXT, description: 'The tags of the key then.' }),
   clientAddress: TEXT,
+  session: optional({
+    ...TEXT,
+    description:
+      'As a header or the body names it, else `text` and a hash of how the conversation begins; absent of what belongs to none.',
+  }),
   replica: optional({
     ...TEXT,
     description: 'Which gateway or worker served it; absent where there was one alone.',
@@ -97,6 +106,10 @@ export const REQUEST_ROW_FIELDS = {
   error: optional(
     messageSchema('What went wrong; where nothing did, why the answer was held back.'),
   ),
+  errorGroup: optional({
+    ...TEXT,
+    description: 'The same for all errors that differ only in names and numbers; absent of others.',
+  }),
 } as const;
 
 export const REQUEST_ROW_SCHEMA = named('RequestRow', REQUEST_ROW_FIELDS);
@@ -197,7 +210,6 @@ export const REQUEST_DETAILS_FIELDS = {
       reason: MESSAGE_SCHEMA,
     }),
   },
-  session: optional(TEXT),
   userAgent: optional(TEXT),
   timings: partial({ upstreamMs: COUNT }),
 } as const;
@@ -297,9 +309,30 @@ export interface RequestObserver {
   readonly keepsBodies: boolean;
   /** Whether what requests ask for is wanted at their end. */
   readonly readsRequests: boolean;
-  onBegin(): void;
-  /** Exactly once for each `onBegin`. */
-  onEnd(request: EndedRequest): void;
+  onBegin(running: RunningRequest): void;
+  /** Exactly once for each `onBegin`, with what that was given. */
+  onEnd(request: EndedRequest, running: RunningRequest): void;
+}
+
+/** A request from when it passed its gates to its end. */
+export interface RunningRequest extends IndexedListItem {
+  readonly requestId: string;
+  readonly protocol: string;
+  /** The pattern of its route. */
+  readonly route: string;
+  readonly clientKeyId: string;
+  readonly clientAddress: string;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  /** Undefined while it was not read so far. */
+  readonly call: { readonly model: string; readonly stream: boolean } | undefined;
+  readonly facts: CallRecord;
+  /** All keys the request showed. */
+  credentials(): readonly string[];
+  /** Ends the call of the upstream; its client is told in the words of its protocol. */
+  stop(): void;
+  /** Given to it once it is listed; 0 before. */
+  listedAs: number;
 }
 
 export interface EndedRequest {

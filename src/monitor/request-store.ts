@@ -1,6 +1,7 @@
 // What the monitor asks of a store of request records.
 
 import { invalidRequest } from '../canonical/error.ts';
+import type { Timings } from './latency.ts';
 import type { RequestRecord, RequestRow } from './record.ts';
 
 /** Absent fields take everything. Times in milliseconds since the epoch. */
@@ -12,7 +13,10 @@ export interface RequestFilter {
   readonly status?: StatusFilter | undefined;
   readonly protocol?: string | undefined;
   readonly surface?: string | undefined;
-  /** As the client wrote it, or as the upstream calls it. Names may hold `*`: any characters, in any case. */
+  /**
+   * As the client wrote it, or as the upstream calls it; one of several with commas between them. Names may hold `*`:
+   * any characters, in any case.
+   */
   readonly model?: string | undefined;
   /** With `*` as well. */
   readonly account?: string | undefined;
@@ -20,8 +24,21 @@ export interface RequestFilter {
   readonly key?: string | undefined;
   /** Which gateway or worker served it; with `*` as well. */
   readonly replica?: string | undefined;
+  /** With `*` as well. */
+  readonly session?: string | undefined;
+  /** Address of the client; with `*` as well. */
+  readonly client?: string | undefined;
+  /** The `errorGroup` of a record, whole. */
+  readonly error?: string | undefined;
+  /** Whose key it was, as it was then; names with `*` as well. */
+  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
+  /** One of the tags that the key had then. */
+  readonly tag?: string | undefined;
   /** Part of an id, a model, an account, a path or an error, or of a kept body; case does not matter. */
   readonly search?: string | undefined;
+  /** False for a reader who may not see kept bodies: a search that finds them tells what they hold. */
+  readonly searchesBodies?: boolean | undefined;
 }
 
 export type StatusFilter =
@@ -46,7 +63,17 @@ export interface PageRequest {
   readonly isCounted?: boolean | undefined;
 }
 
-export type UsageGroup = 'model' | 'account' | 'key' | 'protocol' | 'none';
+export const USAGE_GROUPS = [
+  ...(['model', 'account', 'key', 'protocol', 'owner', 'team', 'tag', 'none'] as const),
+] as const;
+
+/** Usage of a key with several tags counts in the group of each. */
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+/** Whose usage; absent fields take all of it. Exact names, and the id of a key. */
+export type UsageFilter = {
+  readonly [Field in Exclude<UsageGroup, 'none'>]?: string | undefined;
+};
 
 /** From `from` up to and without `to`, in milliseconds since the epoch; that of usage in whole quarters of an hour. */
 export interface TimeSpan {
@@ -71,7 +98,37 @@ export interface UsageRow extends UsageSum {
   readonly groupName?: string | undefined;
 }
 
-/** The usage of one model, account, key and protocol within a span. */
+/** The timings of a span, or of a group. */
+export interface TimedSpan extends Timings {
+  /** Beginning of the span. */
+  readonly at: number;
+}
+
+export interface TimedGroup extends Timings {
+  readonly group: string;
+  /** What the group's key was called last, where it had a name. */
+  readonly groupName?: string | undefined;
+}
+
+export interface LatencyRequest {
+  /** In order, without gaps between them. */
+  readonly spans: readonly TimeSpan[];
+  readonly by: UsageGroup;
+  /** Of one group alone; of all when absent. */
+  readonly group?: string | undefined;
+}
+
+/** How the attempts on one account went within half an hour. */
+export interface AttemptSum {
+  /** Beginning of the half hour. */
+  readonly at: number;
+  /** Its e-mail or label, as records have it. */
+  readonly account: string;
+  readonly good: number;
+  readonly failed: number;
+}
+
+/** The usage of one model, account, key, owner, team, set of tags and protocol within a span. */
 export interface UsageBreakdown extends UsageSum {
   /** Beginning of the span. */
   readonly at: number;
@@ -80,7 +137,58 @@ export interface UsageBreakdown extends UsageSum {
   readonly keyId: string;
   /** What the key was called last within the span, where it had a name. */
   readonly keyName?: string | undefined;
+  /** As the key was then; '' and none where nobody said. */
+  readonly owner: string;
+  readonly team: string;
+  readonly tags: readonly string[];
   readonly protocol: string;
+}
+
+/** How what began within a part of a time ended. */
+export interface OutcomeCounts {
+  /** Beginning of the part. */
+  readonly at: number;
+  readonly ok: number;
+  readonly error: number;
+  readonly cancelled: number;
+}
+
+export interface Histogram {
+  readonly span: TimeSpan;
+  /** How long each part is; of whole milliseconds. */
+  readonly stepMs: number;
+  /** All parts, in order. */
+  readonly parts: readonly OutcomeCounts[];
+  /** False where counting took too long: the later parts are counted, the earlier ones are 0. */
+  readonly isWhole: boolean;
+}
+
+/** What all errors of one group have in common. */
+export interface ErrorGroupSum {
+  readonly group: string;
+  readonly count: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** The most frequent ones, the most first. */
+  readonly models: readonly NamedCount[];
+  readonly accounts: readonly NamedCount[];
+  /** The latest of them. */
+  readonly latest: RequestRow;
+}
+
+export interface NamedCount {
+  readonly name: string;
+  readonly count: number;
+}
+
+/** What the calls of one session come to. */
+export interface SessionSum extends UsageSum {
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Those that had an account. */
+  readonly accounts: readonly NamedCount[];
+  readonly models: readonly NamedCount[];
+  readonly keyIds: readonly string[];
 }
 
 /** What began within one minute. */
@@ -101,6 +209,8 @@ interface RetentionLimits {
   /** When more than `maxBytes` are stored, the oldest leave until `reducedBytes` are. */
   readonly maxBytes: number;
   readonly reducedBytes: number;
+  /** Hours that ended before are summed up, so that long times are read fast. */
+  readonly closedBefore: number;
 }
 
 /** A page's cursor is one this store gave. @throws GatewayError invalid-request for any other */
@@ -111,15 +221,42 @@ export interface RequestStore {
   /** By its own id, else the latest of this request id. */
   find(id: string): Promise<RequestRecord | undefined>;
   /** One row a span and group that has any, in the order of the spans. */
-  usage(spans: readonly TimeSpan[], by: UsageGroup): Promise<readonly UsageRow[]>;
-  /** All that was used within a span, each kind of use by itself, in the order of models, accounts, keys and protocols. */
-  breakdown(span: TimeSpan): Promise<readonly UsageBreakdown[]>;
+  usage(
+    spans: readonly TimeSpan[],
+    by: UsageGroup,
+    filter?: UsageFilter,
+  ): Promise<readonly UsageRow[]>;
+  /** By time, all groups together or the one asked for; and by group, all of the time. */
+  latency(request: LatencyRequest): Promise<{
+    readonly spans: readonly TimedSpan[];
+    readonly groups: readonly TimedGroup[];
+  }>;
+  /** How attempts ended, by half hours in order; of all accounts, or of one. */
+  attempts(span: TimeSpan, account?: string): Promise<readonly AttemptSum[]>;
+  /**
+   * All that was used within a span, each kind of use by itself, in the order of models, accounts, keys and
+   * protocols.
+   */
+  breakdown(span: TimeSpan, filter?: UsageFilter): Promise<readonly UsageBreakdown[]>;
   /** Of the records that began from `from` up to and without `to`, in order; minutes without any are left out. */
   minutes(span: TimeSpan): Promise<readonly MinuteSum[]>;
   /** One small step; true when nothing is left to do. */
   sweep(limits: RetentionLimits): Promise<boolean>;
   /** Removes the records that began before a time, with their bodies; usage stays. @returns how many */
   removeBefore(at: number): Promise<number>;
+}
+
+/** What records add up to, of any filter. */
+export interface RequestFigures {
+  /**
+   * How many records of a filter ended how, by time: within its time, else from the first to the last record there is.
+   * @param parts into how many the time is cut, at most
+   */
+  histogram(filter: RequestFilter, parts: number): Promise<Histogram | undefined>;
+  /** The errors of a filter by group, the most frequent first, at most `limit` of them. */
+  errorGroups(filter: RequestFilter, limit: number): Promise<readonly ErrorGroupSum[]>;
+  /** All calls of one session; undefined where there are none. */
+  session(session: string): Promise<SessionSum | undefined>;
 }
 
 /** Where the next page of a list of records begins; the latest records are first. */

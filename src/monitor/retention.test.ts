@@ -39,6 +39,7 @@ test('what is too old or too much leaves in small steps, and is looked for every
   expect(asked).toEqual(
     [at, at + 50, at + 100].map((now) => ({
       oldest: now - 1_000,
+      closedBefore: now - 1_800_000,
       oldestUsage: now - 366 * 86_400_000,
       maxBytes: 500,
       reducedBytes: 250,

@@ -20,6 +20,8 @@ interface RetentionOptions {
 const FIRST_MS = 30_000;
 const BETWEEN_MS = 300_000;
 const BETWEEN_STEPS_MS = 50;
+/** By then nearly all that began in an hour has ended and is saved; what comes later is added all the same. */
+const CLOSED_AFTER_MS = 1_800_000;
 const YEAR_MS = 31_622_400_000;
 /** When there is too much, so much of the allowed stays. */
 const REDUCED_SHARE = 0.5;
@@ -51,6 +53,7 @@ export function createRetention(options: RetentionOptions): { close(): Promise<v
         oldestUsage: now - YEAR_MS,
         maxBytes,
         reducedBytes: maxBytes * REDUCED_SHARE,
+        closedBefore: now - CLOSED_AFTER_MS,
       });
       isFailing = false;
     } catch (error) {

@@ -3,6 +3,7 @@ import { createChannel } from '../../test/support/channel.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { createMemoryRequestStore } from '../../test/support/memory-request-store.ts';
 import { recordOf } from '../../test/support/request-records.ts';
+import { observe, runningRequest } from '../../test/support/running-request.ts';
 import { Hub } from '../cluster/hub.ts';
 import { createWorkerCluster, serveWorker } from '../cluster/parent.ts';
 import { createLiveFeed, createLiveFigures, type FeedReader } from './live.ts';
@@ -40,7 +41,7 @@ async function openWorkers() {
       keyName: () => undefined,
       targetOf: () => undefined,
       priceOf: () => undefined,
-      accounts: () => ({}),
+      figures: { accounts: () => ({}) },
       createId: (prefix) => `${prefix}${name}${++ids}`,
       log: { warn: (fields) => onFault(fields) },
     });
@@ -52,8 +53,7 @@ async function openWorkers() {
 }
 
 function end(monitor: ReturnType<typeof createMonitor>, requestId: string, status = 200): void {
-  monitor.observer.onBegin();
-  monitor.observer.onEnd(ended(requestId, status));
+  observe(monitor, ended(requestId, status));
   // Whoever asks the monitor has it recorded before.
   expect(monitor.feed.readers).toBeGreaterThanOrEqual(0);
 }
@@ -132,7 +132,7 @@ test('the figures are those of all processes, also to who asks once', async () =
   end(one.monitor, 'req_1');
   end(one.monitor, 'req_2', 500);
   end(other.monitor, 'req_3');
-  one.monitor.observer.onBegin();
+  one.monitor.observer.onBegin(runningRequest());
   const looked = other.monitor.look();
   await clock.advance(0);
   await looked;
@@ -150,7 +150,7 @@ test('the figures are those of all processes, also to who asks once', async () =
 test('a process that is gone has nothing under way, and what it did stays counted', async () => {
   const { clock, one, other } = await openWorkers();
   end(one.monitor, 'req_1');
-  one.monitor.observer.onBegin();
+  one.monitor.observer.onBegin(runningRequest());
   const looked = other.monitor.look();
   await clock.advance(0);
   await looked;
@@ -186,6 +186,40 @@ test('figures of others are added to those of this process and not told as its o
   figures.others = (at) => [{ at, requests: 2, errors: 1, tokens: 3 }];
   expect(figures.series().at(-1)).toEqual({ at: 600_000, requests: 3, errors: 1, tokens: 8 });
   expect(figures.own()).toEqual([{ at: 600_000, requests: 1, errors: 0, tokens: 5 }]);
+});
+
+test('requests under way are listed from all processes, and stopped where they run', async () => {
+  const { clock, one, other } = await openWorkers();
+  const stopped: string[] = [];
+  const begin = ({ observer }: typeof one.monitor, requestId: string, startedAt: number) => {
+    const running = runningRequest({
+      requestId,
+      startedAt: clock.monotonic() - startedAt,
+      stop: () => void stopped.push(requestId),
+    });
+    observer.onBegin(running);
+    return running;
+  };
+  const here = begin(one.monitor, 'req_1', 500);
+  const there = begin(other.monitor, 'req_2', 700);
+  const asked = one.monitor.running.list();
+  await clock.advance(0);
+  const { rows, total } = await asked;
+  expect([total, rows.map(({ requestId }) => requestId)]).toEqual([2, ['req_2', 'req_1']]);
+  expect(rows[1]).toMatchObject({ model: 'm', stream: true, attempt: 0, elapsedMs: 500 });
+  const stop = one.monitor.running.stop(rows[0]?.id ?? '', 'session abc');
+  await clock.advance(0);
+  expect(await stop).toBe(true);
+  expect([stopped, there.facts.stoppedBy, here.facts.stoppedBy]).toEqual([
+    ['req_2'],
+    'session abc',
+    undefined,
+  ]);
+  other.monitor.observer.onEnd(ended('req_2', 200), there);
+  const again = one.monitor.running.stop(rows[0]?.id ?? '', 'session abc');
+  await clock.advance(1000);
+  expect(await again).toBe(false);
+  expect(stopped).toEqual(['req_2']);
 });
 
 function ended(requestId: string, status: number): EndedRequest {

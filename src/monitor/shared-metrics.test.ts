@@ -16,7 +16,7 @@ function openWorkers(count: number) {
     const cluster = createWorkerCluster({ replica, channel, clock, onFault });
     const text = createMetricsText();
     const requests = text.counter('isthmus_requests_total', 'Model requests that ended.');
-    const duration = text.histogram('isthmus_seconds', 'Time.', [1, 5]);
+    const duration = text.histogram('isthmus_seconds', 'Time.', { least: 1000, most: 2000 });
     text.gauge('isthmus_accounts', 'Accounts by state.', () => [[{ state: 'active' }, 3]]);
     // The last one has lost it.
     text.gauge('isthmus_database_up', 'Whether it answers.', () => [
@@ -36,7 +36,7 @@ test('whichever worker is asked, the page has the requests of all, and each acco
   const { clock, workers } = openWorkers(3);
   for (const [index, { requests, duration }] of workers.entries()) {
     requests({ model: 'a' }).value += index + 1;
-    duration({}).observe(index * 3);
+    duration({}).observe(index * 3000);
   }
   workers[2]?.requests({ model: 'only there' }).value.toString();
   await clock.advance(0);
@@ -45,7 +45,7 @@ test('whichever worker is asked, the page has the requests of all, and each acco
   const text = (await page) ?? '';
   expect(text).toContain('isthmus_requests_total{model="a"} 6\n');
   expect(text).toContain('isthmus_requests_total{model="only there"} 0\n');
-  expect(text).toContain('isthmus_seconds_bucket{le="1"} 1\n');
+  expect(text).toContain('isthmus_seconds_bucket{le="1.024"} 1\n');
   expect(text).toContain('isthmus_seconds_count 3\n');
   expect(text).toContain('isthmus_accounts{state="active"} 3\n');
   expect(text).toContain('isthmus_database_up 0\n');

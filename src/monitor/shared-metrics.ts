@@ -14,7 +14,10 @@ export interface SharedMetricsOptions {
 /** A worker that does not answer by then is left out. */
 const WAIT_MS = 1000;
 /** What all processes say of one thing: not to be added, and whoever sees it worst is right. */
-const SAME = /^(?:isthmus_accounts|isthmus_(?:database|valkey)_up|process_start_time_seconds)\b/;
+const SAME =
+  /^(?:isthmus_(?:accounts|database_up|valkey_up|quota_left_ratio)|process_start_time_seconds)\b/;
+/** Where whoever sees most is right. */
+const WORST = /^isthmus_(?:attention|event_loop_lag_seconds)\b/;
 
 interface MetricsNotice {
   readonly kind: 'ask' | 'answer';
@@ -83,5 +86,6 @@ function add(series: Map<string, number>, line: string): void {
   const known = series.get(name);
   const value = Number(line.slice(at + 1));
   if (known === undefined) series.set(name, value);
-  else series.set(name, SAME.test(name) ? Math.min(known, value) : known + value);
+  else if (SAME.test(name)) series.set(name, Math.min(known, value));
+  else series.set(name, WORST.test(name) ? Math.max(known, value) : known + value);
 }

@@ -31,6 +31,7 @@ function recordOf(
   const context = {
     redactorFor: createRedactors(() => []),
     keyName: () => undefined,
+    holderOf: () => ({}),
     recordingOf: () => undefined,
     targetOf: () => undefined,
     priceOf: () => undefined,

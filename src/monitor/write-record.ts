@@ -5,10 +5,10 @@ import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
 import type { TranscriptBlock } from '../canonical/transcript.ts';
 import { cacheWriteTokens, inputTokens, outputTokens } from '../canonical/usage.ts';
-import { changeTexts, type Sentence } from '../lib/localized-message.ts';
-import { remember } from '../lib/once.ts';
+import { changeTexts, type Sentence, told } from '../lib/localized-message.ts';
 import type { Redactor } from '../lib/redact.ts';
 import { type AnswerPrice, chargeAnswers, type RequestCharge } from '../pricing/charges.ts';
+import { errorGroup } from './error-group.ts';
 import {
   type AttemptEntry,
   type BodyBlocks,
@@ -20,11 +20,14 @@ import {
   type RequestRecord,
   type RequestRow,
 } from './record.ts';
+import { surfaceOf } from './surface.ts';
 
 interface RecordContext {
   /** Takes out what the request showed as credentials, and the gateway's own. */
   redactorFor(credentials: readonly string[]): Redactor;
   keyName(keyId: string): string | undefined;
+  /** Whose key it is. */
+  holderOf(keyId: string): KeyHolder;
   /** What may be recorded of the requests of a key; undefined for all that the settings say. */
   recordingOf(keyId: string): Recording | undefined;
   createId(prefix: string): string;
@@ -43,6 +46,13 @@ const MAX_LISTED = 100;
 const CLIENT_LEFT = 499;
 const NOTHING_DONE: ReceiptCounts = { dropped: 0, approximated: 0, repaired: 0 };
 
+/** Whose a key is, as people say. */
+export interface KeyHolder {
+  readonly owner?: string | undefined;
+  readonly team?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+}
+
 /** `counts` keeps nothing that somebody wrote, nor from where it came. */
 export type Recording = 'no-bodies' | 'counts';
 
@@ -59,11 +69,16 @@ export function writeRecord(
 
 function withoutWords({ row, details }: RequestRecord): RequestRecord {
   return {
-    row: { ...row, clientAddress: '', error: undefined },
+    row: {
+      ...row,
+      clientAddress: '',
+      session: undefined,
+      error: undefined,
+      errorGroup: row.errorGroup && details.errorKind,
+    },
     details: {
       ...details,
       receiptEntries: [],
-      session: undefined,
       userAgent: undefined,
       attemptsList: details.attemptsList.map((attempt) => ({
         ...attempt,
@@ -125,12 +140,19 @@ function writeAll(
       upstreamCalls: facts.upstreamCalls,
       passedOver: facts.passedOver,
       receiptEntries: receipt.length === 0 ? receipt : cleanReceipt(receipt, redactor),
-      session: clean(ended.session, redactor),
       userAgent: clean(ended.userAgent, redactor),
       timings: { upstreamMs: upstreamMs && Math.round(upstreamMs) },
     },
     bodies: keepsBodies ? writeBodies(ended, redactor) : undefined,
   };
+}
+
+function outcomeOf({ facts, status }: EndedRequest): RequestOutcome {
+  const { error, stoppedBy } = facts;
+  if (stoppedBy !== undefined) return 'cancelled';
+  if (error !== undefined) return error.kind === 'client-gone' ? 'cancelled' : 'error';
+  if (status === CLIENT_LEFT) return 'cancelled';
+  return status >= 400 ? 'error' : 'ok';
 }
 
 interface RowSources {
@@ -148,9 +170,10 @@ function writeRow(
   const { error, attempts } = facts;
   // The path goes before the body, as it does where requests are read.
   const model = call?.model ?? (ended.pathModel === '' ? bodyModel : ended.pathModel);
-  let outcome: RequestOutcome = status >= 400 ? 'error' : 'ok';
-  if (error !== undefined) outcome = error.kind === 'client-gone' ? 'cancelled' : 'error';
-  else if (status === CLIENT_LEFT) outcome = 'cancelled';
+  const outcome = outcomeOf(ended);
+  const stopped = facts.stoppedBy && told`Stopped by ${facts.stoppedBy}.`;
+  const said = cleanSentence(stopped || (error?.sentence ?? answers?.withheld), redactor);
+  const { owner, team, tags = [] } = context.holderOf(ended.clientKeyId);
   return {
     id: isIdGiven ? context.createId('req_') : requestId,
     requestId: isIdGiven ? clean(requestId, redactor) : requestId,
@@ -169,7 +192,11 @@ function writeRow(
     account: facts.accountLabel,
     keyId: ended.clientKeyId,
     keyName: context.keyName(ended.clientKeyId),
+    owner,
+    team,
+    tags: tags.length === 0 ? undefined : tags,
     clientAddress: ended.clientAddress,
+    session: clean(facts.session ?? ended.session, redactor),
     replica: context.replica,
     attempts: attempts.length,
     // The first attempt of each upstream call is none.
@@ -190,14 +217,10 @@ function writeRow(
     cacheSavingsNanos: charge?.cacheSavingsNanos,
     costBasis: charge?.basis,
     receipt: ended.receipt.length === 0 ? NOTHING_DONE : countReceipt(ended.receipt),
-    error: cleanSentence(error?.sentence ?? answers?.withheld, redactor),
+    error: said,
+    errorGroup: outcome === 'error' ? errorGroup(error?.kind ?? String(status), said) : undefined,
   };
 }
-
-/** `/v1/models/{model}:generateContent` → `generateContent`, `/v1/chat/completions` → `chat/completions`. */
-const surfaceOf = remember(256, (route) =>
-  route.replace(/^\/v1(?:alpha|beta)?\//, '').replace(/^models\/\{model\}[:/]/, ''),
-);
 
 const noTokens = () => ({ input: 0, output: 0, cached: 0, cacheWrite: 0, thought: 0 });
 

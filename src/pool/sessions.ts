@@ -222,6 +222,14 @@ export class SessionTable {
     return [...this.#entries].map(([key, entry]) => describe(key, entry));
   }
 
+  /** As `sessions` shows it; undefined where it is bound to no account. */
+  bound(session: SessionName): BoundSession | undefined {
+    const key = keyOf(session);
+    const entry = this.#entries.get(key);
+    const isKnown = entry !== undefined && entry.expiresAt > this.#options.clock.now();
+    return isKnown ? describe(key, entry) : undefined;
+  }
+
   /** True when there was such a session; its next request is placed anew. */
   forget(id: string): boolean {
     for (const key of this.#entries.keys()) {

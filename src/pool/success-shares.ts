@@ -1,6 +1,10 @@
 // How the last attempts on each account ended: the success share that ranks it, and what people are shown of it.
 
-import type { UpstreamFailure, UpstreamFailureKind } from '../canonical/error.ts';
+import {
+  ACCOUNT_FAILURES,
+  type UpstreamFailure,
+  type UpstreamFailureKind,
+} from '../canonical/error.ts';
 
 /** 0: at least 95 % of the attempts succeed, or nothing is known; 1: at least 50 %; 2: fewer. */
 export type HealthBand = 0 | 1 | 2;
@@ -43,11 +47,6 @@ const MAX_ENTRIES = 2_000;
 const MAX_MODELS = 64;
 const SHOWN_ATTEMPTS = 20;
 
-/** Failures that are shown of no account: what one request made of a model, the gateway's own, and limits, told as cooldowns. */
-const UNSHOWN: ReadonlySet<UpstreamFailureKind> = new Set<UpstreamFailureKind>([
-  ...(['rejected', 'bad-signature', 'missing-signature', 'model-not-found'] as const),
-  ...(['rate-limited', 'quota-exhausted', 'gateway-proxy'] as const),
-]);
 /** Failures that lower the share; limits and refusals have cooldowns of their own. */
 const COUNTED: ReadonlySet<UpstreamFailureKind> = new Set<UpstreamFailureKind>([
   ...(['path', 'connection-lost', 'overloaded', 'unusable-answer'] as const),
@@ -66,7 +65,7 @@ export class SuccessShares {
     const { shown, windows } = account;
     // An answer of no use that says why it ended is of its request.
     const isUseless = failure?.kind === 'unusable-answer' && failure.finishReason !== undefined;
-    if (failure === undefined || !(isUseless || UNSHOWN.has(failure.kind))) {
+    if (failure === undefined || (!isUseless && ACCOUNT_FAILURES.has(failure.kind))) {
       shown.push(failure === undefined);
       if (shown.length > SHOWN_ATTEMPTS) shown.shift();
       if (failure === undefined) account.lastSuccessAt = at;

@@ -1,22 +1,24 @@
 // The interface of an admin route as the edge runs it, and the session cookie of the console.
 
+import type { Role } from '../access/role.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { EdgeSettings, HeaderMap } from './settings.ts';
 
 export type AdminMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * `public` is for pages that a browser is sent to, and for signing in; what changes something by it
- * must come from a page of ours.
- * `console-or-local` needs no credential from this machine, for tools that read figures.
+ * The least role that may use a route. `public` is for pages that a browser is sent to, and for signing in; what
+ * changes something by it must come from a page of ours.
  */
-export type AdminAccess = 'console' | 'console-or-local' | 'public';
+export type AdminAccess = Role | 'public';
 
 export interface AdminRoute {
   readonly method: AdminMethod;
   /** May hold one `{parameter}`; `{id}` also stands for ids with slashes. */
   readonly path: string;
   readonly access: AdminAccess;
+  /** Needs no credential from this machine, for tools that read figures. */
+  readonly isOpenLocally?: boolean | undefined;
   /** True for a public route that takes a body, too. */
   readonly takesBody?: boolean | undefined;
   readonly title: string;
@@ -42,6 +44,8 @@ export interface AdminInput {
   readonly isHead: boolean;
   readonly requestId: string;
   readonly caller: AdminCaller;
+  /** Who calls, in a word or two, for what others read of it. */
+  readonly author: string;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
 }
@@ -57,6 +61,12 @@ export interface AdminCaller {
   readonly isSecure: boolean;
   /** The secret of the session cookie. */
   readonly cookie: string | undefined;
+  /** The secret of the cookie of a browser that went to sign in at the provider. */
+  readonly signInCookie: string | undefined;
+  /** What they may do; of a public route, which asks nobody, the least. */
+  readonly role: Role;
+  /** Who signed in; undefined of the console password and of programs of this machine. */
+  readonly person: SignedInPerson | undefined;
   /** The request itself shows the password, not only that somebody showed it once. */
   readonly hasShownPassword: boolean;
   /** What a signed-in browser shows of it once more, in `x-isthmus-password`. */
@@ -66,6 +76,13 @@ export interface AdminCaller {
   readonly isPrefetch: boolean;
   /** How the same request would be seen under other settings. */
   under(settings: CallerSettings): CallerView;
+}
+
+interface SignedInPerson {
+  readonly id: string;
+  readonly name: string;
+  /** When this browser signed in. */
+  readonly since: number;
 }
 
 /** The settings that say who a caller is. */
@@ -121,10 +138,27 @@ export function plainCookieName(tag: string): string {
 
 /** The secret; undefined when there is none, or more than one of a name, of which one is somebody else's. */
 export function readSessionCookie(headers: HeaderMap, tag: string): string | undefined {
-  const { cookie } = headers;
+  return readCookie(headers, plainCookieName(tag));
+}
+
+/** As `readSessionCookie`, of a browser that went to sign in at the provider. */
+export function readSignInCookie(headers: HeaderMap, tag: string): string | undefined {
+  return readCookie(headers, signInCookieName(tag));
+}
+
+function signInCookieName(tag: string): string {
+  return `isthmus_sign_in_${tag}`;
+}
+
+/** `Lax`: the browser comes back from a page of the provider, and brings it only so. */
+export function writeSignInCookie(tag: string, secret: string, isSecure: boolean): string {
+  const pair = `${signInCookieName(tag)}=${secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age=600`;
+  return isSecure ? `${SECURE_PREFIX}${pair}; Secure` : pair;
+}
+
+function readCookie({ cookie }: HeaderMap, plainName: string): string | undefined {
   if (cookie === undefined) return undefined;
   const pairs = cookie.split(';').map((pair) => pair.trim());
-  const plainName = plainCookieName(tag);
   for (const name of [SECURE_PREFIX + plainName, plainName]) {
     const values = pairs.filter((pair) => pair.startsWith(`${name}=`));
     if (values.length > 1) return undefined;

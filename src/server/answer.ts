@@ -340,7 +340,7 @@ function isPageRequest({ edge, path, headers }: Exchange): boolean {
 }
 
 function sendPage(exchange: Exchange): void {
-  const page = exchange.edge.consoleFiles?.page();
+  const page = exchange.edge.consoleFiles?.page(exchange.path);
   if (page === undefined) return;
   sendText(exchange, {
     status: 200,

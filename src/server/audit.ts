@@ -12,6 +12,8 @@ export interface Author {
   readonly actor: AuditActor;
   /** Tells the signed-in browsers apart. */
   readonly session?: string | undefined;
+  /** The name of who signed in as a person. */
+  readonly person?: string | undefined;
 }
 
 /** Whether a route is told of in the audit log: all but those that read, unless it says otherwise. */
@@ -34,7 +36,7 @@ export async function runAudited(
   // Whoever comes to a public page without what it asks for has changed nothing.
   if (route.access === 'public' && JSON.stringify(before) === JSON.stringify(after)) return answer;
   const change: Change = {
-    ...{ actor: author.actor, session: author.session },
+    ...{ actor: author.actor, session: author.session, person: author.person },
     address: input.caller.address,
     action: `${route.method} ${route.path}`,
     subject: exchange.path,

@@ -5,6 +5,7 @@ import {
   clientError,
   type GatewayError,
   gatewayError,
+  stoppedError,
 } from '../canonical/error.ts';
 import type { Timer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
@@ -31,6 +32,7 @@ export async function answerInBackground(
   // A client that left by now would never learn where to look.
   exchange.abort.signal.throwIfAborted();
   const context = readCallContext(exchange);
+  const { observed } = exchange;
   const createdAt = Math.floor(edge.clock.now() / 1000);
   let told = {};
   const started = edge.runs.start({
@@ -43,6 +45,7 @@ export async function answerInBackground(
     },
     async work(signal) {
       const limited = limit(edge, signal);
+      if (observed !== undefined) observed.stop = () => limited.end(stoppedError());
       try {
         await make(edge, call, { ...context, signal: limited.signal });
       } catch (error) {
@@ -80,13 +83,18 @@ async function make(
 function limit(
   edge: Edge,
   signal: AbortSignal,
-): { readonly signal: AbortSignal; readonly timer: Timer } {
+): {
+  readonly signal: AbortSignal;
+  readonly timer: Timer;
+  end(error: GatewayError): void;
+} {
   const late = new AbortController();
   const message = `No answer within ${MAX_RUN_MS / 60_000} minutes. Try a shorter request.`;
   const timer = edge.clock.startTimer(MAX_RUN_MS, () =>
     late.abort(gatewayError('timeout', message)),
   );
-  return { signal: AbortSignal.any([signal, late.signal]), timer };
+  const end = (error: GatewayError): void => late.abort(error);
+  return { signal: AbortSignal.any([signal, late.signal]), timer, end };
 }
 
 function refusal(reason: RefusedRun['reason']): GatewayError {

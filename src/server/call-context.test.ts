@@ -30,7 +30,7 @@ async function chargeFor(ended: Partial<CallRecord>): Promise<number | undefined
     },
   });
   running.push(edge);
-  const { listed, secret } = await access.keys.create({ name: 'Ada', dailyTokens: 100_000 });
+  const { listed, secret } = await access.keys.create({ name: 'Ada' });
   await fetch(`${edge.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },

@@ -1,13 +1,16 @@
 // Reads the gateway's own request headers: session, account and tier wishes, strictness.
 
-import type { CallCost } from '../access/usage-window.ts';
-import type { CallRecord } from '../canonical/call-record.ts';
-import { gatewayError, invalidRequest } from '../canonical/error.ts';
+import type { BudgetUnit } from '../access/budget.ts';
+import type { CallCost, CallUse, MostUse } from '../access/reservation.ts';
+import { gatewayError, invalidRequest, stoppedError } from '../canonical/error.ts';
 import { plainModelName } from '../canonical/model.ts';
-import { wantedAnswers } from '../canonical/request.ts';
+import { promptSize } from '../canonical/prompt-size.ts';
+import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
 import { outputTokens, totalTokens } from '../canonical/usage.ts';
 import type { CallContext } from '../dispatch/dispatcher.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
+import { told } from '../lib/localized-message.ts';
+import type { EndedRequest } from '../monitor/record.ts';
 import type {
   CountTokensCall,
   EmbedCall,
@@ -35,6 +38,7 @@ const SESSION_HEADERS = ['x-session-id', 'session-id', 'x-session-affinity'] as 
 export function readCallContext(exchange: Exchange): CallContext {
   const { headers } = exchange;
   return {
+    answerTokens: exchange.answerTokens,
     requestId: exchange.requestId,
     clientKeyId: exchange.clientKeyId,
     signal: exchange.abort.signal,
@@ -107,10 +111,17 @@ export function observeRoute(
   const recordedAs = 'recordedAs' in route ? route.recordedAs : undefined;
   const { protocol: offered = protocolOf(exchange) } = exchange;
   const protocol = recordedAs ?? offered.name;
-  const unread = { bodyModel: undefined, call: undefined, body: undefined };
-  exchange.observed = { route: path, operation, protocol, pathModel, ...unread };
-  if (observer.keepsBodies) exchange.record.keepsAnswers = true;
-  observer.onBegin();
+  const { requestId, clientKeyId, clientAddress, startedAt, record: facts, abort } = exchange;
+  const observed: ObservedCall = {
+    ...{ requestId, route: path, operation, protocol, pathModel },
+    ...{ clientKeyId, clientAddress, startedAt, facts, listIndex: -1, listedAs: 0 },
+    ...{ bodyModel: undefined, call: undefined, body: undefined },
+    credentials: () => readCredentials(exchange.headers, exchange.query),
+    stop: () => abort.abort(stoppedError()),
+  };
+  exchange.observed = observed;
+  if (observer.keepsBodies) facts.keepsAnswers = true;
+  observer.onBegin(observed);
 }
 
 /** Call when the body is there, before it is understood. */
@@ -158,7 +169,7 @@ export function observeDetached(exchange: Exchange): (status: number) => void {
 export function observeEnd(exchange: Exchange, observed: ObservedCall, status: number): void {
   const { edge, record, request, headers, startedAt } = exchange;
   const endedAtMonotonic = edge.clock.monotonic();
-  edge.observer?.onEnd({
+  const ended: EndedRequest = {
     requestId: exchange.requestId,
     isIdGiven: headers['x-request-id'] === exchange.requestId,
     protocol: observed.protocol,
@@ -185,7 +196,8 @@ export function observeEnd(exchange: Exchange, observed: ObservedCall, status: n
     endedAtMonotonic,
     totalMs: endedAtMonotonic - startedAt,
     firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
-  });
+  };
+  edge.observer?.onEnd(ended, observed);
 }
 
 type MeteredCall =
@@ -199,6 +211,8 @@ const BYTES_PER_TOKEN = 4;
 const MAX_INPUT_TOKENS = 4_000;
 /** What an answer is taken for until it is there, where the client sets no limit. */
 const ANSWER_TOKENS = 500;
+/** What budgets take a prompt for: more than the estimate, as some texts have more tokens than most. */
+const PROMPT_MARGIN = 1.25;
 
 /** @throws GatewayError forbidden, rate-limited or quota-exhausted; and whatever `run` throws */
 export async function metered(
@@ -207,22 +221,36 @@ export async function metered(
   run: () => Promise<void>,
 ): Promise<void> {
   const { keys } = exchange.edge.access;
-  if (keys.isEmpty) return run();
+  if (!keys.limitsCalls) return run();
   const { clientKeyId, record } = exchange;
   const { model } = metering.call;
-  const cost = {
+  const units = keys.unitsFor(clientKeyId);
+  const needsImages = units.has('images') || units.has('money');
+  const images = needsImages ? await countImages(exchange, metering) : 0;
+  const cost: CallCost = {
     tokens: estimateTokens(exchange, metering),
-    images: await countImages(exchange, metering),
+    images,
+    most: await estimateMost(exchange, metering, { units, images }),
   };
+  exchange.limits = () => keys.limitStates(clientKeyId);
   const admitted = keys.admit(clientKeyId, { model, ...cost });
   const reservation = admitted instanceof Promise ? await admitted : admitted;
+  exchange.answerTokens = reservation.answerTokens;
+  noteShorter(exchange);
+  const settle = (outcome: 'answered' | 'failed'): void =>
+    reservation.settle(readUse(exchange, cost, outcome));
   try {
     await run();
   } catch (error) {
-    reservation?.settle(readUse(record, cost, 'failed'));
+    settle('failed');
     throw error;
   }
-  reservation?.settle(readUse(record, cost, record.error === undefined ? 'answered' : 'failed'));
+  settle(record.error === undefined ? 'answered' : 'failed');
+}
+
+function noteShorter({ receipt, answerTokens }: Exchange): void {
+  if (answerTokens === undefined) return;
+  receipt.add('capped', 'max_tokens', told`A budget leaves ${answerTokens} tokens for the answer.`);
 }
 
 /** What it may use at most as far as is known: the input by its size, and the answer that the client allows. */
@@ -236,12 +264,53 @@ function estimateTokens({ headers }: Exchange, metering: MeteredCall): number {
   return input + (request.maxOutputTokens ?? ANSWER_TOKENS) * wantedAnswers(metering.call);
 }
 
-/** Pictures that the call asks for, or that its model draws whatever it is asked. */
-async function countImages(
-  { edge, clientKeyId }: Exchange,
+interface Counted {
+  readonly units: ReadonlySet<BudgetUnit>;
+  readonly images: number;
+}
+
+/**
+ * The prompt with a margin, and the longest answers that the client or the model allows; undefined where no budget
+ * counts either.
+ */
+async function estimateMost(
+  { edge, headers }: Exchange,
   metering: MeteredCall,
-): Promise<number> {
-  if (metering.operation !== 'generate' || !edge.access.keys.countsImages(clientKeyId)) return 0;
+  { units, images }: Counted,
+): Promise<MostUse | undefined> {
+  const { operation } = metering;
+  if (operation === 'count-tokens' || !(units.has('tokens') || units.has('money')))
+    return undefined;
+  const { model } = metering.call;
+  const bytes = Number(headers['content-length'] ?? 0);
+  const size = operation === 'embed' ? bytes / BYTES_PER_TOKEN : promptSize(metering.call.request);
+  const answers = operation === 'embed' ? 0 : wantedAnswers(metering.call);
+  const limit = (await edge.models.get(model))?.outputTokenLimit ?? 0;
+  const asked = operation === 'embed' ? 0 : longestAnswer(metering.call.request, limit);
+  const inputTokens = Math.ceil(size * PROMPT_MARGIN * Math.max(1, answers)) + 1;
+  const prices = units.has('money')
+    ? edge.prices?.reserve(model, { inputTokens, images })
+    : undefined;
+  return {
+    inputTokens,
+    answers,
+    answerTokens: asked,
+    baseNanos: prices?.baseNanos ?? 0,
+    tokenNanos: prices?.tokenNanos ?? 0,
+  };
+}
+
+/** Some upstreams are given room for thinking beside the answer. */
+function longestAnswer({ maxOutputTokens, reasoning }: CanonicalRequest, limit: number): number {
+  if (maxOutputTokens === undefined) return limit;
+  const { amount } = reasoning;
+  const thinking = amount.kind === 'budget' && amount.tokens >= maxOutputTokens ? amount.tokens : 0;
+  return Math.min(maxOutputTokens + thinking, Math.max(limit, maxOutputTokens));
+}
+
+/** Pictures that the call asks for, or that its model draws whatever it is asked. */
+async function countImages({ edge }: Exchange, metering: MeteredCall): Promise<number> {
+  if (metering.operation !== 'generate') return 0;
   const { call } = metering;
   const { image, outputModalities } = call.request;
   const draws =
@@ -257,21 +326,25 @@ async function countImages(
  * that broke off these are the last that were told.
  */
 function readUse(
-  { answers = [], committedAt }: CallRecord,
+  { edge, record }: Exchange,
   reserved: CallCost,
   outcome: 'answered' | 'failed',
-): Partial<CallCost> {
-  const told = answers.map(({ usage }) => usage).filter((usage) => usage !== undefined);
-  const tokens = told.reduce((sum, usage) => sum + totalTokens(usage), 0);
+): Partial<CallUse> {
+  const { answers = [], committedAt } = record;
+  const usages = answers.map(({ usage }) => usage).filter((usage) => usage !== undefined);
+  const tokens = usages.reduce((sum, usage) => sum + totalTokens(usage), 0);
   const images = answers.reduce((sum, { imageCount }) => sum + imageCount, 0);
   if (tokens === 0 && images === 0) {
-    return outcome === 'failed' && committedAt === undefined ? { tokens, images } : {};
+    return outcome === 'failed' && committedAt === undefined ? { tokens, images, nanos: 0 } : {};
   }
   // Some tell the prompt at once and the rest at the end, which never came.
-  const isPromptAlone = outcome === 'failed' && told.every((usage) => outputTokens(usage) === 0);
+  const isPromptAlone = outcome === 'failed' && usages.every((usage) => outputTokens(usage) === 0);
   return {
-    ...(told.length > 0 && { tokens: isPromptAlone ? Math.max(tokens, reserved.tokens) : tokens }),
+    ...(usages.length > 0 && {
+      tokens: isPromptAlone ? Math.max(tokens, reserved.tokens) : tokens,
+    }),
     // A picture may have been drawn though it never came.
     ...((outcome === 'answered' || images > 0) && { images }),
+    ...(!isPromptAlone && { nanos: edge.prices?.charge(answers) ?? 0 }),
   };
 }

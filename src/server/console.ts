@@ -55,6 +55,8 @@ interface ConsoleFilesOptions {
 }
 
 const INDEX = 'index.html';
+/** The page of a key's holder; it needs nothing of the console. */
+const ME = 'me.html';
 /** Stands in the built page where a nonce for its styles belongs. */
 const NONCE_MARK = '__STYLE_NONCE__';
 const MAX_CONSOLE_BYTES = 64 * 1024 * 1024;
@@ -81,16 +83,22 @@ export function createConsoleFiles({ distPath, log }: ConsoleFilesOptions) {
   const load = once(() => {
     const read = readFolder(distPath, log);
     const index = read.get(`/${INDEX}`)?.toString('utf8');
-    read.delete(`/${INDEX}`);
-    return { index, files: new Map([...read].map(([path, file]) => [path, toFile(path, file)])) };
+    const me = read.get(`/${ME}`)?.toString('utf8');
+    for (const page of [INDEX, ME]) read.delete(`/${page}`);
+    return {
+      index,
+      me,
+      files: new Map([...read].map(([path, file]) => [path, toFile(path, file)])),
+    };
   });
   return {
     /** @param path percent-decoded, looked up as it is */
     find: (path: string): ConsoleFile | undefined => load().files.get(path),
     /** While no console is built, the one that says how. */
-    page(): ConsolePage {
-      const { index } = load();
-      return index === undefined ? PLACEHOLDER_PAGE : writePage(index);
+    page(path = '/'): ConsolePage {
+      const { index, me } = load();
+      const page = path === '/me' ? me : index;
+      return page === undefined ? PLACEHOLDER_PAGE : writePage(page);
     },
   };
 }

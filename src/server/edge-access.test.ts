@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { dailyBudget } from '../../test/support/budgets.ts';
 import { createFakeClock } from '../../test/support/fake-clock.ts';
 import { loadMemoryAccess } from '../../test/support/memory-access-stores.ts';
 import type { AccessControl } from '../access/access.ts';
@@ -252,14 +253,15 @@ test('limits answer 429 with the wait, and what was used is counted at the end',
     return { kind: 'reply', body: {} };
   };
   const { call, addKey, access } = await startGuarded({}, generate);
-  const { id, secret } = await addKey({ requestsPerMinute: 3, dailyTokens: 700 });
+  const { id, secret } = await addKey({ requestsPerMinute: 3 });
+  const { budget } = await access.budgets.create(dailyBudget(id, 'tokens', 200));
   const ask = () => call(CHAT, { body: ASK, headers: bearer(secret) });
   expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
   expect(access.keys.get(id)?.usedToday).toMatchObject({ requests: 2, tokens: 200 });
   const spent = await ask();
   expect([spent.status, spent.headers.get('retry-after')]).toEqual([429, String(12 * 3600)]);
   expect(spent.body).toMatchObject({ kind: 'quota-exhausted' });
-  await access.keys.change(id, { dailyTokens: null }, undefined);
+  await access.budgets.remove(budget.id);
   await ask();
   const fast = await ask();
   expect([fast.status, fast.headers.get('retry-after')]).toEqual([429, '60']);
@@ -268,7 +270,8 @@ test('limits answer 429 with the wait, and what was used is counted at the end',
 
 test('a call that failed before it began costs the request and no tokens', async () => {
   const { call, addKey, access } = await startGuarded({}, () => Promise.reject(new Error('down')));
-  const { id, secret } = await addKey({ dailyTokens: 600 });
+  const { id, secret } = await addKey({});
+  await access.budgets.create(dailyBudget(id, 'tokens', 600));
   expect((await call(CHAT, { body: ASK, headers: bearer(secret) })).status).toBe(500);
   expect(access.keys.get(id)?.usedToday).toMatchObject({ requests: 1, tokens: 0 });
   expect((await call(CHAT, { body: ASK, headers: bearer(secret) })).status).toBe(500);
@@ -354,7 +357,7 @@ test('guesses behind rotating forwarded addresses fall into one bucket', async (
       {
         method: 'GET',
         path: '/api/thing',
-        access: 'console',
+        access: 'viewer',
         title: 'is there',
         run: async () => ({ kind: 'empty' }),
       },

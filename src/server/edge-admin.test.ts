@@ -1,3 +1,5 @@
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { request } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import type { AdminRoute } from './admin-route.ts';
 import type { EdgeSettings } from './settings.ts';
@@ -7,7 +9,7 @@ const running: TestEdge[] = [];
 const echo: AdminRoute = {
   method: 'POST',
   path: '/api/echo',
-  access: 'console',
+  access: 'viewer',
   title: 'says what it was sent',
   run: async ({ body = {} }) => ({ kind: 'json', status: 200, body: { got: body } }),
 };
@@ -53,7 +55,7 @@ test('every admin route asks for the console credential', async () => {
   const edge = await startEdge({ adminRoutes: [echo] });
   running.push(edge);
   const admin = edge.server.routes.routes.filter((route) => route.path.startsWith('/api/'));
-  expect(admin.map((route) => route.access)).toEqual(['console']);
+  expect(admin.map((route) => route.access)).toEqual(['viewer']);
 });
 
 test('the limit of model requests does not bind the admin API, where it is changed', async () => {
@@ -83,6 +85,46 @@ const routes: readonly AdminRoute[] = (['GET', 'PUT', 'PATCH', 'DELETE'] as cons
           },
   }),
 );
+
+const LIST = Array.from({ length: 200 }, (_, id) => ({ id, model: 'alpha-3-flash' }));
+
+test.each([
+  ['zstd, br, gzip', 'zstd', zstdDecompressSync],
+  ['gzip, deflate, br', 'br', brotliDecompressSync],
+  ['br;q=0, gzip', 'gzip', gunzipSync],
+] as const)(
+  'a list comes compressed to a client that takes %s',
+  async (accepted, coding, decode) => {
+    const list: AdminRoute = {
+      ...echo,
+      method: 'GET',
+      run: async () => ({ kind: 'json', status: 200, body: { list: LIST } }),
+    };
+    const edge = await startEdge({ adminRoutes: [list] });
+    running.push(edge);
+    const { body, headers } = await request(`${edge.url}/api/echo`, {
+      headers: { 'accept-encoding': accepted },
+    });
+    expect(headers['content-encoding']).toBe(coding);
+    expect(headers.vary).toBe('accept-encoding');
+    const bytes = Buffer.from(await body.arrayBuffer());
+    expect(bytes.length).toBeLessThan(2000);
+    expect(JSON.parse(decode(bytes).toString())).toEqual({ list: LIST });
+  },
+);
+
+test('the answer to a change, which alone holds secrets, is never compressed, nor is a short one', async () => {
+  const edge = await startEdge({ adminRoutes: [echo, ...routes] });
+  running.push(edge);
+  const headers = { 'accept-encoding': 'zstd, br, gzip', 'content-type': 'application/json' };
+  const body = JSON.stringify({ list: LIST });
+  const changed = await request(`${edge.url}/api/echo`, { method: 'POST', headers, body });
+  expect(changed.headers['content-encoding']).toBeUndefined();
+  expect(await changed.body.json()).toEqual({ got: { list: LIST } });
+  const short = await request(`${edge.url}/api/things/1`, { headers });
+  expect(short.headers['content-encoding']).toBeUndefined();
+  await short.body.dump();
+});
 
 const page: AdminRoute = {
   method: 'GET',

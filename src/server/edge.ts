@@ -3,7 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AccessControl } from '../access/access.ts';
-import type { CallRecord } from '../canonical/call-record.ts';
+import type { LimitState } from '../access/usage-window.ts';
+import type { AnswerFigures, CallRecord } from '../canonical/call-record.ts';
 import type { GatewayError } from '../canonical/error.ts';
 import type { ListedModel } from '../canonical/model.ts';
 import type { RequestReceipt } from '../canonical/receipt.ts';
@@ -11,7 +12,7 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { IndexedListItem } from '../lib/indexed-list.ts';
 import type { IpRange } from '../lib/net.ts';
-import type { EndedRequest, RequestObserver } from '../monitor/record.ts';
+import type { EndedRequest, RequestObserver, RunningRequest } from '../monitor/record.ts';
 import type { Protocols } from '../protocols/index.ts';
 import type { ClientProtocol } from '../protocols/protocol.ts';
 import type { BackgroundRuns, RunSharing } from '../stored-responses/background-runs.ts';
@@ -50,6 +51,17 @@ export interface Incoming {
   close(): void;
 }
 
+/** What calls cost, in billionths of a US dollar. */
+export interface CallPrices {
+  /** The most that whoever serves it may take: for the prompt and pictures, and for each token of an answer. */
+  reserve(
+    model: string,
+    use: { readonly inputTokens: number; readonly images: number },
+  ): { readonly baseNanos: number; readonly tokenNanos: number };
+  /** What answers cost, at a flat rate too what they would have cost. */
+  charge(answers: readonly AnswerFigures[]): number;
+}
+
 export interface EdgeOptions {
   readonly protocols: EdgeProtocols;
   readonly dispatcher: Pick<Dispatcher, 'generate' | 'countTokens' | 'embed'>;
@@ -64,6 +76,8 @@ export interface EdgeOptions {
   readonly consoleFiles?: ConsoleFiles | undefined;
   /** Asked anew for every request. */
   readonly settings: () => EdgeSettings;
+  /** What calls cost, for budgets of money; without it they cost nothing. */
+  readonly prices?: CallPrices | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** What the bodies of all requests may cost together; by the memory there is, unless it is given. */
@@ -128,15 +142,22 @@ export interface Exchange extends BodyHolder, IndexedListItem {
   /** Opens the WebSocket that the request asks for, once it may have one. */
   readonly upgrade?: ((exchange: Exchange) => Promise<void>) | undefined;
   readonly turn?: WebSocketTurn | undefined;
+  /** The most tokens that an answer may have, where a budget leaves no more. */
+  answerTokens?: number | undefined;
+  /** How near its key is to its limits, once it has been counted. */
+  limits?: (() => Readonly<Record<'requests' | 'tokens', LimitState | undefined>>) | undefined;
   /** Set for model requests whose end the monitor is told. */
   observed?: ObservedCall | undefined;
 }
 
 /** What is known of a model request besides its exchange. */
 export interface ObservedCall
-  extends Pick<EndedRequest, 'route' | 'operation' | 'protocol' | 'pathModel'> {
+  extends RunningRequest,
+    Pick<EndedRequest, 'operation' | 'pathModel'> {
   bodyModel: EndedRequest['bodyModel'];
   call: EndedRequest['call'];
+  /** What ends it; another one where it goes on behind its response. */
+  stop: RunningRequest['stop'];
   asked?: EndedRequest['asked'];
   /** Only where bodies are kept. */
   body: EndedRequest['body'];

@@ -15,6 +15,7 @@ import type { ClientProtocol, ErrorReply } from '../protocols/protocol.ts';
 import type { Exchange } from './edge.ts';
 import { endAnswer } from './end-answer.ts';
 import { corsHeaders } from './gates/cors.ts';
+import { writeLimits } from './limit-headers.ts';
 
 interface JsonAnswer {
   readonly status: number;
@@ -184,6 +185,7 @@ export function baseHeaders(exchange: Exchange): string[] {
   const model = record.upstreamModel ?? record.routedModel;
   if (model !== undefined && SAFE_MODEL_NAME.test(model)) list.push('x-isthmus-model', model);
   if (record.attempts.length > 0) list.push('x-isthmus-attempts', String(record.attempts.length));
+  if (exchange.limits !== undefined) list.push(...limitHeaders(exchange));
   list.push('server-timing', writeTimings(exchange, edge.clock.monotonic()));
   if (settings.corsOrigins.length > 0) list.push(...corsHeaders(headers, settings.corsOrigins));
   return list;
@@ -203,6 +205,14 @@ function retryHeaders(error: GatewayError, status: number): readonly string[] {
   const list = ['retry-after', String(Math.ceil(waitMs / 1000)), 'retry-after-ms', String(waitMs)];
   const isFinal = waitMs > MAX_CLIENT_WAIT_MS || waitsForPerson;
   return isFinal ? [...list, 'x-should-retry', 'false'] : list;
+}
+
+/** Where its key has limits, in the form of the client's own protocol. */
+function limitHeaders(exchange: Exchange): readonly string[] {
+  const { limits, edge } = exchange;
+  if (limits === undefined) return [];
+  const family = protocolOf(exchange).name === 'messages' ? 'messages' : 'chat';
+  return writeLimits(limits(), { family, now: edge.clock.now() });
 }
 
 /** Server Timing (W3C): durations in milliseconds. */

@@ -31,7 +31,7 @@ export async function runService(exchange: Exchange, route: ServiceRoute): Promi
   // An answer to a GET has no end of its own.
   const signals = route.method === 'GET' ? [edge.activity.ending] : [];
   const input: ServiceInput = {
-    ...{ headers, clientKeyId },
+    ...{ headers, query: exchange.query, clientKeyId },
     signal: AbortSignal.any([abort.signal, ...signals]),
     readBytes: () => readText(exchange),
     readJson: () => readJsonBody(bodyInput(exchange)),
@@ -93,9 +93,9 @@ async function askModel(
     const isRead = edge.observer?.readsRequests === true;
     observeCall(exchange, { model: call.model, asked: isRead ? call : undefined });
     const signal = AbortSignal.any([abort.signal, limit.signal]);
-    const context = { ...readCallContext(exchange), signal, onlyUpstream: upstreamId };
     let reply: JsonObject = {};
     await metered(exchange, { call, operation: 'generate' }, async () => {
+      const context = { ...readCallContext(exchange), signal, onlyUpstream: upstreamId };
       const answer = await edge.dispatcher.generate(call, context);
       if (answer.kind === 'stream') throw new Error('A whole answer was asked for.');
       reply = answer.body;

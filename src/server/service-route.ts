@@ -20,6 +20,7 @@ export interface ServiceRoute {
 
 export interface ServiceInput {
   readonly headers: HeaderMap;
+  readonly query: URLSearchParams;
   readonly clientKeyId: string;
   /** Aborted when the client leaves, a limit passes or the gateway stops. */
   readonly signal: AbortSignal;

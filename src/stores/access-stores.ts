@@ -17,12 +17,25 @@ import {
 } from '../access/api-key.ts';
 import { AUDIT_ACTORS, type AuditStore, type StoredAuditEntry } from '../access/audit-log.ts';
 import type { ConsoleSessionStore } from '../access/console-sign-in.ts';
+import type { Gift, Invitation, InvitationStore } from '../access/invitations.ts';
 import type { AddressRule, AddressRuleStore } from '../access/ip-rules.ts';
+import { LAST_OWNER, nameTaken, type PeopleStore, type Person } from '../access/people.ts';
+import { ROLES } from '../access/role.ts';
 import { StoreError } from '../accounts/account-store.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/json.ts';
 import { type Sentence, told } from '../lib/localized-message.ts';
+import { readTags } from '../monitor/usage.ts';
 import { readJson, removeById, type StoreLog } from './account-store.ts';
-import { type Database, firstOf, insert, put, rowsOf, run, type Work } from './database.ts';
+import {
+  type Database,
+  DuplicateRow,
+  firstOf,
+  insert,
+  put,
+  rowsOf,
+  run,
+  type Work,
+} from './database.ts';
 import { builder, type TableRow, type Tables } from './schema.ts';
 import { fromColumns, toColumns } from './sentence-columns.ts';
 
@@ -66,10 +79,11 @@ export function createAuditStore(database: Database): AuditStore {
         yield* run(builder.deleteFrom('audit_log').where('id', '<', oldestKept));
         yield* run(builder.deleteFrom('audit_log').where('at', '<', since));
       }),
-    list: ({ actor, about, from, to, before, limit }) =>
+    list: ({ actor, person, about, from, to, before, limit }) =>
       database.read(function* () {
         let query = builder.selectFrom('audit_log').selectAll().orderBy('id', 'desc').limit(limit);
         if (actor !== undefined) query = query.where('actor', '=', actor);
+        if (person !== undefined) query = query.where('person', '=', person);
         if (from !== undefined) query = query.where('at', '>=', from);
         if (to !== undefined) query = query.where('at', '<', to);
         if (before !== undefined) query = query.where('id', '<', before);
@@ -134,7 +148,7 @@ export function createAddressRuleStore(database: Database): AddressRuleStore {
 
 /** Of an update that changed nothing: the row is gone, or of another revision. @throws StoreError */
 function* refuseUpdate(
-  row: SelectQueryBuilder<Tables, 'address_rules' | 'client_keys', object>,
+  row: SelectQueryBuilder<Tables, 'address_rules' | 'client_keys' | 'people', object>,
   words: Readonly<Record<'missing' | 'stale', Sentence>>,
 ): Work<never> {
   const fault = (yield* firstOf(row.select('id'))) === undefined ? 'missing' : 'stale';
@@ -147,21 +161,13 @@ export function createClientKeyStore(database: Database, log?: StoreLog): Client
     list: () => database.read(() => listKeys(log)),
     insert: (key, digest) =>
       database.write('power-cut', () => insert('client_keys', [{ ...toRow(key), digest }])),
-    update: (key) =>
+    update: (key) => database.write('power-cut', () => updateKey(key)),
+    replaceSecret: (key, digest, previous) =>
       database.write('power-cut', function* () {
-        const { lastUsedAt: _kept, ...row } = toRow(key);
-        const changed = yield* run(
-          builder
-            .updateTable('client_keys')
-            .set({ ...row, expiresAt: row.expiresAt ?? null })
-            .where('id', '=', key.id)
-            .where('revision', '=', key.revision - 1),
-        );
-        if (changed > 0) return;
-        yield* refuseUpdate(builder.selectFrom('client_keys').where('id', '=', key.id), {
-          missing: told`There is no key ${key.id}.`,
-          stale: told`The key ${key.id} was changed meanwhile.`,
-        });
+        yield* updateKey(key, digest);
+        yield* run(builder.deleteFrom('client_key_secrets').where('keyId', '=', key.id));
+        const rows = previous.map((one) => ({ ...one, keyId: key.id }));
+        yield* insert('client_key_secrets', rows);
       }),
     remove: (id) => removeById(database, 'client_keys', id),
     saveProgress: (progress) =>
@@ -171,22 +177,50 @@ export function createClientKeyStore(database: Database, log?: StoreLog): Client
   };
 }
 
+/** @throws StoreError `missing` or `stale` */
+function* updateKey(key: ClientKey, digest?: string): Work<void> {
+  const { lastUsedAt: _kept, ...row } = toRow(key);
+  const changed = yield* run(
+    builder
+      .updateTable('client_keys')
+      .set({
+        ...row,
+        expiresAt: row.expiresAt ?? null,
+        owner: row.owner ?? null,
+        team: row.team ?? null,
+        ...(digest !== undefined && { digest }),
+      })
+      .where('id', '=', key.id)
+      .where('revision', '=', key.revision - 1),
+  );
+  if (changed > 0) return;
+  yield* refuseUpdate(builder.selectFrom('client_keys').where('id', '=', key.id), {
+    missing: told`There is no key ${key.id}.`,
+    stale: told`The key ${key.id} was changed meanwhile.`,
+  });
+}
+
 function* listKeys(log: StoreLog | undefined): Work<readonly StoredKey[]> {
   const keys = yield* rowsOf(builder.selectFrom('client_keys').selectAll().orderBy('sequence'));
   const uses = yield* rowsOf(builder.selectFrom('client_key_use').selectAll());
   const addresses = yield* rowsOf(builder.selectFrom('client_key_addresses').selectAll());
+  const secrets = yield* rowsOf(
+    builder.selectFrom('client_key_secrets').selectAll().orderBy('endsAt'),
+  );
   const useById = new Map(uses.map(({ keyId, ...use }) => [keyId, use]));
+  const secretsById = Map.groupBy(secrets, ({ keyId }) => keyId);
   const addressesById = Map.groupBy(addresses, ({ keyId }) => keyId);
   return keys.map((row) => ({
     key: toKey(row, log),
     digest: row.digest,
+    previous: (secretsById.get(row.id) ?? []).map(({ keyId: _, ...secret }) => secret),
     use: useById.get(row.id),
     addresses: new Map(addressesById.get(row.id)?.map((one) => [one.address, one.seenAt])),
   }));
 }
 
 function* saveProgress(progress: KeyProgress): Work<void> {
-  const { id: keyId, lastUsedAt = null, use, addresses } = progress;
+  const { id: keyId, lastUsedAt = null, use, addresses, previous } = progress;
   const changed = yield* run(
     builder.updateTable('client_keys').set({ lastUsedAt }).where('id', '=', keyId),
   );
@@ -195,23 +229,28 @@ function* saveProgress(progress: KeyProgress): Work<void> {
   yield* run(builder.deleteFrom('client_key_addresses').where('keyId', '=', keyId));
   const rows = Array.from(addresses, ([address, seenAt]) => ({ keyId, address, seenAt }));
   yield* insert('client_key_addresses', rows);
+  for (const { digest, lastUsedAt: at } of previous) {
+    const used = builder.updateTable('client_key_secrets').set({ lastUsedAt: at ?? null });
+    yield* run(used.where('digest', '=', digest));
+  }
 }
 
 function toRow(key: ClientKey) {
-  const { id, name, prefix, enabled, createdAt, expiresAt, lastUsedAt, revision, ...limits } = key;
+  const { id, name, prefix, enabled, createdAt, expiresAt, lastUsedAt, revision, ...said } = key;
+  const { owner, team, tags, ...limits } = said;
   const row = { id, name, prefix, enabled, createdAt, expiresAt, lastUsedAt, revision };
-  return { ...row, limits: JSON.stringify(limits) };
+  return { ...row, owner, team, tags: JSON.stringify(tags), limits: JSON.stringify(limits) };
 }
 
 /** A key whose limits cannot be read must not be used without them. */
 function toKey(row: TableRow<'client_keys'>, log: StoreLog | undefined): ClientKey {
-  const { sequence: _, digest: _digest, limits: text, enabled, ...fields } = row;
+  const { sequence: _, digest: _digest, limits: text, tags, enabled, ...fields } = row;
   const limits = readLimits(text);
   if (limits === undefined) {
     log?.warn({ keyId: row.id }, 'The limits of a stored key are damaged; it is disabled.');
   }
   const isEnabled = limits !== undefined && enabled !== 0;
-  return { allowedModels: [], ...limits, ...fields, enabled: isEnabled };
+  return { allowedModels: [], ...limits, ...fields, tags: readTags(tags), enabled: isEnabled };
 }
 
 function readLimits(text: string): KeyLimits | undefined {
@@ -250,4 +289,104 @@ export function createConsoleSessionStore(database: Database): ConsoleSessionSto
         }
       }),
   };
+}
+
+export function createPeopleStore(database: Database): PeopleStore {
+  return {
+    list: () =>
+      database.read(function* () {
+        const people = builder.selectFrom('people').selectAll().orderBy('sequence');
+        return (yield* rowsOf(people)).map(
+          ({ sequence: _, nameKey: _key, role, isRoleClaimed, ...row }): Person => ({
+            ...row,
+            // A word that is no role gives the least.
+            role: ROLES.find((known) => known === role) ?? 'viewer',
+            isRoleClaimed: isRoleClaimed !== 0,
+          }),
+        );
+      }),
+    insert: (person, nameKey) =>
+      database.write('power-cut', function* () {
+        try {
+          yield* insert('people', [{ ...person, nameKey }]);
+        } catch (error) {
+          if (!(error instanceof DuplicateRow)) throw error;
+          throw new StoreError('conflict', nameTaken(person.name), error);
+        }
+      }),
+    update: ({ lastSignInAt: _kept, ...person }, { keepsOwner }) =>
+      database.write('power-cut', function* () {
+        const { passwordHash = null, subject = null } = person;
+        const changed = yield* run(
+          builder
+            .updateTable('people')
+            .set({ ...person, passwordHash, subject })
+            .where('id', '=', person.id)
+            .where('revision', '=', person.revision - 1),
+        );
+        if (changed === 0) {
+          yield* refuseUpdate(builder.selectFrom('people').where('id', '=', person.id), {
+            missing: told`There is no person ${person.id}.`,
+            stale: told`${person.name} was changed meanwhile.`,
+          });
+        }
+        if (keepsOwner) yield* refuseOwnerless();
+      }),
+    remove: (id, { keepsOwner }) =>
+      database.write('power-cut', function* () {
+        const removed = yield* run(builder.deleteFrom('people').where('id', '=', id));
+        if (keepsOwner && removed > 0) yield* refuseOwnerless();
+        return removed > 0;
+      }),
+    saveSignIn: (id, lastSignInAt) =>
+      database.write('crash', function* () {
+        yield* run(builder.updateTable('people').set({ lastSignInAt }).where('id', '=', id));
+      }),
+  };
+}
+
+/** Undoes the transaction it is asked in. @throws StoreError `conflict` */
+function* refuseOwnerless(): Work<void> {
+  const owner = builder.selectFrom('people').select('id').where('role', '=', 'owner');
+  if ((yield* firstOf(owner)) === undefined) throw new StoreError('conflict', LAST_OWNER);
+}
+
+export function createInvitationStore(database: Database): InvitationStore {
+  const all = builder.selectFrom('invitations').selectAll();
+  const waiting = (digest: string) => all.where('digest', '=', digest);
+  return {
+    list: () =>
+      database.read(function* () {
+        return (yield* rowsOf(all.orderBy('sequence'))).flatMap((row) => toInvitation(row) ?? []);
+      }),
+    insert: ({ gift, ...invitation }, digest) =>
+      database.write('power-cut', () =>
+        insert('invitations', [{ ...invitation, digest, gift: JSON.stringify(gift) }]),
+      ),
+    find: (digest) =>
+      database.read(function* () {
+        return toInvitation(yield* firstOf(waiting(digest)));
+      }),
+    take: (digest) =>
+      database.write('power-cut', function* () {
+        const row = yield* firstOf(waiting(digest));
+        const taken = yield* run(builder.deleteFrom('invitations').where('digest', '=', digest));
+        return taken === 0 ? undefined : toInvitation(row);
+      }),
+    remove: (id) => removeById(database, 'invitations', id),
+    removeBefore: (expiresAt) =>
+      database.write('crash', function* () {
+        yield* run(builder.deleteFrom('invitations').where('expiresAt', '<=', expiresAt));
+      }),
+  };
+}
+
+/** Undefined also of one whose gift cannot be read: it gives nothing. */
+function toInvitation(row: TableRow<'invitations'> | undefined): Invitation | undefined {
+  if (row === undefined) return undefined;
+  const { sequence: _, digest: _digest, gift: text, ...fields } = row;
+  const gift = readJson(text);
+  if (!isJsonObject(gift)) return undefined;
+  // It was written by `insert` alone.
+  return { ...fields, gift: gift as JsonObject & Gift };
 }

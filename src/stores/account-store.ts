@@ -307,7 +307,7 @@ function* refuseDuplicate(
 /** Removes what people said, and all that hangs at it. @returns false when there was none */
 export function removeById(
   database: Database,
-  table: 'accounts' | 'address_rules' | 'client_keys',
+  table: 'accounts' | 'address_rules' | 'budgets' | 'client_keys' | 'invitations',
   id: string,
 ): Promise<boolean> {
   return database.write('power-cut', function* () {

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import { StoreError } from '../accounts/account-store.ts';
 import { told } from '../lib/localized-message.ts';
+import { SUMMED_BY } from '../monitor/usage.ts';
 import { holdsOtherData } from './data-key.ts';
 import { columnOf, type Database, firstOf, insert, put, rowsOf, type Work } from './database.ts';
 import type { Tables } from './schema.ts';
@@ -51,14 +52,19 @@ const COPIED: readonly CopiedTableShape[] = [
   { table: 'session_bindings', key: ['sequence'] },
   { table: 'client_keys', key: ['sequence'] },
   { table: 'client_key_use', key: ['keyId'] },
+  { table: 'client_key_secrets', key: ['digest'] },
+  { table: 'budgets', key: ['sequence'] },
+  { table: 'budget_uses', key: ['budgetId', 'at'] },
   { table: 'client_key_addresses', key: ['keyId', 'address'] },
   { table: 'address_rules', key: ['sequence'] },
   { table: 'access_log', key: ['id'] },
   { table: 'audit_log', key: ['id'] },
+  { table: 'people', key: ['sequence'] },
+  { table: 'invitations', key: ['sequence'] },
   { table: 'console_sessions', key: ['hash'] },
   { table: 'requests', key: ['sequence'] },
   { table: 'request_bodies', key: ['sequence'], batch: 20 },
-  { table: 'usage_sums', key: ['at', 'model', 'account', 'keyId', 'protocol'] },
+  { table: 'usage_sums', key: [...SUMMED_BY] },
   { table: 'kept_answers', key: ['rowid'], batch: 20 },
   { table: 'kept_items', key: ['clientKey', 'itemId'] },
 ];

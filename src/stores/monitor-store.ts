@@ -8,6 +8,7 @@ import {
   sql,
 } from 'kysely';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
+import type { Clock } from '../lib/clock.ts';
 import { asSentence } from '../lib/localized-message.ts';
 import { isWildcard } from '../lib/names.ts';
 import {
@@ -27,27 +28,27 @@ import {
   type RequestPage,
   type RequestStore,
   readCursor,
+  type TimedSpan,
   type TimeSpan,
-  USAGE_FIGURES,
-  type UsageBreakdown,
-  type UsageGroup,
   type UsageRow,
   writeCursor,
 } from '../monitor/request-store.ts';
-import { sumByQuarter } from '../monitor/usage.ts';
+import { readTags, writeTags } from '../monitor/usage.ts';
 import { PRICE_BASES } from '../pricing/prices.ts';
-import {
-  columnOf,
-  type Database,
-  type Dialect,
-  firstOf,
-  insert,
-  rowsOf,
-  run,
-  type Work,
-} from './database.ts';
+import { type Database, type Dialect, firstOf, insert, rowsOf, type Work } from './database.ts';
 import { builder, type TableRow, type Tables } from './schema.ts';
 import { fromColumns, toColumns } from './sentence-columns.ts';
+import {
+  breakDown,
+  hasTag,
+  readAttempts,
+  removeUsage,
+  rollUp,
+  saveUsage,
+  sumSpans,
+  timeGroups,
+  timeSpans,
+} from './usage-sums.ts';
 
 // What a record is in its tables.
 
@@ -68,22 +69,24 @@ const ROW_BYTES = 200;
 
 /** @param bodyBytes of its bodies */
 function toRequestsRow({ row, details: given }: RequestRecord, bodyBytes: number) {
-  const { receipt: counts, error: sentence, ...plain } = row;
+  const { receipt: counts, error: sentence, tags: list, ...plain } = row;
   const details = JSON.stringify(given);
   const [error, errorParts] = sentence === undefined ? [] : toColumns(sentence);
   const texts = [error, errorParts, details];
   const written = texts.reduce((sum, text = '') => sum + Buffer.byteLength(text), 0);
   const bytes = ROW_BYTES + row.path.length + row.model.length + written + bodyBytes;
-  return { ...plain, ...counts, error, errorParts, bytes, details };
+  const tags = list && writeTags(list);
+  return { ...plain, ...counts, tags, error, errorParts, bytes, details };
 }
 
-function fromRequestsRow(row: ListedRow): RequestRow {
-  const { dropped, approximated, repaired, error, errorParts, ...plain } = row;
+export function fromRequestsRow(row: ListedRow): RequestRow {
+  const { dropped, approximated, repaired, tags, error, errorParts, ...plain } = row;
   return {
     ...plain,
     stream: plain.stream === 1,
     outcome: REQUEST_ROW_FIELDS.outcome.enum.find((known) => known === plain.outcome) ?? 'error',
     costBasis: PRICE_BASES.find((known) => known === plain.costBasis),
+    tags: tags === undefined ? undefined : readTags(tags),
     receipt: { dropped, approximated, repaired },
     error: error === undefined ? undefined : fromColumns(error, errorParts),
   };
@@ -157,7 +160,7 @@ const BODY_STEP = 100;
 /** Ids that begin with what is searched for are found first; with more, each record is asked for its own. */
 const MAX_IDS = 1000;
 
-interface Search {
+export interface Search {
   readonly filter: RequestFilter;
   readonly dialect: Dialect;
   /** Records one step looks at; undefined to look at all at once. */
@@ -169,7 +172,7 @@ interface Search {
 }
 
 /** What a search needs to know before its first step. */
-async function planSearch(database: Database, filter: RequestFilter): Promise<Search> {
+export async function planSearch(database: Database, filter: RequestFilter): Promise<Search> {
   const { dialect } = database;
   const { search } = filter;
   const step = isIndexed(dialect, filter) ? undefined : STEP;
@@ -185,11 +188,14 @@ async function planSearch(database: Database, filter: RequestFilter): Promise<Se
 
 /** Whether an index leads to the records of a filter, and to few others. */
 function isIndexed({ listing }: Dialect, filter: RequestFilter): boolean {
-  if (!listing.hasFilterIndexes || filter.search !== undefined) return false;
-  const { status, model, account, key, replica } = filter;
-  const isOfFailures = status?.kind === 'outcome' && status.outcome === 'error';
+  const { status, model, account, key, replica, session, error, search } = filter;
+  const { owner, team } = filter;
+  if (search !== undefined) return false;
   const isName = (name: string | undefined): boolean => name !== undefined && !isWildcard(name);
-  return isOfFailures || [model, account, key, replica].some(isName);
+  if (isName(session) || error !== undefined) return true;
+  if (!listing.hasFilterIndexes) return false;
+  const isOfFailures = status?.kind === 'outcome' && status.outcome === 'error';
+  return isOfFailures || [model, account, key, replica, owner, team].some(isName);
 }
 
 /** Along the indexes of ids. */
@@ -216,27 +222,46 @@ type Condition = ExpressionWrapper<Tables, 'requests', SqlBool>;
 type SearchedPlaces = Omit<Search, 'step'>;
 
 /** Everything of the filter but the time. */
-function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
+export function narrow(eb: Place, { filter, ...found }: SearchedPlaces): Condition {
   const { dialect } = found;
   const { status, protocol, surface, model, account, key, replica, search } = filter;
+  const { session, client, error, searchesBodies = true } = filter;
+  const { owner, team, tag } = filter;
   const all: Expression<SqlBool>[] = [];
   if (status?.kind === 'outcome') all.push(eb('outcome', '=', status.outcome));
   if (status?.kind === 'range') all.push(eb.between('status', status.least, status.most));
   if (protocol !== undefined) all.push(eb('protocol', '=', protocol));
   if (surface !== undefined) all.push(eb('surface', '=', surface));
-  if (model !== undefined)
-    all.push(
-      eb.or([isNamed(eb, dialect, 'model', model), isNamed(eb, dialect, 'upstreamModel', model)]),
-    );
+  if (model !== undefined) {
+    const either = (name: string) =>
+      (['model', 'upstreamModel'] as const).map((column) => isNamed(eb, dialect, column, name));
+    all.push(eb.or(namesIn(model).flatMap(either)));
+  }
   if (account !== undefined) all.push(isNamed(eb, dialect, 'account', account));
   if (key !== undefined)
     all.push(eb.or([eb('keyId', '=', key), isNamed(eb, dialect, 'keyName', key)]));
   if (replica !== undefined) all.push(isNamed(eb, dialect, 'replica', replica));
-  if (search !== undefined) all.push(holds(eb, search, found));
+  if (session !== undefined) all.push(isNamed(eb, dialect, 'session', session));
+  if (client !== undefined) all.push(isNamed(eb, dialect, 'clientAddress', client));
+  if (error !== undefined) all.push(eb('errorGroup', '=', error));
+  if (owner !== undefined) all.push(isNamed(eb, dialect, 'owner', owner));
+  if (team !== undefined) all.push(isNamed(eb, dialect, 'team', team));
+  if (tag !== undefined) all.push(hasTag(tag));
+  if (search !== undefined) {
+    all.push(holds(eb, search, { ...found, hasBodies: found.hasBodies && searchesBodies }));
+  }
   return eb.and(all);
 }
 
-type NameColumn = 'model' | 'upstreamModel' | 'account' | 'keyName' | 'replica';
+/** No name of a model holds a comma. */
+function namesIn(model: string): readonly string[] {
+  const names = model.split(',').map((name) => name.trim());
+  return names.filter((name) => name !== '');
+}
+
+type NameColumn =
+  | ('model' | 'upstreamModel' | 'account' | 'keyName')
+  | ('replica' | 'session' | 'clientAddress' | 'owner' | 'team');
 
 /** A name as it is, or with `*` for any run of characters, then in any case. */
 function isNamed(
@@ -308,15 +333,15 @@ function escapeLike(text: string): string {
 }
 
 const PLACE = ['requests.at', 'requests.sequence'] as const;
-const LISTED = LISTED_COLUMNS.map((column) => `requests.${column}` as const);
+export const LISTED = LISTED_COLUMNS.map((column) => `requests.${column}` as const);
 
-interface ListSources {
+export interface ListSources {
   readonly database: Database;
   readonly monotonic: () => number;
 }
 
 /** Lets everything else have its turn. */
-function pause(): Promise<void> {
+export function pause(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -354,7 +379,7 @@ interface Way<Taken> {
 }
 
 /** One step after the other, until nothing is left or it took too long. */
-async function* inSteps<Taken extends { readonly next: PagePosition | undefined }>(
+export async function* inSteps<Taken extends { readonly next: PagePosition | undefined }>(
   { database, monotonic }: ListSources,
   { start, patienceMs, take }: Way<Taken>,
 ): AsyncGenerator<Taken> {
@@ -386,13 +411,13 @@ async function countAll(
   search: Search,
   { start, position, found }: ListedPage,
 ): Promise<number | undefined> {
-  const isPlain = NARROWING.every((field) => search.filter[field] === undefined);
-  const isWhole = start !== undefined || isPlain;
+  const isAll = isPlain(search.filter);
+  const isWhole = start !== undefined || isAll;
   if (!isWhole && position === undefined) return found;
   let total = isWhole ? 0 : found;
   const { countPatienceMs: patienceMs, hasFilterIndexes } = search.dialect.listing;
   // Without a filter the index alone is counted, which needs no steps where nobody else writes it.
-  const steps = isPlain && !hasFilterIndexes ? { ...search, step: undefined } : search;
+  const steps = isAll && !hasFilterIndexes ? { ...search, step: undefined } : search;
   function* count(from: PagePosition | undefined) {
     const { query, next } = yield* openStep({ ...steps, from });
     const counted = query.clearOrderBy().select(({ fn }) => fn.countAll<number>().as('count'));
@@ -409,7 +434,14 @@ async function countAll(
 
 const NARROWING = [
   ...(['status', 'protocol', 'surface', 'model', 'account', 'key', 'replica', 'search'] as const),
+  ...(['session', 'client', 'error'] as const),
+  ...(['owner', 'team', 'tag'] as const),
 ] as const;
+
+/** Whether a filter takes all records of its time. */
+export function isPlain(filter: RequestFilter): boolean {
+  return NARROWING.every((field) => filter[field] === undefined);
+}
 
 interface Step extends Search {
   /** Only what stands behind it. */
@@ -432,7 +464,7 @@ function* readStep({ limit, ...step }: Step & { readonly limit: number }) {
  * The records one step looks at, of the time asked for and behind a place, latest first, along the index of
  * times; and where the next step goes on.
  */
-function* openStep({ from, step, ...search }: Step) {
+export function* openStep({ from, step, ...search }: Step) {
   const { from: earliest, to: latest } = search.filter;
   let span = builder
     .selectFrom('requests')
@@ -467,7 +499,10 @@ const BYTES_AT_ONCE = 4_194_304;
 const SPANS_AT_ONCE = 32;
 const MINUTE_MS = 60_000;
 
-export function createMonitorStore(database: Database, monotonic: () => number): RequestStore {
+export function createMonitorStore(
+  database: Database,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
+): RequestStore {
   const { dialect } = database;
   /** Bytes of all records; summed up once, then kept by what is written and removed. */
   let stored: number | undefined;
@@ -478,21 +513,32 @@ export function createMonitorStore(database: Database, monotonic: () => number):
   };
   return {
     async save(records) {
-      const added = await database.write('crash', () => saveRecords(dialect, records));
+      const added = await database.write('crash', () => saveRecords(dialect, records, clock.now()));
       if (stored !== undefined) stored += added;
     },
-    list: (filter, page) => listRequests({ database, monotonic }, filter, page),
+    list: (filter, page) =>
+      listRequests({ database, monotonic: () => clock.monotonic() }, filter, page),
     find: (id) => database.read(() => findRecord(id)),
-    async usage(spans, by) {
+    async usage(spans, by, filter = {}) {
       const rows: UsageRow[] = [];
       for (let from = 0; from < spans.length; from += SPANS_AT_ONCE) {
         const some = spans.slice(from, from + SPANS_AT_ONCE);
-        rows.push(...(await database.read(() => sumSpans(dialect, { some, by }))));
+        rows.push(...(await database.read(() => sumSpans(dialect, { spans: some, by, filter }))));
         await pause();
       }
       return rows;
     },
-    breakdown: (span) => database.read(() => breakDown(dialect, span)),
+    async latency(request) {
+      const spans: TimedSpan[] = [];
+      for (let from = 0; from < request.spans.length; from += SPANS_AT_ONCE) {
+        const some = { ...request, spans: request.spans.slice(from, from + SPANS_AT_ONCE) };
+        spans.push(...(await database.read(() => timeSpans(dialect, some))));
+        await pause();
+      }
+      return { spans, groups: await database.read(() => timeGroups(dialect, request)) };
+    },
+    attempts: (span, account) => database.read(() => readAttempts(span, account)),
+    breakdown: (span, filter = {}) => database.read(() => breakDown(dialect, span, filter)),
     minutes: (span) => database.read(() => sumMinutes(span)),
     async sweep(limits) {
       stored ??= await database.read(sumBytes);
@@ -503,8 +549,8 @@ export function createMonitorStore(database: Database, monotonic: () => number):
       if (removed(left) > 0) return false;
       // Of a database that others write to as well, the figure is old by the next time.
       if (dialect.isShared) stored = undefined;
-      const oldUsage = builder.deleteFrom('usage_sums').where('at', '<', limits.oldestUsage);
-      await database.write('crash', () => run(oldUsage));
+      await database.write('crash', () => removeUsage(limits.oldestUsage));
+      if (await database.write('crash', () => rollUp(dialect, limits.closedBefore))) return false;
       return !(await database.giveBackRoom());
     },
     async removeBefore(at) {
@@ -541,54 +587,6 @@ function* findRecord(id: string): Work<RequestRecord | undefined> {
     builder.selectFrom('request_bodies').selectAll().where('sequence', '=', sequence),
   );
   return fromStored(row, bodies);
-}
-
-function* sumSpans(
-  { latest }: Dialect,
-  { some, by }: { readonly some: readonly TimeSpan[]; readonly by: UsageGroup },
-): Work<readonly UsageRow[]> {
-  const column = by === 'key' ? 'keyId' : by;
-  const all: UsageRow[] = [];
-  for (const { from, to } of some) {
-    const sums = builder
-      .selectFrom('usage_sums')
-      .select(({ fn }) => USAGE_FIGURES.map((name) => fn.sum<number>(name).as(name)))
-      .where('at', '>=', from)
-      .where('at', '<', to);
-    if (column === 'none') {
-      // Of no rows there is one sum, of nothing.
-      const sum = (yield* rowsOf(sums)).filter(({ requests }) => requests !== undefined);
-      all.push(...sum.map((figures) => ({ at: from, group: '', ...figures })));
-      continue;
-    }
-    const grouped = sums.select(`${column} as group`).groupBy(column).orderBy(column);
-    const rows =
-      by === 'key'
-        ? yield* rowsOf(grouped.select(latest('keyName', 'at').as('groupName')))
-        : yield* rowsOf(grouped);
-    all.push(...rows.map((row) => ({ at: from, ...row })));
-  }
-  return all;
-}
-
-const KINDS_OF_USE = ['model', 'account', 'keyId', 'protocol'] as const;
-
-function* breakDown({ latest }: Dialect, { from, to }: TimeSpan): Work<readonly UsageBreakdown[]> {
-  const rows = yield* rowsOf(
-    builder
-      .selectFrom('usage_sums')
-      .select(KINDS_OF_USE)
-      .select(({ fn }) => USAGE_FIGURES.map((name) => fn.sum<number>(name).as(name)))
-      .select(latest('keyName', 'at').as('keyName'))
-      .where('at', '>=', from)
-      .where('at', '<', to)
-      .groupBy(KINDS_OF_USE)
-      .orderBy('model')
-      .orderBy('account')
-      .orderBy('keyId')
-      .orderBy('protocol'),
-  );
-  return rows.map((row) => ({ at: from, ...row }));
 }
 
 /** Along the index of times. */
@@ -647,7 +645,11 @@ const REQUEST_COLUMNS = ['sequence', ...LISTED_COLUMNS, 'bytes', 'details'];
 const BODY_COLUMNS = ['sequence', 'clientRequest', 'upstreamRequest', 'response', 'isWhole'];
 
 /** @returns the bytes that were added, about */
-function* saveRecords(dialect: Dialect, records: readonly RequestRecord[]): Work<number> {
+function* saveRecords(
+  dialect: Dialect,
+  records: readonly RequestRecord[],
+  now: number,
+): Work<number> {
   const sequences = yield* dialect.nextSequences('requests', records.length);
   const rows: object[] = [];
   const bodyRows: object[] = [];
@@ -662,7 +664,7 @@ function* saveRecords(dialect: Dialect, records: readonly RequestRecord[]): Work
   }
   yield* insert('requests', rows, { columns: REQUEST_COLUMNS });
   yield* insert('request_bodies', bodyRows, { columns: BODY_COLUMNS });
-  yield* insert('usage_sums', sumByQuarter(records), { columns: SUM_COLUMNS, onConflict: ADD });
+  yield* saveUsage(records, now);
   return added;
 }
 
@@ -670,14 +672,3 @@ function sizeOf({ clientRequest, upstreamRequest, response }: ReturnType<typeof 
   const texts = [clientRequest, upstreamRequest, response];
   return texts.reduce((sum, text = '') => sum + Buffer.byteLength(text), 0);
 }
-
-const GROUPED = ['at', 'model', 'account', 'keyId', 'protocol'] as const;
-const SUM_COLUMNS = [...GROUPED, ...USAGE_FIGURES, 'keyName'];
-
-/** Writes a sum, or adds it to the one that stands there. */
-const ADD = {
-  clause: `(${GROUPED.map(columnOf).join(', ')}) do update set ${[
-    ...USAGE_FIGURES.map(columnOf).map((name) => `${name} = usage_sums.${name} + excluded.${name}`),
-    'key_name = coalesce(excluded.key_name, usage_sums.key_name)',
-  ].join(', ')}`,
-};

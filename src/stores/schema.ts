@@ -12,12 +12,16 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import type { AccessEntry } from '../access/access-log.ts';
-import type { ClientKey, DayUse, KeyLimits } from '../access/api-key.ts';
+import type { ClientKey, DayUse, KeyLimits, PreviousSecret } from '../access/api-key.ts';
 import type { AuditEntry } from '../access/audit-log.ts';
+import type { Budget, BudgetUse } from '../access/budget.ts';
 import type { ConsoleSession } from '../access/console-sign-in.ts';
+import type { Invitation } from '../access/invitations.ts';
 import type { AddressRule } from '../access/ip-rules.ts';
+import type { Person } from '../access/people.ts';
 import type { AccountRecord, QuotaReading } from '../accounts/account.ts';
 import type { ReceiptCounts, RequestRow } from '../monitor/record.ts';
+import type { AttemptSum, USAGE_FIGURES } from '../monitor/request-store.ts';
 import type { QuarterSum } from '../monitor/usage.ts';
 import type { StoredSignature } from '../signatures/signature-store.ts';
 
@@ -52,6 +56,10 @@ interface Sealed {
   sealed: string;
 }
 
+/** Counts by bucket, see `monitor/latency.ts`; null for none. */
+export type TimingColumn = `duration${number}` | `first${number}` | 'timedTokens' | 'timedMs';
+type TimingColumns = Record<TimingColumn, Nullable<number>>;
+
 export interface Tables {
   accounts: Row<AccountRecord> &
     Placed & {
@@ -74,9 +82,11 @@ export interface Tables {
   kept_items: { clientKey: string; itemId: string; answerId: string };
   /** Sealed with the secret key; they seal the secrets of all other tables. */
   data_keys: { name: string; sealed: string };
-  requests: Row<Omit<RequestRow, 'receipt' | 'error'> & ReceiptCounts> &
+  requests: Row<Omit<RequestRow, 'receipt' | 'error' | 'tags'> & ReceiptCounts> &
     Sequenced & {
       error: Nullable<string>;
+      /** As usage has them. */
+      tags: Nullable<string>;
       errorParts: Nullable<string>;
       /** Of the record in all its tables, about. */
       bytes: number;
@@ -92,15 +102,27 @@ export interface Tables {
     /** One bit for each of the three, in their order. */
     isWhole: number;
   };
-  usage_sums: Row<QuarterSum>;
-  client_keys: Row<Omit<ClientKey, keyof KeyLimits>> &
+  usage_sums: Row<Omit<QuarterSum, 'timings'>> & TimingColumns;
+  /** The sums of one hour or day, of all groups of one kind. */
+  usage_rollups: Record<(typeof USAGE_FIGURES)[number] | 'at', number> &
+    TimingColumns & { step: string; kind: string; name: string; keyName: Nullable<string> };
+  /** Which hours and days are rolled up. */
+  usage_rolled: { step: string; kind: string; at: number };
+  attempt_sums: Row<AttemptSum>;
+  client_keys: Row<Omit<ClientKey, keyof KeyLimits | 'tags'>> &
     Sequenced & {
       /** HMAC of the secret. */
       digest: string;
       /** JSON. */
+      tags: string;
+      /** JSON. */
       limits: string;
     };
+  budgets: Row<Budget> & Sequenced;
+  budget_uses: BudgetUse;
   client_key_use: Row<DayUse> & { keyId: string };
+  /** Secrets that were replaced and go on working for a while. */
+  client_key_secrets: Row<PreviousSecret> & { keyId: string };
   client_key_addresses: { keyId: string; address: string; seenAt: number };
   address_rules: Row<AddressRule> & Sequenced;
   access_log: Row<Omit<AccessEntry, 'reason'>> & {
@@ -110,6 +132,10 @@ export interface Tables {
   };
   audit_log: Row<AuditEntry> & { id: Generated<number> };
   console_sessions: Row<ConsoleSession>;
+  /** `nameKey` is the name without case. */
+  people: Row<Person> & Sequenced & { nameKey: string };
+  /** `gift` is JSON; `digest` SHA-256 of the secret. */
+  invitations: Row<Omit<Invitation, 'gift'>> & Sequenced & { gift: string; digest: string };
   /** Who alone does some work of all replicas now. */
   leases: { name: string; holder: string; fence: number; expiresAt: number };
   /** The settings, where they are not in a file: one row. */

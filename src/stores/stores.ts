@@ -8,11 +8,15 @@ import {
   createAuditStore,
   createClientKeyStore,
   createConsoleSessionStore,
+  createInvitationStore,
+  createPeopleStore,
 } from './access-stores.ts';
 import { createAccountStore, createHeldCredentials, type StoreLog } from './account-store.ts';
+import { createBudgetStore } from './budget-store.ts';
 import type { Database } from './database.ts';
 import { createLeaseStore } from './lease-store.ts';
 import { createMonitorStore } from './monitor-store.ts';
+import { createRequestFigures } from './request-figures.ts';
 import { createDurableResponseStore } from './response-store.ts';
 import { createSealedStore, createSignatureStore } from './signature-store.ts';
 
@@ -44,17 +48,21 @@ export function createStores(database: Database, options: StoresOptions) {
     }),
     access: {
       clientKeys: createClientKeyStore(database, log),
+      budgets: createBudgetStore(database),
       addressRules: createAddressRuleStore(database),
       accessLog: createAccessLogStore(database),
       audit: createAuditStore(database),
       consoleSessions: createConsoleSessionStore(database),
+      people: createPeopleStore(database),
+      invitations: createInvitationStore(database),
     },
     storedResponses: createDurableResponseStore(database, {
       vault,
       now: () => clock.now(),
       maxBytes: maxKeptBytes,
     }),
-    requests: createMonitorStore(database, monotonic),
+    requests: createMonitorStore(database, clock),
+    requestFigures: createRequestFigures({ database, monotonic }),
     leases: createLeaseStore(database, () => clock.now()),
   };
 }

@@ -110,6 +110,7 @@ function observe(telemetry: Telemetry, request: EndedRequest): void {
     {
       redactorFor: createRedactors(() => []),
       keyName: () => 'canary key name',
+      holderOf: () => ({ owner: 'canary owner', team: 'canary team', tags: ['canary tag'] }),
       recordingOf: () => undefined,
       targetOf: () => undefined,
       priceOf: () => undefined,

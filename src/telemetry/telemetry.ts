@@ -1,6 +1,5 @@
 // Sends traces and metrics of model requests to an OpenTelemetry collector, over HTTP as JSON.
 
-import { createHmac } from 'node:crypto';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
@@ -21,6 +20,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../lib/clock.ts';
+import { createPseudonyms } from '../lib/pseudonyms.ts';
 import { WriteBehind } from '../lib/write-behind.ts';
 import type { EndedRequest, RequestRecord } from '../monitor/record.ts';
 import { createRequestMetrics } from './request-metrics.ts';
@@ -53,7 +53,6 @@ export type Telemetry = ReturnType<typeof createTelemetry>;
 const EXPORT_TIMEOUT_MS = 10_000;
 const METRIC_INTERVAL_MS = 60_000;
 const CLOSE_MS = 2000;
-const HASH_CHARACTERS = 16;
 /** `ExportResultCode.SUCCESS` of the library. */
 const SUCCESS = 0;
 
@@ -87,8 +86,7 @@ export function createTelemetry(options: TelemetryOptions) {
   const spanOptions = {
     tracer: tracing.getTracer('isthmus', version),
     destinationOf,
-    hashAccount: (accountId: string) =>
-      createHmac('sha256', accountKey).update(accountId).digest('hex').slice(0, HASH_CHARACTERS),
+    hashAccount: createPseudonyms(accountKey),
   };
   return {
     /** Call once for each request. Never throws; what cannot be exported is dropped and counted. */

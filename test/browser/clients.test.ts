@@ -56,10 +56,36 @@ describe.skipIf(isWithoutBrowser)('setting up a client', () => {
     const page = await console.open('/clients');
     await page.getByText('any value works').waitFor();
     await console.api('POST', '/api/keys', { name: 'Ada’s laptop' });
-    await page.locator('mark', { hasText: 'YOUR_KEY' }).waitFor();
-    await page.getByRole('textbox', { name: 'Key' }).fill('sk-one');
+    await page.locator('mark', { hasText: 'YOUR_KEY' }).first().waitFor();
+    await page.getByLabel('Key', { exact: true }).fill('sk-one');
     await page.getByText('export ANTHROPIC_AUTH_TOKEN=sk-one').waitFor();
     expect(await page.locator('mark').count()).toBe(0);
+  });
+
+  test('in two clicks a client has a key and one command, and its first request is seen here, good or bad', async () => {
+    const page = await console.open('/clients');
+    await page.getByRole('button', { name: 'Codex CLI' }).click();
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const command = page.locator('.one-command pre').first();
+    await expect
+      .poll(() => command.innerText())
+      .toMatch(/^isthmus connect codex --url http:\/\/127\.0\.0\.1:\d+ --key sk-\S+ --model \S+$/);
+    const [, secret = ''] = /--key (\S+)/.exec(await command.innerText()) ?? [];
+    await page.getByText('Waiting for the first request').waitFor();
+    // Another's request is not the one that is waited for.
+    await console.ask();
+    const authorization = `Bearer ${secret}`;
+    await console.ask({ model: 'no-such-model' }, { authorization });
+    await page.getByText('A request arrived, and failed with 404').waitFor();
+    await console.ask({}, { authorization });
+    await page.getByText('The first request was answered. It works.').waitFor();
+    await page.getByRole('link', { name: 'View request' }).click();
+    const question = page.getByRole('dialog', { name: 'Leave this page?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'hidden' });
+    await page.getByRole('link', { name: 'View request' }).click();
+    await question.getByRole('button', { name: 'Leave' }).click();
+    await page.waitForURL(/\/requests\?id=/);
   });
 
   test('says the way out where no account can answer, and leads on to the requests', async () => {

@@ -32,6 +32,8 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     const page = await console.open('/accounts');
     await page.getByRole('button', { name: 'Add account' }).click();
     const dialog = page.getByRole('dialog');
+    // It opens on keys, which most people own.
+    await dialog.getByRole('tab', { name: 'Sign in' }).click();
     await dialog.getByRole('button', { name: 'Start sign-in' }).click();
     const [consent] = await Promise.all([
       page.context().waitForEvent('page'),
@@ -102,7 +104,9 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await dialog.getByText('the upstream refuses it, so it was not stored').waitFor();
     expect(JSON.stringify(await console.api('GET', '/api/accounts'))).not.toContain('mistyped');
     await dialog.getByRole('button', { name: 'Add anyway' }).click();
-    await page.getByText(/^mistyped .*The upstream refused the credential\./).waitFor();
+    await dialog.getByText('mistyped is added, but cannot be used now').waitFor();
+    await dialog.getByText(/The upstream refused the credential\./).waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
     await dialog.waitFor({ state: 'detached' });
     const { accounts } = await console.api('GET', '/api/accounts');
     const added = Array.isArray(accounts) ? accounts : [];
@@ -145,6 +149,8 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await lists[0]?.release();
     isGood = true;
     await again.click();
+    await dialog.getByText('mine is added').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
     await dialog.waitFor({ state: 'detached' });
     expect(await upstreams()).toMatchObject({ 'gemini-api': { profile: 'gemini-api' } });
     await console.api('PATCH', '/api/config/upstreams', { 'gemini-api': null });
@@ -234,7 +240,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await row.waitFor();
     await page.locator('.request-line').nth(1).waitFor({ state: 'detached' });
     await row.click();
-    const drawer = page.getByRole('dialog', { name: 'Request' });
+    const drawer = page.getByRole('region', { name: 'Request', exact: true });
     await drawer.getByText('Why it failed').waitFor();
     await drawer.getByText('The prompt has too many moons.').waitFor();
     await drawer.getByRole('tab', { name: /Attempts/ }).click();
@@ -278,7 +284,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await console.control('DELETE', '/sandbox/faults');
     const page = await console.open('/requests?status=429');
     await page.locator('.request-line').first().click();
-    const drawer = page.getByRole('dialog', { name: 'Request' });
+    const drawer = page.getByRole('region', { name: 'Request', exact: true });
     await drawer.getByRole('alert').getByText(message).waitFor();
     await drawer.getByRole('tab', { name: /Attempts/ }).click();
     await drawer.locator('.attempt-words').first().getByText(message).waitFor();
@@ -293,7 +299,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await console.api('PATCH', '/api/config/monitor', { bodies: true });
     const page = await console.open('/requests?status=ok');
     await page.locator('.request-line').first().click();
-    const drawer = page.getByRole('dialog', { name: 'Request' });
+    const drawer = page.getByRole('region', { name: 'Request', exact: true });
     await drawer.getByRole('tab', { name: 'Replay' }).click();
     await drawer.getByText('This request cannot be sent again').waitFor();
     expect(await drawer.getByRole('button', { name: 'Send again' }).count()).toBe(0);
@@ -303,7 +309,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await console.ask({ model: 'alpha-3-flash', system: 'Say something about rivers.' });
     const page = await console.open('/requests?status=ok');
     await page.locator('.request-line').first().click();
-    const drawer = page.getByRole('dialog', { name: 'Request' });
+    const drawer = page.getByRole('region', { name: 'Request', exact: true });
     await drawer.getByRole('tab', { name: 'Replay' }).click();
     await drawer.getByRole('button', { name: 'Send again' }).click();
     await drawer.getByText('Response status 200').waitFor();
@@ -378,7 +384,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     expect(await page.content()).not.toContain(secret);
     await page.goto(`${console.url}/requests?status=429`);
     await page.getByRole('link', { name: /This key has used its/ }).click();
-    const detail = page.getByRole('dialog', { name: 'Request' });
+    const detail = page.getByRole('region', { name: 'Request', exact: true });
     await detail.getByText('Ada’s laptop', { exact: true }).waitFor();
   });
 
@@ -392,7 +398,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     const [first, second] = pages.map((page) => page.getByRole('dialog', { name: /Shared/ }));
     // Sent before the page can hear of the other change.
     const held = await hold(pages[1], ['PATCH', /api\/keys\//]);
-    await second?.getByLabel('Tokens per day').fill('900');
+    await second?.getByLabel('Tokens per minute').fill('900');
     await second?.getByRole('button', { name: 'Save' }).click();
     await held.waiting(1);
     await first?.getByLabel('Requests per minute').fill('7');
@@ -401,12 +407,12 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await held.release();
     await second?.getByText('This was changed elsewhere').waitFor();
     await expect.poll(() => second?.getByLabel('Requests per minute').inputValue()).toBe('7');
-    expect(await second?.getByLabel('Tokens per day').inputValue()).toBe('900');
+    expect(await second?.getByLabel('Tokens per minute').inputValue()).toBe('900');
     await second?.getByRole('button', { name: 'Save' }).click();
     await second?.waitFor({ state: 'hidden' });
     const { keys } = await console.api('GET', '/api/keys');
     expect(keys).toContainEqual(
-      expect.objectContaining({ name: 'Shared', requestsPerMinute: 7, dailyTokens: 900 }),
+      expect.objectContaining({ name: 'Shared', requestsPerMinute: 7, tokensPerMinute: 900 }),
     );
   });
 

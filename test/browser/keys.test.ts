@@ -11,14 +11,14 @@ describe.skipIf(isWithoutBrowser)('the list of keys', () => {
       const expiresAt = Date.UTC(2099, 4, 6, 12);
       await console.api('POST', '/api/keys', {
         name: 'Full',
-        dailyTokens: 2000,
-        dailyImages: 3,
+        tokensPerMinute: 2000,
+        requestsPerMinute: 3,
         expiresAt,
       });
       const page = await console.open('/keys');
       const limits = page.locator('.key-limits');
-      await limits.getByText('2K tokens/day').waitFor();
-      await limits.getByText('3 images/day').waitFor();
+      await limits.getByText('2K tokens/min').waitFor();
+      await limits.getByText('3 requests/min').waitFor();
       await limits.getByText('until 6 May 2099').waitFor();
       expect(console.problems).toEqual([]);
     } finally {
@@ -37,10 +37,64 @@ describe.skipIf(isWithoutBrowser)('the list of keys', () => {
       const soon = { timeout: 10_000 };
       const row = page.getByRole('row', { name: /Made elsewhere/ });
       await row.waitFor(soon);
-      await console.api('PATCH', path, { dailyTokens: 2000 });
-      await row.getByText('2K tokens/day').waitFor(soon);
+      await console.api('PATCH', path, { tokensPerMinute: 2000 });
+      await row.getByText('2K tokens/min').waitFor(soon);
       await console.api('DELETE', path);
       await page.getByText('No keys yet').waitFor(soon);
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+});
+
+describe.skipIf(isWithoutBrowser)('budgets and owners', () => {
+  test('a budget is made, shown with its bar, changed and removed; that of a key in its form', async () => {
+    const console = await startConsole();
+    try {
+      await console.api('POST', '/api/keys', { name: 'Ada', team: 'Research' });
+      const page = await console.open('/keys?tab=budgets');
+      await page.getByRole('button', { name: 'Add budget' }).click();
+      await page.getByRole('combobox', { name: 'Team' }).fill('Research');
+      await page.getByLabel('Amount in US dollars').fill('12.50');
+      await page.getByRole('button', { name: 'Create budget' }).click();
+      await page.getByText('Team Research', { exact: true }).waitFor();
+      await page.getByRole('meter', { name: '$0.00 of $12.50 per month' }).waitFor();
+      await page.getByRole('button', { name: /^Edit budget/ }).click();
+      await page.getByLabel('Amount in US dollars').fill('20');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('meter', { name: '$0.00 of $20.00 per month' }).waitFor();
+      const { budgets } = await console.api('GET', '/api/budgets');
+      expect(budgets).toMatchObject([{ amount: 20_000_000_000, scope: 'team', isHard: true }]);
+      await page.getByRole('button', { name: /^Remove budget/ }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+      await page.getByText('No budgets yet').waitFor();
+      await page.goto(`${console.url}/keys`);
+      await page.getByRole('button', { name: 'Ada', exact: true }).click();
+      const form = page.getByRole('dialog', { name: /Ada/ });
+      await form.getByRole('button', { name: 'Add budget' }).click();
+      await form.getByLabel('Amount in US dollars').fill('3');
+      await form.getByRole('button', { name: 'Create budget' }).click();
+      await form.getByRole('meter', { name: '$0.00 of $3.00 per month' }).waitFor();
+      expect(console.problems).toEqual([]);
+    } finally {
+      await console.close();
+    }
+  });
+
+  test('what a person spent this month is two clicks away', async () => {
+    const console = await startConsole();
+    try {
+      const holder = { owner: 'ada@example.org', team: 'Research' };
+      const { secret } = await console.api('POST', '/api/keys', { name: 'Laptop', ...holder });
+      await console.ask({}, { authorization: `Bearer ${secret}` });
+      const page = await console.open('/');
+      await page.getByRole('link', { name: 'Usage', exact: true }).first().click();
+      await page.getByRole('button', { name: 'By owner' }).click();
+      const row = page.getByRole('row', { name: /ada@example\.org/ });
+      await row.waitFor();
+      await row.getByRole('link', { name: 'ada@example.org' }).click();
+      await page.locator('.filter-marks').getByText('ada@example.org').waitFor();
       expect(console.problems).toEqual([]);
     } finally {
       await console.close();
@@ -68,7 +122,7 @@ describe.skipIf(isWithoutBrowser)('what is typed or shown once', () => {
       await shown.waitFor();
       await page.keyboard.press('Escape');
       await shown.getByRole('button', { name: 'Close' }).click();
-      const asked = page.getByRole('dialog', { name: 'Close without copying the key?' });
+      const asked = page.getByRole('dialog', { name: 'Close without copying it?' });
       await asked.getByRole('button', { name: 'Cancel' }).click();
       await shown.getByText(/^sk-/).waitFor();
       await shown.getByRole('button', { name: 'I have copied it' }).click();
@@ -112,7 +166,7 @@ describe.skipIf(isWithoutBrowser)('a text that is too long', () => {
       expect(await console.api('GET', '/api/keys')).toEqual({ keys: [] });
       await form.getByLabel('Name').fill('n'.repeat(128));
       await form.getByRole('button', { name: 'Create key' }).click();
-      await page.locator('.secret-box').waitFor();
+      await page.getByRole('button', { name: 'I have copied it' }).click();
       await page.goto(`${console.url}/routing`);
       const name = page.getByLabel('New name or pattern');
       await name.fill('m'.repeat(300));
@@ -139,23 +193,23 @@ describe.skipIf(isWithoutBrowser)('a number that cannot be read', () => {
   test('is said beside its field and not saved: in a key and in the playground', async () => {
     const console = await startConsole();
     try {
-      await console.api('POST', '/api/keys', { name: 'Ada', dailyTokens: 2000 });
+      await console.api('POST', '/api/keys', { name: 'Ada', tokensPerMinute: 2000 });
       const page = await console.open('/keys');
       await page.getByRole('button', { name: 'Ada', exact: true }).click();
-      const limit = page.getByLabel('Tokens per day');
+      const limit = page.getByLabel('Tokens per minute');
       expect(await limit.inputValue()).toBe('2,000');
       await limit.fill('16 MB');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Must be a number').waitFor();
       expect(await limit.inputValue()).toBe('16 MB');
       await limit.fill('0.5');
-      await page.getByLabel('Images per day').focus();
+      await page.getByLabel('Requests per minute').focus();
       await page.getByText('Must be a whole number').waitFor();
       await limit.fill('1e4');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Ada saved').waitFor();
       expect(await console.api('GET', '/api/keys')).toMatchObject({
-        keys: [{ dailyTokens: 10_000 }],
+        keys: [{ tokensPerMinute: 10_000 }],
       });
       await page.goto(`${console.url}/playground`);
       await page.getByLabel('Temperature').fill('1.5x');

@@ -152,17 +152,17 @@ describe.skipIf(isWithoutBrowser)('acts of the console that meet each other', ()
     const held = await hold(page, ['PATCH', /api\/keys\//]);
     await edit('First');
     const first = page.getByRole('dialog', { name: 'Limits of First' });
-    await first.getByLabel('Tokens per day').fill('700');
+    await first.getByLabel('Requests per minute').fill('700');
     await first.getByRole('button', { name: 'Save' }).click();
     await held.waiting(1);
     await page.keyboard.press('Escape');
     await first.waitFor({ state: 'hidden' });
     await edit('Second');
     const second = page.getByRole('dialog', { name: 'Limits of Second' });
-    await second.getByLabel('Tokens per day').fill('800');
+    await second.getByLabel('Requests per minute').fill('800');
     await held.release();
     await page.getByText('First saved').waitFor();
-    expect(await second.getByLabel('Tokens per day').inputValue()).toBe('800');
+    expect(await second.getByLabel('Requests per minute').inputValue()).toBe('800');
   });
 
   test('what is typed while a setting is being saved is saved too', async () => {

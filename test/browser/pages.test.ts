@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isJsonObject } from '../../src/lib/json.ts';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -20,12 +21,15 @@ const PLACES: readonly Place[] = [
   ['/routing?tab=catalogue', 'alpha-3-flash'],
   ['/routing?tab=provider', 'Exact mapping'],
   ['/keys', 'Ada’s laptop'],
+  ['/keys?tab=budgets', 'Whole gateway'],
   ['/requests', 'too many moons'],
   ['/usage', 'alpha-3-flash'],
+  ['/usage?period=thisMonth&by=owner', 'This month'],
   ['/playground', 'Send a message'],
   ['/clients', 'ANTHROPIC_BASE_URL'],
   ['/clients?client=vercel-ai&with=openai-compatible', 'createOpenAICompatible'],
   ['/security', 'Who needs a key'],
+  ['/security?tab=people', 'Ann of the office'],
   ['/security?tab=addresses', '203.0.113.7'],
   ['/security?tab=log', 'Invalid or missing key'],
   ['/security?tab=audit', '/api/keys'],
@@ -74,7 +78,14 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
   beforeAll(async () => {
     console = await startConsole({ keepsLog: true });
     await console.api('PATCH', '/api/config/mapping', { 'house-*': 'alpha-3-flash' });
-    await console.api('POST', '/api/keys', { name: 'Ada’s laptop', dailyTokens: 1000 });
+    const holder = { owner: 'ada@example.org', team: 'Research', tags: ['ci'] };
+    const { key } = await console.api('POST', '/api/keys', { name: 'Ada’s laptop', ...holder });
+    const budget = { unit: 'tokens', amount: 1000, period: 'day' };
+    const subject = isJsonObject(key) ? (key.id ?? '') : '';
+    await console.api('POST', '/api/budgets', { scope: 'key', subject, ...budget });
+    await console.api('POST', '/api/budgets', { scope: 'gateway', ...budget, unit: 'money' });
+    await console.app.access.people.add({ name: 'Ann of the office', role: 'operator' });
+    await console.api('POST', '/api/invitations/key', { name: 'A laptop' });
     const rule = { list: 'deny', range: '203.0.113.7', note: 'Scans' };
     await console.api('POST', '/api/address-rules', rule);
     await console.ask({ model: 'house-cat' });
@@ -152,6 +163,46 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(await page.evaluate(colours)).toBe('rgb(255, 255, 255) rgb(59, 79, 216)');
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await page.evaluate(colours)).toBe('rgb(13, 16, 20) rgb(152, 165, 255)');
+    expect(console.problems).toEqual([]);
+  });
+
+  test('the page of a key’s holder shows its own use with the key alone, light and dark, on every width', async () => {
+    const { key, secret } = await console.api('POST', '/api/keys', { name: 'Grace', team: 'Lab' });
+    const subject = isJsonObject(key) ? (key.id ?? '') : '';
+    const budget = { unit: 'tokens', amount: 5000, period: 'week', timeZone: 'UTC' };
+    await console.api('POST', '/api/budgets', { scope: 'team', subject: 'Lab', ...budget });
+    await console.api('POST', '/api/budgets', { scope: 'key', subject, ...budget, unit: 'images' });
+    await console.ask({}, { authorization: `Bearer ${secret}` });
+    const page = await console.openPage();
+    await page.goto(`${console.url}/me`);
+    await page.getByLabel('API key').fill('sk-wrong');
+    await page.getByRole('button', { name: 'Show usage' }).click();
+    await page.getByText('This key is not accepted').waitFor();
+    console.problems.length = 0;
+    await page.getByLabel('API key').fill(String(secret));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Grace · Lab' }).waitFor();
+    await page
+      .getByRole('progressbar', { name: /^Your team: .* of 5,000 tokens per week/ })
+      .waitFor();
+    await page.getByRole('cell', { name: 'alpha-3-flash' }).waitFor();
+    expect(page.url()).toBe(`${console.url}/me`);
+    expect(await page.evaluate('localStorage.length + document.cookie.length')).toBe(0);
+    const findings: string[] = [];
+    await evaluate(page, AXE);
+    for (const width of [390, 768, 1280, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await page.evaluate(IS_WIDE)).toBe(false);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        findings.push(...(await checkAxe(page, 'all')));
+      }
+    }
+    expect(findings).toEqual([]);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Grace · Lab' }).waitFor();
+    await page.getByRole('button', { name: 'Forget key' }).click();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
     expect(console.problems).toEqual([]);
   });
 
@@ -301,6 +352,29 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     await page.getByRole('menuitem', { name: 'English' }).click();
     await page.getByRole('link', { name: 'Keys' }).first().click();
     await page.getByRole('button', { name: 'Create key' }).first().waitFor();
+    expect(console.problems).toEqual([]);
+  });
+
+  test('speaks Japanese to a browser that asks for it, and fits a phone in it', async () => {
+    const page = await console.open('/', { locale: 'ja-JP', viewport: PHONE });
+    await page.locator('html[lang=ja]').waitFor();
+    for (const [path, shown] of [
+      ['/', '失敗'],
+      ['/accounts', 'アカウントを追加'],
+      ['/requests', 'リクエストを検索'],
+      ['/settings?section=pool', 'セッションの固定'],
+      ['/clients', 'キーを作成'],
+      ['/playground', 'メッセージを送信してください'],
+    ] as const) {
+      await page.goto(console.url + path);
+      await page
+        .getByText(shown)
+        .or(page.getByPlaceholder(shown))
+        .or(page.getByLabel(shown))
+        .first()
+        .waitFor();
+      expect(await page.evaluate(IS_WIDE), path).toBe(false);
+    }
     expect(console.problems).toEqual([]);
   });
 });

@@ -36,7 +36,7 @@ describe.skipIf(isWithoutBrowser)('a change that needs the password once more', 
     await form.getByRole('button', { name: 'Save' }).click();
     await password.fill('a guess');
     await password.press('Enter');
-    await prompt.getByText('Wrong console password.').waitFor();
+    await prompt.getByText('Wrong password.').waitFor();
     expect(await addressOf('far')).toBe('https://far.example');
     await password.fill(PASSWORD);
     await password.press('Enter');

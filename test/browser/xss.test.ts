@@ -112,6 +112,8 @@ describe.skipIf(isWithoutBrowser)('texts of clients and upstreams in the console
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
     await page.locator('.secret-box').waitFor();
     await expectNothingRan('new key');
+    // The page asks before a secret goes that nobody has taken.
+    await page.getByRole('button', { name: 'I have copied it' }).click();
     await look('/usage?by=key', 'Usage');
   });
 

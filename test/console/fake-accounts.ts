@@ -183,6 +183,8 @@ function makeAccount(now: number, change: Partial<Account>): Account {
       attempts: 20,
       share: 1,
       lastSuccessAt: new Date(now - 4 * MINUTE).toISOString(),
+      lastFailureAt: new Date(now - 3 * HOUR).toISOString(),
+      lastFailure: asSentence('The upstream answered 503: the model is overloaded.'),
       reason: null,
       trial: null,
     },

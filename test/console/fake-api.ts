@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
+import type { Role } from '../../src/access/role.ts';
 import { createFakeAccounts } from './fake-accounts.ts';
 import { createConfigRoutes, createSignInRoutes } from './fake-config.ts';
 import { makeOverview } from './fake-overview.ts';
@@ -20,6 +21,8 @@ export interface FakeApiOptions {
   readonly now: number;
   /** Whether the console has to sign in first, with the password `fixture`. */
   readonly needsPassword?: boolean;
+  /** Of whoever is signed in; an owner when absent. */
+  readonly role?: Role;
   /** Further routes; they come first. */
   readonly routes?: readonly FakeRoute[];
 }
@@ -88,10 +91,18 @@ function createRoutes(options: FakeApiOptions): readonly FakeRoute[] {
   ];
 }
 
-function createSession({ needsPassword = false }: FakeApiOptions): readonly FakeRoute[] {
+function createSession({
+  needsPassword = false,
+  role = 'owner',
+}: FakeApiOptions): readonly FakeRoute[] {
   let signedIn = !needsPassword;
   return [
-    { method: 'GET', path: '/api/session', run: () => json({ signedIn, needsPassword }) },
+    {
+      method: 'GET',
+      path: '/api/session',
+      run: () =>
+        json({ signedIn, needsPassword, asksName: false, role: signedIn ? role : undefined }),
+    },
     {
       method: 'POST',
       path: '/api/session',

@@ -3,9 +3,13 @@
 import type {
   AccessLog,
   AddressRule,
+  AlertList,
+  Budget,
   Key,
+  Latency,
   LogLine,
   LogPage,
+  Outcomes,
   Usage,
   UsageBucket,
 } from '../../src/admin/contract.ts';
@@ -21,13 +25,17 @@ export function createPageRoutes(scene: Scene, now: number): readonly FakeRoute[
     ...createKeyRoutes(scene, now),
     ...createRuleRoutes(scene, now),
     createUsageRoute(scene, now),
+    ...createLatencyRoutes(scene, now),
+    ...createAlertRoutes(scene, now),
     createLogsRoute(scene, now),
   ];
 }
 
 function createKeyRoutes(scene: Scene, now: number): readonly FakeRoute[] {
   let keys: Key[] = scene === 'empty' ? [] : seedKeys(now);
+  const budgets = scene === 'empty' ? [] : seedBudgets(now);
   return [
+    { method: 'GET', path: '/api/budgets', run: () => json({ budgets }) },
     { method: 'GET', path: '/api/keys', run: () => json({ keys }) },
     {
       method: 'POST',
@@ -63,6 +71,25 @@ function createKeyRoutes(scene: Scene, now: number): readonly FakeRoute[] {
   ];
 }
 
+function seedBudgets(now: number): Budget[] {
+  const common = { timeZone: 'Europe/Zurich', createdAt: now - 30 * DAY, revision: 1, reserved: 0 };
+  const spans = { from: now - 10 * DAY, until: now + 20 * DAY, warnPercent: 80, isHard: true };
+  return [
+    {
+      ...{ ...common, ...spans, id: 'b1', scope: 'gateway', unit: 'money', period: 'month' },
+      ...{ amount: 200_000_000_000, used: 91_500_000_000, level: 'ok' },
+    },
+    {
+      ...{ ...common, ...spans, id: 'b2', scope: 'team', subject: 'Research', unit: 'tokens' },
+      ...{ period: 'week', amount: 2_000_000, used: 1_700_000, level: 'warning', isHard: false },
+    },
+    {
+      ...{ ...common, ...spans, id: 'b3', scope: 'key', subject: 'k1', unit: 'requests' },
+      ...{ subjectName: 'Ada’s laptop', period: 'day', amount: 400, used: 400, level: 'spent' },
+    },
+  ];
+}
+
 function makeKey(now: number, change: Partial<Key>): Key {
   return {
     id: 'k0',
@@ -70,6 +97,9 @@ function makeKey(now: number, change: Partial<Key>): Key {
     prefix: 'sk-abcd',
     enabled: true,
     createdAt: now - 30 * DAY,
+    owner: 'ada@example.org',
+    team: 'Research',
+    tags: ['batch', 'ci'],
     allowedModels: [],
     usedToday: { requests: 0, tokens: 0, images: 0 },
     revision: 1,
@@ -82,7 +112,6 @@ function seedKeys(now: number): Key[] {
   const rows: Partial<Key>[] = [
     {
       name: 'Ada’s laptop',
-      dailyTokens: 2_000_000,
       requestsPerMinute: 60,
       lastUsedAt: now - 2 * MINUTE,
       usedToday: used(412, 1_240_000),
@@ -99,8 +128,6 @@ function seedKeys(now: number): Key[] {
     {
       name: 'Design team',
       prefix: 'sk-77aa',
-      dailyTokens: 500_000,
-      dailyImages: 40,
       tokensPerMinute: 100_000,
       expiresAt: now + 12 * DAY,
       lastUsedAt: now - 40 * MINUTE,
@@ -217,6 +244,102 @@ function createUsageRoute(scene: Scene, now: number): FakeRoute {
     },
   };
 }
+
+function createLatencyRoutes(scene: Scene, now: number): readonly FakeRoute[] {
+  const figures = (seed: number) => {
+    const p50 = Math.round(800 + createRandom(seed)() * 1500);
+    return {
+      duration: { count: 60, p50, p95: p50 * 4, p99: p50 * 7 },
+      firstToken: { count: 60, p50: p50 / 4, p95: p50 / 2, p99: p50 },
+      tokensPerSecond: 61.4,
+    };
+  };
+  const halfHour = HOUR / 2;
+  const from = Math.floor(now / halfHour) * halfHour - 47 * halfHour;
+  const counts = (seed: number, most: number) => {
+    const random = createRandom(seed);
+    return Array.from({ length: 48 }, () => Math.round(random() * most));
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/api/latency',
+      run({ query }) {
+        if (scene === 'empty') return json({ spans: [], groups: [], all: {} } satisfies Latency);
+        const stepMs = { hour: HOUR, day: DAY, week: 7 * DAY }[query.get('step') ?? 'hour'] ?? HOUR;
+        const first = Math.floor(Number(query.get('from')) / stepMs) * stepMs;
+        const count = Math.ceil((now - first) / stepMs);
+        const spans = Array.from({ length: count }, (_, nth) => ({
+          at: first + nth * stepMs,
+          ...(nth % 9 === 4 ? {} : figures(nth)),
+        }));
+        const groups = query.get('by') === 'none' ? [] : USAGE_GROUPS;
+        return json({
+          spans,
+          groups: groups.map((group, nth) => ({ group, ...figures(nth) })),
+          all: figures(3),
+        } satisfies Latency);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/outcomes',
+      run: () =>
+        json({
+          from,
+          stepMs: halfHour,
+          accounts:
+            scene === 'empty'
+              ? []
+              : OUTCOMES_OF.map((account, nth) => ({
+                  account,
+                  good: counts(nth, 40),
+                  failed: counts(nth + 9, nth % 3 === 0 ? 12 : 1),
+                })),
+        } satisfies Outcomes),
+    },
+  ];
+}
+
+function createAlertRoutes(scene: Scene, now: number): readonly FakeRoute[] {
+  const at = (minutes: number) => now - minutes * MINUTE;
+  const delivery = { channel: 'ops', kinds: ['account-out'], tries: 1 };
+  const filled = {
+    channels: [
+      { name: 'ops', host: 'hooks.slack.example', format: 'slack', severity: 'warning' },
+      { name: HOSTILE[0], host: '10.0.0.9:9000', format: 'json', severity: 'error' },
+    ],
+    firing: [
+      {
+        kind: 'account-out',
+        severity: 'warning',
+        message: 'The account old.laptop@example.org is out of use: invalid-grant.',
+        since: at(90),
+      },
+    ],
+    deliveries: [
+      { ...delivery, at: at(2), outcome: 'failed', tries: 5, fault: 'ECONNREFUSED' },
+      { ...delivery, at: at(12), outcome: 'retried', status: 503 },
+      { ...delivery, at: at(90), outcome: 'delivered', status: 200 },
+    ],
+  } satisfies AlertList;
+  return [
+    {
+      method: 'GET',
+      path: '/api/alerts',
+      run: () => json(scene === 'empty' ? { channels: [], firing: [], deliveries: [] } : filled),
+    },
+    {
+      method: 'POST',
+      path: '/api/alerts/test',
+      run: () => json({ ...delivery, at: now, kinds: ['test'], outcome: 'delivered', status: 200 }),
+    },
+  ];
+}
+
+const OUTCOMES_OF = [
+  ...['maria.lindqvist@example.org', 'jun.watanabe@example.org', 'old.laptop@example.org'],
+];
 
 const USAGE_GROUPS = [
   ...['gemini-3-pro', 'gemini-3-flash', 'claude-sonnet-4-6', 'claude-opus-4-6-thinking'],

@@ -1,6 +1,14 @@
 // Ten thousand requests of the fixture server, made when they are asked for.
 
-import type { Replay, RequestList, RequestRow } from '../../src/admin/contract.ts';
+import type {
+  Replay,
+  RequestErrors,
+  RequestHistogram,
+  RequestList,
+  RequestRow,
+  RequestSession,
+  RunningRequest,
+} from '../../src/admin/contract.ts';
 import { asSentence } from '../../src/lib/localized-message.ts';
 import { createWildcard, foldCase } from '../../src/lib/names.ts';
 import { createRandom, type FakeRoute, HOSTILE, json, refuse, type Scene } from './fake-route.ts';
@@ -59,6 +67,7 @@ export function makeRow(index: number, now: number): RequestRow {
     keyId: 'k1',
     keyName: 'Laptop',
     clientAddress: '127.0.0.1',
+    session: `run-${index % 40}`,
     attempts,
     retries: attempts - 1,
     firstEventMs: Math.round(totalMs * 0.2),
@@ -67,6 +76,7 @@ export function makeRow(index: number, now: number): RequestRow {
     outputTokens: fault === undefined ? Math.round(random() * 3000) : 0,
     cachedTokens: Math.round(random() * 20_000),
     cacheWriteTokens: 1200,
+    ...(fault === undefined ? { costNanos: Math.round(random() * 9e7), costBasis: 'listed' } : {}),
     receipt: {
       dropped: Number(random() < 0.1),
       approximated: 0,
@@ -106,6 +116,30 @@ export function createRequestRoutes(scene: Scene, now: number): readonly FakeRou
     },
     {
       method: 'GET',
+      path: '/api/running-requests',
+      run: () => json({ requests: scene === 'rich' ? RUNNING : [], total: RUNNING.length }),
+    },
+    {
+      method: 'GET',
+      path: '/api/request-session',
+      run: () => (rows.length === 0 ? refuse(404, 'There is none.') : json(makeSession(rows))),
+    },
+    { method: 'DELETE', path: '/api/sessions/{id}', run: () => ({ status: 204 }) },
+    { method: 'GET', path: '/api/body-recording', run: () => json({ until: null }) },
+    { method: 'PUT', path: '/api/body-recording', run: () => json({ until: now + 900_000 }) },
+    { method: 'POST', path: '/api/running-requests/{id}/stop', run: () => ({ status: 204 }) },
+    {
+      method: 'GET',
+      path: '/api/request-histogram',
+      run: () => json(makeHistogram(rows, now)),
+    },
+    {
+      method: 'GET',
+      path: '/api/request-errors',
+      run: () => json(groupErrors(rows)),
+    },
+    {
+      method: 'GET',
       path: '/api/requests/{id}',
       run({ parameter }) {
         const row = rows.find(({ id }) => id === parameter);
@@ -120,6 +154,86 @@ export function createRequestRoutes(scene: Scene, now: number): readonly FakeRou
     },
     { method: 'DELETE', path: '/api/requests', run: () => json({ removed: rows.length }) },
   ];
+}
+
+function makeSession(rows: readonly RequestRow[]): RequestSession {
+  const calls = rows
+    .filter(({ session }) => session === 'run-7')
+    .slice(0, 30)
+    .reverse();
+  const sum = (pick: (row: RequestRow) => number | undefined) =>
+    calls.reduce((total, row) => total + (pick(row) ?? 0), 0);
+  return {
+    ...{ session: 'run-7', requests: calls.length, errors: 2, images: 0, pricedRequests: 20 },
+    ...{ firstAt: calls[0]?.at ?? 0, lastAt: calls.at(-1)?.at ?? 0 },
+    inputTokens: sum((row) => row.inputTokens),
+    outputTokens: sum((row) => row.outputTokens),
+    cachedTokens: sum((row) => row.cachedTokens),
+    ...{ cacheWriteTokens: 0, thoughtTokens: 0, flatRateNanos: 0, cacheSavingsNanos: 41_000_000 },
+    costNanos: sum((row) => row.costNanos),
+    models: [],
+    accounts: [],
+    binding: {
+      ...{ id: 's1', label: 'run-7', clientKeyHash: 'h', accountId: 'maria' },
+      ...{ account: 'maria.lindqvist@example.org', expiresAt: '2026-11-21T15:10:00Z' },
+      detours: [{ model: 'gemini-3-flash', accountId: 'jun', returns: true }],
+    },
+    calls,
+    tools: [
+      { id: 'c1', name: 'read_file', arguments: '{"path":"src/main.ts"}', result: HOSTILE[0] },
+      { id: 'c2', name: 'run', arguments: '{"command":"npm test"}', result: 'no', isError: true },
+      { id: 'c3', name: 'write_file', arguments: '{"path":"a.ts"}' },
+    ],
+  };
+}
+
+const RUNNING: readonly RunningRequest[] = [
+  {
+    ...{ id: 'a-1', requestId: 'req_a', protocol: 'messages', surface: 'messages', stream: true },
+    ...{ model: 'claude-opus-4-6', upstreamModel: 'gemini-3-pro', keyId: 'k1', keyName: 'Laptop' },
+    ...{ account: 'maria.lindqvist@example.org', attempt: 2, clientAddress: '127.0.0.1' },
+    ...{ elapsedMs: 41_000, firstEventMs: 900, outputTokens: 1834 },
+  },
+  {
+    ...{ id: 'a-2', requestId: 'req_b', protocol: 'chat', surface: 'chat/completions' },
+    ...{ model: HOSTILE[0], keyId: 'k1', attempt: 0, clientAddress: '127.0.0.1', elapsedMs: 300 },
+  },
+];
+
+const PARTS = 60;
+
+function makeHistogram(rows: readonly RequestRow[], now: number): RequestHistogram {
+  const stepMs = 1_200_000;
+  const to = now - (now % stepMs) + stepMs;
+  const from = to - PARTS * stepMs;
+  const parts = Array.from({ length: rows.length === 0 ? 0 : PARTS }, (_, index) => ({
+    ...{ at: from + index * stepMs, ok: 0, error: 0, cancelled: 0 },
+  }));
+  for (const { at, outcome } of rows) {
+    const part = parts[Math.floor((at - from) / stepMs)];
+    if (part !== undefined) part[outcome] += 1;
+  }
+  return { from, to, stepMs, parts, isWhole: true };
+}
+
+function groupErrors(rows: readonly RequestRow[]): RequestErrors {
+  const failed = rows.filter(({ outcome }) => outcome === 'error');
+  const groups = Map.groupBy(failed, ({ error }) => error?.text ?? 'The stream broke off.');
+  return {
+    groups: [...groups].flatMap(([text, [latest, ...others]]) => {
+      if (latest === undefined) return [];
+      const models = [{ name: latest.model, count: others.length + 1 }];
+      return {
+        group: `upstream-unavailable: ${text}`,
+        count: others.length + 1,
+        firstAt: others.at(-1)?.at ?? latest.at,
+        lastAt: latest.at,
+        models,
+        accounts: latest.account === undefined ? [] : [{ name: latest.account, count: 7 }],
+        latest,
+      };
+    }),
+  };
 }
 
 function matchesStatus({ status, outcome }: RequestRow, wanted: string): boolean {
@@ -173,7 +287,6 @@ const DETAIL = {
       reason: asSentence('said in the description'),
     },
   ],
-  session: 'x-session',
   userAgent: `client/1.0 ${HOSTILE[3]}`,
   timings: { upstreamMs: 2320 },
   keepsBodies: true,
@@ -192,6 +305,7 @@ const REPLAY: Replay = {
   body: '{}',
   text: 'The same beginning.\nAnother end.',
   requestId: 'r009991',
+  protocol: 'chat',
   account: 'maria.lindqvist@example.org',
   upstreamModel: 'gemini-3-pro',
   differences: [

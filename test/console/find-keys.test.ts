@@ -6,7 +6,12 @@ import type { Key } from '../../src/admin/contract.ts';
 
 const keyOf = (name: string, change: Partial<Key> = {}): Key => ({
   ...{ id: name, name, prefix: `sk-${name.slice(0, 3)}`, enabled: true, revision: 1 },
-  ...{ createdAt: 1, allowedModels: [], usedToday: { requests: 0, tokens: 0, images: 0 } },
+  ...{
+    createdAt: 1,
+    tags: [],
+    allowedModels: [],
+    usedToday: { requests: 0, tokens: 0, images: 0 },
+  },
   ...change,
 });
 const used = (requests: number, tokens: number) => ({ requests, tokens, images: 0 });

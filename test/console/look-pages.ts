@@ -17,6 +17,8 @@ const chinese = (name: string, path: string): View => ({
   language: 'zh',
 });
 
+const japanese = (name: string, path: string): View => ({ ...chinese(name, path), language: 'ja' });
+
 const STREAM = [
   { choices: [{ delta: { reasoning_content: 'The person greets. Greet back, briefly.' } }] },
   { choices: [{ delta: { content: 'Hello! An isthmus is a narrow strip of land ' } }] },
@@ -83,6 +85,16 @@ export const PAGE_VIEWS: readonly View[] = [
     await page.getByRole('combobox', { name: 'Model' }).fill('MINI');
     await page.waitForURL(/model=/);
   }),
+  rich('requests-errors', '/requests?view=errors'),
+  rich('requests-zoomed', '/requests?session=run-7&error=timeout', async (page) => {
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('ArrowLeft');
+    for (let count = 0; count < 9; count += 1) await page.keyboard.press('Shift+ArrowLeft');
+  }),
+  rich('session', '/requests/session?session=run-7'),
+  rich('requests-columns', '/requests', (page) =>
+    page.getByRole('button', { name: 'Columns' }).click(),
+  ),
   rich('request-summary', '/requests?id=r009990'),
   rich('request-attempts', '/requests?id=r009990&tab=attempts'),
   rich('request-receipt', '/requests?id=r009990&tab=receipt'),
@@ -118,13 +130,23 @@ export const PAGE_VIEWS: readonly View[] = [
   rich('security-log', '/security?tab=log'),
   rich('security-web', '/security?tab=web'),
   chinese('security-chinese', '/security'),
-  ...['access', 'network', 'upstreams', 'pool', 'quota', 'thinking', 'monitor', 'environment'].map(
-    (section) => rich(`settings-${section}`, `/settings?section=${section}`),
-  ),
+  ...[
+    'access',
+    'network',
+    'upstreams',
+    'pool',
+    'quota',
+    'thinking',
+    'monitor',
+    'alerts',
+    'environment',
+  ].map((section) => rich(`settings-${section}`, `/settings?section=${section}`)),
   rich('settings-upstream', '/settings?section=upstreams', (page) =>
     page.getByRole('button', { name: 'Edit work' }).click(),
   ),
   chinese('settings-chinese', '/settings?section=pool'),
+  japanese('settings-japanese', '/settings?section=pool'),
+  japanese('clients-japanese', '/clients?client=codex'),
   rich('logs', '/logs', (page) =>
     page
       .getByRole('button', { name: /account rests/ })

@@ -9,7 +9,7 @@ export interface View {
   readonly path: string;
   readonly scene: Scene;
   readonly needsPassword?: boolean;
-  readonly language?: 'en' | 'zh';
+  readonly language?: 'en' | 'zh' | 'ja';
   /** Clicks and keys before the picture is taken. */
   prepare?(page: Page): Promise<void>;
 }
@@ -46,6 +46,7 @@ export const VIEWS: readonly View[] = [
   { name: 'account-key', path: '/accounts?add=key', scene: 'rich' },
   { name: 'account-import', path: '/accounts?add=import', scene: 'rich' },
   { name: 'accounts-chinese', path: '/accounts', scene: 'rich', language: 'zh' },
+  { name: 'overview-japanese', path: '/', scene: 'rich', language: 'ja' },
   { name: 'routing', path: '/routing?name=gpt-4o-mini', scene: 'rich' },
   { name: 'routing-chain', path: '/routing?name=claude-sonnet-5', scene: 'rich' },
   { name: 'routing-empty', path: '/routing', scene: 'empty' },

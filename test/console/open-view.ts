@@ -9,6 +9,7 @@ export const ROOT = resolve(import.meta.dirname, '../..');
 export const SCHEMES = ['light', 'dark'] as const;
 
 const DIST = process.env.ISTHMUS_LOOK_DIST ?? resolve(ROOT, 'dist');
+const LOCALES = { en: 'en-GB', zh: 'zh-CN', ja: 'ja-JP' } as const;
 const NOW = Date.UTC(2026, 10, 21, 14, 5);
 
 export interface Look {
@@ -34,7 +35,7 @@ export async function openView(browser: Browser, { view, scheme, size, port = 0 
   const context = await browser.newContext({
     viewport: size,
     colorScheme: scheme,
-    locale: language === 'zh' ? 'zh-CN' : 'en-GB',
+    locale: LOCALES[language],
     timezoneId: 'UTC',
     reducedMotion: 'reduce',
   });

@@ -149,17 +149,18 @@ test('a curfew over midnight counts by the clocks of its zone', () => {
 });
 
 test('limits that are empty are taken away, and a new key has none to take away', () => {
-  const values = { ...readValues(undefined, 'UTC'), name: ' Ada ', dailyTokens: '2,000' };
+  const values = { ...readValues(undefined, 'UTC'), name: ' Ada ', tokensPerMinute: '2,000' };
   const change = writeChange(values, MAKING);
   expect(change).toMatchObject({
     name: 'Ada',
-    dailyTokens: 2000,
+    tokensPerMinute: 2000,
     maxAddresses: null,
     curfew: null,
   });
   expect(writeNewKey(change, 'Ada')).toEqual({
     name: 'Ada',
-    dailyTokens: 2000,
+    tokensPerMinute: 2000,
+    tags: [],
     allowedModels: [],
   });
 });
@@ -168,7 +169,15 @@ test('an end that nobody changed stays to the millisecond, also one that is over
   const used = { requests: 0, tokens: 0, images: 0 };
   const expiresAt = NOW - 86_400_000 + 41_234;
   const edited = {
-    ...{ id: 'k', prefix: 'sk-1', createdAt: 1, enabled: true, allowedModels: [], revision: 1 },
+    ...{
+      id: 'k',
+      prefix: 'sk-1',
+      createdAt: 1,
+      enabled: true,
+      tags: [],
+      allowedModels: [],
+      revision: 1,
+    },
     ...{ name: 'Ada', expiresAt, usedToday: used },
   };
   const saving = { now: NOW, edited };
@@ -190,8 +199,10 @@ test('a key without a name, with a past end or an empty curfew is not sent', () 
   expect(findProblem({ ...named, hasCurfew: true, curfewTo: '23:00' }, MAKING)).toBe('curfew');
   expect(findProblem({ ...named, hasCurfew: true, curfewFrom: '' }, MAKING)).toBe('curfew');
   expect(findProblem(named, MAKING)).toBeUndefined();
-  expect(findProblem({ ...named, dailyTokens: '5k' }, MAKING)).toBe('limit');
-  expect(badLimits({ ...named, dailyTokens: '0', maxAddresses: '0' })).toEqual(['maxAddresses']);
+  expect(findProblem({ ...named, tokensPerMinute: '5k' }, MAKING)).toBe('limit');
+  expect(badLimits({ ...named, tokensPerMinute: '1', maxAddresses: '0' })).toEqual([
+    'maxAddresses',
+  ]);
 });
 
 const EXPOSED = {
@@ -202,6 +213,7 @@ const EXPOSED = {
   filter: {},
   rules: 0,
   keys: [],
+  budgets: [],
 };
 
 test('a gateway of one machine has nothing to worry about', () => {
@@ -345,7 +357,16 @@ test('an amount of the playground is sent as it was typed or not at all', () => 
 });
 
 const DRAFT = {
-  ...{ model: 'm', system: '', turns: [], stream: true, size: '', quality: '', count: 1 },
+  ...{
+    model: 'm',
+    system: '',
+    turns: [],
+    tools: [],
+    stream: true,
+    size: '',
+    quality: '',
+    count: 1,
+  },
   ...{ maxTokens: undefined, temperature: undefined, thinkingTokens: undefined },
 };
 

@@ -51,6 +51,18 @@ function preferring(family: string, name: string, before: string): Act {
   };
 }
 
+/** What the sign-in page offers once both are there. */
+function offers(patch: JsonObject, given: JsonObject): Act {
+  return {
+    section: 'sign_in',
+    given: { sign_in: given },
+    patch,
+    see: async () => (await api('GET', '/api/session')).body.provider,
+    before: undefined,
+    after: { label: 'OpenID Connect' },
+  };
+}
+
 const ACTS: Readonly<Record<string, Act>> = {
   api_key: {
     section: 'auth',
@@ -278,6 +290,16 @@ const ACTS: Readonly<Record<string, Act>> = {
     before: 200,
     after: 401,
   },
+  'proxy.sign_in.issuer': offers({ issuer: 'https://id.example' }, { client_id: 'isthmus' }),
+  'proxy.sign_in.client_id': offers({ client_id: 'isthmus' }, { issuer: 'https://id.example' }),
+  'proxy.sign_in.label': {
+    section: 'sign_in',
+    given: { sign_in: { issuer: 'https://id.example', client_id: 'isthmus' } },
+    patch: { label: 'Example' },
+    see: async () => (await api('GET', '/api/session')).body.provider,
+    before: { label: 'OpenID Connect' },
+    after: { label: 'Example' },
+  },
   'proxy.monitor.enabled': {
     section: 'monitor',
     patch: { enabled: false },
@@ -293,6 +315,20 @@ const ACTS: Readonly<Record<string, Act>> = {
     after: true,
   },
 };
+
+/** One that is asked for with each sign-in. */
+function signInSetting(
+  key: string,
+  name: keyof Settings['signIn'],
+  value: string | string[],
+): Omit<Act, 'before'> {
+  return {
+    section: 'sign_in',
+    patch: { [key]: value },
+    see: inForce(({ signIn }) => signIn[name]),
+    after: value,
+  };
+}
 
 /** A timer's next turn reads them, or they are of what is not there in this test. */
 const READ_LATER: Readonly<Record<string, Omit<Act, 'before'>>> = {
@@ -313,6 +349,37 @@ const READ_LATER: Readonly<Record<string, Omit<Act, 'before'>>> = {
     patch: { max_bytes: 2_000_000 },
     see: inForce(({ monitor }) => monitor.maxBytes),
     after: 2_000_000,
+  },
+  // Read when a request ends; `test/e2e` keeps bodies by it.
+  'proxy.monitor.bodies_until': {
+    section: 'monitor',
+    patch: { bodies_until: 5 },
+    see: inForce(({ monitor }) => monitor.bodiesUntil),
+    after: 5,
+  },
+  'proxy.monitor.account_names': {
+    section: 'monitor',
+    patch: { account_names: true },
+    see: inForce(({ monitor }) => monitor.namesAccounts),
+    after: true,
+  },
+  'proxy.alerts.channels': {
+    section: 'alerts',
+    patch: { channels: { team: { webhook: 'https://hooks.example/1' } } },
+    see: inForce(({ alertChannels }) => Object.keys(alertChannels)),
+    after: ['team'],
+  },
+  'proxy.alerts.hold_seconds': {
+    section: 'alerts',
+    patch: { hold_seconds: 7 },
+    see: inForce(({ alerts }) => alerts.holdMs),
+    after: 7_000,
+  },
+  'proxy.alerts.repeat_hours': {
+    section: 'alerts',
+    patch: { repeat_hours: 2 },
+    see: inForce(({ alerts }) => alerts.repeatMs),
+    after: 7_200_000,
   },
   'proxy.web_sockets': {
     section: 'network',
@@ -353,6 +420,25 @@ const READ_LATER: Readonly<Record<string, Omit<Act, 'before'>>> = {
     see: inForce(({ fetchRemoteMedia }) => fetchRemoteMedia),
     after: true,
   },
+  // Asked with each sign-in; `test/security/provider-sign-in.test.ts` has what follows from them.
+  'proxy.sign_in.client_secret': {
+    section: 'sign_in',
+    patch: { client_secret: 'a secret' },
+    see: inForce(({ signIn }) => signIn.clientSecret?.slice(0, 10)),
+    after: 'sealed:v1:',
+  },
+  'proxy.sign_in.scopes': signInSetting('scopes', 'scopes', ['openid', 'groups']),
+  'proxy.sign_in.redirect_url': signInSetting(
+    ...(['redirect_url', 'redirectUrl', 'https://gateway.example/sign-in/callback'] as const),
+  ),
+  'proxy.sign_in.role_claim': signInSetting('role_claim', 'roleClaim', 'groups'),
+  'proxy.sign_in.owners': signInSetting('owners', 'owners', ['admins']),
+  'proxy.sign_in.operators': signInSetting('operators', 'operators', ['admins']),
+  'proxy.sign_in.viewers': signInSetting('viewers', 'viewers', ['all']),
+  'proxy.sign_in.default_role': signInSetting('default_role', 'defaultRole', 'viewer'),
+  'proxy.sign_in.allowed_domains': signInSetting('allowed_domains', 'allowedDomains', [
+    'example.com',
+  ]),
   'proxy.log_level': {
     section: 'log',
     patch: { log_level: 'warn' },

@@ -1,8 +1,10 @@
 // The console's own reading and writing of the client protocols.
 
 import { expect, test } from 'vitest';
+import { takesFile } from '../../console/src/wire/attachments.ts';
 import { joinPieces, readPieces } from '../../console/src/wire/read-answer.ts';
 import { createFrameReader } from '../../console/src/wire/read-frames.ts';
+import { readTools } from '../../console/src/wire/tools.ts';
 import { writeCurl } from '../../console/src/wire/write-curl.ts';
 import { type Draft, writeRequest } from '../../console/src/wire/write-request.ts';
 
@@ -11,6 +13,7 @@ const DRAFT: Draft = {
   model: 'models/a b',
   system: 'Be brief.',
   turns: [{ role: 'user', text: 'Hi' }],
+  tools: [],
   stream: true,
   maxTokens: 100,
   temperature: undefined,
@@ -55,7 +58,7 @@ test('thinking and tool calls are told from text, and pieces of one are joined',
     .reduce(joinPieces, []);
   expect(pieces).toEqual([
     { kind: 'thought', text: 'hm' },
-    { kind: 'tool-call', name: 'get', text: '{"a":1}' },
+    { kind: 'tool-call', id: '', name: 'get', text: '{"a":1}' },
   ]);
 });
 
@@ -236,4 +239,111 @@ test('a command keeps quotes in their place and never holds the key', () => {
   const command = writeCurl('http://127.0.0.1:8045', writeRequest({ ...DRAFT, turns }), true);
   expect(command).toContain(`it'\\''s`);
   expect(command).toContain('Bearer $ISTHMUS_KEY');
+});
+
+const FILES = [
+  { name: 'a.png', type: 'image/png', base64: 'AAAA' },
+  { name: 'b.pdf', type: 'application/pdf', base64: 'BBBB' },
+  { name: 'c.txt', type: 'text/plain', base64: btoa('words') },
+] as const;
+const CALL = { id: 'c1', name: 'get', text: '{"a":1}' } as const;
+const TALK: Draft = {
+  ...DRAFT,
+  tools: [{ name: 'get', description: 'Gets.', parameters: { type: 'object' } }],
+  turns: [
+    { role: 'user', text: 'Look', files: FILES },
+    { role: 'assistant', text: '', calls: [CALL] },
+    { role: 'user', text: '', results: [{ id: 'c1', name: 'get', text: '42' }] },
+  ],
+};
+
+test('files, tools, calls and results are written as each protocol has them', () => {
+  const body = (protocol: Draft['protocol']) => writeRequest({ ...TALK, protocol }).body;
+  expect(body('chat')).toMatchObject({
+    tools: [{ type: 'function', function: { name: 'get', parameters: { type: 'object' } } }],
+    messages: [
+      { role: 'system' },
+      {
+        role: 'user',
+        content: [
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+          {
+            type: 'file',
+            file: { filename: 'b.pdf', file_data: 'data:application/pdf;base64,BBBB' },
+          },
+          { type: 'text', text: 'c.txt:\n\nwords' },
+          { type: 'text', text: 'Look' },
+        ],
+      },
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 'c1', function: { name: 'get', arguments: '{"a":1}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: '42' },
+    ],
+  });
+  expect(body('messages')).toMatchObject({
+    tools: [{ name: 'get', input_schema: { type: 'object' } }],
+    messages: [
+      {
+        content: [
+          { type: 'image' },
+          { type: 'document' },
+          { source: { data: 'words' } },
+          { text: 'Look' },
+        ],
+      },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', input: { a: 1 } }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: '42' }] },
+    ],
+  });
+  expect(body('generate')).toMatchObject({
+    tools: [{ functionDeclarations: [{ name: 'get', parametersJsonSchema: { type: 'object' } }] }],
+    contents: [
+      {
+        parts: [
+          { inlineData: { mimeType: 'image/png' } },
+          { inlineData: {} },
+          {},
+          { text: 'Look' },
+        ],
+      },
+      { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'get', args: { a: 1 } } }] },
+      { role: 'user', parts: [{ functionResponse: { name: 'get', response: { result: '42' } } }] },
+    ],
+  });
+  expect(body('responses')).toMatchObject({
+    tools: [{ type: 'function', name: 'get' }],
+    input: [
+      { content: [{ type: 'input_image' }, { type: 'input_file' }, {}, { type: 'input_text' }] },
+      { type: 'function_call', call_id: 'c1', arguments: '{"a":1}' },
+      { type: 'function_call_output', call_id: 'c1', output: '42' },
+    ],
+  });
+});
+
+test('tools are taken in the form of any protocol, alone, in a list or in a body', () => {
+  const tool = { name: 'get', description: '', parameters: { type: 'object' } };
+  for (const given of [
+    [{ type: 'function', function: { name: 'get', parameters: { type: 'object' } } }],
+    { name: 'get', input_schema: { type: 'object' } },
+    {
+      tools: [
+        { functionDeclarations: [{ name: 'get', parametersJsonSchema: { type: 'object' } }] },
+      ],
+    },
+  ]) {
+    expect(readTools(JSON.stringify(given))).toEqual([tool]);
+  }
+  expect(readTools(' ')).toEqual([]);
+  expect(readTools('[{"type":"function"}]')).toBeUndefined();
+  expect(readTools('{')).toBeUndefined();
+});
+
+test('a file is sent where the protocol takes its kind', () => {
+  const audio = { name: 'a.mp3', type: 'audio/mpeg', base64: '' };
+  expect(takesFile('chat', audio)).toBe(true);
+  expect(takesFile('messages', audio)).toBe(false);
+  expect(takesFile('images', FILES[0])).toBe(false);
+  expect(takesFile('generate', { ...audio, type: 'application/zip' })).toBe(false);
 });

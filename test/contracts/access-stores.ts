@@ -4,7 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AccessEntry } from '../../src/access/access-log.ts';
 import type { ClientKey } from '../../src/access/api-key.ts';
 import type { AuditEntry } from '../../src/access/audit-log.ts';
+import type { Invitation } from '../../src/access/invitations.ts';
 import type { AddressRule } from '../../src/access/ip-rules.ts';
+import type { Person } from '../../src/access/people.ts';
 import { told } from '../../src/lib/localized-message.ts';
 import type { AccessStores } from '../support/memory-access-stores.ts';
 import type { OpenedStore } from './account-store.ts';
@@ -24,6 +26,8 @@ export function describeAccessStores(
     describe('the access log', () => describeAccessLog(() => opened));
     describe('the audit log', () => describeAuditLog(() => opened));
     describe('console sessions', () => describeSessions(() => opened));
+    describe('people', () => describePeople(() => opened));
+    describe('invitations', () => describeInvitations(() => opened));
   });
 }
 
@@ -35,6 +39,9 @@ const KEY: ClientKey = {
   prefix: 'sk-abcdef',
   enabled: true,
   createdAt: 1_000,
+  owner: 'ada@example.org',
+  team: 'Research',
+  tags: ['batch', 'a "quoted" one'],
   allowedModels: ['alpha-*', '__proto__'],
   revision: 1,
 };
@@ -47,8 +54,6 @@ const LIMITED: ClientKey = {
   maxAddresses: 2,
   requestsPerMinute: 3,
   tokensPerMinute: 4,
-  dailyTokens: 5,
-  dailyImages: 0,
   curfew: { from: '23:00', to: '06:00', timeZone: 'Europe/Berlin' },
 };
 
@@ -57,7 +62,7 @@ function describeKeys(open: Open): void {
     const { store, reopen } = open();
     await store.clientKeys.insert(LIMITED, 'digest-2');
     await store.clientKeys.insert(KEY, 'digest-1');
-    const nothing = { use: undefined, addresses: new Map() };
+    const nothing = { previous: [], use: undefined, addresses: new Map() };
     expect(await (await reopen()).clientKeys.list()).toEqual([
       { key: LIMITED, digest: 'digest-2', ...nothing },
       { key: KEY, digest: 'digest-1', ...nothing },
@@ -69,21 +74,48 @@ function describeKeys(open: Open): void {
     await clientKeys.insert(KEY, 'digest');
     const use = { day: '2026-01-31', requests: 3, tokens: 4, images: 5 };
     const addresses = new Map([['192.0.2.1', 7]]);
-    await clientKeys.saveProgress([{ id: KEY.id, lastUsedAt: 8_000, use, addresses }]);
-    const changed: ClientKey = { ...KEY, name: 'new', dailyTokens: 9, revision: 2 };
+    await clientKeys.saveProgress([
+      { id: KEY.id, lastUsedAt: 8_000, use, addresses, previous: [] },
+    ]);
+    const changed: ClientKey = { ...KEY, name: 'new', tokensPerMinute: 9, revision: 2 };
     await clientKeys.update(changed);
     const key = { ...changed, lastUsedAt: 8_000 };
-    expect(await clientKeys.list()).toEqual([{ key, digest: 'digest', use, addresses }]);
+    expect(await clientKeys.list()).toEqual([
+      { key, digest: 'digest', previous: [], use, addresses },
+    ]);
     await expect(clientKeys.update(changed)).rejects.toMatchObject({ fault: 'stale' });
     const foreign = { ...changed, id: 'key_none' };
     await expect(clientKeys.update(foreign)).rejects.toMatchObject({ fault: 'missing' });
+  });
+
+  test('another secret takes the place of one, and those before are kept with their last use', async () => {
+    const { store, reopen } = open();
+    await store.clientKeys.insert(KEY, 'first');
+    const changed: ClientKey = { ...KEY, prefix: 'sk-second', revision: 2 };
+    const first = { digest: 'first', prefix: KEY.prefix, endsAt: 9_000, lastUsedAt: undefined };
+    await store.clientKeys.replaceSecret(changed, 'second', [first]);
+    const use = { day: '2026-01-31', requests: 1, tokens: 0, images: 0 };
+    const used = [{ digest: 'first', lastUsedAt: 8_000 }];
+    const progress = { id: KEY.id, lastUsedAt: undefined, use, addresses: new Map() };
+    await store.clientKeys.saveProgress([{ ...progress, previous: used }]);
+    const { clientKeys } = await reopen();
+    expect(await clientKeys.list()).toMatchObject([
+      { key: changed, digest: 'second', previous: [{ ...first, lastUsedAt: 8_000 }] },
+    ]);
+    const stale = clientKeys.replaceSecret(changed, 'third', []);
+    await expect(stale).rejects.toMatchObject({ fault: 'stale' });
+    await clientKeys.replaceSecret({ ...changed, revision: 3 }, 'third', []);
+    expect(await clientKeys.list()).toMatchObject([{ digest: 'third', previous: [] }]);
+    await clientKeys.remove(KEY.id);
+    await clientKeys.insert(KEY, 'first');
   });
 
   test('saved counts replace those before, survive a restart and leave with their key', async () => {
     const { store, reopen } = open();
     await store.clientKeys.insert(KEY, 'digest');
     const day = { day: '2026-01-31', requests: 1, tokens: 2 ** 40, images: 0 };
-    const progress = { id: KEY.id, lastUsedAt: 5, use: day, addresses: new Map([['a', 1]]) };
+    const before = { lastUsedAt: 5, use: day, addresses: new Map([['a', 1]]), previous: [] };
+    const progress = { id: KEY.id, ...before };
     await store.clientKeys.saveProgress([progress, { ...progress, id: 'key_none' }]);
     const use = { ...day, day: '2026-02-01', tokens: 1 };
     const addresses = new Map([['b', 2]]);
@@ -227,11 +259,126 @@ function describeSessions(open: Open): void {
   test('sessions come back as they were saved last, and removed ones do not', async () => {
     const { store, reopen } = open();
     const session = { hash: 'a', createdAt: 1, lastSeenAt: 2, passwordTag: 't' };
-    const other = { ...session, hash: 'b' };
+    const other = { ...session, hash: 'b', personId: 'per_1' };
     await store.consoleSessions.save(session);
     await store.consoleSessions.save(other);
     await store.consoleSessions.save({ ...other, lastSeenAt: 9 });
     await store.consoleSessions.remove(['a', 'none']);
     expect(await (await reopen()).consoleSessions.list()).toEqual([{ ...other, lastSeenAt: 9 }]);
+  });
+}
+
+const ANN: Person = {
+  id: 'per_1',
+  name: 'Ann',
+  role: 'owner',
+  isRoleClaimed: false,
+  passwordHash: '$argon2id$…',
+  subject: undefined,
+  createdAt: 1_000,
+  lastSignInAt: undefined,
+  revision: 1,
+};
+
+const BOB: Person = {
+  ...{ ...ANN, id: 'per_2', name: 'Bob', role: 'viewer', isRoleClaimed: true },
+  ...{ passwordHash: undefined, subject: 'https://issuer.example bob' },
+};
+
+const FREE = { keepsOwner: false };
+const KEEPING = { keepsOwner: true };
+
+function describePeople(open: Open): void {
+  test('people come back whole, oldest first, with their last sign-in', async () => {
+    const { store, reopen } = open();
+    await store.people.insert(BOB, 'bob');
+    await store.people.insert(ANN, 'ann');
+    await store.people.saveSignIn(ANN.id, 5_000);
+    await store.people.saveSignIn('per_none', 5_000);
+    expect(await (await reopen()).people.list()).toEqual([BOB, { ...ANN, lastSignInAt: 5_000 }]);
+  });
+
+  test('nobody gets a name or a sign-in at the provider that somebody has', async () => {
+    const { people } = open().store;
+    await people.insert(ANN, 'ann');
+    await people.insert(BOB, 'bob');
+    for (const [person, key] of [
+      [{ ...ANN, id: 'per_3', name: 'ANN' }, 'ann'],
+      [{ ...BOB, id: 'per_3', name: 'Robert' }, 'robert'],
+    ] as const) {
+      await expect(people.insert(person, key)).rejects.toMatchObject({ fault: 'conflict' });
+    }
+    // Without a provider there is nothing to be shared.
+    await people.insert({ ...ANN, id: 'per_3', name: 'Cy' }, 'cy');
+  });
+
+  test('a change keeps the last sign-in, and comes behind the revision before alone', async () => {
+    const { people } = open().store;
+    await people.insert(ANN, 'ann');
+    await people.saveSignIn(ANN.id, 5_000);
+    const changed: Person = { ...ANN, role: 'operator', passwordHash: 'another', revision: 2 };
+    await people.update(changed, FREE);
+    expect(await people.list()).toEqual([{ ...changed, lastSignInAt: 5_000 }]);
+    await expect(people.update(changed, FREE)).rejects.toMatchObject({ fault: 'stale' });
+    const nobody = people.update({ ...changed, id: 'per_none' }, FREE);
+    await expect(nobody).rejects.toMatchObject({ fault: 'missing' });
+  });
+
+  test('where an owner is needed, the last one stays and stays one', async () => {
+    const { people } = open().store;
+    await people.insert(ANN, 'ann');
+    await people.insert(BOB, 'bob');
+    const less: Person = { ...ANN, role: 'viewer', revision: 2 };
+    await expect(people.update(less, KEEPING)).rejects.toMatchObject({ fault: 'conflict' });
+    await expect(people.remove(ANN.id, KEEPING)).rejects.toMatchObject({ fault: 'conflict' });
+    expect(await people.list()).toEqual([ANN, BOB]);
+    expect(await people.remove(BOB.id, KEEPING)).toBe(true);
+    expect(await people.remove(BOB.id, KEEPING)).toBe(false);
+    expect(await people.remove(ANN.id, FREE)).toBe(true);
+  });
+}
+
+const INVITATION: Invitation = {
+  id: 'inv_1',
+  name: 'Zoë 🌍',
+  gift: { kind: 'key', key: { allowedModels: ['alpha-*'], tokensPerMinute: 5 } },
+  createdAt: 1_000,
+  expiresAt: 9_000,
+  createdBy: 'Ann',
+};
+
+function describeInvitations(open: Open): void {
+  test('invitations come back whole, oldest first, and leave when they are over', async () => {
+    const { store, reopen } = open();
+    const other: Invitation = {
+      ...{ ...INVITATION, id: 'inv_2', expiresAt: 20_000, createdBy: undefined },
+      gift: { kind: 'person', role: 'viewer' },
+    };
+    await store.invitations.insert(INVITATION, 'one');
+    await store.invitations.insert(other, 'two');
+    const { invitations } = await reopen();
+    expect(await invitations.list()).toEqual([INVITATION, other]);
+    expect(await invitations.find('two')).toEqual(other);
+    expect(await invitations.find('three')).toBeUndefined();
+    await invitations.removeBefore(9_000);
+    expect(await invitations.list()).toEqual([other]);
+  });
+
+  test('of many who use one invitation at once, one gets it', async () => {
+    const { invitations } = open().store;
+    await invitations.insert(INVITATION, 'one');
+    const taken = await Promise.all(Array.from({ length: 8 }, () => invitations.take('one')));
+    expect(taken.filter((one) => one !== undefined)).toEqual([INVITATION]);
+    expect([await invitations.take('one'), await invitations.list()]).toEqual([undefined, []]);
+  });
+
+  test('a revoked invitation is gone', async () => {
+    const { invitations } = open().store;
+    await invitations.insert(INVITATION, 'one');
+    expect([await invitations.remove('inv_1'), await invitations.remove('inv_1')]).toEqual([
+      true,
+      false,
+    ]);
+    expect(await invitations.take('one')).toBeUndefined();
   });
 }

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { asSentence, told } from '../../src/lib/localized-message.ts';
+import { readTimings } from '../../src/monitor/latency.ts';
 import type { RequestRecord } from '../../src/monitor/record.ts';
 import type {
   RequestFilter,
@@ -21,6 +22,7 @@ const LIMITS = {
   oldestUsage: 0,
   maxBytes: Number.MAX_SAFE_INTEGER,
   reducedBytes: Number.MAX_SAFE_INTEGER,
+  closedBefore: 0,
 };
 
 const closing: (() => Promise<void>)[] = [];
@@ -55,6 +57,8 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
       error: told`No ${'"luck" — 50 %'}: ${told`${7} tries`}`,
       keyName: 'Ann',
       replica: 'gateway-1',
+      session: 'run 7',
+      errorGroup: 'internal: No "…" tries',
       firstEventMs: 4,
       routedModel: 'r',
       costNanos: 1_234_567_890_123,
@@ -93,11 +97,12 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
         status: 429,
         outcome: 'error',
         error: asSentence('Too 100% many_'),
+        errorGroup: 'rate-limited: Too … many_',
       }),
       recordOf({ id: 'd', at: AT + 3, status: 499, outcome: 'cancelled', model: 'x/y' }),
       recordOf({
         ...{ id: 'e', at: AT + 4, account: 'bob@example.org', keyId: 'k2', keyName: 'Bob' },
-        replica: 'gateway-1/2',
+        ...{ replica: 'gateway-1/2', session: 'run 7', clientAddress: '192.0.2.7' },
       }),
       recordOf({
         id: 'f',
@@ -127,6 +132,14 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
       [{ replica: 'gateway-1/2' }, 'e'],
       [{ replica: 'Gateway-1/*' }, 'e'],
       [{ replica: 'gateway-1' }, ''],
+      [{ model: 'x/y, m' }, 'fedcba'],
+      [{ model: 'X/*,nobody' }, 'fd'],
+      [{ session: 'run 7' }, 'e'],
+      [{ session: 'RUN*' }, 'e'],
+      [{ session: 'run' }, ''],
+      [{ client: '192.0.2.*' }, 'e'],
+      [{ error: 'rate-limited: Too … many_' }, 'c'],
+      [{ error: 'rate-limited' }, ''],
       [{ search: 'TOO' }, 'c'],
       [{ search: '0% m' }, 'c'],
       [{ search: 'many_' }, 'c'],
@@ -226,6 +239,48 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
     expect((await store.usage(spans, 'none')).some((row) => 'groupName' in row)).toBe(false);
   });
 
+  test('usage counts for the owner, the team and each tag that the key had then', async () => {
+    const store = await open();
+    const used = (id: string, held: object) => recordOf({ id, at: AT, keyId: 'k1', ...held });
+    await store.save([
+      used('a', { owner: 'ada', team: 'Lab', tags: ['ci', 'a "b"'] }),
+      used('b', { owner: 'ada', team: 'Lab', tags: ['ci'] }),
+      used('c', { owner: 'bob', team: 'Lab' }),
+      used('d', {}),
+    ]);
+    const spans = [{ from: 0, to: AT * 2 }];
+    const groups = async (...asked: [Parameters<typeof store.usage>[1], object?]) =>
+      (await store.usage(spans, ...asked)).map(({ group, requests }) => [group, requests]);
+    expect(await groups('owner')).toEqual([
+      ['', 1],
+      ['ada', 2],
+      ['bob', 1],
+    ]);
+    expect(await groups('team')).toEqual([
+      ['', 1],
+      ['Lab', 3],
+    ]);
+    expect(await groups('tag')).toEqual([
+      ['', 2],
+      ['a "b"', 1],
+      ['ci', 2],
+    ]);
+    expect(await groups('key', { owner: 'ada' })).toEqual([['k1', 2]]);
+    expect(await groups('none', { tag: 'a "b"' })).toEqual([['', 1]]);
+    expect(await groups('none', { tag: 'c' })).toEqual([]);
+    expect(await groups('owner', { key: 'k1', team: 'Lab', tag: 'ci' })).toEqual([['ada', 2]]);
+    const parts = await store.breakdown({ from: 0, to: AT * 2 }, { team: 'Lab' });
+    expect(parts.map(({ owner, tags }) => [owner, tags])).toEqual([
+      ['ada', ['a "b"', 'ci']],
+      ['ada', ['ci']],
+      ['bob', []],
+    ]);
+    expect(await idsOf(store, { owner: 'ada' })).toEqual(['b', 'a']);
+    expect(await idsOf(store, { team: 'l*' })).toEqual(['c', 'b', 'a']);
+    expect(await idsOf(store, { tag: 'a "b"' })).toEqual(['a']);
+    expect((await store.find('a'))?.row.tags?.toSorted()).toEqual(['a "b"', 'ci']);
+  });
+
   test('sums what began by the minute', async () => {
     const store = await open();
     const minute = AT - (AT % 60_000);
@@ -258,6 +313,123 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
     expect(await idsOf(store, {})).toEqual([]);
     expect(await store.find('b')).toBeUndefined();
   });
+
+  describeLongTimes(open);
+}
+
+const HOUR_MS = 3_600_000;
+/** A beginning of a day of UTC. */
+const DAY = 1_600_041_600_000;
+
+function describeLongTimes(open: () => Promise<RequestStore>): void {
+  const closeAll = async (store: RequestStore, closedBefore: number): Promise<void> => {
+    while (!(await store.sweep({ ...LIMITS, closedBefore })));
+  };
+  const records = Array.from({ length: 110 }, (_, nth) =>
+    recordOf({
+      id: `r${nth}`,
+      at: DAY - 2 * HOUR_MS + nth * 901_000,
+      ...{ upstreamModel: `m${nth % 3}`, account: `a${nth % 2}`, keyId: `k${nth % 2}` },
+      ...{ keyName: `Key ${nth % 2}`, stream: nth % 2 === 0, totalMs: 2 ** (nth % 12) },
+      ...{ firstEventMs: 2 ** (nth % 5), outputTokens: nth % 7, costNanos: nth },
+      outcome: nth % 11 === 0 ? 'error' : 'ok',
+    }),
+  );
+  /** In another time zone than that of the days, and half an hour beside its hours. */
+  const spans = Array.from({ length: 4 }, (_, nth) => {
+    const from = DAY - 2.5 * HOUR_MS + nth * 8 * HOUR_MS;
+    return { from, to: from + 8 * HOUR_MS };
+  });
+  const readAll = (store: RequestStore) =>
+    Promise.all(
+      (['none', 'model', 'account', 'key', 'protocol'] as const).map(async (by) => ({
+        usage: await store.usage(spans, by),
+        latency: sayTimings(await store.latency({ spans, by })),
+        one: sayTimings(await store.latency({ spans, by, group: 'm1' })),
+      })),
+    );
+
+  test('what is summed up by hours and days says the same as before', async () => {
+    const store = await open();
+    await store.save(records);
+    const before = await readAll(store);
+    await closeAll(store, DAY + 20 * HOUR_MS);
+    expect(await readAll(store)).toEqual(before);
+    await closeAll(store, DAY + 27 * HOUR_MS);
+    expect(await readAll(store)).toEqual(before);
+  });
+
+  test('what is saved long after its hour was summed up is counted too', async () => {
+    const [store, other] = [await open(), await open()];
+    await store.save(records.filter((_, nth) => nth % 10 > 0));
+    await closeAll(store, DAY + 27 * HOUR_MS);
+    await store.save(records.filter((_, nth) => nth % 10 === 0));
+    await other.save(records);
+    expect(sayMoney(await readAll(store))).toEqual(sayMoney(await readAll(other)));
+    await closeAll(store, DAY + 27 * HOUR_MS);
+    expect(sayMoney(await readAll(store))).toEqual(sayMoney(await readAll(other)));
+  });
+
+  test('timings are of answers that came whole, first tokens of streams', async () => {
+    const store = await open();
+    await store.save([
+      recordOf({ id: 'a', at: AT, totalMs: 100, outputTokens: 10 }),
+      recordOf({
+        id: 'b',
+        at: AT,
+        totalMs: 300,
+        stream: true,
+        firstEventMs: 100,
+        outputTokens: 10,
+      }),
+      recordOf({ id: 'c', at: AT, totalMs: 9, outcome: 'error', status: 500 }),
+      recordOf({ id: 'd', at: AT, totalMs: 9, outcome: 'cancelled', status: 499 }),
+    ]);
+    const { spans: found } = await store.latency({ spans: [{ from: 0, to: AT * 2 }], by: 'none' });
+    expect(found.map(readTimings)).toEqual([
+      {
+        duration: { count: 2, p50: 128, p95: expect.any(Number), p99: expect.any(Number) },
+        firstToken: { count: 1, p50: 108, p95: 126, p99: 128 },
+        tokensPerSecond: 66.7,
+      },
+    ]);
+  });
+
+  test('attempts are counted by account and half hour, but for limits and what clients did', async () => {
+    const store = await open();
+    const tried = (id: string, outcomes: readonly string[]): RequestRecord => {
+      const { details, ...rest } = recordOf({ id, at: DAY });
+      const attemptsList = outcomes.map((outcome, nth) => ({
+        ...{ account: `a${nth}`, model: 'm', outcome, considered: [] },
+      }));
+      return { ...rest, details: { ...details, attemptsList } };
+    };
+    await store.save([tried('a', ['path', 'ok']), tried('b', ['unauthenticated', 'ok'])]);
+    await store.save([tried('c', ['rate-limited', 'rejected', 'client-gone']), tried('d', ['ok'])]);
+    const span = { from: DAY, to: DAY + HOUR_MS };
+    const first = { at: DAY, account: 'a0', good: 1, failed: 2 };
+    const second = { at: DAY, account: 'a1', good: 2, failed: 0 };
+    expect(await store.attempts(span)).toEqual([first, second]);
+    expect(await store.attempts(span, 'a1')).toEqual([second]);
+    expect(await store.attempts({ from: 0, to: DAY })).toEqual([]);
+  });
+}
+
+type Latency = Awaited<ReturnType<RequestStore['latency']>>;
+
+/** As they are shown. */
+function sayTimings({ spans, groups }: Latency) {
+  return {
+    spans: spans.map(({ at, ...timings }) => ({ at, ...readTimings(timings) })),
+    groups: groups
+      .map(({ group, groupName, ...timings }) => ({ group, groupName, ...readTimings(timings) }))
+      .toSorted((left, right) => (left.group < right.group ? -1 : 1)),
+  };
+}
+
+/** The order in which they were saved may tell which name of a key was its last. */
+function sayMoney(all: object): unknown {
+  return JSON.parse(JSON.stringify(all, (name, value) => (name === 'groupName' ? null : value)));
 }
 
 async function expectSums(store: RequestStore, records: readonly RequestRecord[]): Promise<void> {
@@ -279,7 +451,7 @@ async function expectSums(store: RequestStore, records: readonly RequestRecord[]
     const cost = parts.reduce((sum, part) => sum + part.costNanos, 0);
     expect(cost).toBe(total(inside, ({ row }) => row.costNanos));
   }
-  for (const by of ['none', 'model', 'account', 'key', 'protocol'] as const) {
+  for (const by of ['none', 'model', 'account', 'key', 'protocol', 'owner', 'team'] as const) {
     const rows = await store.usage(spans, by);
     for (const { from, to } of spans) {
       const inside = records.filter(({ row }) => row.at >= from && row.at < to);

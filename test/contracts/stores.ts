@@ -5,6 +5,7 @@ import { describeAccessStores } from './access-stores.ts';
 import { describeAccountStore, type OpenedStore } from './account-store.ts';
 import { describeDurableResponseStore } from './kept-answer-store.ts';
 import { describeLeaseStore } from './lease-store.ts';
+import { describeRequestFigures } from './request-figures.ts';
 import { describeRequestStore } from './request-store.ts';
 import { describeSignatureStore } from './signature-store.ts';
 import { describeTraceStore } from './trace-store.ts';
@@ -21,6 +22,7 @@ export function describeStores(name: string, open: () => Promise<OpenedStore<Sto
   describeAccountStore(name, only('accounts'));
   describeAccessStores(name, only('access'));
   describeRequestStore(name, only('requests'));
+  describeRequestFigures(name, open);
   describeSignatureStore(name, only('signatures'));
   describeTraceStore(name, only('callTraces'));
   // What is stored of sessions has the form of traces.

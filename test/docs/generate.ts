@@ -78,8 +78,9 @@ const REASONS: readonly (readonly [ErrorReason, ErrorKind, string])[] = [
 const ACCESS_TITLES: Readonly<Record<EdgeRoute['access'], string>> = {
   public: 'nothing',
   client: 'client key',
-  console: 'console password',
-  'console-or-local': 'console password, or nothing from this machine',
+  viewer: 'viewer',
+  operator: 'operator',
+  owner: 'owner',
 };
 
 /** docs/routes.md */
@@ -107,8 +108,9 @@ export function describeRoutes({ routes }: RouteTable): string {
     '(`x-goog-api-key`, `x-goog-api-client`) or one of its query parameters (`key`, `pageSize`,',
     '`pageToken`) means Generate-Content, a version header (`anthropic-version`) means Messages, and',
     'everything else Chat Completions. The neutral spellings (`x-vendora-api-key`, `vendorb-version`)',
-    'count alike. [security.md](security.md) says when a key is needed. The console password is',
-    '`WEB_PASSWORD`, else `admin_password` of the config file, else `API_KEY`.',
+    'count alike. [security.md](security.md) says when a key is needed. `viewer`, `operator` and `owner` are the least',
+    'role of who signs in to the console ([people.md](people.md)). The console password, `WEB_PASSWORD`, else',
+    '`admin_password` of the config file, else `API_KEY`, is an owner.',
     '',
   ].join('\n');
 }
@@ -186,7 +188,9 @@ function byPath(left: EdgeRoute, right: EdgeRoute): number {
 
 function routeRow(route: EdgeRoute): string[] {
   const { what, protocols } = describeRoute(route);
-  return [route.method, code(route.path), what, protocols.join(', '), ACCESS_TITLES[route.access]];
+  const isOpenLocally = route.kind === 'admin' && route.route.isOpenLocally === true;
+  const asked = ACCESS_TITLES[route.access] + (isOpenLocally ? ', nothing from this machine' : '');
+  return [route.method, code(route.path), what, protocols.join(', '), asked];
 }
 
 function describeRoute(route: EdgeRoute): { what: string; protocols: readonly string[] } {

@@ -139,10 +139,10 @@ export const PROOFS: readonly Proof[] = [
     test: 'signing in anew ends the session the browser had',
   },
   {
-    promise: 'Seven paths are public; every other route asks for its credential.',
+    promise: 'A few named paths are public; every other route asks for its credential.',
     tried: 'every route of the whole gateway',
     file: 'test/security/routes.test.ts',
-    test: 'seven paths are public',
+    test: 'a few named paths are public',
   },
   {
     promise: 'No change is taken from a page of elsewhere, whatever cookie comes with it.',
@@ -208,9 +208,9 @@ export const PROOFS: readonly Proof[] = [
   {
     promise:
       'The gateway is built from few packages, each of one known content, none with an install script.',
-    tried: 'at most 20 of our choice and 60 in all; nothing is installed beside the package',
+    tried: 'at most 21 of our choice and 61 in all; nothing is installed beside the package',
     file: 'test/security/dependencies.test.ts',
-    test: 'the gateway is built from no more than 20 packages',
+    test: 'the gateway is built from no more than 21 packages',
   },
   {
     promise: 'Addresses in requests lead to public hosts only.',
@@ -284,10 +284,10 @@ export const PROOFS: readonly Proof[] = [
     test: 'of interleaved requests with retries',
   },
   {
-    promise: 'No more images are drawn at once than a key has left.',
+    promise: 'No more requests and images pass at once than a budget has left.',
     tried: '200 calls at the same moment',
-    file: 'src/access/api-keys.test.ts',
-    test: 'of two hundred pictures at once no more pass',
+    file: 'src/access/budgets.test.ts',
+    test: 'of two hundred requests and pictures at once exactly as many pass',
   },
   {
     promise: 'A store of access control that hangs or fails touches no model request.',

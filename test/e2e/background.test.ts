@@ -175,10 +175,7 @@ test('number is bounded, and keys see their own alone', async () => {
 
 test('a key pays for what is made in the background, and no more', async () => {
   const strict = await startApp({ environment: STRICT });
-  const { secret, listed } = await strict.app.access.keys.create({
-    name: 'Ada',
-    dailyTokens: 5000,
-  });
+  const { secret, listed } = await strict.app.access.keys.create({ name: 'Ada' });
   const hers = clientOf(strict, secret);
   const { id } = await hers.responses.create(ASKED);
   const used = () => strict.app.access.keys.get(listed.key.id)?.usedToday;

@@ -4,6 +4,7 @@ import OpenAI, { APIError, RateLimitError } from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { KEY, STRICT, startApp, type TestApp } from '../support/app.ts';
+import { dailyBudget } from '../support/budgets.ts';
 import { IMAGE_MODEL } from '../support/pictures.ts';
 
 let app: TestApp;
@@ -104,7 +105,9 @@ describe('quota', () => {
 });
 
 test('a limit of images notes nothing of native requests, which go as they came', async () => {
-  const { secret } = await app.app.access.keys.create({ name: 'Ada', dailyImages: 5 });
+  const { access } = app.app;
+  const { secret, listed } = await access.keys.create({ name: 'Ada' });
+  await access.budgets.create(dailyBudget(listed.key.id, 'images', 5));
   const inlineData = { mimeType: 'video/mp4', data: 'AAAA' };
   const parts = [{ inlineData, videoMetadata: { fps: 1 } }, { text: 'Hi' }];
   const answer = await fetch(`${app.url}/v1beta/models/alpha-3-flash:generateContent`, {

@@ -33,7 +33,7 @@ const api = async (path: string, init: RequestInit = {}): Promise<string> =>
 
 /** @returns the record of a request with a new key of this kind */
 async function recordWith(recording: string | undefined): Promise<string> {
-  const body = JSON.stringify({ name: recording ?? 'all', recording, dailyTokens: 100_000 });
+  const body = JSON.stringify({ name: recording ?? 'all', recording });
   const made = JSON.parse(await api('/api/keys', { method: 'POST', body }));
   const answer = await fetch(`${gateway.url}/v1/messages`, {
     method: 'POST',

@@ -121,7 +121,7 @@ async function createFilledFolder() {
   for (const id of ['b', 'a']) await accounts.insert(newAccount(id, { notes: 'Zoë\0' }));
   const key = {
     ...{ id: 'key_1', name: 'Ann', prefix: 'sk-a', enabled: true, createdAt: 1 },
-    ...{ allowedModels: [], revision: 1 },
+    ...{ tags: [], allowedModels: [], revision: 1 },
   };
   await access.clientKeys.insert(key, 'digest');
   const reason = told`Key ${1} is over its limit.`;

@@ -48,7 +48,7 @@ async function hear(kind: string, count: number, act: () => Promise<void>) {
 }
 
 test.each([
-  ['key', '/api/keys', { name: 'Ada' }, { dailyTokens: 5 }],
+  ['key', '/api/keys', { name: 'Ada' }, { tokensPerMinute: 5 }],
   ['address-rule', '/api/address-rules', { list: 'deny', range: '192.0.2.1' }, { note: 'lab' }],
 ] as const)(
   'a %s that is made, changed and removed is told each time',

@@ -8,6 +8,7 @@ import {
   type MonitoredOptions,
   startMonitored,
 } from '../support/monitored-gateway.ts';
+import { checkStreamText } from '../support/stream-grammar/check-stream-text.ts';
 
 const CHAT = '/v1/chat/completions';
 const ASKED = { model: 'alpha-3-flash', messages: [{ role: 'user', content: 'Hello there' }] };
@@ -25,6 +26,8 @@ const BROKEN: RequestStore = {
   find: () => Promise.reject(new Error('disk full')),
   breakdown: () => Promise.reject(new Error('disk full')),
   usage: () => Promise.reject(new Error('disk full')),
+  latency: () => Promise.reject(new Error('disk full')),
+  attempts: () => Promise.reject(new Error('disk full')),
   minutes: () => Promise.reject(new Error('disk full')),
   sweep: () => Promise.reject(new Error('disk full')),
   removeBefore: () => Promise.reject(new Error('disk full')),
@@ -58,7 +61,7 @@ test('with the monitor off nothing is recorded, and figures go on', async () => 
   await (await gateway.ask(CHAT, ASKED)).text();
   await expect
     .poll(async () => (await gateway.admin('/metrics')).text)
-    .toContain('isthmus_attempts_total 1');
+    .toContain('isthmus_attempts_total{upstream="",account="",reason="ok"} 1');
   expect((await gateway.admin('/api/requests')).body).toEqual({ requests: [], total: 0 });
 });
 
@@ -186,6 +189,54 @@ test('a recorded request can be sent again to another model, and shows what diff
     const same = await gateway.admin(`/api/requests/${id}/replay`, 'POST', {});
     expect(same.body.differences).toEqual([{ kind: 'same', text: same.body.text }]);
   }
+});
+
+const ANSWERS = {
+  chat: 'choices',
+  responses: 'output',
+  messages: 'content',
+  generate: 'candidates',
+};
+
+test.each(['chat', 'responses', 'messages', 'generate'] as const)(
+  'a request is sent again in the protocol %s, and says the same',
+  async (protocol) => {
+    await start({ settings: { keepsBodies: true } });
+    for (const stream of [false, true]) {
+      const row = gateway.nextRow();
+      const messages = [{ role: 'user', content: 'Hello there' }];
+      await (await gateway.ask(CHAT, { model: 'alpha-3-flash', messages, stream })).text();
+      const { id } = await row;
+      const next = gateway.nextRow();
+      const { body } = await gateway.admin(`/api/requests/${id}/replay`, 'POST', { protocol });
+      expect(body).toMatchObject({ status: 200, protocol });
+      const text = String(body.body);
+      if (stream) expect(checkStreamText(protocol, text)).toBe('success');
+      else expect(JSON.parse(text)).toHaveProperty(ANSWERS[protocol]);
+      expect(await next).toMatchObject({ protocol, stream, model: 'alpha-3-flash' });
+      expect(body.differences).toEqual([{ kind: 'same', text: body.text }]);
+    }
+  },
+);
+
+test('bodies are kept for some minutes, and then no more', async () => {
+  await start();
+  const keeps = async () => {
+    const row = gateway.nextRow();
+    await (await gateway.ask(CHAT, ASKED)).text();
+    return (await gateway.admin(`/api/requests/${(await row).id}`)).body.keepsBodies;
+  };
+  expect(await keeps()).toBe(false);
+  const path = '/api/body-recording';
+  expect((await gateway.admin(path)).body).toEqual({ until: null });
+  const { body } = await gateway.admin(path, 'PUT', { minutes: 15 });
+  expect(await keeps()).toBe(true);
+  expect((await gateway.admin(path)).body).toEqual(body);
+  gateway.settings.bodiesUntil = Number(body.until) - 15 * 60_000;
+  expect([await keeps(), (await gateway.admin(path)).body]).toEqual([false, { until: null }]);
+  await gateway.admin(path, 'PUT', { minutes: 15 });
+  expect((await gateway.admin(path, 'PUT', { minutes: 0 })).body).toEqual({ until: null });
+  expect((await gateway.admin(path, 'PUT', { minutes: 61 })).status).toBe(400);
 });
 
 test('a request is sent again to the account asked for, or not at all, and that says why', async () => {

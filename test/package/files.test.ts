@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..');
 
 const PACKED = [
   /^lib\/[\w.-]+\.(?:js|d\.ts)$/,
-  /^dist\/(?:index\.html|[\w.-]+\.(?:svg|png|ico|webmanifest|txt)|assets\/[\w.-]+)$/,
+  /^dist\/(?:(?:index|me)\.html|[\w.-]+\.(?:svg|png|ico|webmanifest|txt)|assets\/[\w.-]+)$/,
   /^docs\/[\w-]+\.(?:md|1|png)$/,
   /^bin\/isthmus\.mjs$/,
   /^(?:LICENSE|NOTICES\.txt|README\.md|SBOM\.cdx\.json|package\.json)$/,

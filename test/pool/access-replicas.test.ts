@@ -5,7 +5,7 @@ import { loadAccessControl } from '../../src/access/access.ts';
 import { Hub } from '../../src/cluster/hub.ts';
 import { createMemoryCluster } from '../../src/cluster/memory.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { createMemoryAccessStores } from '../support/memory-access-stores.ts';
+import { createMemoryAccessStores, NO_PROVIDER } from '../support/memory-access-stores.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const BROWSER = { address: '192.0.2.7', cookie: undefined };
@@ -17,7 +17,7 @@ async function openReplicas() {
   let ids = 0;
   const open = (replica: string) =>
     loadAccessControl({
-      ...{ stores, clock },
+      ...{ stores, clock, provider: NO_PROVIDER },
       cluster: createMemoryCluster({ replica, clock, hub, onFault }),
       settings: () => ({
         addressFilter: { enabled: true, fallback: 'allow', allowBeatsDeny: false },
@@ -98,3 +98,22 @@ function ignore(): void {}
 function onFault(...given: unknown[]): never {
   throw new Error(JSON.stringify(given));
 }
+
+test('people, their roles, invitations and sessions are the same at every replica', async () => {
+  const { one, other } = await openReplicas();
+  const gift = { kind: 'person', role: 'operator' } as const;
+  const { secret } = await one.invitations.create({
+    ...{ name: 'Ann', gift, createdBy: undefined, lifetimeMs: 60_000 },
+  });
+  const uses = await Promise.all(
+    [one, other].map(({ invitations }) => invitations.use(secret, async ({ name }) => name)),
+  );
+  expect(uses.filter((used) => used !== undefined)).toEqual(['Ann']);
+  const person = await one.people.add({ name: 'Ann', role: 'operator', passwordHash: 'x' });
+  const session = await one.login.beginFor(person, BROWSER);
+  await expect.poll(() => other.login.roleOfSession(session.secret)).toBe('operator');
+  await other.people.change(person.id, { role: 'viewer' });
+  await expect.poll(() => one.login.roleOfSession(session.secret)).toBe('viewer');
+  await one.people.remove(person.id);
+  await expect.poll(() => other.login.roleOfSession(session.secret)).toBeUndefined();
+});

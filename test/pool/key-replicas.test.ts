@@ -2,10 +2,13 @@
 
 import { expect, test } from 'vitest';
 import { ApiKeys } from '../../src/access/api-keys.ts';
+import { Budgets } from '../../src/access/budgets.ts';
 import { GatewayError } from '../../src/canonical/error.ts';
+import { Counters } from '../../src/cluster/counters.ts';
 import { Hub } from '../../src/cluster/hub.ts';
 import { createMemoryCluster } from '../../src/cluster/memory.ts';
 import { createWorkerCluster, serveWorker } from '../../src/cluster/parent.ts';
+import { dailyBudget } from '../support/budgets.ts';
 import { createChannel } from '../support/channel.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryAccessStores } from '../support/memory-access-stores.ts';
@@ -15,7 +18,7 @@ const CALL = { model: 'alpha-3-flash', tokens: 100, images: 0 };
 function openReplicas(kind: 'one process' | 'workers') {
   const clock = createFakeClock(Date.UTC(2026, 10, 27, 12));
   const hub = new Hub(clock);
-  const { clientKeys: store } = createMemoryAccessStores();
+  const { clientKeys: store, budgets: budgetStore } = createMemoryAccessStores();
   let count = 0;
   const createId = (prefix: string): string => {
     count += 1;
@@ -27,12 +30,19 @@ function openReplicas(kind: 'one process' | 'workers') {
     serveWorker(hub, parentEnd);
     return createWorkerCluster({ replica, channel, clock, onFault });
   };
-  const open = (replica: string): ApiKeys =>
-    new ApiKeys({
+  const all: Budgets[] = [];
+  const open = (replica: string): ApiKeys => {
+    const cluster = join(replica);
+    const counters = new Counters({ bank: cluster.bank, clock });
+    const budgets = new Budgets({ store: budgetStore, counters, clock, createId, cluster });
+    all.push(budgets);
+    return new ApiKeys({
       ...{ store, clock, createId, digestKey: Buffer.alloc(32, 1) },
-      cluster: join(replica),
+      ...{ cluster, counters, budgets },
     });
-  return { clock, replicas: [open('a'), open('b'), open('c')] as const };
+  };
+  const replicas = [open('a'), open('b'), open('c')] as const;
+  return { clock, replicas, budgets: all };
 }
 
 describeOver('a key that is made, changed or removed on one replica is so on all', async (kind) => {
@@ -53,13 +63,10 @@ describeOver('a key that is made, changed or removed on one replica is so on all
 describeOver(
   'requests of a minute and pictures of a day are exact over all replicas',
   async (kind) => {
-    const { clock, replicas } = openReplicas(kind);
-    const { listed } = await replicas[0].create({
-      name: 'Ada',
-      requestsPerMinute: 100,
-      dailyImages: 40,
-    });
+    const { clock, replicas, budgets } = openReplicas(kind);
+    const { listed } = await replicas[0].create({ name: 'Ada', requestsPerMinute: 100 });
     const { id } = listed.key;
+    await budgets[1]?.create(dailyBudget(id, 'images', 40));
     await clock.advance(0);
     const admitted = await countAdmitted(replicas, 300, id, CALL);
     // What one took in stock and did not use is back within a second.
@@ -73,11 +80,13 @@ describeOver(
 describeOver(
   'a budget of tokens is never exceeded, and what was not used is there again',
   async (kind) => {
-    const { clock, replicas } = openReplicas(kind);
-    const { listed } = await replicas[0].create({ name: 'Ada', dailyTokens: 10_000 });
+    const { clock, replicas, budgets } = openReplicas(kind);
+    const { listed } = await replicas[0].create({ name: 'Ada' });
     const { id } = listed.key;
+    await budgets[2]?.create(dailyBudget(id, 'tokens', 10_000));
     await clock.advance(0);
-    const call = { ...CALL, tokens: 900 };
+    const most = { inputTokens: 100, answers: 1, answerTokens: 800, baseNanos: 0, tokenNanos: 0 };
+    const call = { ...CALL, tokens: 900, most };
     const running = await Promise.all(
       Array.from({ length: 30 }, async (_, index) => {
         try {

@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 const CONSOLE_ROUTE: AdminRoute = {
   method: 'GET',
   path: '/api/anything',
-  access: 'console',
+  access: 'viewer',
   title: 'answers',
   run: async () => ({ kind: 'json', status: 200, body: { ok: true } }),
 };
@@ -54,12 +54,14 @@ async function start() {
     trustedProxies: ['127.0.0.1'],
   };
   const { consoleSessions: store } = createMemoryAccessStores();
+  const { people } = await loadMemoryAccess({ settings: () => settings, clock });
   const login = createConsoleLogin({
     password: () => settings.consolePassword,
     machineToken: 'the token of this machine',
     hasher,
     passwordSettled: async () => {},
     sessions: new ConsoleSessions({ store, clock, idleMs: () => MINUTE_MS }),
+    people,
     clock,
     tagKey: Buffer.alloc(32, 1),
   });

@@ -5,6 +5,7 @@ import type { AccessEntry, AccessLogStore } from '../../src/access/access-log.ts
 import { asSentence } from '../../src/lib/localized-message.ts';
 import { DEFAULT_EDGE_SETTINGS } from '../../src/server/settings.ts';
 import { startEdge, type TestEdge } from '../../src/server/start-edge.test-support.ts';
+import { dailyBudget } from '../support/budgets.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import {
   type AccessStores,
@@ -34,10 +35,13 @@ function createBreakingStores(broken: () => Promise<never>) {
     });
   const stores: AccessStores = {
     clientKeys: guard(good.clientKeys),
+    budgets: guard(good.budgets),
     addressRules: guard(good.addressRules),
     accessLog: guard(good.accessLog),
     audit: guard(good.audit),
     consoleSessions: guard(good.consoleSessions),
+    people: guard(good.people),
+    invitations: guard(good.invitations),
   };
   return {
     stores,
@@ -68,11 +72,11 @@ test.each([
     clock,
     log: { info: warn, warn },
   });
-  const { secret } = await access.keys.create({
+  const { secret, listed } = await access.keys.create({
     name: 'Ada',
     requestsPerMinute: 300,
-    dailyTokens: 100_000_000,
   });
+  await access.budgets.create(dailyBudget(listed.key.id, 'tokens', 100_000_000));
   await access.addresses.add({ list: 'deny', range: '203.0.113.9' }, '127.0.0.1');
   const running = await startEdge({ access, settings });
   edge = running;
@@ -97,7 +101,7 @@ test.each([
   }
   // Said once for each kind of thing that could not be saved, not once for each request.
   expect(warnings.filter((text) => text.includes('cannot be saved')).length).toBe(
-    broken === fail ? 3 : 0,
+    broken === fail ? 4 : 0,
   );
   expect(access.accessLog.dropped).toBe(0);
 });

@@ -155,7 +155,7 @@ async function makeKey(url: string): Promise<string> {
   const response = await fetch(`${url}/api/keys`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${PASSWORD}` },
-    body: JSON.stringify({ name: 'Ada', requestsPerMinute: 1_000_000, dailyTokens: 1_000_000_000 }),
+    body: JSON.stringify({ name: 'Ada', requestsPerMinute: 1_000_000 }),
   });
   const made: unknown = await response.json();
   if (typeof made !== 'object' || made === null || !('secret' in made))

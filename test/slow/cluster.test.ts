@@ -78,7 +78,8 @@ describe.skipIf(!isWhole)('three replicas', () => {
 
   test('a budget of tokens is never exceeded over all of them', async () => {
     const dailyTokens = 20_000;
-    const key = await makeKey(at(1).url, { name: 'Bea', dailyTokens });
+    const key = await makeKey(at(1).url, { name: 'Bea' });
+    await makeBudget(at(1).url, key, { unit: 'tokens', amount: dailyTokens });
     await everywhere(key, 403);
     for (let round = 0; round < 6; round += 1) {
       await Promise.all(Array.from({ length: 60 }, (_, index) => ask(at(index).url, key)));
@@ -230,6 +231,16 @@ async function makeKey(url: string, input: object): Promise<string> {
   const { secret } = await admin(url, 'POST', input);
   if (typeof secret !== 'string') throw new Error('No key was made.');
   return secret;
+}
+
+async function makeBudget(url: string, secret: string, budget: object): Promise<void> {
+  const { keys } = await admin(url, 'GET');
+  const { id } = keys.find(({ prefix }: { prefix: string }) => secret.startsWith(prefix));
+  await fetch(`${url}/api/budgets`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${PASSWORD}` },
+    body: JSON.stringify({ scope: 'key', subject: id, period: 'day', ...budget }),
+  });
 }
 
 async function usageOf(url: string, name: string): Promise<{ tokens: number }> {

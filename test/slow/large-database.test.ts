@@ -24,7 +24,7 @@ const LIMIT_MS = 100;
 /** Many copies of one record, told apart by what people filter by; one in a hundred failed. */
 const FILL = `
 with recursive numbers(n) as (select 2 union all select n + 1 from numbers where n < ${RECORDS})
-insert into requests (sequence, id, request_id, at, model, upstream_model, account, key_id, key_name, protocol, outcome, status, error, surface, method, path, stream, client_address, attempts, retries, total_ms, dropped, approximated, repaired, bytes, details, input_tokens, output_tokens)
+insert into requests (sequence, id, request_id, at, model, upstream_model, account, key_id, key_name, protocol, outcome, status, error, surface, method, path, stream, client_address, attempts, retries, total_ms, dropped, approximated, repaired, bytes, details, input_tokens, output_tokens, session, error_group)
 select n,
   'req_' || n,
   'req_' || n,
@@ -52,7 +52,9 @@ select n,
   r.bytes,
   r.details,
   r.input_tokens,
-  r.output_tokens
+  r.output_tokens,
+  'session-' || n % 20000,
+  case when n % 100 = 0 then 'path: The upstream refused … ' || n % 700 end
 from requests as r, numbers where r.sequence = 1;
 insert into usage_sums (at, model, account, key_id, key_name, protocol, requests, errors, input_tokens, output_tokens, cached_tokens, cache_write_tokens, thought_tokens, images)
 select at - at % 900000, upstream_model, account, key_id, max(key_name), protocol, count(*), sum(case when outcome = 'error' then 1 else 0 end),
@@ -68,7 +70,10 @@ select 'key_' || n, 'Person ' || n, 'sk-', 'digest ' || n, 1, n, limits, 1 from 
 `;
 
 interface Opened {
-  readonly stores: Pick<ReturnType<typeof createStores>, 'accounts' | 'access' | 'requests'>;
+  readonly stores: Pick<
+    ReturnType<typeof createStores>,
+    'accounts' | 'access' | 'requests' | 'requestFigures'
+  >;
   /** Runs statements, however long they take. */
   run(script: string): Promise<void>;
   /** Milliseconds of processor time so far, of its server. */
@@ -121,7 +126,10 @@ describe.each([
       const { accounts, access, requests } = opened.stores;
       await accounts.insert(newAccount('first'));
       const key = { id: 'key_0', name: 'Person 0', prefix: 'sk-', enabled: true, createdAt: 0 };
-      await access.clientKeys.insert({ ...key, allowedModels: [], revision: 1 }, 'digest 0');
+      await access.clientKeys.insert(
+        { ...key, tags: [], allowedModels: [], revision: 1 },
+        'digest 0',
+      );
       await requests.save([recordOf({ id: 'req_1', at: AT })]);
       await opened.run(FILL);
       await opened.run('analyze');
@@ -153,6 +161,35 @@ describe.each([
       });
       report(name, times, `total ${total}`);
       expect(Math.min(...times)).toBeLessThan(LIMIT_MS);
+    });
+
+    test.each([
+      ['all', {}],
+      ['of a day', { from: AT + 86_400_000, to: AT + 2 * 86_400_000 }],
+      ['of a protocol', { protocol: 'messages' }],
+      ['of a session', { session: 'session-77' }],
+      ['of an error', { error: 'path: The upstream refused … 300' }],
+    ] as const)('how the records %s ended over time is counted', async (name, filter) => {
+      const { requestFigures } = opened.stores;
+      let found: Awaited<ReturnType<typeof requestFigures.histogram>>;
+      const times = await costsOf(5, async () => {
+        found = await requestFigures.histogram(filter, 60);
+      });
+      report(`histogram ${name}`, times, `whole ${found?.isWhole}`);
+      expect(Math.min(...times)).toBeLessThan(1.5 * LIMIT_MS);
+    });
+
+    test('errors are grouped and the calls of a session summed up', async () => {
+      const { requestFigures } = opened.stores;
+      const works: readonly (readonly [string, () => Promise<unknown>])[] = [
+        ['error groups', () => requestFigures.errorGroups({}, 100)],
+        ['a session', () => requestFigures.session('session-77')],
+      ];
+      for (const [name, work] of works) {
+        const times = await costsOf(3, work);
+        report(name, times, '');
+        expect(Math.min(...times)).toBeLessThan(LIMIT_MS);
+      }
     });
 
     test('usage of a month by day and the keys are read', async () => {

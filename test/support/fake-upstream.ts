@@ -39,6 +39,7 @@ export function createFakeUpstream(script: (call: UpstreamCall) => Script): Fake
     }),
     typedValues: () => NOTHING_TYPED,
     outputLimit: ({ limit }) => readNumber(limit),
+    limitOutput: (body, limit) => ({ ...body, limit }),
     patch: (body) => body,
     async open(call) {
       calls.push(call);

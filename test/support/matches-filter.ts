@@ -7,16 +7,25 @@ import type { RequestFilter, StatusFilter } from '../../src/monitor/request-stor
 export function matchesFilter(record: RequestRecord, filter: RequestFilter): boolean {
   const { row } = record;
   const { from, to, status, protocol, surface, model, account, key, replica, search } = filter;
+  const { session, client, error } = filter;
+  const { owner, team, tag } = filter;
   return (
     (from === undefined || row.at >= from) &&
     (to === undefined || row.at < to) &&
     (status === undefined || hasStatus(row, status)) &&
     (protocol === undefined || row.protocol === protocol) &&
     (surface === undefined || row.surface === surface) &&
-    (model === undefined || isNamed([row.model, row.upstreamModel], model)) &&
+    (model === undefined ||
+      model.split(',').some((name) => isNamed([row.model, row.upstreamModel], name.trim()))) &&
     (account === undefined || isNamed([row.account], account)) &&
     (key === undefined || row.keyId === key || isNamed([row.keyName], key)) &&
     (replica === undefined || isNamed([row.replica], replica)) &&
+    (session === undefined || isNamed([row.session], session)) &&
+    (client === undefined || isNamed([row.clientAddress], client)) &&
+    (error === undefined || row.errorGroup === error) &&
+    (owner === undefined || isNamed([row.owner], owner)) &&
+    (team === undefined || isNamed([row.team], team)) &&
+    (tag === undefined || row.tags?.includes(tag) === true) &&
     (search === undefined || holds(record, search))
   );
 }

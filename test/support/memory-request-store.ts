@@ -1,22 +1,31 @@
 // Records of requests in memory: what the database must answer, said plainly.
 
+import { addTimings, NO_TIMINGS, type Timings } from '../../src/monitor/latency.ts';
 import type { RequestRecord } from '../../src/monitor/record.ts';
 import {
   type MinuteSum,
   type RequestStore,
   readCursor,
   type TimeSpan,
-  USAGE_FIGURES,
+  type UsageFilter,
   type UsageGroup,
   type UsageRow,
-  type UsageSum,
   writeCursor,
 } from '../../src/monitor/request-store.ts';
 
-import { type QuarterSum, sumByQuarter } from '../../src/monitor/usage.ts';
+import {
+  addUsage,
+  type QuarterSum,
+  readTags,
+  SUMMED_BY,
+  sumAttempts,
+  sumByQuarter,
+} from '../../src/monitor/usage.ts';
 import { matchesFilter } from './matches-filter.ts';
 
 const MINUTE_MS = 60_000;
+/** What tells one kind of use from another, in the order in which they are listed. */
+const KINDS = SUMMED_BY.filter((name) => name !== 'at');
 
 interface Kept {
   readonly record: RequestRecord;
@@ -33,7 +42,7 @@ export function createMemoryRequestStore(): RequestStore {
       (left, right) => right.record.row.at - left.record.row.at || right.sequence - left.sequence,
     );
   const addSum = (sum: QuarterSum): void => {
-    const key = JSON.stringify([sum.at, sum.model, sum.account, sum.keyId, sum.protocol]);
+    const key = JSON.stringify(SUMMED_BY.map((name) => sum[name]));
     const known = usage.get(key);
     usage.set(key, known === undefined ? sum : addQuarters(known, sum));
   };
@@ -68,31 +77,53 @@ export function createMemoryRequestStore(): RequestStore {
           : undefined,
       };
     },
-    async usage(spans, by) {
+    async usage(spans, by, filter = {}) {
       return spans.flatMap(({ from, to }) => {
         const groups = new Map<string, UsageRow>();
         for (const sum of usage.values()) {
-          if (sum.at < from || sum.at >= to) continue;
-          const group = groupOf(sum, by);
-          const known = groups.get(group);
-          const added = known === undefined ? pickUsage(sum) : addUsage(known, sum);
-          groups.set(group, { ...added, at: from, group });
+          if (sum.at < from || sum.at >= to || !isUseOf(sum, filter)) continue;
+          for (const group of groupsOf(sum, by)) {
+            const known = groups.get(group);
+            const added = known === undefined ? pickUsage(sum) : addUsage(known, sum);
+            groups.set(group, { ...added, at: from, group });
+          }
         }
         if (by === 'key') nameKeys(groups, usage.values(), { from, to });
         return [...groups.values()].sort((left, right) => (left.group < right.group ? -1 : 1));
       });
     },
-    async breakdown({ from, to }) {
+    async latency({ spans, by, group }) {
+      const timingsOf = ({ from, to }: TimeSpan, one = group): Timings =>
+        [...usage.values()]
+          .filter((sum) => sum.at >= from && sum.at < to)
+          .filter((sum) => one === undefined || groupsOf(sum, by).includes(one))
+          .reduce((all, { timings }) => addTimings(all, timings), NO_TIMINGS);
+      const whole = { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
+      const groups = new Set([...usage.values()].flatMap((sum) => groupsOf(sum, by)));
+      return {
+        spans: spans.map((span) => ({ at: span.from, ...timingsOf(span) })),
+        groups: [...groups]
+          .filter((one) => by !== 'none' && (group === undefined || one === group))
+          .map((one) => ({ group: one, ...timingsOf(whole, one) })),
+      };
+    },
+    async attempts({ from, to }, account) {
+      return sumAttempts(kept.map(({ record }) => record))
+        .filter(({ at }) => at >= from && at < to)
+        .filter((sum) => account === undefined || sum.account === account);
+    },
+    async breakdown({ from, to }, filter = {}) {
       const found = new Map<string, QuarterSum>();
       for (const sum of [...usage.values()].sort((left, right) => left.at - right.at)) {
-        if (sum.at < from || sum.at >= to) continue;
-        const key = JSON.stringify([sum.model, sum.account, sum.keyId, sum.protocol]);
+        if (sum.at < from || sum.at >= to || !isUseOf(sum, filter)) continue;
+        const key = JSON.stringify(KINDS.map((name) => sum[name]));
         const known = found.get(key);
         found.set(key, { ...(known === undefined ? sum : addQuarters(known, sum)), at: from });
       }
-      const order = ({ model, account, keyId, protocol }: QuarterSum): string =>
-        [model, account, keyId, protocol].join('\0');
-      return [...found.values()].sort((left, right) => (order(left) < order(right) ? -1 : 1));
+      const order = (sum: QuarterSum): string => KINDS.map((name) => sum[name]).join('\0');
+      return [...found.values()]
+        .sort((left, right) => (order(left) < order(right) ? -1 : 1))
+        .map((sum) => ({ ...sum, tags: readTags(sum.tags) }));
     },
     async minutes({ from, to }) {
       const minutes = new Map<number, MinuteSum>();
@@ -125,7 +156,8 @@ export function createMemoryRequestStore(): RequestStore {
 
 function pickUsage(sum: QuarterSum): Omit<UsageRow, 'at' | 'group'> {
   const { at: _at, model: _model, account: _account, keyId: _id, keyName: _name, ...rest } = sum;
-  const { protocol: _protocol, ...figures } = rest;
+  const { protocol: _protocol, owner: _owner, team: _team, tags: _tags, ...others } = rest;
+  const { timings: _timings, ...figures } = others;
   return figures;
 }
 
@@ -142,7 +174,21 @@ function nameKeys(
   }
 }
 
-function groupOf(sum: QuarterSum, by: UsageGroup): string {
+function isUseOf(sum: QuarterSum, { tag, key, ...names }: UsageFilter): boolean {
+  const isNamed = (['model', 'account', 'protocol', 'owner', 'team'] as const).every(
+    (name) => names[name] === undefined || names[name] === sum[name],
+  );
+  const isTagged = tag === undefined || readTags(sum.tags).includes(tag);
+  return isNamed && isTagged && (key === undefined || key === sum.keyId);
+}
+
+function groupsOf(sum: QuarterSum, by: UsageGroup): readonly string[] {
+  if (by !== 'tag') return [groupOf(sum, by)];
+  const tags = readTags(sum.tags);
+  return tags.length === 0 ? [''] : tags;
+}
+
+function groupOf(sum: QuarterSum, by: Exclude<UsageGroup, 'tag'>): string {
   switch (by) {
     case 'model':
       return sum.model;
@@ -152,6 +198,10 @@ function groupOf(sum: QuarterSum, by: UsageGroup): string {
       return sum.keyId;
     case 'protocol':
       return sum.protocol;
+    case 'owner':
+      return sum.owner;
+    case 'team':
+      return sum.team;
     case 'none':
       return '';
     default:
@@ -160,11 +210,10 @@ function groupOf(sum: QuarterSum, by: UsageGroup): string {
 }
 
 function addQuarters(left: QuarterSum, right: QuarterSum): QuarterSum {
-  return { ...left, ...addUsage(left, right), keyName: right.keyName ?? left.keyName };
-}
-
-function addUsage(left: UsageSum, right: UsageSum): UsageSum {
-  const sums: Record<keyof UsageSum, number> = { ...left };
-  for (const figure of USAGE_FIGURES) sums[figure] = left[figure] + right[figure];
-  return sums;
+  return {
+    ...left,
+    ...addUsage(left, right),
+    keyName: right.keyName ?? left.keyName,
+    timings: addTimings(left.timings, right.timings),
+  };
 }

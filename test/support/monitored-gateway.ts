@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../../src/lib/json.ts'
 import type { LogFiles } from '../../src/monitor/log-files.ts';
 import { createMonitor, type Monitor } from '../../src/monitor/monitor.ts';
 import type { RequestRow } from '../../src/monitor/record.ts';
-import type { RequestStore } from '../../src/monitor/request-store.ts';
+import type { RequestFigures, RequestStore } from '../../src/monitor/request-store.ts';
 import { createProtocols } from '../../src/protocols/index.ts';
 import { createRouter, findTarget } from '../../src/routing/router.ts';
 import { createServer } from '../../src/server/create-server.ts';
@@ -61,8 +61,18 @@ interface AdminReply {
   readonly body: JsonObject;
 }
 
+type MutableSettings = { -readonly [Name in keyof MonitorSettings]: MonitorSettings[Name] };
+
+/** Of a store in memory nothing is added up. */
+const NO_FIGURES: RequestFigures = {
+  histogram: async () => undefined,
+  errorGroups: async () => [],
+  session: async () => undefined,
+};
+
 export interface MonitoredOptions {
   readonly store?: RequestStore;
+  readonly requestFigures?: RequestFigures;
   /** True to save records as the gateway does, together and a moment later. */
   readonly gathers?: boolean;
   readonly settings?: Partial<MonitorSettings>;
@@ -99,7 +109,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
   });
   const warnings: string[] = [];
   const warn = (_fields: object, message: string): void => void warnings.push(message);
-  const settings = {
+  const settings: MutableSettings = {
     enabled: true,
     keepsBodies: false,
     retentionMs: 604_800_000,
@@ -127,7 +137,7 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
     keyName,
     priceOf: options.priceOf ?? (() => undefined),
     targetOf: (model) => findTarget(model, { router, pool }),
-    accounts: () => ({ active: book.list().length }),
+    figures: { accounts: () => ({ active: book.list().length }) },
     createId,
     readsRequests: options.onRecord !== undefined,
     onRecord: options.onRecord,
@@ -136,6 +146,13 @@ export async function startMonitored(options: MonitoredOptions = {}): Promise<Mo
   const protocols = createProtocols();
   const routeOptions: MonitorRouteOptions = {
     monitor,
+    requestFigures: options.requestFigures ?? NO_FIGURES,
+    bodyRecording: {
+      until: () => settings.bodiesUntil ?? 0,
+      async setUntil(at) {
+        settings.bodiesUntil = at;
+      },
+    },
     metrics: async () => monitor.metrics.write(),
     dispatcher,
     protocols,

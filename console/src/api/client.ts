@@ -5,7 +5,7 @@ import { loadSentences } from '../i18n/load-sentences.ts';
 import { isMessage } from '../i18n/sentences.ts';
 import { askForPassword } from './ask-password.ts';
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
 
 export interface CallOptions {
   readonly body?: object;

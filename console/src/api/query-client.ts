@@ -7,10 +7,15 @@ import { SESSION_KEY } from './queries/session-key.ts';
 
 const MAX_RETRIES = 2;
 
+const NOBODY: ConsoleSession = { signedIn: false, needsPassword: true, asksName: false };
+
 export function createQueryClient(): QueryClient {
   const onError = (error: Error): void => {
     if (!isSignedOut(error)) return;
-    client.setQueryData<ConsoleSession>(SESSION_KEY, { signedIn: false, needsPassword: true });
+    client.setQueryData<ConsoleSession>(SESSION_KEY, (known = NOBODY) => ({
+      ...known,
+      ...{ signedIn: false, needsPassword: true },
+    }));
   };
   const client = new QueryClient({
     queryCache: new QueryCache({ onError }),

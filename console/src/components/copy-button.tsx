@@ -1,15 +1,16 @@
 // Copies a text, also where the page came over plain http and the clipboard API is missing.
 
-import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { ActionIcon, Button } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { copyText } from './copy-text.ts';
+import { Hint } from './hint.tsx';
 import { useToasts } from './use-toasts.tsx';
 
 const SHOWN_MS = 1600;
 
-function useCopy(text: string) {
+function useCopy(text: string, onCopied?: () => void) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const [isCopied, setCopied] = useState(false);
@@ -19,22 +20,32 @@ function useCopy(text: string) {
     return () => window.clearTimeout(timer);
   }, [isCopied]);
   const copy = async (): Promise<void> => {
-    if (await copyText(text)) setCopied(true);
-    else toasts.warn(t('common.copyFailed'));
+    if (await copyText(text)) {
+      setCopied(true);
+      onCopied?.();
+    } else toasts.warn(t('common.copyFailed'));
   };
   return { isCopied, copy };
 }
 
-/** `label` says what is copied, for people who do not see the icon. */
-export function CopyIcon({ text, label }: { readonly text: string; readonly label: string }) {
+export interface CopyIconProps {
+  readonly text: string;
+  /** Says what is copied, for people who do not see the icon. */
+  readonly label: string;
+  readonly icon?: ReactNode;
+  readonly size?: 'sm' | 'md';
+}
+
+export function CopyIcon({ text, label, icon, size = 'sm' }: CopyIconProps) {
   const { t } = useTranslation();
   const { isCopied, copy } = useCopy(text);
+  const width = size === 'sm' ? 15 : 18;
   return (
-    <Tooltip label={isCopied ? t('common.copied') : label}>
-      <ActionIcon variant="subtle" color="gray" size="sm" aria-label={label} onClick={copy}>
-        {isCopied ? <IconCheck size={15} /> : <IconCopy size={15} />}
+    <Hint label={isCopied ? t('common.copied') : label}>
+      <ActionIcon variant="subtle" color="gray" size={size} aria-label={label} onClick={copy}>
+        {isCopied ? <IconCheck size={width} /> : (icon ?? <IconCopy size={width} />)}
       </ActionIcon>
-    </Tooltip>
+    </Hint>
   );
 }
 
@@ -43,11 +54,12 @@ export interface CopyButtonProps {
   readonly label: string;
   /** Has the focus when its dialog opens. */
   readonly isFirst?: boolean;
+  readonly onCopied?: () => void;
 }
 
-export function CopyButton({ text, label, isFirst = false }: CopyButtonProps) {
+export function CopyButton({ text, label, isFirst = false, onCopied }: CopyButtonProps) {
   const { t } = useTranslation();
-  const { isCopied, copy } = useCopy(text);
+  const { isCopied, copy } = useCopy(text, onCopied);
   return (
     <Button
       variant="default"

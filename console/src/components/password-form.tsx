@@ -1,6 +1,6 @@
 // Asks for the console password and says why it was refused.
 
-import { Button } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, isWrongPassword } from '../api/client.ts';
@@ -15,38 +15,54 @@ export interface PasswordFormProps {
   /** The word on the button. */
   readonly action: string;
   readonly onPassword: (password: string) => void;
+  /** Where people sign in with names, too. */
+  readonly name?: { readonly value: string; readonly onChange: (value: string) => void };
 }
 
-export function PasswordForm({ error, isPending, action, onPassword }: PasswordFormProps) {
+export function PasswordForm({ error, isPending, action, onPassword, name }: PasswordFormProps) {
   const { t } = useTranslation();
   const [password, setPassword] = useState('');
   const waitSeconds = useWait(error);
-  const message = useRefusal(error, waitSeconds);
+  const message = useRefusal(error, waitSeconds, name !== undefined);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (password !== '' && waitSeconds === 0) onPassword(password);
   };
   return (
     <form onSubmit={submit} className="form-stack">
-      {/* Password stores want a name to keep the password under. */}
-      <input
-        className="visually-hidden"
-        type="text"
-        name="username"
-        autoComplete="username"
-        value="isthmus"
-        readOnly
-        tabIndex={-1}
-        aria-hidden="true"
-      />
+      {name === undefined ? (
+        // Password stores want a name to keep the password under.
+        <input
+          className="visually-hidden"
+          type="text"
+          name="username"
+          autoComplete="username"
+          value="isthmus"
+          readOnly
+          tabIndex={-1}
+          aria-hidden="true"
+        />
+      ) : (
+        <TextInput
+          label={t('signIn.name')}
+          description={t('signIn.nameHint')}
+          name="username"
+          autoComplete="username"
+          value={name.value}
+          maxLength={128}
+          onChange={(event) => name.onChange(event.currentTarget.value)}
+          data-autofocus
+          autoFocus
+          size="md"
+        />
+      )}
       <SecretInput
         label={t('signIn.password')}
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
         error={message}
         autoComplete="current-password"
-        data-autofocus
-        autoFocus
+        {...(name === undefined && { 'data-autofocus': true, autoFocus: true })}
         size="md"
       />
       <Button
@@ -75,12 +91,17 @@ function useWait(error: Error | null): number {
   return left;
 }
 
-function useRefusal(error: Error | null, waitSeconds: number): string | undefined {
+function useRefusal(
+  error: Error | null,
+  waitSeconds: number,
+  hasName: boolean,
+): string | undefined {
   const { t } = useTranslation();
   const text = useErrorText();
   if (error === null) return undefined;
   if (!(error instanceof ApiError)) return text(error);
-  if (error.status === 401 || isWrongPassword(error)) return t('signIn.wrong');
+  if (error.status === 401) return t(hasName ? 'signIn.wrongName' : 'signIn.wrong');
+  if (isWrongPassword(error)) return t('signIn.wrongAgain');
   if (error.status !== 429 || error.retryAfterSeconds === undefined) return text(error);
   return waitSeconds > 0 ? t('signIn.tooMany', { count: waitSeconds }) : undefined;
 }

@@ -1,6 +1,7 @@
-// Columns over time, each stacked of the same parts; read with the pointer or the arrow keys.
+// Columns over time, each stacked of the same parts; read with the pointer or the arrow keys, and opened with a click or Enter.
 
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, type MouseEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
 import { placeTicks } from './place-ticks.ts';
 import { useFormat } from './use-format.ts';
 import './stacked-columns.css';
@@ -26,16 +27,20 @@ export interface StackedColumnsProps {
   readonly series: readonly Series[];
   readonly columns: readonly Column[];
   readonly label: string;
+  /** What is behind a column, or behind one part of it, by their ids. */
+  readonly onOpen: (column: string, series?: string) => void;
 }
 
 const TICKS = 8;
 
-export function StackedColumns({ series, columns, label }: StackedColumnsProps) {
+export function StackedColumns({ series, columns, label, onOpen }: StackedColumnsProps) {
+  const { t } = useTranslation();
   const [shown, setShown] = useState<number>();
   const format = useFormat();
   const peak = niceCeiling(Math.max(0, ...columns.map((column) => totalOf(column, series))));
   const column = shown === undefined ? undefined : columns[shown];
   const onKey = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' && column !== undefined) onOpen(column.id);
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (by === 0) return;
     event.preventDefault();
@@ -53,9 +58,14 @@ export function StackedColumns({ series, columns, label }: StackedColumnsProps) 
         </div>
         <div
           className="columns-bars"
-          role="img"
+          role="slider"
           aria-label={label}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: the columns are read with the arrow keys
+          aria-description={t('common.chartKeys')}
+          aria-orientation="horizontal"
+          aria-valuemin={0}
+          aria-valuemax={Math.max(0, columns.length - 1)}
+          aria-valuenow={shown ?? Math.max(0, columns.length - 1)}
+          aria-valuetext={column?.title ?? t('common.noColumn')}
           tabIndex={0}
           onKeyDown={onKey}
           onBlur={() => setShown(undefined)}
@@ -69,6 +79,7 @@ export function StackedColumns({ series, columns, label }: StackedColumnsProps) 
               peak={peak}
               isShown={index === shown}
               onShow={() => setShown(index)}
+              onOpen={(part) => onOpen(one.id, part)}
             />
           ))}
         </div>
@@ -124,16 +135,28 @@ interface ColumnBarProps {
   readonly peak: number;
   readonly isShown: boolean;
   readonly onShow: () => void;
+  readonly onOpen: (series?: string) => void;
 }
 
-function ColumnBar({ column, series, peak, isShown, onShow }: ColumnBarProps) {
+function ColumnBar({ column, series, peak, isShown, onShow, onOpen }: ColumnBarProps) {
+  const open = ({ target }: MouseEvent): void =>
+    onOpen(target instanceof HTMLElement ? target.dataset.series : undefined);
   return (
-    <span className={isShown ? 'column is-shown' : 'column'} onPointerEnter={onShow}>
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the plot around it has the keys
+    // biome-ignore lint/a11y/noStaticElementInteractions: as above
+    <span className={isShown ? 'column is-shown' : 'column'} onPointerEnter={onShow} onClick={open}>
       {series.map(({ id, tone }) => {
         const value = column.values.get(id) ?? 0;
         if (value === 0) return null;
         const share = (value / peak) * 100;
-        return <span key={id} className={`tone-${tone}`} style={{ blockSize: `${share}%` }} />;
+        return (
+          <span
+            key={id}
+            className={`tone-${tone}`}
+            style={{ blockSize: `${share}%` }}
+            data-series={id}
+          />
+        );
       })}
     </span>
   );

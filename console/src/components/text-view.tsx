@@ -1,11 +1,12 @@
 // A long text as it is: searched, wrapped and copied; never as anything but text.
 
-import { ActionIcon, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, TextInput } from '@mantine/core';
 import { IconChevronDown, IconChevronUp, IconSearch, IconTextWrap } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CopyIcon } from './copy-button.tsx';
 import { findMatches, splitByMatches } from './find-matches.ts';
+import { Hint } from './hint.tsx';
 import { ScrollRegion } from './scroll-region.tsx';
 import './text-view.css';
 
@@ -56,7 +57,7 @@ export function TextView({ text, label, isPlain = false }: TextViewProps) {
           </>
         )}
         <span className="text-view-gap" />
-        <Tooltip label={t(isWrapped ? 'textView.unwrap' : 'textView.wrap')}>
+        <Hint label={t(isWrapped ? 'textView.unwrap' : 'textView.wrap')}>
           <ActionIcon
             variant={isWrapped ? 'light' : 'subtle'}
             color="gray"
@@ -67,7 +68,7 @@ export function TextView({ text, label, isPlain = false }: TextViewProps) {
           >
             <IconTextWrap size={15} />
           </ActionIcon>
-        </Tooltip>
+        </Hint>
         <CopyIcon text={text} label={t('textView.copy', { name: label })} />
       </div>
       <ScrollRegion

@@ -2,6 +2,7 @@
 
 import { Select } from '@mantine/core';
 import { useMemo } from 'react';
+import { ownTimeZone } from './own-time-zone.ts';
 
 export interface TimeZoneSelectProps {
   readonly label: string;
@@ -27,10 +28,6 @@ export function TimeZoneSelect({ label, value, onChange, className = '' }: TimeZ
       comboboxProps={{ width: 260, position: 'bottom-start' }}
     />
   );
-}
-
-export function ownTimeZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 function listZones(chosen: string): string[] {

@@ -1,4 +1,4 @@
-// Asks before a drawer or dialog closes over something that was typed and not saved.
+// Asks before a drawer or dialog closes, or its page is left, over something that was typed and not saved.
 
 import {
   createContext,
@@ -10,6 +10,7 @@ import {
 } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useConfirm } from './use-confirm.tsx';
+import { useLeaveGuard } from './use-leave-guard.ts';
 
 const UnsavedContext = createContext<RefObject<boolean> | undefined>(undefined);
 
@@ -26,6 +27,11 @@ export function useCloseGuard(onClose: () => void): CloseGuard {
   const unsaved = useRef(false);
   /** Esc reaches the drawer below the question too. */
   const isAsking = useRef(false);
+  useLeaveGuard(() => unsaved.current, {
+    title: t('common.unsavedTitle'),
+    body: <p className="dialog-text">{t('common.unsavedHint')}</p>,
+    confirm: t('common.discard'),
+  });
   const answered = (): void => {
     setTimeout(() => {
       isAsking.current = false;

@@ -18,6 +18,8 @@ export interface VirtualRowsProps<Row> {
   readonly label: string;
   readonly hasMore: boolean;
   readonly onMore: () => void;
+  /** The row that is to be seen when it becomes this one. */
+  readonly shownKey?: string | undefined;
   /** Shown behind the last row, such as that more are read. */
   readonly foot?: ReactNode;
   /** Whether the reader looks at the newest row. */
@@ -40,6 +42,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     label,
     hasMore,
     onMore,
+    shownKey,
     foot,
     onTop,
     onNewest,
@@ -63,6 +66,11 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
   useEffect(() => {
     if (isNearEnd) onMore();
   }, [isNearEnd, onMore]);
+  const shownIndex = shownKey === undefined ? -1 : keys.indexOf(shownKey);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows that come in push it on, and it may go out of sight
+  useEffect(() => {
+    if (shownIndex >= 0) virtualizer.scrollToIndex(shownIndex, { align: 'auto' });
+  }, [shownKey, virtualizer]);
   return (
     <div className="virtual-place">
       {waiting !== undefined && (

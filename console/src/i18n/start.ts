@@ -4,14 +4,8 @@ import { createInstance, type i18n } from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import type { en } from './en.ts';
 import { createFormatter } from './formatter.ts';
+import { FALLBACK, isLanguage, loadFirst, loadOthers } from './languages.ts';
 import { speak } from './load-sentences.ts';
-
-export const LANGUAGES = [
-  { code: 'en', name: 'English' },
-  { code: 'zh', name: '中文' },
-] as const;
-
-export type Language = (typeof LANGUAGES)[number]['code'];
 
 declare module 'i18next' {
   interface CustomTypeOptions {
@@ -28,7 +22,7 @@ const STORED_AS = 'isthmus-language';
 
 /** Starts with the language chosen before, else the browser's first one that there is. */
 export async function startTexts(): Promise<i18n> {
-  const language = readStored() ?? readBrowser() ?? 'en';
+  const language = readStored() ?? readBrowser() ?? FALLBACK;
   const instance = createInstance();
   await instance
     .use(createFormatter())
@@ -37,6 +31,11 @@ export async function startTexts(): Promise<i18n> {
       lng: language,
       resources: { [language]: { [FIRST]: await loadFirst(language) } },
       fallbackNS: REST,
+      fallbackLng: FALLBACK,
+      // A text that a language misses is English: its texts are loaded once one is missed.
+      saveMissing: true,
+      missingKeyHandler: () => void loadFallback(instance),
+      react: { bindI18nStore: 'added' },
       // React shows every text as text.
       interpolation: { escapeValue: false, alwaysFormat: true },
       returnNull: false,
@@ -47,11 +46,10 @@ export async function startTexts(): Promise<i18n> {
 
 /** Before any page but the overview is shown; at once where they are there. */
 export async function loadRest(instance: i18n): Promise<void> {
-  const language = isLanguage(instance.language) ? instance.language : 'en';
-  await add(instance, language, REST);
+  await add(instance, instance.language, REST);
 }
 
-export async function changeLanguage(instance: i18n, language: Language): Promise<void> {
+export async function changeLanguage(instance: i18n, language: string): Promise<void> {
   await Promise.all([add(instance, language, FIRST), add(instance, language, REST)]);
   await instance.changeLanguage(language);
   markDocument(language);
@@ -62,30 +60,22 @@ export async function changeLanguage(instance: i18n, language: Language): Promis
   }
 }
 
-function isLanguage(value: string | null | undefined): value is Language {
-  return LANGUAGES.some(({ code }) => code === value);
+async function loadFallback(instance: i18n): Promise<void> {
+  await Promise.all([add(instance, FALLBACK, FIRST), add(instance, FALLBACK, REST)]);
 }
 
-async function add(instance: i18n, language: Language, part: Part): Promise<void> {
+async function add(instance: i18n, language: string, part: Part): Promise<void> {
   if (instance.hasResourceBundle(language, part)) return;
   const load = part === FIRST ? loadFirst : loadOthers;
   instance.addResourceBundle(language, part, await load(language));
 }
 
-async function loadFirst(language: Language): Promise<object> {
-  return (language === 'zh' ? await import('./zh/first.ts') : await import('./en/first.ts')).first;
-}
-
-async function loadOthers(language: Language): Promise<object> {
-  return (language === 'zh' ? await import('./zh/rest.ts') : await import('./en/rest.ts')).rest;
-}
-
-function markDocument(language: Language): void {
+function markDocument(language: string): void {
   speak(language);
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : language;
 }
 
-function readStored(): Language | undefined {
+function readStored(): string | undefined {
   try {
     const stored = localStorage.getItem(STORED_AS);
     return isLanguage(stored) ? stored : undefined;
@@ -94,6 +84,6 @@ function readStored(): Language | undefined {
   }
 }
 
-function readBrowser(): Language | undefined {
-  return navigator.languages.map((tag) => tag.split('-')[0]).find(isLanguage);
+function readBrowser(): string | undefined {
+  return navigator.languages.map((tag) => tag.split('-')[0] ?? '').find(isLanguage);
 }

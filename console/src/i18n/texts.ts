@@ -5,3 +5,10 @@ export type Translated<Texts> = {
     ? never
     : Key]: Texts[Key] extends string ? string : Translated<Texts[Key]>;
 };
+
+/** A language that is not whole: what it misses is shown in English. */
+export type PartlyTranslated<Texts> = {
+  readonly [Key in keyof Texts as Key extends `${string}_one`
+    ? never
+    : Key]?: Texts[Key] extends string ? string : PartlyTranslated<Texts[Key]>;
+};

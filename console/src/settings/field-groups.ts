@@ -33,6 +33,39 @@ const ACCESS_FIELDS: readonly Field[] = [
   },
 ];
 
+const SIGN_IN_FIELDS: readonly Field[] = [
+  { kind: 'text', id: 'signInIssuer', section: 'sign_in', path: ['issuer'] },
+  { kind: 'text', id: 'signInClient', section: 'sign_in', path: ['client_id'] },
+  { kind: 'secret', id: 'signInSecret', section: 'sign_in', path: ['client_secret'] },
+  {
+    kind: 'text',
+    id: 'signInLabel',
+    section: 'sign_in',
+    path: ['label'],
+    fallback: 'OpenID Connect',
+  },
+  { kind: 'list', id: 'signInScopes', section: 'sign_in', path: ['scopes'] },
+  { kind: 'text', id: 'signInRedirect', section: 'sign_in', path: ['redirect_url'] },
+  { kind: 'text', id: 'roleClaim', section: 'sign_in', path: ['role_claim'] },
+  { kind: 'list', id: 'ownerValues', section: 'sign_in', path: ['owners'] },
+  { kind: 'list', id: 'operatorValues', section: 'sign_in', path: ['operators'] },
+  { kind: 'list', id: 'viewerValues', section: 'sign_in', path: ['viewers'] },
+  {
+    kind: 'choice',
+    id: 'defaultRole',
+    section: 'sign_in',
+    path: ['default_role'],
+    fallback: 'none',
+    options: [
+      { value: 'none', text: 'roleNone' },
+      { value: 'viewer', text: 'roleViewer' },
+      { value: 'operator', text: 'roleOperator' },
+      { value: 'owner', text: 'roleOwner' },
+    ],
+  },
+  { kind: 'list', id: 'allowedDomains', section: 'sign_in', path: ['allowed_domains'] },
+];
+
 const NETWORK_FIELDS: readonly Field[] = [
   {
     kind: 'text',
@@ -270,6 +303,13 @@ const MONITOR_FIELDS: readonly Field[] = [
     fallback: false,
   },
   {
+    kind: 'switch',
+    id: 'monitorAccountNames',
+    section: 'monitor',
+    path: ['account_names'],
+    fallback: false,
+  },
+  {
     kind: 'number',
     id: 'retentionDays',
     section: 'monitor',
@@ -293,6 +333,31 @@ const MONITOR_FIELDS: readonly Field[] = [
   },
 ];
 
+const ALERT_FIELDS: readonly Field[] = [
+  {
+    kind: 'number',
+    id: 'alertHold',
+    section: 'alerts',
+    path: ['hold_seconds'],
+    fallback: 60,
+    least: 0,
+    most: 86_400,
+    isWhole: true,
+    unit: 'seconds',
+  },
+  {
+    kind: 'number',
+    id: 'alertRepeat',
+    section: 'alerts',
+    path: ['repeat_hours'],
+    fallback: 4,
+    least: 0.1,
+    most: 720,
+    isWhole: false,
+    unit: 'hours',
+  },
+];
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const LOG_FIELDS: readonly Field[] = [
@@ -309,6 +374,7 @@ const LOG_FIELDS: readonly Field[] = [
 
 export const GROUPS = [
   { id: 'access', fields: ACCESS_FIELDS },
+  { id: 'signIn', fields: SIGN_IN_FIELDS },
   { id: 'network', fields: NETWORK_FIELDS },
   { id: 'upstreams', fields: [] },
   { id: 'pool', fields: POOL_FIELDS },
@@ -316,6 +382,7 @@ export const GROUPS = [
   { id: 'families', fields: FAMILY_FIELDS },
   { id: 'thinking', fields: THINKING_FIELDS },
   { id: 'monitor', fields: MONITOR_FIELDS },
+  { id: 'alerts', fields: ALERT_FIELDS },
   { id: 'log', fields: LOG_FIELDS },
   { id: 'environment', fields: [] },
 ] as const satisfies readonly { readonly id: string; readonly fields: readonly Field[] }[];

@@ -1,8 +1,9 @@
 // One setting in a line: what it is and does on one side, its control on the other.
 
-import { Tooltip } from '@mantine/core';
-import { useId } from 'react';
+import { useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Hint } from '../components/hint.tsx';
+import { useSearchTexts } from '../components/use-search-texts.ts';
 import type { Field } from './fields.ts';
 import { OverrideNote } from './override-note.tsx';
 import { SettingControl } from './setting-control.tsx';
@@ -10,15 +11,28 @@ import { SettingValue } from './setting-value.tsx';
 import { useSetting } from './use-setting.ts';
 import './settings.css';
 
+/** The one that the address names is brought into view and has the focus. */
 export function SettingRow({ field }: { readonly field: Field }) {
   const { t } = useTranslation();
   const id = useId();
   const setting = useSetting(field);
   const { override } = setting;
+  const { texts } = useSearchTexts();
+  const isMeant = texts.field === field.id;
+  const row = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!isMeant) return;
+    row.current?.scrollIntoView({ block: 'center' });
+    row.current?.focus({ preventScroll: true });
+  }, [isMeant]);
   const isSwitch = field.kind === 'switch' && override === undefined;
   const shape = field.kind === 'list' ? ' is-wide' : isSwitch ? ' is-switch' : '';
   return (
-    <div className={`setting${shape}`}>
+    <div
+      ref={row}
+      className={`setting${shape}${isMeant ? ' is-meant' : ''}`}
+      tabIndex={isMeant ? -1 : undefined}
+    >
       <div className="setting-words">
         {override === undefined ? (
           <label htmlFor={id} className="setting-name">
@@ -53,9 +67,9 @@ function SettingMarks({ field }: { readonly field: Field }) {
     <div className="setting-marks">
       {needsRestart && <span className="setting-mark is-warn">{t('settings.needsRestart')}</span>}
       {variable !== undefined && (
-        <Tooltip label={t('settings.variableHint', { variable })}>
+        <Hint label={t('settings.variableHint', { variable })}>
           <span className="setting-mark mono">{variable}</span>
-        </Tooltip>
+        </Hint>
       )}
     </div>
   );

@@ -1,20 +1,25 @@
 // The navigation of a phone: the pages used most within reach of the thumb, the rest behind a button.
 
-import { Drawer } from '@mantine/core';
 import { IconMenu2 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FeedState } from '../api/events.ts';
+import { later } from '../components/later.tsx';
 import { PAGES } from '../pages.ts';
-import { NavLinks } from './nav-links.tsx';
-import { ShellFoot } from './shell-foot.tsx';
 import './bottom-bar.css';
 
-export function BottomBar({ feed }: { readonly feed: FeedState }) {
+const PageMenu = later(async () => (await import('./page-menu.tsx')).PageMenu);
+
+export interface BottomBarProps {
+  readonly feed: FeedState;
+  readonly onFind: () => void;
+}
+
+export function BottomBar({ feed, onFind }: BottomBarProps) {
   const { t } = useTranslation();
   const [isOpen, setOpen] = useState(false);
-  const close = (): void => setOpen(false);
+  const [wasOpen, setWasOpen] = useState(false);
   return (
     <>
       <nav className="bottom-bar" aria-label={t('shell.navigation')}>
@@ -33,23 +38,18 @@ export function BottomBar({ feed }: { readonly feed: FeedState }) {
           type="button"
           className="bottom-link"
           aria-haspopup="dialog"
-          onClick={() => setOpen(true)}
+          onClick={() => {
+            setOpen(true);
+            setWasOpen(true);
+          }}
         >
           <IconMenu2 size={21} stroke={1.7} aria-hidden="true" />
           {t('shell.moreMenu')}
         </button>
       </nav>
-      <Drawer
-        opened={isOpen}
-        onClose={close}
-        position="bottom"
-        size="auto"
-        title={t('shell.menu')}
-        closeButtonProps={{ 'aria-label': t('common.close') }}
-      >
-        <NavLinks onOpen={close} />
-        <ShellFoot feed={feed} />
-      </Drawer>
+      {wasOpen && (
+        <PageMenu isOpen={isOpen} feed={feed} onFind={onFind} onClose={() => setOpen(false)} />
+      )}
     </>
   );
 }

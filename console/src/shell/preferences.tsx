@@ -1,90 +1,75 @@
-// Appearance and language, kept in this browser.
+// Appearance and language, kept in this browser; their menus are loaded when they are opened.
 
-import { ActionIcon, Menu, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
-import { IconCheck, IconDeviceDesktop, IconLanguage, IconMoon, IconSun } from '@tabler/icons-react';
+import { ActionIcon, useMantineColorScheme } from '@mantine/core';
+import { IconLanguage } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { changeLanguage, LANGUAGES } from '../i18n/start.ts';
+import { later } from '../components/later.tsx';
+import { SCHEMES } from './color-schemes.ts';
 import './preferences.css';
 
-const SCHEMES = [
-  { value: 'auto', text: 'shell.themeAuto', icon: IconDeviceDesktop },
-  { value: 'light', text: 'shell.themeLight', icon: IconSun },
-  { value: 'dark', text: 'shell.themeDark', icon: IconMoon },
-] as const;
+const ThemeMenu = later(
+  async () => (await import('./preference-menus.tsx')).ThemeMenu,
+  ThemeButton,
+);
+const LanguageMenu = later(
+  async () => (await import('./preference-menus.tsx')).LanguageMenu,
+  LanguageButton,
+);
 
 export function Preferences() {
+  const [isThemeOpen, setThemeOpen] = useState(false);
+  const [isLanguageOpen, setLanguageOpen] = useState(false);
   return (
     <div className="preferences">
-      <ThemeMenu />
-      <LanguageMenu />
+      {isThemeOpen ? <ThemeMenu /> : <ThemeButton onOpen={() => setThemeOpen(true)} />}
+      {isLanguageOpen ? <LanguageMenu /> : <LanguageButton onOpen={() => setLanguageOpen(true)} />}
     </div>
   );
 }
 
-function ThemeMenu() {
+interface OpenerProps {
+  readonly onOpen?: () => void;
+}
+
+function ThemeButton({ onOpen }: OpenerProps) {
   const { t } = useTranslation();
-  const { colorScheme, setColorScheme } = useMantineColorScheme({
-    // Else a style element is put into the page for a moment, which its policy forbids.
-    keepTransitions: true,
-  });
+  const { colorScheme } = useMantineColorScheme({ keepTransitions: true });
   const { icon: Current } = SCHEMES.find(({ value }) => value === colorScheme) ?? SCHEMES[0];
   return (
-    <Menu position="top-start">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('shell.theme')}>
-          <Current size={18} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{t('shell.theme')}</Menu.Label>
-        {SCHEMES.map(({ value, text, icon: SchemeIcon }) => (
-          <Menu.Item
-            key={value}
-            leftSection={<SchemeIcon size={16} />}
-            rightSection={<Chosen isChosen={value === colorScheme} />}
-            onClick={() => setColorScheme(value)}
-          >
-            {t(text)}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <MenuButton label={t('shell.theme')} onOpen={onOpen}>
+      <Current size={18} />
+    </MenuButton>
   );
 }
 
-function LanguageMenu() {
-  const { t, i18n } = useTranslation();
-  return (
-    <Menu position="top-start">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('shell.language')}>
-          <IconLanguage size={18} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{t('shell.language')}</Menu.Label>
-        {LANGUAGES.map(({ code, name }) => (
-          <Menu.Item
-            key={code}
-            lang={code}
-            rightSection={<Chosen isChosen={code === i18n.language} />}
-            onClick={() => void changeLanguage(i18n, code)}
-          >
-            {name}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-function Chosen({ isChosen }: { readonly isChosen: boolean }) {
+function LanguageButton({ onOpen }: OpenerProps) {
   const { t } = useTranslation();
-  if (!isChosen) return null;
   return (
-    <>
-      <IconCheck size={15} aria-hidden="true" />
-      <VisuallyHidden>{t('common.on')}</VisuallyHidden>
-    </>
+    <MenuButton label={t('shell.language')} onOpen={onOpen}>
+      <IconLanguage size={18} />
+    </MenuButton>
+  );
+}
+
+interface MenuButtonProps {
+  readonly label: string;
+  readonly onOpen: (() => void) | undefined;
+  readonly children: ReactNode;
+}
+
+function MenuButton({ label, onOpen, children }: MenuButtonProps) {
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="lg"
+      aria-label={label}
+      aria-haspopup="menu"
+      aria-expanded={false}
+      onClick={onOpen}
+    >
+      {children}
+    </ActionIcon>
   );
 }

@@ -1,6 +1,6 @@
 // Lets nobody further who has to sign in, and asks again when a session ends, without losing the page.
 
-import { Loader, Modal } from '@mantine/core';
+import { Loader } from '@mantine/core';
 import { useWindowEvent } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
@@ -8,11 +8,11 @@ import { useTranslation } from 'react-i18next';
 import type { ConsoleSession } from '../../../src/admin/contract.ts';
 import { sessionQuery } from '../api/queries/session.ts';
 import { ErrorNote } from '../components/error-note.tsx';
-import { SignInForm } from '../pages/sign-in/form.tsx';
-import { ElsewherePage, SignInPage } from '../pages/sign-in/page.tsx';
+import { later } from '../components/later.tsx';
 
-/** Above dialogs, drawers and their lists, below the notices. */
-const ABOVE_DIALOGS = 350;
+const SignInPage = later(async () => (await import('../pages/sign-in/page.tsx')).SignInPage);
+const ElsewherePage = later(async () => (await import('../pages/sign-in/page.tsx')).ElsewherePage);
+const SessionOver = later(async () => (await import('./session-over.tsx')).SessionOver);
 
 export function SessionGate({ children }: { readonly children: ReactNode }) {
   const { t } = useTranslation();
@@ -46,28 +46,18 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       </main>
     );
   }
-  if (!data.signedIn && !data.needsPassword) return <ElsewherePage />;
+  if (!data.signedIn && !isOut) return <ElsewherePage />;
   if (isOut && !wasIn) return <SignInPage />;
   return (
     <>
       {children}
-      <Modal
-        opened={isOut}
-        onClose={() => undefined}
-        zIndex={ABOVE_DIALOGS}
-        withCloseButton={false}
-        closeOnEscape={false}
-        closeOnClickOutside={false}
-        title={t('signIn.title')}
-        centered
-      >
-        <p className="dialog-text">{t('shell.sessionOver')}</p>
-        <SignInForm />
-      </Modal>
+      <SessionOver isOver={isOut} />
     </>
   );
 }
 
-function isSignedOut({ signedIn, needsPassword }: ConsoleSession): boolean {
-  return needsPassword && !signedIn;
+/** Whether signing in would help: without any password a page from elsewhere is shown nothing. */
+function isSignedOut(session: ConsoleSession): boolean {
+  const { signedIn, needsPassword, asksName, provider } = session;
+  return !signedIn && (needsPassword || asksName || provider !== undefined);
 }

@@ -1,11 +1,12 @@
 // Below the navigation: whether figures are live, preferences, and the way out.
 
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { IconLogout } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { FeedState } from '../api/events.ts';
 import { sessionQuery, useSignOut } from '../api/queries/session.ts';
+import { Hint } from '../components/hint.tsx';
 import { StatusMark } from '../components/status-mark.tsx';
 import { useToasts } from '../components/use-toasts.tsx';
 import { Preferences } from './preferences.tsx';
@@ -21,11 +22,11 @@ export function ShellFoot({ feed }: { readonly feed: FeedState }) {
   const { tone, text, hint } = MARKS[feed];
   return (
     <div className="shell-foot">
-      <Tooltip label={t(hint)}>
+      <Hint label={t(hint)}>
         <span className="feed-mark" role="status">
           <StatusMark tone={tone}>{t(text)}</StatusMark>
         </span>
-      </Tooltip>
+      </Hint>
       <div className="shell-foot-icons">
         <Preferences />
         <SignOut />
@@ -40,9 +41,9 @@ function SignOut() {
   const signOut = useSignOut();
   const toasts = useToasts();
   // Where no password is needed there is nothing to leave.
-  if (data?.signedIn !== true || !data.needsPassword) return null;
+  if (data?.signedIn !== true || (!data.needsPassword && data.person === undefined)) return null;
   return (
-    <Tooltip label={t('shell.signOut')}>
+    <Hint label={t('shell.signOut')}>
       <ActionIcon
         variant="subtle"
         color="gray"
@@ -53,6 +54,6 @@ function SignOut() {
       >
         <IconLogout size={18} />
       </ActionIcon>
-    </Tooltip>
+    </Hint>
   );
 }

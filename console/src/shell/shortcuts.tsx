@@ -1,19 +1,19 @@
 // Keys: `g` and a letter open a page, `/` goes to the search, `?` lists them all.
 
-import { Kbd, Modal } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { Fragment, useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useEffect, useRef, useState } from 'react';
+import { later } from '../components/later.tsx';
 import { PAGES } from '../pages.ts';
-import './shortcuts.css';
+
+const ShortcutList = later(async () => (await import('./shortcut-list.tsx')).ShortcutList);
 
 /** How long `g` waits for its letter. */
 const PATIENCE_MS = 1500;
 
 export function Shortcuts() {
-  const { t } = useTranslation();
   const navigate = useNavigate();
   const [isListed, setListed] = useState(false);
+  const [wasListed, setWasListed] = useState(false);
   const leaderAt = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -23,46 +23,16 @@ export function Shortcuts() {
       const page = isSecond ? PAGES.find(({ letter }) => letter === event.key) : undefined;
       if (page !== undefined) void navigate({ to: page.path });
       else if (event.key === 'g') leaderAt.current = event.timeStamp;
-      else if (event.key === '?') setListed(true);
-      else if (event.key !== '/' || !focusSearch()) return;
+      else if (event.key === '?') {
+        setListed(true);
+        setWasListed(true);
+      } else if (event.key !== '/' || !focusSearch()) return;
       event.preventDefault();
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
   }, [navigate]);
-  const lines: readonly (readonly [keys: readonly string[], text: string])[] = [
-    ...PAGES.map(
-      ({ name, letter }) =>
-        [['g', letter], t('shell.shortcutGo', { page: t(`shell.pages.${name}`) })] as const,
-    ),
-    [['/'], t('shell.shortcutSearch')],
-    [['?'], t('shell.shortcutHelp')],
-    [['Esc'], t('shell.shortcutClose')],
-  ];
-  return (
-    <Modal
-      opened={isListed}
-      onClose={() => setListed(false)}
-      title={t('shell.shortcuts')}
-      closeButtonProps={{ 'aria-label': t('common.close') }}
-    >
-      <dl className="shortcuts">
-        {lines.map(([keys, text]) => (
-          <Fragment key={text}>
-            <dt>{text}</dt>
-            <dd>
-              {keys.map((key, index) => (
-                <Fragment key={key}>
-                  {index > 0 && <span> {t('shell.afterwards')} </span>}
-                  <Kbd>{key}</Kbd>
-                </Fragment>
-              ))}
-            </dd>
-          </Fragment>
-        ))}
-      </dl>
-    </Modal>
-  );
+  return wasListed ? <ShortcutList isOpen={isListed} onClose={() => setListed(false)} /> : null;
 }
 
 /** Keys belong to fields, to open dialogs and to the browser first. */

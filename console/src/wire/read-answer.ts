@@ -6,7 +6,13 @@ import type { WireProtocol } from './wire-protocol.ts';
 
 export type AnswerPiece =
   | { readonly kind: 'text' | 'thought'; readonly text: string }
-  | { readonly kind: 'tool-call'; readonly name: string; readonly text: string }
+  /** One that goes on has no name. */
+  | {
+      readonly kind: 'tool-call';
+      readonly id: string;
+      readonly name: string;
+      readonly text: string;
+    }
   | { readonly kind: 'image'; readonly url: string }
   | { readonly kind: 'error'; readonly text: string }
   | Ending;
@@ -83,6 +89,7 @@ function readChoice(choice: unknown): readonly AnswerPiece[] {
     ...pictures.flatMap(pictureOf),
     ...listAt(message, 'tool_calls').map((call) => ({
       kind: 'tool-call' as const,
+      id: textAt(call, 'id'),
       name: textAt(at(call, 'function'), 'name'),
       text: textAt(at(call, 'function'), 'arguments'),
     })),
@@ -126,6 +133,7 @@ function readBlock(block: unknown): readonly AnswerPiece[] {
       return [
         {
           kind: 'tool-call',
+          id: textAt(block, 'id'),
           name: textAt(block, 'name'),
           text: isEmpty ? '' : JSON.stringify(input),
         },
@@ -144,7 +152,7 @@ function readPart(part: unknown): readonly AnswerPiece[] {
   const call = at(part, 'functionCall');
   if (call !== undefined) {
     const input = JSON.stringify(at(call, 'args') ?? {});
-    return [{ kind: 'tool-call', name: textAt(call, 'name'), text: input }];
+    return [{ kind: 'tool-call', id: textAt(call, 'id'), name: textAt(call, 'name'), text: input }];
   }
   const inline = at(part, 'inlineData');
   if (inline !== undefined) {
@@ -166,7 +174,9 @@ function readResponsesEvent(value: unknown): readonly AnswerPiece[] {
     case 'response.output_item.added': {
       const item = at(value, 'item');
       if (textAt(item, 'type') !== 'function_call') return [];
-      return [{ kind: 'tool-call', name: textAt(item, 'name'), text: '' }];
+      return [
+        { kind: 'tool-call', id: textAt(item, 'call_id'), name: textAt(item, 'name'), text: '' },
+      ];
     }
     case 'response.output_item.done': {
       // All other items were told in parts by then.
@@ -191,7 +201,14 @@ function readOutputItem(item: unknown): readonly AnswerPiece[] {
     case 'reasoning':
       return listAt(item, 'summary').flatMap((part) => pieceOf('thought', textAt(part, 'text')));
     case 'function_call':
-      return [{ kind: 'tool-call', name: textAt(item, 'name'), text: textAt(item, 'arguments') }];
+      return [
+        {
+          kind: 'tool-call',
+          id: textAt(item, 'call_id'),
+          name: textAt(item, 'name'),
+          text: textAt(item, 'arguments'),
+        },
+      ];
     case 'image_generation_call':
       return pictureOf(`data:image/png;base64,${textAt(item, 'result')}`);
     default:
@@ -212,7 +229,7 @@ function pictureOf(url: string): readonly AnswerPiece[] {
 }
 
 function toolText(text: string): readonly AnswerPiece[] {
-  return text === '' ? [] : [{ kind: 'tool-call', name: '', text }];
+  return text === '' ? [] : [{ kind: 'tool-call', id: '', name: '', text }];
 }
 
 function pieceOf(kind: 'text' | 'thought', text: string): readonly AnswerPiece[] {

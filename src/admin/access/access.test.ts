@@ -50,6 +50,7 @@ test('a browser signs in with the password, is known by its cookie, and signs ou
   expect((await browse('GET', '/api/session')).body).toEqual({
     signedIn: false,
     needsPassword: true,
+    asksName: false,
   });
   const answer = await browse('POST', '/api/session', {
     body: { password: PASSWORD },
@@ -64,6 +65,8 @@ test('a browser signs in with the password, is known by its cookie, and signs ou
   expect(session.body).toEqual({
     signedIn: true,
     needsPassword: true,
+    asksName: false,
+    role: 'owner',
     expiresAt: answer.body.expiresAt,
   });
   expect((await browse('GET', '/api/keys', { headers: { cookie } })).status).toBe(200);
@@ -130,7 +133,9 @@ test('signing in takes a page of ours, and ends the session the browser had', as
 
 test('every change with a cookie needs the header and a page of ours; reading needs no header', async () => {
   const cookie = await signIn();
-  const routes = admin.edge.server.routes.routes.filter(({ access }) => access === 'console');
+  const routes = admin.edge.server.routes.routes.filter(
+    ({ kind, access }) => kind === 'admin' && access !== 'public',
+  );
   expect(routes.length).toBeGreaterThan(40);
   for (const { method, path: pattern } of routes) {
     const path = pattern.replace(/\{\w+\}/, 'x');
@@ -213,7 +218,7 @@ async function createKey(limits: object = {}): Promise<Answer> {
 
 test('a key is made, shown once, changed by revision and removed', async () => {
   const made = await createKey({
-    dailyTokens: 5,
+    tokensPerMinute: 5,
     curfew: { from: '23:00', to: '06:00', timeZone: 'UTC' },
   });
   expect([made.status, made.headers.get('etag')]).toEqual([201, '"1"']);
@@ -226,7 +231,7 @@ test('a key is made, shown once, changed by revision and removed', async () => {
     body: { curfew: null },
     headers: { 'if-match': '"1"' },
   });
-  expect(changed.body).toMatchObject({ revision: 2, dailyTokens: 5 });
+  expect(changed.body).toMatchObject({ revision: 2, tokensPerMinute: 5 });
   expect(changed.body.curfew).toBeUndefined();
   const late = await admin.call('PATCH', path, {
     body: { name: 'x' },
@@ -243,7 +248,7 @@ test('a bad curfew, name or limit is refused by its field', async () => {
     [{ curfew }, 'curfew'],
     [{ name: '' }, 'name'],
     [{ name: '   ' }, 'name'],
-    [{ dailyTokens: -1 }, 'dailyTokens'],
+    [{ tokensPerMinute: -1 }, 'tokensPerMinute'],
     [{ requestsPerMinute: 1.5 }, 'requestsPerMinute'],
     [{ secret: 'sk-mine' }, 'secret'],
   ] as const) {

@@ -112,13 +112,16 @@ test('every route that changes something shows what it changes, or is known to l
     'POST /api/accounts/export',
     'POST /api/oauth/start',
     'POST /api/quota/refresh',
+    'POST /api/session/password',
   ]);
   const silent = admin.routes.filter(
     ({ method, changes }) => method !== 'GET' && changes === false,
   );
   expect(silent.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
     'POST /api/address-rules/check',
+    'POST /api/invitations/open',
     'POST /api/session',
+    'POST /api/session/provider',
     'POST /api/translate',
   ]);
 });

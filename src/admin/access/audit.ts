@@ -21,6 +21,7 @@ const QUERY = partial({
     description: 'Entries on a page, from 1 to 500; 100 when absent.',
   },
   actor: { enum: AUDIT_ACTORS, description: 'How whoever changed it was let in.' },
+  person: { type: 'string', maxLength: 128, description: 'The name of who signed in.' },
   about: {
     type: 'string',
     maxLength: 256,
@@ -34,15 +35,15 @@ const QUERY = partial({
 export function createAuditRoute({ audit }: AccessControl): ApiRoute {
   return defineRoute({
     at: 'GET /api/audit',
+    access: 'viewer',
     title: 'lists the changes that were made, by whom and from where',
     query: QUERY,
     answers: { 200: { description: 'The latest first.', schema: AUDIT_LOG_SCHEMA } },
-    async run({ query: { limit: asked, cursor, actor, about, from, to } }) {
+    async run({ query: { limit: asked, cursor, from, to, ...who } }) {
       const limit = Number(asked ?? 100);
       const [first, last, before] = [from, to, cursor].map(readNumber);
       const page = await audit.list({
-        actor,
-        about,
+        ...who,
         from: first,
         to: last,
         before,

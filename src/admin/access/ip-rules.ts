@@ -50,12 +50,14 @@ export function createAddressRuleRoutes({ addresses }: AccessControl): readonly 
   return [
     defineRoute({
       at: 'GET /api/address-rules',
+      access: 'viewer',
       title: 'lists the address rules',
       answers: { 200: { description: 'Oldest first.', schema: ADDRESS_RULES_SCHEMA } },
       run: async () => answerJson({ rules: addresses.list() }),
     }),
     defineRoute({
       at: 'POST /api/address-rules',
+      access: 'operator',
       title: 'adds an address rule, unless it would lock its author out',
       body: NEW_ADDRESS_RULE_SCHEMA,
       answers: { 201: RULE },
@@ -63,6 +65,7 @@ export function createAddressRuleRoutes({ addresses }: AccessControl): readonly 
     }),
     defineRoute({
       at: 'POST /api/address-rules/check',
+      access: 'viewer',
       changes: false,
       title: 'says what the rules make of an address',
       body: ADDRESS_QUESTION_SCHEMA,
@@ -77,6 +80,7 @@ export function createAddressRuleRoutes({ addresses }: AccessControl): readonly 
     }),
     defineRoute({
       at: 'PATCH /api/address-rules/{id}',
+      access: 'operator',
       shows: '/api/address-rules',
       title: 'changes an address rule',
       parameter: PARAMETER,
@@ -90,6 +94,7 @@ export function createAddressRuleRoutes({ addresses }: AccessControl): readonly 
     }),
     defineRoute({
       at: 'DELETE /api/address-rules/{id}',
+      access: 'operator',
       shows: '/api/address-rules',
       title: 'removes an address rule',
       parameter: PARAMETER,
@@ -121,6 +126,7 @@ const QUERY = partial({
 export function createAccessLogRoute({ accessLog }: AccessControl): ApiRoute {
   return defineRoute({
     at: 'GET /api/access-log',
+    access: 'viewer',
     title: 'lists who was turned away and who signed in',
     query: QUERY,
     answers: { 200: { description: 'The latest first.', schema: ACCESS_LOG_SCHEMA } },

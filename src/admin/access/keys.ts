@@ -6,13 +6,17 @@ import {
   CURFEW_SCHEMA,
   KEY_AMOUNTS,
   KEY_FIELDS,
+  KEY_HOLDER,
+  KEY_TAGS,
   KEY_USE_SCHEMA,
+  PREVIOUS_SECRET_SCHEMA,
   RECORDING,
   REVISION,
 } from '../../access/api-key.ts';
 import type { ListedKey } from '../../access/api-keys.ts';
 import { told } from '../../lib/localized-message.ts';
-import { named, optional, optionals, partial } from '../../lib/object-schema.ts';
+import { named, optional, optionals, partial, VISIBLE_LINE } from '../../lib/object-schema.ts';
+import type { AdminAnswer } from '../../server/admin-route.ts';
 import {
   type ApiRoute,
   answerJson,
@@ -21,13 +25,18 @@ import {
   readNumber,
   refuseUnknown,
 } from '../route.ts';
-import { orNull, VISIBLE_LINE } from '../schemas.ts';
+import { orNull } from '../schemas.ts';
 
 const NAME = { type: 'string', minLength: 1, maxLength: 128, pattern: VISIBLE_LINE } as const;
 const ENABLED = { type: 'boolean' } as const;
 
 export const KEY_SCHEMA = named('Key', {
   ...KEY_FIELDS,
+  previous: optional({
+    type: 'array',
+    items: PREVIOUS_SECRET_SCHEMA,
+    description: 'Secrets that were replaced and still work; absent when there are none.',
+  }),
   usedToday: KEY_USE_SCHEMA,
   revision: REVISION,
 });
@@ -41,29 +50,48 @@ export const CREATED_KEY_SCHEMA = named('CreatedKey', {
 
 const { allowedModels } = KEY_FIELDS;
 
-export const NEW_KEY_SCHEMA = named('NewKey', {
+export const NEW_KEY_FIELDS = {
   name: NAME,
-  ...optionals({ enabled: ENABLED, expiresAt: TIME, allowedModels, ...KEY_AMOUNTS }),
+  ...optionals({ ...KEY_HOLDER, tags: KEY_TAGS, enabled: ENABLED, expiresAt: TIME }),
+  ...optionals({ allowedModels, ...KEY_AMOUNTS }),
   curfew: optional(CURFEW_SCHEMA),
   recording: optional(RECORDING),
-});
+} as const;
+
+export const NEW_KEY_SCHEMA = named('NewKey', NEW_KEY_FIELDS);
 
 export const KEY_CHANGE_SCHEMA = partial(
   {
     name: NAME,
+    owner: orNull(KEY_HOLDER.owner),
+    team: orNull(KEY_HOLDER.team),
+    tags: KEY_TAGS,
     enabled: ENABLED,
     expiresAt: orNull(TIME),
     allowedModels,
     maxAddresses: orNull(KEY_AMOUNTS.maxAddresses),
     requestsPerMinute: orNull(KEY_AMOUNTS.requestsPerMinute),
     tokensPerMinute: orNull(KEY_AMOUNTS.tokensPerMinute),
-    dailyTokens: orNull(KEY_AMOUNTS.dailyTokens),
-    dailyImages: orNull(KEY_AMOUNTS.dailyImages),
     curfew: orNull(CURFEW_SCHEMA),
     recording: orNull(RECORDING),
   },
   { title: 'KeyChange', description: 'What is absent stays; null takes a limit away.' },
 );
+
+const ROTATION_SCHEMA = partial(
+  {
+    overlapHours: {
+      type: 'number',
+      minimum: 0,
+      maximum: 720,
+      description: 'How long the secret before goes on working; 24 when absent, 0 ends it at once.',
+    },
+  },
+  { title: 'KeyRotation' },
+);
+
+const DEFAULT_OVERLAP_HOURS = 24;
+const HOUR_MS = 3_600_000;
 
 const PARAMETER = 'Id of the key.';
 const ONE_KEY = {
@@ -71,16 +99,17 @@ const ONE_KEY = {
 } as const;
 
 export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
-  const answerOne = (listed: ListedKey) => answerJson(writeKey(listed), listed.key.revision);
   return [
     defineRoute({
       at: 'GET /api/keys',
+      access: 'viewer',
       title: 'lists the keys of persons',
       answers: { 200: { description: 'Oldest first.', schema: KEY_LIST_SCHEMA } },
       run: async () => answerJson({ keys: keys.list().map(writeKey) }),
     }),
     defineRoute({
       at: 'POST /api/keys',
+      access: 'operator',
       title: 'makes a key and shows its secret, this once',
       body: NEW_KEY_SCHEMA,
       answers: { 201: { description: 'The key.', schema: CREATED_KEY_SCHEMA, hasRevision: true } },
@@ -91,6 +120,7 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
     }),
     defineRoute({
       at: 'GET /api/keys/{id}',
+      access: 'viewer',
       title: 'shows a key',
       parameter: PARAMETER,
       answers: ONE_KEY,
@@ -103,6 +133,7 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
     }),
     defineRoute({
       at: 'PATCH /api/keys/{id}',
+      access: 'operator',
       title: 'changes a key',
       parameter: PARAMETER,
       body: KEY_CHANGE_SCHEMA,
@@ -113,6 +144,7 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
     }),
     defineRoute({
       at: 'DELETE /api/keys/{id}',
+      access: 'operator',
       title: 'removes a key: whoever has it is refused from then on',
       parameter: PARAMETER,
       answers: { 204: { description: 'It is gone.' } },
@@ -124,7 +156,49 @@ export function createKeyRoutes({ keys }: AccessControl): readonly ApiRoute[] {
   ];
 }
 
-function writeKey({ key, usedToday }: ListedKey): object {
+/** Another secret for a key; the one before works on for a while. */
+export function createRotationRoutes({ keys }: AccessControl): readonly ApiRoute[] {
+  return [
+    defineRoute({
+      at: 'POST /api/keys/{id}/rotate',
+      access: 'operator',
+      shows: '/api/keys/{id}',
+      title:
+        'gives a key another secret and shows it, this once; the one before works on for a while',
+      parameter: PARAMETER,
+      body: ROTATION_SCHEMA,
+      takesRevision: true,
+      answers: {
+        200: { description: 'The new secret.', schema: CREATED_KEY_SCHEMA, hasRevision: true },
+      },
+      async run({ parameter, body: { overlapHours = DEFAULT_OVERLAP_HOURS }, revision }) {
+        const overlapMs = overlapHours * HOUR_MS;
+        const options = { overlapMs, revision: readNumber(revision) };
+        const { listed, secret } = await keys.rotate(parameter, options);
+        return answerJson({ key: writeKey(listed), secret }, listed.key.revision);
+      },
+    }),
+    defineRoute({
+      at: 'DELETE /api/keys/{id}/previous',
+      access: 'operator',
+      shows: '/api/keys/{id}',
+      title: 'refuses the secrets before the one in use from now on',
+      parameter: PARAMETER,
+      answers: ONE_KEY,
+      run: async ({ parameter }) => answerOne(await keys.endPrevious(parameter)),
+    }),
+  ];
+}
+
+function answerOne(listed: ListedKey): AdminAnswer {
+  return answerJson(writeKey(listed), listed.key.revision);
+}
+
+export function writeKey({ key, previous, usedToday }: ListedKey): object {
   const { requests, tokens, images } = usedToday;
-  return { ...key, usedToday: { requests, tokens, images } };
+  return {
+    ...key,
+    ...(previous.length > 0 && { previous: previous.map(({ digest: _, ...shown }) => shown) }),
+    usedToday: { requests, tokens, images },
+  };
 }

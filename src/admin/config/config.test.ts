@@ -66,9 +66,11 @@ test('sections show what the file says, and of secrets only that they are set', 
     { section: 'network', values: { port: 9000 } },
     { section: 'ip_filter', values: {} },
     { section: 'console', values: {} },
+    { section: 'sign_in', values: {} },
     { section: 'extprov', values: { enabled: true, base_url: 'https://[hidden]@p.example' } },
     { section: 'prices', values: {} },
     { section: 'monitor', values: {} },
+    { section: 'alerts', values: {} },
     { section: 'log', values: {} },
   ]);
 });

@@ -1,6 +1,7 @@
 // `/api/config` and `/api/environment`: the settings by section, changed one at a time and undone; the variables in force.
 
 import type { XStatic } from 'typebox/schema';
+import { requireRole } from '../../access/role.ts';
 import { StoreError } from '../../accounts/account-store.ts';
 import {
   clientError,
@@ -50,6 +51,9 @@ import {
 /** Ways back are short: the console shows each for some seconds. */
 const MAX_FILES = 20;
 
+/** What decides about who comes in. */
+const OWNERS_SECTIONS: readonly string[] = ['auth', 'console', 'sign_in'];
+
 interface SectionChange {
   /** Made from the values of the section as they are when its turn comes. */
   readonly patchFor: (values: JsonObject) => JsonObject;
@@ -94,6 +98,7 @@ export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
   /** One after the other, so that what a revision was compared with is what is changed. */
   const change = (section: ConfigSection, { patchFor, revision, caller }: SectionChange) =>
     inTurn(async () => {
+      if (OWNERS_SECTIONS.includes(section.name)) requireRole(caller, 'owner');
       await config.reload();
       checkRevision(write(section), revision);
       const values = readSection(section, config.raw());
@@ -115,12 +120,14 @@ export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
   return [
     defineRoute({
       at: 'GET /api/config',
+      access: 'viewer',
       title: 'shows all settings of the config file',
       answers: { 200: { description: 'All sections.', schema: SECTIONS_SCHEMA } },
       run: async () => answerJson({ sections: CONFIG_SECTIONS.map(write) }),
     }),
     defineRoute({
       at: 'GET /api/config/{section}',
+      access: 'viewer',
       title: 'shows one section of the settings',
       parameter: SECTION_PARAMETER,
       answers: ONE_SECTION,
@@ -128,6 +135,7 @@ export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
     }),
     defineRoute({
       at: 'PATCH /api/config/{section}',
+      access: 'operator',
       title: 'changes one section of the settings and puts it in force',
       parameter: SECTION_PARAMETER,
       body: PATCH_SCHEMA,
@@ -144,6 +152,7 @@ export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
     }),
     defineRoute({
       at: 'GET /api/config/mapping/presets',
+      access: 'viewer',
       title: 'lists the presets: the built-in mappings, then those of `proxy.presets`',
       answers: { 200: { description: 'The presets.', schema: PRESETS_SCHEMA } },
       run: async () => {
@@ -156,6 +165,7 @@ export function createConfigRoutes(options: AdminOptions): readonly ApiRoute[] {
     }),
     defineRoute({
       at: 'POST /api/config/mapping/presets/{preset}',
+      access: 'operator',
       shows: '/api/config/mapping',
       title: 'puts a preset into the mapping, in place of another one',
       parameter: `${PRESETS.map(({ name }) => `\`${name}\``).join(', ')}, or a name of \`proxy.presets\``,
@@ -330,6 +340,7 @@ type Written = XStatic<typeof ENVIRONMENT_SCHEMA>['variables'][number];
 export function createEnvironmentRoute({ origins }: Pick<AdminOptions, 'origins'>): ApiRoute {
   return defineRoute({
     at: 'GET /api/environment',
+    access: 'viewer',
     title: 'shows the variables of the environment and what is in force',
     answers: { 200: { description: 'All variables.', schema: ENVIRONMENT_SCHEMA } },
     run: async () => answerJson({ variables: origins.variables().map(writeVariable) }),

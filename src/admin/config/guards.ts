@@ -132,6 +132,9 @@ export function needsReauthentication(
     case 'auth':
       // Not by comparing: whether one is asked for the password must not tell that a guess is right.
       return ['admin_password', 'api_key'].some((key) => Object.hasOwn(change.patch, key));
+    case 'sign_in':
+      // Whoever signs in there, and with which claims, may be an owner here.
+      return JSON.stringify(change.from) !== JSON.stringify(change.to);
     case 'upstreams':
       return Object.keys(change.to).some((id) => sendsElsewhere(id, change, facts));
     case 'extprov':
@@ -206,12 +209,13 @@ const DELIBERATELY = told`Whoever means it all the same changes the config file 
  * @throws GatewayError invalid-request, with the way out
  */
 export function refuseLockOut(
-  access: Pick<AccessControl, 'addresses' | 'login'> | undefined,
+  access: Pick<AccessControl, 'addresses' | 'login' | 'people'> | undefined,
   caller: AdminCaller,
   { from, to: next }: EntryChange,
 ): void {
   const { address, isLocal, isOwnPage, isHeard } = caller.under(next);
-  if (next.consolePassword === undefined && !isLocal) {
+  // Owners who sign in as themselves need no password.
+  if (next.consolePassword === undefined && !isLocal && access?.people.hasOwner !== true) {
     throw access?.login.needsPassword === true ? noPassword() : foreignHost();
   }
   if (!isOwnPage) throw foreignHost();
@@ -253,7 +257,8 @@ export async function keepSignedIn(
   if (access === undefined) return change();
   const { login } = access;
   const isIn = (): boolean =>
-    !login.needsPassword || (caller.cookie !== undefined && login.hasSession(caller.cookie));
+    !login.needsPassword ||
+    (caller.cookie !== undefined && login.roleOfSession(caller.cookie) !== undefined);
   const wasIn = isIn();
   const answer = await change();
   if (!wasIn || isIn() || answer.kind !== 'json') return answer;

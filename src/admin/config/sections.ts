@@ -103,7 +103,7 @@ const SET = { isSet: true } as const;
 
 /** By the words of its key, also for keys nobody here knows; names that people choose are none. */
 const SECRET_KEY =
-  /(?:^|_|-)(?:key|keys|secret|secrets|password|passphrase|token|credential|credentials|authorization)$/i;
+  /(?:^|_|-)(?:key|keys|secret|secrets|password|passphrase|token|credential|credentials|authorization|webhook)$/i;
 
 /** What of a section is looked at: the steps that led there. */
 interface Place {

@@ -35,6 +35,8 @@ function account(id: string, status: AccountJson['status']): AccountJson {
       attempts: 0,
       share: null,
       lastSuccessAt: null,
+      lastFailureAt: null,
+      lastFailure: null,
       reason: null,
       trial: null,
     },
@@ -168,7 +170,7 @@ test('a config file that is not in force is told, with what is wrong in it', () 
 
 test('where an account would help, the link leads to adding one', () => {
   const none = findAttention(sources({ accounts: [] }));
-  expect(none).toMatchObject([{ kind: 'no-accounts', link: '/accounts?add=sign-in' }]);
+  expect(none).toMatchObject([{ kind: 'no-accounts', link: '/accounts?add=key' }]);
 });
 
 test('an overloaded upstream is one entry, however many accounts rest with it', () => {
@@ -193,4 +195,29 @@ test('a database that takes nothing is no time when all is well, also before a r
   expect(found(3, 0)).toEqual([['records-unsaved', { count: 3 }]]);
   expect(found(0, 7)).toEqual([['records-dropped', { count: 7 }]]);
   expect(found(10_000, 7).map(([kind]) => kind)).toEqual(['records-unsaved', 'records-dropped']);
+});
+
+test('a disk that runs full and certificates of upstreams that end are told in time', () => {
+  const found = (facts: Partial<AttentionSources['facts']>) =>
+    findAttention(sources({ facts: { ...sources().facts, ...facts } })).map(
+      ({ kind, severity, about }) => [kind, severity, about],
+    );
+  const megabyte = 1_048_576;
+  expect(found({ disk: { freeBytes: 2000 * megabyte } })).toEqual([]);
+  expect(found({ disk: { freeBytes: 500 * megabyte } })).toEqual([
+    ['disk-low', 'warning', { count: 500 }],
+  ]);
+  expect(found({ disk: { freeBytes: 3 * megabyte } })).toEqual([
+    ['disk-full', 'error', { count: 3 }],
+  ]);
+  const day = 86_400_000;
+  const upstreamCertificates = [
+    { upstream: 'far', expiresAt: 20 * day },
+    { upstream: 'near', expiresAt: 2.5 * day },
+    { upstream: 'over', expiresAt: -1 },
+  ];
+  expect(found({ upstreamCertificates })).toEqual([
+    ['upstream-certificate-expires', 'warning', { upstream: 'near', count: 2 }],
+    ['upstream-certificate-expired', 'error', { upstream: 'over' }],
+  ]);
 });

@@ -1,6 +1,7 @@
 // What of the gateway needs attention, most severe first, with the way out.
 
-import { listed, told } from '../../lib/localized-message.ts';
+import { sayBudget } from '../../access/budgets.ts';
+import { listed, type Sentence, told } from '../../lib/localized-message.ts';
 import type { AccountJson } from '../account-view.ts';
 import type { GatewayFacts } from '../options.ts';
 import type { OverviewJson } from './schemas.ts';
@@ -29,6 +30,12 @@ const MAX_ACCOUNTS = 5;
 const DAY_MS = 86_400_000;
 /** Certificates of 90 days are renewed a month before; what is left then is a renewal that fails. */
 const EXPIRES_SOON_DAYS = 14;
+/** Public services renew theirs as late as a week before. */
+const UPSTREAM_EXPIRES_DAYS = 5;
+const MEGABYTE = 1_048_576;
+const LOW_MEGABYTES = 1024;
+/** Below this the next large write may be refused. */
+const FULL_MEGABYTES = 100;
 const LOW_PERCENT = 10;
 /** So many failures are reported even where they are a small share. */
 const MANY_ERRORS = 5;
@@ -51,7 +58,7 @@ const CONDITIONS: readonly Condition[] = [
     kind: 'no-accounts',
     severity: 'error',
     wayOut: 'Add an account.',
-    link: '/accounts?add=sign-in',
+    link: '/accounts?add=key',
     find: ({ accounts }) =>
       when(accounts.length === 0, 'There is no account, so no request can be answered.'),
   },
@@ -145,6 +152,39 @@ const CONDITIONS: readonly Condition[] = [
     },
   },
   {
+    kind: 'upstream-certificate-expires',
+    severity: 'warning',
+    wayOut: 'Tell whoever runs the upstream to renew it: requests fail when it is over.',
+    link: '/settings?section=upstreams',
+    find: ({ facts: { upstreamCertificates = [] }, now }) =>
+      upstreamCertificates.flatMap(({ upstream, expiresAt }): readonly Finding[] => {
+        const days = Math.floor((expiresAt - now) / DAY_MS);
+        if (days < 0) {
+          const message = `The certificate of the upstream ${upstream} is over.`;
+          const kind = 'upstream-certificate-expired';
+          return [{ kind, severity: 'error', message, about: { upstream } }];
+        }
+        const message = `The certificate of the upstream ${upstream} is good for ${days} more days.`;
+        return when(days < UPSTREAM_EXPIRES_DAYS, message, { about: { upstream, count: days } });
+      }),
+  },
+  {
+    kind: 'disk-low',
+    severity: 'warning',
+    wayOut: 'Free some room, or keep fewer request records and logs.',
+    link: '/settings?section=monitor',
+    find({ facts: { disk } }) {
+      if (disk === undefined) return [];
+      const count = Math.floor(disk.freeBytes / MEGABYTE);
+      const about = { about: { count } };
+      const message = `The disk of the data folder has ${count} MB left.`;
+      if (count < FULL_MEGABYTES) {
+        return [{ kind: 'disk-full', severity: 'error', message, ...about }];
+      }
+      return when(count < LOW_MEGABYTES, message, about);
+    },
+  },
+  {
     kind: 'setting-unused',
     severity: 'warning',
     wayOut: 'Correct it where the gateway is started or in gui_config.json, or take it out.',
@@ -224,6 +264,20 @@ const CONDITIONS: readonly Condition[] = [
           message: `The quota of ${family}${kind === 'image' ? ' (images)' : ''} is at ${percent} %.`,
           about: { family, quotaKind: kind, percent },
         })),
+  },
+  {
+    kind: 'budget-spent',
+    severity: 'warning',
+    wayOut: 'Raise it, or wait for the next period.',
+    link: '/keys?tab=budgets',
+    find: ({ facts: { budgets = [] } }) => findBudgets(budgets, 'spent'),
+  },
+  {
+    kind: 'budget-low',
+    severity: 'warning',
+    wayOut: 'See who uses it.',
+    link: '/keys?tab=budgets',
+    find: ({ facts: { budgets = [] } }) => findBudgets(budgets, 'warning'),
   },
   {
     kind: 'not-lasting',
@@ -388,6 +442,40 @@ function isNotable(errors: number, requests: number): boolean {
     (errors >= MANY_ERRORS && share >= NOTABLE_SHARE) ||
     (errors >= SOME_ERRORS && share >= HIGH_SHARE)
   );
+}
+
+type NamedBudget = NonNullable<GatewayFacts['budgets']>[number];
+
+/** All in one entry: many keys may have the same budget. One of the whole gateway stops everybody. */
+function findBudgets(
+  budgets: readonly NamedBudget[],
+  level: NamedBudget['level'],
+): readonly Finding[] {
+  const found = budgets.filter((one) => one.level === level);
+  if (found.length === 0) return [];
+  const problems = listed(found.slice(0, MAX_ACCOUNTS).map(sayUsed));
+  const stopsAll = found.some(
+    ({ state: { budget } }) => level === 'spent' && budget.isHard && budget.scope === 'gateway',
+  );
+  return [
+    {
+      message:
+        level === 'spent'
+          ? `Budgets are used up: ${problems.text}`
+          : `Budgets are nearly used up: ${problems.text}`,
+      ...(stopsAll && { severity: 'error' }),
+      about: { problems, count: found.length },
+    },
+  ];
+}
+
+function sayUsed({ state: { budget, used }, subjectName }: NamedBudget): Sentence {
+  const percent = budget.amount === 0 ? 100 : Math.floor((used / budget.amount) * 100);
+  const amount = sayBudget(budget);
+  if (budget.scope === 'gateway') return told`whole gateway, ${amount}: ${percent} %`;
+  return budget.scope === 'team'
+    ? told`team ${subjectName}, ${amount}: ${percent} %`
+    : told`key ${subjectName}, ${amount}: ${percent} %`;
 }
 
 /** One entry per upstream: its accounts cool down together. */

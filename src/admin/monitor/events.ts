@@ -34,6 +34,7 @@ export function createEventsRoute({
 }: Pick<MonitorRouteOptions, 'monitor' | 'clock'>): ApiRoute {
   return defineRoute({
     at: 'GET /api/events',
+    access: 'viewer',
     title: 'tells what happens, as it happens',
     query: EVENTS_QUERY,
     answers: {

@@ -5,12 +5,17 @@ import { textOf } from '../../lib/localized-message.ts';
 import { partial } from '../../lib/object-schema.ts';
 import type { RequestRow } from '../../monitor/record.ts';
 import { USAGE_FIGURES, type UsageBreakdown, type UsageSum } from '../../monitor/request-store.ts';
-import { cutSpans } from '../../monitor/usage.ts';
 import { toDollars } from '../../pricing/cost.ts';
 import { CURRENCY } from '../../pricing/prices.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, defineRoute } from '../route.ts';
-import { FILTER_QUERY, readFilter, readUsageSpan, USAGE_SPAN_QUERY } from './requests.ts';
+import {
+  FILTER_QUERY,
+  readFilter,
+  readUsageQuery,
+  USAGE_FILTER_QUERY,
+  USAGE_SPAN_QUERY,
+} from './requests.ts';
 
 type Cell = string | number | boolean | undefined;
 
@@ -36,11 +41,12 @@ export function createExportRoutes({
   return [
     defineRoute({
       at: 'GET /api/export/requests',
+      access: 'viewer',
       title: 'gives records of model requests as a file, the latest first',
       query: partial({ format: FORMAT, ...FILTER_QUERY }),
       answers: ANSWERS,
-      async run({ query: { format = 'csv', ...filter } }) {
-        const wanted = readFilter(filter);
+      async run({ query: { format = 'csv', ...filter }, caller }) {
+        const wanted = readFilter(filter, caller);
         async function* rows(): AsyncGenerator<RequestRow> {
           let cursor: string | undefined;
           do {
@@ -54,14 +60,15 @@ export function createExportRoutes({
     }),
     defineRoute({
       at: 'GET /api/export/usage',
-      title: 'gives usage as a file, by time, model, account, key and protocol',
-      query: partial({ format: FORMAT, ...USAGE_SPAN_QUERY }),
+      access: 'viewer',
+      title: 'gives usage as a file, by time, model, account, key, owner, team, tags and protocol',
+      query: partial({ format: FORMAT, ...USAGE_SPAN_QUERY, ...USAGE_FILTER_QUERY }),
       answers: ANSWERS,
       async run({ query: { format = 'csv', ...asked } }) {
-        const spans = cutSpans(readUsageSpan(asked, clock.now()));
+        const { spans, filter } = readUsageQuery(asked, clock.now());
         async function* rows(): AsyncGenerator<UsageBreakdown> {
           for (const span of spans) {
-            for (const row of await store.breakdown(span)) {
+            for (const row of await store.breakdown(span, filter)) {
               yield { ...row, keyName: keyName(row.keyId) ?? row.keyName };
             }
           }
@@ -91,6 +98,9 @@ const REQUEST_COLUMNS: Columns<RequestRow> = {
   account: ({ account }) => account,
   key_id: ({ keyId }) => keyId,
   key: ({ keyName }) => keyName,
+  owner: ({ owner }) => owner,
+  team: ({ team }) => team,
+  tags: ({ tags }) => tags?.join('; '),
   client: ({ clientAddress }) => clientAddress,
   replica: ({ replica }) => replica,
   attempts: ({ attempts }) => attempts,
@@ -128,6 +138,9 @@ const USAGE_COLUMNS: Columns<UsageBreakdown> = {
   account: ({ account }) => account,
   key_id: ({ keyId }) => keyId,
   key: ({ keyName }) => keyName,
+  owner: ({ owner }) => owner,
+  team: ({ team }) => team,
+  tags: ({ tags }) => tags.join('; '),
   protocol: ({ protocol }) => protocol,
   ...Object.fromEntries(
     USAGE_FIGURES.map((figure) => {

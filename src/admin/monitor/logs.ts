@@ -24,6 +24,7 @@ const DEFAULT_LIMIT = 200;
 export function createLogsRoute({ logFiles }: Pick<MonitorRouteOptions, 'logFiles'>): ApiRoute {
   return defineRoute({
     at: 'GET /api/logs',
+    access: 'viewer',
     title: 'shows the log, the latest lines first',
     query: LOGS_QUERY,
     answers: { 200: { description: 'One page of it.', schema: LOGS_SCHEMA } },
@@ -39,6 +40,7 @@ export function createLogsRoute({ logFiles }: Pick<MonitorRouteOptions, 'logFile
 export function createMetricsRoute({ metrics }: Pick<MonitorRouteOptions, 'metrics'>): ApiRoute {
   const route = defineRoute({
     at: 'GET /metrics',
+    access: 'viewer',
     title: 'gives the figures for Prometheus, of all workers together',
     answers: {
       200: {
@@ -51,5 +53,5 @@ export function createMetricsRoute({ metrics }: Pick<MonitorRouteOptions, 'metri
       return { kind: 'text', text: await metrics(), contentType: METRICS_TYPE };
     },
   });
-  return { ...route, access: 'console-or-local' };
+  return { ...route, isOpenLocally: true };
 }

@@ -1,7 +1,7 @@
 // `GET /api/overview`: live figures, accounts, quota, and the conditions that need attention.
 
 import { type AccountJson, writeAccount } from '../account-view.ts';
-import type { MonitorRouteOptions } from '../options.ts';
+import type { AccountFacts, MonitorRouteOptions } from '../options.ts';
 import { listQuotas, sumFamilies } from '../quota.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
 import { findAttention, RECENT_MINUTES } from './attention.ts';
@@ -12,6 +12,7 @@ const RECENT_ERRORS = 10;
 export function createOverviewRoute(options: MonitorRouteOptions): ApiRoute {
   return defineRoute({
     at: 'GET /api/overview',
+    access: 'viewer',
     title: 'shows whether all is well',
     answers: { 200: { description: 'The state of the gateway.', schema: OVERVIEW_SCHEMA } },
     async run() {
@@ -22,26 +23,10 @@ export function createOverviewRoute(options: MonitorRouteOptions): ApiRoute {
 }
 
 export function writeOverview(options: MonitorRouteOptions): object {
-  const { book, monitor, version, startedAt } = options;
-  const facts = options.facts();
-  const { isSandbox, address, authMode, consolePassword, replicas } = facts;
-  const accounts = book.list().map((account) => writeAccount(account, options));
-  const quota = readQuota(options);
-  const { requests, tokens, errors } = monitor.figures.perMinute();
-  const live = {
-    requestsPerMinute: requests,
-    tokensPerMinute: tokens,
-    errorsPerMinute: errors,
-    inFlight: monitor.figures.inFlight,
-  };
-  const series = monitor.figures.series();
-  const recent = { requests: 0, errors: 0 };
-  for (const minute of series.slice(-RECENT_MINUTES)) {
-    recent.requests += minute.requests;
-    recent.errors += minute.errors;
-  }
-  const now = options.clock.now();
-  const attention = findAttention({ now, facts, accounts, quota, live, recent, records: monitor });
+  const { monitor, version, startedAt } = options;
+  const { isSandbox, address, authMode, consolePassword, replicas } = options.facts();
+  const sources = readSources(options);
+  const attention = findAttention(sources);
   return {
     status: statusOf(attention),
     version,
@@ -51,12 +36,41 @@ export function writeOverview(options: MonitorRouteOptions): object {
     authMode,
     consolePassword,
     replicas,
-    live,
-    series,
-    accounts: countAccounts(accounts),
-    quota,
+    live: sources.live,
+    series: monitor.figures.series(),
+    accounts: countAccounts(sources.accounts),
+    quota: sources.quota,
     attention,
     recentErrors: monitor.recentErrors(RECENT_ERRORS),
+  };
+}
+
+/** What needs attention now: the same for the overview, the metrics and whoever is told by a webhook. */
+export function readAttention(options: AttentionOptions): OverviewJson['attention'] {
+  return findAttention(readSources(options));
+}
+
+export type AttentionOptions = AccountFacts &
+  Pick<MonitorRouteOptions, 'book' | 'clock' | 'facts' | 'isProtected' | 'monitor'>;
+
+function readSources(options: AttentionOptions) {
+  const { book, monitor, clock } = options;
+  const accounts = book.list().map((account) => writeAccount(account, options));
+  const { requests, tokens, errors } = monitor.figures.perMinute();
+  const recent = { requests: 0, errors: 0 };
+  for (const minute of monitor.figures.series().slice(-RECENT_MINUTES)) {
+    recent.requests += minute.requests;
+    recent.errors += minute.errors;
+  }
+  return {
+    ...{ now: clock.now(), facts: options.facts(), accounts, recent, records: monitor },
+    quota: readQuota(options),
+    live: {
+      requestsPerMinute: requests,
+      tokensPerMinute: tokens,
+      errorsPerMinute: errors,
+      inFlight: monitor.figures.inFlight,
+    },
   };
 }
 
@@ -82,7 +96,7 @@ function countAccounts(accounts: readonly AccountJson[]): OverviewJson['accounts
   };
 }
 
-function readQuota(options: MonitorRouteOptions): OverviewJson['quota'] {
+function readQuota(options: Pick<AttentionOptions, 'book' | 'isProtected'>): OverviewJson['quota'] {
   return sumFamilies(listQuotas(options)).map(({ family, kind, models, percent, resetsAt }) => ({
     family,
     kind,

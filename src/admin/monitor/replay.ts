@@ -1,23 +1,31 @@
-// `POST /api/requests/{id}/replay`: sends a recorded request again, to another account or model.
+// `POST /api/requests/{id}/replay`: sends a recorded request again, to another account or model, or in another protocol.
 
 import type { XStatic } from 'typebox/schema';
 import { isSameLabel } from '../../accounts/account.ts';
 import type { CallRecord } from '../../canonical/call-record.ts';
-import { asGatewayError, clientError, errorStatus, GatewayError } from '../../canonical/error.ts';
+import {
+  asGatewayError,
+  clientError,
+  errorStatus,
+  GatewayError,
+  stoppedError,
+} from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
 import type { TranscriptBlock } from '../../canonical/transcript.ts';
 import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
-import { isJsonObject, parseJson } from '../../lib/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
-import type { RequestRecord } from '../../monitor/record.ts';
-import type { GenerateCall, RouteInput } from '../../protocols/protocol.ts';
+import type { EndedRequest, RequestRecord } from '../../monitor/record.ts';
+import type { ClientProtocol, GenerateCall, RouteInput } from '../../protocols/protocol.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiInput, type ApiRoute, answerJson, defineRoute } from '../route.ts';
 import { findRequest } from './requests.ts';
 import {
   cannotReplay,
+  findRoute,
   type GenerateRoute,
   judgeReplay,
+  REPLAY_PROTOCOLS,
   REPLAY_REQUEST_SCHEMA,
   REPLAY_SCHEMA,
   type ReplayJson,
@@ -36,8 +44,9 @@ const MAX_BODY_CHARACTERS = 262_144;
 export function createReplayRoute(options: ReplayOptions): ApiRoute {
   return defineRoute({
     at: 'POST /api/requests/{id}/replay',
+    access: 'operator',
     shows: 'nothing',
-    title: 'sends a recorded request again, to another account or model',
+    title: 'sends a recorded request again, to another account or model, or in another protocol',
     parameter: 'Id of the request.',
     body: REPLAY_REQUEST_SCHEMA,
     answers: {
@@ -61,18 +70,25 @@ async function replay(
   const { replay: verdict, found } = judgeReplay(recorded, options.protocols);
   if (found === undefined) throw cannotReplay(verdict);
   const asked = readAsked(recorded, input.body.model);
+  const { protocol: wanted = recorded.row.protocol } = input.body;
+  const into =
+    wanted === recorded.row.protocol
+      ? undefined
+      : findAnswering(options.protocols, wanted, recorded.row.stream);
   const requestId = options.createId('req_');
   const record: CallRecord = { attempts: [], timings: {}, keepsAnswers: true };
-  const context: CallContext = {
+  const stop = new AbortController();
+  const context: ReplayContext = {
     requestId,
     clientKeyId: 'console',
-    signal: input.signal,
+    stop,
+    signal: AbortSignal.any([input.signal, stop.signal]),
     receipt: createReceipt(),
     strict: false,
     onlyAccount: findAccount(input.body.account, options)?.label,
     record,
   };
-  const sent = await send({ recorded, route: found.route, asked, context }, options);
+  const sent = await send({ recorded, route: found.route, into, asked, context }, options);
   const { error = record.error } = sent;
   const blocks = record.answers?.flatMap(({ transcript }) => transcript?.blocks ?? []) ?? [];
   const text = blocks.length === 0 ? (error?.message ?? '') : writeBlocks(blocks);
@@ -80,10 +96,11 @@ async function replay(
   const body =
     sent.error === undefined
       ? sent.body
-      : JSON.stringify(found.protocol.writeError(sent.error, { requestId }).body);
+      : JSON.stringify((into ?? found).protocol.writeError(sent.error, { requestId }).body);
   return {
     status: statusOf(sent.error),
     headers: { 'x-request-id': requestId },
+    protocol: wanted,
     body: body.slice(0, MAX_BODY_CHARACTERS),
     text,
     requestId,
@@ -96,43 +113,118 @@ async function replay(
   };
 }
 
+interface ReplayContext extends CallContext {
+  readonly stop: AbortController;
+}
+
 interface Sending {
   readonly recorded: RequestRecord;
   readonly route: GenerateRoute;
+  /** Who answers it in place of that. */
+  readonly into: Answering | undefined;
   readonly asked: Omit<RouteInput, 'receipt'>;
-  readonly context: CallContext;
+  readonly context: ReplayContext;
+}
+
+/** A route whose answers a request of another one is to have. */
+interface Answering {
+  readonly name: string;
+  readonly route: GenerateRoute;
+  readonly protocol: ClientProtocol;
+  /** The least that such a route takes as a request. */
+  readonly body: (model: string) => JsonObject;
+}
+
+type Replayed = (typeof REPLAY_PROTOCOLS)[number];
+
+const QUESTION = [{ role: 'user', content: '-' }];
+
+const ANSWERINGS: Readonly<
+  Record<Replayed, { readonly path: string; readonly body: Answering['body'] }>
+> = {
+  chat: { path: '/v1/chat/completions', body: (model) => ({ model, messages: QUESTION }) },
+  responses: { path: '/v1/responses', body: (model) => ({ model, input: '-', store: false }) },
+  messages: {
+    path: '/v1/messages',
+    body: (model) => ({ model, max_tokens: 1, messages: QUESTION }),
+  },
+  generate: {
+    path: '/v1beta/models/{model}:generateContent',
+    body: () => ({ contents: [{ role: 'user', parts: [{ text: '-' }] }] }),
+  },
+};
+
+function findAnswering(
+  protocols: ReplayOptions['protocols'],
+  wanted: string,
+  isStream: boolean,
+): Answering {
+  const name = REPLAY_PROTOCOLS.find((one) => one === wanted) ?? 'chat';
+  const { path, body } = ANSWERINGS[name];
+  const streams = name === 'generate' && isStream;
+  const found = findRoute(protocols, streams ? path.replace(':generate', ':streamGenerate') : path);
+  if (found === undefined) throw new Error(`There is no route ${path}.`);
+  return {
+    ...{ name, ...found },
+    body: (model) => (name === 'generate' ? body(model) : { ...body(model), stream: isStream }),
+  };
+}
+
+/** What was asked, with the answer written as `into` has it: both lanes but that of its own wire take it. */
+function answerAs(call: GenerateCall, { route, body }: Answering): GenerateCall {
+  const { model, request, fanOut } = call;
+  const answering = route.readCall({
+    pathModel: model,
+    query: new URLSearchParams('alt=sse'),
+    headers: {},
+    body: body(model),
+    receipt: createReceipt(),
+  });
+  return { ...answering, model, request, fanOut, relay: undefined, bodySession: call.bodySession };
 }
 
 /** The monitor hears of it like of any other request. */
 async function send(
-  { recorded: { row, details }, route, asked, context }: Sending,
+  { recorded: { row, details }, route, into, asked, context }: Sending,
   options: ReplayOptions,
 ): Promise<{ readonly body: string; readonly error?: GatewayError | undefined }> {
   const { monitor, clock, dispatcher } = options;
   const { record, receipt, requestId } = context;
   const startedAt = clock.monotonic();
+  const { name: protocol = row.protocol } = into ?? {};
+  const path = into?.route.path ?? details.route;
   let call: GenerateCall | undefined;
   let body = '';
   let error: GatewayError | undefined;
-  monitor.observer.onBegin();
+  const running = {
+    ...{ requestId, protocol, route: path, clientKeyId: 'console' },
+    ...{ clientAddress: 'console', startedAt, facts: record, listIndex: -1, listedAs: 0 },
+    call: undefined as EndedRequest['call'],
+    credentials: () => [],
+    stop: () => context.stop.abort(stoppedError()),
+  };
+  monitor.observer.onBegin(running);
   try {
     call = await route.readCall({ ...asked, receipt });
+    if (into !== undefined) call = answerAs(call, into);
+    running.call = { model: call.model, stream: call.stream };
     body = await readAnswer(await dispatcher.generate(call, context));
   } catch (thrown) {
     error = explain(asGatewayError(thrown), context, options);
     record.error = error;
   }
   const endedAtMonotonic = clock.monotonic();
-  monitor.observer.onEnd({
+  const ended: EndedRequest = {
     requestId,
     isIdGiven: false,
-    protocol: row.protocol,
-    route: details.route,
+    protocol,
+    route: path,
     pathModel: asked.pathModel,
     method: row.method,
-    path: row.path,
+    path: into === undefined ? row.path : path.replace('{model}', call?.model ?? ''),
     call: call && { model: call.model, stream: call.stream },
-    body: asked.body,
+    // In the words of another protocol it would be none that can be sent again.
+    body: into === undefined ? asked.body : undefined,
     status: statusOf(error),
     clientKeyId: 'console',
     clientAddress: 'console',
@@ -145,7 +237,8 @@ async function send(
     endedAtMonotonic,
     totalMs: endedAtMonotonic - startedAt,
     firstEventMs: record.committedAt === undefined ? undefined : record.committedAt - startedAt,
-  });
+  };
+  monitor.observer.onEnd(ended, running);
   return { body, error };
 }
 

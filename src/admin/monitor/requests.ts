@@ -1,11 +1,18 @@
 // `/api/requests` and `/api/usage`: the records of model requests, and what they used by time and by whom.
 
+import { includesRole } from '../../access/role.ts';
 import { invalidRequest } from '../../canonical/error.ts';
+import { CALENDAR_STEPS, type CalendarStep } from '../../lib/calendar.ts';
 import { told } from '../../lib/localized-message.ts';
 import { partial } from '../../lib/object-schema.ts';
 import type { RequestRecord } from '../../monitor/record.ts';
-import type { RequestFilter, StatusFilter } from '../../monitor/request-store.ts';
+import {
+  type RequestFilter,
+  type StatusFilter,
+  USAGE_GROUPS,
+} from '../../monitor/request-store.ts';
 import { cutSpans } from '../../monitor/usage.ts';
+import type { AdminCaller } from '../../server/admin-route.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute, refuseUnknown } from '../route.ts';
 import { DIGITS, REQUEST_STATUS, UP_TO_200 } from '../schemas.ts';
@@ -36,11 +43,17 @@ export const FILTER_QUERY = {
   surface: WORD,
   model: {
     ...WORD,
-    description: `As the client wrote it or as the upstream calls it. ${STARS}`,
+    description: `As the client wrote it or as the upstream calls it; several with commas between them. ${STARS}`,
   },
   account: { ...WORD, description: `E-mail or label. ${STARS}` },
   key: { ...WORD, description: `Id or name of the client key. ${STARS}` },
   replica: { ...WORD, description: `Name of the gateway or worker that served it. ${STARS}` },
+  session: { ...WORD, description: `As the records have it. ${STARS}` },
+  client: { ...WORD, description: `Address of the client. ${STARS}` },
+  error: { ...WORD, description: 'An `errorGroup` of the records, whole.' },
+  owner: { ...WORD, description: `Whose key it was then. ${STARS}` },
+  team: { ...WORD, description: `The team of the key then. ${STARS}` },
+  tag: { ...WORD, description: 'A tag that the key had then.' },
   search: {
     ...WORD,
     description:
@@ -72,12 +85,13 @@ export function createRequestRoutes({
   return [
     defineRoute({
       at: 'GET /api/requests',
+      access: 'viewer',
       title: 'lists model requests, the latest first',
       query: LIST_QUERY,
       answers: { 200: { description: 'One page of them.', schema: REQUEST_LIST_SCHEMA } },
-      async run({ query }) {
+      async run({ query, caller }) {
         const { cursor, limit, ...filter } = query;
-        const page = await monitor.store.list(readFilter(filter), {
+        const page = await monitor.store.list(readFilter(filter, caller), {
           cursor,
           limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
         });
@@ -87,20 +101,23 @@ export function createRequestRoutes({
     }),
     defineRoute({
       at: 'GET /api/requests/{id}',
+      access: 'viewer',
       title: 'shows one model request',
       parameter: 'Id of the request, or its `x-request-id`.',
       answers: { 200: { description: 'All that is kept.', schema: REQUEST_DETAIL_SCHEMA } },
-      async run({ parameter }) {
+      async run({ parameter, caller }) {
         const record = await findRequest(monitor, parameter);
         const { row, details, bodies } = record;
         const { pathModel: _, ...shown } = details;
         const { replay } = judgeReplay(record, protocols);
-        const detail = { ...row, ...shown, keepsBodies: bodies !== undefined, ...bodies, replay };
+        const seen = maySeeBodies(caller) ? bodies : undefined;
+        const detail = { ...row, ...shown, keepsBodies: bodies !== undefined, ...seen, replay };
         return answerJson(detail satisfies Loose<RequestDetailJson>);
       },
     }),
     defineRoute({
       at: 'DELETE /api/requests',
+      access: 'operator',
       shows: 'nothing',
       title: 'removes records of model requests; usage stays',
       query: REMOVE_QUERY,
@@ -130,10 +147,16 @@ type Loose<Shape> = { readonly [Key in keyof Shape]?: unknown };
 
 type FilterQuery = Readonly<Partial<Record<keyof typeof FILTER_QUERY, string>>>;
 
-export function readFilter(query: FilterQuery): RequestFilter {
+/** What people asked the models, and were answered, is for who runs the gateway. */
+export function maySeeBodies({ role }: Pick<AdminCaller, 'role'>): boolean {
+  return includesRole(role, 'operator');
+}
+
+export function readFilter(query: FilterQuery, caller: Pick<AdminCaller, 'role'>): RequestFilter {
   const { from, to, status, ...names } = query;
   return {
     ...names,
+    ...(!maySeeBodies(caller) && { searchesBodies: false }),
     from: from === undefined ? undefined : Number(from),
     to: to === undefined ? undefined : Number(to),
     status: status === undefined ? undefined : readStatus(status),
@@ -155,25 +178,43 @@ function readStatus(status: string): StatusFilter {
 export const USAGE_SPAN_QUERY = {
   from: { ...TIME, description: 'Milliseconds since the epoch; a day ago.' },
   to: { ...TIME, description: 'Milliseconds since the epoch; now.' },
-  step: { enum: ['hour', 'day', 'week'], description: '`hour` when absent.' },
+  step: { enum: CALENDAR_STEPS, description: '`hour` when absent.' },
   timeZone: {
     type: 'string',
     maxLength: 64,
-    description: 'In whose days and weeks, such as `Europe/Zurich`; UTC when absent.',
+    description: 'In whose days, weeks and months, such as `Europe/Zurich`; UTC when absent.',
   },
+} as const;
+
+/** Whose usage is shown. */
+export const USAGE_FILTER_QUERY = {
+  model: { ...WORD, description: 'As usage calls it: only what this model served.' },
+  account: { ...WORD, description: 'E-mail or label: only of this account.' },
+  key: { ...WORD, description: 'Id of the key: only of this key.' },
+  protocol: { ...WORD, description: 'Only of this protocol.' },
+  owner: { ...WORD, description: 'Only of keys that were this owner’s.' },
+  team: { ...WORD, description: 'Only of keys that were this team’s.' },
+  tag: { ...WORD, description: 'Only of keys that had this tag.' },
 } as const;
 
 const USAGE_QUERY = partial({
   ...USAGE_SPAN_QUERY,
+  ...USAGE_FILTER_QUERY,
   by: {
-    enum: ['model', 'account', 'key', 'protocol', 'none'],
-    description: '`none` when absent.',
+    enum: USAGE_GROUPS,
+    description: '`none` when absent. Of a key with several tags each `tag` counts all of it.',
   },
 });
 
 type SpanQuery = Readonly<Partial<Record<'from' | 'to' | 'timeZone', string>>> & {
-  readonly step?: 'hour' | 'day' | 'week';
+  readonly step?: CalendarStep;
 };
+
+/** Whose usage, and of which time. */
+export function readUsageQuery<Query extends SpanQuery>(query: Query, now: number) {
+  const { from: _from, to: _to, step: _step, timeZone: _zone, ...filter } = query;
+  return { spans: cutSpans(readUsageSpan(query, now)), filter };
+}
 
 export function readUsageSpan(query: SpanQuery, now: number) {
   const { step = 'hour', timeZone = 'UTC' } = query;
@@ -191,13 +232,14 @@ export function createUsageRoute({
 }: Pick<MonitorRouteOptions, 'monitor' | 'clock' | 'keyName'>): ApiRoute {
   return defineRoute({
     at: 'GET /api/usage',
+    access: 'viewer',
     title: 'shows what was used, by time and by whom',
     query: USAGE_QUERY,
     answers: { 200: { description: 'Sums, oldest first.', schema: USAGE_SCHEMA } },
     async run({ query }) {
       const { by = 'none', ...asked } = query;
-      const spans = cutSpans(readUsageSpan(asked, clock.now()));
-      const rows = await monitor.store.usage(spans, by);
+      const { spans, filter } = readUsageQuery(asked, clock.now());
+      const rows = await monitor.store.usage(spans, by, filter);
       const buckets =
         by === 'key'
           ? rows.map((row) => ({ ...row, groupName: keyName(row.group) ?? row.groupName }))

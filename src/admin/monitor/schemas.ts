@@ -50,7 +50,7 @@ export function cannotReplay(verdict: ReplayVerdict): GatewayError {
   return clientError('invalid-request', REASONS[verdict], { field: 'id' });
 }
 
-function findRoute(
+export function findRoute(
   protocols: MonitorRouteOptions['protocols'],
   path: string,
 ): JudgedReplay['found'] {
@@ -85,6 +85,8 @@ export const REQUEST_DETAIL_SCHEMA = named('RequestDetail', {
 
 export const REMOVED_SCHEMA = object({ removed: COUNT });
 
+export const REPLAY_PROTOCOLS = ['chat', 'responses', 'messages', 'generate'] as const;
+
 export const REPLAY_REQUEST_SCHEMA = partial(
   {
     account: {
@@ -94,6 +96,10 @@ export const REPLAY_REQUEST_SCHEMA = partial(
       description: 'E-mail or label. No other account serves it then.',
     },
     model: { ...TEXT, minLength: 1, maxLength: 256 },
+    protocol: {
+      enum: REPLAY_PROTOCOLS,
+      description: 'Of the answer, and of the record; its own when absent.',
+    },
   },
   { title: 'ReplayRequest' },
 );
@@ -101,7 +107,8 @@ export const REPLAY_REQUEST_SCHEMA = partial(
 export const REPLAY_SCHEMA = named('Replay', {
   status: { type: 'integer' },
   headers: { type: 'object', additionalProperties: TEXT },
-  body: { ...TEXT, description: 'As a client would have got it.' },
+  protocol: TEXT,
+  body: { ...TEXT, description: 'As a client of the protocol would have got it.' },
   text: { ...TEXT, description: 'What the answer said, with its tool calls.' },
   requestId: TEXT,
   account: optional(TEXT),
@@ -148,6 +155,54 @@ export const USAGE_SCHEMA = named('Usage', {
   },
 });
 
+const PERCENTILES = optional(
+  object({
+    count: { ...COUNT, description: 'How many answers were timed.' },
+    p50: { ...COUNT, description: 'Milliseconds, as all of these.' },
+    p95: COUNT,
+    p99: COUNT,
+  }),
+);
+
+/** Absent where there was nothing to time. */
+const LATENCY_FIELDS = {
+  duration: PERCENTILES,
+  firstToken: PERCENTILES,
+  tokensPerSecond: optional({ type: 'number' }),
+} as const;
+
+export const LATENCY_SCHEMA = named('Latency', {
+  spans: { type: 'array', items: object({ at: TIME, ...LATENCY_FIELDS }) },
+  groups: {
+    type: 'array',
+    description: 'Of all the time; none where no group is asked for.',
+    items: object({ group: TEXT, groupName: optional(TEXT), ...LATENCY_FIELDS }),
+  },
+  all: {
+    ...object(LATENCY_FIELDS),
+    description:
+      'Answers that came whole: their durations, of streams the time to the first token, and the tokens a second.',
+  },
+});
+
+export const OUTCOMES_SCHEMA = named('Outcomes', {
+  from: { ...TIME, description: 'The beginning of the first half hour.' },
+  stepMs: COUNT,
+  accounts: {
+    type: 'array',
+    description: 'Accounts without an attempt are left out.',
+    items: object({
+      account: { ...TEXT, description: 'E-mail or label.' },
+      good: { type: 'array', items: COUNT },
+      failed: {
+        type: 'array',
+        items: COUNT,
+        description: 'Limits and what clients did wrong are no failures of an account.',
+      },
+    }),
+  },
+});
+
 const QUOTA_KIND = { enum: ['text', 'image'] } as const;
 
 const ATTENTION = named('Attention', {
@@ -163,9 +218,12 @@ const ATTENTION = named('Attention', {
       ...(['config-refused', 'setting-unused', 'many-errors', 'upstream-overloaded'] as const),
       ...(['all-refused', 'account-failing'] as const),
       ...(['account-out', 'accounts-out', 'account-doubtful'] as const),
+      ...(['budget-low', 'budget-spent'] as const),
       ...(['quota-low', 'records-unsaved', 'records-dropped', 'not-lasting', 'sandbox'] as const),
       ...(['database-lost', 'valkey-lost', 'newer-version'] as const),
       ...(['certificate-refused', 'certificate-expires', 'certificate-expired'] as const),
+      ...(['upstream-certificate-expires', 'upstream-certificate-expired'] as const),
+      ...(['disk-low', 'disk-full'] as const),
     ],
   },
   severity: { enum: ['info', 'warning', 'error'] },
@@ -180,7 +238,7 @@ const ATTENTION = named('Attention', {
       upstream: TEXT,
       version: TEXT,
       models: { ...TEXT, description: 'Their ids, separated by commas.' },
-      problems: messageSchema('Of the config file, or of a setting.'),
+      problems: messageSchema('Of the config file, or of a setting; which budgets.'),
       family: TEXT,
       quotaKind: QUOTA_KIND,
       percent: { type: 'number' },

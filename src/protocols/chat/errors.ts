@@ -45,6 +45,7 @@ const REASON_CODES: Readonly<Record<ErrorReason, string>> = {
   'key-rejected': 'token_rejected',
   'key-refused': 'invalid_value',
   'address-blocked': 'address_blocked',
+  stopped: 'request_stopped',
 };
 
 /** Kinds whose code a reason makes more precise. */

@@ -15,12 +15,13 @@ import {
   type Outcome,
   readRow,
   rowsOf,
+  runScript,
   type Statement,
   type Survives,
   toStored,
   type Work,
 } from '../database.ts';
-import type { Tables } from '../schema.ts';
+import { builder, type Tables } from '../schema.ts';
 import { readText, writeText } from './text.ts';
 
 export interface PostgresOptions {
@@ -326,7 +327,10 @@ async function execute(client: pg.PoolClient, statement: Statement): Promise<Out
     const { rowCount } = await client.query(writeInsertion(statement.insertion));
     return { rows: [], changes: rowCount ?? 0 };
   }
-  const compiled = COMPILER.compileQuery(statement.query.toOperationNode(), createQueryId());
+  const id = createQueryId();
+  // A template has the names of our fields yet; queries of the builder have those of the columns already.
+  const node = builder.getExecutor().transformQuery(statement.query.toOperationNode(), id);
+  const compiled = COMPILER.compileQuery(node, id);
   const values = compiled.parameters.map(toStored).map(writeValue);
   const { rows, rowCount } = await client.query(compiled.sql, values);
   return { rows: rows.map((row: object) => readRow(row, readValue)), changes: rowCount ?? 0 };
@@ -355,7 +359,9 @@ const PLACES: { readonly [Table in keyof Tables]?: string } = {
   access_log: 'id',
   audit_log: 'id',
   ...Object.fromEntries(
-    [...SEQUENCED, 'client_keys', 'address_rules', 'requests'].map((table) => [table, 'sequence']),
+    [...SEQUENCED, 'client_keys', 'address_rules', 'people', 'invitations', 'requests'].map(
+      (table) => [table, 'sequence'],
+    ),
   ),
 };
 
@@ -430,6 +436,9 @@ const DIALECT: Dialect = {
   // Without a value there is no text, which counts for nothing.
   latest: (column, by) =>
     sql`substr(max(lpad(${sql.ref(by)}::text, 16, '0') || ${sql.ref(column)}), 17)`,
+  *holdWriters(table) {
+    yield* runScript(`lock table ${table} in share row exclusive mode`);
+  },
   *nextSequences(table, count) {
     const next = sql<{ sequence: number }>`
       select nextval(pg_get_serial_sequence(${table}, 'sequence')) as sequence

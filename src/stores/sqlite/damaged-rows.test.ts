@@ -130,12 +130,19 @@ test.each([
   '{}',
   '{"allowedModels":"all"}',
   '{"allowedModels":[7]}',
-  '{"allowedModels":[],"dailyTokens":"9"}',
+  '{"allowedModels":[],"tokensPerMinute":"9"}',
   '{"allowedModels":[],"curfew":"at night"}',
   '{"allowedModels":[],"curfew":{"from":"23:00","to":"06:00"}}',
 ])('a key with the limits %s is there, but let in nowhere', async (limits) => {
   const { clientKeys } = database.stores.access;
-  const key = { prefix: 'sk-1', enabled: true, allowedModels: [], createdAt: 1, revision: 1 };
+  const key = {
+    prefix: 'sk-1',
+    enabled: true,
+    allowedModels: [],
+    tags: [],
+    createdAt: 1,
+    revision: 1,
+  };
   for (const id of ['bad', 'good']) await clientKeys.insert({ ...key, id, name: id }, id);
   await listAfter(`update client_keys set limits = '${limits}' where id = 'bad'`);
   const keys = await database.stores.access.clientKeys.list();

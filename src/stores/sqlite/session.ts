@@ -190,6 +190,8 @@ const DIALECT: Dialect = {
   // Without a value there is no text, which counts for nothing.
   latest: (column, by) =>
     sql`substr(max(printf('%016d', ${sql.ref(by)}) || ${sql.ref(column)}), 17)`,
+  // Whoever writes is alone.
+  *holdWriters() {},
   *nextSequences(_table, count) {
     const last = (yield* firstOf(LAST))?.last ?? 0;
     return Array.from({ length: count }, (_, index) => last + 1 + index);

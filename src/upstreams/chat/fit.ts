@@ -281,6 +281,16 @@ export function outputLimit(body: JsonObject): number | undefined {
   return typeof limit === 'number' ? limit : undefined;
 }
 
+/** The same body with a limit of so many tokens at most, in the field that it has or the model takes. */
+export function limitOutput(
+  body: JsonObject,
+  most: number,
+  limitField: ModelTraits['limitField'],
+): JsonObject {
+  const limit = outputLimit(body);
+  return limit !== undefined && limit <= most ? body : { ...body, [limitField]: most };
+}
+
 /** The messages of a body that are objects. */
 export function messagesOf(body: JsonObject): readonly JsonObject[] {
   return objectsOf(body.messages);

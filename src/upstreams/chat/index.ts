@@ -17,8 +17,8 @@ import { typedValues } from './encode-tools.ts';
 import { isForEndpoint, mediaRequest } from './endpoints.ts';
 import { classifyFailure, readRateLimit } from './errors.ts';
 import { findTextChunk } from './event-parser.ts';
-import { messagesOf, outputLimit } from './fit.ts';
-import { capabilitiesOf } from './models.ts';
+import { limitOutput, messagesOf, outputLimit } from './fit.ts';
+import { capabilitiesOf, traitsOf } from './models.ts';
 import { patch } from './native-body.ts';
 import type { ChatProfile } from './profiles.ts';
 import { embed, encodeEmbedInput, listModels, postRequest } from './queries.ts';
@@ -45,6 +45,8 @@ export function createChatUpstream(options: WireOptions<ChatProfile>): OwnedUpst
     },
     typedValues,
     outputLimit,
+    limitOutput: (body, most, { modelId }) =>
+      isForEndpoint(body) ? body : limitOutput(body, most, traitsOf(quirks, modelId).limitField),
     patch: (body, target) => patch(body, target, profile),
     open: async (call) => {
       const forMedia = mediaRequest(profile, call);

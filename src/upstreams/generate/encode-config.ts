@@ -290,6 +290,15 @@ export function outputLimit({ generationConfig }: JsonObject): number | undefine
   return isJsonObject(generationConfig) ? readNumber(generationConfig.maxOutputTokens) : undefined;
 }
 
+/** The same body with a limit of so many tokens at most. */
+export function limitOutput(body: JsonObject, most: number): JsonObject {
+  const limit = outputLimit(body);
+  if (limit !== undefined && limit <= most) return body;
+  const { generationConfig } = body;
+  const config = isJsonObject(generationConfig) ? generationConfig : {};
+  return { ...body, generationConfig: { ...config, maxOutputTokens: most } };
+}
+
 /** What models draw that know no other size. */
 const ONLY_SIZE = '1K';
 

@@ -4,7 +4,7 @@ import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-p
 import { GenerateDecoder } from './decode.ts';
 import { embed, encodeEmbedInput } from './embed.ts';
 import { encode } from './encode.ts';
-import { outputLimit } from './encode-config.ts';
+import { limitOutput, outputLimit } from './encode-config.ts';
 import { typedValues } from './encode-tools.ts';
 import { capabilitiesOf } from './models.ts';
 import { patch } from './native-body.ts';
@@ -33,6 +33,7 @@ export function createGenerateUpstream(options: WireOptions<GenerateProfile>): O
     encode: (request, target) => encode(request, target, profile),
     typedValues,
     outputLimit,
+    limitOutput,
     patch: (body, target) => patch(body, target, profile),
     open: async (call) => {
       const { drawsImages } = builtIn(call.modelId);

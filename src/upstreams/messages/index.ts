@@ -10,7 +10,7 @@ import { RepeatedTexts } from '../transport/repeated-texts.ts';
 import { createWireParts, type OwnedUpstream, type WireOptions } from '../wire-parts.ts';
 import { endingOf, MessagesDecoder } from './decode.ts';
 import { encode, readsUri } from './encode.ts';
-import { outputLimit } from './encode-config.ts';
+import { limitOutput, outputLimit } from './encode-config.ts';
 import { typedValues } from './encode-tools.ts';
 import { classifyFailure, readRateLimit } from './errors.ts';
 import { findTextDelta } from './event-parser.ts';
@@ -35,6 +35,7 @@ export function createMessagesUpstream(options: WireOptions<MessagesProfile>): O
     encode,
     typedValues,
     outputLimit,
+    limitOutput,
     patch,
     open: (call) => {
       const body: JsonObject = { ...call.body, stream: call.stream };

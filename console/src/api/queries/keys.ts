@@ -30,6 +30,20 @@ export function useCreateKey() {
   });
 }
 
+export function useRotateKey() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ key, overlapHours }: { readonly key: Key; readonly overlapHours: number }) =>
+      callApi<CreatedKey>('POST', pathOf(PREFIX, key.id, 'rotate'), {
+        body: { overlapHours },
+        revision: key.revision,
+      }),
+    onSuccess: () => client.invalidateQueries({ queryKey: KEYS_KEY }),
+    // As of a key that is made.
+    gcTime: 0,
+  });
+}
+
 export interface KeyEdit {
   readonly key: Key;
   readonly change: KeyChange;
@@ -72,14 +86,16 @@ function replaceKey(client: QueryClient, key: Key): void {
 }
 
 const LIMITS = [
+  ...(['owner', 'team'] as const),
   ...(['expiresAt', 'maxAddresses', 'requestsPerMinute', 'tokensPerMinute'] as const),
-  ...(['dailyTokens', 'dailyImages', 'curfew'] as const),
+  'curfew' as const,
 ];
 
 /** The key as it will be; null takes a limit away. */
 function applyChange(key: Key, change: KeyChange): Key {
   const { name = key.name, enabled = key.enabled, allowedModels = key.allowedModels } = change;
-  let changed: Key = { ...key, name, enabled, allowedModels };
+  const { tags = key.tags } = change;
+  let changed: Key = { ...key, name, enabled, allowedModels, tags };
   for (const limit of LIMITS) {
     const value = change[limit];
     if (value === undefined) continue;

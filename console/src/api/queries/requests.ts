@@ -7,7 +7,17 @@ import {
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query';
-import type { Replay, RequestDetail, RequestList } from '../../../../src/admin/contract.ts';
+import type {
+  BodyRecording,
+  Replay,
+  RequestDetail,
+  RequestErrors,
+  RequestHistogram,
+  RequestList,
+  RequestSession,
+  RunningRequest,
+  RunningRequests,
+} from '../../../../src/admin/contract.ts';
 import { callApi, pathOf, withQuery } from '../client.ts';
 
 const PREFIX = '/api/requests';
@@ -56,6 +66,98 @@ function isSameFilter(left: RequestQuery, right: RequestQuery): boolean {
   );
 }
 
+const RUNNING_MS = 1000;
+
+export interface RunningRow extends Omit<RunningRequest, 'elapsedMs'> {
+  /** By the clock of this browser, to the second. */
+  readonly startedAt: number;
+}
+
+/** What is under way; asked for while somebody looks. */
+export const runningQuery = (isWanted: boolean) =>
+  queryOptions({
+    queryKey: ['running-requests'],
+    async queryFn({ signal }) {
+      const path = '/api/running-requests';
+      const { requests, total } = await callApi<RunningRequests>('GET', path, { signal });
+      const rows = requests.map(({ elapsedMs, ...row }): RunningRow => {
+        const startedAt = Math.round((Date.now() - elapsedMs) / 1000) * 1000;
+        return { ...row, startedAt };
+      });
+      return { rows, total };
+    },
+    enabled: isWanted,
+    refetchInterval: RUNNING_MS,
+    gcTime: 0,
+  });
+
+export function useStopRequest() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => callApi('POST', pathOf('/api/running-requests', id, 'stop')),
+    onSettled: () => client.invalidateQueries({ queryKey: ['running-requests'] }),
+  });
+}
+
+/** It is counted anew at a pace that costs a busy gateway little. */
+const HISTOGRAM_MS = 5000;
+
+export const histogramQuery = (query: RequestQuery, isFollowing: boolean) =>
+  queryOptions({
+    queryKey: ['request-histogram', query],
+    queryFn: ({ signal }) =>
+      callApi<RequestHistogram>('GET', withQuery('/api/request-histogram', query), { signal }),
+    staleTime: HISTOGRAM_MS,
+    gcTime: 0,
+    refetchInterval: isFollowing ? HISTOGRAM_MS : false,
+    placeholderData: keepPreviousData,
+  });
+
+export const errorGroupsQuery = (query: RequestQuery) =>
+  queryOptions({
+    queryKey: ['request-errors', query],
+    queryFn: ({ signal }) =>
+      callApi<RequestErrors>('GET', withQuery('/api/request-errors', query), { signal }),
+    staleTime: HISTOGRAM_MS,
+    refetchInterval: HISTOGRAM_MS,
+    placeholderData: keepPreviousData,
+  });
+
+/** Its calls come in while one looks, and the binding moves. */
+const SESSION_MS = 5000;
+
+export const requestSessionQuery = (session: string) =>
+  queryOptions({
+    queryKey: ['request-session', session],
+    queryFn: ({ signal }) =>
+      callApi<RequestSession>('GET', withQuery('/api/request-session', { session }), { signal }),
+    enabled: session !== '',
+    refetchInterval: SESSION_MS,
+  });
+
+/** Lets a session choose an account anew with its next call. */
+export function useReleaseSession(session: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => callApi('DELETE', pathOf('/api/sessions', id)),
+    onSettled: () => client.invalidateQueries({ queryKey: requestSessionQuery(session).queryKey }),
+  });
+}
+
+export const bodyRecordingQuery = queryOptions({
+  queryKey: ['body-recording'],
+  queryFn: ({ signal }) => callApi<BodyRecording>('GET', '/api/body-recording', { signal }),
+});
+
+export function useRecordBodies() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (minutes: number) =>
+      callApi<BodyRecording>('PUT', '/api/body-recording', { body: { minutes } }),
+    onSuccess: (recording) => client.setQueryData(bodyRecordingQuery.queryKey, recording),
+  });
+}
+
 export const requestQuery = (id: string) =>
   queryOptions({
     queryKey: ['request', id],
@@ -68,15 +170,17 @@ export interface ReplayInput {
   readonly id: string;
   readonly account?: string | undefined;
   readonly model?: string | undefined;
+  readonly protocol?: string | undefined;
 }
 
 export function useReplay() {
   return useMutation({
-    mutationFn: ({ id, account, model }: ReplayInput) =>
+    mutationFn: ({ id, account, model, protocol }: ReplayInput) =>
       callApi<Replay>('POST', pathOf(PREFIX, id, 'replay'), {
         body: {
           ...(account === undefined ? {} : { account }),
           ...(model === undefined ? {} : { model }),
+          ...(protocol === undefined ? {} : { protocol }),
         },
       }),
     gcTime: 0,
@@ -91,6 +195,8 @@ export function useForgetRequests() {
     onSuccess: async () => {
       await client.resetQueries({ queryKey: ['request-pages'] });
       await client.invalidateQueries({ queryKey: ['requests'] });
+      await client.invalidateQueries({ queryKey: ['request-histogram'] });
+      await client.invalidateQueries({ queryKey: ['request-errors'] });
       await client.invalidateQueries({ queryKey: ['overview'] });
     },
   });

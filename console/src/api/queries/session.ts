@@ -1,11 +1,17 @@
 // Signing in to the console and out of it.
 
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { ConsoleSession } from '../../../../src/admin/contract.ts';
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ConsoleSession, Role } from '../../../../src/admin/contract.ts';
 import { callApi, isSignedOut } from '../client.ts';
 import { SESSION_KEY } from './session-key.ts';
 
 const AWAY_POLL_MS = 4000;
+
+export interface SignIn {
+  readonly password: string;
+  /** Of a person with a password of their own. */
+  readonly name?: string;
+}
 
 export const sessionQuery = queryOptions({
   queryKey: SESSION_KEY,
@@ -16,14 +22,26 @@ export const sessionQuery = queryOptions({
   refetchInterval: ({ state }) => (state.error === null ? false : AWAY_POLL_MS),
 });
 
+/** What who is signed in may do; the least while nobody knows. */
+function useRole(): Role {
+  return useQuery(sessionQuery).data?.role ?? 'viewer';
+}
+
+const ROLES: readonly Role[] = ['viewer', 'operator', 'owner'];
+
+/** Whether who is signed in has at least this role. */
+export function useMay(least: Role): boolean {
+  return ROLES.indexOf(useRole()) >= ROLES.indexOf(least);
+}
+
 export function useSignIn() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (password: string) => callApi('POST', '/api/session', { body: { password } }),
-    onSuccess: () => {
-      client.setQueryData<ConsoleSession>(SESSION_KEY, { signedIn: true, needsPassword: true });
-      // Whatever was refused in between is asked for again.
-      return client.invalidateQueries();
+    mutationFn: (body: SignIn) => callApi('POST', '/api/session', { body }),
+    // Whatever was refused in between is asked for again; who signed in, and as what, comes first.
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: SESSION_KEY });
+      await client.invalidateQueries();
     },
   });
 }

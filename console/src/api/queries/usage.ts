@@ -1,13 +1,15 @@
-// Sums of what was used, by hour, day or week.
+// Sums of what was used, by hour, day, week or month.
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { Usage } from '../../../../src/admin/contract.ts';
 import { callApi, withQuery } from '../client.ts';
 
-export const USAGE_GROUPS = ['model', 'account', 'key', 'protocol', 'none'] as const;
+export const USAGE_GROUPS = [
+  ...(['model', 'account', 'key', 'owner', 'team', 'tag', 'protocol', 'none'] as const),
+] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
-export const USAGE_STEPS = ['hour', 'day', 'week'] as const;
+export const USAGE_STEPS = ['hour', 'day', 'week', 'month'] as const;
 export type UsageStep = (typeof USAGE_STEPS)[number];
 
 export interface UsageQuery {
@@ -17,16 +19,24 @@ export interface UsageQuery {
   readonly by: UsageGroup;
   /** In whose days and weeks. */
   readonly timeZone: string;
+  /** Whose alone. */
+  readonly filter?: UsageNarrowing;
 }
+
+/** What usage can be narrowed to. */
+export const NARROWING = ['owner', 'team', 'tag', 'key', 'model', 'account'] as const;
+export type UsageNarrowing = { readonly [Field in (typeof NARROWING)[number]]?: string };
 
 const REFRESH_MS = 30_000;
 
 /** Up to now. Not among what each request makes old: sums are read again at a pace of their own. */
-export const usageQuery = ({ from, step, by, timeZone }: UsageQuery) =>
+export const usageQuery = ({ from, step, by, timeZone, filter = {} }: UsageQuery) =>
   queryOptions({
-    queryKey: ['usage-sums', from, step, by, timeZone],
+    queryKey: ['usage-sums', from, step, by, timeZone, filter],
     queryFn: ({ signal }) =>
-      callApi<Usage>('GET', withQuery('/api/usage', { from, step, by, timeZone }), { signal }),
+      callApi<Usage>('GET', withQuery('/api/usage', { from, step, by, timeZone, ...filter }), {
+        signal,
+      }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });

@@ -84,6 +84,14 @@ export const overview = {
       message: '{{family}} has {{percent}} of its quota left',
       wayOut: 'Wait for the reset, map its models to others, or add an account.',
     },
+    'budget-low': {
+      message: 'Budgets almost used up: {{problems}}',
+      wayOut: 'See who uses them.',
+    },
+    'budget-spent': {
+      message: 'Budgets used up: {{problems}}',
+      wayOut: 'Raise them, or wait for the next period.',
+    },
     'not-lasting': {
       message:
         'The disk had no space for the database: new data is kept in memory and lost when the gateway stops',
@@ -105,6 +113,22 @@ export const overview = {
     'certificate-expired': {
       message: 'TLS certificate expired: clients reject it',
       wayOut: 'Renew it and replace the files. They are read again automatically.',
+    },
+    'upstream-certificate-expires': {
+      message: 'TLS certificate of upstream {{upstream}} expires in {{count}} days',
+      wayOut: 'Ask whoever runs the upstream to renew it. Requests fail once it has expired.',
+    },
+    'upstream-certificate-expired': {
+      message: 'TLS certificate of upstream {{upstream}} expired',
+      wayOut: 'Ask whoever runs the upstream to renew it.',
+    },
+    'disk-low': {
+      message: 'The disk of the data folder has {{count}} MB left',
+      wayOut: 'Free space, or keep fewer request logs.',
+    },
+    'disk-full': {
+      message: 'The disk of the data folder is full: {{count}} MB left',
+      wayOut: 'Free space now: what is added may be lost.',
     },
     'valkey-lost': {
       message:

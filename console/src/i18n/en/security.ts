@@ -6,6 +6,7 @@ export const security = {
     access: 'Access',
     addresses: 'IP rules',
     log: 'Blocked requests',
+    people: 'People',
     audit: 'Audit log',
     web: 'CORS and proxies',
   },

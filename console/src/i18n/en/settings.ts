@@ -4,11 +4,16 @@ export const settings = {
   subtitle:
     'The settings in the config file. Changes apply from the next request unless noted otherwise.',
   sections: 'Sections',
+  searchLabel: 'Search settings',
+  searchHint: 'Name, key or variable',
+  noneFound: 'No settings match',
+  noneFoundHint: 'Upstreams, routing and keys have forms of their own: Ctrl or ⌘ and K finds them.',
   elsewhere: 'On other pages',
   elsewhereRouting: 'Model names, presets and the external provider with its MCP services',
   elsewhereSecurity: 'Who needs a key, IP rules, CORS and proxies',
   groups: {
     access: 'Keys and sign-in',
+    signIn: 'OpenID Connect',
     network: 'Network',
     upstreams: 'Upstreams',
     pool: 'Account pool',
@@ -16,11 +21,14 @@ export const settings = {
     families: 'Model families',
     thinking: 'Thinking',
     monitor: 'Monitor',
+    alerts: 'Alerts',
     log: 'Log',
     environment: 'Environment',
   },
   groupHints: {
     access: 'The gateway key and the password of this console. Per-user keys are on the Keys page.',
+    signIn:
+      'Sign-in of people at your identity provider. It is offered once there is an issuer and a client ID. Only owners can change it.',
     network: 'Where the gateway listens and which requests it accepts.',
     upstreams: 'The model APIs that accounts belong to.',
     pool: 'How an account is selected for a request.',
@@ -29,6 +37,7 @@ export const settings = {
       'Models that serve each family, in order of preference: IDs or patterns with *. If no account offers any of them, or none is listed, the newest stable version is used.',
     thinking: 'How the thinking budget of a request is applied.',
     monitor: 'What is recorded of requests, and for how long.',
+    alerts: 'When a webhook is called.',
     log: 'The log of the gateway itself.',
     environment: 'The environment the gateway was started with.',
   },
@@ -66,6 +75,10 @@ export const settings = {
     tokens: 'tokens',
   },
   options: {
+    roleNone: 'None',
+    roleViewer: 'Viewer',
+    roleOperator: 'Operator',
+    roleOwner: 'Owner',
     authOff: 'Off',
     authAuto: 'Auto',
     authStrict: 'Strict',
@@ -106,6 +119,36 @@ export const settings = {
     signInLink: {
       name: 'Sign-in link at startup',
       hint: 'Prints a one-time link that signs in a browser on this machine.',
+    },
+    signInIssuer: {
+      name: 'Issuer',
+      hint: 'URL of the provider. /.well-known/openid-configuration is read below it.',
+    },
+    signInClient: { name: 'Client ID', hint: 'This gateway as a client of the provider.' },
+    signInSecret: { name: 'Client secret', hint: 'Stored sealed. Empty for public clients.' },
+    signInLabel: { name: 'Button label', hint: 'What the sign-in page calls the provider.' },
+    signInScopes: {
+      name: 'Scopes',
+      hint: 'openid must be among them. When empty: openid, email, profile.',
+    },
+    signInRedirect: {
+      name: 'Redirect URL',
+      hint: 'As registered at the provider, ending in /sign-in/callback. When empty, that of the page somebody signs in at.',
+    },
+    roleClaim: {
+      name: 'Role claim',
+      hint: 'Claim that gives roles, such as groups or realm_access.roles.',
+    },
+    ownerValues: { name: 'Owners', hint: 'Values of the claim that make somebody an owner.' },
+    operatorValues: { name: 'Operators', hint: 'Values that make somebody an operator.' },
+    viewerValues: { name: 'Viewers', hint: 'Values that make somebody a viewer.' },
+    defaultRole: {
+      name: 'Role of everybody else',
+      hint: 'With None, only people with a value above and invited people come in.',
+    },
+    allowedDomains: {
+      name: 'Allowed domains',
+      hint: 'Domains of verified email addresses. When empty, all.',
     },
     host: { name: 'Host', hint: '127.0.0.1 serves this machine only, 0.0.0.0 the whole network.' },
     port: { name: 'Port', hint: '0 selects a free port.' },
@@ -206,11 +249,20 @@ export const settings = {
       name: 'Record payloads',
       hint: 'Up to 256 KB each, without credentials. Prompts are then stored on this machine.',
     },
+    monitorAccountNames: {
+      name: 'Account names in metrics',
+      hint: '/metrics names accounts by email or label. Otherwise each has a pseudonym.',
+    },
     retentionDays: { name: 'Retention period', hint: 'Usage totals are kept for a year.' },
     monitorMaxBytes: {
       name: 'Max log size',
       hint: 'When exceeded, the oldest are deleted down to 50 %.',
     },
+    alertHold: {
+      name: 'Wait before alerting',
+      hint: 'Only what lasts this long is sent, and only what is gone this long is resolved.',
+    },
+    alertRepeat: { name: 'Repeat interval', hint: 'What still holds is sent again after this.' },
     updateCheck: {
       name: 'Update check',
       hint: 'Asks the package registry once a day for a newer version. Only an installed release started by hand at a terminal does so.',

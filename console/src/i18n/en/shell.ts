@@ -22,6 +22,7 @@ export const shell = {
   sessionOver: 'Your session has expired. Sign in again; your unsaved changes are kept.',
   shortcuts: 'Keyboard shortcuts',
   shortcutGo: 'Go to {{page}}',
+  palette: 'Find anything',
   shortcutSearch: 'Search on this page',
   shortcutHelp: 'Show this list',
   shortcutClose: 'Close the open dialog',

@@ -58,6 +58,8 @@ export const clauses: SentenceTexts = {
     '必须是地址或 10.0.0.0/8 这样的 CIDR 范围，不能是“{1}”',
   'must be an IPv4 address in four decimal parts, an IPv6 address, or one of them with a prefix, such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32':
     '必须是四段十进制的 IPv4 地址、IPv6 地址，或带前缀的地址，例如 192.0.2.7、10.0.0.0/8 或 2001:db8::/32',
+  'must not be a link-local address': '不能是链路本地地址',
+  'must not hold a user or a password': '不能包含用户名或密码',
   'must be an address that starts with https:// or http://':
     '必须是以 https:// 或 http:// 开头的地址',
   'must be an address that starts with {}://': '必须是以 {1}:// 开头的地址',
@@ -200,4 +202,10 @@ export const clauses: SentenceTexts = {
     '外部提供方已启用，但不提供任何服务：请设置 {1}。',
   'UPSTREAM_PROFILE={} needs an address: set UPSTREAM_BASE_URL.':
     'UPSTREAM_PROFILE={1} 需要地址：请设置 UPSTREAM_BASE_URL。',
+  'password: is missing.': 'password: 缺少此字段。',
+  'password: must have at least {} characters.': 'password: 至少需要 {1} 个字符。',
+  'password: that is not your password.': 'password: 这不是您的密码。',
+  'role: the provider decides about the role of {} at each sign-in. Change it there.':
+    'role: {1} 的角色由身份提供方在每次登录时决定。请在那里更改。',
+  'origin: must be that of a web page.': 'origin: 必须是网页的来源。',
 };

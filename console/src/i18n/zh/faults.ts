@@ -57,6 +57,8 @@ export const faults: SentenceTexts = {
   'The admin API takes no requests of web pages from elsewhere. Behind a proxy, name the host under which the gateway is reached in proxy.allowed_hosts.':
     '管理 API 不接受其他网页的请求。如在代理之后，请在 proxy.allowed_hosts 中填写访问网关所用的主机名。',
   'The client closed the connection.': '客户端关闭了连接。',
+  'Stopped by {}.': '已由 {1} 停止。',
+  'An operator of this gateway stopped the request.': '此网关的操作员停止了该请求。',
   'The database {} cannot be made ({}). Let the user of this process write to its folder, or name another with ISTHMUS_DATA_DIR.':
     '数据库 {1} 无法创建（{2}）。请让此进程的用户能写入其文件夹，或用 ISTHMUS_DATA_DIR 指定其他文件夹。',
   'The database {} cannot be opened with this secret key. {} It was left as it is. Give back the key that was in use: ISTHMUS_SECRET_KEY, or the file secret.key in the data folder when that is not set.':
@@ -212,21 +214,12 @@ export const faults: SentenceTexts = {
   'There is no key {}.': '没有密钥 {1}。',
   'There is no rule {}.': '没有规则 {1}。',
   'This key expired at {}.': '此密钥已于 {1} 过期。',
-  'This key has used its {}.': '此密钥已用完{1}的额度。',
-  'This key has {} of its {} left, and this request asks for {}.':
-    '此密钥{2}的额度还剩 {1}，而此请求需要 {3}。',
-  'This key has {} of its {} left, and this request may use {}: a lower limit for its answer may fit.':
-    '此密钥{2}的额度还剩 {1}，而此请求最多可能用到 {3}：为回答设更低的上限或许可行。',
   'This key is disabled.': '此密钥已停用。',
   'This key is in use from {} already, the most it may within a day.':
     '此密钥已在{1}使用，达到一天内的上限。',
   'This key is not let in from {} to {} ({}).': '此密钥在 {1} 至 {2}（{3}）不被放行。',
-  'This key may draw no images.': '此密钥不能绘制图片。',
-  'This key may draw {} a day, and this request asks for {}.':
-    '此密钥每天可绘制 {1}，而此请求需要 {2}。',
   'This key may not use the model {}. The model list shows those it may.':
     '此密钥不能使用模型 {1}。模型列表会显示它能使用的模型。',
-  'This key may use no tokens.': '此密钥不能使用 token。',
   'This request needs an API key, and the gateway has none configured. Set API_KEY where the gateway runs, then send it with the request.':
     '此请求需要 API 密钥，而网关没有配置密钥。请在网关运行的地方设置 API_KEY，再随请求发送。',
   'This request needs an API key. Send it as "Authorization: Bearer <key>" (or x-api-key, x-goog-api-key, ?key=).':
@@ -289,8 +282,6 @@ export const faults: SentenceTexts = {
   'the text ends too early': '文本过早结束',
   'this route': '此路由',
   'unexpected {}': '出现意外的 {1}',
-  '{} It can go on in {}.': '{1}{2}后可以继续。',
-  '{} a day (UTC)': '每天（UTC）{1}',
   '{} a minute': '每分钟 {1}',
   '{} can be read by others and its mode cannot be changed. Run "chmod 600 {}" as its owner.':
     '{1} 可被其他人读取，且无法更改其权限。请以其所有者身份运行“chmod 600 {2}”。',
@@ -312,4 +303,37 @@ export const faults: SentenceTexts = {
     '{1}：允许规则 {2} 只放行到 {3}。请先让该规则永不过期，或添加一条永不过期的规则。',
   '{}: the deny rule {} covers it. Remove that rule, or narrow it, first.':
     '{1}：拒绝规则 {2} 适用于它。请先移除或收窄该规则。',
+  'Requests that run now hold what is left of the budget of {} ({}). Try again in {}.':
+    '预算{1}（{2}）的余额正被进行中的请求占用。请在{3}后重试。',
+  'The budget was changed meanwhile: it is at revision {}, not {}.':
+    '预算已被他人修改：现为版本 {1}，而不是 {2}。',
+  'The budget {} was changed meanwhile.': '预算 {1} 已被他人修改。',
+  'The team {}': '团队 {1}',
+  'There is no budget of this id. List them to see all.': '没有此编号的预算。请列出全部预算查看。',
+  'There is no budget {}.': '没有预算 {1}。',
+  'This gateway': '此网关',
+  'This key': '此密钥',
+  'This key has used its {}. It can go on in {}.': '此密钥已用完{1}的额度。{2}后可以继续。',
+  'key {}, {}: {} %': '密钥 {1}，{2}：{3} %',
+  'of the team {}': '团队 {1}',
+  'of this gateway': '此网关',
+  'of this key': '此密钥',
+  'subject: must be absent for a budget of the whole gateway': 'subject：整个网关的预算不能有此项',
+  'subject: must be the id of a key or the name of a team': 'subject：必须是密钥编号或团队名称',
+  'subject: must be the id of a key.': 'subject：必须是密钥编号。',
+  'team {}, {}: {} %': '团队 {1}，{2}：{3} %',
+  'timeZone: must be the name of a time zone such as Europe/Berlin or UTC':
+    'timeZone：必须是时区名称，例如 Europe/Berlin 或 UTC',
+  'whole gateway, {}: {} %': '整个网关，{1}：{2} %',
+  '{} It begins anew at {} (days of {}), in {}.': '{1}将于 {2}（按 {3} 的日期）重新计算，还有{4}。',
+  '{} USD': '{1} 美元',
+  '{} a day': '每天 {1}',
+  '{} a month': '每月 {1}',
+  '{} a week': '每周 {1}',
+  '{} d {} h': '{1} 天 {2} 小时',
+  '{} has a budget of nothing: {}.': '{1}的预算为零：{2}。',
+  '{} has a budget of {}, and this request asks for {}.': '{1}的预算为{2}，而此请求需要 {3}。',
+  '{} has used its budget of {}.': '{1}已用完预算{2}。',
+  '{} has {} left of its budget of {}, too little for this request.':
+    '{1}的预算{3}还剩 {2}，不足以处理此请求。',
 };

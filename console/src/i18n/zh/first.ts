@@ -4,6 +4,7 @@ import { accounts } from './accounts.ts';
 import { common } from './common.ts';
 import { overview } from './overview.ts';
 import { refusals } from './refusals.ts';
+import { roles } from './roles.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
 
@@ -11,6 +12,7 @@ export const first = {
   common,
   shell,
   signIn,
+  roles,
   overview,
   accounts,
   refusals,

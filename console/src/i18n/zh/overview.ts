@@ -78,6 +78,11 @@ export const overview: Translated<typeof english> = {
       message: '{{family}} 的配额仅剩 {{percent}}',
       wayOut: '可等待重置、将其模型映射到其他模型，或添加账号。',
     },
+    'budget-low': { message: '预算即将用完：{{problems}}', wayOut: '查看是谁在使用。' },
+    'budget-spent': {
+      message: '预算已用完：{{problems}}',
+      wayOut: '提高预算，或等待下一周期。',
+    },
     'not-lasting': {
       message: '磁盘没有空间存放数据库：新增内容只保存在内存中，网关停止后即丢失',
       wayOut: '请腾出空间，然后重新启动网关。',
@@ -97,6 +102,22 @@ export const overview: Translated<typeof english> = {
     'certificate-expired': {
       message: 'TLS 证书已过期：客户端会拒绝它',
       wayOut: '请续期并替换文件，网关会自动重新读取。',
+    },
+    'upstream-certificate-expires': {
+      message: '上游 {{upstream}} 的 TLS 证书将在 {{count}} 天后过期',
+      wayOut: '请上游的运营者续期。过期后请求会失败。',
+    },
+    'upstream-certificate-expired': {
+      message: '上游 {{upstream}} 的 TLS 证书已过期',
+      wayOut: '请上游的运营者续期。',
+    },
+    'disk-low': {
+      message: '数据文件夹所在磁盘只剩 {{count}} MB',
+      wayOut: '请清理空间，或减少保留的请求日志。',
+    },
+    'disk-full': {
+      message: '数据文件夹所在磁盘已满：只剩 {{count}} MB',
+      wayOut: '请立即清理空间：新增内容可能会丢失。',
     },
     'valkey-lost': {
       message: '无法连接 Valkey：此副本独立运行，并各自执行密钥限额',

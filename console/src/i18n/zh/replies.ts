@@ -116,12 +116,17 @@ export const replies: SentenceTexts = {
   'There is a credential to use.': '有可用的凭据。',
   'There is an account "{}" of another kind ({}). Rename or remove it first.':
     '已有一个其他类型（{2}）的账号“{1}”。请先将它改名或移除。',
+  'There is no channel of this name. GET /api/alerts lists them.':
+    '没有此名称的渠道。GET /api/alerts 会列出它们。',
   'There is no account of this id. GET /api/accounts lists them.':
     '没有此编号的账号。GET /api/accounts 会列出所有账号。',
   'There is no account of this id. It was removed meanwhile.': '没有此编号的账号。它已被移除。',
   'There is no account {}.': '没有账号 {1}。',
   'There is no preset of this name. GET /api/config/mapping/presets lists them.':
     '没有此名称的预设。GET /api/config/mapping/presets 会列出所有预设。',
+  'There is no request of this session. They may have been removed by their age.':
+    '没有属于此会话的请求，可能因保留期已过而被删除。',
+  'This request is not under way any more.': '此请求已不在进行中。',
   'There is no request of this id. It may have been removed by its age.':
     '没有此编号的请求。它可能因时间过久已被移除。',
   'There is no section of this name. There are: {}.': '没有此名称的部分。现有：{1}。',
@@ -199,4 +204,47 @@ export const replies: SentenceTexts = {
     '配置文件无法写入，因为磁盘已满。未作任何更改。请腾出空间后重试。',
   'Sign-in is not set up for "{}". Add the client id of your own OAuth client under upstreams.<id>.oauth.':
     '“{1}”尚未设置登录。请在 upstreams.<id>.oauth 中填写您自己的 OAuth 客户端标识。',
+  'As {}, with an invitation.': '以 {1} 的身份，使用邀请。',
+  'As {}, with their own password.': '以 {1} 的身份，使用其自己的密码。',
+  'Only who signs in with a password of their own can change it here.':
+    '只有用自己的密码登录的人才能在此更改密码。',
+  'The name or the password is not right.': '名称或密码不正确。',
+  'There are {} invitations that wait already. Revoke some first.':
+    '已有 {1} 个等待中的邀请。请先撤销一些。',
+  'There is no invitation of this id. It may have been used.': '没有此编号的邀请。它可能已被使用。',
+  'There is no person of this id. List them to see all.': '没有此编号的人员。请列出全部人员查看。',
+  'There is no person {}.': '没有人员 {1}。',
+  'There is somebody called {} already.': '已有名为 {1} 的人员。',
+  'This invitation was used already, has expired, or was revoked. Ask who sent it for another one.':
+    '此邀请已被使用、已过期或已被撤销。请向发送者索取新的邀请。',
+  'This is the last owner, and the console has no password: nobody could change people and sign-in any more. Make somebody else an owner first, or set WEB_PASSWORD.':
+    '这是最后一位所有者，而控制台没有密码：之后将无人能更改人员和登录设置。请先让另一人成为所有者，或设置 WEB_PASSWORD。',
+  'This needs a sign-in of the last ten minutes. Sign out, sign in again and repeat it. Nothing was done.':
+    '这需要在最近十分钟内登录过。请退出并重新登录，然后再试一次。未作任何更改。',
+  'This needs the role {}, and you are signed in as {}. Nothing was done.':
+    '这需要角色“{1}”，而您的角色是“{2}”。未作任何更改。',
+  operator: '操作员',
+  owner: '所有者',
+  viewer: '查看者',
+  '{} was changed meanwhile.': '{1} 已在此期间被更改。',
+  '{} was changed meanwhile: they are at revision {}, not {}.':
+    '{1} 已在此期间被更改：修订号是 {2}，不是 {3}。',
+  'No sign-in waits for this answer: it was used already, is older than ten minutes, or was begun in another browser. Begin a new one.':
+    '没有登录在等待此回答：它已用过、已超过十分钟，或是在另一个浏览器中开始的。请重新登录。',
+  'No provider is configured.': '尚未配置身份提供方。',
+  'The provider cannot be reached, or is not set up as proxy.sign_in says. The log of the gateway says why.':
+    '无法连接身份提供方，或其设置与 proxy.sign_in 不符。原因见网关的日志。',
+  'The provider refused the sign-in.': '身份提供方拒绝了登录。',
+  'The answer of the provider does not prove who you are. The log of the gateway says why.':
+    '身份提供方的回答不能证明您的身份。原因见网关的日志。',
+  'The provider gives you no role here. Ask an owner of this gateway to add you.':
+    '身份提供方没有给您在此处的角色。请让此网关的所有者添加您。',
+  'Your e-mail address is of no domain that may sign in here, or the provider has not verified it.':
+    '您的邮箱地址不属于可在此登录的域，或身份提供方尚未验证它。',
+  'You sign in here already, so that you need no invitation.': '您已经可以在此登录，不需要邀请。',
+  'Somebody here has your name already. Ask an owner of this gateway to remove them, or to invite you by another name.':
+    '此处已有同名的人员。请让此网关的所有者将其移除，或用另一个名称邀请您。',
+  'The provider takes the role of the last owner away, and the console has no password. Set WEB_PASSWORD where the gateway runs.':
+    '身份提供方取消了最后一位所有者的角色，而控制台没有密码。请在网关运行处设置 WEB_PASSWORD。',
+  'As {}, at the provider.': '以 {1} 的身份，通过身份提供方。',
 };

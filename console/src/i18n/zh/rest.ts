@@ -1,11 +1,16 @@
 // The Chinese texts that the other pages need besides.
 
 import { addAccount } from './add-account.ts';
+import { alerts } from './alerts.ts';
 import { attempts } from './attempts.ts';
+import { budgets } from './budgets.ts';
 import { clients } from './clients.ts';
 import { environment } from './environment.ts';
 import { keys } from './keys.ts';
 import { logs } from './logs.ts';
+import { markdown } from './markdown.ts';
+import { palette } from './palette.ts';
+import { people } from './people.ts';
 import { playground } from './playground.ts';
 import { provider } from './provider.ts';
 import { requests } from './requests.ts';
@@ -21,8 +26,10 @@ export const rest = {
   routing,
   targets,
   provider,
+  budgets,
   keys,
   requests,
+  alerts,
   attempts,
   textView,
   usage,
@@ -30,6 +37,9 @@ export const rest = {
   environment,
   logs,
   security,
+  markdown,
+  palette,
+  people,
   playground,
   clients,
 };

@@ -9,6 +9,7 @@ export const security: Translated<typeof english> = {
     access: '访问',
     addresses: 'IP 规则',
     log: '被拦截的请求',
+    people: '人员',
     audit: '审计日志',
     web: 'CORS 与代理',
   },

@@ -24,6 +24,7 @@ export const shell: Translated<typeof english> = {
   sessionOver: '会话已结束，请重新登录。未保存的内容仍在。',
   shortcuts: '键盘快捷键',
   shortcutGo: '前往{{page}}',
+  palette: '查找一切',
   shortcutSearch: '在本页搜索',
   shortcutHelp: '显示此列表',
   shortcutClose: '关闭当前窗口',

@@ -6,6 +6,7 @@ import { sayWayOut } from '../../components/say-account-state.ts';
 import { RelativeTime } from '../../components/times.tsx';
 import { AccountMenu, type AccountMenuProps } from './account-menu.tsx';
 import { canEnable, needsSignIn, StateMark, StateReason } from './account-state.tsx';
+import { AccountStrip } from './account-strip.tsx';
 import { QuotaBars } from './quota-bars.tsx';
 import { TierMark } from './tier-mark.tsx';
 
@@ -51,6 +52,7 @@ export function AccountCard(props: AccountItemProps) {
         </span>
       </div>
       {status.wayOut !== null && <WayOut {...props} />}
+      <AccountStrip account={account} />
       <div className="card-quota">
         <QuotaBars account={account} limit={SHOWN_MODELS} />
       </div>

@@ -6,11 +6,13 @@ import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { sayWayOut } from '../../components/say-account-state.ts';
 import { RelativeTime } from '../../components/times.tsx';
 import { useCloseGuard } from '../../components/use-unsaved.tsx';
 import { useSentences } from '../../i18n/use-sentences.ts';
 import { canEnable, EndsIn, needsSignIn, StateMark, StateReason } from './account-state.tsx';
+import { Health } from './account-strip.tsx';
 import { AccountTestBox } from './account-test.tsx';
 import { EditForm } from './edit-form.tsx';
 import { QuotaBars } from './quota-bars.tsx';
@@ -60,16 +62,23 @@ function Details({ account, work, onSignIn }: DetailsProps) {
   const { t } = useTranslation();
   return (
     <div className="drawer-stack">
-      <State account={account} work={work} onSignIn={onSignIn} />
-      <Cooldowns account={account} work={work} />
+      <Restricted least="operator" isQuiet>
+        <State account={account} work={work} onSignIn={onSignIn} />
+        <Health account={account} />
+        <Cooldowns account={account} work={work} />
+      </Restricted>
       <section>
         <h3>{t('accounts.quota')}</h3>
         <QuotaBars account={account} />
       </section>
-      <AccountTestBox account={account} />
+      <Restricted least="operator" isQuiet>
+        <AccountTestBox account={account} />
+      </Restricted>
       <section>
         <h3>{t('accounts.editTitle')}</h3>
-        <EditForm account={account} />
+        <Restricted least="operator">
+          <EditForm account={account} />
+        </Restricted>
       </section>
     </div>
   );

@@ -15,6 +15,7 @@ import {
 } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Account } from '../../../../src/admin/contract.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { RemoveItem } from '../../components/remove-item.tsx';
 import { canEnable } from './account-state.tsx';
 import type { AccountWork } from './use-account-work.tsx';
@@ -32,7 +33,8 @@ const ICON = { size: 16, 'aria-hidden': true } as const;
 
 export function AccountMenu(props: AccountMenuProps) {
   const { t } = useTranslation();
-  const { account, work, onOpen, onSignIn } = props;
+  const { account, work, onOpen } = props;
+  const may = useMay('operator');
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -49,41 +51,48 @@ export function AccountMenu(props: AccountMenuProps) {
         <Menu.Item leftSection={<IconInfoCircle {...ICON} />} onClick={() => onOpen(account)}>
           {t('accounts.editTitle')}
         </Menu.Item>
-        <Menu.Item leftSection={<IconRefresh {...ICON} />} onClick={() => work.refresh(account)}>
-          {t('accounts.refresh')}
-        </Menu.Item>
-        {account.kind === 'oauth' && account.origin === 'stored' && (
-          <Menu.Item leftSection={<IconLogin2 {...ICON} />} onClick={() => onSignIn(account)}>
-            {t('accounts.signInAgain')}
-          </Menu.Item>
-        )}
-        {account.cooldowns.length > 0 && (
-          <Menu.Item
-            leftSection={<IconSnowflakeOff {...ICON} />}
-            onClick={() => work.clearCooldowns(account)}
-          >
-            {t('accounts.clearAll')}
-          </Menu.Item>
-        )}
-        {canEnable(account) && (
-          <Menu.Item
-            leftSection={<IconPlayerPlay {...ICON} />}
-            onClick={() => work.enable(account)}
-          >
-            {t('accounts.enable')}
-          </Menu.Item>
-        )}
-        {account.status.kind === 'active' && (
-          <Menu.Item
-            leftSection={<IconPlayerPause {...ICON} />}
-            onClick={() => work.disable(account)}
-          >
-            {t('accounts.disable')}
-          </Menu.Item>
-        )}
-        {account.origin === 'stored' && <StoredItems {...props} />}
+        {may && <ChangeItems {...props} />}
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+function ChangeItems(props: AccountMenuProps) {
+  const { t } = useTranslation();
+  const { account, work, onSignIn } = props;
+  return (
+    <>
+      <Menu.Item leftSection={<IconRefresh {...ICON} />} onClick={() => work.refresh(account)}>
+        {t('accounts.refresh')}
+      </Menu.Item>
+      {account.kind === 'oauth' && account.origin === 'stored' && (
+        <Menu.Item leftSection={<IconLogin2 {...ICON} />} onClick={() => onSignIn(account)}>
+          {t('accounts.signInAgain')}
+        </Menu.Item>
+      )}
+      {account.cooldowns.length > 0 && (
+        <Menu.Item
+          leftSection={<IconSnowflakeOff {...ICON} />}
+          onClick={() => work.clearCooldowns(account)}
+        >
+          {t('accounts.clearAll')}
+        </Menu.Item>
+      )}
+      {canEnable(account) && (
+        <Menu.Item leftSection={<IconPlayerPlay {...ICON} />} onClick={() => work.enable(account)}>
+          {t('accounts.enable')}
+        </Menu.Item>
+      )}
+      {account.status.kind === 'active' && (
+        <Menu.Item
+          leftSection={<IconPlayerPause {...ICON} />}
+          onClick={() => work.disable(account)}
+        >
+          {t('accounts.disable')}
+        </Menu.Item>
+      )}
+      {account.origin === 'stored' && <StoredItems {...props} />}
+    </>
   );
 }
 

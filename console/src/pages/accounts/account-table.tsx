@@ -9,6 +9,7 @@ import { RelativeTime } from '../../components/times.tsx';
 import type { AccountItemProps } from './account-card.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { StateMark, StateReason } from './account-state.tsx';
+import { AccountStrip } from './account-strip.tsx';
 import { QuotaBars } from './quota-bars.tsx';
 import { TierMark } from './tier-mark.tsx';
 
@@ -133,6 +134,7 @@ function Row(props: RowProps) {
         <div className="dimmed small">
           <StateReason account={account} />
         </div>
+        <AccountStrip account={account} />
       </td>
       <td className="cell-quota">
         <QuotaBars account={account} limit={SHOWN_MODELS} isTerse />

@@ -13,7 +13,8 @@ import { ServiceAccountForm } from './service-account-form.tsx';
 import { SignInFlow } from './sign-in-flow.tsx';
 import './add-dialog.css';
 
-const WAYS = ['sign-in', 'key', 'service-account', 'import'] as const;
+/** What most people own stands first. */
+const WAYS = ['key', 'sign-in', 'service-account', 'import'] as const;
 export type Way = (typeof WAYS)[number];
 
 export function isWay(text: string | undefined): text is Way {
@@ -59,8 +60,8 @@ export function AddDialog({ way, again, onWay, onClose }: AddDialogProps) {
         <SignInFlow key={again.id} {...form} again={again} />
       ) : (
         <Tabs
-          value={way ?? 'sign-in'}
-          onChange={(value) => onWay(WAYS.find((one) => one === value) ?? 'sign-in')}
+          value={way ?? 'key'}
+          onChange={(value) => onWay(WAYS.find((one) => one === value) ?? 'key')}
           keepMounted={false}
         >
           <Tabs.List className="scroll-tabs" mb="md" aria-label={t('addAccount.how')}>

@@ -3,6 +3,7 @@
 import { Button, CloseButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { type BulkKind, useBulkAction } from '../../api/queries/accounts.ts';
+import { Restricted } from '../../components/restricted.tsx';
 import { useConfirm } from '../../components/use-confirm.tsx';
 import { useErrorText } from '../../components/use-error-text.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
@@ -36,34 +37,36 @@ export function BulkBar({ ids, onClear, onExport }: BulkBarProps) {
     });
   const isBusy = (kind: BulkKind): boolean => bulk.isPending && bulk.variables.kind === kind;
   return (
-    <section className="bulk-bar" aria-label={t('accounts.selected', { count: ids.length })}>
-      <strong>{t('accounts.selected', { count: ids.length })}</strong>
-      {(['enable', 'disable', 'refresh'] as const).map((kind) => (
-        <Button
-          key={kind}
-          size="xs"
-          variant="default"
-          loading={isBusy(kind)}
-          disabled={bulk.isPending}
-          onClick={() => run(kind)}
-        >
-          {t(kind === 'refresh' ? 'accounts.refreshShort' : `accounts.${kind}`)}
+    <Restricted least="operator" isQuiet>
+      <section className="bulk-bar" aria-label={t('accounts.selected', { count: ids.length })}>
+        <strong>{t('accounts.selected', { count: ids.length })}</strong>
+        {(['enable', 'disable', 'refresh'] as const).map((kind) => (
+          <Button
+            key={kind}
+            size="xs"
+            variant="default"
+            loading={isBusy(kind)}
+            disabled={bulk.isPending}
+            onClick={() => run(kind)}
+          >
+            {t(kind === 'refresh' ? 'accounts.refreshShort' : `accounts.${kind}`)}
+          </Button>
+        ))}
+        <Button size="xs" variant="default" onClick={onExport}>
+          {t('accounts.exportAll')}
         </Button>
-      ))}
-      <Button size="xs" variant="default" onClick={onExport}>
-        {t('accounts.exportAll')}
-      </Button>
-      <Button
-        size="xs"
-        color="red"
-        variant="light"
-        loading={isBusy('remove')}
-        disabled={bulk.isPending}
-        onClick={remove}
-      >
-        {t('common.remove')}
-      </Button>
-      <CloseButton aria-label={t('common.clear')} onClick={onClear} />
-    </section>
+        <Button
+          size="xs"
+          color="red"
+          variant="light"
+          loading={isBusy('remove')}
+          disabled={bulk.isPending}
+          onClick={remove}
+        >
+          {t('common.remove')}
+        </Button>
+        <CloseButton aria-label={t('common.clear')} onClick={onClear} />
+      </section>
+    </Restricted>
   );
 }

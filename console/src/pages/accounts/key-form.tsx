@@ -3,22 +3,21 @@
 import { Button, Checkbox, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Account } from '../../../../src/admin/contract.ts';
 import { isKeyRefused, isRefusal } from '../../api/client.ts';
 import { useAddAccount } from '../../api/queries/accounts.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { SecretInput } from '../../components/secret-input.tsx';
-import { useFormat } from '../../components/use-format.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { useUnsaved } from '../../components/use-unsaved.tsx';
-import { useSentences } from '../../i18n/use-sentences.ts';
+import { AddedAccount } from './added-account.tsx';
 import { type AddFormProps, UpstreamSelect, useUpstream } from './upstream-select.tsx';
 import { useReadyUpstreams } from './use-ready-upstreams.ts';
 
 export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
-  const say = useSentences();
   const settle = useSettle();
   const add = useAddAccount();
   const ready = useReadyUpstreams({ upstreams, isLoading });
@@ -26,9 +25,9 @@ export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
   const [key, setKey] = useState('');
   const [label, setLabel] = useState('');
   const [generate, setGenerate] = useState(false);
-  const format = useFormat();
+  const [added, setAdded] = useState<Account>();
   const isSending = ready.isChanging || add.isPending;
-  useUnsaved((key !== '' || label !== '') && !isSending);
+  useUnsaved((key !== '' || label !== '') && !isSending && added === undefined);
   /** A key is tried before it is stored; one that is refused only when that is said again. */
   const addTo = async (upstream: string, addAnyway: boolean) => {
     const undo = await ready.ensure(upstream);
@@ -42,20 +41,23 @@ export function KeyForm({ upstreams, isLoading, onDone }: AddFormProps) {
     }
   };
   const send = (addAnyway: boolean): void =>
-    settle(addTo(chosen.id, addAnyway), ({ label: name, condition: { trial } }, isOpen) => {
-      if (trial?.isGood === false) {
-        toasts.warn(t('addAccount.addedBad', { name, reason: say(trial.message) }));
-      } else if (trial?.what === 'answer') {
-        const time = format.duration(trial.durationMs);
-        toasts.done(t('addAccount.addedAnswered', { name, time }));
-      } else toasts.done(t('addAccount.added', { name }));
-      if (isOpen) onDone();
+    settle(addTo(chosen.id, addAnyway), (account, isOpen) => {
+      if (isOpen) setAdded(account);
+      else toasts.done(t('addAccount.added', { name: account.label }));
     });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     send(false);
   };
   const error = ready.error ?? add.error;
+  if (added !== undefined) {
+    const again = (): void => {
+      setKey('');
+      setLabel('');
+      setAdded(undefined);
+    };
+    return <AddedAccount account={added} onMore={again} onDone={onDone} />;
+  }
   return (
     <form className="form-stack" onSubmit={submit}>
       <UpstreamSelect

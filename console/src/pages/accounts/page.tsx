@@ -11,6 +11,7 @@ import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { AccountBrowser } from './account-browser.tsx';
 import { AccountDrawer } from './account-drawer.tsx';
@@ -52,7 +53,9 @@ export function AccountsPage() {
       {accounts === undefined ? (
         <Waiting error={error} onRetry={() => void refetch()} />
       ) : accounts.length === 0 ? (
-        <NoAccounts onAdd={add} />
+        <Restricted least="operator">
+          <NoAccounts onAdd={add} />
+        </Restricted>
       ) : (
         <AccountBrowser
           accounts={accounts}
@@ -88,19 +91,23 @@ function Actions({ onAdd, onExport }: ActionsProps) {
   const { t } = useTranslation();
   return (
     <div className="accounts-actions">
-      <Button
-        variant="default"
-        leftSection={<IconUpload size={16} />}
-        onClick={() => onAdd('import')}
-      >
-        {t('accounts.importMany')}
-      </Button>
-      <Button variant="default" leftSection={<IconDownload size={16} />} onClick={onExport}>
-        {t('accounts.exportAll')}
-      </Button>
-      <Button leftSection={<IconPlus size={16} />} onClick={() => onAdd('sign-in')}>
-        {t('accounts.add')}
-      </Button>
+      <Restricted least="operator" isQuiet>
+        <Button
+          variant="default"
+          leftSection={<IconUpload size={16} />}
+          onClick={() => onAdd('import')}
+        >
+          {t('accounts.importMany')}
+        </Button>
+        <Restricted least="owner" isQuiet>
+          <Button variant="default" leftSection={<IconDownload size={16} />} onClick={onExport}>
+            {t('accounts.exportAll')}
+          </Button>
+        </Restricted>
+        <Button leftSection={<IconPlus size={16} />} onClick={() => onAdd('key')}>
+          {t('accounts.add')}
+        </Button>
+      </Restricted>
     </div>
   );
 }
@@ -121,9 +128,9 @@ function NoAccounts({ onAdd }: { readonly onAdd: (way: Way) => void }) {
         hint={t('accounts.emptyHint')}
         action={
           <>
-            <Button onClick={() => onAdd('sign-in')}>{t('addAccount.bySignIn')}</Button>
-            <Button variant="default" onClick={() => onAdd('key')}>
-              {t('addAccount.addKey')}
+            <Button onClick={() => onAdd('key')}>{t('addAccount.addKey')}</Button>
+            <Button variant="default" onClick={() => onAdd('sign-in')}>
+              {t('addAccount.bySignIn')}
             </Button>
             <Button variant="default" onClick={() => onAdd('import')}>
               {t('addAccount.byImport')}

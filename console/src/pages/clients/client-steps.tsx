@@ -1,20 +1,20 @@
 // The steps of a set-up, each with a snippet to copy; the last one shows that it works.
 
-import { IconArrowRight } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { CopyIcon } from '../../components/copy-button.tsx';
 import { findMatches, splitByMatches } from '../../components/find-matches.ts';
-import { LinkButton } from '../../components/link-button.tsx';
-import type { Step, Way } from './client.ts';
+import type { Client, SetUp, Step, Way } from './client.ts';
+import { FirstRequest } from './first-request.tsx';
 
 export interface ClientStepsProps {
   readonly steps: readonly Step[];
   readonly way: Way;
   /** Stands where a key has to be put in by hand. */
   readonly gap: string;
+  readonly keyId: string | undefined;
 }
 
-export function ClientSteps({ steps, way, gap }: ClientStepsProps) {
+export function ClientSteps({ steps, way, gap, keyId }: ClientStepsProps) {
   const { t } = useTranslation();
   return (
     <ol className="client-steps">
@@ -24,20 +24,46 @@ export function ClientSteps({ steps, way, gap }: ClientStepsProps) {
       <li>
         <h3>{t('clients.worksTitle')}</h3>
         <p className="form-note">{t('clients.worksHint')}</p>
-        <div className="client-works">
-          <LinkButton
-            to="/requests"
-            variant="default"
-            size="xs"
-            rightSection={<IconArrowRight size={14} />}
-          >
-            {t('clients.toRequests')}
-          </LinkButton>
-        </div>
+        <FirstRequest keyId={keyId} />
       </li>
     </ol>
   );
 }
+
+interface OneCommandProps {
+  readonly client: Client;
+  readonly setUp: SetUp;
+  readonly way: Way;
+  readonly gap: string;
+}
+
+/** For a machine that has the command: it writes what the steps say, and takes it back. */
+export function OneCommand({ client, setUp, way, gap }: OneCommandProps) {
+  const { t } = useTranslation();
+  if (client.command === undefined) return null;
+  const shell = way.id === 'powershell' ? 'powershell' : 'posix';
+  return (
+    <section className="one-command" aria-labelledby="one-command">
+      <h3 id="one-command">{t('clients.oneCommand')}</h3>
+      <p className="form-note">{t('clients.oneCommandHint')}</p>
+      {VERBS.map((verb) => {
+        const code = client.command?.(verb, setUp, shell) ?? '';
+        return (
+          <div key={verb} className="client-snippet">
+            <p className="client-file">{t(`clients.verbs.${verb}`)}</p>
+            <pre>
+              <SnippetText code={code} gap={gap} />
+            </pre>
+            <CopyIcon text={code} label={t('clients.copy', { name: `isthmus ${verb}` })} />
+          </div>
+        );
+      })}
+      <h3>{t('clients.byHand')}</h3>
+    </section>
+  );
+}
+
+const VERBS = ['connect', 'launch'] as const;
 
 interface StepItemProps {
   readonly step: Step;

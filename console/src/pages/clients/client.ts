@@ -1,6 +1,7 @@
 // What a client is on this page: a name, the ways it is set up, and the steps of each with their snippets.
 
 import type { SetUp, Variable } from '../../../../src/clients/client-settings.ts';
+import type { SetUpVerb } from '../../../../src/clients/write-command.ts';
 import type { Shell } from '../../../../src/clients/write-quoted.ts';
 import { writeExport } from '../../../../src/clients/write-settings.ts';
 
@@ -47,6 +48,8 @@ export interface Client {
   /** The model of its examples, where the gateway offers that. */
   readonly model: string;
   readonly ways: readonly [Way, ...Way[]];
+  /** Of `isthmus` on the machine of the client, where that knows it. */
+  command?(verb: SetUpVerb, setUp: SetUp, shell: Shell): string;
 }
 
 /** The ways of a client that is set up in a shell. */

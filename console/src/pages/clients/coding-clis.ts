@@ -2,6 +2,7 @@
 
 import type { CodingClient, SetUp } from '../../../../src/clients/client-settings.ts';
 import { CODING_CLIENTS } from '../../../../src/clients/coding-clients.ts';
+import { writeSetUpCommand } from '../../../../src/clients/write-command.ts';
 import { type Shell, writeWord } from '../../../../src/clients/write-quoted.ts';
 import { writeSettings } from '../../../../src/clients/write-settings.ts';
 import { type Client, inShells, type Step, writePlace, writeVariables } from './client.ts';
@@ -45,7 +46,10 @@ function toClient(client: CodingClient): Client {
   const { id, name, words, model } = client;
   const write = OTHER_STEPS[id] ?? writeFileSteps;
   const ways = inShells((setUp, shell) => write(client, setUp, shell));
-  return { id, name, words, model, group: 'clis', ways };
+  return {
+    ...{ id, name, words, model, group: 'clis', ways },
+    command: (verb, setUp, shell) => writeSetUpCommand(verb, id, setUp, shell),
+  };
 }
 
 function writeFileSteps(client: CodingClient, setUp: SetUp, shell: Shell): readonly Step[] {

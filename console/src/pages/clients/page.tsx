@@ -12,7 +12,7 @@ import { Panel } from '../../components/panel.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import type { Client, Way } from './client.ts';
 import { ClientList, sayName } from './client-list.tsx';
-import { ClientSteps } from './client-steps.tsx';
+import { ClientSteps, OneCommand } from './client-steps.tsx';
 import { CLIENTS, findClient, findWay } from './clients.ts';
 import { SetUpForm } from './set-up-form.tsx';
 import { useSetUp } from './use-set-up.ts';
@@ -60,7 +60,7 @@ function NobodyServes() {
       <p className="clients-way-out">{t(`overview.attentions.${kind}.wayOut`)}</p>
       <LinkButton
         to="/accounts"
-        search={isEmpty ? { add: 'sign-in' } : {}}
+        search={isEmpty ? { add: 'key' } : {}}
         variant="default"
         size="xs"
         rightSection={<IconArrowRight size={14} />}
@@ -101,8 +101,14 @@ function ClientPanel({ client, way, onWay }: ClientPanelProps) {
           />
         }
       >
-        <SetUpForm state={state} />
-        <ClientSteps steps={way.write(state.setUp)} way={way} gap={state.gap} />
+        <SetUpForm state={state} name={name} />
+        <OneCommand client={client} setUp={state.setUp} way={way} gap={state.gap} />
+        <ClientSteps
+          steps={way.write(state.setUp)}
+          way={way}
+          gap={state.gap}
+          keyId={state.made?.id}
+        />
         {client.id === 'claude-code' && (
           <p className="form-note client-note">{t('clients.permissionNote')}</p>
         )}

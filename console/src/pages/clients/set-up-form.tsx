@@ -5,14 +5,20 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { modelsQuery } from '../../api/queries/models.ts';
-import { SecretInput } from '../../components/secret-input.tsx';
 import { useGoesNowhere } from '../routing/use-goes-nowhere.ts';
+import { ClientKey } from './client-key.tsx';
 import type { SetUpState } from './use-set-up.ts';
 import '../../components/form.css';
 
 const SHOWN = 60;
 
-export function SetUpForm({ state }: { readonly state: SetUpState }) {
+export interface SetUpFormProps {
+  readonly state: SetUpState;
+  /** Of the client. */
+  readonly name: string;
+}
+
+export function SetUpForm({ state, name }: SetUpFormProps) {
   const { t } = useTranslation();
   const { data } = useQuery(modelsQuery);
   const isLost = useGoesNowhere(state.setUp.model);
@@ -42,18 +48,12 @@ export function SetUpForm({ state }: { readonly state: SetUpState }) {
           autoComplete="off"
           spellCheck={false}
         />
-        <SecretInput
-          label={t('clients.key')}
-          description={t('clients.keyHint')}
-          placeholder="sk-…"
-          autoComplete="off"
-          spellCheck={false}
-          value={state.typedKey}
-          onChange={({ currentTarget }) => state.typeKey(currentTarget.value)}
-        />
+        <ClientKey state={state} name={name} />
       </div>
       <p className="form-note">
-        {t(`clients.needs.${state.need}`)}{' '}
+        {state.made === undefined
+          ? t(`clients.needs.${state.need}`)
+          : t('clients.keyMade', { name: state.made.name })}{' '}
         {state.need !== 'never' && (
           <Link to="/keys" search={{}}>
             {t('clients.toKeys')}

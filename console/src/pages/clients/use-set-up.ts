@@ -11,6 +11,12 @@ import type { Client, SetUp } from './client.ts';
 import { pickModel } from './clients.ts';
 import { findKeyNeed, isGap, type KeyNeed, placeholderKey } from './key-need.ts';
 
+interface MadeKey {
+  readonly id: string;
+  readonly name: string;
+  readonly secret: string;
+}
+
 export interface SetUpState {
   readonly setUp: SetUp;
   readonly need: KeyNeed;
@@ -18,6 +24,11 @@ export interface SetUpState {
   readonly gap: string;
   readonly typedModel: string;
   readonly typedKey: string;
+  /** The key that was made on this page. */
+  readonly made: MadeKey | undefined;
+  /** Of all keys. */
+  readonly keyNames: readonly string[];
+  setMade(made: MadeKey): void;
   typeModel(model: string): void;
   typeKey(key: string): void;
   /** Why it is not known yet; null while it is being read. */
@@ -30,6 +41,7 @@ export interface SetUpState {
 export function useSetUp(client: Client): SetUpState {
   const [models, setModels] = useState<Readonly<Record<string, string>>>({});
   const [typedKey, setKey] = useState('');
+  const [made, setMade] = useState<MadeKey>();
   const listed = useQuery(modelsQuery);
   const overview = useQuery(overviewQuery);
   const keys = useQuery(keysQuery);
@@ -55,6 +67,12 @@ export function useSetUp(client: Client): SetUpState {
     gap: key === '' && isGap(need) ? placeholderKey(need) : '',
     typedModel,
     typedKey,
+    made,
+    keyNames: (keys.data?.keys ?? []).map(({ name }) => name),
+    setMade(next) {
+      setMade(next);
+      setKey(next.secret);
+    },
     typeModel: (model) => setModels({ ...models, [client.id]: model }),
     typeKey: setKey,
     error: queries.find(({ data, error }) => data === undefined && error !== null)?.error ?? null,

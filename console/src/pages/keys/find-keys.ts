@@ -19,8 +19,8 @@ export interface KeySearch {
 
 export function findKeys(keys: readonly Key[], { search, sort }: KeySearch): readonly Key[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = keys.filter(({ name, prefix }) => {
-    const text = `${name}\n${prefix}`.toLowerCase();
+  const found = keys.filter(({ name, prefix, owner, team, tags }) => {
+    const text = [name, prefix, owner, team, ...tags].join('\n').toLowerCase();
     return words.every((word) => text.includes(word));
   });
   const order = readOrder(sort);

@@ -1,20 +1,23 @@
 // The form of one key: its name and everything that limits it.
 
-import { Button, Select, Switch, TagsInput, TextInput } from '@mantine/core';
+import { Autocomplete, Button, Select, Switch, TagsInput, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Key, KeyChange } from '../../../../src/admin/contract.ts';
+import { keysQuery } from '../../api/queries/keys.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
 import { AmountInput } from '../../components/amount-input.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { useNow } from '../../components/now.tsx';
+import { ownTimeZone } from '../../components/own-time-zone.ts';
 import { readAmount } from '../../components/read-amount.ts';
 import { sayTooLong } from '../../components/say-too-long.ts';
-import { ownTimeZone, TimeZoneSelect } from '../../components/time-zone-select.tsx';
+import { TimeZoneSelect } from '../../components/time-zone-select.tsx';
 import { useSayAmountProblem } from '../../components/use-amount.ts';
 import { useFollowed } from '../../components/use-followed.ts';
 import { useUnsaved } from '../../components/use-unsaved.tsx';
+import { BudgetList } from './budget-list.tsx';
 import {
   badLimits,
   clockIn,
@@ -26,6 +29,8 @@ import {
   LIMIT_RANGES,
   type LimitField,
   MAX_NAME_LENGTH,
+  MAX_TAG_LENGTH,
+  MAX_TAGS,
   RECORDINGS,
   readValues,
   writeChange,
@@ -91,9 +96,18 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
         {...form.getInputProps('name')}
         error={form.errors.name ?? sayTooLong(form.values.name.trim(), MAX_NAME_LENGTH, t)}
       />
+      <HolderFields form={form} />
       <ExpiryFields form={form} />
       <AccessFields form={form} />
       <LimitFields form={form} />
+      <fieldset className="form-group">
+        <legend>{t('budgets.title')}</legend>
+        {edited === undefined ? (
+          <p className="form-note">{t('budgets.whenMade')}</p>
+        ) : (
+          <BudgetList keyId={edited.id} />
+        )}
+      </fieldset>
       <CurfewFields form={form} />
       <Select
         label={t('keys.recording')}
@@ -112,6 +126,43 @@ export function KeyForm({ edited, isSaving, error, onSave, onCancel }: KeyFormPr
         </Button>
       </div>
     </form>
+  );
+}
+
+/** Whose key it is; names that other keys have are offered. */
+function HolderFields({ form }: { readonly form: Form }) {
+  const { t } = useTranslation();
+  const { data } = useQuery(keysQuery);
+  const keys = data?.keys ?? [];
+  const known = (names: readonly (string | null | undefined)[]): string[] =>
+    [...new Set(names)].filter((name) => typeof name === 'string').toSorted();
+  return (
+    <>
+      <div className="form-row">
+        <Autocomplete
+          label={t('keys.owner')}
+          description={t('keys.ownerHint')}
+          data={known(keys.map(({ owner }) => owner))}
+          maxLength={MAX_NAME_LENGTH}
+          {...form.getInputProps('owner')}
+        />
+        <Autocomplete
+          label={t('keys.team')}
+          description={t('keys.teamHint')}
+          data={known(keys.map(({ team }) => team))}
+          maxLength={MAX_NAME_LENGTH}
+          {...form.getInputProps('team')}
+        />
+      </div>
+      <TagsInput
+        label={t('keys.tags')}
+        description={t('keys.tagsHint')}
+        data={known(keys.flatMap(({ tags }) => tags))}
+        maxTags={MAX_TAGS}
+        maxLength={MAX_TAG_LENGTH}
+        {...form.getInputProps('tags')}
+      />
+    </>
   );
 }
 
@@ -163,22 +214,13 @@ function AccessFields({ form }: { readonly form: Form }) {
 function LimitFields({ form }: { readonly form: Form }) {
   const { t } = useTranslation();
   return (
-    <>
-      <fieldset className="form-group">
-        <legend>{t('keys.rates')}</legend>
-        <div className="form-row">
-          <LimitInput form={form} field="requestsPerMinute" />
-          <LimitInput form={form} field="tokensPerMinute" />
-        </div>
-      </fieldset>
-      <fieldset className="form-group">
-        <legend>{t('keys.budgets')}</legend>
-        <div className="form-row">
-          <LimitInput form={form} field="dailyTokens" />
-          <LimitInput form={form} field="dailyImages" />
-        </div>
-      </fieldset>
-    </>
+    <fieldset className="form-group">
+      <legend>{t('keys.rates')}</legend>
+      <div className="form-row">
+        <LimitInput form={form} field="requestsPerMinute" />
+        <LimitInput form={form} field="tokensPerMinute" />
+      </div>
+    </fieldset>
   );
 }
 

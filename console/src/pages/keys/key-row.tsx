@@ -1,32 +1,49 @@
 // One key in the list: what it is, what it used today, what limits it, and what can be done with it.
 
 import { ActionIcon, Badge, Menu } from '@mantine/core';
-import { IconDots, IconEdit, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import {
+  IconDots,
+  IconEdit,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconRefresh,
+} from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
-import type { Key } from '../../../../src/admin/contract.ts';
-import { Meter, type Tone } from '../../components/meter.tsx';
+import type { Budget, Key } from '../../../../src/admin/contract.ts';
+import { useMay } from '../../api/queries/session.ts';
+import type { Tone } from '../../components/meter.tsx';
 import { useNow } from '../../components/now.tsx';
 import { RemoveItem } from '../../components/remove-item.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { RelativeTime } from '../../components/times.tsx';
 import { type Format, readTime, useFormat } from '../../components/use-format.ts';
+import { BudgetBar } from './budget-bar.tsx';
 import { isInCurfew } from './key-values.ts';
 
 export interface KeyActions {
   readonly onEdit: (key: Key) => void;
   readonly onSwitch: (key: Key) => void;
+  readonly onRotate: (key: Key) => void;
   readonly onRemove: (key: Key) => void;
 }
 
-export function KeyRow({ row, actions }: { readonly row: Key; readonly actions: KeyActions }) {
+export interface KeyRowProps {
+  readonly row: Key;
+  /** Those of this key. */
+  readonly budgets: readonly Budget[];
+  readonly actions: KeyActions;
+}
+
+export function KeyRow({ row, budgets, actions }: KeyRowProps) {
   const { t } = useTranslation();
   const format = useFormat();
   const { lastUsedAt } = row;
   const isUsed = lastUsedAt !== undefined && lastUsedAt !== null;
   const limits = listLimits(row, t, format);
   const lacking = [
-    ...(limits.length === 0 ? [t('keys.unlimited')] : []),
+    ...(limits.length + budgets.length === 0 ? [t('keys.unlimited')] : []),
     ...(isUsed ? [] : [t('keys.neverUsed')]),
   ];
   return (
@@ -36,12 +53,14 @@ export function KeyRow({ row, actions }: { readonly row: Key; readonly actions: 
           {row.name}
         </button>
         <span className="sub-line key-prefix mono">{row.prefix}…</span>
+        <PreviousSecret row={row} />
+        <KeyHolder row={row} />
       </td>
       <td className="key-state">
-        <KeyState row={row} lacking={lacking} />
+        <KeyState row={row} budgets={budgets} lacking={lacking} />
       </td>
-      <td className={hasUse(row) ? undefined : 'is-blank'}>
-        <KeyUse row={row} />
+      <td className={hasUse(row, budgets) ? undefined : 'is-blank'}>
+        <KeyUse row={row} budgets={budgets} />
       </td>
       <td className={limits.length > 0 ? undefined : 'is-blank'}>
         <span className="cell-label">{t('keys.limits')}</span>
@@ -62,11 +81,37 @@ export function KeyRow({ row, actions }: { readonly row: Key; readonly actions: 
   );
 }
 
-/** Whether there is anything to say about today. */
-function hasUse({ usedToday, dailyTokens, dailyImages }: Key): boolean {
+/** Whose it is; each name leads to what was used this month. */
+function KeyHolder({ row }: { readonly row: Key }) {
+  const { t } = useTranslation();
+  const names = [
+    ...(['owner', 'team'] as const).flatMap((what) =>
+      typeof row[what] === 'string' ? [{ what, name: row[what] }] : [],
+    ),
+    ...row.tags.map((name) => ({ what: 'tag', name }) as const),
+  ];
+  if (names.length === 0) return null;
+  return (
+    <span className="sub-line key-holder">
+      {names.map(({ what, name }) => (
+        <Link
+          key={`${what} ${name}`}
+          to="/usage"
+          search={{ period: 'thisMonth', [what]: name }}
+          title={t(`keys.${what}Usage`, { name })}
+          className="wrap-anywhere"
+        >
+          {what === 'tag' ? `#${name}` : name}
+        </Link>
+      ))}
+    </span>
+  );
+}
+
+/** Whether there is anything to say about what was used. */
+function hasUse({ usedToday }: Key, budgets: readonly Budget[]): boolean {
   const { requests, tokens, images } = usedToday;
-  const isLimited = typeof dailyTokens === 'number' || typeof dailyImages === 'number';
-  return isLimited || requests + tokens + images > 0;
+  return budgets.length > 0 || requests + tokens + images > 0;
 }
 
 type Condition = 'active' | 'disabled' | 'expired' | 'resting' | 'atLimit';
@@ -81,15 +126,16 @@ const TONES: Readonly<Record<Condition, Tone>> = {
 
 interface KeyStateProps {
   readonly row: Key;
+  readonly budgets: readonly Budget[];
   /** What has no line of its own where the cells of a row stand below each other. */
   readonly lacking: readonly string[];
 }
 
-function KeyState({ row, lacking }: KeyStateProps) {
+function KeyState({ row, budgets, lacking }: KeyStateProps) {
   const { t } = useTranslation();
   const format = useFormat();
   const now = useNow();
-  const condition = conditionOf(row, now);
+  const condition = conditionOf(row, budgets, now);
   const { expiresAt } = row;
   return (
     <>
@@ -104,64 +150,34 @@ function KeyState({ row, lacking }: KeyStateProps) {
   );
 }
 
-function conditionOf(row: Key, now: number): Condition {
-  const { expiresAt, curfew, usedToday, dailyTokens, dailyImages } = row;
+function conditionOf(row: Key, budgets: readonly Budget[], now: number): Condition {
+  const { expiresAt, curfew } = row;
   if (!row.enabled) return 'disabled';
   if (expiresAt !== undefined && expiresAt !== null && readTime(expiresAt) <= now) return 'expired';
   if (curfew !== undefined && curfew !== null && isInCurfew(curfew, now)) return 'resting';
-  const isOver = (used: number, limit: number | null | undefined): boolean =>
-    typeof limit === 'number' && used >= limit;
-  const isFull = isOver(usedToday.tokens, dailyTokens) || isOver(usedToday.images, dailyImages);
-  return isFull ? 'atLimit' : 'active';
+  const isSpent = budgets.some(({ isHard, level }) => isHard && level === 'spent');
+  return isSpent ? 'atLimit' : 'active';
 }
 
-function KeyUse({ row }: { readonly row: Key }) {
+interface KeyUseProps {
+  readonly row: Key;
+  readonly budgets: readonly Budget[];
+}
+
+function KeyUse({ row, budgets }: KeyUseProps) {
   const { t } = useTranslation();
   const format = useFormat();
-  const { usedToday, dailyTokens, dailyImages, name } = row;
-  const { requests, tokens, images } = usedToday;
-  const hasTokenLimit = typeof dailyTokens === 'number';
-  const hasImageLimit = typeof dailyImages === 'number';
+  const { requests, tokens, images } = row.usedToday;
   return (
     <div className="key-use">
       <span>{t('keys.requests', { count: requests })}</span>
-      <span className="sub-line">
-        {hasTokenLimit
-          ? t('keys.tokensOf', {
-              used: format.compact(tokens),
-              limit: format.compact(dailyTokens),
-            })
-          : t('keys.tokensUsed', { used: format.compact(tokens) })}
-      </span>
-      {hasTokenLimit && (
-        <UseMeter used={tokens} limit={dailyTokens} label={t('keys.tokenMeter', { name })} />
-      )}
-      {(hasImageLimit || images > 0) && (
-        <span className="sub-line">
-          {hasImageLimit
-            ? t('keys.imagesOf', { used: images, limit: dailyImages })
-            : t('keys.images', { count: images })}
-        </span>
-      )}
-      {hasImageLimit && (
-        <UseMeter used={images} limit={dailyImages} label={t('keys.imageMeter', { name })} />
-      )}
+      <span className="sub-line">{t('keys.tokensUsed', { used: format.compact(tokens) })}</span>
+      {images > 0 && <span className="sub-line">{t('keys.images', { count: images })}</span>}
+      {budgets.map((budget) => (
+        <BudgetBar key={budget.id} budget={budget} />
+      ))}
     </div>
   );
-}
-
-const NEARLY_FULL = 80;
-
-interface UseMeterProps {
-  readonly used: number;
-  readonly limit: number;
-  readonly label: string;
-}
-
-function UseMeter({ used, limit, label }: UseMeterProps) {
-  const percent = limit <= 0 ? 100 : Math.min(100, (used / limit) * 100);
-  const full: Tone = percent >= 100 ? 'bad' : 'warn';
-  return <Meter percent={percent} label={label} tone={percent >= NEARLY_FULL ? full : 'ok'} />;
 }
 
 function KeyLimits({ limits }: { readonly limits: readonly string[] }) {
@@ -180,14 +196,12 @@ function KeyLimits({ limits }: { readonly limits: readonly string[] }) {
 
 function listLimits(row: Key, t: TFunction, format: Format): readonly string[] {
   const { allowedModels, maxAddresses, requestsPerMinute, tokensPerMinute } = row;
-  const { dailyTokens, dailyImages, curfew, expiresAt } = row;
+  const { curfew, expiresAt } = row;
   const say = <Limit,>(limit: Limit | null | undefined, words: (limit: Limit) => string) =>
     limit === null || limit === undefined ? [] : [words(limit)];
   return [
     ...say(requestsPerMinute, (count) => t('keys.limitRequests', { count })),
     ...say(tokensPerMinute, (count) => t('keys.limitTokens', { tokens: format.compact(count) })),
-    ...say(dailyTokens, (count) => t('keys.limitDayTokens', { tokens: format.compact(count) })),
-    ...say(dailyImages, (count) => t('keys.limitDayImages', { count })),
     ...(allowedModels.length > 0 ? [t('keys.limitModels', { count: allowedModels.length })] : []),
     ...say(maxAddresses, (count) => t('keys.limitAddresses', { count })),
     ...say(curfew, ({ from, to }) => t('keys.limitCurfew', { from, to })),
@@ -195,8 +209,28 @@ function listLimits(row: Key, t: TFunction, format: Format): readonly string[] {
   ];
 }
 
+/** Until when the secret before works, and whether somebody uses it still. */
+function PreviousSecret({ row }: { readonly row: Key }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const now = useNow();
+  const last = row.previous?.at(-1);
+  if (last === undefined) return null;
+  const { prefix, endsAt, lastUsedAt } = last;
+  const end = format.relative(endsAt, now);
+  return (
+    <span className="sub-line key-previous">
+      {lastUsedAt === undefined
+        ? t('keys.previousUnused', { prefix, end })
+        : t('keys.previousUsed', { prefix, end, used: format.relative(lastUsedAt, now) })}
+    </span>
+  );
+}
+
 function KeyMenu({ row, actions }: { readonly row: Key; readonly actions: KeyActions }) {
   const { t } = useTranslation();
+  const may = useMay('operator');
+  if (!may) return null;
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -207,6 +241,9 @@ function KeyMenu({ row, actions }: { readonly row: Key; readonly actions: KeyAct
       <Menu.Dropdown>
         <Menu.Item leftSection={<IconEdit size={16} />} onClick={() => actions.onEdit(row)}>
           {t('keys.edit')}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => actions.onRotate(row)}>
+          {t('keys.rotate')}
         </Menu.Item>
         <Menu.Item
           leftSection={row.enabled ? <IconPlayerPause size={16} /> : <IconPlayerPlay size={16} />}

@@ -2,9 +2,11 @@
 
 import { Select, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '../../../../src/admin/contract.ts';
+import { budgetsQuery } from '../../api/queries/budgets.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { MoreRows } from '../../components/more-rows.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -71,6 +73,8 @@ export function KeyTable({ keys, actions }: KeyTableProps) {
 
 function Rows({ keys, actions }: KeyTableProps) {
   const { t } = useTranslation();
+  const { data } = useQuery(budgetsQuery);
+  const ofKeys = Map.groupBy(data?.budgets ?? [], ({ subject = '' }) => subject);
   return (
     <Panel isFlush>
       <StackingTable
@@ -83,7 +87,7 @@ function Rows({ keys, actions }: KeyTableProps) {
         ]}
       >
         {keys.map((row) => (
-          <KeyRow key={row.id} row={row} actions={actions} />
+          <KeyRow key={row.id} row={row} budgets={ofKeys.get(row.id) ?? []} actions={actions} />
         ))}
       </StackingTable>
     </Panel>

@@ -18,8 +18,6 @@ export const LIMIT_RANGES = {
   maxAddresses: { least: 1, most: MOST, isWhole: true },
   requestsPerMinute: { least: 1, most: MOST, isWhole: true },
   tokensPerMinute: { least: 1, most: MOST, isWhole: true },
-  dailyTokens: { least: 0, most: MOST, isWhole: true },
-  dailyImages: { least: 0, most: MOST, isWhole: true },
 } as const satisfies Readonly<Record<string, AmountRange>>;
 
 export type LimitField = keyof typeof LIMIT_RANGES;
@@ -30,6 +28,9 @@ const LIMIT_FIELDS = Object.keys(LIMIT_RANGES) as readonly LimitField[];
 /** Limits are as they are typed, '' where there is none. */
 export interface KeyValues {
   readonly name: string;
+  readonly owner: string;
+  readonly team: string;
+  readonly tags: string[];
   readonly expiry: Expiry;
   /** As `datetime-local` has it, by the clock of this browser. */
   readonly expiresAt: string;
@@ -37,8 +38,6 @@ export interface KeyValues {
   readonly maxAddresses: string;
   readonly requestsPerMinute: string;
   readonly tokensPerMinute: string;
-  readonly dailyTokens: string;
-  readonly dailyImages: string;
   readonly hasCurfew: boolean;
   readonly curfewFrom: string;
   readonly curfewTo: string;
@@ -64,14 +63,15 @@ export function readValues(key: Key | undefined, timeZone: string): KeyValues {
   const curfew = key?.curfew ?? undefined;
   return {
     name: key?.name ?? '',
+    owner: key?.owner ?? '',
+    team: key?.team ?? '',
+    tags: [...(key?.tags ?? [])],
     expiry: expiresAt === undefined ? 'never' : 'custom',
     expiresAt: expiresAt === undefined ? '' : writeLocal(new Date(expiresAt)),
     allowedModels: [...(key?.allowedModels ?? [])],
     maxAddresses: showLimit(key?.maxAddresses),
     requestsPerMinute: showLimit(key?.requestsPerMinute),
     tokensPerMinute: showLimit(key?.tokensPerMinute),
-    dailyTokens: showLimit(key?.dailyTokens),
-    dailyImages: showLimit(key?.dailyImages),
     hasCurfew: curfew !== undefined,
     curfewFrom: curfew?.from ?? '23:00',
     curfewTo: curfew?.to ?? '06:00',
@@ -82,6 +82,9 @@ export function readValues(key: Key | undefined, timeZone: string): KeyValues {
 
 /** In characters, as the gateway has it. */
 export const MAX_NAME_LENGTH = 128;
+export const MAX_TAGS = 20;
+/** In characters, each. */
+export const MAX_TAG_LENGTH = 64;
 
 /** What a form that is saved is judged against. */
 export interface KeySaving {
@@ -95,13 +98,14 @@ export function writeChange(values: KeyValues, { now, edited }: KeySaving): KeyC
   const { curfewFrom: from, curfewTo: to, curfewZone: timeZone } = values;
   return {
     name: values.name.trim(),
+    owner: values.owner.trim() || null,
+    team: values.team.trim() || null,
+    tags: values.tags,
     ...(keepsExpiry(values, edited) ? {} : { expiresAt: writeExpiry(values, now) }),
     allowedModels: values.allowedModels,
     maxAddresses: writeLimit(values, 'maxAddresses'),
     requestsPerMinute: writeLimit(values, 'requestsPerMinute'),
     tokensPerMinute: writeLimit(values, 'tokensPerMinute'),
-    dailyTokens: writeLimit(values, 'dailyTokens'),
-    dailyImages: writeLimit(values, 'dailyImages'),
     curfew: values.hasCurfew ? { from, to, timeZone } : null,
     recording: values.recording === 'all' ? null : values.recording,
   };

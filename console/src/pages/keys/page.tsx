@@ -1,33 +1,46 @@
 // The keys of people and programs: the list, making one, changing one, taking one back.
 
-import { Button, Drawer, Skeleton } from '@mantine/core';
-import { IconKey, IconPlus } from '@tabler/icons-react';
+import { Button, Drawer, SegmentedControl, Skeleton } from '@mantine/core';
+import { IconKey, IconMailForward, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, type RefObject, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { CreatedKey as Created, Key } from '../../../../src/admin/contract.ts';
+import type {
+  CreatedKey as Created,
+  CreatedInvitation,
+  Key,
+} from '../../../../src/admin/contract.ts';
 import { keysQuery, useChangeKey, useCreateKey } from '../../api/queries/keys.ts';
+import { useInviteHolder } from '../../api/queries/people.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { InvitationLink } from '../../components/invitation-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { useSettle } from '../../components/use-settle.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { useCloseGuard } from '../../components/use-unsaved.tsx';
+import { BudgetList } from './budget-list.tsx';
 import { CreatedKey } from './created-key.tsx';
 import { KeyForm } from './key-form.tsx';
 import { KeyTable } from './key-table.tsx';
 import { writeNewKey } from './key-values.ts';
+import { RotateDialog } from './rotate-dialog.tsx';
 import { useKeyRemoval } from './use-key-removal.tsx';
 import './page.css';
 
 export function KeysPage() {
   const { t } = useTranslation();
   const { data } = useQuery(keysQuery);
-  const { texts, open, close } = useSearchTexts();
+  const { texts, adjust, open, close } = useSearchTexts();
+  const isBudgets = texts.tab === 'budgets';
   const [isNew, setNew] = useState(false);
   const [created, setCreated] = useState<Created>();
+  const [rotated, setRotated] = useState<Key>();
+  const [isInvitation, setInvitation] = useState(false);
+  const [link, setLink] = useState<CreatedInvitation>();
   const asked = data === undefined ? undefined : texts.id;
   const opened = data?.keys.find(({ id }) => id === asked);
   const closeNew = (): void => setNew(false);
@@ -38,7 +51,10 @@ export function KeysPage() {
     <Button
       {...(ref === undefined ? {} : { ref })}
       leftSection={<IconPlus size={16} />}
-      onClick={() => setNew(true)}
+      onClick={() => {
+        setInvitation(false);
+        setNew(true);
+      }}
     >
       {t('keys.create')}
     </Button>
@@ -48,9 +64,47 @@ export function KeysPage() {
       <PageHeader
         title={t('shell.pages.keys')}
         subtitle={t('keys.subtitle')}
-        actions={create(createButton)}
+        actions={
+          <Restricted least="operator" isQuiet>
+            <Button
+              variant="default"
+              leftSection={<IconMailForward size={16} />}
+              onClick={() => {
+                setInvitation(true);
+                setNew(true);
+              }}
+            >
+              {t('keys.invite')}
+            </Button>
+            {create(createButton)}
+          </Restricted>
+        }
       />
-      <KeyList create={create()} onEdit={({ id }) => open({ id })} />
+      <SegmentedControl
+        className="keys-tabs"
+        aria-label={t('shell.pages.keys')}
+        data={(['keys', 'budgets'] as const).map((value) => ({
+          value,
+          label: t(`budgets.tabs.${value}`),
+        }))}
+        value={isBudgets ? 'budgets' : 'keys'}
+        onChange={(tab) => adjust({ tab: tab === 'keys' ? undefined : tab })}
+      />
+      {isBudgets ? (
+        <Panel>
+          <BudgetList />
+        </Panel>
+      ) : (
+        <KeyList
+          create={
+            <Restricted least="operator" isQuiet>
+              {create()}
+            </Restricted>
+          }
+          onEdit={({ id }) => open({ id })}
+          onRotate={setRotated}
+        />
+      )}
       <Drawer
         opened={isNew || asked !== undefined}
         onClose={guarded.close}
@@ -58,12 +112,24 @@ export function KeysPage() {
         size="lg"
         title={
           opened === undefined
-            ? t(isNew ? 'keys.createTitle' : 'keys.one')
+            ? t(isNew ? (isInvitation ? 'keys.inviteTitle' : 'keys.createTitle') : 'keys.one')
             : t('keys.editTitle', { name: opened.name })
         }
         closeButtonProps={{ 'aria-label': t('common.close') }}
       >
         {isNew &&
+          isInvitation &&
+          guarded.guard(
+            <KeyInvitation
+              onCancel={closeNew}
+              onCreated={(made, isOpen) => {
+                if (isOpen) closeNew();
+                setLink(made);
+              }}
+            />,
+          )}
+        {isNew &&
+          !isInvitation &&
           guarded.guard(
             <NewKey
               onCancel={closeNew}
@@ -75,7 +141,11 @@ export function KeysPage() {
           )}
         {!isNew &&
           opened !== undefined &&
-          guarded.guard(<ChangedKey key={opened.id} edited={opened} onClose={closeOpened} />)}
+          guarded.guard(
+            <Restricted least="operator">
+              <ChangedKey key={opened.id} edited={opened} onClose={closeOpened} />
+            </Restricted>,
+          )}
         {!isNew && asked !== undefined && opened === undefined && (
           <EmptyNote
             icon={<IconKey size={32} stroke={1.5} />}
@@ -84,6 +154,17 @@ export function KeysPage() {
           />
         )}
       </Drawer>
+      {rotated !== undefined && (
+        <RotateDialog
+          rotated={rotated}
+          onClose={() => setRotated(undefined)}
+          onRotated={(made) => {
+            setRotated(undefined);
+            setCreated(made);
+          }}
+        />
+      )}
+      {link !== undefined && <InvitationLink created={link} onClose={() => setLink(undefined)} />}
       {created !== undefined && (
         <CreatedKey
           created={created}
@@ -102,9 +183,10 @@ export function KeysPage() {
 interface KeyListProps {
   readonly create: ReactNode;
   readonly onEdit: (key: Key) => void;
+  readonly onRotate: (key: Key) => void;
 }
 
-function KeyList({ create, onEdit }: KeyListProps) {
+function KeyList({ create, onEdit, onRotate }: KeyListProps) {
   const { t } = useTranslation();
   const toasts = useToasts();
   const { data, error, refetch } = useQuery(keysQuery);
@@ -141,7 +223,9 @@ function KeyList({ create, onEdit }: KeyListProps) {
       </Panel>
     );
   }
-  return <KeyTable keys={keys} actions={{ onEdit, onSwitch: switchKey, onRemove: remove }} />;
+  return (
+    <KeyTable keys={keys} actions={{ onEdit, onRotate, onSwitch: switchKey, onRemove: remove }} />
+  );
 }
 
 interface NewKeyProps {
@@ -161,6 +245,29 @@ function NewKey({ onCancel, onCreated }: NewKeyProps) {
       onCancel={onCancel}
       onSave={(change) =>
         settle(create.mutateAsync(writeNewKey(change, change.name ?? '')), onCreated)
+      }
+    />
+  );
+}
+
+interface KeyInvitationProps {
+  readonly onCancel: () => void;
+  /** Also when the form was closed meanwhile: the link is shown once. */
+  readonly onCreated: (created: CreatedInvitation, isOpen: boolean) => void;
+}
+
+/** Says what a key will be that somebody makes by a link. */
+function KeyInvitation({ onCancel, onCreated }: KeyInvitationProps) {
+  const settle = useSettle();
+  const invite = useInviteHolder();
+  return (
+    <KeyForm
+      edited={undefined}
+      isSaving={invite.isPending}
+      error={invite.error}
+      onCancel={onCancel}
+      onSave={(change) =>
+        settle(invite.mutateAsync(writeNewKey(change, change.name ?? '')), onCreated)
       }
     />
   );

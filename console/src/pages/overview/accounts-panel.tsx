@@ -19,11 +19,7 @@ export function AccountsPanel({ accounts }: { readonly accounts: Overview['accou
           title={t('accounts.empty')}
           hint={t('accounts.emptyHint')}
           action={
-            <LinkButton
-              to="/accounts"
-              search={{ add: 'sign-in' }}
-              leftSection={<IconPlus size={16} />}
-            >
+            <LinkButton to="/accounts" search={{ add: 'key' }} leftSection={<IconPlus size={16} />}>
               {t('overview.addAccount')}
             </LinkButton>
           }

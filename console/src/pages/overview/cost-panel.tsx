@@ -5,8 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { usageQuery } from '../../api/queries/usage.ts';
 import { LinkButton } from '../../components/link-button.tsx';
 import { useNow } from '../../components/now.tsx';
+import { ownTimeZone } from '../../components/own-time-zone.ts';
 import { Panel } from '../../components/panel.tsx';
-import { ownTimeZone } from '../../components/time-zone-select.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import { sumAll, type UsageSum } from '../usage/sum-usage.ts';
 import '../usage/page.css';
@@ -22,7 +22,12 @@ export function CostPanel() {
     <Panel
       title={t('overview.cost')}
       actions={
-        <LinkButton to="/usage" search={{ period: 'month' }} variant="subtle" size="compact-sm">
+        <LinkButton
+          to="/usage"
+          search={{ period: 'thisMonth', by: 'owner' }}
+          variant="subtle"
+          size="compact-sm"
+        >
           {t('overview.costDetails')}
         </LinkButton>
       }

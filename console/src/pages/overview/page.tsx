@@ -8,6 +8,7 @@ import { AccountsPanel } from './accounts-panel.tsx';
 import { AttentionList } from './attention-list.tsx';
 import { CostPanel } from './cost-panel.tsx';
 import { ErrorsPanel } from './errors-panel.tsx';
+import { LatencyPanel } from './latency-panel.tsx';
 import { QuotaPanel } from './quota-panel.tsx';
 import { OverviewSkeleton } from './skeleton.tsx';
 import { StatusHead } from './status-head.tsx';
@@ -31,6 +32,7 @@ export function OverviewPage() {
         <QuotaPanel quota={data.quota} />
         <AccountsPanel accounts={data.accounts} />
       </div>
+      <LatencyPanel />
       <CostPanel />
       <ErrorsPanel errors={data.recentErrors} />
     </div>

@@ -1,6 +1,7 @@
 // What is left of each model family, and when it is full again.
 
 import { IconGauge } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Overview } from '../../../../src/admin/contract.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
@@ -41,7 +42,9 @@ function Family({ family }: { readonly family: Overview['quota'][number] }) {
     <li>
       <div className="family-line">
         <span className="family-name wrap-anywhere" title={models.join('\n')}>
-          {name}
+          <Link to="/requests" search={{ model: models.join(',') }}>
+            {name}
+          </Link>
           <span className="dimmed small"> {t('overview.models', { count: models.length })}</span>
         </span>
         <span className="family-left">{left}</span>

@@ -1,6 +1,7 @@
-// The requests of the last hour, one bar a minute, failed ones on top.
+// The requests of the last hour, one bar a minute, failed ones on top; a bar leads to its requests.
 
-import { useState } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Overview } from '../../../../src/admin/contract.ts';
 import { useFormat } from '../../components/use-format.ts';
@@ -12,10 +13,12 @@ const HEIGHT = 132;
 const SLOT = 12;
 const BAR = 8;
 const LEAST = 2;
+const MINUTE_MS = 60_000;
 
 export function TrafficChart({ series }: { readonly series: Series }) {
   const { t } = useTranslation();
   const format = useFormat();
+  const navigate = useNavigate();
   const [shown, setShown] = useState<number>();
   const peak = Math.max(1, ...series.map(({ requests }) => requests));
   const sum = (pick: (minute: Minute) => number): number =>
@@ -27,6 +30,16 @@ export function TrafficChart({ series }: { readonly series: Series }) {
   });
   const hasTraffic = series.some(({ requests }) => requests > 0);
   const minute = shown === undefined ? undefined : series[shown];
+  const open = ({ at }: Minute): void =>
+    void navigate({ to: '/requests', search: { from: String(at), to: String(at + MINUTE_MS) } });
+  const onKey = (event: KeyboardEvent): void => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (event.key === 'Enter' && minute !== undefined) open(minute);
+    if (by === 0) return;
+    event.preventDefault();
+    const last = series.length - 1;
+    setShown((known) => Math.min(last, Math.max(0, known === undefined ? last : known + by)));
+  };
   return (
     <figure className="chart">
       <figcaption>
@@ -43,13 +56,25 @@ export function TrafficChart({ series }: { readonly series: Series }) {
           )}
         </span>
       </figcaption>
-      <div className="chart-plot">
+      <div
+        className="chart-plot"
+        role="slider"
+        aria-label={label}
+        aria-description={t('common.chartKeys')}
+        aria-orientation="horizontal"
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, series.length - 1)}
+        aria-valuenow={shown ?? Math.max(0, series.length - 1)}
+        aria-valuetext={minute === undefined ? t('common.noColumn') : format.clock(minute.at)}
+        tabIndex={0}
+        onKeyDown={onKey}
+        onBlur={() => setShown(undefined)}
+      >
         {hasTraffic && <span className="chart-peak">{format.compact(peak)}</span>}
         <svg
           viewBox={`0 0 ${Math.max(1, series.length) * SLOT} ${HEIGHT}`}
           preserveAspectRatio="none"
-          role="img"
-          aria-label={label}
+          aria-hidden="true"
           onPointerLeave={() => setShown(undefined)}
         >
           {series.map((one, index) => (
@@ -60,6 +85,7 @@ export function TrafficChart({ series }: { readonly series: Series }) {
               scale={HEIGHT / peak}
               isShown={index === shown}
               onShow={() => setShown(index)}
+              onOpen={() => open(one)}
             />
           ))}
         </svg>
@@ -93,16 +119,18 @@ interface MinuteBarProps {
   readonly scale: number;
   readonly isShown: boolean;
   readonly onShow: () => void;
+  readonly onOpen: () => void;
 }
 
-function MinuteBar({ minute, x, scale, isShown, onShow }: MinuteBarProps) {
+function MinuteBar({ minute, x, scale, isShown, onShow, onOpen }: MinuteBarProps) {
   const { requests, errors } = minute;
   const bad = errors === 0 ? 0 : Math.max(LEAST, errors * scale);
   const good = requests === errors ? 0 : Math.max(LEAST, (requests - errors) * scale);
   const inset = (SLOT - BAR) / 2;
   return (
     // The whole column answers to the pointer, not the bar alone.
-    <g className={isShown ? 'bar is-shown' : 'bar'} onPointerEnter={onShow}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the chart around it has the keys
+    <g className={isShown ? 'bar is-shown' : 'bar'} onPointerEnter={onShow} onClick={onOpen}>
       <rect className="bar-slot" x={x} y={0} width={SLOT} height={HEIGHT} />
       <rect className="bar-base" x={x + inset} y={HEIGHT - 1} width={BAR} height={1} />
       <rect className="bar-good" x={x + inset} y={HEIGHT - good} width={BAR} height={good} />

@@ -1,17 +1,39 @@
-// What was said: texts as text, thinking folded, pictures as pictures.
+// What was said: answers as Markdown, all else as text, thinking folded, pictures as pictures.
 
-import { Alert, Loader } from '@mantine/core';
-import { IconAlertTriangle, IconDownload, IconMessageCode } from '@tabler/icons-react';
-import { useCallback, useEffect, useRef } from 'react';
+import { ActionIcon, Alert, Button, Loader, Textarea } from '@mantine/core';
+import { IconAlertTriangle, IconDownload, IconMessageCode, IconPencil } from '@tabler/icons-react';
+import { type FormEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyNote } from '../../components/empty-note.tsx';
+import { Hint } from '../../components/hint.tsx';
+import { later } from '../../components/later.tsx';
+import type { MarkdownProps } from '../../components/markdown/markdown.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
 import type { AnswerPiece } from '../../wire/read-answer.ts';
 import type { Ending } from '../../wire/read-ending.ts';
-import type { Said } from './turns-of.ts';
+import type { ToolResult } from '../../wire/write-request.ts';
+import { AnswerFoot } from './answer-foot.tsx';
+import { FileList } from './file-list.tsx';
+import { ToolResults } from './tool-results.tsx';
+import { callsOf, type Said, textOf } from './turns-of.ts';
 import type { Conversation, Trouble } from './use-conversation.ts';
 
-export function ConversationView({ talk }: { readonly talk: Conversation }) {
+const Markdown = later(
+  async () => (await import('../../components/markdown/markdown.tsx')).Markdown,
+  PlainText,
+);
+
+export interface ConversationViewProps {
+  readonly talk: Conversation;
+  /** Names it beside another. */
+  readonly label: string;
+  readonly onRegenerate: () => void;
+  readonly onEdit: (index: number, text: string) => void;
+  readonly onResults: (results: readonly ToolResult[]) => void;
+}
+
+export function ConversationView(props: ConversationViewProps) {
+  const { talk, label, onRegenerate, onEdit, onResults } = props;
   const { t } = useTranslation();
   const { said, trouble, isBusy } = talk;
   const end = useRef<HTMLDivElement>(null);
@@ -21,8 +43,9 @@ export function ConversationView({ talk }: { readonly talk: Conversation }) {
   }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: it goes on as the answer does
   useEffect(showEnd, [said, trouble, showEnd]);
-  const isSaid = said.at(-1)?.pieces.some(({ kind }) => kind === 'error' || kind === 'ending');
-  if (said.length === 0) {
+  const last = said.at(-1);
+  const isSaid = last?.pieces.some(({ kind }) => kind === 'error' || kind === 'ending');
+  if (last === undefined) {
     return (
       <div className="talk-empty">
         <EmptyNote
@@ -33,10 +56,11 @@ export function ConversationView({ talk }: { readonly talk: Conversation }) {
       </div>
     );
   }
+  const calls = last.role === 'assistant' && !isBusy ? callsOf(last) : [];
   return (
     <ScrollRegion
       className="talk"
-      label={t('shell.pages.playground')}
+      label={label}
       // A picture has its height only now.
       onLoadCapture={showEnd}
     >
@@ -45,9 +69,12 @@ export function ConversationView({ talk }: { readonly talk: Conversation }) {
           // biome-ignore lint/suspicious/noArrayIndexKey: turns have no name but their place
           key={index}
           turn={turn}
-          isComing={isBusy && index === said.length - 1}
+          isComing={isBusy && turn === last}
+          onRegenerate={turn === last && !isBusy ? onRegenerate : undefined}
+          onEdit={isBusy ? undefined : (text) => onEdit(index, text)}
         />
       ))}
+      {calls.length > 0 && <ToolResults key={said.length} calls={calls} onSend={onResults} />}
       {trouble !== undefined && !(SAID_IN_PLACE.has(trouble) && isSaid) && (
         <TroubleNote trouble={trouble} />
       )}
@@ -62,20 +89,93 @@ const SAID_IN_PLACE: ReadonlySet<Trouble> = new Set<Trouble>(['refused', 'empty'
 interface TurnViewProps {
   readonly turn: Said;
   readonly isComing: boolean;
+  readonly onRegenerate: (() => void) | undefined;
+  readonly onEdit: ((text: string) => void) | undefined;
 }
 
-function TurnView({ turn, isComing }: TurnViewProps) {
+function TurnView({ turn, isComing, onRegenerate, onEdit }: TurnViewProps) {
   const { t } = useTranslation();
   const { role, pieces } = turn;
-  if (role === 'assistant' && pieces.length === 0 && !isComing) return null;
+  if (role === 'user') return <UserTurn turn={turn} onEdit={onEdit} />;
+  if (pieces.length === 0 && !isComing) return null;
   return (
-    <article className={`turn is-${role}`} aria-busy={isComing}>
-      {role === 'user' && <span className="visually-hidden">{t('playground.you')}</span>}
+    <article className="turn is-assistant" aria-busy={isComing}>
       {pieces.map((piece, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no name but their place
         <PieceView key={index} piece={piece} number={index + 1} />
       ))}
-      {isComing && pieces.length === 0 && <Loader size="sm" type="dots" />}
+      {isComing && pieces.length === 0 && (
+        <Loader size="sm" type="dots" aria-label={t('common.loading')} />
+      )}
+      {!isComing && <AnswerFoot said={turn} onRegenerate={onRegenerate} />}
+    </article>
+  );
+}
+
+interface UserTurnProps {
+  readonly turn: Said;
+  readonly onEdit: ((text: string) => void) | undefined;
+}
+
+function UserTurn({ turn, onEdit }: UserTurnProps) {
+  const { t } = useTranslation();
+  const [edited, setEdited] = useState<string>();
+  const { files = [], results = [], isEdited = false } = turn;
+  const text = textOf(turn);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (edited === undefined || edited.trim() === '') return;
+    setEdited(undefined);
+    onEdit?.(edited);
+  };
+  return (
+    <article className="turn is-user">
+      <span className="visually-hidden">{t('playground.you')}</span>
+      {results.map(({ id, name, text: result }) => (
+        <div key={id} className="turn-tool">
+          <strong>{t('playground.toolResult', { name })}</strong>
+          <pre className="mono">{result}</pre>
+        </div>
+      ))}
+      {files.length > 0 && <FileList files={files} />}
+      {edited === undefined && text !== '' && <p className="turn-text">{text}</p>}
+      {isEdited && <p className="dimmed small">{t('playground.sentAsEdited')}</p>}
+      {edited !== undefined && (
+        <form onSubmit={submit} className="turn-edit">
+          <Textarea
+            aria-label={t('playground.editMessage')}
+            autosize
+            autoFocus
+            minRows={1}
+            maxRows={12}
+            value={edited}
+            onChange={({ currentTarget }) => setEdited(currentTarget.value)}
+          />
+          <div className="turn-edit-actions">
+            <Button size="xs" variant="default" onClick={() => setEdited(undefined)}>
+              {t('common.cancel')}
+            </Button>
+            <Button size="xs" type="submit" disabled={edited.trim() === ''}>
+              {t('playground.send')}
+            </Button>
+          </div>
+        </form>
+      )}
+      {edited === undefined && onEdit !== undefined && text !== '' && (
+        <div className="turn-actions">
+          <Hint label={t('playground.editMessage')}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="sm"
+              aria-label={t('playground.editMessage')}
+              onClick={() => setEdited(text)}
+            >
+              <IconPencil size={15} />
+            </ActionIcon>
+          </Hint>
+        </div>
+      )}
     </article>
   );
 }
@@ -89,7 +189,7 @@ function PieceView({ piece, number }: PieceViewProps) {
   const { t } = useTranslation();
   switch (piece.kind) {
     case 'text':
-      return <p className="turn-text">{piece.text}</p>;
+      return <Markdown text={piece.text} />;
     case 'thought':
       return (
         <details className="turn-thought">
@@ -123,6 +223,11 @@ function PieceView({ piece, number }: PieceViewProps) {
     default:
       return piece satisfies never;
   }
+}
+
+/** Until the reader of Markdown is there. */
+function PlainText({ text }: MarkdownProps) {
+  return <p className="turn-text">{text}</p>;
 }
 
 function ErrorView({ text }: { readonly text: string }) {

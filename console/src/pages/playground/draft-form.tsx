@@ -18,12 +18,19 @@ export interface DraftFormProps {
   readonly onDraft: (draft: Draft) => void;
   readonly typed: TypedAmounts;
   readonly onType: (field: AmountField, text: string) => void;
+  /** As they were typed. */
+  readonly tools: string;
+  readonly areToolsBad: boolean;
+  readonly onTools: (tools: string) => void;
+  /** The model that answers beside the first; undefined where there is none. */
+  readonly other: string | undefined;
+  readonly onOther: (model: string | undefined) => void;
   readonly accessKey: string;
   readonly onAccessKey: (key: string) => void;
 }
 
 export function DraftForm(props: DraftFormProps) {
-  const { draft, onDraft, typed, onType, accessKey, onAccessKey } = props;
+  const { draft, onDraft, typed, onType, accessKey, onAccessKey, other, onOther } = props;
   const { t } = useTranslation();
   const models = useQuery(modelsQuery);
   const isImage = draft.protocol === 'images';
@@ -53,10 +60,41 @@ export function DraftForm(props: DraftFormProps) {
         autoComplete="off"
         spellCheck={false}
       />
+      <Switch
+        label={t('playground.compare')}
+        checked={other !== undefined}
+        onChange={({ currentTarget }) => onOther(currentTarget.checked ? '' : undefined)}
+      />
+      {other !== undefined && (
+        <Autocomplete
+          label={t('playground.otherModel')}
+          placeholder={t('playground.modelHint')}
+          data={[...new Set(names)]}
+          limit={60}
+          value={other}
+          onChange={onOther}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      )}
       {isImage ? (
         <ImageFields draft={draft} onChange={change} typed={typed} onType={onType} />
       ) : (
-        <TextFields draft={draft} onChange={change} typed={typed} onType={onType} />
+        <>
+          <TextFields draft={draft} onChange={change} typed={typed} onType={onType} />
+          <Textarea
+            label={t('playground.tools')}
+            description={t('playground.toolsHint')}
+            autosize
+            minRows={2}
+            maxRows={10}
+            classNames={{ input: 'mono' }}
+            spellCheck={false}
+            error={props.areToolsBad ? t('playground.badTools') : undefined}
+            value={props.tools}
+            onChange={({ currentTarget }) => props.onTools(currentTarget.value)}
+          />
+        </>
       )}
       <SecretInput
         label={t('playground.key')}

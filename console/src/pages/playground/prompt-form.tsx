@@ -1,31 +1,55 @@
-// Where a message is written and sent: Enter sends, Shift and Enter begin a new line.
+// Where a message is written and sent, with files: Enter sends, Shift and Enter begin a new line.
 
-import { Button, Textarea } from '@mantine/core';
-import { IconPlayerStop, IconSend } from '@tabler/icons-react';
-import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import { ActionIcon, Button, FileButton, Textarea } from '@mantine/core';
+import { IconPaperclip, IconPlayerStop, IconSend } from '@tabler/icons-react';
+import {
+  type ClipboardEvent,
+  type FormEvent,
+  type KeyboardEvent,
+  useEffect,
+  useState,
+} from 'react';
 import { useTranslation } from 'react-i18next';
+import { Hint } from '../../components/hint.tsx';
+import { type Attachment, acceptedFiles } from '../../wire/attachments.ts';
+import type { WireProtocol } from '../../wire/wire-protocol.ts';
+import { keepPrompt, readPrompt } from './draft-store.ts';
+import { FileList } from './file-list.tsx';
+import type { Message } from './use-conversation.ts';
 
 export interface PromptFormProps {
+  /** What stands in the field at first; what was left there before where it is absent. */
+  readonly first: string | undefined;
+  readonly protocol: WireProtocol;
   readonly isBusy: boolean;
-  readonly isImage: boolean;
   /** Why nothing can be sent yet. */
-  readonly trouble: 'noModel' | 'badAmount' | undefined;
+  readonly trouble: 'noModel' | 'badAmount' | 'badTools' | undefined;
+  readonly files: readonly Attachment[];
+  readonly onFiles: (files: readonly Attachment[]) => void;
+  readonly onAdd: (files: readonly File[]) => void;
   /** False when it got no answer. */
-  readonly onSend: (prompt: string) => Promise<boolean>;
+  readonly onSend: (message: Message) => Promise<boolean>;
   readonly onStop: () => void;
 }
 
-export function PromptForm({ isBusy, isImage, trouble, onSend, onStop }: PromptFormProps) {
+export function PromptForm(props: PromptFormProps) {
+  const { first, protocol, isBusy, trouble, files, onFiles, onAdd, onSend, onStop } = props;
   const { t } = useTranslation();
-  const [prompt, setPrompt] = useState('');
+  const [prompt, setPrompt] = useState(() => first ?? readPrompt());
+  useEffect(() => keepPrompt(prompt), [prompt]);
   const [isTried, setTried] = useState(false);
+  const accept = acceptedFiles(protocol);
+  const isEmpty = prompt.trim() === '' && files.length === 0;
   const send = (): void => {
-    if (isBusy || prompt.trim() === '') return;
+    if (isBusy || isEmpty) return;
     setTried(true);
     if (trouble !== undefined) return;
     setPrompt('');
-    void onSend(prompt).then((isAnswered) => {
-      if (!isAnswered) setPrompt((now) => now || prompt);
+    onFiles([]);
+    void onSend({ text: prompt, files }).then((isAnswered) => {
+      if (isAnswered) return;
+      setPrompt((now) => now || prompt);
+      onFiles(files);
     });
   };
   const onKey = (event: KeyboardEvent): void => {
@@ -34,32 +58,66 @@ export function PromptForm({ isBusy, isImage, trouble, onSend, onStop }: PromptF
     event.preventDefault();
     send();
   };
+  const onPaste = (event: ClipboardEvent): void => {
+    const pasted = [...event.clipboardData.files];
+    if (pasted.length === 0) return;
+    event.preventDefault();
+    onAdd(pasted);
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     send();
   };
+  const isImage = protocol === 'images';
   return (
     <form className="prompt-form" onSubmit={submit}>
-      <Textarea
-        aria-label={t('playground.prompt')}
-        placeholder={t(isImage ? 'playground.imagePlaceholder' : 'playground.promptPlaceholder')}
-        autosize
-        minRows={1}
-        maxRows={10}
-        value={prompt}
-        error={isTried && trouble !== undefined ? t(`playground.${trouble}`) : undefined}
-        onChange={({ currentTarget }) => setPrompt(currentTarget.value)}
-        onKeyDown={onKey}
-      />
-      {isBusy ? (
-        <Button variant="default" leftSection={<IconPlayerStop size={16} />} onClick={onStop}>
-          {t('playground.stop')}
-        </Button>
-      ) : (
-        <Button type="submit" leftSection={<IconSend size={16} />} disabled={prompt.trim() === ''}>
-          {t('playground.send')}
-        </Button>
+      {files.length > 0 && (
+        <FileList
+          files={files}
+          onRemove={(removed) => onFiles(files.filter((file) => file !== removed))}
+        />
       )}
+      <div className="prompt-line">
+        {accept !== '' && (
+          <FileButton multiple accept={accept} onChange={(chosen) => onAdd(chosen)}>
+            {(button) => (
+              <Hint label={t('playground.attach')}>
+                <ActionIcon
+                  {...button}
+                  variant="subtle"
+                  color="gray"
+                  size={36}
+                  aria-label={t('playground.attach')}
+                >
+                  <IconPaperclip size={18} />
+                </ActionIcon>
+              </Hint>
+            )}
+          </FileButton>
+        )}
+        <Textarea
+          className="prompt-text"
+          aria-label={t('playground.prompt')}
+          placeholder={t(isImage ? 'playground.imagePlaceholder' : 'playground.promptPlaceholder')}
+          autosize
+          minRows={1}
+          maxRows={10}
+          value={prompt}
+          error={isTried && trouble !== undefined ? t(`playground.${trouble}`) : undefined}
+          onChange={({ currentTarget }) => setPrompt(currentTarget.value)}
+          onKeyDown={onKey}
+          onPaste={onPaste}
+        />
+        {isBusy ? (
+          <Button variant="default" leftSection={<IconPlayerStop size={16} />} onClick={onStop}>
+            {t('playground.stop')}
+          </Button>
+        ) : (
+          <Button type="submit" leftSection={<IconSend size={16} />} disabled={isEmpty}>
+            {t('playground.send')}
+          </Button>
+        )}
+      </div>
     </form>
   );
 }

@@ -1,10 +1,17 @@
 // One conversation of the playground: what was said, what is being answered, and the wire of the last exchange.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { Attachment } from '../../wire/attachments.ts';
 import { type AnswerPiece, joinPieces } from '../../wire/read-answer.ts';
 import { type Exchange, sendRequest } from '../../wire/send-request.ts';
-import { type Draft, type Turn, type WireRequest, writeRequest } from '../../wire/write-request.ts';
-import { type Said, turnsFor, turnsOf } from './turns-of.ts';
+import {
+  type Draft,
+  type ToolResult,
+  type Turn,
+  type WireRequest,
+  writeRequest,
+} from '../../wire/write-request.ts';
+import { type Said, sayTurn, turnsFor, turnsOf } from './turns-of.ts';
 
 export type Trouble = 'needs-key' | 'refused' | 'empty' | 'unreachable' | 'stopped';
 
@@ -16,6 +23,12 @@ export interface Wire {
   readonly isCut: boolean;
 }
 
+export interface Message {
+  readonly text: string;
+  readonly files?: readonly Attachment[];
+  readonly results?: readonly ToolResult[];
+}
+
 export interface Conversation {
   readonly said: readonly Said[];
   /** What of it is kept and sent along. */
@@ -24,13 +37,29 @@ export interface Conversation {
   readonly trouble: Trouble | undefined;
   readonly isBusy: boolean;
   /** False when the message got no answer: it is said anew with the next one. */
-  send(draft: Draft, prompt: string, key: string): Promise<boolean>;
+  send(draft: Draft, message: Message, key: string): Promise<boolean>;
+  /** Asks for another answer to the last message. */
+  regenerate(draft: Draft, key: string): Promise<boolean>;
+  /** Says a message otherwise; what followed it goes. */
+  edit(draft: Draft, index: number, text: string, key: string): Promise<boolean>;
+  /** Sends the last request again, with the body that somebody wrote. */
+  sendBody(draft: Draft, body: WireRequest['body'], key: string): Promise<boolean>;
   stop(): void;
   clear(): void;
+  /** Goes on from here. */
+  begin(turns: readonly Turn[]): void;
 }
 
 /** More than this makes the page slow; pictures alone are longer. */
 export const MAX_RAW_LENGTH = 400_000;
+
+interface Run {
+  readonly draft: Draft;
+  /** Ends with a message. */
+  readonly before: readonly Said[];
+  readonly key: string;
+  readonly body?: WireRequest['body'];
+}
 
 export function useConversation(firstTurns: readonly Turn[]): Conversation {
   const [said, setSaid] = useState<readonly Said[]>(() => firstTurns.map(sayTurn));
@@ -40,18 +69,23 @@ export function useConversation(firstTurns: readonly Turn[]): Conversation {
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
 
-  const run = async (draft: Draft, prompt: string, key: string): Promise<boolean> => {
-    const before = [...withoutUnanswered(said, trouble), sayTurn({ role: 'user', text: prompt })];
-    const request = writeRequest({ ...draft, turns: turnsFor(draft.protocol, before) });
+  const run = async ({ draft, before, key, body }: Run): Promise<boolean> => {
+    const written = writeRequest({ ...draft, turns: turnsFor(draft.protocol, before) });
+    const request = body === undefined ? written : { ...written, body };
     const controller = new AbortController();
     running.current = controller;
-    setSaid([...before, { role: 'assistant', pieces: [] }]);
+    let answer: Said = { role: 'assistant', pieces: [], model: draft.model };
+    const showAnswer = (more: Partial<Said>): void => {
+      answer = { ...answer, ...more };
+      if (running.current === controller) setSaid([...before, answer]);
+    };
+    showAnswer({});
     setWire({ request, exchange: undefined, raw: '', isCut: false });
     setTrouble(undefined);
     setBusy(true);
     let pieces: readonly AnswerPiece[] = [];
     const end = (met: Trouble | undefined): boolean => {
-      setTrouble(met);
+      if (running.current === controller) setTrouble(met);
       return !isUnanswered(pieces, met);
     };
     try {
@@ -63,36 +97,67 @@ export function useConversation(firstTurns: readonly Turn[]): Conversation {
         onHead: (head) => setWire((known) => known && { ...known, exchange: head }),
         onText(raw, added) {
           pieces = joinPieces(pieces, added);
-          const shown = pieces;
-          setSaid([...before, { role: 'assistant', pieces: shown }]);
+          showAnswer({ pieces });
           setWire((known) => known && addRaw(known, raw));
         },
       });
       setWire((known) => known && { ...known, exchange });
+      showAnswer({ exchange });
       if (exchange.status === 401) return end('needs-key');
       if (exchange.status >= 400) return end('refused');
       return end(pieces.every(isNoAnswer) ? 'empty' : undefined);
     } catch {
       return end(controller.signal.aborted ? 'stopped' : 'unreachable');
     } finally {
-      setBusy(false);
+      if (running.current === controller) setBusy(false);
     }
   };
 
+  const leave = useCallback(() => {
+    running.current?.abort();
+    running.current = undefined;
+    setWire(undefined);
+    setTrouble(undefined);
+    setBusy(false);
+  }, []);
+  const upTo = (index: number): readonly Said[] => said.slice(0, index);
+  const lastMessage = said.findLastIndex(({ role }) => role === 'user');
   return {
     said,
     turns: useMemo(() => turnsOf(withoutUnanswered(said, trouble)), [said, trouble]),
     wire,
     trouble,
     isBusy,
-    send: run,
+    send: (draft, { text, files = [], results = [] }, key) => {
+      const turn: Turn = { role: 'user', text, files, results };
+      return run({ draft, before: [...withoutUnanswered(said, trouble), sayTurn(turn)], key });
+    },
+    regenerate: (draft, key) => run({ draft, before: upTo(lastMessage + 1), key }),
+    edit: async (draft, index, text, key) => {
+      const edited = said[index];
+      if (edited?.role !== 'user') return false;
+      const { isEdited: _was, ...kept } = edited;
+      const turn: Said = { ...kept, pieces: [{ kind: 'text', text }] };
+      return run({ draft, before: [...upTo(index), turn], key });
+    },
+    sendBody: async (draft, body, key) => {
+      const message = said[lastMessage];
+      if (message === undefined) return false;
+      const before = [...upTo(lastMessage), { ...message, isEdited: true }];
+      return run({ draft, before, key, body });
+    },
     stop: useCallback(() => running.current?.abort(), []),
     clear: useCallback(() => {
-      running.current?.abort();
+      leave();
       setSaid([]);
-      setWire(undefined);
-      setTrouble(undefined);
-    }, []),
+    }, [leave]),
+    begin: useCallback(
+      (turns) => {
+        leave();
+        setSaid(turns.map(sayTurn));
+      },
+      [leave],
+    ),
   };
 }
 
@@ -109,10 +174,6 @@ function isNoAnswer({ kind }: AnswerPiece): boolean {
 /** The message that got no answer stands in its field again. */
 function withoutUnanswered(said: readonly Said[], trouble: Trouble | undefined): readonly Said[] {
   return isUnanswered(said.at(-1)?.pieces ?? [], trouble) ? said.slice(0, -2) : said;
-}
-
-function sayTurn({ role, text }: Turn): Said {
-  return { role, pieces: [{ kind: 'text', text }] };
 }
 
 function addRaw(wire: Wire, raw: string): Wire {

@@ -12,6 +12,7 @@ const FIRST_DRAFT: Draft = {
   model: '',
   system: '',
   turns: [],
+  tools: [],
   stream: true,
   maxTokens: undefined,
   temperature: undefined,

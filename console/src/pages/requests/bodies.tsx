@@ -1,31 +1,70 @@
 // What the client sent, what the upstream was sent, and what came back; as text and nothing else.
 
-import { Button } from '@mantine/core';
-import { IconFileOff } from '@tabler/icons-react';
+import { Button, SegmentedControl } from '@mantine/core';
+import { IconFileOff, IconLock } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerBlock, BodyText, RequestDetail } from '../../../../src/admin/contract.ts';
-import { sectionQuery, useChangeSection } from '../../api/queries/config.ts';
+import { bodyRecordingQuery, useRecordBodies } from '../../api/queries/requests.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
+import { useNow } from '../../components/now.tsx';
 import { TextView } from '../../components/text-view.tsx';
+import { useFormat } from '../../components/use-format.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
 import { formatJson } from './format-json.ts';
+import { MarkedBody } from './marked-body.tsx';
 
 export function Bodies({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
+  const [view, setView] = useState<(typeof VIEWS)[number]>('marked');
   const { clientRequest, upstreamRequest, response } = detail;
+  const may = useMay('operator');
   if (clientRequest === undefined && upstreamRequest === undefined && response === undefined) {
+    if (!may && detail.keepsBodies) return <HiddenBodies />;
     return detail.keepsBodies ? <NoBody /> : <NoBodies />;
   }
   return (
     <div className="form-stack">
-      {clientRequest !== undefined && (
-        <Body name={t('requests.clientRequest')} body={clientRequest} />
-      )}
-      {upstreamRequest !== undefined && (
-        <Body name={t('requests.upstreamRequest')} body={upstreamRequest} />
+      <SegmentedControl
+        className="body-views"
+        size="xs"
+        aria-label={t('requests.payloadView')}
+        data={VIEWS.map((value) => ({ value, label: t(`requests.payloadViews.${value}`) }))}
+        value={view}
+        onChange={setView}
+      />
+      <div className="body-pair">
+        {clientRequest !== undefined && (
+          <Body name={t('requests.clientRequest')} body={clientRequest}>
+            {view === 'marked' && (
+              <MarkedBody
+                name={t('requests.clientRequest')}
+                body={clientRequest}
+                other={upstreamRequest}
+                tone="removed"
+                notes={detail.receiptEntries}
+              />
+            )}
+          </Body>
+        )}
+        {upstreamRequest !== undefined && (
+          <Body name={t('requests.upstreamRequest')} body={upstreamRequest}>
+            {view === 'marked' && (
+              <MarkedBody
+                name={t('requests.upstreamRequest')}
+                body={upstreamRequest}
+                other={clientRequest}
+                tone="added"
+              />
+            )}
+          </Body>
+        )}
+      </div>
+      {view === 'marked' && clientRequest !== undefined && upstreamRequest !== undefined && (
+        <p className="form-note">{t('requests.marksHint')}</p>
       )}
       {response !== undefined && (
         <section className="body">
@@ -39,6 +78,20 @@ export function Bodies({ detail }: { readonly detail: RequestDetail }) {
         </section>
       )}
     </div>
+  );
+}
+
+const VIEWS = ['marked', 'plain'] as const;
+
+/** Kept, but not for whoever looks. */
+function HiddenBodies() {
+  const { t } = useTranslation();
+  return (
+    <EmptyNote
+      icon={<IconLock size={32} stroke={1.5} />}
+      title={t('requests.noBody')}
+      hint={t('roles.bodiesHidden')}
+    />
   );
 }
 
@@ -65,25 +118,34 @@ function NoBodies() {
   );
 }
 
-/** The switch of the settings, where its absence is met. */
+const MINUTES = 15;
+
+/** Turns recording on for a while, where its absence is met; the settings have it for good. */
 export function KeepBodies() {
   const { t } = useTranslation();
+  const format = useFormat();
   const toasts = useToasts();
-  const { data } = useQuery(sectionQuery('monitor'));
-  const change = useChangeSection('monitor');
-  const keep = (): void =>
-    void change
-      .mutateAsync({ patch: { bodies: true } })
-      .then(() => toasts.done(t('requests.keepsBodiesNow')), toasts.failed);
+  const now = useNow();
+  const { data } = useQuery(bodyRecordingQuery);
+  const record = useRecordBodies();
+  const mayRecord = useMay('operator');
+  const keep = (minutes: number): void =>
+    void record.mutateAsync(minutes).catch((error: unknown) => toasts.failed(error));
+  const until = data?.until ?? 0;
+  const isOn = until > now;
+  if (!mayRecord) return null;
   return (
     <>
+      {isOn && (
+        <span role="status">{t('requests.recordingUntil', { time: format.clock(until) })}</span>
+      )}
       <Button
         variant="default"
         disabled={data === undefined}
-        loading={change.isPending}
-        onClick={keep}
+        loading={record.isPending}
+        onClick={() => keep(isOn ? 0 : MINUTES)}
       >
-        {t('requests.keepBodies')}
+        {t(isOn ? 'requests.endRecording' : 'requests.keepBodies')}
       </Button>
       <LinkButton to="/settings" search={{ section: 'monitor' }} variant="subtle">
         {t('requests.toSettings')}
@@ -92,12 +154,19 @@ export function KeepBodies() {
   );
 }
 
-function Body({ name, body }: { readonly name: string; readonly body: BodyText }) {
+interface BodyProps {
+  readonly name: string;
+  readonly body: BodyText;
+  /** In place of the plain text. */
+  readonly children: ReactNode;
+}
+
+function Body({ name, body, children }: BodyProps) {
   const text = useMemo(() => formatJson(body.text), [body.text]);
   return (
     <section className="body">
       <BodyHead name={name} isWhole={body.isWhole} />
-      <TextView text={text} label={name} />
+      {children === false ? <TextView text={text} label={name} /> : children}
     </section>
   );
 }

@@ -1,16 +1,18 @@
 // Narrows the list of requests; every choice stands in the page's address.
 
-import { Autocomplete, Button, Select, TextInput } from '@mantine/core';
+import { Autocomplete, Button, CloseButton, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { accountsQuery } from '../../api/queries/accounts.ts';
 import { keysQuery } from '../../api/queries/keys.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
-import { countFilters, RANGES, type RequestFilters } from './filters.ts';
+import { countFilters, NO_FILTERS, PROTOCOLS, RANGES, type RequestFilters } from './filters.ts';
 import { readName, writeName } from './name-filter.ts';
+import { shortSession } from './short-session.ts';
 
 export interface FilterBarProps {
   readonly filters: RequestFilters;
@@ -20,7 +22,8 @@ export interface FilterBarProps {
 }
 
 const STATUSES = ['ok', 'error', 'cancelled', '4xx', '5xx', '429', '401'] as const;
-const PROTOCOLS = ['chat', 'responses', 'messages', 'generate'] as const;
+/** A time of one's own, which no range is. */
+const FIXED = 'fixed';
 
 export function FilterBar({ filters, replicas, onChange }: FilterBarProps) {
   const { t } = useTranslation();
@@ -30,74 +33,114 @@ export function FilterBar({ filters, replicas, onChange }: FilterBarProps) {
   // Addresses may ask for any status.
   const statuses = [...new Set([...STATUSES, ...(filters.status ? [filters.status] : [])])];
   const isShared = replicas.length > 1 || filters.replica !== undefined;
+  const isFixed = filters.from !== undefined || filters.to !== undefined;
   const count = countFilters({ ...filters, search: undefined });
   return (
-    <search className={`filter-bar${isOpen ? ' is-open' : ''}${isShared ? ' is-shared' : ''}`}>
-      <SearchField
-        key={`search-${clears}`}
-        label={t('requests.search')}
-        placeholder={t('requests.searchHint')}
-        value={filters.search ?? ''}
-        onChange={(search) => onChange({ search })}
-      />
-      <Button
-        className="filter-toggle"
-        variant="default"
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-      >
-        {t('requests.filters')}
-        {count > 0 && ` (${count})`}
-      </Button>
-      <Select
-        aria-label={t('requests.range')}
-        placeholder={t('requests.anyTime')}
-        data={RANGES.map((value) => ({ value, label: t(`requests.ranges.${value}`) }))}
-        value={filters.range ?? null}
-        onChange={(range) => onChange({ range: range ?? undefined })}
-        clearable
-      />
-      <Select
-        aria-label={t('requests.status')}
-        placeholder={t('requests.anyStatus')}
-        data={statuses.map((value) => ({
-          value,
-          label: isOutcome(value) ? t(`requests.outcomes.${value}`) : value,
-        }))}
-        value={filters.status ?? null}
-        onChange={(status) => onChange({ status: status ?? undefined })}
-        clearable
-      />
-      <Select
-        aria-label={t('requests.protocol')}
-        placeholder={t('requests.anyProtocol')}
-        data={PROTOCOLS.map((value) => ({ value, label: t(`requests.protocols.${value}`) }))}
-        value={filters.protocol ?? null}
-        onChange={(protocol) => onChange({ protocol: protocol ?? undefined })}
-        clearable
-      />
-      <NameFilters key={`names-${clears}`} {...{ filters, replicas, isShared, onChange }} />
-      {countFilters(filters) > 0 && (
+    <>
+      <search className={`filter-bar${isOpen ? ' is-open' : ''}${isShared ? ' is-shared' : ''}`}>
+        <SearchField
+          key={`search-${clears}`}
+          label={t('requests.search')}
+          placeholder={t('requests.searchHint')}
+          value={filters.search ?? ''}
+          onChange={(search) => onChange({ search })}
+        />
         <Button
-          variant="subtle"
-          color="gray"
-          leftSection={<IconX size={14} />}
-          onClick={() => {
-            setClears(clears + 1);
-            onChange(NO_FILTERS);
-          }}
+          className="filter-toggle"
+          variant="default"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
         >
-          {t('requests.clearFilters')}
+          {t('requests.filters')}
+          {count > 0 && ` (${count})`}
         </Button>
-      )}
-    </search>
+        <Select
+          aria-label={t('requests.range')}
+          placeholder={t('requests.anyTime')}
+          data={[
+            ...RANGES.map((value) => ({ value, label: t(`requests.ranges.${value}`) })),
+            ...(isFixed ? [{ value: FIXED, label: t('requests.markedTime') }] : []),
+          ]}
+          value={isFixed ? FIXED : (filters.range ?? null)}
+          onChange={(range) =>
+            range !== FIXED &&
+            onChange({ range: range ?? undefined, from: undefined, to: undefined })
+          }
+          clearable
+        />
+        <Select
+          aria-label={t('requests.status')}
+          placeholder={t('requests.anyStatus')}
+          data={statuses.map((value) => ({
+            value,
+            label: isOutcome(value) ? t(`requests.outcomes.${value}`) : value,
+          }))}
+          value={filters.status ?? null}
+          onChange={(status) => onChange({ status: status ?? undefined })}
+          clearable
+        />
+        <Select
+          aria-label={t('requests.protocol')}
+          placeholder={t('requests.anyProtocol')}
+          data={PROTOCOLS.map((value) => ({ value, label: t(`requests.protocols.${value}`) }))}
+          value={filters.protocol ?? null}
+          onChange={(protocol) => onChange({ protocol: protocol ?? undefined })}
+          clearable
+        />
+        <NameFilters key={`names-${clears}`} {...{ filters, replicas, isShared, onChange }} />
+        {countFilters(filters) > 0 && (
+          <Button
+            variant="subtle"
+            color="gray"
+            leftSection={<IconX size={14} />}
+            onClick={() => {
+              setClears(clears + 1);
+              onChange(NO_FILTERS);
+            }}
+          >
+            {t('requests.clearFilters')}
+          </Button>
+        )}
+      </search>
+      <FilterMarks {...{ filters, onChange }} />
+    </>
   );
 }
 
-const NO_FILTERS = {
-  ...{ search: undefined, range: undefined, status: undefined, protocol: undefined },
-  ...{ model: undefined, account: undefined, key: undefined, replica: undefined },
-} as const;
+/** Those that have no field: links set them. */
+const MARKS = ['session', 'client', 'error', 'owner', 'team', 'tag'] as const;
+
+function FilterMarks({ filters, onChange }: Pick<FilterBarProps, 'filters' | 'onChange'>) {
+  const { t } = useTranslation();
+  const set = MARKS.filter((name) => filters[name] !== undefined);
+  if (set.length === 0) return null;
+  return (
+    <ul className="filter-marks">
+      {set.map((name) => {
+        const value = filters[name] ?? '';
+        const shown = name === 'session' ? shortSession(value) : value;
+        return (
+          <li key={name}>
+            <span className="dimmed">{t(`requests.${name}`)}</span>{' '}
+            <span className="one-line" title={value}>
+              {shown}
+            </span>
+            {name === 'session' && (
+              <Link to="/requests/session" search={{ session: value }}>
+                {t('requests.toSession')}
+              </Link>
+            )}
+            <CloseButton
+              size="xs"
+              aria-label={t('requests.clearFilter', { name: t(`requests.${name}`) })}
+              onClick={() => onChange({ [name]: undefined })}
+            />
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
 
 function isOutcome(value: string): value is 'ok' | 'error' | 'cancelled' {
   return value === 'ok' || value === 'cancelled' || value === 'error';

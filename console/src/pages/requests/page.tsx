@@ -1,14 +1,16 @@
-// The record of requests: filters, a list that follows what happens, and one request in full.
+// The record of requests: filters, counts over time, a list that follows what happens, and one request in full.
 
-import { ActionIcon, Button, Menu, Skeleton } from '@mantine/core';
+import { ActionIcon, Button, Menu, SegmentedControl, Skeleton } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { IconDots, IconListSearch, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RequestRow } from '../../../../src/admin/contract.ts';
 import { withQuery } from '../../api/client.ts';
 import { overviewQuery } from '../../api/queries/overview.ts';
 import { type RequestQuery, useForgetRequests } from '../../api/queries/requests.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
@@ -17,20 +19,38 @@ import { Panel } from '../../components/panel.tsx';
 import { RemoveItem } from '../../components/remove-item.tsx';
 import { useConfirm } from '../../components/use-confirm.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
+import { useStored } from '../../components/use-stored.ts';
 import { useToasts } from '../../components/use-toasts.tsx';
+import { useWidth } from '../../components/use-width.ts';
+import { ColumnPicker } from './column-picker.tsx';
+import { readChoice } from './columns.ts';
+import { ErrorGroups } from './error-groups.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { countFilters, readFilters, writeQuery } from './filters.ts';
-import { RequestDrawer } from './request-drawer.tsx';
+import { Histogram } from './histogram.tsx';
 import { RequestList } from './request-list.tsx';
+import { RequestDrawer, RequestPanel } from './request-place.tsx';
+import { SavedViewsMenu } from './saved-views-menu.tsx';
+import { useNeighbours } from './use-neighbours.ts';
 import { useRangeStep } from './use-range-step.ts';
-import { useRequestRows } from './use-request-rows.ts';
+import { type RequestRows, useRequestRows } from './use-request-rows.ts';
+import { useRunning } from './use-running.ts';
 import './page.css';
+
+/** From here on there is room beside the list. */
+const WIDE = '(min-width: 75em)';
+const COLUMNS_STORED_AS = 'isthmus-request-columns';
 
 export function RequestsPage() {
   const { t } = useTranslation();
-  const { texts, adjust, close } = useSearchTexts();
+  const { texts, adjust, open, close } = useSearchTexts();
   const [isFollowing, setFollowing] = useState(true);
   const [isAtTop, setAtTop] = useState(true);
+  const [isPanelWide, setPanelWide] = useState(false);
+  const [chosen, setChosen] = useStored(COLUMNS_STORED_AS, readChoice);
+  const place = useRef<HTMLDivElement>(null);
+  const width = useWidth(place);
+  const hasRoom = useMediaQuery(WIDE, true, { getInitialValueInEffect: false });
   const filters = readFilters(texts);
   const filterKey = JSON.stringify(filters);
   const step = useRangeStep(filters.range, isFollowing && isAtTop);
@@ -46,6 +66,13 @@ export function RequestsPage() {
     () => namesOf(overview?.replicas, list.rows),
     [overview?.replicas, list.rows],
   );
+  const running = useRunning(filters, !isFollowing || !isAtTop);
+  const { id } = texts;
+  const neighbours = useNeighbours(id, list.rows);
+  const onClose = (): void => close({ id: undefined, tab: undefined });
+  const isShared = replicas.length > 1;
+  const isOfErrors = texts.view === 'errors';
+  const isBeside = hasRoom && id !== undefined;
   return (
     <div className="requests-page">
       <PageHeader
@@ -53,29 +80,87 @@ export function RequestsPage() {
         subtitle={t('requests.subtitle')}
         actions={
           <>
+            <SegmentedControl
+              aria-label={t('requests.view')}
+              data={VIEWS.map((value) => ({ value, label: t(`requests.views.${value}`) }))}
+              value={isOfErrors ? 'errors' : 'requests'}
+              onChange={(view) => adjust({ view: view === 'errors' ? view : undefined })}
+            />
             <FollowButton isFollowing={isFollowing} onChange={setFollowing} />
+            <SavedViewsMenu filters={filters} />
+            <ColumnPicker {...{ chosen, isShared, width }} onChange={setChosen} />
             <MoreMenu query={query} />
           </>
         }
       />
       <FilterBar {...{ filters, replicas }} onChange={adjust} />
-      <Panel isFlush className="requests-panel">
-        {list.rows === undefined && list.error === null && <Skeleton height={320} />}
-        {list.rows === undefined && list.error !== null && (
-          <ErrorNote error={list.error} title={t('common.failedToLoad')} onRetry={list.retry} />
-        )}
-        {list.rows?.length === 0 && <NoRequests isFiltered={countFilters(filters) > 0} />}
-        {list.rows !== undefined && list.rows.length > 0 && (
-          <RequestList
-            {...{ list, rows: list.rows, search: texts, onTop: setAtTop }}
-            isShared={replicas.length > 1}
-            onFollow={() => setFollowing(true)}
+      <Histogram
+        query={query}
+        isZoomed={filters.from !== undefined || filters.to !== undefined}
+        isFollowing={isFollowing}
+        onZoom={({ from, to }) => open({ range: undefined, from: String(from), to: String(to) })}
+        onZoomOut={() => adjust({ from: undefined, to: undefined })}
+      />
+      <div
+        className={`requests-split${isBeside ? ' has-panel' : ''}${isPanelWide ? ' is-wide' : ''}`}
+      >
+        <div ref={place} className="requests-place">
+          <Panel isFlush className="requests-panel">
+            {isOfErrors && <ErrorGroups query={query} search={texts} />}
+            {!isOfErrors && (
+              <Rows
+                list={list}
+                isEmpty={list.rows?.length === 0 && running.rows.length === 0}
+                isFiltered={countFilters(filters) > 0}
+              >
+                {(rows) => (
+                  <RequestList
+                    {...{
+                      list,
+                      rows,
+                      running,
+                      search: texts,
+                      onTop: setAtTop,
+                      isShared,
+                      chosen,
+                      width,
+                    }}
+                    onFollow={() => setFollowing(true)}
+                  />
+                )}
+              </Rows>
+            )}
+          </Panel>
+        </div>
+        {isBeside && (
+          <RequestPanel
+            {...{ id, neighbours, onClose }}
+            isWide={isPanelWide}
+            onWiden={setPanelWide}
           />
         )}
-      </Panel>
-      <RequestDrawer id={texts.id} onClose={() => close({ id: undefined, tab: undefined })} />
+      </div>
+      {!hasRoom && <RequestDrawer {...{ id, neighbours, onClose }} />}
     </div>
   );
+}
+
+const VIEWS = ['requests', 'errors'] as const;
+
+interface RowsProps {
+  readonly list: RequestRows;
+  readonly isEmpty: boolean;
+  readonly isFiltered: boolean;
+  readonly children: (rows: readonly RequestRow[]) => ReactNode;
+}
+
+function Rows({ list: { rows, error, retry }, isEmpty, isFiltered, children }: RowsProps) {
+  const { t } = useTranslation();
+  if (rows === undefined) {
+    if (error === null) return <Skeleton height={320} />;
+    return <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={retry} />;
+  }
+  return isEmpty ? <NoRequests isFiltered={isFiltered} /> : children(rows);
 }
 
 /** Of those that serve now, and of those that served what is listed. */
@@ -111,6 +196,7 @@ function MoreMenu({ query }: { readonly query: RequestQuery }) {
   const confirm = useConfirm();
   const toasts = useToasts();
   const forget = useForgetRequests();
+  const may = useMay('operator');
   const ask = (): void =>
     confirm({
       title: t('requests.forgetTitle'),
@@ -139,7 +225,7 @@ function MoreMenu({ query }: { readonly query: RequestQuery }) {
             {t('requests.export', { format: format.toUpperCase() })}
           </Menu.Item>
         ))}
-        <RemoveItem onClick={ask}>{t('requests.forget')}</RemoveItem>
+        {may && <RemoveItem onClick={ask}>{t('requests.forget')}</RemoveItem>}
       </Menu.Dropdown>
     </Menu>
   );

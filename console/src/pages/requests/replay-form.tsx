@@ -10,11 +10,14 @@ import type { Replay, RequestDetail } from '../../../../src/admin/contract.ts';
 import { accountsQuery } from '../../api/queries/accounts.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
 import { useReplay } from '../../api/queries/requests.ts';
+import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { TextView } from '../../components/text-view.tsx';
 import { KeepBodies } from './bodies.tsx';
+import { PROTOCOLS } from './filters.ts';
+import { formatJson } from './format-json.ts';
 
 export function ReplayForm({ detail }: { readonly detail: RequestDetail }) {
   const { replay } = detail;
@@ -37,8 +40,10 @@ function NoReplay({ why }: { readonly why: Exclude<RequestDetail['replay'], 'pos
 function SendAgain({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const replay = useReplay();
+  const mayReplay = useMay('operator');
   const [account, setAccount] = useState<string | null>(null);
   const [model, setModel] = useState('');
+  const [protocol, setProtocol] = useState<string | null>(null);
   const accounts = useQuery(accountsQuery);
   const models = useQuery(modelsQuery);
   const send = (): void =>
@@ -46,6 +51,7 @@ function SendAgain({ detail }: { readonly detail: RequestDetail }) {
       id: detail.id,
       account: account ?? undefined,
       model: model.trim() === '' ? undefined : model.trim(),
+      protocol: protocol ?? undefined,
     });
   return (
     <div className="form-stack">
@@ -68,9 +74,22 @@ function SendAgain({ detail }: { readonly detail: RequestDetail }) {
           value={model}
           onChange={setModel}
         />
+        <Select
+          label={t('requests.replayProtocol')}
+          placeholder={t('requests.replaySameProtocol', { protocol: detail.protocol })}
+          data={PROTOCOLS.map((value) => ({ value, label: t(`requests.protocols.${value}`) }))}
+          value={protocol}
+          onChange={setProtocol}
+          clearable
+        />
       </div>
       <div>
-        <Button leftSection={<IconRepeat size={16} />} loading={replay.isPending} onClick={send}>
+        <Button
+          leftSection={<IconRepeat size={16} />}
+          disabled={!mayReplay}
+          loading={replay.isPending}
+          onClick={send}
+        >
           {t('requests.replay')}
         </Button>
       </div>
@@ -97,13 +116,21 @@ function ReplayResult({ replay, detail }: ReplayResultProps) {
         </StatusMark>
         {replay.account !== undefined && (
           <span className="dimmed wrap-anywhere">
-            {replay.account} {replay.upstreamModel}
+            {replay.account} {replay.upstreamModel} · {replay.protocol}
           </span>
         )}
         <Link to="/requests" search={{ id: replay.requestId }}>
           {t('requests.openReplay')}
         </Link>
       </div>
+      {replay.protocol !== detail.protocol && (
+        <section className="body">
+          <div className="body-head">
+            <h3>{t('requests.rawReply')}</h3>
+          </div>
+          <TextView text={formatJson(replay.body)} label={t('requests.rawReply')} />
+        </section>
+      )}
       {hasBefore ? (
         <Differences lines={replay.differences} />
       ) : (

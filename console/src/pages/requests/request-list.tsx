@@ -1,57 +1,99 @@
 // The rows of the list under their headings, with what came in meanwhile.
 
 import { Loader } from '@mantine/core';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RequestRow } from '../../../../src/admin/contract.ts';
+import type { RunningRow } from '../../api/queries/requests.ts';
 import { useFormat } from '../../components/use-format.ts';
 import type { SearchTexts } from '../../components/use-search-texts.ts';
 import { VirtualRows } from '../../components/virtual-rows.tsx';
+import { type Choice, columnsFor, tracksOf } from './columns.ts';
 import { RequestLine } from './request-line.tsx';
+import { RunningLine } from './running-line.tsx';
 import type { RequestRows } from './use-request-rows.ts';
+import type { Running } from './use-running.ts';
+
+declare module 'react' {
+  interface CSSProperties {
+    '--request-columns'?: string;
+  }
+}
 
 export interface RequestListProps {
   readonly list: RequestRows;
   readonly rows: readonly RequestRow[];
+  readonly running: Running;
   readonly search: SearchTexts;
   readonly onTop: (isAtTop: boolean) => void;
   /** Whether more than one gateway or worker served what is listed. */
   readonly isShared: boolean;
+  /** Undefined where nobody chose any. */
+  readonly chosen: readonly Choice[] | undefined;
+  /** In pixels. */
+  readonly width: number;
   /** The reader wants to see what came in. */
   readonly onFollow: () => void;
 }
 
 const ROW_PX = 45;
-const keyOf = ({ id }: RequestRow): string => id;
+/** Narrower lists have no columns. */
+const COLUMNS_FROM_PX = 560;
+const keyOf = ({ row }: Line): string => row.id;
+
+/** What is under way stands on top of what has ended. */
+type Line =
+  | { readonly kind: 'running'; readonly row: RunningRow }
+  | { readonly kind: 'ended'; readonly row: RequestRow };
 
 export function RequestList(props: RequestListProps) {
-  const { list, rows, search, isShared, onTop, onFollow } = props;
+  const { list, rows, running, search, isShared, chosen, width, onTop, onFollow } = props;
   const { t } = useTranslation();
   const format = useFormat();
+  const isNarrow = width < COLUMNS_FROM_PX;
+  const columns = useMemo(
+    () => (isNarrow ? NARROW : columnsFor(width, chosen, isShared)),
+    [isNarrow, width, chosen, isShared],
+  );
+  const lines = useMemo(
+    (): readonly Line[] => [
+      ...running.rows.map((row) => ({ kind: 'running' as const, row })),
+      ...rows.map((row) => ({ kind: 'ended' as const, row })),
+    ],
+    [running.rows, rows],
+  );
   const { total, waiting, hasMore, isReadingMore, readMore } = list;
   return (
-    <div className={isShared ? 'request-list is-shared' : 'request-list'}>
+    <div
+      className={isNarrow ? 'request-list is-narrow' : 'request-list'}
+      style={{ '--request-columns': tracksOf(columns) }}
+    >
       <div className="request-head" aria-hidden="true">
-        <span className="request-when">{t('requests.when')}</span>
-        <span className="request-status">{t('requests.status')}</span>
-        <span className="request-model">{t('requests.model')}</span>
-        <span className="request-protocol">{t('requests.protocol')}</span>
-        <span className="request-account">{t('requests.account')}</span>
-        {isShared && <span className="request-replica">{t('requests.replica')}</span>}
-        <span className="request-tokens">{t('requests.tokens')}</span>
-        <span className="request-time">{t('requests.took')}</span>
+        {columns.map((id) => (
+          <span key={id} className={`request-${id}`}>
+            {t(`requests.columns.${id}`)}
+          </span>
+        ))}
       </div>
       <div className="request-rows">
         <VirtualRows
           label={t('requests.list')}
-          rows={rows}
+          rows={lines}
           keyOf={keyOf}
           rowHeight={ROW_PX}
           hasMore={hasMore}
           onMore={readMore}
           onTop={onTop}
           onNewest={onFollow}
+          shownKey={search.id}
           waiting={waiting > 0 ? t('requests.newRows', { count: waiting }) : undefined}
-          renderRow={(row, tabIndex) => <RequestLine {...{ row, search, isShared, tabIndex }} />}
+          renderRow={(line, tabIndex) =>
+            line.kind === 'running' ? (
+              <RunningLine row={line.row} {...{ columns, tabIndex }} />
+            ) : (
+              <RequestLine row={line.row} {...{ search, columns, tabIndex }} />
+            )
+          }
         />
       </div>
       <div className="request-foot" role="status">
@@ -60,10 +102,19 @@ export function RequestList(props: RequestListProps) {
             <Loader size={12} /> {t('requests.readingMore')}
           </>
         ) : (
-          total !== undefined &&
-          t('requests.count', { count: total, formatted: format.number(total) })
+          <>
+            {total !== undefined &&
+              t('requests.count', { count: total, formatted: format.number(total) })}
+            {running.total > 0 && (
+              <span className="request-running-count">
+                {t('requests.runningCount', { count: running.total })}
+              </span>
+            )}
+          </>
         )}
       </div>
     </div>
   );
 }
+
+const NARROW = ['status', 'model', 'took', 'when', 'account'] as const;

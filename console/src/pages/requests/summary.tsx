@@ -1,7 +1,7 @@
 // What a request was, in one view: the reason of a failure first.
 
-import { Alert } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
+import { ActionIcon, Alert, Tooltip } from '@mantine/core';
+import { IconAlertTriangle, IconFilter } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -11,6 +11,7 @@ import { useClock } from '../../components/use-clock.ts';
 import { useFormat } from '../../components/use-format.ts';
 import { useRefusalWords } from '../../components/use-refusal-words.ts';
 import { useSentences } from '../../i18n/use-sentences.ts';
+import { shortSession } from './short-session.ts';
 import { Timings } from './timings.tsx';
 
 const ALERT_COLOURS = { ok: 'yellow', error: 'red', cancelled: 'gray' } as const;
@@ -36,6 +37,13 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
             </span>
           )}
           <LastWords detail={detail} />
+          {detail.errorGroup !== undefined && (
+            <p className="last-words">
+              <Link to="/requests" search={{ error: detail.errorGroup }}>
+                {t('requests.sameErrors')}
+              </Link>
+            </p>
+          )}
           {errorKind === 'not-found' && detail.model !== '' && (
             <Link to="/routing" search={{ name: detail.model }}>
               {t('requests.seeRoute')}
@@ -87,6 +95,7 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
       </Fact>
       <Fact name={t('requests.modelWay')}>
         <ModelWay detail={detail} />
+        {detail.model !== '' && <OthersLink name={detail.model} search={{ model: detail.model }} />}
       </Fact>
       {modelVersion !== undefined && (
         <Fact name={t('requests.modelVersion')}>
@@ -101,6 +110,7 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
             {account}
           </Link>
         )}
+        {account !== undefined && <OthersLink name={account} search={{ account }} />}
       </Fact>
       <Fact name={t('requests.usage')}>
         <TokenCounts detail={detail} />
@@ -113,22 +123,72 @@ function Facts({ detail }: { readonly detail: RequestDetail }) {
           {finishReasons.map((reason) => t(`requests.endings.${reason}`)).join(' · ')}
         </Fact>
       )}
-      <Fact name={t('requests.key')}>{keyName ?? t('requests.noKey')}</Fact>
+      <Fact name={t('requests.key')}>
+        {keyName ?? t('requests.noKey')}
+        {keyName !== undefined && <OthersLink name={keyName} search={{ key: detail.keyId }} />}
+      </Fact>
+      {(['owner', 'team'] as const).map((what) => {
+        const name = detail[what];
+        return (
+          name !== undefined && (
+            <Fact key={what} name={t(`requests.${what}`)}>
+              <span className="wrap-anywhere">{name}</span>
+              <OthersLink name={name} search={{ [what]: name }} />
+            </Fact>
+          )
+        );
+      })}
+      {detail.tags !== undefined && (
+        <Fact name={t('requests.tags')}>
+          <span className="wrap-anywhere">{detail.tags.join(', ')}</span>
+        </Fact>
+      )}
       <Fact name={t('requests.client')}>
         <span className="mono">{detail.clientAddress}</span>
+        {detail.clientAddress !== '' && (
+          <OthersLink name={detail.clientAddress} search={{ client: detail.clientAddress }} />
+        )}
         {userAgent !== undefined && <span className="sub-line wrap-anywhere">{userAgent}</span>}
       </Fact>
       {replica !== undefined && (
         <Fact name={t('requests.replica')}>
           <span className="mono wrap-anywhere">{replica}</span>
+          <OthersLink name={replica} search={{ replica }} />
         </Fact>
       )}
       {session !== undefined && (
         <Fact name={t('requests.session')}>
-          <span className="mono wrap-anywhere">{session}</span>
+          <Link to="/requests/session" search={{ session }} className="mono wrap-anywhere">
+            {shortSession(session)}
+          </Link>
+          <OthersLink name={shortSession(session)} search={{ session }} />
         </Fact>
       )}
     </dl>
+  );
+}
+
+interface OthersLinkProps {
+  readonly name: string;
+  readonly search: Readonly<Record<string, string>>;
+}
+
+/** Leads to all requests that have the same of something. */
+function OthersLink({ name, search }: OthersLinkProps) {
+  const { t } = useTranslation();
+  const label = t('requests.others', { name });
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="sm"
+        aria-label={label}
+        renderRoot={(props) => <Link {...props} to="/requests" search={search} />}
+      >
+        <IconFilter size={14} />
+      </ActionIcon>
+    </Tooltip>
   );
 }
 

@@ -3,6 +3,7 @@
 import { Tabs } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../../components/page-header.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { Catalogue } from './catalogue.tsx';
@@ -48,18 +49,24 @@ export function RoutingPage() {
         <Tabs.Panel value="mapping">
           <div className="routing-columns">
             <div className="routing-column">
-              <MappingPanel decidingKey={where.decidingKey} onTry={where.ask} />
-              <TargetsPanel onTry={where.ask} />
-              <PricesPanel />
+              <Restricted least="operator" isQuiet>
+                <MappingPanel decidingKey={where.decidingKey} onTry={where.ask} />
+                <TargetsPanel onTry={where.ask} />
+                <PricesPanel />
+              </Restricted>
             </div>
-            <PresetsPanel />
+            <Restricted least="operator" isQuiet>
+              <PresetsPanel />
+            </Restricted>
           </div>
         </Tabs.Panel>
         <Tabs.Panel value="catalogue">
           <Catalogue onTry={where.ask} />
         </Tabs.Panel>
         <Tabs.Panel value="provider">
-          <ProviderPanel />
+          <Restricted least="operator" isQuiet>
+            <ProviderPanel />
+          </Restricted>
         </Tabs.Panel>
       </Tabs>
     </>

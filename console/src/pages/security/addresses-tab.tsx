@@ -7,6 +7,7 @@ import type { AddressCheck } from '../../../../src/admin/contract.ts';
 import { useCheckAddress } from '../../api/queries/address-rules.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { StatusMark } from '../../components/status-mark.tsx';
 import { SectionProblems } from '../../settings/section-problems.tsx';
 import { FILTER_PLACE } from '../../settings/setting-places.ts';
@@ -20,13 +21,17 @@ export function AddressesTab() {
       <div className="security-columns">
         <Panel title={t('security.filterTitle')} hint={t('security.filterHint')}>
           <SectionProblems fields={FILTER_PLACE.fields} />
-          {FILTER_PLACE.fields.map((field) => (
-            <SettingRow key={field.id} field={field} />
-          ))}
+          <Restricted least="operator">
+            {FILTER_PLACE.fields.map((field) => (
+              <SettingRow key={field.id} field={field} />
+            ))}
+          </Restricted>
         </Panel>
         <CheckPanel />
       </div>
-      <RulesPanel />
+      <Restricted least="operator" isQuiet>
+        <RulesPanel />
+      </Restricted>
     </div>
   );
 }

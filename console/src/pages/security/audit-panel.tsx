@@ -147,13 +147,13 @@ interface AuditRowProps {
 
 function AuditRow({ entry, onShow }: AuditRowProps) {
   const { t } = useTranslation();
-  const { actor, session, at, address, action, subject, fields } = entry;
+  const { actor, session, person, at, address, action, subject, fields } = entry;
   const [method = ''] = action.split(' ');
   const label = t('security.showChange', { subject });
   return (
     <tr>
       <td className="is-lead">
-        {t(`security.actors.${actor}`)}
+        {person ?? t(`security.actors.${actor}`)}
         {session !== undefined && <span className="mono dimmed"> {session}</span>}
       </td>
       <td className="dimmed access-when">

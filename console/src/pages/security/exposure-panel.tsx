@@ -5,6 +5,7 @@ import { IconAlertTriangle, IconCircleCheck, IconInfoCircle } from '@tabler/icon
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { addressRulesQuery } from '../../api/queries/address-rules.ts';
+import { budgetsQuery } from '../../api/queries/budgets.ts';
 import { sectionQuery } from '../../api/queries/config.ts';
 import { keysQuery } from '../../api/queries/keys.ts';
 import { overviewQuery } from '../../api/queries/overview.ts';
@@ -20,6 +21,7 @@ export function ExposurePanel() {
   const filter = useQuery(sectionQuery('ip_filter'));
   const rules = useQuery(addressRulesQuery);
   const keys = useQuery(keysQuery);
+  const budgets = useQuery(budgetsQuery);
   const error = overview.error ?? network.error;
   const isLoaded = overview.data !== undefined && network.data !== undefined;
   const address = overview.data?.address ?? '';
@@ -37,6 +39,7 @@ export function ExposurePanel() {
             filter: filter.data?.values,
             rules: rules.data?.rules.length ?? 0,
             keys: keys.data?.keys ?? [],
+            budgets: budgets.data?.budgets ?? [],
           }).map((finding) => (
             <FindingLine
               key={finding.title}

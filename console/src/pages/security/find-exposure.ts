@@ -1,6 +1,6 @@
 // Judges how exposed the gateway is, from its settings and what it says of itself.
 
-import type { Key, Overview } from '../../../../src/admin/contract.ts';
+import type { Budget, Key, Overview } from '../../../../src/admin/contract.ts';
 import { readTexts, valueAt } from '../../settings/section-values.ts';
 
 export interface Finding {
@@ -48,6 +48,7 @@ export interface ExposureInput {
   readonly filter: unknown;
   readonly rules: number;
   readonly keys: readonly Key[];
+  readonly budgets: readonly Budget[];
 }
 
 /** The worst first. */
@@ -109,16 +110,20 @@ function findFilter({ filter, rules }: ExposureInput): Finding[] {
     : [{ tone: 'idle', title: 'filterOff', hint: 'filterOffHint', count: 0 }];
 }
 
-function findKeys({ keys }: ExposureInput): Finding[] {
+function findKeys({ keys, budgets }: ExposureInput): Finding[] {
   const count = keys.filter(
     (key) =>
       key.enabled &&
       key.expiresAt === undefined &&
-      key.dailyTokens === undefined &&
       key.tokensPerMinute === undefined &&
-      key.requestsPerMinute === undefined,
+      key.requestsPerMinute === undefined &&
+      !budgets.some((budget) => limits(budget, key)),
   ).length;
   return count === 0 ? [] : [{ tone: 'warn', title: 'openKeys', hint: 'openKeysHint', count }];
+}
+
+function limits({ isHard, scope, subject }: Budget, { id, team }: Key): boolean {
+  return isHard && (scope === 'gateway' || subject === (scope === 'key' ? id : team));
 }
 
 const WHOLE_NETWORK = /\/0$/;

@@ -4,6 +4,7 @@ import { Tabs } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { SectionProblems } from '../../settings/section-problems.tsx';
@@ -14,9 +15,10 @@ import { AddressesTab } from './addresses-tab.tsx';
 import { AuditPanel } from './audit-panel.tsx';
 import { ExposurePanel } from './exposure-panel.tsx';
 import { ModePanel } from './mode-panel.tsx';
+import { PeopleTab } from './people-tab.tsx';
 import './page.css';
 
-const TABS = ['access', 'addresses', 'log', 'audit', 'web'] as const;
+const TABS = ['access', 'people', 'addresses', 'log', 'audit', 'web'] as const;
 
 export function SecurityPage() {
   const { t } = useTranslation();
@@ -40,9 +42,14 @@ export function SecurityPage() {
         </Tabs.List>
         <Tabs.Panel value="access" pt="lg">
           <div className="security-columns">
-            <ModePanel />
+            <Restricted least="owner" isQuiet>
+              <ModePanel />
+            </Restricted>
             <ExposurePanel />
           </div>
+        </Tabs.Panel>
+        <Tabs.Panel value="people" pt="lg">
+          <PeopleTab />
         </Tabs.Panel>
         <Tabs.Panel value="addresses" pt="lg">
           <AddressesTab />
@@ -56,9 +63,11 @@ export function SecurityPage() {
         <Tabs.Panel value="web" pt="lg">
           <Panel title={t('security.webTitle')} hint={t('security.webHint')}>
             <SectionProblems fields={WEB_PLACE.fields} />
-            {WEB_PLACE.fields.map((field) => (
-              <SettingRow key={field.id} field={field} />
-            ))}
+            <Restricted least="operator">
+              {WEB_PLACE.fields.map((field) => (
+                <SettingRow key={field.id} field={field} />
+              ))}
+            </Restricted>
           </Panel>
         </Tabs.Panel>
       </Tabs>

@@ -1,12 +1,13 @@
 // The variables of the environment: what each is for, what is in force, where that comes from, and how to change it.
 
-import { Skeleton, Tooltip } from '@mantine/core';
+import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { EnvironmentVariable } from '../../../../src/admin/contract.ts';
 import { environmentQuery } from '../../api/queries/environment.ts';
 import { ErrorNote } from '../../components/error-note.tsx';
+import { Hint } from '../../components/hint.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { placeOfVariable } from '../../settings/setting-places.ts';
 import { useVariableText } from './use-variable-text.ts';
@@ -95,9 +96,9 @@ function ChangeNote({ variable }: { readonly variable: EnvironmentVariable }) {
   return (
     <p className="variable-change">
       {restart !== null && (
-        <Tooltip label={t(`environment.restart.${restart}`)}>
+        <Hint label={t(`environment.restart.${restart}`)}>
           <span className="setting-mark is-warn">{t('environment.needsRestart')}</span>
-        </Tooltip>
+        </Hint>
       )}
       {place !== undefined && (
         <Link to={place.to} search={place.search}>

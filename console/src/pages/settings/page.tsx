@@ -1,46 +1,77 @@
 // Every setting of the config file that has no page of its own, by section.
 
-import { IconArrowsShuffle, IconShieldLock } from '@tabler/icons-react';
+import { TextInput } from '@mantine/core';
+import { IconArrowsShuffle, IconSearch, IconShieldLock } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { sectionQuery } from '../../api/queries/config.ts';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { useActiveInView } from '../../components/use-active-in-view.ts';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { GROUPS, type GroupId } from '../../settings/field-groups.ts';
 import type { Field } from '../../settings/fields.ts';
 import { SectionProblems } from '../../settings/section-problems.tsx';
 import { SettingRow } from '../../settings/setting-row.tsx';
+import { AlertsPanel } from './alerts-panel.tsx';
 import { EnvironmentPanel } from './environment-panel.tsx';
+import { FoundSettings } from './found-settings.tsx';
 import { UpstreamsPanel } from './upstreams-panel.tsx';
 import './page.css';
 
+/** What decides about who comes in. */
+const OWNERS_GROUPS: readonly GroupId[] = ['access', 'signIn'];
+
 export function SettingsPage() {
   const { t } = useTranslation();
-  const { texts, open } = useSearchTexts();
+  const { texts, adjust, open } = useSearchTexts();
   const group = GROUPS.find(({ id }) => id === texts.section) ?? GROUPS[0];
+  const search = texts.search ?? '';
   const row = useActiveInView<HTMLElement>(group.id);
   return (
     <>
       <PageHeader title={t('shell.pages.settings')} subtitle={t('settings.subtitle')} />
       <div className="settings-layout">
-        <nav ref={row} className="settings-nav" aria-label={t('settings.sections')}>
-          {GROUPS.map(({ id }) => (
-            <button
-              key={id}
-              type="button"
-              aria-current={id === group.id ? 'page' : undefined}
-              onClick={() => open({ section: id === GROUPS[0].id ? undefined : id })}
-            >
-              {t(`settings.groups.${id}`)}
-            </button>
-          ))}
-        </nav>
+        <div className="settings-side">
+          <TextInput
+            type="search"
+            data-page-search
+            aria-label={t('settings.searchLabel')}
+            placeholder={t('settings.searchHint')}
+            leftSection={<IconSearch size={16} />}
+            value={search}
+            onChange={({ currentTarget }) => adjust({ search: currentTarget.value })}
+          />
+          <nav ref={row} className="settings-nav" aria-label={t('settings.sections')}>
+            {GROUPS.map(({ id }) => (
+              <button
+                key={id}
+                type="button"
+                aria-current={search === '' && id === group.id ? 'page' : undefined}
+                onClick={() =>
+                  open({
+                    section: id === GROUPS[0].id ? undefined : id,
+                    search: undefined,
+                    field: undefined,
+                  })
+                }
+              >
+                {t(`settings.groups.${id}`)}
+              </button>
+            ))}
+          </nav>
+        </div>
         <div className="settings-content">
-          <GroupContent id={group.id} fields={group.fields} />
-          <Elsewhere />
+          {search.trim() === '' ? (
+            <>
+              <GroupContent id={group.id} fields={group.fields} />
+              <Elsewhere />
+            </>
+          ) : (
+            <FoundSettings search={search} />
+          )}
         </div>
       </div>
     </>
@@ -53,8 +84,22 @@ interface GroupPanelProps {
 }
 
 function GroupContent({ id, fields }: GroupPanelProps) {
-  if (id === 'upstreams') return <UpstreamsPanel />;
+  if (id === 'upstreams') {
+    return (
+      <Restricted least="operator">
+        <UpstreamsPanel />
+      </Restricted>
+    );
+  }
   if (id === 'environment') return <EnvironmentPanel />;
+  if (id === 'alerts') {
+    return (
+      <div className="settings-stack">
+        <AlertsPanel />
+        <GroupPanel id={id} fields={fields} />
+      </div>
+    );
+  }
   return <GroupPanel id={id} fields={fields} />;
 }
 
@@ -64,9 +109,11 @@ function GroupPanel({ id, fields }: GroupPanelProps) {
   return (
     <Panel title={t(`settings.groups.${id}`)} hint={t(`settings.groupHints.${id}`)}>
       <SectionProblems fields={fields} />
-      {fields.map((field) => (
-        <SettingRow key={field.id} field={field} />
-      ))}
+      <Restricted least={OWNERS_GROUPS.includes(id) ? 'owner' : 'operator'}>
+        {fields.map((field) => (
+          <SettingRow key={field.id} field={field} />
+        ))}
+      </Restricted>
       <footer className="settings-foot">
         {sections.map((section) => (
           <Revision key={section} section={section} />

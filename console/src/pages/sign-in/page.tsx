@@ -29,14 +29,20 @@ export function ElsewherePage() {
   );
 }
 
-function Card({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+export interface CardProps {
+  readonly title: string;
+  readonly isWide?: boolean;
+  readonly children: ReactNode;
+}
+
+export function Card({ title, isWide = false, children }: CardProps) {
   const { t } = useTranslation();
   useEffect(() => {
     document.title = t('shell.title', { page: title });
   }, [t, title]);
   return (
     <main className="sign-in">
-      <div className="sign-in-card">
+      <div className={isWide ? 'sign-in-card join-key' : 'sign-in-card'}>
         <Logo />
         <h1>{title}</h1>
         {children}

@@ -1,28 +1,35 @@
 // Who or what used how much, the most first.
 
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { UsageBucket } from '../../../../src/admin/contract.ts';
+import type { Latency, LatencyFigures, UsageBucket } from '../../../../src/admin/contract.ts';
 import type { UsageGroup } from '../../api/queries/usage.ts';
 import { Panel } from '../../components/panel.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
 import { useFormat } from '../../components/use-format.ts';
 import { allTokens, cacheShare, type GroupSum, sumByGroup } from './sum-usage.ts';
+import { searchOfGroup } from './usage-view.ts';
 import { useGroupNames } from './use-group-names.ts';
 import '../../components/stacking-table.css';
 
 export interface GroupTableProps {
   readonly buckets: readonly UsageBucket[];
   readonly by: UsageGroup;
+  /** The beginning of what is shown. */
+  readonly from: number;
+  readonly latencies: Latency['groups'];
 }
 
 const FIGURES = [
   ...(['requests', 'errors', 'input', 'output', 'cache', 'images', 'cost', 'flatRate'] as const),
+  ...(['duration', 'firstToken', 'speed'] as const),
 ];
 
-export function GroupTable({ buckets, by }: GroupTableProps) {
+export function GroupTable({ buckets, by, from, latencies }: GroupTableProps) {
   const { t } = useTranslation();
   const nameOf = useGroupNames(buckets);
   const groups = sumByGroup(buckets);
+  const latencyOf = new Map(latencies.map((one) => [one.group, one]));
   const [first] = groups;
   const most = first === undefined ? 0 : allTokens(first.sum);
   return (
@@ -41,7 +48,14 @@ export function GroupTable({ buckets, by }: GroupTableProps) {
           </thead>
           <tbody>
             {groups.map((row) => (
-              <GroupRow key={row.group} row={row} name={nameOf(row.group)} most={most} />
+              <GroupRow
+                key={row.group}
+                row={row}
+                latency={latencyOf.get(row.group) ?? {}}
+                name={nameOf(row.group)}
+                most={most}
+                search={{ ...searchOfGroup(by, row.group), from: String(from) }}
+              />
             ))}
           </tbody>
         </table>
@@ -52,27 +66,39 @@ export function GroupTable({ buckets, by }: GroupTableProps) {
 
 interface GroupRowProps {
   readonly row: GroupSum;
+  readonly latency: LatencyFigures;
   readonly name: string;
   readonly most: number;
+  /** Leads to its requests. */
+  readonly search: Readonly<Record<string, string>>;
 }
 
-function GroupRow({ row, name, most }: GroupRowProps) {
+function GroupRow({ row, latency, name, most, search }: GroupRowProps) {
   const format = useFormat();
   const { sum } = row;
   const share = cacheShare(sum);
   const isPriced = sum.pricedRequests > 0;
+  const time = (ms: number | undefined) => (ms === undefined ? '–' : format.duration(ms));
   const width = most === 0 ? 0 : (allTokens(sum) / most) * 100;
   return (
     <tr>
       <td className="group-name">
-        <span className="wrap-anywhere">{name}</span>
+        <Link to="/requests" search={search} className="wrap-anywhere">
+          {name}
+        </Link>
         <span className="group-bar" aria-hidden="true">
           <span style={{ inlineSize: `${width}%` }} />
         </span>
       </td>
       <td className="numeric">{format.number(sum.requests)}</td>
       <td className={sum.errors > 0 ? 'numeric is-bad' : 'numeric dimmed'}>
-        {format.number(sum.errors)}
+        {sum.errors === 0 ? (
+          0
+        ) : (
+          <Link to="/requests" search={{ ...search, status: 'error' }}>
+            {format.number(sum.errors)}
+          </Link>
+        )}
       </td>
       <td className="numeric" title={format.number(sum.inputTokens)}>
         {format.compact(sum.inputTokens)}
@@ -84,6 +110,15 @@ function GroupRow({ row, name, most }: GroupRowProps) {
       <td className="numeric">{format.number(sum.images)}</td>
       <td className="numeric">{isPriced ? format.money(sum.costNanos) : '–'}</td>
       <td className="numeric">{isPriced ? format.money(sum.flatRateNanos) : '–'}</td>
+      <td className="numeric">
+        {latency.duration === undefined
+          ? '–'
+          : `${time(latency.duration.p50)} · ${time(latency.duration.p95)}`}
+      </td>
+      <td className="numeric">{time(latency.firstToken?.p50)}</td>
+      <td className="numeric">
+        {latency.tokensPerSecond === undefined ? '–' : format.number(latency.tokensPerSecond)}
+      </td>
     </tr>
   );
 }

@@ -1,12 +1,14 @@
 // What was used: over time, by whom, and what the caches saved.
 
 import { Button, SegmentedControl, Select, Skeleton } from '@mantine/core';
-import { IconChartBar, IconDownload } from '@tabler/icons-react';
+import { IconChartBar, IconDownload, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Usage } from '../../../../src/admin/contract.ts';
+import type { Latency, Usage } from '../../../../src/admin/contract.ts';
 import { withQuery } from '../../api/client.ts';
-import { USAGE_GROUPS, usageQuery } from '../../api/queries/usage.ts';
+import { keysQuery } from '../../api/queries/keys.ts';
+import { latencyQuery } from '../../api/queries/latency.ts';
+import { NARROWING, USAGE_GROUPS, usageQuery } from '../../api/queries/usage.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { LinkButton } from '../../components/link-button.tsx';
@@ -17,6 +19,7 @@ import { saveFile } from '../../components/save-file.ts';
 import { TimeZoneSelect } from '../../components/time-zone-select.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { GroupTable } from './group-table.tsx';
+import { LatencyPanel } from './latency-panel.tsx';
 import { sumBySteps } from './sum-usage.ts';
 import { Totals } from './totals.tsx';
 import { UsageChart } from './usage-chart.tsx';
@@ -30,9 +33,10 @@ export function UsagePage() {
   const { texts, adjust } = useSearchTexts();
   const now = useNow();
   const view = readView(texts);
-  const { step, by, zone } = view;
-  const from = startOfPeriod(view.period, now);
-  const { data, error, refetch } = useQuery(usageQuery({ from, step, by, timeZone: zone }));
+  const { step, by, zone, filter } = view;
+  const from = startOfPeriod(view.period, now, zone);
+  const { data, error, refetch } = useQuery(usageQuery({ from, step, by, timeZone: zone, filter }));
+  const latency = useQuery(latencyQuery({ from, step, by, timeZone: zone }));
   return (
     <>
       <PageHeader
@@ -43,7 +47,7 @@ export function UsagePage() {
             <Button
               component="a"
               variant="default"
-              href={withQuery('/api/export/usage', { from, step, timeZone: zone })}
+              href={withQuery('/api/export/usage', { from, step, timeZone: zone, ...filter })}
               download
             >
               {t('usage.exportAll')}
@@ -53,11 +57,12 @@ export function UsagePage() {
         }
       />
       <ViewBar view={view} onChange={adjust} />
+      <Shortcuts view={view} onChange={adjust} />
       {data === undefined && error === null && <Skeleton height={420} />}
       {data === undefined && error !== null && (
         <ErrorNote error={error} title={t('common.failedToLoad')} onRetry={() => void refetch()} />
       )}
-      {data !== undefined && <UsageBody usage={data} view={view} />}
+      {data !== undefined && <UsageBody usage={data} latency={latency.data} view={view} />}
     </>
   );
 }
@@ -107,8 +112,65 @@ function ViewBar({ view, onChange }: ViewBarProps) {
   );
 }
 
-function UsageBody({ usage, view }: { readonly usage: Usage; readonly view: UsageView }) {
+const OWNERS = ['owner', 'team', 'key'] as const;
+
+/** What people come for most, and what the page is narrowed to. */
+function Shortcuts({ view, onChange }: ViewBarProps) {
   const { t } = useTranslation();
+  const { data } = useQuery(keysQuery);
+  const narrowed = NARROWING.flatMap((what) => {
+    const value = view.filter[what];
+    if (value === undefined) return [];
+    const named = what === 'key' ? data?.keys.find(({ id }) => id === value)?.name : undefined;
+    return [{ what, name: named ?? value }];
+  });
+  return (
+    <div className="usage-shortcuts">
+      <span className="dimmed">{t('usage.periods.thisMonth')}</span>
+      {OWNERS.map((by) => (
+        <Button
+          key={by}
+          size="compact-sm"
+          variant={view.period === 'thisMonth' && view.by === by ? 'filled' : 'default'}
+          onClick={() => onChange({ period: 'thisMonth', step: undefined, by })}
+        >
+          {t(`usage.byTitles.${by}`)}
+        </Button>
+      ))}
+      {narrowed.map(({ what, name }) => (
+        <Button
+          key={what}
+          size="compact-sm"
+          variant="light"
+          rightSection={<IconX size={14} />}
+          aria-label={t('usage.widen', { name })}
+          onClick={() => onChange({ [what]: undefined })}
+        >
+          {t('usage.only', { what: t(`usage.groups.${what}`), name })}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+interface UsageBodyProps {
+  readonly usage: Usage;
+  /** Undefined until it is there. */
+  readonly latency: Latency | undefined;
+  readonly view: UsageView;
+}
+
+function UsageBody({ usage, latency, view }: UsageBodyProps) {
+  const { t } = useTranslation();
+  const now = useNow();
+  const { step, by, zone, filter } = view;
+  const from = startOfPeriod(view.period, now, zone);
+  // What has several tags stands in several groups.
+  const whole = useQuery({
+    ...usageQuery({ from, step, by: 'none', timeZone: zone, filter }),
+    enabled: by === 'tag',
+  });
+  const totals = by === 'tag' ? whole.data?.buckets : usage.buckets;
   if (usage.buckets.length === 0) {
     return (
       <Panel>
@@ -127,9 +189,17 @@ function UsageBody({ usage, view }: { readonly usage: Usage; readonly view: Usag
   }
   return (
     <div className="usage-body">
-      <Totals buckets={usage.buckets} />
+      {totals !== undefined && <Totals buckets={totals} />}
       <UsageChart usage={usage} view={view} />
-      {view.by !== 'none' && <GroupTable buckets={usage.buckets} by={view.by} />}
+      {latency !== undefined && <LatencyPanel latency={latency} view={view} />}
+      {view.by !== 'none' && (
+        <GroupTable
+          buckets={usage.buckets}
+          by={view.by}
+          from={usage.spans[0] ?? 0}
+          latencies={latency?.groups ?? []}
+        />
+      )}
     </div>
   );
 }

@@ -1,11 +1,10 @@
 // The sums of the whole time, with what the caches saved.
 
 import { useTranslation } from 'react-i18next';
-import type { UsageBucket } from '../../../../src/admin/contract.ts';
 import { useFormat } from '../../components/use-format.ts';
-import { allTokens, cacheShare, sumAll } from './sum-usage.ts';
+import { allTokens, cacheShare, sumAll, type UsageSum } from './sum-usage.ts';
 
-export function Totals({ buckets }: { readonly buckets: readonly UsageBucket[] }) {
+export function Totals({ buckets }: { readonly buckets: readonly UsageSum[] }) {
   const { t } = useTranslation();
   const format = useFormat();
   const sum = sumAll(buckets);

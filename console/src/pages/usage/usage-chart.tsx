@@ -1,6 +1,7 @@
 // Tokens or requests over time, stacked by what they were or by whom.
 
 import { SegmentedControl } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Usage } from '../../../../src/admin/contract.ts';
@@ -15,7 +16,7 @@ import {
   sumBySteps,
   type UsageSum,
 } from './sum-usage.ts';
-import type { UsageView } from './usage-view.ts';
+import { searchOfGroup, type UsageView } from './usage-view.ts';
 import { useGroupNames } from './use-group-names.ts';
 import { useStepNames } from './use-step-names.ts';
 
@@ -44,6 +45,14 @@ export function UsageChart({ usage, view }: UsageChartProps) {
   );
   const amount = measure === 'tokens' ? allTokens : ({ requests }: UsageSum) => requests;
   const peak = Math.max(0, ...steps.map(({ sum }) => amount(sum)));
+  const navigate = useNavigate();
+  const open = (column: string, series?: string): void => {
+    const index = steps.findIndex(({ at }) => String(at) === column);
+    const next = steps[index + 1]?.at;
+    const part = series === undefined ? {} : searchOfPart(series, view.by, measure);
+    const time = { from: column, ...(next === undefined ? {} : { to: String(next) }) };
+    void navigate({ to: '/requests', search: { ...time, ...part } });
+  };
   return (
     <Panel
       title={t(measure === 'tokens' ? 'usage.chartTitle' : 'usage.chartTitleErrors')}
@@ -60,6 +69,7 @@ export function UsageChart({ usage, view }: UsageChartProps) {
       <StackedColumns
         series={stacks}
         columns={columns}
+        onOpen={open}
         label={t('usage.chartLabel', {
           measure: t(`usage.measures.${measure}`),
           from: columns[0]?.title ?? '',
@@ -70,6 +80,18 @@ export function UsageChart({ usage, view }: UsageChartProps) {
     </Panel>
   );
 }
+
+/** The requests behind a part of a column; those of kinds of tokens and of all others are all of them. */
+function searchOfPart(
+  series: string,
+  by: UsageView['by'],
+  measure: Measure,
+): Readonly<Record<string, string>> {
+  if (measure === 'requests') return { status: series === 'failed' ? 'error' : 'ok' };
+  return series === OTHERS ? {} : searchOfGroup(by, series);
+}
+
+const OTHERS = ' others';
 
 interface Stack extends Series {
   readonly read: (step: StepSum) => number;
@@ -108,7 +130,7 @@ function useStacks(usage: Usage, { by }: UsageView, measure: Measure): readonly 
   if (others.length === 0) return stacks;
   const read = (step: StepSum): number =>
     others.reduce((sum, group) => sum + tokensOf(step, group), 0);
-  return [...stacks, { id: ' others', name: t('usage.others'), tone: 'rest', read }];
+  return [...stacks, { id: OTHERS, name: t('usage.others'), tone: 'rest', read }];
 }
 
 /** What goes in holds what came from the cache and what went into it, what comes out holds the thinking. */

@@ -1,4 +1,4 @@
-// What hours, days and weeks are called, in the language of the console and the chosen time zone.
+// What hours, days, weeks and months are called, in the language of the console and the chosen time zone.
 
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -30,11 +30,16 @@ export function useStepNames({ step, period, zone }: UsageView): StepNames {
       ...day,
       ...(isHour ? hour : {}),
     });
+    const month = new Intl.DateTimeFormat(region, { timeZone, year: 'numeric', month: 'long' });
     const weekEnd = (at: number): number => at + 6.5 * 86_400_000;
     return {
       tick: (at) => tick.format(at),
       title: (at) =>
-        step === 'week' ? `${tick.format(at)} – ${tick.format(weekEnd(at))}` : title.format(at),
+        step === 'month'
+          ? month.format(at)
+          : step === 'week'
+            ? `${tick.format(at)} – ${tick.format(weekEnd(at))}`
+            : title.format(at),
     };
   }, [language, step, period, zone]);
 }

@@ -1,0 +1,88 @@
+// The median, p95 and p99 of durations over time, as lines.
+
+import { useTranslation } from 'react-i18next';
+import type { Latency } from '../../../src/admin/contract.ts';
+import { useFormat } from './use-format.ts';
+import './latency-chart.css';
+
+const LINES = ['p50', 'p95', 'p99'] as const;
+const WIDTH = 600;
+const HEIGHT = 120;
+
+interface LatencyChartProps {
+  readonly spans: Latency['spans'];
+  readonly titleOf: (at: number) => string;
+}
+
+/** Spans without an answer break the lines. */
+export function LatencyChart({ spans, titleOf }: LatencyChartProps) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const peak = Math.max(1, ...spans.map(({ duration }) => duration?.p99 ?? 0));
+  const x = (index: number): number => (WIDTH * (index + 0.5)) / Math.max(1, spans.length);
+  const y = (ms: number): number => HEIGHT - (HEIGHT * ms) / peak;
+  const [first, last] = [spans[0], spans.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  return (
+    <figure className="latency-chart">
+      <ul className="latency-legend" aria-hidden="true">
+        {LINES.map((line) => (
+          <li key={line} className={`is-${line}`}>
+            {t(`common.percentiles.${line}`)}
+          </li>
+        ))}
+      </ul>
+      <div className="latency-plot">
+        <span className="latency-peak">{format.duration(peak)}</span>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={t('common.latencyChart', {
+            from: titleOf(first.at),
+            to: titleOf(last.at),
+            peak: format.duration(peak),
+          })}
+        >
+          {LINES.map((line) => (
+            <path
+              key={line}
+              className={`latency-line is-${line}`}
+              d={spans
+                .map(({ duration }, index) =>
+                  duration === undefined ? '' : `${x(index)},${y(duration[line])}`,
+                )
+                .reduce(
+                  (path, point, index, all) =>
+                    point === '' ? path : `${path}${all[index - 1] ? 'L' : 'M'}${point}h0.1`,
+                  '',
+                )}
+            />
+          ))}
+          {spans.map(({ at, duration }, index) => (
+            <rect
+              key={at}
+              className="latency-hit"
+              x={x(index) - WIDTH / spans.length / 2}
+              width={WIDTH / spans.length}
+              height={HEIGHT}
+            >
+              <title>
+                {duration === undefined
+                  ? titleOf(at)
+                  : `${titleOf(at)}: ${LINES.map(
+                      (line) =>
+                        `${t(`common.percentiles.${line}`)} ${format.duration(duration[line])}`,
+                    ).join(' · ')}`}
+              </title>
+            </rect>
+          ))}
+        </svg>
+        <div className="latency-ends">
+          <span>{titleOf(first.at)}</span>
+          <span>{titleOf(last.at)}</span>
+        </div>
+      </div>
+    </figure>
+  );
+}

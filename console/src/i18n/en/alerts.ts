@@ -1,0 +1,27 @@
+// The webhooks of alerts.
+
+export const alerts = {
+  title: 'Webhooks',
+  hint: 'They are told what the overview says needs attention: when it begins, again while it lasts, and when it is over.',
+  name: 'Name',
+  nameHint: 'For example ops',
+  webhook: 'Webhook URL',
+  webhookHint: 'Never shown again. It may be in the local network.',
+  format: 'Format',
+  formats: { json: 'JSON', slack: 'Slack', discord: 'Discord' },
+  severity: 'Send',
+  severities: { warning: 'Warnings and errors', error: 'Errors only' },
+  marks: { warning: 'Warning', error: 'Error' },
+  add: 'Add webhook',
+  added: '{{name}} added. Send a test to see that it arrives.',
+  remove: 'Remove {{name}}',
+  removed: '{{name}} removed',
+  test: 'Send a test',
+  tested: 'The test arrived at {{name}}',
+  testFailed: 'The test did not arrive at {{name}}: {{reason}}',
+  firing: 'Active alerts',
+  firingHint: 'What was sent and is not over.',
+  deliveries: 'Last deliveries',
+  deliveriesHint: 'The last 50 since the gateway started.',
+  outcomes: { delivered: 'Delivered', retried: 'Retrying', failed: 'Failed' },
+} as const;

@@ -1,0 +1,50 @@
+// Budgets of keys, teams and the gateway, in Chinese.
+
+import type { budgets as english } from '../en/budgets.ts';
+import type { Translated } from '../texts.ts';
+
+export const budgets: Translated<typeof english> = {
+  title: '预算',
+  tabs: { keys: '密钥', budgets: '预算' },
+  add: '添加预算',
+  create: '创建预算',
+  created: '已创建预算',
+  saved: '已保存预算',
+  removed: '已移除预算',
+  empty: '还没有预算',
+  emptyHint: '预算限制一个密钥、一个团队或整个网关在一天、一周或一个月内的用量。',
+  edit: '编辑预算：{{name}}',
+  remove: '移除预算：{{name}}',
+  removeTitle: '移除此预算？{{name}}',
+  removeHint: '请求不再由它计数或拒绝，用量记录保留。',
+  scope: '预算对象',
+  scopes: { key: '密钥', team: '团队', gateway: '整个网关' },
+  of: { key: '密钥 {{name}}', team: '团队 {{name}}' },
+  unit: '计量',
+  units: { money: '费用', tokens: 'Token', requests: '请求', images: '图片' },
+  amounts: {
+    tokens_other: '{{formatted}} Token',
+    requests_other: '{{formatted}} 个请求',
+    images_other: '{{formatted}} 张图片',
+  },
+  amount: '数量',
+  dollars: '金额（美元）',
+  period: '周期',
+  periods: { day: '每天', week: '每周', month: '每月' },
+  periodNames: { day: '天', week: '周', month: '月' },
+  timeZone: '时区',
+  isHard: '超出后拒绝请求',
+  isHardHint: '否则只提醒',
+  warnPercent: '提醒比例（%）',
+  hard: '硬性',
+  soft: '仅提醒',
+  usedOf: '{{period}} {{used}} / {{amount}}',
+  renews: '{{time}}重新计算',
+  reserved: '进行中的请求预留 {{amount}}',
+  whenMade: '创建密钥后即可添加预算。',
+  problems: {
+    subject: '请选择密钥或输入团队。',
+    amount: '请输入数量。',
+    warnPercent: '请输入 1 到 100 的整数。',
+  },
+};

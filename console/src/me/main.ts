@@ -1,0 +1,199 @@
+// The page of a key's holder: asks for the key, and shows what it used and what is left. No framework: it is small.
+
+import './me.css';
+import { fetchOwnUsage, type OwnBudget, type OwnUsage, type UsageFigures } from './own-usage.ts';
+import { chooseTexts } from './texts.ts';
+
+/** In this tab alone, and never in an address. */
+const STORED = 'isthmus-me-key';
+
+const { language, texts } = chooseTexts(navigator.languages);
+const timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+const number = new Intl.NumberFormat(language);
+const money = new Intl.NumberFormat(language, { style: 'currency', currency: 'USD' });
+const smallMoney = new Intl.NumberFormat(language, {
+  ...{ style: 'currency', currency: 'USD', maximumSignificantDigits: 3 },
+});
+const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
+const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+
+const root = document.getElementById('me');
+if (root === null) throw new Error('The page has no place for the usage.');
+document.documentElement.lang = language;
+document.title = `${texts.title} · isthmus`;
+
+type Child = Node | string;
+
+function make<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) {
+    element.setAttribute(attribute, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+const status = make('p', { role: 'status', class: 'status' });
+const shown = make('div', { class: 'shown' });
+const field = make('input', {
+  ...{ id: 'key', type: 'password', autocomplete: 'off', spellcheck: 'false', required: '' },
+});
+const forget = make('button', { type: 'button', class: 'plain' }, texts.forget);
+const form = make(
+  'form',
+  { class: 'panel ask' },
+  make('label', { for: 'key' }, texts.key),
+  make('div', { class: 'row' }, field, make('button', { type: 'submit' }, texts.show), forget),
+);
+root.replaceChildren(make('h1', {}, texts.title), make('p', {}, texts.hint), form, status, shown);
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void show(field.value.trim());
+});
+forget.addEventListener('click', () => {
+  sessionStorage.removeItem(STORED);
+  field.value = '';
+  forget.hidden = true;
+  shown.replaceChildren();
+  status.textContent = '';
+  field.focus();
+});
+const stored = sessionStorage.getItem(STORED);
+forget.hidden = stored === null;
+if (stored !== null) void show(stored);
+
+async function show(key: string): Promise<void> {
+  status.textContent = texts.loading;
+  const usage = await fetchOwnUsage(key, timeZone);
+  if (typeof usage === 'string') {
+    status.textContent = texts[usage];
+    shown.replaceChildren();
+    sessionStorage.removeItem(STORED);
+    return;
+  }
+  sessionStorage.setItem(STORED, key);
+  field.value = '';
+  forget.hidden = false;
+  status.textContent = '';
+  shown.replaceChildren(makeHead(usage), makeBudgets(usage), makeDays(usage), makeModels(usage));
+}
+
+function makeHead({ key }: OwnUsage): HTMLElement {
+  const names = [key.name, key.owner, key.team].filter((name) => name !== null);
+  const head = make('section', {}, make('h2', {}, names.join(' · ') || texts.key));
+  if (key.expires_at !== null) {
+    head.append(
+      make('p', { class: 'dimmed' }, texts.expires(moment.format(new Date(key.expires_at)))),
+    );
+  }
+  return head;
+}
+
+function makeBudgets({ budgets, limits }: OwnUsage): HTMLElement {
+  const { requests_per_minute: requests, tokens_per_minute: tokens } = limits;
+  const panel = make('section', { class: 'panel' }, make('h2', {}, texts.budgets));
+  if (budgets.length === 0) panel.append(make('p', { class: 'dimmed' }, texts.noBudgets));
+  for (const budget of budgets) panel.append(makeBudget(budget));
+  if (requests !== null || tokens !== null) {
+    const rates = texts.perMinute(
+      requests === null ? texts.unlimitedRequests : texts.requestsCount(number.format(requests)),
+      tokens === null ? texts.unlimitedTokens : texts.tokensCount(number.format(tokens)),
+    );
+    panel.append(make('p', {}, rates));
+  }
+  return panel;
+}
+
+function makeBudget(budget: OwnBudget): HTMLElement {
+  const { scope, unit, period, amount, used, remaining, hard, ends_at: end } = budget;
+  const say = (value: number): string =>
+    unit === 'money' ? sayMoney(value) : `${number.format(value)} ${texts.units[unit]}`;
+  const words = texts.of(say(used), say(amount), texts.periods[period]);
+  const share = amount === 0 ? 100 : Math.min(100, (used / amount) * 100);
+  const level = share >= 100 ? 'spent' : share >= 80 ? 'warning' : 'ok';
+  const label = `${texts.scopes[scope]}: ${words}`;
+  const bar = make('progress', {
+    max: '100',
+    value: String(share),
+    class: level,
+    'aria-label': label,
+  });
+  const left = texts.left(say(remaining), moment.format(new Date(end)));
+  return make(
+    'div',
+    { class: 'budget' },
+    make('strong', {}, texts.scopes[scope], hard ? '' : ` (${texts.soft})`),
+    make('span', {}, words),
+    bar,
+    make('span', { class: 'dimmed' }, left),
+  );
+}
+
+function makeDays({ days }: OwnUsage): HTMLElement {
+  const panel = make('section', { class: 'panel' }, make('h2', { id: 'days' }, texts.days));
+  const used = days.filter(({ requests }) => requests > 0).toReversed();
+  if (used.length === 0) {
+    panel.append(make('p', { class: 'dimmed' }, texts.noUse));
+    return panel;
+  }
+  const names = [texts.day, texts.model, texts.requests, texts.input, texts.output, texts.images];
+  const head = [...names, texts.cost].map((name, index) =>
+    make('th', { scope: 'col', ...(index > 1 && { class: 'numeric' }) }, name),
+  );
+  const body = make('tbody');
+  for (const one of used) {
+    const at = day.format(new Date(one.begins_at));
+    for (const model of one.models) body.append(makeRow([at, model.model || '–'], model));
+  }
+  const foot = make('tfoot', {}, makeRow([texts.total, ''], sum(used)));
+  const table = make('table', {}, make('thead', {}, make('tr', {}, ...head)), body, foot);
+  // It scrolls sideways on a phone, also by keys.
+  panel.append(
+    make(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'region', 'aria-labelledby': 'days' },
+      table,
+    ),
+  );
+  return panel;
+}
+
+function makeRow(names: readonly string[], figures: UsageFigures): HTMLElement {
+  const { requests, input_tokens: input, output_tokens: output, images, cost } = figures;
+  const numbers = [requests, input, output, images].map((value) => number.format(value));
+  return make(
+    'tr',
+    {},
+    ...names.map((name) => make('td', {}, name)),
+    ...[...numbers, sayMoney(cost)].map((text) => make('td', { class: 'numeric' }, text)),
+  );
+}
+
+function sum(rows: readonly UsageFigures[]): UsageFigures {
+  const add = (name: 'requests' | 'input_tokens' | 'output_tokens' | 'images'): number =>
+    rows.reduce((total, row) => total + row[name], 0);
+  const costs = rows.map(({ cost }) => cost).filter((cost) => cost !== null);
+  return {
+    requests: add('requests'),
+    input_tokens: add('input_tokens'),
+    output_tokens: add('output_tokens'),
+    images: add('images'),
+    cost: costs.length === 0 ? null : costs.reduce((total, cost) => total + cost, 0),
+  };
+}
+
+function makeModels({ models }: OwnUsage): HTMLElement {
+  const list = make('ul', { class: 'models' }, ...models.map((model) => make('li', {}, model)));
+  return make('section', { class: 'panel' }, make('h2', {}, texts.models), list);
+}
+
+/** A part of a cent is something, too. */
+function sayMoney(dollars: number | null): string {
+  if (dollars === null) return '–';
+  return (dollars !== 0 && Math.abs(dollars) < 0.1 ? smallMoney : money).format(dollars);
+}

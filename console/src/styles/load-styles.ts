@@ -1,0 +1,5 @@
+// Loads the styles that the first page does without.
+
+export async function loadStyles(): Promise<void> {
+  await import('./mantine-rest.css');
+}

@@ -1,0 +1,283 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { dailyBudget } from '../../test/support/budgets.ts';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { createMemoryAccessStores } from '../../test/support/memory-access-stores.ts';
+import { GatewayError } from '../canonical/error.ts';
+import { LocalBank } from '../cluster/bank.ts';
+import { Counters } from '../cluster/counters.ts';
+import { ApiKeys } from './api-keys.ts';
+import { BUDGET_PERIODS, type BudgetUnit, periodAt } from './budget.ts';
+import { Budgets, levelOf, type NewBudget } from './budgets.ts';
+import type { CallCost, Reservation } from './reservation.ts';
+
+const NOON = Date.UTC(2026, 10, 27, 12);
+const HOUR = 3_600_000;
+
+async function open(options: Partial<ConstructorParameters<typeof Budgets>[0]> = {}) {
+  const clock = createFakeClock(NOON);
+  const { clientKeys, budgets: store } = createMemoryAccessStores();
+  let count = 0;
+  const createId = (prefix: string) => `${prefix}${++count}`;
+  const start = async () => {
+    const counters = new Counters({ bank: new LocalBank(clock), clock });
+    const parts = { clock, createId, counters };
+    const budgets = new Budgets({ store, ...parts, ...options }, await store.list(0));
+    const keys = new ApiKeys(
+      { store: clientKeys, digestKey: Buffer.alloc(32, 1), budgets, ...parts },
+      await clientKeys.list(),
+    );
+    return { budgets, keys };
+  };
+  const first = await start();
+  const { listed } = await first.keys.create({ name: 'Ada', team: 'Lab' });
+  return { clock, ...first, id: listed.key.id, restart: start };
+}
+
+/** A call of a prompt of 100 tokens and an answer of so many at most. */
+function call(answerTokens: number, change: Partial<CallCost> = {}) {
+  const most = { inputTokens: 100, answers: 1, answerTokens, baseNanos: 1000, tokenNanos: 10 };
+  return { model: 'alpha-3-flash', tokens: 100, images: 0, most, ...change };
+}
+
+function attempt(keys: ApiKeys, id: string, asked = call(500)): Reservation | GatewayError {
+  try {
+    const admitted = keys.admit(id, asked);
+    if (admitted instanceof Promise) throw new Error('One process answers at once.');
+    return admitted;
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+}
+
+const isAdmitted = (outcome: Reservation | GatewayError): outcome is Reservation =>
+  !(outcome instanceof GatewayError);
+
+test('of two hundred requests and pictures at once exactly as many pass as the budget has (T29)', async () => {
+  for (const unit of ['requests', 'images'] as const) {
+    const { budgets, keys, id } = await open();
+    await budgets.create(dailyBudget(id, unit, 20));
+    const images = unit === 'images' ? 1 : 0;
+    const ask = () => attempt(keys, id, call(500, { images }));
+    const outcomes = Array.from({ length: 200 }, ask);
+    expect(outcomes.filter(isAdmitted)).toHaveLength(20);
+    const kinds = new Set(
+      outcomes.filter((one) => one instanceof GatewayError).map(({ kind }) => kind),
+    );
+    // Pictures that are being drawn may fail, and are there again then.
+    expect([...kinds]).toEqual([unit === 'requests' ? 'quota-exhausted' : 'rate-limited']);
+    for (const one of outcomes.filter(isAdmitted).slice(0, 15))
+      one.settle({ tokens: 0, images, nanos: 0 });
+    for (const one of outcomes.filter(isAdmitted).slice(15))
+      one.settle({ tokens: 0, images: 0, nanos: 0 });
+    const left = unit === 'images' ? 5 : 0;
+    expect(Array.from({ length: 50 }, ask).filter(isAdmitted)).toHaveLength(left);
+  }
+});
+
+test('a budget says what it is and when it begins anew, and begins anew then', async () => {
+  const { budgets, keys, clock, id } = await open();
+  await budgets.create({ ...dailyBudget('', 'requests', 1), scope: 'team', subject: 'Lab' });
+  expect(isAdmitted(attempt(keys, id))).toBe(true);
+  expect(attempt(keys, id)).toMatchObject({
+    ...{ kind: 'quota-exhausted', retryAfterMs: 12 * HOUR },
+    message:
+      'The team Lab has used its budget of 1 request a day. It begins anew at 2026-11-28T00:00:00.000Z (days of UTC), in 12 h 0 min.',
+  });
+  await clock.advance(12 * HOUR - 1);
+  expect(isAdmitted(attempt(keys, id))).toBe(false);
+  await clock.advance(1);
+  expect(isAdmitted(attempt(keys, id))).toBe(true);
+});
+
+test('an answer gets what a budget has left, and what runs is waited for only where it helps', async () => {
+  const { budgets, keys, id } = await open();
+  await budgets.create(dailyBudget(id, 'tokens', 5000));
+  const first = attempt(keys, id, call(60_000));
+  expect(first).toMatchObject({ answerTokens: 4900 });
+  expect(attempt(keys, id, call(60_000))).toMatchObject({
+    ...{ kind: 'rate-limited', retryAfterMs: 3000 },
+    message: expect.stringContaining(
+      'Requests that run now hold what is left of the budget of 5000',
+    ),
+  });
+  if (isAdmitted(first)) first.settle({ tokens: 900 });
+  expect(attempt(keys, id, call(200))).toMatchObject({ answerTokens: undefined });
+  expect(attempt(keys, id, call(60_000))).toMatchObject({ answerTokens: 3700 });
+});
+
+test('what is left is used to the last, and then refused until the period ends', async () => {
+  const { budgets, keys, id } = await open();
+  await budgets.create(dailyBudget(id, 'tokens', 1000));
+  let used = 0;
+  for (const _ of Array.from({ length: 9 })) {
+    const one = attempt(keys, id, call(60_000));
+    if (!isAdmitted(one)) break;
+    const answer = Math.min(50, one.answerTokens ?? 50);
+    used += 100 + answer;
+    one.settle({ tokens: 100 + answer });
+  }
+  expect(used).toBe(900);
+  expect(attempt(keys, id)).toMatchObject({
+    kind: 'quota-exhausted',
+    message: expect.stringContaining('has 100 tokens left of its budget of 1000 tokens a day'),
+  });
+});
+
+test('tokens and money never exceed their budgets, whatever runs at once and however it ends', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom<BudgetUnit>('tokens', 'money'),
+      fc.integer({ min: 1, max: 20_000 }),
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 3000 }), fc.nat(), fc.boolean()), {
+        maxLength: 60,
+      }),
+      async (unit, amount, calls) => {
+        const { budgets, keys, id } = await open();
+        await budgets.create(dailyBudget(id, unit, amount));
+        const running: { readonly one: Reservation; readonly most: number }[] = [];
+        const usedNow = () => budgets.list()[0]?.used ?? 0;
+        for (const [length, rest, ends] of calls) {
+          const one = attempt(keys, id, call(length));
+          if (isAdmitted(one)) running.push({ one, most: one.answerTokens ?? length });
+          const done = ends ? running.shift() : undefined;
+          if (done !== undefined) {
+            const answer = rest % (done.most + 1);
+            done.one.settle({ tokens: 100 + answer, nanos: 1000 + 10 * answer });
+          }
+          expect(usedNow()).toBeLessThanOrEqual(amount);
+        }
+        for (const { one, most } of running)
+          one.settle({ tokens: 100 + most, nanos: 1000 + 10 * most });
+        expect(usedNow()).toBeLessThanOrEqual(amount);
+        expect(budgets.list()[0]?.reserved).toBe(0);
+      },
+    ),
+    { numRuns: 60 },
+  ));
+
+test('a call that several budgets refuse or shorten takes nothing of any of them', async () => {
+  const { budgets, keys, id } = await open();
+  await budgets.create(dailyBudget(id, 'tokens', 10_000));
+  await budgets.create({ ...dailyBudget('', 'requests', 2), scope: 'gateway', subject: undefined });
+  await budgets.create({ ...dailyBudget('', 'money', 3000), scope: 'team', subject: 'Lab' });
+  // 3000 less 1000 for the prompt are 200 tokens of an answer.
+  const one = attempt(keys, id, call(60_000));
+  expect(one).toMatchObject({ answerTokens: 200 });
+  expect(budgets.list().map(({ used, reserved }) => [used, reserved])).toEqual([
+    [0, 300],
+    [1, 0],
+    [0, 3000],
+  ]);
+  expect(attempt(keys, id)).toMatchObject({ kind: 'rate-limited' });
+  if (isAdmitted(one)) one.settle({ tokens: 100, nanos: 0 });
+  expect(isAdmitted(attempt(keys, id))).toBe(true);
+  expect(attempt(keys, id)).toMatchObject({ kind: 'quota-exhausted' });
+  expect(budgets.list()[0]).toMatchObject({ used: 100, reserved: 300 });
+});
+
+test('a soft budget refuses nothing, and both kinds warn from their share on', async () => {
+  const { budgets, keys, id } = await open();
+  await budgets.create({ ...dailyBudget(id, 'requests', 5), isHard: false, warnPercent: 60 });
+  const levels: string[] = [];
+  for (const _ of Array.from({ length: 7 })) {
+    expect(isAdmitted(attempt(keys, id))).toBe(true);
+    levels.push(...budgets.list().map(levelOf));
+  }
+  expect(levels).toEqual(['ok', 'ok', 'warning', 'warning', 'spent', 'spent', 'spent']);
+});
+
+test('what was used survives a restart, also of what nobody settled', async () => {
+  const { budgets, keys, id, restart } = await open();
+  await budgets.create(dailyBudget(id, 'requests', 3));
+  await budgets.create(dailyBudget(id, 'tokens', 1000));
+  const [done, _open] = [attempt(keys, id), attempt(keys, id, call(10))];
+  if (isAdmitted(done)) done.settle({ tokens: 300 });
+  await budgets.close();
+  const again = await restart();
+  expect(again.budgets.list().map(({ used }) => used)).toEqual([2, 300]);
+  expect(isAdmitted(attempt(again.keys, id))).toBe(true);
+  expect(attempt(again.keys, id)).toMatchObject({ kind: 'quota-exhausted' });
+});
+
+test('a budget that is made within its period counts what records say was used in it', async () => {
+  const asked: [NewBudget, number][] = [];
+  const usedSince = async (budget: NewBudget, from: number) => {
+    asked.push([budget, from]);
+    return 7;
+  };
+  const { budgets, keys, id } = await open({ usedSince });
+  const monthly = {
+    ...dailyBudget(id, 'requests', 8),
+    period: 'month',
+    timeZone: 'Europe/Berlin',
+  } as const;
+  expect(await budgets.create(monthly)).toMatchObject({ used: 7 });
+  expect(asked).toEqual([[monthly, Date.parse('2026-11-01T00:00:00+01:00')]]);
+  expect([isAdmitted(attempt(keys, id)), isAdmitted(attempt(keys, id))]).toEqual([true, false]);
+});
+
+test('what no period has room for is refused for good', async () => {
+  const { budgets, keys, id } = await open();
+  const { budget } = await budgets.create(dailyBudget(id, 'images', 3));
+  expect(attempt(keys, id, call(9, { images: 4 }))).toMatchObject({
+    ...{ kind: 'forbidden', reason: 'key-rejected' },
+    message: expect.stringContaining('has a budget of 3 images a day, and this request asks for 4'),
+  });
+  await budgets.change(budget.id, { amount: 0 }, 1);
+  expect(attempt(keys, id, call(9, { images: 1 }))).toMatchObject({ kind: 'forbidden' });
+  // Text is no picture.
+  expect(isAdmitted(attempt(keys, id))).toBe(true);
+  await expect(budgets.change(budget.id, { amount: 9 }, 1)).rejects.toMatchObject({
+    fault: 'stale',
+  });
+  await keys.remove(id);
+  expect(budgets.list()).toEqual([]);
+});
+
+test.each([
+  [{ scope: 'gateway' }, 'subject'],
+  [{ subject: undefined }, 'subject'],
+  [{ timeZone: 'Mars/Base' }, 'timeZone'],
+] as const)('a budget with %j is refused by its field', async (change, field) => {
+  const { budgets, id } = await open();
+  await expect(
+    budgets.create({ ...dailyBudget(id, 'tokens', 1), ...change }),
+  ).rejects.toMatchObject({
+    kind: 'invalid-request',
+    field,
+  });
+});
+
+const ZONES = [
+  'UTC',
+  'Europe/Berlin',
+  'America/Santiago',
+  'Asia/Kathmandu',
+  'Pacific/Apia',
+  'Africa/Cairo',
+];
+
+test('periods follow each other without gap and hold their moment, in all zones and when clocks change', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...BUDGET_PERIODS),
+      fc.constantFrom(...ZONES),
+      fc.integer({ min: Date.UTC(2015, 0, 1), max: Date.UTC(2035, 0, 1) }),
+      (period, timeZone, at) => {
+        const budget = { ...dailyBudget('k', 'tokens', 1), id: 'b', createdAt: 0, revision: 1 };
+        const span = periodAt({ ...budget, period, timeZone }, at);
+        expect(span.from <= at && at < span.until).toBe(true);
+        expect(periodAt({ ...budget, period, timeZone }, span.until).from).toBe(span.until);
+        expect(periodAt({ ...budget, period, timeZone }, span.until - 1)).toEqual(span);
+        const day = new Intl.DateTimeFormat('en-GB', {
+          ...{ timeZone, weekday: 'short', day: 'numeric' },
+        }).format(span.from);
+        if (period === 'week') expect(day).toMatch(/Mon/);
+        if (period === 'month') expect(day).toMatch(/\b1\b/);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

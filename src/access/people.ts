@@ -1,0 +1,227 @@
+// People who sign in to the console by themselves: their roles, their passwords' hashes, and the store they need.
+
+import { StoreError } from '../accounts/account-store.ts';
+import { clientError } from '../canonical/error.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Sentence, told } from '../lib/localized-message.ts';
+import { foldCase } from '../lib/names.ts';
+import { optional, TEXT } from '../lib/object-schema.ts';
+import { type AccessLogger, TIME } from './access-log.ts';
+import { ROLES, type Role } from './role.ts';
+
+/** What is shown of a person. */
+export const PERSON_FIELDS = {
+  id: TEXT,
+  name: { ...TEXT, description: 'What they sign in with; unique without regard to case.' },
+  role: { enum: ROLES },
+  signsInBy: { enum: ['password', 'provider'], description: '`provider` is OpenID Connect.' },
+  roleFrom: {
+    enum: ['owner', 'provider'],
+    description: 'Who decides about the role: an owner, or the provider at each sign-in.',
+  },
+  createdAt: TIME,
+  lastSignInAt: optional(TIME),
+} as const;
+
+/** Times are milliseconds since the epoch. */
+export interface Person {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  /** Whether claims of the provider decide about the role at each sign-in. */
+  readonly isRoleClaimed: boolean;
+  /** Undefined of who signs in by the provider. */
+  readonly passwordHash: string | undefined;
+  /** Issuer and subject of who signs in by the provider; each of one person alone. */
+  readonly subject: string | undefined;
+  readonly createdAt: number;
+  readonly lastSignInAt: number | undefined;
+  readonly revision: number;
+}
+
+/** What keeps the console usable: without a password somebody has to be left who may do everything. */
+interface OwnerRule {
+  /** @throws StoreError `conflict` instead when no owner would be left */
+  readonly keepsOwner: boolean;
+}
+
+/** Every method may throw StoreError. What people say survives a power cut. */
+export interface PeopleStore {
+  /** Oldest first. */
+  list(): Promise<readonly Person[]>;
+  /** @throws StoreError `conflict` for a name or a subject that somebody has */
+  insert(person: Person, nameKey: string): Promise<void>;
+  /** All but the last sign-in. @throws StoreError `missing`, or `stale` when the stored revision is not the one before */
+  update(person: Person, rule: OwnerRule): Promise<void>;
+  /** False when there was none. */
+  remove(id: string, rule: OwnerRule): Promise<boolean>;
+  saveSignIn(id: string, at: number): Promise<void>;
+}
+
+interface PeopleOptions {
+  readonly store: PeopleStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly createId: (prefix: string) => string;
+  /** Whether the console has a password of its own, which lets in whoever knows it. */
+  readonly hasPassword: () => boolean;
+  readonly notices?: Cluster['notices'] | undefined;
+  readonly log?: AccessLogger | undefined;
+}
+
+type PeopleNotice =
+  | { readonly kind: 'stored' }
+  | { readonly kind: 'signed-in'; readonly id: string; readonly at: number };
+
+const TOPIC: Topic<PeopleNotice> = { name: 'people 1' };
+
+export type NewPerson = Pick<Person, 'name' | 'role'> &
+  Partial<Pick<Person, 'isRoleClaimed' | 'passwordHash' | 'subject'>>;
+
+export class People {
+  readonly #options: PeopleOptions;
+  readonly #byId = new Map<string, Person>();
+  readonly #unlisten: (() => void) | undefined;
+
+  /** `stored` are the people of the store. */
+  constructor(options: PeopleOptions, stored: readonly Person[] = []) {
+    this.#options = options;
+    for (const person of stored) this.#byId.set(person.id, person);
+    this.#unlisten = options.notices?.listen(TOPIC, {
+      take: (notice) => this.#takeNotice(notice),
+      catchUp: () => void this.#reload(),
+    });
+  }
+
+  /** Oldest first. */
+  list(): readonly Person[] {
+    return [...this.#byId.values()];
+  }
+
+  get(id: string): Person | undefined {
+    return this.#byId.get(id);
+  }
+
+  findByName(name: string): Person | undefined {
+    const key = foldCase(name);
+    return this.list().find((person) => foldCase(person.name) === key);
+  }
+
+  findBySubject(subject: string): Person | undefined {
+    return this.list().find((person) => person.subject === subject);
+  }
+
+  /** Whether somebody signs in who may do everything: then nobody is let in without signing in. */
+  get hasOwner(): boolean {
+    return this.list().some(({ role }) => role === 'owner');
+  }
+
+  /** @throws StoreError `conflict` for a name that somebody has */
+  async add({ name, role, isRoleClaimed = false, ...how }: NewPerson): Promise<Person> {
+    const { store, clock, createId } = this.#options;
+    const person: Person = {
+      ...{ id: createId('per_'), name, role, isRoleClaimed },
+      ...{ passwordHash: how.passwordHash, subject: how.subject },
+      ...{ createdAt: clock.now(), lastSignInAt: undefined, revision: 1 },
+    };
+    await store.insert(person, foldCase(name));
+    this.#byId.set(person.id, person);
+    this.#tell({ kind: 'stored' });
+    return person;
+  }
+
+  /**
+   * @param revision undefined to change whatever stands there
+   * @throws StoreError `missing`, `stale`, or `conflict` where no owner would be left
+   */
+  async change(
+    id: string,
+    change: Partial<Pick<Person, 'role' | 'passwordHash'>>,
+    revision?: number,
+  ): Promise<Person> {
+    const known = this.#find(id);
+    if (revision !== undefined && revision !== known.revision) {
+      const message = told`${known.name} was changed meanwhile: they are at revision ${known.revision}, not ${revision}.`;
+      throw new StoreError('stale', message);
+    }
+    const person = { ...known, ...change, revision: known.revision + 1 };
+    await this.#options.store.update(person, this.#ownerRule);
+    this.#byId.set(id, { ...person, lastSignInAt: this.#find(id).lastSignInAt });
+    this.#tell({ kind: 'stored' });
+    return this.#find(id);
+  }
+
+  /** @throws StoreError `missing`, or `conflict` where no owner would be left */
+  async remove(id: string): Promise<void> {
+    this.#find(id);
+    await this.#options.store.remove(id, this.#ownerRule);
+    this.#byId.delete(id);
+    this.#tell({ kind: 'stored' });
+  }
+
+  async noteSignIn(id: string): Promise<void> {
+    const at = this.#options.clock.now();
+    this.#noteSignIn(id, at);
+    this.#tell({ kind: 'signed-in', id, at });
+    await this.#options.store.saveSignIn(id, at);
+  }
+
+  close(): void {
+    this.#unlisten?.();
+  }
+
+  get #ownerRule(): OwnerRule {
+    return { keepsOwner: !this.#options.hasPassword() && this.hasOwner };
+  }
+
+  #find(id: string): Person {
+    const person = this.#byId.get(id);
+    if (person !== undefined) return person;
+    throw new StoreError('missing', told`There is no person of this id. List them to see all.`);
+  }
+
+  #noteSignIn(id: string, at: number): void {
+    const person = this.#byId.get(id);
+    if (person !== undefined) this.#byId.set(id, { ...person, lastSignInAt: at });
+  }
+
+  #tell(notice: PeopleNotice): void {
+    this.#options.notices?.tell(TOPIC, notice);
+  }
+
+  #takeNotice(notice: PeopleNotice): void {
+    if (notice.kind === 'stored') void this.#reload();
+    else this.#noteSignIn(notice.id, notice.at);
+  }
+
+  async #reload(): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      const stored = await store.list();
+      this.#byId.clear();
+      for (const person of stored) this.#byId.set(person.id, person);
+    } catch (error) {
+      log?.warn(
+        { error },
+        'People that another process changed cannot be read; they stay as they were.',
+      );
+    }
+  }
+}
+
+/** What a store says of a change after which nobody could do everything. */
+export const LAST_OWNER: Sentence = told`This is the last owner, and the console has no password: nobody could change people and sign-in any more. Make somebody else an owner first, or set WEB_PASSWORD.`;
+
+/** What a store says of a name, or of a sign-in at the provider, that belongs to somebody already. */
+export function nameTaken(name: string): Sentence {
+  return told`There is somebody called ${name} already.`;
+}
+
+const MIN_PASSWORD_CHARACTERS = 8;
+
+/** @throws GatewayError invalid-request */
+export function checkOwnPassword(password: string): void {
+  if ([...password].length >= MIN_PASSWORD_CHARACTERS) return;
+  const message = told`password: must have at least ${MIN_PASSWORD_CHARACTERS} characters.`;
+  throw clientError('invalid-request', message, { field: 'password' });
+}

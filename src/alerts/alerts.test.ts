@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '../../test/support/fake-clock.ts';
+import { type AlertsOptions, createAlerts, type HeldCondition } from './alerts.ts';
+
+const MINUTE = 60_000;
+const OUT: HeldCondition = {
+  kind: 'account-out',
+  about: 'ann',
+  severity: 'warning',
+  message: 'The account ann is out of use <!here> with canary-secret.',
+  wayOut: 'Sign in again.',
+  link: '/accounts/ann',
+};
+const NONE: HeldCondition = { ...OUT, kind: 'no-accounts', about: '', severity: 'error' };
+
+function open(change: Partial<AlertsOptions> = {}) {
+  const clock = createFakeClock();
+  const bench = {
+    clock,
+    held: [] as readonly HeldCondition[],
+    statuses: [] as (number | Error)[],
+    sent: [] as { readonly url: string; readonly body: unknown; readonly at: number }[],
+    warnings: [] as string[],
+  };
+  const alerts = createAlerts({
+    clock,
+    settings: () => ({
+      channels: {
+        ops: { webhook: 'https://ops.example/hook', format: 'json', severity: 'warning' },
+        night: { webhook: 'https://night.example/hook', format: 'slack', severity: 'error' },
+      },
+      holdMs: MINUTE,
+      repeatMs: 60 * MINUTE,
+    }),
+    conditions: () => bench.held,
+    async post(url, body) {
+      bench.sent.push({ url, body, at: clock.now() });
+      const status = bench.statuses.shift() ?? 200;
+      if (status instanceof Error) throw status;
+      return { status };
+    },
+    gateway: () => 'http://127.0.0.1:8045',
+    hide: (text) => text.replaceAll('canary-secret', '[hidden]'),
+    log: { warn: (_fields, message) => void bench.warnings.push(message) },
+    ...change,
+  });
+  return { ...bench, bench, alerts };
+}
+
+test('what holds for a minute is told once, again after the interval, and when it is over', async () => {
+  const { bench, clock, sent, alerts } = open();
+  bench.held = [OUT];
+  await clock.advance(MINUTE);
+  expect(sent).toEqual([]);
+  await clock.advance(MINUTE);
+  expect(sent).toMatchObject([{ body: { alerts: [{ status: 'firing', kind: 'account-out' }] } }]);
+  expect(alerts.firing()).toMatchObject([{ kind: 'account-out' }]);
+  await clock.advance(59 * MINUTE);
+  expect(sent).toHaveLength(1);
+  await clock.advance(2 * MINUTE);
+  expect(sent).toHaveLength(2);
+  bench.held = [];
+  await clock.advance(2 * MINUTE);
+  expect(sent.at(-1)).toMatchObject({ body: { alerts: [{ status: 'resolved' }] } });
+  expect(alerts.firing()).toEqual([]);
+  await clock.advance(120 * MINUTE);
+  expect(sent).toHaveLength(3);
+  alerts.close();
+});
+
+test('what comes and goes within the minute is not told, and a short absence is no end', async () => {
+  const { bench, clock, sent, alerts } = open();
+  bench.held = [OUT];
+  await clock.advance(45_000);
+  bench.held = [];
+  await clock.advance(5 * MINUTE);
+  expect(sent).toEqual([]);
+  bench.held = [OUT];
+  await clock.advance(2 * MINUTE);
+  bench.held = [];
+  await clock.advance(30_000);
+  bench.held = [OUT];
+  await clock.advance(10 * MINUTE);
+  expect(sent).toHaveLength(1);
+  alerts.close();
+});
+
+test('each channel hears what it asked for, in its own shape, without secrets', async () => {
+  const { bench, clock, sent, alerts } = open();
+  bench.held = [OUT, NONE, { ...OUT, kind: 'sandbox', severity: 'info' }];
+  await clock.advance(2 * MINUTE);
+  const bodyOf = (host: string) => sent.find(({ url }) => url.includes(host))?.body;
+  expect(bodyOf('ops')).toMatchObject({
+    version: 1,
+    gateway: 'http://127.0.0.1:8045',
+    alerts: [{ kind: 'account-out' }, { kind: 'no-accounts', wayOut: 'Sign in again.' }],
+  });
+  expect(bodyOf('night')).toEqual({
+    text: 'isthmus (http://127.0.0.1:8045)\n🔴 The account ann is out of use &lt;!here&gt; with [hidden]. Sign in again.',
+  });
+  expect(JSON.stringify(sent)).not.toContain('canary-secret');
+  alerts.close();
+});
+
+test('a webhook that fails is tried again at longer intervals, and given up with a warning', async () => {
+  const { bench, clock, sent, alerts } = open();
+  bench.held = [OUT];
+  bench.statuses.push(503, new Error('connection refused'), 429, 500, 500);
+  await clock.advance(75_000);
+  const [first] = sent;
+  await clock.advance(20 * MINUTE);
+  expect(sent.map(({ at }) => (at - (first?.at ?? 0)) / 1000)).toEqual([0, 5, 35, 155, 755]);
+  expect(alerts.deliveries().map(({ outcome, tries }) => `${outcome} ${tries}`)).toEqual([
+    ...['failed 5', 'retried 4', 'retried 3', 'retried 2', 'retried 1'],
+  ]);
+  expect(alerts.deliveries()[3]).toMatchObject({ fault: 'connection refused', channel: 'ops' });
+  expect(bench.warnings).toEqual(['An alert could not be delivered.']);
+  alerts.close();
+});
+
+test('an address that is refused for good is not asked again', async () => {
+  const { bench, clock, sent, alerts } = open();
+  bench.held = [OUT];
+  bench.statuses.push(404);
+  await clock.advance(30 * MINUTE);
+  expect(sent).toHaveLength(1);
+  expect(alerts.deliveries()).toMatchObject([{ outcome: 'failed', status: 404, tries: 1 }]);
+  alerts.close();
+});
+
+test('only the one that leads tells, and whoever follows it knows what was told', async () => {
+  const listeners: ((told: never) => void)[] = [];
+  const notices = {
+    tell: (_topic: unknown, told: unknown) => {
+      for (const take of listeners) take(structuredClone(told) as never);
+    },
+    listen: (_topic: unknown, { take }: { take: (told: never) => void }) => {
+      listeners.push(take);
+      return () => undefined;
+    },
+  } as unknown as NonNullable<AlertsOptions['notices']>;
+  let leader = 'a';
+  const a = open({ notices, isLeading: () => leader === 'a' });
+  const b = open({ notices, isLeading: () => leader === 'b' });
+  a.bench.held = [OUT];
+  b.bench.held = [OUT];
+  for (let nth = 0; nth < 8; nth += 1) {
+    await a.clock.advance(15_000);
+    await b.clock.advance(15_000);
+  }
+  expect([a.sent.length, b.sent.length]).toEqual([1, 0]);
+  expect(b.alerts.deliveries()).toHaveLength(1);
+  leader = 'b';
+  b.bench.held = [];
+  await b.clock.advance(2 * MINUTE);
+  expect(b.sent).toMatchObject([{ body: { alerts: [{ status: 'resolved' }] } }]);
+  a.alerts.close();
+  b.alerts.close();
+});
+
+test('a test is sent at once and says how it went', async () => {
+  const { alerts, sent, bench } = open();
+  const channel = { webhook: 'https://x.example/', format: 'discord', severity: 'error' } as const;
+  expect(await alerts.test('x', channel)).toMatchObject({ outcome: 'delivered', status: 200 });
+  expect(sent).toMatchObject([{ body: { allowed_mentions: { parse: [] } } }]);
+  bench.statuses.push(new Error('no such host'));
+  const failed = await alerts.test('x', channel);
+  expect(failed).toMatchObject({ outcome: 'failed', fault: 'no such host' });
+  alerts.close();
+});

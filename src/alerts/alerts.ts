@@ -1,0 +1,261 @@
+// Tells webhooks what needs attention: when it began to hold, again while it holds, and when it is over.
+
+import type { Cluster, Topic } from '../cluster/cluster.ts';
+import type { WebhookFormat } from '../config/values.ts';
+import type { Clock, Timer } from '../lib/clock.ts';
+import { type Alert, writePayload } from './payloads.ts';
+
+/** What holds now. */
+export interface HeldCondition
+  extends Pick<Alert, 'kind' | 'severity' | 'message' | 'wayOut' | 'link'> {
+  /** Tells it from others of its kind, such as the account. */
+  readonly about: string;
+}
+
+export interface Channel {
+  readonly webhook: string;
+  readonly format: WebhookFormat;
+  /** The least that it is told. */
+  readonly severity: 'warning' | 'error';
+}
+
+export interface AlertSettings {
+  readonly channels: Readonly<Record<string, Channel>>;
+  /** Only what holds so long is told, and only what is gone so long is over. */
+  readonly holdMs: number;
+  readonly repeatMs: number;
+}
+
+export interface Delivery {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly channel: string;
+  readonly kinds: readonly string[];
+  readonly outcome: 'delivered' | 'retried' | 'failed';
+  readonly tries: number;
+  /** HTTP; absent where nothing answered. */
+  readonly status?: number | undefined;
+  /** What went wrong, without the address. */
+  readonly fault?: string | undefined;
+}
+
+interface Told {
+  readonly status: number;
+}
+
+export interface AlertsOptions {
+  readonly clock: Pick<Clock, 'now' | 'startTimer'>;
+  readonly settings: () => AlertSettings;
+  readonly conditions: () => readonly HeldCondition[];
+  /** Of several processes one tells. */
+  readonly isLeading?: (() => boolean) | undefined;
+  readonly notices?: Cluster['notices'] | undefined;
+  /** Sends JSON. @throws Error whose message is shown: without the address */
+  readonly post: (url: string, body: object) => Promise<Told>;
+  readonly gateway: () => string;
+  /** Takes secrets out of a text. */
+  readonly hide: (text: string) => string;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+interface State {
+  readonly condition: HeldCondition;
+  readonly since: number;
+  /** Undefined until it was told. */
+  readonly toldAt?: number | undefined;
+  /** Undefined while it holds. */
+  readonly goneSince?: number | undefined;
+}
+
+/** What the others need to go on where the one that tells ends. */
+interface AlertsNotice {
+  readonly states?: readonly (readonly [string, State])[];
+  readonly delivery?: Delivery;
+}
+
+const TOPIC: Topic<AlertsNotice> = { name: 'alerts 1' };
+const CHECK_MS = 15_000;
+const RETRIES_MS = [5_000, 30_000, 120_000, 600_000];
+const KEPT_DELIVERIES = 50;
+const RANKS = { info: 0, warning: 1, error: 2 } as const;
+
+export type Alerts = ReturnType<typeof createAlerts>;
+
+/** Runs until `close`; what is being retried then is not told. */
+export function createAlerts(options: AlertsOptions) {
+  const { clock, settings, notices, isLeading = () => true } = options;
+  let states = new Map<string, State>();
+  const deliveries: Delivery[] = [];
+  const note = (delivery: Delivery): void => {
+    deliveries.unshift(delivery);
+    deliveries.length = Math.min(deliveries.length, KEPT_DELIVERIES);
+  };
+  const unlisten = notices?.listen(TOPIC, {
+    take({ states: told, delivery }) {
+      if (told !== undefined && !isLeading()) states = new Map(told);
+      if (delivery !== undefined) note(delivery);
+    },
+  });
+  const courier = createCourier(options, (delivery) => {
+    note(delivery);
+    notices?.tell(TOPIC, { delivery });
+  });
+  const check = (): void => {
+    if (!isLeading()) return;
+    const { channels, holdMs, repeatMs } = settings();
+    const step = nextStates(states, options.conditions(), { now: clock.now(), holdMs, repeatMs });
+    states = step.states;
+    notices?.tell(TOPIC, { states: [...states] });
+    if (step.alerts.length === 0) return;
+    for (const [name, channel] of Object.entries(channels)) {
+      const wanted = step.alerts.filter(
+        ({ severity }) => RANKS[severity] >= RANKS[channel.severity],
+      );
+      if (wanted.length > 0) courier.send(name, channel, wanted);
+    }
+  };
+  let timer: Timer;
+  const schedule = (): void => {
+    timer = clock.startTimer(CHECK_MS, () => {
+      try {
+        check();
+      } catch (error) {
+        options.log.warn({ error }, 'What needs attention could not be looked at for alerts.');
+      }
+      schedule();
+    });
+  };
+  schedule();
+  return {
+    /** Looks now, for whoever looks at them. */
+    check,
+    /** What was told and is not over. */
+    firing: (): readonly Alert[] =>
+      [...states.values()]
+        .filter(({ toldAt }) => toldAt !== undefined)
+        .map(({ condition, since }) => toAlert('firing', condition, since)),
+    /** The latest first. */
+    deliveries: (): readonly Delivery[] => deliveries,
+    /** Sends one message at once, and does not try again. */
+    test: (name: string, channel: Channel): Promise<Delivery> => courier.test(name, channel),
+    close(): void {
+      timer.cancel();
+      unlisten?.();
+      courier.close();
+    },
+  };
+}
+
+interface Moment extends Pick<AlertSettings, 'holdMs' | 'repeatMs'> {
+  readonly now: number;
+}
+
+/** What is told now, and what is known afterwards. */
+function nextStates(
+  states: ReadonlyMap<string, State>,
+  held: readonly HeldCondition[],
+  { now, holdMs, repeatMs }: Moment,
+): { readonly states: Map<string, State>; readonly alerts: readonly Alert[] } {
+  const next = new Map<string, State>();
+  const alerts: Alert[] = [];
+  for (const condition of held) {
+    if (condition.severity === 'info') continue;
+    const key = `${condition.kind} ${condition.about}`;
+    const { since, toldAt } = states.get(key) ?? { since: now };
+    const isDue = toldAt === undefined ? now - since >= holdMs : now - toldAt >= repeatMs;
+    if (isDue) alerts.push(toAlert('firing', condition, since));
+    next.set(key, { condition, since, toldAt: isDue ? now : toldAt });
+  }
+  for (const [key, state] of states) {
+    // What was never told is over without a word.
+    if (next.has(key) || state.toldAt === undefined) continue;
+    const { condition, since, goneSince = now } = state;
+    if (now - goneSince >= holdMs) alerts.push(toAlert('resolved', condition, since));
+    else next.set(key, { ...state, goneSince });
+  }
+  return { states: next, alerts };
+}
+
+function toAlert(
+  status: Alert['status'],
+  { about: _, ...condition }: HeldCondition,
+  since: number,
+): Alert {
+  return { status, ...condition, since };
+}
+
+const TEST: Omit<Alert, 'since'> = {
+  status: 'test',
+  kind: 'test',
+  severity: 'info',
+  message: 'This is a test of the alerts of isthmus.',
+  wayOut: 'Nothing is wrong.',
+  link: '/settings?section=alerts',
+};
+
+/** Sends, and tries again at longer and longer intervals. */
+function createCourier(
+  { clock, post, gateway, hide, log }: AlertsOptions,
+  onDelivery: (delivery: Delivery) => void,
+) {
+  const timers = new Set<Timer>();
+  const attempt = async (
+    name: string,
+    { webhook, format }: Channel,
+    alerts: readonly Alert[],
+    tries: number,
+  ): Promise<Delivery> => {
+    const at = clock.now();
+    const about = { at, channel: name, kinds: alerts.map(({ kind }) => kind), tries };
+    const clean = alerts.map((alert) => ({
+      ...alert,
+      message: hide(alert.message),
+      wayOut: hide(alert.wayOut),
+    }));
+    const body = writePayload(format, clean, { gateway: gateway(), sentAt: at });
+    try {
+      const { status } = await post(webhook, body);
+      if (status >= 200 && status < 300) return { ...about, outcome: 'delivered', status };
+      const isFinal = status >= 300 && status < 500 && status !== 408 && status !== 429;
+      return { ...about, outcome: isFinal ? 'failed' : 'retried', status };
+    } catch (error) {
+      const fault = error instanceof Error ? error.message : String(error);
+      return { ...about, outcome: 'retried', fault };
+    }
+  };
+  const send = async (
+    name: string,
+    channel: Channel,
+    alerts: readonly Alert[],
+    tries = 1,
+  ): Promise<void> => {
+    const found = await attempt(name, channel, alerts, tries);
+    const waitMs = found.outcome === 'retried' ? RETRIES_MS[tries - 1] : undefined;
+    const isGivenUp = found.outcome !== 'delivered' && waitMs === undefined;
+    onDelivery(isGivenUp ? { ...found, outcome: 'failed' } : found);
+    if (isGivenUp) {
+      const { status, fault, kinds } = found;
+      log.warn({ channel: name, status, fault, kinds }, 'An alert could not be delivered.');
+    }
+    if (waitMs === undefined) return;
+    const timer = clock.startTimer(waitMs, () => {
+      timers.delete(timer);
+      void send(name, channel, alerts, tries + 1);
+    });
+    timers.add(timer);
+  };
+  return {
+    send: (name: string, channel: Channel, alerts: readonly Alert[]): void =>
+      void send(name, channel, alerts),
+    async test(name: string, channel: Channel): Promise<Delivery> {
+      const found = await attempt(name, channel, [{ ...TEST, since: clock.now() }], 1);
+      const delivery =
+        found.outcome === 'delivered' ? found : { ...found, outcome: 'failed' as const };
+      onDelivery(delivery);
+      return delivery;
+    },
+    close(): void {
+      for (const timer of timers) timer.cancel();
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { startConnectProxy } from '../../test/support/connect-proxy.ts';
+import { createSystemClock } from '../lib/clock.ts';
+import { NO_PROXY } from '../lib/outbound-proxy.ts';
+import { createPost } from './alerts.ts';
+
+const clock = createSystemClock();
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+interface Received {
+  readonly method: string | undefined;
+  readonly type: string | undefined;
+  readonly body: string;
+}
+
+/** A webhook on loopback that answers with a status. */
+async function startWebhook(status: number, location?: string) {
+  const received: Received[] = [];
+  const server: Server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (data) => (body += data));
+    request.on('end', () => {
+      received.push({ method: request.method, type: request.headers['content-type'], body });
+      response.writeHead(status, location === undefined ? {} : { location }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => new Promise((resolve) => server.close(resolve)));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/hook/canary-secret`, port, received };
+}
+
+test('JSON is posted, and the status is told', async () => {
+  const { url, received } = await startWebhook(204);
+  const post = createPost({ proxyFor: NO_PROXY, clock });
+  expect(await post(url, { text: 'Hello' })).toEqual({ status: 204 });
+  expect(received).toEqual([
+    { method: 'POST', type: 'application/json', body: '{"text":"Hello"}' },
+  ]);
+});
+
+test('nobody is followed elsewhere', async () => {
+  const elsewhere = await startWebhook(200);
+  const { url } = await startWebhook(307, elsewhere.url);
+  const post = createPost({ proxyFor: NO_PROXY, clock });
+  expect(await post(url, {})).toEqual({ status: 307 });
+  expect(elsewhere.received).toEqual([]);
+});
+
+test('what went wrong is told without the address', async () => {
+  const { url, port } = await startWebhook(200);
+  for (const close of closing.splice(0)) await close();
+  const post = createPost({ proxyFor: NO_PROXY, clock });
+  const failed = await post(url, {}).catch((error: unknown) => String(error));
+  expect(failed).toBe('Error: It could not be reached (ECONNREFUSED).');
+  expect(failed).not.toContain(String(port));
+});
+
+test('a link-local address is not called', async () => {
+  const post = createPost({ proxyFor: NO_PROXY, clock });
+  for (const url of ['http://169.254.169.254/latest', 'http://[fe80::1]/']) {
+    await expect(post(url, {})).rejects.toThrow('link-local');
+  }
+});
+
+test('the outbound proxy is respected', async () => {
+  const { port, received } = await startWebhook(200);
+  const proxy = await startConnectProxy({ routes: { 'hooks.example:80': port } });
+  closing.push(() => proxy.close());
+  const post = createPost({
+    proxyFor: () => ({ url: `http://127.0.0.1:${proxy.port}`, source: 'the test' }),
+    clock,
+  });
+  expect(await post('http://hooks.example/hook', {})).toEqual({ status: 200 });
+  expect(received).toHaveLength(1);
+  expect(proxy.asked).toEqual(['hooks.example:80']);
+});

@@ -1,0 +1,239 @@
+// The requests that are under way: listed for who looks, those of other processes too, and stopped on demand.
+
+import type { CallRecord } from '../canonical/call-record.ts';
+import { outputTokens } from '../canonical/usage.ts';
+import type { Cluster, Topic } from '../cluster/cluster.ts';
+import type { Clock } from '../lib/clock.ts';
+import { IndexedList } from '../lib/indexed-list.ts';
+import { COUNT, named, optional, TEXT, type ValueOf } from '../lib/object-schema.ts';
+import type { Redactor } from '../lib/redact.ts';
+import type { RunningRequest } from './record.ts';
+import { surfaceOf } from './surface.ts';
+import type { Recording } from './write-record.ts';
+
+const RUNNING_FIELDS = {
+  id: { ...TEXT, description: 'Names it while it runs.' },
+  requestId: TEXT,
+  protocol: TEXT,
+  surface: TEXT,
+  stream: optional({ type: 'boolean' }),
+  model: { ...TEXT, description: "As the client wrote it; '' while it was not read so far." },
+  upstreamModel: optional(TEXT),
+  account: optional({ ...TEXT, description: 'Of the attempt that is under way.' }),
+  attempt: { ...COUNT, description: 'Which attempt is under way; 0 before the first.' },
+  keyId: TEXT,
+  keyName: optional(TEXT),
+  clientAddress: TEXT,
+  session: optional(TEXT),
+  replica: optional({ ...TEXT, description: 'Absent where there is one alone.' }),
+  elapsedMs: COUNT,
+  firstEventMs: optional({ ...COUNT, description: 'Absent until the answer has begun.' }),
+  outputTokens: optional({ ...COUNT, description: 'So far, as far as is known.' }),
+} as const;
+
+export const RUNNING_SCHEMA = named('RunningRequest', RUNNING_FIELDS);
+
+export type RunningRow = ValueOf<typeof RUNNING_SCHEMA>;
+
+export interface RunningList {
+  /** The longest under way first. */
+  readonly rows: readonly RunningRow[];
+  /** How many there are, also those that are not listed. */
+  readonly total: number;
+}
+
+interface RunningOptions {
+  readonly clock: Pick<Clock, 'monotonic' | 'startTimer'>;
+  /** A word that tells this process from all others. */
+  readonly process: string;
+  readonly replica?: string | undefined;
+  readonly cluster?: Pick<Cluster, 'replica' | 'notices' | 'state'> | undefined;
+  redactorFor(credentials: readonly string[]): Redactor;
+  keyName(keyId: string): string | undefined;
+  recordingOf(keyId: string): Recording | undefined;
+}
+
+type RunningNotice =
+  | { readonly kind: 'look' }
+  | { readonly kind: 'list'; readonly list: RunningList }
+  | { readonly kind: 'stop'; readonly id: string; readonly author: string }
+  | { readonly kind: 'stopped'; readonly id: string };
+
+const TOPIC: Topic<RunningNotice> = { name: 'running requests 1' };
+/** Listed of one process. */
+const MAX_ROWS = 100;
+/** Who has not answered by then is left out. */
+const ANSWER_MS = 300;
+const MAX_MODEL = 256;
+
+export class RunningRequests {
+  readonly #options: RunningOptions;
+  readonly #running = new IndexedList<RunningRequest>();
+  readonly #unlisten: (() => void) | undefined;
+  readonly #waiting = new Set<(notice: RunningNotice, from: string) => void>();
+  #count = 0;
+
+  constructor(options: RunningOptions) {
+    this.#options = options;
+    this.#unlisten = options.cluster?.notices.listen(TOPIC, {
+      take: (notice, from) => this.#take(notice, from),
+    });
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  add(running: RunningRequest): void {
+    this.#running.add(running);
+  }
+
+  delete(running: RunningRequest): void {
+    this.#running.delete(running);
+  }
+
+  /** Of all processes, as far as they answer in time. */
+  async list(): Promise<RunningList> {
+    const lists = [this.#own(), ...(await this.#others())];
+    return {
+      rows: lists
+        .flatMap(({ rows }) => rows)
+        .sort((one, other) => other.elapsedMs - one.elapsedMs)
+        .slice(0, MAX_ROWS),
+      total: lists.reduce((sum, { total }) => sum + total, 0),
+    };
+  }
+
+  /**
+   * Stops a request, at whichever process it runs. False where none has it: it has ended.
+   * @param author who does it, for the record
+   */
+  async stop(id: string, author: string): Promise<boolean> {
+    if (this.#stopOwn(id, author)) return true;
+    const { cluster } = this.#options;
+    if (cluster === undefined || this.#present().length === 0) return false;
+    return this.#ask({ kind: 'stop', id, author }, false, (_, notice) =>
+      notice.kind === 'stopped' && notice.id === id ? { value: true, isLast: true } : undefined,
+    );
+  }
+
+  close(): void {
+    this.#unlisten?.();
+  }
+
+  #own(): RunningList {
+    const running = this.#running.list();
+    const first = running.toSorted((one, other) => one.startedAt - other.startedAt);
+    return {
+      rows: first.slice(0, MAX_ROWS).map((one) => this.#row(one)),
+      total: running.length,
+    };
+  }
+
+  #others(): Promise<readonly RunningList[]> {
+    const present = new Set(this.#present());
+    if (present.size === 0) return Promise.resolve([]);
+    return this.#ask<readonly RunningList[]>({ kind: 'look' }, [], (lists, notice, from) => {
+      if (notice.kind !== 'list' || !present.delete(from)) return undefined;
+      return { value: [...lists, notice.list], isLast: present.size === 0 };
+    });
+  }
+
+  /** Tells the others, and gathers what they answer until the last one, or for so long. */
+  #ask<Value>(
+    notice: RunningNotice,
+    initial: Value,
+    take: (
+      value: Value,
+      notice: RunningNotice,
+      from: string,
+    ) => { readonly value: Value; readonly isLast: boolean } | undefined,
+  ): Promise<Value> {
+    const { clock, cluster } = this.#options;
+    return new Promise((resolve) => {
+      let value = initial;
+      const finish = (): void => {
+        timer.cancel();
+        this.#waiting.delete(hear);
+        resolve(value);
+      };
+      const hear = (answer: RunningNotice, from: string): void => {
+        const taken = take(value, answer, from);
+        if (taken === undefined) return;
+        value = taken.value;
+        if (taken.isLast) finish();
+      };
+      const timer = clock.startTimer(ANSWER_MS, finish);
+      this.#waiting.add(hear);
+      cluster?.notices.tell(TOPIC, notice);
+    });
+  }
+
+  #take(notice: RunningNotice, from: string): void {
+    const { cluster } = this.#options;
+    if (notice.kind === 'look') cluster?.notices.tell(TOPIC, { kind: 'list', list: this.#own() });
+    else if (notice.kind === 'stop') {
+      const { id, author } = notice;
+      if (this.#stopOwn(id, author)) cluster?.notices.tell(TOPIC, { kind: 'stopped', id });
+    } else for (const hear of this.#waiting) hear(notice, from);
+  }
+
+  #stopOwn(id: string, author: string): boolean {
+    const found = this.#running.list().find((one) => this.#idOf(one) === id);
+    if (found === undefined) return false;
+    found.facts.stoppedBy = author;
+    found.stop();
+    return true;
+  }
+
+  #present(): readonly string[] {
+    const { cluster } = this.#options;
+    return cluster?.state().replicas.filter((name) => name !== cluster.replica) ?? [];
+  }
+
+  /** Clients may choose a request id, and two the same: it has one of ours once it is looked at. */
+  #idOf(running: RunningRequest): string {
+    if (running.listedAs === 0) {
+      this.#count += 1;
+      running.listedAs = this.#count;
+    }
+    return `${this.#options.process}-${running.listedAs}`;
+  }
+
+  #row(running: RunningRequest): RunningRow {
+    const { clock, replica, keyName, recordingOf, redactorFor } = this.#options;
+    const { facts, call, clientKeyId, startedAt } = running;
+    const { text } = redactorFor(running.credentials());
+    const isCounted = recordingOf(clientKeyId) === 'counts';
+    const known = facts.answers?.flatMap(({ usage }) => (usage === undefined ? [] : [usage]));
+    return {
+      id: this.#idOf(running),
+      requestId: text(running.requestId),
+      protocol: running.protocol,
+      surface: surfaceOf(running.route),
+      stream: call?.stream,
+      model: text((call?.model ?? '').slice(0, MAX_MODEL)),
+      upstreamModel: facts.upstreamModel && text(facts.upstreamModel),
+      account: facts.accountLabel,
+      attempt: facts.accountLabel === undefined ? 0 : attemptOf(facts),
+      keyId: clientKeyId,
+      keyName: keyName(clientKeyId),
+      clientAddress: isCounted ? '' : running.clientAddress,
+      session: isCounted || facts.session === undefined ? undefined : text(facts.session),
+      replica,
+      elapsedMs: Math.max(0, Math.round(clock.monotonic() - startedAt)),
+      firstEventMs:
+        facts.committedAt === undefined ? undefined : Math.round(facts.committedAt - startedAt),
+      outputTokens: known && known.length > 0 ? known.reduce(addOutput, 0) : undefined,
+    };
+  }
+}
+
+/** Of those that are over and the one under way, which is none of them yet. */
+function attemptOf({ attempts, committedAt }: CallRecord): number {
+  return committedAt === undefined ? attempts.length + 1 : attempts.length;
+}
+
+function addOutput(sum: number, usage: Parameters<typeof outputTokens>[0]): number {
+  return sum + outputTokens(usage);
+}

@@ -1,0 +1,306 @@
+// What records of requests add up to, of any filter: how they ended over time, and their errors by group.
+
+import { sql } from 'kysely';
+import type {
+  ErrorGroupSum,
+  Histogram,
+  NamedCount,
+  OutcomeCounts,
+  RequestFigures,
+  RequestFilter,
+  SessionSum,
+  TimeSpan,
+} from '../monitor/request-store.ts';
+import { type Database, firstOf, rowsOf, type Work } from './database.ts';
+import {
+  fromRequestsRow,
+  inSteps,
+  isPlain,
+  LISTED,
+  type ListSources,
+  narrow,
+  openStep,
+  pause,
+  planSearch,
+  type Search,
+} from './monitor-store.ts';
+import { builder } from './schema.ts';
+
+export function createRequestFigures(sources: ListSources): RequestFigures {
+  return {
+    histogram: (filter, parts) => countOutcomes(sources, filter, parts),
+    errorGroups: (filter, limit) => sumErrorGroups(sources, filter, limit),
+    session: (session) => sources.database.read(() => sumSession(session)),
+  };
+}
+
+/** Of these one is chosen, so that parts begin where a clock shows a round time. */
+const STEPS_MS = [
+  ...[1, 5, 15, 30].map((seconds) => seconds * 1000),
+  ...[1, 5, 15, 30].map((minutes) => minutes * 60_000),
+  ...[1, 3, 6, 12, 24].map((hours) => hours * 3_600_000),
+];
+const DAY_MS = 86_400_000;
+
+/** Counting all along the index goes on so long: it has an end. */
+const PATIENCE_MS = 1500;
+/** With a filter that no index knows, what is not counted by then is left out. */
+const FILTER_PATIENCE_MS = 40;
+
+interface Cut {
+  readonly from: number;
+  readonly stepMs: number;
+  readonly count: number;
+}
+
+async function countOutcomes(
+  sources: ListSources,
+  filter: RequestFilter,
+  parts: number,
+): Promise<Histogram | undefined> {
+  const { database } = sources;
+  const span = await database.read(() => spanOf(filter));
+  if (span === undefined) return undefined;
+  const cut = cutInto(span, parts);
+  const counts = Array.from({ length: cut.count }, () => ({ ok: 0, error: 0, cancelled: 0 }));
+  const timed = { ...filter, from: span.from, to: span.to };
+  const isWhole = isPlain(filter)
+    ? await countAllByPart(sources, { span, cut, counts })
+    : await countByStep(sources, timed, { span, cut, counts });
+  return {
+    span,
+    stepMs: cut.stepMs,
+    parts: counts.map((one, index) => ({ at: cut.from + index * cut.stepMs, ...one })),
+    isWhole,
+  };
+}
+
+/** The time asked for, as far as there are records; undefined where there are none. */
+function* spanOf({ from, to }: RequestFilter): Work<TimeSpan | undefined> {
+  const times = builder.selectFrom('requests').select('at').limit(1);
+  const first = yield* firstOf(times.orderBy('at'));
+  const last = yield* firstOf(times.orderBy('at', 'desc'));
+  if (first === undefined || last === undefined) return undefined;
+  const span = { from: from ?? first.at, to: to ?? Math.max(last.at, first.at) + 1 };
+  return span.from < span.to ? span : undefined;
+}
+
+function cutInto({ from, to }: TimeSpan, parts: number): Cut {
+  const least = (to - from) / parts;
+  const stepMs = STEPS_MS.find((step) => step >= least) ?? Math.ceil(least / DAY_MS) * DAY_MS;
+  const start = Math.floor(from / stepMs) * stepMs;
+  return { from: start, stepMs, count: Math.ceil((to - start) / stepMs) };
+}
+
+type Counts = Omit<{ -readonly [Field in keyof OutcomeCounts]: OutcomeCounts[Field] }, 'at'>;
+
+interface Counting {
+  readonly span: TimeSpan;
+  readonly cut: Cut;
+  /** One a part; added to. */
+  readonly counts: readonly Counts[];
+}
+
+const OUTCOMES = ['ok', 'error', 'cancelled'] as const;
+
+/** Along the index of outcomes alone, which is the shortest: a part at a time, the latest first. */
+async function countAllByPart(
+  { database, monotonic }: ListSources,
+  { span, cut, counts }: Counting,
+): Promise<boolean> {
+  const until = monotonic() + PATIENCE_MS;
+  for (const [index, part] of [...counts.entries()].reverse()) {
+    if (monotonic() >= until) return false;
+    const begin = cut.from + index * cut.stepMs;
+    const from = Math.max(span.from, begin);
+    const to = Math.min(span.to, begin + cut.stepMs);
+    Object.assign(part, await database.read(() => countPart({ from, to })));
+    await pause();
+  }
+  return true;
+}
+
+function* countPart({ from, to }: TimeSpan): Work<Counts> {
+  const counts: Counts = { ok: 0, error: 0, cancelled: 0 };
+  for (const outcome of OUTCOMES) {
+    const counted = builder
+      .selectFrom('requests')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('outcome', '=', outcome)
+      .where('at', '>=', from)
+      .where('at', '<', to);
+    counts[outcome] = (yield* firstOf(counted))?.count ?? 0;
+  }
+  return counts;
+}
+
+/** In the steps of a list, as a filter may pass over any number of records. */
+async function countByStep(
+  sources: ListSources,
+  filter: RequestFilter,
+  { cut, counts }: Counting,
+): Promise<boolean> {
+  const search = await planSearch(sources.database, filter);
+  const beginning = sql<number>`requests.at - (requests.at - ${sql.lit(cut.from)}) % ${sql.lit(cut.stepMs)}`;
+  const countOf = (outcome: string) =>
+    sql<number>`sum(case when requests.outcome = ${sql.lit(outcome)} then 1 else 0 end)`;
+  let isWhole = false;
+  const way = {
+    start: undefined,
+    patienceMs: FILTER_PATIENCE_MS,
+    *take(from: Parameters<typeof openStep>[0]['from']) {
+      const { query, next } = yield* openStep({ ...search, from });
+      const grouped = query
+        .clearOrderBy()
+        .select(beginning.as('begin'))
+        .select(OUTCOMES.map((outcome) => countOf(outcome).as(outcome)))
+        .groupBy('begin');
+      return { next, found: yield* rowsOf(grouped) };
+    },
+  };
+  for await (const { next, found } of inSteps(sources, way)) {
+    isWhole = next === undefined;
+    for (const { begin, ...sums } of found) {
+      const part = counts[Math.round((begin - cut.from) / cut.stepMs)];
+      if (part !== undefined) for (const outcome of OUTCOMES) part[outcome] += sums[outcome];
+    }
+  }
+  return isWhole;
+}
+
+/** Texts that no rule makes alike may give any number of groups. */
+const MAX_GROUPS = 2000;
+/** Of a group so many of the latest say which models and accounts it is about. */
+const SAMPLE = 1000;
+const MAX_NAMES = 3;
+
+async function sumErrorGroups(
+  { database, monotonic }: ListSources,
+  filter: RequestFilter,
+  limit: number,
+): Promise<readonly ErrorGroupSum[]> {
+  const search = await planSearch(database, filter);
+  const until = monotonic() + PATIENCE_MS;
+  const sums: GroupCount[] = [];
+  let last = '';
+  for (let seen = 0; seen < MAX_GROUPS && monotonic() < until; seen += 1) {
+    const after = last;
+    const group = await database.read(() => nextGroup(after));
+    if (group === undefined) break;
+    last = group;
+    const sum = await database.read(() => countGroup(group, search));
+    if (sum !== undefined) sums.push(sum);
+    await pause();
+  }
+  const most = sums.sort((one, other) => other.count - one.count).slice(0, limit);
+  return describeGroups(database, most, search);
+}
+
+/** Along the index of groups: each is jumped to, whatever the number of its records. */
+function* nextGroup(after: string): Work<string | undefined> {
+  const next = builder
+    .selectFrom('requests')
+    .select('errorGroup')
+    .where('errorGroup', '>', after)
+    .orderBy('errorGroup')
+    .limit(1);
+  return (yield* firstOf(next))?.errorGroup;
+}
+
+interface GroupCount extends TimeSpan {
+  readonly group: string;
+  readonly count: number;
+}
+
+function recordsOf(group: string, search: Search) {
+  const { from, to } = search.filter;
+  let records = builder.selectFrom('requests').where('errorGroup', '=', group);
+  if (from !== undefined) records = records.where('requests.at', '>=', from);
+  if (to !== undefined) records = records.where('requests.at', '<', to);
+  return records.where((eb) => narrow(eb, search));
+}
+
+function* countGroup(group: string, search: Search): Work<GroupCount | undefined> {
+  const counted = recordsOf(group, search).select(({ fn }) => [
+    fn.countAll<number>().as('count'),
+    fn.min<number>('requests.at').as('from'),
+    fn.max<number>('requests.at').as('to'),
+  ]);
+  const { count = 0, from, to } = (yield* firstOf(counted)) ?? {};
+  return count === 0 || from === undefined || to === undefined
+    ? undefined
+    : { group, count, from, to };
+}
+
+async function describeGroups(
+  database: Database,
+  groups: readonly GroupCount[],
+  search: Search,
+): Promise<readonly ErrorGroupSum[]> {
+  const described: ErrorGroupSum[] = [];
+  for (const { group, count, from, to } of groups) {
+    const found = await database.read(() => describeGroup(group, search));
+    if (found !== undefined) {
+      described.push({ group, count, firstAt: from, lastAt: to, ...found });
+    }
+    await pause();
+  }
+  return described;
+}
+
+function* describeGroup(group: string, search: Search) {
+  const records = recordsOf(group, search)
+    .orderBy('requests.at', 'desc')
+    .orderBy('requests.sequence', 'desc');
+  const [latest] = yield* rowsOf(records.select(LISTED).limit(1));
+  if (latest === undefined) return undefined;
+  const sample = yield* rowsOf(
+    records.select(['requests.model', 'requests.account']).limit(SAMPLE),
+  );
+  return {
+    latest: fromRequestsRow(latest),
+    models: mostOf(sample.map(({ model }) => model)),
+    accounts: mostOf(sample.map(({ account }) => account)),
+  };
+}
+
+function mostOf(names: readonly (string | undefined)[]): readonly NamedCount[] {
+  const counts = new Map<string, number>();
+  for (const name of names) {
+    if (name !== undefined && name !== '') counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts]
+    .map(([name, count]) => ({ name, count }))
+    .sort((one, other) => other.count - one.count)
+    .slice(0, MAX_NAMES);
+}
+
+/** Of records, what usage sums up under the same name. */
+const SUMMED = [
+  ...(['inputTokens', 'outputTokens', 'cachedTokens', 'cacheWriteTokens'] as const),
+  ...(['thoughtTokens', 'images', 'costNanos', 'flatRateNanos', 'cacheSavingsNanos'] as const),
+] as const;
+
+function* sumSession(session: string): Work<SessionSum | undefined> {
+  const calls = builder.selectFrom('requests').where('session', '=', session);
+  const sums = yield* firstOf(
+    calls.select(({ fn }) => [
+      fn.countAll<number>().as('requests'),
+      sql<number>`sum(case when outcome = 'error' then 1 else 0 end)`.as('errors'),
+      fn.count<number>('costBasis').as('pricedRequests'),
+      fn.min<number>('at').as('firstAt'),
+      fn.max<number>('at').as('lastAt'),
+      ...SUMMED.map((figure) => fn.sum<number | null>(figure).as(figure)),
+    ]),
+  );
+  if (sums === undefined || sums.requests === 0) return undefined;
+  const named = yield* rowsOf(calls.select(['model', 'account', 'keyId']));
+  const whole = SUMMED.map((figure) => [figure, sums[figure] ?? 0] as const);
+  return {
+    ...sums,
+    ...(Object.fromEntries(whole) as Record<(typeof SUMMED)[number], number>),
+    models: mostOf(named.map(({ model }) => model)),
+    accounts: mostOf(named.map(({ account }) => account)),
+    keyIds: [...new Set(named.map(({ keyId }) => keyId))],
+  };
+}

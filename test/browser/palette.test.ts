@@ -1,0 +1,97 @@
+// The palette and the search of the settings: everything within a few keys, by keyboard alone.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { evaluate } from '../console/open-view.ts';
+import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+describe.skipIf(isWithoutBrowser)('finding anything in the console', () => {
+  let console: ConsoleApp;
+  beforeAll(async () => {
+    console = await startConsole();
+    await console.api('POST', '/api/keys', { name: 'Ada’s laptop' });
+  });
+  afterEach(() => expect(console.problems).toEqual([]));
+  afterAll(() => console?.close());
+
+  test('Ctrl and K lead to a setting, which is in view and has the focus', async () => {
+    const page = await console.open('/');
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('combobox', { name: 'Find anything' });
+    await field.waitFor();
+    await page.keyboard.type('RETENTION');
+    await page.getByRole('option', { name: /Retention period/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/settings\?section=monitor&field=retentionDays$/);
+    await page.locator('.setting.is-meant:focus').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  test('accounts, keys, models, clients, pages and requests by id are found, with arrows alone', async () => {
+    await console.ask();
+    const readId = async (): Promise<unknown> => {
+      const { requests } = await console.api('GET', '/api/requests');
+      return Array.isArray(requests) ? Object(requests[0]).id : undefined;
+    };
+    await expect.poll(readId).toEqual(expect.any(String));
+    const id = String(await readId());
+    for (const [text, url] of [
+      ['mary@', /\/accounts\?id=/],
+      ['ada’s', /\/keys\?id=/],
+      ['alpha-3-flash', /\/routing\?name=alpha-3-flash/],
+      ['codex', /\/clients\?client=codex/],
+      ['playgr', /\/playground$/],
+      [id, /\/requests\?id=/],
+    ] as const) {
+      const page = await console.open('/');
+      await page.getByRole('button', { name: 'Find anything' }).click();
+      await page.getByRole('combobox', { name: 'Find anything' }).fill(text);
+      await page.locator('[data-combobox-selected]').waitFor();
+      await page.keyboard.press('Enter');
+      await expect.poll(() => page.url(), { message: text }).toMatch(url);
+      await page.context().close();
+    }
+  });
+
+  test('says when nothing matches, leaves by Escape, gives the focus back, and has no finding of axe', async () => {
+    const page = await console.open('/usage');
+    const opener = page.getByRole('button', { name: 'Find anything' });
+    await opener.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('option').first().waitFor();
+    await evaluate(page, AXE);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+      const found = await evaluate(
+        page,
+        `axe.run(document.querySelector('[role=dialog]')).then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
+      );
+      expect(found).toEqual([]);
+    }
+    await page.keyboard.type('zzzz');
+    await page.getByText('Nothing matches.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.locator('.palette-button:focus').waitFor();
+  });
+
+  test('settings are found by name, key and variable, of every section, and changed where they are found', async () => {
+    const page = await console.open('/settings');
+    await page.keyboard.press('/');
+    await page.keyboard.type('LOG_LEVEL');
+    const panel = page.locator('.panel', {
+      has: page.getByRole('heading', { name: 'Log', exact: true }),
+    });
+    await panel.getByRole('combobox', { name: 'Log level' }).click();
+    await page.getByRole('option', { name: 'warn' }).click();
+    await page.getByText('Saved: Log level').waitFor();
+    await page.getByRole('searchbox', { name: 'Search settings' }).fill('cors');
+    await page.getByRole('heading', { name: 'Security' }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search settings' }).fill('no such thing');
+    await page.getByText('No settings match').waitFor();
+  });
+});

@@ -1,0 +1,60 @@
+// A recorded request as the playground begins with it: what is written from it again says the same.
+
+import { expect, test } from 'vitest';
+import { startFrom } from '../../console/src/pages/playground/start-from.ts';
+import { readRequest } from '../../console/src/wire/read-request.ts';
+import { type Draft, writeRequest } from '../../console/src/wire/write-request.ts';
+
+const PICTURE = { name: 'file', type: 'image/png', base64: 'AAAA' };
+const DRAFT: Draft = {
+  protocol: 'chat',
+  model: 'm',
+  system: 'Be brief.',
+  turns: [
+    { role: 'user', text: 'Look', files: [PICTURE] },
+    { role: 'assistant', text: 'I see.', calls: [{ id: 'c', name: 'get', text: '{"a":1}' }] },
+    { role: 'user', text: '', results: [{ id: 'c', name: 'get', text: '42' }] },
+  ],
+  tools: [{ name: 'get', description: 'Gets.', parameters: { type: 'object' } }],
+  stream: true,
+  maxTokens: 100,
+  temperature: 0.5,
+  thinkingTokens: undefined,
+  size: '',
+  quality: '',
+  count: 1,
+};
+
+test.each(['chat', 'messages', 'generate', 'responses'] as const)(
+  'what is read out of a request of %s writes the same request',
+  (protocol) => {
+    const { body } = writeRequest({ ...DRAFT, protocol });
+    const read = readRequest(protocol, 'm', JSON.stringify(body));
+    expect(read).toMatchObject({
+      draft: { protocol, model: 'm', system: 'Be brief.', maxTokens: 100, temperature: 0.5 },
+    });
+    const turns = read?.turns ?? [];
+    expect(turns[0]).toEqual(DRAFT.turns[0]);
+    expect(turns.flatMap(({ calls = [] }) => calls)).toEqual(DRAFT.turns[1]?.calls);
+    const results = turns.flatMap((turn) => turn.results ?? []);
+    expect(results).toMatchObject([{ id: 'c', text: expect.stringContaining('42') }]);
+    expect(JSON.parse(read?.tools ?? '')).toEqual(body.tools);
+  },
+);
+
+test('the last message waits to be sent, and what was not recorded is told', () => {
+  const text = JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }] });
+  const request = { protocol: 'chat', surface: 'chat/completions', model: 'm' } as const;
+  expect(startFrom({ ...request, clientRequest: { text, isWhole: true } })).toMatchObject({
+    turns: [],
+    next: { role: 'user', text: 'Hello' },
+    isInPart: false,
+  });
+  expect(startFrom(request)).toEqual({
+    draft: { protocol: 'chat', model: 'm' },
+    turns: [],
+    isInPart: true,
+  });
+  const cut = { ...request, clientRequest: { text: '{"mess', isWhole: false } };
+  expect(startFrom(cut)).toMatchObject({ turns: [], isInPart: true });
+});

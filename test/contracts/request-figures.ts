@@ -1,0 +1,125 @@
+// What every store of request records must say of all records of a filter.
+
+import { afterEach, describe, expect, test } from 'vitest';
+import type { RequestFigures, RequestStore } from '../../src/monitor/request-store.ts';
+import { recordOf } from '../support/request-records.ts';
+import type { OpenedStore } from './account-store.ts';
+
+interface Stores {
+  readonly requests: RequestStore;
+  readonly requestFigures: RequestFigures;
+}
+
+const HOUR_MS = 3_600_000;
+const AT = 470_000 * HOUR_MS;
+
+export function describeRequestFigures(
+  name: string,
+  openStores: () => Promise<OpenedStore<Stores>>,
+): void {
+  describe(`figures of request records: ${name}`, () => {
+    const closing: (() => Promise<void>)[] = [];
+    const open = async (): Promise<Stores> => {
+      const { store, close } = await openStores();
+      closing.push(close);
+      return store;
+    };
+    afterEach(async () => {
+      for (const close of closing.splice(0)) await close();
+    });
+
+    test('there are none without records', async () => {
+      const { requestFigures } = await open();
+      expect(await requestFigures.histogram({}, 60)).toBeUndefined();
+      expect(await requestFigures.errorGroups({}, 10)).toEqual([]);
+      expect(await requestFigures.session('a')).toBeUndefined();
+    });
+
+    test('outcomes are counted by parts of the time that begin at round times', async () => {
+      const { requests, requestFigures } = await open();
+      await requests.save([
+        recordOf({ id: 'a', at: AT + 1 }),
+        recordOf({ id: 'b', at: AT + 2, outcome: 'error', account: 'bob' }),
+        recordOf({ id: 'c', at: AT + HOUR_MS + 5, outcome: 'cancelled' }),
+        recordOf({ id: 'd', at: AT + 9 * HOUR_MS + 5 }),
+      ]);
+      const whole = await requestFigures.histogram({}, 10);
+      expect(whole).toMatchObject({
+        span: { from: AT + 1, to: AT + 9 * HOUR_MS + 6 },
+        stepMs: HOUR_MS,
+        isWhole: true,
+      });
+      const counts = whole?.parts.map(({ at, ok, error, cancelled }) => [
+        (at - AT) / HOUR_MS,
+        `${ok}/${error}/${cancelled}`,
+      ]);
+      expect(counts).toEqual([
+        ...[[0, '1/1/0'] as const, [1, '0/0/1'] as const],
+        ...[2, 3, 4, 5, 6, 7, 8].map((hour) => [hour, '0/0/0'] as const),
+        [9, '1/0/0'],
+      ]);
+      const bobs = await requestFigures.histogram(
+        { account: 'bob', from: AT, to: AT + 60_000 },
+        60,
+      );
+      expect(bobs?.parts.length).toBe(60);
+      expect(bobs?.parts[0]).toEqual({ at: AT, ok: 0, error: 1, cancelled: 0 });
+      const none = await requestFigures.histogram({ from: AT + 3, to: AT + 4 }, 60);
+      expect(none?.parts.every(({ ok, error }) => ok + error === 0)).toBe(true);
+    });
+
+    test('equal errors are one group, with where they came from', async () => {
+      const { requests, requestFigures } = await open();
+      const failed = (id: string, at: number, errorGroup: string, account = 'ann') =>
+        recordOf({ ...{ id, at, errorGroup, account }, status: 502, outcome: 'error' });
+      await requests.save([
+        failed('a', AT, 'path: cut'),
+        failed('b', AT + 5, 'path: cut', 'bob'),
+        failed('c', AT + 9, 'path: cut'),
+        failed('d', AT + 7, 'timeout'),
+        recordOf({ id: 'e', at: AT + 8 }),
+      ]);
+      const groups = await requestFigures.errorGroups({}, 10);
+      expect(groups.map(({ latest, ...group }) => ({ ...group, latest: latest.id }))).toEqual([
+        {
+          ...{ group: 'path: cut', count: 3, firstAt: AT, lastAt: AT + 9, latest: 'c' },
+          models: [{ name: 'm', count: 3 }],
+          accounts: [
+            { name: 'ann', count: 2 },
+            { name: 'bob', count: 1 },
+          ],
+        },
+        {
+          ...{ group: 'timeout', count: 1, firstAt: AT + 7, lastAt: AT + 7, latest: 'd' },
+          models: [{ name: 'm', count: 1 }],
+          accounts: [{ name: 'ann', count: 1 }],
+        },
+      ]);
+      const bobs = await requestFigures.errorGroups({ account: 'bob', from: AT + 1 }, 10);
+      expect(bobs.map(({ group, count }) => [group, count])).toEqual([['path: cut', 1]]);
+      expect((await requestFigures.errorGroups({}, 1)).length).toBe(1);
+    });
+
+    test('the calls of a session are summed up', async () => {
+      const { requests, requestFigures } = await open();
+      const call = (id: string, at: number) => recordOf({ id, at, session: 'run 7' });
+      await requests.save([
+        call('a', AT),
+        {
+          ...call('b', AT + 5),
+          row: { ...call('b', AT + 5).row, outcome: 'error', costNanos: 7, costBasis: 'own' },
+        },
+        recordOf({ id: 'c', at: AT + 2 }),
+      ]);
+      expect(await requestFigures.session('run 7')).toEqual({
+        ...{ requests: 2, errors: 1, pricedRequests: 1, firstAt: AT, lastAt: AT + 5 },
+        ...{ inputTokens: 6, outputTokens: 4, cachedTokens: 2, cacheWriteTokens: 2 },
+        ...{ thoughtTokens: 2, images: 0, costNanos: 7, flatRateNanos: 0, cacheSavingsNanos: 0 },
+        models: [{ name: 'm', count: 2 }],
+        accounts: [{ name: 'ann@example.org', count: 2 }],
+        keyIds: ['main'],
+      });
+      expect(await requestFigures.session('run')).toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,208 @@
+// Budgets over real sockets: two hundred requests at once, workers, a restart, and what clients are told.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
+
+const PASSWORD = 'a password for the console';
+const PRICES = { 'alpha-*': { input: 10, output: 100 }, 'beta-*': { input: 10, output: 100 } };
+
+let folder: string;
+let gateway: RunningGateway;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'isthmus-budgets-'));
+  const file = { proxy: { auth_mode: 'strict', prices: PRICES } };
+  writeFileSync(join(folder, 'gui_config.json'), JSON.stringify(file));
+});
+afterEach(async () => {
+  await gateway.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(more: Readonly<Record<string, string>> = {}): Promise<void> {
+  gateway = await startGateway({ ISTHMUS_DATA_DIR: folder, WEB_PASSWORD: PASSWORD, ...more });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of the admin API, looked into by each test.
+async function api(method: string, path: string, body?: object): Promise<any> {
+  const answer = await fetch(`${gateway.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${PASSWORD}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return answer.json();
+}
+
+async function makeKey(name: string, more: object = {}): Promise<{ id: string; secret: string }> {
+  const { key, secret } = await api('POST', '/api/keys', { name, ...more });
+  return { id: key.id, secret };
+}
+
+function ask(secret: string, more: object = {}): Promise<Response> {
+  return fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'alpha-3-flash',
+      messages: [{ role: 'user', content: 'Say something about budgets.' }],
+      ...more,
+    }),
+  });
+}
+
+const askMany = (secret: string, more: object = {}): Promise<readonly number[]> =>
+  Promise.all(
+    Array.from({ length: 200 }, async () => {
+      const answer = await ask(secret, more);
+      await answer.text();
+      return answer.status;
+    }),
+  );
+
+const count = (statuses: readonly number[], status: number): number =>
+  statuses.filter((one) => one === status).length;
+
+const daily = { period: 'day', timeZone: 'Europe/Berlin' };
+
+test('of two hundred requests at once exactly as many pass as a budget has, and none after a restart', async () => {
+  await start();
+  const { id, secret } = await makeKey('Ada');
+  await api('POST', '/api/budgets', {
+    scope: 'key',
+    subject: id,
+    unit: 'requests',
+    amount: 37,
+    ...daily,
+  });
+  const statuses = await askMany(secret);
+  expect([count(statuses, 200), count(statuses, 429)]).toEqual([37, 163]);
+  const refused = await ask(secret);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await refused.json()).toMatchObject({
+    error: {
+      ...{ type: 'insufficient_quota', code: 'insufficient_quota' },
+      message: expect.stringMatching(
+        /^This key has used its budget of 37 requests a day\. It begins anew at /,
+      ),
+    },
+  });
+  await gateway.stop();
+  await start();
+  expect((await ask(secret)).status).toBe(429);
+  expect(await api('GET', '/api/budgets')).toMatchObject({
+    budgets: [{ used: 37, level: 'spent' }],
+  });
+});
+
+test('money and tokens of two hundred requests at once stay within their budgets, and records say the same', async () => {
+  await start();
+  const ada = await makeKey('Ada', { team: 'Lab' });
+  const bob = await makeKey('Bob');
+  const amount = 40_000_000;
+  const { id } = await api('POST', '/api/budgets', {
+    scope: 'team',
+    subject: 'Lab',
+    unit: 'money',
+    amount,
+    ...daily,
+  });
+  await api('POST', '/api/budgets', {
+    scope: 'key',
+    subject: bob.id,
+    unit: 'tokens',
+    amount: 2000,
+    ...daily,
+  });
+  for (const { secret } of [ada, bob]) {
+    for (const more of [{ max_tokens: 60 }, {}]) {
+      const statuses = await askMany(secret, more);
+      expect(count(statuses, 200) + count(statuses, 429)).toBe(200);
+      if ('max_tokens' in more) expect(count(statuses, 200)).toBeGreaterThan(0);
+    }
+  }
+  const { budgets } = await api('GET', '/api/budgets');
+  const [money, tokens] = budgets;
+  expect(money.used).toBeLessThanOrEqual(amount);
+  expect(tokens.used).toBeLessThanOrEqual(2000);
+  expect([money.id, money.reserved, tokens.reserved]).toEqual([id, 0, 0]);
+  // Records are saved a moment after their answers.
+  const usedOf = async () => {
+    const { buckets } = await api('GET', '/api/usage?by=key');
+    // biome-ignore lint/suspicious/noExplicitAny: as above.
+    const of = (key: string) => buckets.find(({ group }: any) => group === key);
+    return [
+      of(ada.id).costNanos + of(ada.id).flatRateNanos,
+      of(bob.id).inputTokens + of(bob.id).outputTokens,
+    ];
+  };
+  await expect.poll(usedOf, { timeout: 20_000 }).toEqual([money.used, tokens.used]);
+});
+
+test('a budget of requests is exact over workers that share it', async () => {
+  await start({ WORKERS: '2' });
+  const { secret } = await makeKey('Ada');
+  await api('POST', '/api/budgets', { scope: 'gateway', unit: 'requests', amount: 50, ...daily });
+  // Each worker hears of the key and the budget.
+  await expect
+    .poll(
+      async () =>
+        (await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': secret } })).status,
+    )
+    .toBe(200);
+  const statuses = await askMany(secret);
+  expect([count(statuses, 200), count(statuses, 429)]).toEqual([50, 150]);
+});
+
+test('answers tell the nearest limit in the words of the protocol, and the holder of a key the own use', async () => {
+  await start();
+  const { id, secret } = await makeKey('Ada', { owner: 'ada@example.org', requestsPerMinute: 9 });
+  await api('POST', '/api/budgets', {
+    scope: 'key',
+    subject: id,
+    unit: 'tokens',
+    amount: 90_000,
+    ...daily,
+  });
+  const chat = await ask(secret, { max_tokens: 20 });
+  expect(chat.headers.get('x-ratelimit-limit-requests')).toBe('9');
+  expect(chat.headers.get('x-ratelimit-remaining-requests')).toBe('8');
+  expect(chat.headers.get('x-ratelimit-reset-requests')).toBe('1m0s');
+  expect(chat.headers.get('x-ratelimit-limit-tokens')).toBe('90000');
+  expect(chat.headers.get('x-ratelimit-reset-tokens')).toMatch(/^(?:\d+h)?\d+m\d+s$/);
+  const messages = await fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ model: 'beta-sonnet-4-6', max_tokens: 20 },
+      messages: [{ role: 'user', content: 'Hi' }],
+    }),
+  });
+  const told = (name: string) => messages.headers.get(`anthropic-ratelimit-${name}`);
+  expect([told('requests-limit'), told('requests-remaining')]).toEqual(['9', '7']);
+  for (const kind of ['tokens', 'input-tokens', 'output-tokens']) {
+    expect(told(`${kind}-limit`)).toBe('90000');
+    expect(told(`${kind}-reset`)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  }
+  expect(messages.headers.get('x-ratelimit-limit-tokens')).toBeNull();
+  // biome-ignore lint/suspicious/noExplicitAny: as of the admin API.
+  const own = async (): Promise<any> =>
+    (await fetch(`${gateway.url}/v1/usage?days=2`, { headers: { 'x-api-key': secret } })).json();
+  // Records are saved a moment later.
+  await expect.poll(async () => (await own()).days.at(-1).requests).toBe(2);
+  const usage = await own();
+  expect(usage).toMatchObject({
+    key: { name: 'Ada', owner: 'ada@example.org' },
+    limits: { requests_per_minute: 9, remaining_requests: 7 },
+    budgets: [{ scope: 'key', unit: 'tokens', amount: 90_000, hard: true }],
+    models: expect.arrayContaining(['alpha-3-flash']),
+  });
+  expect(usage.days.at(-1).models).toHaveLength(2);
+  expect(JSON.stringify(usage)).not.toContain(secret);
+  expect((await fetch(`${gateway.url}/v1/usage`)).status).toBe(401);
+  expect(
+    (await fetch(`${gateway.url}/v1/usage?days=x`, { headers: { 'x-api-key': secret } })).status,
+  ).toBe(400);
+});
