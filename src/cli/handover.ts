@@ -3,6 +3,7 @@
 import type { Worker } from 'node:cluster';
 import { createServer, Socket } from 'node:net';
 import type { Address, Incoming } from '../server/edge.ts';
+import { tell } from './worker.ts';
 
 /** Marks the messages of this file among all others of the channel. */
 const MARK = 'isthmus-handover';
@@ -120,9 +121,7 @@ export function createHandover() {
     const name = `${address.host} ${address.port}`;
     const door = doors.get(name) ?? open(name, address);
     const { worker } = taker;
-    const say = (message: FromParent): void => {
-      if (worker.isConnected()) worker.send(message);
-    };
+    const say = (message: FromParent): void => tell(worker, message);
     try {
       const port = await door.listening;
       say({ mark: MARK, kind: 'listening', door: name, port });

@@ -40,7 +40,15 @@ export function reportListening(onReplaced: () => void): void {
 
 /** Of the parent, to a worker whose place is taken. */
 export function reportReplaced(worker: Worker): void {
-  worker.send({ mark: MARK });
+  tell(worker, { mark: MARK });
+}
+
+/**
+ * Of the parent. A worker that ends while it is told something is no fault of the parent, which would end with it: that
+ * the worker is gone is heard by its `exit`.
+ */
+export function tell(worker: Worker, message: object): void {
+  if (worker.isConnected()) worker.send(message, () => undefined);
 }
 
 export function isReport(message: unknown): boolean {

@@ -11,7 +11,7 @@ import { createSystemClock } from '../lib/clock.ts';
 import { claimFolder, makeDataDir, SHARED_FOLDER } from './data-folder.ts';
 import { createHandover } from './handover.ts';
 import type { RunningServer } from './serve.ts';
-import { isReport, reportReplaced } from './worker.ts';
+import { isReport, reportReplaced, tell } from './worker.ts';
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
@@ -145,9 +145,7 @@ function end(worker: Worker): Promise<void> {
 
 function channelTo(worker: Worker): Channel {
   return {
-    send(message) {
-      if (worker.isConnected()) worker.send(message);
-    },
+    send: (message) => tell(worker, message),
     listen(listener) {
       worker.on('message', listener);
       return () => void worker.off('message', listener);

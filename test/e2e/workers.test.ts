@@ -99,7 +99,7 @@ test('all workers are replaced on SIGHUP, without a request lost, and end with t
   await load;
   expect(statuses.length).toBeGreaterThan(0);
   expect(statuses.filter((status) => status !== 200)).toEqual([]);
-  expect(await running.stop()).toBe(0);
+  expect(await running.stop(), running.output()).toBe(0);
   gateway = undefined;
 });
 
