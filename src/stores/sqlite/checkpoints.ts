@@ -4,8 +4,10 @@
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
-/** So much a thread needs that does nothing else, in megabytes. */
-const THREAD_MEMORY = { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1 };
+/**
+ * In megabytes. The thread needs four; one that cannot have what it needs ends the whole process, also while it starts.
+ */
+const THREAD_MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 1 };
 
 /** All of the thread: only its text gets there, so that it uses nothing from around it. */
 function checkpointWhenAsked(): void {
