@@ -13,7 +13,7 @@ test('telling something to a worker that was killed a moment ago ends nobody els
   writeFileSync(script, `process.on('message', () => process.send('heard'));`);
   cluster.setupPrimary({ exec: script });
   const worker = cluster.fork();
-  onTestFinished(() => worker.process.kill('SIGKILL'));
+  onTestFinished(() => void worker.process.kill('SIGKILL'));
   tell(worker, { kind: 'first' });
   await once(worker, 'message');
   worker.process.kill('SIGKILL');

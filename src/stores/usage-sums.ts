@@ -340,24 +340,33 @@ export function* sumSpans(
   { spans, by, filter }: SummedSpans,
 ): Work<readonly UsageRow[]> {
   const piecesOf = isFiltered(filter) ? inQuarters : yield* createPieces(by, hullOf(spans));
+  const question = { by, columns: USAGE_FIGURES, filter };
   const all: UsageRow[] = [];
   for (const span of spans) {
     const groups = new Map<string, Mutable<UsageRow>>();
     for (const piece of piecesOf(span)) {
-      const question = { by, columns: USAGE_FIGURES, filter };
-      for (const { group: name, groupName, sums } of yield* sumPiece(dialect, question, piece)) {
-        for (const group of groupsIn(by, name)) {
-          const row = groups.get(group) ?? { at: span.from, group, ...NO_USAGE };
-          groups.set(group, row);
-          for (const figure of USAGE_FIGURES) row[figure] += sums[figure] ?? 0;
-          if (groupName !== undefined) row.groupName = groupName;
-        }
+      for (const found of yield* sumPiece(dialect, question, piece)) {
+        addToGroups(groups, found, by, span.from);
       }
     }
     const rows = [...groups.values()];
     all.push(...rows.sort((left, right) => compareCodePoints(left.group, right.group)));
   }
   return all;
+}
+
+function addToGroups(
+  groups: Map<string, Mutable<UsageRow>>,
+  { group: name, groupName, sums }: Sums<keyof UsageSum>,
+  by: UsageGroup,
+  at: number,
+): void {
+  for (const group of groupsIn(by, name)) {
+    const row = groups.get(group) ?? { at, group, ...NO_USAGE };
+    groups.set(group, row);
+    for (const figure of USAGE_FIGURES) row[figure] += sums[figure] ?? 0;
+    if (groupName !== undefined) row.groupName = groupName;
+  }
 }
 
 type Mutable<Row> = { -readonly [Field in keyof Row]: Row[Field] };

@@ -105,7 +105,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     expect(JSON.stringify(await console.api('GET', '/api/accounts'))).not.toContain('mistyped');
     await dialog.getByRole('button', { name: 'Add anyway' }).click();
     await dialog.getByText('mistyped is added, but cannot be used now').waitFor();
-    await dialog.getByText(/The upstream refused the credential\./).waitFor();
+    await dialog.getByText(/The credential is not valid here\./).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await dialog.waitFor({ state: 'detached' });
     const { accounts } = await console.api('GET', '/api/accounts');
@@ -326,7 +326,7 @@ describe.skipIf(isWithoutBrowser)('what people come to the console for', () => {
     await wire.getByText('[DONE]').waitFor();
     const { requests } = await console.control('GET', '/sandbox/requests');
     expect(JSON.stringify(requests)).toContain('Name a river.');
-    const said = await page.locator('.turn.is-assistant .turn-text').innerText();
+    const said = await page.locator('.turn.is-assistant .markdown').innerText();
     const read = async () => {
       const [row] = await readRequests(1);
       return (await console.api('GET', `/api/requests/${row?.id}`)).response;

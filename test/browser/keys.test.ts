@@ -202,7 +202,7 @@ describe.skipIf(isWithoutBrowser)('a number that cannot be read', () => {
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Must be a number').waitFor();
       expect(await limit.inputValue()).toBe('16 MB');
-      await limit.fill('0.5');
+      await limit.fill('1.5');
       await page.getByLabel('Requests per minute').focus();
       await page.getByText('Must be a whole number').waitFor();
       await limit.fill('1e4');

@@ -52,7 +52,7 @@ describe.skipIf(isWithoutBrowser)('what the gateway does not do for the console'
     expect(await button.isDisabled()).toBe(true);
     await dialog.getByLabel('Console password').fill('guessed');
     await button.click();
-    await dialog.getByText('Wrong password.').waitFor();
+    await dialog.getByText('Wrong console password.').waitFor();
     await dialog.getByLabel('Console password').fill(PASSWORD);
     const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
     expect(file.suggestedFilename()).toMatch(/^isthmus-accounts-.*\.sealed$/);

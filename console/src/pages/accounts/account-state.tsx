@@ -72,7 +72,6 @@ export function StateReason({ account }: { readonly account: Account }) {
   if (reason !== null && (state === 'failing' || state === 'degraded')) {
     return <span className="wrap-anywhere">{say(reason)}</span>;
   }
-  if (state === 'untried' && trial !== null) return <span>{t('accounts.credentialAccepted')}</span>;
   const whole = cooldowns.find(({ model }) => model === null);
   const [first] = cooldowns;
   if (whole !== undefined) {
@@ -85,7 +84,10 @@ export function StateReason({ account }: { readonly account: Account }) {
   if (status.reason !== null) {
     return <span>{sayReason({ kind: account.kind, reason: status.reason }, t)}</span>;
   }
-  if (first === undefined) return null;
+  if (first === undefined) {
+    const isAccepted = state === 'untried' && trial !== null;
+    return isAccepted ? <span>{t('accounts.credentialAccepted')}</span> : null;
+  }
   return <span>{t('accounts.restingModels', { count: cooldowns.length })}</span>;
 }
 
