@@ -4,7 +4,7 @@ import type { JsonObject } from '../lib/json.ts';
 import type { Sentence } from '../lib/localized-message.ts';
 import type { GatewayError } from './error.ts';
 import type { FinishReason } from './event.ts';
-import type { AnswerTranscript } from './transcript.ts';
+import type { AnswerTranscript, KeptText } from './transcript.ts';
 import type { Usage } from './usage.ts';
 
 /** What is known of one request, for headers, logs and the monitor. */
@@ -35,6 +35,8 @@ export interface CallRecord {
   upstreamBody?: JsonObject | undefined;
   /** Set before dispatch by whoever wants the words of the answers. */
   keepsAnswers?: boolean | undefined;
+  /** Where it is kept: the body the client was sent, as it was sent. */
+  sentBody?: KeptText | undefined;
   error?: GatewayError | undefined;
   /** Who stopped it while it was under way, as the audit log names them. */
   stoppedBy?: string | undefined;

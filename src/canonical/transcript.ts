@@ -11,9 +11,24 @@ export type TranscriptBlock =
 
 const MAX_CHARACTERS = 262_144;
 
+/** The beginning of a text that may be long, in UTF-16 units. */
+export class KeptText {
+  text = '';
+  /** True when more was said than is kept. */
+  isCut = false;
+
+  add(text: string): void {
+    const room = MAX_CHARACTERS - this.text.length;
+    if (text.length > room) this.isCut = true;
+    if (room > 0) this.text += text.slice(0, room);
+  }
+}
+
 /** @param maxCharacters of all texts together, in UTF-16 units; the rest is left out */
 export class AnswerTranscript {
   readonly blocks: TranscriptBlock[] = [];
+  /** What the upstream sent: a line of JSON for each event, or for a whole answer. */
+  readonly wire = new KeptText();
   /** True when the answer said more than is kept. */
   isCut = false;
   readonly #open = new Map<number, TranscriptBlock>();

@@ -1,6 +1,7 @@
 // The text of one stream, whichever lane it comes from: pulled by the client, committed once, ended once.
 
 import { asGatewayError, type GatewayError } from '../canonical/error.ts';
+import type { KeptText } from '../canonical/transcript.ts';
 import type { Frame } from '../stream/sse.ts';
 import type { UpstreamStream } from '../upstreams/upstream.ts';
 import type { AnswerChunks } from './dispatcher.ts';
@@ -17,6 +18,7 @@ export abstract class AnswerText implements AnswerChunks {
   /** Written and not yet taken. */
   protected text = '';
   readonly #frames: UpstreamStream;
+  readonly #wire: KeptText | undefined;
   #isOver = false;
   /** True once the ending is written, whichever it is. */
   #hasEnding = false;
@@ -28,6 +30,7 @@ export abstract class AnswerText implements AnswerChunks {
   }: { readonly frames: UpstreamStream; readonly watch: StreamObserver }) {
     this.#frames = frames;
     this.watch = watch;
+    this.#wire = watch.transcript?.wire;
   }
 
   /** @throws GatewayError for a failure before the commit point. */
@@ -107,7 +110,12 @@ export abstract class AnswerText implements AnswerChunks {
 
   #take(batch: IteratorResult<readonly Frame[], unknown>): void {
     if (batch.done === true) this.#isOver = true;
-    else if (!this.#hasEnding) for (const frame of batch.value) this.push(frame);
+    else if (!this.#hasEnding) {
+      for (const frame of batch.value) {
+        this.#wire?.add(`${frame.text}\n`);
+        this.push(frame);
+      }
+    }
   }
 
   #end(): void {

@@ -47,7 +47,10 @@ export async function translateReply(
     }
   };
   for await (const batch of frames) {
-    for (const frame of batch) take(decoder.push(frame.value));
+    for (const frame of batch) {
+      watch.transcript?.wire.add(`${frame.text}\n`);
+      take(decoder.push(frame.value));
+    }
   }
   if (watch.error === undefined) take(decoder.end());
   return fold(events);
@@ -120,6 +123,7 @@ export async function relayReply(
   const bodies: JsonObject[] = [];
   for await (const batch of frames) {
     for (const frame of batch) {
+      watch.transcript?.wire.add(`${frame.text}\n`);
       const value = edit(frame.value);
       bodies.push(value);
       watch.observe(decoder.push(value));

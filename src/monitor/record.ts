@@ -217,7 +217,10 @@ export const REQUEST_DETAILS_FIELDS = {
 const DETAILS_SCHEMA = object(REQUEST_DETAILS_FIELDS);
 
 const BODY_TEXT = object({
-  text: { ...TEXT, description: 'JSON.' },
+  text: {
+    ...TEXT,
+    description: 'JSON; of a response as it was sent, of a streamed one its events.',
+  },
   isWhole: { type: 'boolean', description: 'False when shortened, cut or redacted.' },
 });
 
@@ -235,6 +238,8 @@ export const REQUEST_BODIES_FIELDS = optionals({
     },
     isWhole: { type: 'boolean' },
   }),
+  upstreamResponse: { ...BODY_TEXT, description: 'A line of JSON for each event of the upstream.' },
+  clientResponse: { ...BODY_TEXT, description: 'As the client was sent it, without keep-alives.' },
 });
 
 const BODIES_SCHEMA = object(REQUEST_BODIES_FIELDS);
@@ -275,11 +280,11 @@ export function usageModel(row: Pick<RequestRow, 'upstreamModel' | 'routedModel'
 /** Characters the bodies of a record hold, about. */
 export function bodySize({ bodies }: RequestRecord): number {
   if (bodies === undefined) return 0;
-  const { clientRequest, upstreamRequest, response } = bodies;
+  const { clientRequest, upstreamRequest, response, upstreamResponse, clientResponse } = bodies;
+  const texts = [clientRequest, upstreamRequest, upstreamResponse, clientResponse];
   const blocks = response?.blocks ?? [];
   return (
-    (clientRequest?.text.length ?? 0) +
-    (upstreamRequest?.text.length ?? 0) +
+    texts.reduce((sum, body) => sum + (body?.text.length ?? 0), 0) +
     blocks.reduce((sum, block) => sum + blockSize(block), 0)
   );
 }

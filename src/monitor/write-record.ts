@@ -3,7 +3,7 @@
 import type { CallRecord, ServedBy } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
-import type { TranscriptBlock } from '../canonical/transcript.ts';
+import type { AnswerTranscript, KeptText, TranscriptBlock } from '../canonical/transcript.ts';
 import { cacheWriteTokens, inputTokens, outputTokens } from '../canonical/usage.ts';
 import { changeTexts, type Sentence, told } from '../lib/localized-message.ts';
 import type { Redactor } from '../lib/redact.ts';
@@ -275,13 +275,31 @@ function writeBodies({ body, facts, isForm }: EndedRequest, redactor: Redactor):
     clientRequest: client && { ...client, isWhole: client.isWhole && isForm !== true },
     upstreamRequest: upstreamBody && redactor.json(upstreamBody, MAX_BODY_CHARACTERS),
     response: writeResponse(facts, redactor),
+    upstreamResponse: writeText(
+      transcriptsOf(facts).map(({ wire }) => wire),
+      redactor,
+    ),
+    clientResponse: writeText([facts.sentBody], redactor),
   };
 }
 
-function writeResponse({ answers = [] }: CallRecord, redactor: Redactor): BodyBlocks | undefined {
-  const transcripts = answers
-    .map(({ transcript }) => transcript)
-    .filter((one) => one !== undefined);
+/** Undefined where nothing was sent. */
+function writeText(
+  kept: readonly (KeptText | undefined)[],
+  redactor: Redactor,
+): RequestBodies['clientResponse'] {
+  const said = kept.map((one) => one?.text ?? '').join('');
+  if (said === '') return undefined;
+  const text = redactor.text(said);
+  return { text, isWhole: text === said && !kept.some((one) => one?.isCut) };
+}
+
+function transcriptsOf({ answers = [] }: CallRecord): readonly AnswerTranscript[] {
+  return answers.map(({ transcript }) => transcript).filter((one) => one !== undefined);
+}
+
+function writeResponse(facts: CallRecord, redactor: Redactor): BodyBlocks | undefined {
+  const transcripts = transcriptsOf(facts);
   if (transcripts.length === 0) return undefined;
   const blocks = transcripts.flatMap((transcript) => transcript.blocks);
   const kept: TranscriptBlock[] = [];

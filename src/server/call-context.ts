@@ -6,6 +6,7 @@ import { gatewayError, invalidRequest, stoppedError } from '../canonical/error.t
 import { plainModelName } from '../canonical/model.ts';
 import { promptSize } from '../canonical/prompt-size.ts';
 import { type CanonicalRequest, wantedAnswers } from '../canonical/request.ts';
+import { KeptText } from '../canonical/transcript.ts';
 import { outputTokens, totalTokens } from '../canonical/usage.ts';
 import type { CallContext } from '../dispatch/dispatcher.ts';
 import type { Clock, Timer } from '../lib/clock.ts';
@@ -120,7 +121,10 @@ export function observeRoute(
     stop: () => abort.abort(stoppedError()),
   };
   exchange.observed = observed;
-  if (observer.keepsBodies) facts.keepsAnswers = true;
+  if (observer.keepsBodies) {
+    facts.keepsAnswers = true;
+    facts.sentBody = new KeptText();
+  }
   observer.onBegin(observed);
 }
 

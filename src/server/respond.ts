@@ -52,6 +52,7 @@ export function sendText(exchange: Exchange, answer: TextAnswer): void {
   const { edge, request, response } = exchange;
   if (response.headersSent || response.destroyed) return;
   const { status, text, type } = answer;
+  if (typeof text === 'string') exchange.record.sentBody?.add(text);
   const headers = baseHeaders(exchange);
   if (type !== undefined) headers.push('content-type', type);
   if (text !== undefined) {

@@ -1,6 +1,7 @@
 // One streamed answer: headers held for the first event, keep-alives in silence, errors in the stream's own words.
 
 import { asGatewayError } from '../canonical/error.ts';
+import type { KeptText } from '../canonical/transcript.ts';
 import type { AnswerChunks } from '../dispatch/dispatcher.ts';
 import { type Clock, SilenceTimer } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
@@ -204,12 +205,14 @@ class OpenStream extends SocketWriter {
   /** For what has to be said while there is no answer. */
   #ownWriter: StreamWriter | undefined;
   readonly #pulse: SilenceTimer;
+  readonly #sentBody: KeptText | undefined;
 
   constructor(exchange: Exchange, call: GenerateCall) {
     const { clock } = exchange.edge;
     super(exchange.response, clock);
     this.#exchange = exchange;
     this.#call = call;
+    this.#sentBody = exchange.record.sentBody;
     this.#pulse = new SilenceTimer(clock, () => this.#beat());
     // A WebSocket has no headers, and is kept alive by its connection.
     if (exchange.turn === undefined) this.#pulse.touch(exchange.settings.headerHoldMs);
@@ -226,6 +229,7 @@ class OpenStream extends SocketWriter {
     this.hasText = true;
     if (!this.hasBegun) this.#begin();
     this.#pulse.touch(this.#exchange.settings.keepAliveMs);
+    this.#sentBody?.add(chunk);
     return super.write(chunk);
   }
 
@@ -239,6 +243,7 @@ class OpenStream extends SocketWriter {
     // A writer of its own would begin anew what the answer's writer numbers or brackets.
     const ending =
       this.answer?.endWithError?.(error) ?? this.#writer.write({ kind: 'error', error });
+    this.#sentBody?.add(ending);
     super.write(ending);
     this.end();
   }

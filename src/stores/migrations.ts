@@ -1045,4 +1045,16 @@ update client_keys set limits = regexp_replace(regexp_replace(
   limits, '"daily(Tokens|Images)":[0-9]+,', '', 'g'), ',"daily(Tokens|Images)":[0-9]+', '', 'g');
 `,
   },
+  {
+    version: 25,
+    name: 'response-bodies',
+    sqlite: `
+alter table request_bodies add column upstream_response text;
+alter table request_bodies add column client_response text;
+`,
+    postgres: `
+alter table request_bodies add column upstream_response text;
+alter table request_bodies add column client_response text;
+`,
+  },
 ];

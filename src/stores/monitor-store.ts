@@ -92,12 +92,15 @@ export function fromRequestsRow(row: ListedRow): RequestRow {
   };
 }
 
-function toBodiesRow({ clientRequest, upstreamRequest, response }: RequestBodies) {
-  const parts = [clientRequest, upstreamRequest, response];
+function toBodiesRow(bodies: RequestBodies) {
+  const { clientRequest, upstreamRequest, response, upstreamResponse, clientResponse } = bodies;
+  const parts = [clientRequest, upstreamRequest, response, upstreamResponse, clientResponse];
   return {
     clientRequest: clientRequest?.text,
     upstreamRequest: upstreamRequest?.text,
     response: response && JSON.stringify(response.blocks),
+    upstreamResponse: upstreamResponse?.text,
+    clientResponse: clientResponse?.text,
     isWhole: parts.reduce((bits, part, index) => bits | (part?.isWhole ? 1 << index : 0), 0),
   };
 }
@@ -141,6 +144,7 @@ interface WrittenDetails extends Omit<RequestDetails, 'attemptsList' | 'receiptE
 
 function fromBodiesRow(row: TableRow<'request_bodies'>): RequestBodies {
   const { clientRequest, upstreamRequest, response, isWhole } = row;
+  const { upstreamResponse, clientResponse } = row;
   const whole = (index: number) => ({ isWhole: (isWhole & (1 << index)) !== 0 });
   const body = (text: string | undefined, index: number) =>
     text === undefined ? undefined : { text, ...whole(index) };
@@ -148,6 +152,8 @@ function fromBodiesRow(row: TableRow<'request_bodies'>): RequestBodies {
     clientRequest: body(clientRequest, 0),
     upstreamRequest: body(upstreamRequest, 1),
     response: response === undefined ? undefined : { blocks: JSON.parse(response), ...whole(2) },
+    upstreamResponse: body(upstreamResponse, 3),
+    clientResponse: body(clientResponse, 4),
   };
 }
 
@@ -642,7 +648,14 @@ function* removeOldest({ isAmong }: Dialect, before: number): Work<Removed> {
 }
 
 const REQUEST_COLUMNS = ['sequence', ...LISTED_COLUMNS, 'bytes', 'details'];
-const BODY_COLUMNS = ['sequence', 'clientRequest', 'upstreamRequest', 'response', 'isWhole'];
+const BODY_TEXTS = [
+  'clientRequest',
+  'upstreamRequest',
+  'response',
+  'upstreamResponse',
+  'clientResponse',
+] as const;
+const BODY_COLUMNS = ['sequence', ...BODY_TEXTS, 'isWhole'];
 
 /** @returns the bytes that were added, about */
 function* saveRecords(
@@ -668,7 +681,6 @@ function* saveRecords(
   return added;
 }
 
-function sizeOf({ clientRequest, upstreamRequest, response }: ReturnType<typeof toBodiesRow>) {
-  const texts = [clientRequest, upstreamRequest, response];
-  return texts.reduce((sum, text = '') => sum + Buffer.byteLength(text), 0);
+function sizeOf(row: ReturnType<typeof toBodiesRow>): number {
+  return BODY_TEXTS.reduce((sum, name) => sum + Buffer.byteLength(row[name] ?? ''), 0);
 }

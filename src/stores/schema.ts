@@ -99,7 +99,9 @@ export interface Tables {
     upstreamRequest: Nullable<string>;
     /** JSON. */
     response: Nullable<string>;
-    /** One bit for each of the three, in their order. */
+    upstreamResponse: Nullable<string>;
+    clientResponse: Nullable<string>;
+    /** One bit for each of the five, in their order. */
     isWhole: number;
   };
   usage_sums: Row<Omit<QuarterSum, 'timings'>> & TimingColumns;

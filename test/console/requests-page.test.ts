@@ -94,6 +94,14 @@ test('bodies are marked where the other one has no such value, and noted where t
   const pieces = joinLines(marked?.lines ?? []);
   expect(pieces.map(({ text }) => text).join('\n')).toBe(JSON.stringify(client, null, 2));
   expect(pieces.length).toBeLessThan(8);
+  const sent = 'event: delta\ndata: {"text":"Hi","id":"msg_1"}\n\n: alive\n\ndata: [DONE]\n\n';
+  const came = '{"text":"Hi","usage":3}\n{"usage":4}\n';
+  const marks = (text: string, other: string) =>
+    compareBodies(text, other)
+      ?.lines.filter(({ isMarked }) => isMarked)
+      .map((line) => line.text.trim());
+  expect(marks(sent, came)).toEqual(['"id": "msg_1"']);
+  expect(marks(came, sent)).toEqual(['"usage": 3', '"usage": 4']);
   expect(compareBodies('{"cut', '{}')).toBeUndefined();
   expect(compareBodies('{"a":1}', undefined)?.lines.some(({ isMarked }) => isMarked)).toBe(false);
 });

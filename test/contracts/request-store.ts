@@ -69,6 +69,8 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
         clientRequest: { text: '{"a":1}', isWhole: true },
         upstreamRequest: { text: '{"b":', isWhole: false },
         response: { blocks: [{ kind: 'text', text: 'Hello' }], isWhole: true },
+        upstreamResponse: { text: '{"c":2}\n', isWhole: true },
+        clientResponse: { text: 'data: {"c":', isWhole: false },
       },
     });
     await store.save([record]);

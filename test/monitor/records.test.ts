@@ -18,6 +18,9 @@ const chat = (content: string, more: object = {}) => ({
   ...more,
 });
 
+const GENERATE = '/v1beta/models/alpha-3-flash';
+const ASKED = { contents: [{ parts: [{ text: 'Hello' }] }] };
+
 /** Sends, reads the answer to its end and gives the row. */
 async function recordOf(path: string, body: object, headers?: Record<string, string>) {
   const row = gateway.nextRow();
@@ -273,6 +276,40 @@ test('bodies are kept only when wanted: shortened media, whole texts and tool ca
   expect(shown.text).not.toContain('iVBORiVBOR');
   expect((await gateway.admin('/api/requests?search=%22city%22')).body.total).toBe(1);
 });
+
+test.each([
+  ['a stream', CHAT, chat('Hello', { stream: true }), 'candidates'],
+  ['a whole response', CHAT, chat('Hello'), 'candidates'],
+  [
+    'a stream in the wire of the upstream',
+    `${GENERATE}:streamGenerateContent?alt=sse`,
+    ASKED,
+    'candidates',
+  ],
+  ['a whole one in the wire of the upstream', `${GENERATE}:generateContent`, ASKED, 'candidates'],
+  ['several responses in one', CHAT, chat('Hello', { n: 2 }), 'candidates'],
+  ['a refusal', CHAT, chat('Hello', { messages: 'nope' }), undefined],
+])(
+  'of %s it is kept what the upstream sent, and the bytes the client got',
+  async (_name, path, body, fieldOfUpstream) => {
+    gateway.settings.keepsBodies = true;
+    const row = gateway.nextRow();
+    const got = await (await gateway.ask(path, body)).text();
+    const { upstreamResponse, clientResponse } = (
+      await gateway.admin(`/api/requests/${(await row).id}`)
+    ).body as Record<string, { text: string; isWhole: boolean } | undefined>;
+    expect(clientResponse).toEqual({ text: got, isWhole: true });
+    if (fieldOfUpstream === undefined) return expect(upstreamResponse).toBeUndefined();
+    expect(upstreamResponse?.isWhole).toBe(true);
+    const events = upstreamResponse?.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(events?.every((event) => fieldOfUpstream in event || 'usageMetadata' in event)).toBe(
+      true,
+    );
+  },
+);
 
 test('a body that was refused is kept whole, and what could not be read says so', async () => {
   gateway.settings.keepsBodies = true;

@@ -81,6 +81,8 @@ const UNHOLD_USAGE = `
 
 /** Takes out what the migrations behind the eighth put in. */
 const UNDO_LATER = `
+  alter table request_bodies drop column upstream_response;
+  alter table request_bodies drop column client_response;
   drop index requests_by_session;
   drop index requests_by_error;
   drop index requests_by_outcome;

@@ -130,7 +130,7 @@ export const requests = {
   payloadView: 'Show payloads',
   payloadViews: { marked: 'Changes marked', plain: 'Plain' },
   marksHint:
-    'Marked values do not occur in the other request. Notes are the changes that were made on the way.',
+    'Marked values do not occur on the other side. Notes are the changes that were made on the way.',
   model: 'Model',
   anyModel: 'Model',
   account: 'Account',
@@ -259,6 +259,8 @@ export const requests = {
   receiptReason: 'Reason',
   clientRequest: 'Client request',
   upstreamRequest: 'Upstream request',
+  clientResponse: 'Client response',
+  upstreamResponse: 'Upstream response',
   response: 'Response',
   notWhole: 'Truncated or redacted before it was stored.',
   noBodies: 'Payloads are not recorded',

@@ -5,7 +5,12 @@ import { IconFileOff, IconLock } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { AnswerBlock, BodyText, RequestDetail } from '../../../../src/admin/contract.ts';
+import type {
+  AnswerBlock,
+  BodyText,
+  ReceiptLine,
+  RequestDetail,
+} from '../../../../src/admin/contract.ts';
 import { bodyRecordingQuery, useRecordBodies } from '../../api/queries/requests.ts';
 import { useMay } from '../../api/queries/session.ts';
 import { EmptyNote } from '../../components/empty-note.tsx';
@@ -20,12 +25,14 @@ import { MarkedBody } from './marked-body.tsx';
 export function Bodies({ detail }: { readonly detail: RequestDetail }) {
   const { t } = useTranslation();
   const [view, setView] = useState<(typeof VIEWS)[number]>('marked');
-  const { clientRequest, upstreamRequest, response } = detail;
+  const { clientRequest, upstreamRequest, response, clientResponse, upstreamResponse } = detail;
   const may = useMay('operator');
-  if (clientRequest === undefined && upstreamRequest === undefined && response === undefined) {
+  const kept = [clientRequest, upstreamRequest, response, clientResponse, upstreamResponse];
+  if (kept.every((body) => body === undefined)) {
     if (!may && detail.keepsBodies) return <HiddenBodies />;
     return detail.keepsBodies ? <NoBody /> : <NoBodies />;
   }
+  const isMarked = view === 'marked';
   return (
     <div className="form-stack">
       <SegmentedControl
@@ -36,34 +43,12 @@ export function Bodies({ detail }: { readonly detail: RequestDetail }) {
         value={view}
         onChange={setView}
       />
-      <div className="body-pair">
-        {clientRequest !== undefined && (
-          <Body name={t('requests.clientRequest')} body={clientRequest}>
-            {view === 'marked' && (
-              <MarkedBody
-                name={t('requests.clientRequest')}
-                body={clientRequest}
-                other={upstreamRequest}
-                tone="removed"
-                notes={detail.receiptEntries}
-              />
-            )}
-          </Body>
-        )}
-        {upstreamRequest !== undefined && (
-          <Body name={t('requests.upstreamRequest')} body={upstreamRequest}>
-            {view === 'marked' && (
-              <MarkedBody
-                name={t('requests.upstreamRequest')}
-                body={upstreamRequest}
-                other={clientRequest}
-                tone="added"
-              />
-            )}
-          </Body>
-        )}
-      </div>
-      {view === 'marked' && clientRequest !== undefined && upstreamRequest !== undefined && (
+      <Pair
+        {...{ isMarked, client: clientRequest, upstream: upstreamRequest }}
+        names={[t('requests.clientRequest'), t('requests.upstreamRequest')]}
+        notes={detail.receiptEntries}
+      />
+      {isMarked && clientRequest !== undefined && upstreamRequest !== undefined && (
         <p className="form-note">{t('requests.marksHint')}</p>
       )}
       {response !== undefined && (
@@ -76,6 +61,45 @@ export function Bodies({ detail }: { readonly detail: RequestDetail }) {
             ))}
           </div>
         </section>
+      )}
+      <Pair
+        {...{ isMarked, client: clientResponse, upstream: upstreamResponse }}
+        names={[t('requests.clientResponse'), t('requests.upstreamResponse')]}
+      />
+    </div>
+  );
+}
+
+interface PairProps {
+  readonly isMarked: boolean;
+  readonly client: BodyText | undefined;
+  readonly upstream: BodyText | undefined;
+  /** Of the client's, and of the upstream's. */
+  readonly names: readonly [string, string];
+  readonly notes?: readonly ReceiptLine[] | undefined;
+}
+
+/** What the client and the upstream have of the same, side by side. */
+function Pair({ isMarked, client, upstream, names: [ofClient, ofUpstream], notes }: PairProps) {
+  return (
+    <div className="body-pair">
+      {client !== undefined && (
+        <Body name={ofClient} body={client}>
+          {isMarked && (
+            <MarkedBody
+              name={ofClient}
+              body={client}
+              other={upstream}
+              tone="removed"
+              notes={notes}
+            />
+          )}
+        </Body>
+      )}
+      {upstream !== undefined && (
+        <Body name={ofUpstream} body={upstream}>
+          {isMarked && <MarkedBody name={ofUpstream} body={upstream} other={client} tone="added" />}
+        </Body>
       )}
     </div>
   );

@@ -1,4 +1,5 @@
-// The request of a client beside what the upstream got: which values the other one has not, and what was noted of fields.
+// What the client and the upstream have of a request or of its response: which values the other one has not, and what
+// was noted of fields.
 
 import type { ReceiptLine } from '../../../../src/admin/contract.ts';
 
@@ -57,8 +58,21 @@ export function compareBodies(
 
 function parse(text: string): Value | undefined {
   try {
-    // The one narrowing of this file: JSON gives nothing else.
+    // JSON gives nothing else, here and below.
     return JSON.parse(text) as Value;
+  } catch {
+    return parseEvents(text);
+  }
+}
+
+/** The events of a stream as a list: lines of JSON, or server-sent events (HTML standard, "Server-sent events"). */
+function parseEvents(text: string): Value | undefined {
+  const events = text
+    .split('\n')
+    .filter((line) => line !== '' && !/^(?::|event:|id:|retry:|data: ?\[DONE\])/.test(line))
+    .map((line) => line.replace(/^data: ?/, ''));
+  try {
+    return events.map((event) => JSON.parse(event) as Value);
   } catch {
     return undefined;
   }

@@ -16,7 +16,7 @@ export interface MarkedBodyProps {
   readonly other: BodyText | undefined;
   /** How the marks of this one look. */
   readonly tone: 'removed' | 'added';
-  readonly notes?: readonly ReceiptLine[];
+  readonly notes?: readonly ReceiptLine[] | undefined;
 }
 
 export function MarkedBody({ name, body, other, tone, notes }: MarkedBodyProps) {
