@@ -44,3 +44,11 @@ test('who publishes a release runs nothing of the repository and holds no token'
   expect(steps.find(({ run }) => run?.includes('npm publish'))?.run).toContain('--provenance');
   expect(text).not.toContain('secrets.');
 });
+
+test('the workflow of a release takes each action at one commit, and says of which version it is', () => {
+  const text = readFileSync(join(ROOT, '.github/workflows/release.yml'), 'utf8');
+  const used = text.match(/uses: .*/g) ?? [];
+  expect(used.length).toBeGreaterThan(3);
+  for (const line of used)
+    expect(line).toMatch(/^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+});
