@@ -126,7 +126,8 @@ describe.skipIf(isWithoutBrowser)('the list of requests', () => {
     const panel = page.getByRole('region', { name: 'Request', exact: true });
     await panel.waitFor();
     for (let count = 0; count < 40; count += 1) await console.ask({ model: 'nobody-knows-it' });
-    await expect.poll(() => page.locator(`[data-index="41"] a[href*="${id}"]`).count()).toBe(1);
+    const row = page.locator('[data-index]', { has: page.locator(`a[href*="${id}"]`) });
+    await expect.poll(() => row.getAttribute('data-index')).toBe('41');
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'detached' });
     await expect.poll(() => focused(page)).toBe(id);
