@@ -246,6 +246,14 @@ export const first: PartlyTranslated<typeof english> = {
         wayOut:
           'リセットを待つか、モデルを別のモデルにマッピングするか、アカウントを追加してください。',
       },
+      'budget-low': {
+        message: 'まもなく使い切る予算：{{problems}}',
+        wayOut: '何が使っているかを確認してください。',
+      },
+      'budget-spent': {
+        message: '使い切った予算：{{problems}}',
+        wayOut: '予算を増やすか、次の期間までお待ちください。',
+      },
       'not-lasting': {
         message:
           'データベース用のディスク容量がありませんでした：新しいデータはメモリに保持され、ゲートウェイの停止時に失われます',
