@@ -2,6 +2,7 @@
 
 import type { rest as english } from '../en/rest.ts';
 import type { PartlyTranslated } from '../texts.ts';
+import { accounts } from './accounts.ts';
 import { addAccount } from './add-account.ts';
 import { alerts } from './alerts.ts';
 import { budgets } from './budgets.ts';
@@ -11,6 +12,7 @@ import { security } from './security.ts';
 import { environment, settings } from './settings.ts';
 
 export const rest: PartlyTranslated<typeof english> = {
+  accounts,
   alerts,
   addAccount,
   budgets,
