@@ -52,7 +52,7 @@ export const first: PartlyTranslated<typeof english> = {
       'セッションの有効期限が切れていたため、何も変更されていません。もう一度お試しください。',
     stale: 'その間に別の場所で変更されたため、再読み込みしました。もう一度変更してください。',
     withheld: 'パスワードが入力されなかったため、何も変更されていません。',
-    resetsIn: '{{time}}後にリセット',
+    resetsIn: '{{time}} 後にリセット',
     resetsNow: 'まもなくリセット',
     justNow: 'たった今',
     percent: '残り {{value}}',

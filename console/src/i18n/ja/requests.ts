@@ -477,7 +477,7 @@ export const routing: PartlyTranslated<typeof englishRouting> = {
     changed: '変更 {{count}} 件',
     removed: '削除 {{count}} 件',
   },
-  keepPreset: 'マッピングをプリセットとして保存',
+  keepPreset: 'プリセットとして保存',
   presetName: '新しいプリセットの名前',
   presetNameBad: '英数字、ドット、ハイフン、アンダースコアによる新しい名前。',
   presetKept: 'プリセット {{name}} を保存しました',
