@@ -14,7 +14,7 @@ interface NoticeWords {
   readonly text: string;
 }
 
-const TAGS = { en: 'en', zh: 'zh-CN' } as const;
+const TAGS = { en: 'en', ja: 'ja', zh: 'zh-CN' } as const;
 
 const STYLE =
   ':root{color-scheme:light dark;--bg:#f7f8fa;--card:#fff;--line:#e3e6ea;--text:#15181d;--dim:#59636e;' +

@@ -91,11 +91,16 @@ test('the browser comes back without a credential, and the code leaves the addre
   );
   expect(page.headers.get('cache-control')).toBe('no-store');
   expect(page.headers.get('x-frame-options')).toBe('DENY');
-  const languages = { 'accept-language': 'fr, zh-CN;q=0.9, en;q=0.8' };
   const path = '/oauth/callback?result=done';
-  const chinese = await admin.call('GET', path, { headers: languages });
-  expect(chinese.text).toContain('<html lang="zh-CN">');
-  expect(chinese.text).toContain('已登录');
+  for (const [languages, tag, title] of [
+    ['fr, zh-CN;q=0.9, en;q=0.8', 'zh-CN', '已登录'],
+    ['ja-JP, ja;q=0.9, zh;q=0.8', 'ja', 'サインインしました'],
+  ] as const) {
+    const headers = { 'accept-language': languages };
+    const translated = await admin.call('GET', path, { headers });
+    expect(translated.text).toContain(`<html lang="${tag}">`);
+    expect(translated.text).toContain(title);
+  }
   const replayed = await callback(`?state=${state}&code=c0de`);
   expect(replayed.headers.get('location')).toBe('/oauth/callback?result=unknown');
 });

@@ -265,6 +265,10 @@ const NOTICES: Readonly<Record<Result, Notice>> = {
         title: 'Signed in',
         text: 'The account is ready. You can close this page, or <a href="/accounts">open the accounts</a>.',
       },
+      ja: {
+        title: 'サインインしました',
+        text: 'アカウントを使用できます。このページを閉じるか、<a href="/accounts">アカウントを開いて</a>ください。',
+      },
       zh: {
         title: '已登录',
         text: '账号已可使用。您可以关闭此页面，或<a href="/accounts">打开账号页面</a>。',
@@ -273,14 +277,17 @@ const NOTICES: Readonly<Record<Result, Notice>> = {
   },
   denied: bad({
     en: 'The sign-in was refused at the provider. Nothing was changed. Begin a new one to try again.',
+    ja: 'プロバイダーでサインインが拒否されました。何も変更されていません。もう一度始めてください。',
     zh: '登录在提供方处被拒绝，没有任何更改。请重新开始登录。',
   }),
   unknown: bad({
     en: 'No sign-in is waiting for this answer: it was used already, cancelled, or is too old. Begin a new one.',
+    ja: 'この応答を待っているサインインがありません：使用済みか、キャンセルされたか、期限切れです。もう一度始めてください。',
     zh: '没有登录在等待此回答：它已用过、已取消或已过期。请重新开始登录。',
   }),
   failed: bad({
     en: 'The provider’s answer could not be used. The console and the log of the gateway say why. Begin a new one to try again.',
+    ja: 'プロバイダーの応答を使用できませんでした。原因はコンソールとゲートウェイのログを確認してください。もう一度始めてください。',
     zh: '提供方的回答无法使用，原因见控制台和网关的日志。请重新开始登录。',
   }),
 };
@@ -324,9 +331,13 @@ export function createCallbackRoute(tracker: SignInTracker, { log }: AdminOption
   }
 }
 
-function bad({ en, zh }: Readonly<Record<PageLanguage, string>>): Notice {
+function bad({ en, ja, zh }: Readonly<Record<PageLanguage, string>>): Notice {
   return {
     tone: 'bad',
-    words: { en: { title: 'Not signed in', text: en }, zh: { title: '未登录', text: zh } },
+    words: {
+      en: { title: 'Not signed in', text: en },
+      ja: { title: 'サインインできませんでした', text: ja },
+      zh: { title: '未登录', text: zh },
+    },
   };
 }

@@ -51,7 +51,7 @@ export interface AdminInput {
 }
 
 /** The languages of the pages that are no part of the console. */
-export type PageLanguage = 'en' | 'zh';
+export type PageLanguage = 'en' | 'ja' | 'zh';
 export interface AdminCaller {
   /** As the limits count it; `unknown` when nobody can say. */
   readonly address: string;

@@ -14,6 +14,7 @@ import {
   type AdminCaller,
   type AdminInput,
   type AdminRoute,
+  type PageLanguage,
   readSessionCookie,
   readSignInCookie,
 } from './admin-route.ts';
@@ -49,8 +50,7 @@ function readCaller(exchange: Exchange, peer: PeerInput): AdminCaller {
     person: undefined,
     hasShownPassword: false,
     passwordAgain: readPasswordAgain(headers[PASSWORD_HEADER]),
-    // Browsers name the languages in the order they are preferred.
-    language: /(?:^|,)\s*(?:en|(zh))\b/i.exec(headers['accept-language'] ?? '')?.[1] ? 'zh' : 'en',
+    language: readLanguage(headers['accept-language']),
     isPrefetch: headers['sec-purpose'] !== undefined || headers.purpose === 'prefetch',
     under({ host, trustedProxies, allowedHosts }) {
       const other = { ...peer, allowedHosts };
@@ -66,6 +66,12 @@ function readCaller(exchange: Exchange, peer: PeerInput): AdminCaller {
       };
     },
   };
+}
+
+/** Browsers name the languages in the order they are preferred. */
+function readLanguage(header = ''): PageLanguage {
+  const first = /(?:^|,)\s*(en|ja|zh)\b/i.exec(header)?.[1]?.toLowerCase();
+  return first === 'ja' || first === 'zh' ? first : 'en';
 }
 
 /** Percent-encoded, since headers hold no other letters; what is not well encoded is taken as it is. */

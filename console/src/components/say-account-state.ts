@@ -14,13 +14,13 @@ type Fallback = string | null | undefined;
 
 export function sayReason(facts: StateFacts, t: TFunction): string {
   const reason = readReason(facts);
-  if (reason !== undefined) return t(`accounts.reasons.${reason}`);
+  if (reason !== undefined) return t(`account.reasons.${reason}`);
   return facts.reason ?? t('common.unknown');
 }
 
 export function sayWayOut(facts: StateFacts, fallback: Fallback, t: TFunction): string {
   const reason = readReason(facts);
-  return reason === undefined ? (fallback ?? '') : t(`accounts.waysOut.${reason}`);
+  return reason === undefined ? (fallback ?? '') : t(`account.waysOut.${reason}`);
 }
 
 /** A key is not signed in to, so that its end has words of its own. */

@@ -6,7 +6,7 @@ export type Translated<Texts> = {
     : Key]: Texts[Key] extends string ? string : Translated<Texts[Key]>;
 };
 
-/** A language that is not whole: what it misses is shown in English. */
+/** The same with any of the texts missing: those are shown in English, and a test lists them. */
 export type PartlyTranslated<Texts> = {
   readonly [Key in keyof Texts as Key extends `${string}_one`
     ? never

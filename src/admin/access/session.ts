@@ -156,6 +156,12 @@ const NOT_SIGNED_IN: Notice = {
         'This link was used already, is older than ten minutes, or was opened on another machine than ' +
         'the gateway’s. Restart the gateway for a new one, or <a href="/">sign in with the console password</a>.',
     },
+    ja: {
+      title: 'サインインできませんでした',
+      text:
+        'このリンクは使用済みか、10 分を過ぎたか、ゲートウェイとは別のマシンで開かれています。' +
+        'ゲートウェイを再起動して新しいリンクを取得するか、<a href="/">コンソールのパスワードでサインイン</a>してください。',
+    },
     zh: {
       title: '未登录',
       text:
@@ -253,8 +259,29 @@ export function createProviderCallback({ login, provider, accessLog }: AccessCon
   };
 }
 
-/** The Chinese of why nobody is signed in; the English is that of the gateway. */
-const REFUSED: Readonly<Record<RefusalKind, string>> = {
+type Refusals = Readonly<Record<RefusalKind, string>>;
+
+/** Why nobody is signed in; the English is that of the gateway. */
+const REFUSED_JA: Refusals = {
+  unknown:
+    'この応答を待っているサインインがありません：使用済みか、10 分を過ぎたか、別のブラウザーで始められたものです。もう一度サインインしてください。',
+  none: 'プロバイダーが設定されていません。',
+  unreachable:
+    'プロバイダーに接続できないか、proxy.sign_in の設定と一致していません。原因はゲートウェイのログを確認してください。',
+  denied: 'プロバイダーがサインインを拒否しました。',
+  unproved:
+    'プロバイダーの応答では本人であることを確認できません。原因はゲートウェイのログを確認してください。',
+  role: 'プロバイダーからここでのロールが与えられていません。このゲートウェイの所有者に追加を依頼してください。',
+  domain:
+    'メールアドレスのドメインがここでのサインインを許可されていないか、プロバイダーがメールアドレスを確認していません。',
+  invitation:
+    'この招待は使用済みか、期限切れか、取り消されています。送信者に新しい招待を依頼してください。',
+  known: '既にここにサインインできるため、招待は不要です。',
+  taken:
+    '同じ名前のユーザーが既に存在します。このゲートウェイの所有者に、そのユーザーの削除か、別の名前での招待を依頼してください。',
+  last: 'プロバイダーが最後の所有者のロールを取り消し、コンソールにもパスワードがありません。ゲートウェイを実行する場所で WEB_PASSWORD を設定してください。',
+};
+const REFUSED_ZH: Refusals = {
   unknown: '没有登录在等待此回答：它已用过、已超过十分钟，或是在另一个浏览器中开始的。请重新登录。',
   none: '尚未配置身份提供方。',
   unreachable: '无法连接身份提供方，或其设置与 proxy.sign_in 不符。原因见网关的日志。',
@@ -273,12 +300,17 @@ function isRefusal(text: string): text is RefusalKind {
 }
 
 function noticeOf(why: RefusalKind): Notice {
-  const again = { en: '<a href="/">Back to sign-in</a>', zh: '<a href="/">返回登录</a>' };
+  const again = {
+    en: '<a href="/">Back to sign-in</a>',
+    ja: '<a href="/">サインインに戻る</a>',
+    zh: '<a href="/">返回登录</a>',
+  };
   return {
     tone: 'bad',
     words: {
       en: { title: 'Not signed in', text: `${REFUSALS[why].text} ${again.en}` },
-      zh: { title: '未登录', text: `${REFUSED[why]}${again.zh}` },
+      ja: { title: 'サインインできませんでした', text: `${REFUSED_JA[why]}${again.ja}` },
+      zh: { title: '未登录', text: `${REFUSED_ZH[why]}${again.zh}` },
     },
   };
 }

@@ -1,6 +1,6 @@
 // The English texts of the shell and the overview, and of what stands on every page.
 
-import { accounts } from './accounts.ts';
+import { account } from './account.ts';
 import { common } from './common.ts';
 import { overview } from './overview.ts';
 import { refusals } from './refusals.ts';
@@ -14,6 +14,6 @@ export const first = {
   signIn,
   roles,
   overview,
-  accounts,
+  account,
   refusals,
 };

@@ -1,5 +1,6 @@
 // The English texts that the other pages need besides.
 
+import { accounts } from './accounts.ts';
 import { addAccount } from './add-account.ts';
 import { alerts } from './alerts.ts';
 import { attempts } from './attempts.ts';
@@ -22,6 +23,7 @@ import { textView } from './text-view.ts';
 import { usage } from './usage.ts';
 
 export const rest = {
+  accounts,
   addAccount,
   routing,
   targets,

@@ -2,16 +2,20 @@
 
 import type { rest as english } from '../en/rest.ts';
 import type { PartlyTranslated } from '../texts.ts';
+import { accounts } from './accounts.ts';
 import { addAccount } from './add-account.ts';
 import { alerts } from './alerts.ts';
+import { budgets } from './budgets.ts';
 import { people } from './people.ts';
 import { attempts, requests, routing } from './requests.ts';
 import { security } from './security.ts';
 import { environment, settings } from './settings.ts';
 
 export const rest: PartlyTranslated<typeof english> = {
+  accounts,
   alerts,
   addAccount,
+  budgets,
   routing,
   requests,
   attempts,
@@ -230,23 +234,37 @@ export const rest: PartlyTranslated<typeof english> = {
   },
   usage: {
     subtitle:
-      'モデル、アカウント、キー、プロトコル別のリクエストとトークン、およびキャッシュから処理された割合。',
+      'モデル、アカウント、キー、所有者、チーム、タグ別のリクエスト、トークン、コスト、およびキャッシュから処理された割合。',
     period: '期間',
-    periods: { day: '24 時間', week: '7 日間', month: '30 日間', quarter: '90 日間' },
+    periods: {
+      day: '24 時間',
+      week: '7 日間',
+      month: '30 日間',
+      quarter: '90 日間',
+      thisMonth: '今月',
+    },
     step: '間隔',
-    steps: { hour: '時間', day: '日', week: '週' },
+    steps: { hour: '時間', day: '日', week: '週', month: '月' },
     by: 'グループ化',
     groups: {
       model: 'モデル',
       account: 'アカウント',
       key: 'キー',
+      owner: '所有者',
+      team: 'チーム',
+      tag: 'タグ',
       protocol: 'プロトコル',
       none: 'なし',
     },
+    only: '{{what}}：{{name}}',
+    widen: 'フィルター {{name}} を解除',
     byTitles: {
       model: 'モデル別',
       account: 'アカウント別',
       key: 'キー別',
+      owner: '所有者別',
+      team: 'チーム別',
+      tag: 'タグ別',
       protocol: 'プロトコル別',
       none: '合計',
     },
@@ -262,12 +280,12 @@ export const rest: PartlyTranslated<typeof english> = {
     table: '表',
     tokens: 'トークン',
     errors: 'エラー',
-    cache: 'キャッシュから',
+    cache: 'キャッシュ',
     input: '入力',
     output: '出力',
     images: '画像',
     cost: 'コスト',
-    flatRate: '定価換算（定額制）',
+    flatRate: '定価換算',
     costHint: '定額アカウントは定価換算で {{flatRate}} · キャッシュによる節約 {{saved}}',
     noPrices: 'これらのモデルの価格は不明です',
     exportAll: 'すべてエクスポート',
@@ -401,6 +419,15 @@ export const rest: PartlyTranslated<typeof english> = {
     name: '名前',
     nameHint: '使用する人またはプログラム',
     namePlaceholder: '田中のノート PC',
+    owner: '所有者',
+    ownerHint: 'キーを使う人（メールアドレスなど）',
+    team: 'チーム',
+    teamHint: 'チームの予算は、そのすべてのキーを集計します',
+    tags: 'タグ',
+    tagsHint: '所有者とチームに加えて、使用量をグループ化できます',
+    ownerUsage: '{{name}} の今月の使用量',
+    teamUsage: 'チーム {{name}} の今月の使用量',
+    tagUsage: 'タグ {{name}} の今月の使用量',
     state: '状態',
     today: '今日',
     limits: '制限',
@@ -430,7 +457,7 @@ export const rest: PartlyTranslated<typeof english> = {
     noLimits: 'なし',
     unlimited: '制限なし',
     searchLabel: 'キーを検索',
-    searchHint: '名前またはキーの先頭',
+    searchHint: '名前、所有者、チーム、タグ、キーの先頭',
     order: '並び順',
     orders: {
       made: '作成順',
@@ -442,7 +469,7 @@ export const rest: PartlyTranslated<typeof english> = {
     notThere: 'キーが見つかりません',
     notThereHint: '削除されたか、URL が間違っている可能性があります。',
     noneFound: '一致するキーはありません',
-    noneFoundHint: '名前またはキーの最初の数文字で検索してください。',
+    noneFoundHint: '名前、所有者、チーム、タグ、またはキーの最初の数文字で検索してください。',
     limitRequests_other: '{{count}} リクエスト/分',
     limitTokens: '{{tokens}} トークン/分',
     limitExpiry: '{{date}} まで',

@@ -124,8 +124,8 @@ function NoAccounts({ onAdd }: { readonly onAdd: (way: Way) => void }) {
     <Panel>
       <EmptyNote
         icon={<IconUsers size={36} />}
-        title={t('accounts.empty')}
-        hint={t('accounts.emptyHint')}
+        title={t('account.empty')}
+        hint={t('account.emptyHint')}
         action={
           <>
             <Button onClick={() => onAdd('key')}>{t('addAccount.addKey')}</Button>

@@ -16,8 +16,8 @@ export function AccountsPanel({ accounts }: { readonly accounts: Overview['accou
       <Panel title={t('overview.accounts')}>
         <EmptyNote
           icon={<IconUsers size={28} />}
-          title={t('accounts.empty')}
-          hint={t('accounts.emptyHint')}
+          title={t('account.empty')}
+          hint={t('account.emptyHint')}
           action={
             <LinkButton to="/accounts" search={{ add: 'key' }} leftSection={<IconPlus size={16} />}>
               {t('overview.addAccount')}

@@ -1,0 +1,50 @@
+// Budgets of keys, teams and the gateway, in Japanese.
+
+import type { budgets as english } from '../en/budgets.ts';
+import type { PartlyTranslated } from '../texts.ts';
+
+export const budgets: PartlyTranslated<typeof english> = {
+  title: '予算',
+  tabs: { keys: 'キー', budgets: '予算' },
+  add: '予算を追加',
+  create: '予算を作成',
+  created: '予算を作成しました',
+  saved: '予算を保存しました',
+  removed: '予算を削除しました',
+  empty: '予算はまだありません',
+  emptyHint: 'キー、チーム、またはゲートウェイ全体の、1 日、1 週間、1 か月の使用量を制限します。',
+  edit: '予算を編集：{{name}}',
+  remove: '予算を削除：{{name}}',
+  removeTitle: 'この予算を削除しますか？{{name}}',
+  removeHint: 'この予算によるリクエストの集計と拒否がなくなります。使用量の記録は残ります。',
+  scope: '対象',
+  scopes: { key: 'キー', team: 'チーム', gateway: 'ゲートウェイ全体' },
+  of: { key: 'キー {{name}}', team: 'チーム {{name}}' },
+  unit: '集計するもの',
+  units: { money: 'コスト', tokens: 'トークン', requests: 'リクエスト', images: '画像' },
+  amounts: {
+    tokens_other: '{{formatted}} トークン',
+    requests_other: '{{formatted}} リクエスト',
+    images_other: '画像 {{formatted}} 枚',
+  },
+  amount: '予算額',
+  dollars: '予算額（米ドル）',
+  period: '期間',
+  periods: { day: '日次', week: '週次', month: '月次' },
+  periodNames: { day: '1 日', week: '1 週間', month: '1 か月' },
+  timeZone: 'タイムゾーン',
+  isHard: '超えるリクエストを拒否',
+  isHardHint: 'オフの場合は警告のみ',
+  warnPercent: '警告する割合（%）',
+  hard: '超過を拒否',
+  soft: '警告のみ',
+  usedOf: '{{used}} / {{amount}}（{{period}}）',
+  renews: '{{time}}にリセット',
+  reserved: '処理中のリクエストが {{amount}} を予約',
+  whenMade: '予算はキーの作成後に追加できます。',
+  problems: {
+    subject: 'キーを選択するか、チームを入力してください。',
+    amount: '予算額を入力してください。',
+    warnPercent: '1 から 100 の整数を入力してください。',
+  },
+};
