@@ -119,10 +119,7 @@ test.each([
   ['limit', { ...BUDGET, limit: 5 }],
 ])('a new budget with a wrong %s is refused by that name: %j', async (field, body) => {
   const { status, body: refused } = await make(body);
-  expect([status, refused.error]).toEqual([
-    400,
-    expect.objectContaining({ field }),
-  ]);
+  expect([status, refused.error]).toEqual([400, expect.objectContaining({ field })]);
   expect(await listed()).toEqual([]);
 });
 
