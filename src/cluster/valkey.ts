@@ -213,6 +213,7 @@ class ValkeyCluster implements Cluster {
   readonly subscribe: Cluster['subscribe'];
   readonly #options: ValkeyClusterOptions;
   readonly #redis: Redis;
+  readonly #inTime: Deadline;
   readonly #scripts: Scripts;
   readonly #reader: NoticeReader;
   readonly #listeners: NoticeListeners;
@@ -237,9 +238,10 @@ class ValkeyCluster implements Cluster {
     const changes = createListeners<ClusterState>(onFault);
     this.#tellState = changes.tell;
     this.subscribe = changes.add;
-    this.#redis = connect(url, { commandTimeout: COMMAND_MS });
-    this.#scripts = defineScripts(this.#redis);
-    this.#reader = new NoticeReader(connect(url, {}), {
+    this.#redis = connect(url);
+    this.#inTime = createDeadline(clock);
+    this.#scripts = defineScripts(this.#redis, this.#inTime);
+    this.#reader = new NoticeReader(connect(url), {
       take: (topic, notice, from) => this.#take(topic, notice, from),
       onGap: () => this.#listeners.catchUp(),
     });
@@ -309,9 +311,8 @@ class ValkeyCluster implements Cluster {
     const text = JSON.stringify(this.#untold);
     this.#untold = [];
     const limit = ['MAXLEN', '~', KEPT_NOTICES] as const;
-    this.#redis
-      .xadd(NOTICES, ...limit, '*', 'from', this.replica, 'notices', text)
-      .catch(() => this.#lose());
+    const added = this.#redis.xadd(NOTICES, ...limit, '*', 'from', this.replica, 'notices', text);
+    this.#inTime(added).catch(() => this.#lose());
   }
 
   #take(topic: string, notice: unknown, from: string): void {
@@ -380,7 +381,7 @@ class ValkeyCluster implements Cluster {
 
   async #ask<Answer>(run: () => Promise<Answer>): Promise<Answer> {
     try {
-      return await run();
+      return await this.#inTime(run());
     } catch (error) {
       this.#lose();
       throw new ClusterUnavailable('Valkey does not answer.', { cause: error });
@@ -389,7 +390,7 @@ class ValkeyCluster implements Cluster {
 }
 
 /** A command that is not answered is never sent twice, and none waits for a connection. */
-function connect(url: string, more: { readonly commandTimeout?: number }): Redis {
+function connect(url: string): Redis {
   const redis = new Redis(url.replace(/^valkey(s?):/, 'redis$1:'), {
     protocol: 2,
     lazyConnect: true,
@@ -398,7 +399,6 @@ function connect(url: string, more: { readonly commandTimeout?: number }): Redis
     maxRetriesPerRequest: 0,
     connectTimeout: 2000,
     retryStrategy: (attempt) => Math.min(100 * attempt, 1000),
-    ...more,
   });
   // Each command tells of its own failure.
   redis.on('error', () => undefined);
@@ -409,7 +409,20 @@ async function begin(redis: Redis): Promise<void> {
   if (redis.status === 'wait') await redis.connect();
 }
 
-function defineScripts(redis: Redis): Scripts {
+type Deadline = <Answer>(answer: Promise<Answer>) => Promise<Answer>;
+
+/** Gives an answer up that takes too long. A process that was busy for as long first reads what came meanwhile. */
+function createDeadline({ startTimer }: Pick<Clock, 'startTimer'>): Deadline {
+  return (answer) =>
+    new Promise((resolve, reject) => {
+      const giveUp = (): void => reject(new Error('Valkey took too long.'));
+      // Between one and the next the sockets are read.
+      const timer = startTimer(COMMAND_MS, () => void setImmediate(setImmediate, giveUp));
+      answer.then(resolve, reject).finally(() => timer.cancel());
+    });
+}
+
+function defineScripts(redis: Redis, inTime: Deadline): Scripts {
   redis.defineCommand('isthmusLease', { numberOfKeys: 2, lua: LEASE });
   redis.defineCommand('isthmusGiveBack', { numberOfKeys: 2, lua: GIVE_BACK });
   redis.defineCommand('isthmusRestate', { numberOfKeys: 2, lua: RESTATE });
@@ -420,10 +433,10 @@ function defineScripts(redis: Redis): Scripts {
     (...args: unknown[]) => Promise<never>
   >;
   return {
-    lease: (...args) => defined.isthmusLease(...args),
-    giveBack: (...args) => defined.isthmusGiveBack(...args),
-    restate: (...args) => defined.isthmusRestate(...args),
-    meet: (...args) => defined.isthmusMeet(...args),
+    lease: (...args) => inTime(defined.isthmusLease(...args)),
+    giveBack: (...args) => inTime(defined.isthmusGiveBack(...args)),
+    restate: (...args) => inTime(defined.isthmusRestate(...args)),
+    meet: (...args) => inTime(defined.isthmusMeet(...args)),
   };
 }
 

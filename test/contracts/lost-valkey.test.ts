@@ -1,5 +1,6 @@
 // Losing Valkey and having it back, with a real server.
 
+import { spawnSync } from 'node:child_process';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Cluster, ClusterUnavailable } from '../../src/cluster/cluster.ts';
@@ -83,7 +84,7 @@ describe.skipIf(program === undefined)('a replica whose Valkey is lost', () => {
   async function joinBeating(replica: string) {
     const beats = createFakeClock();
     const member = await joinValkeyCluster({ url: server.url, replica, clock: beats, log });
-    return { member, beat: () => beats.advance(2000) };
+    return { member, advance: beats.advance, beat: () => beats.advance(2000) };
   }
 
   /** Nobody has heard of them for longer than a member is waited for. */
@@ -98,6 +99,19 @@ describe.skipIf(program === undefined)('a replica whose Valkey is lost', () => {
     for (const member of members)
       await expect.poll(() => member.state().replicas.length).toBe(members.length);
   };
+
+  test('is not cut off by being busy itself for longer than a command may take', async () => {
+    const { member, advance } = await joinBeating('busy');
+    const asked = openCounter(member).take(10, 100);
+    // This process does nothing else until the server has answered both.
+    const { port } = new URL(server.url);
+    const ping = `const s = net.connect(${port}, '127.0.0.1', () => s.write('PING\\r\\n')); s.on('data', () => s.destroy())`;
+    expect(spawnSync(process.execPath, ['-e', ping]).status).toBe(0);
+    await advance(600);
+    expect(await asked).toEqual({ isTaken: true });
+    expect(member.state().isConnected).toBe(true);
+    await member.close();
+  });
 
   test('has what a killed one held, though nobody was told what that was', async () => {
     await Promise.all([first.close(), second.close()]);
