@@ -53,7 +53,7 @@ interface BudgetsOptions {
   readonly counters: Counters;
   readonly clock: Clock;
   readonly createId: (prefix: string) => string;
-  readonly cluster?: Pick<Cluster, 'notices' | 'replica' | 'state' | 'subscribe'> | undefined;
+  readonly cluster?: Pick<Cluster, 'notices' | 'subscribe'> | undefined;
   /** What records say was used since a time, for a budget that begins within its period. */
   readonly usedSince?: ((budget: NewBudget, from: number) => Promise<number>) | undefined;
   readonly log?: AccessLogger | undefined;
@@ -115,7 +115,7 @@ export class Budgets {
         take: (notice, from) => this.#takeNotice(notice, from),
         catchUp: () => void this.#reload(),
       }),
-      cluster?.subscribe((state) => this.#releaseOf(state)),
+      cluster?.subscribe((state) => this.#forgetGone(state)),
     ].filter((end) => end !== undefined);
     this.#learnUses(stored.uses);
     for (const budget of stored.budgets) this.#keep(budget);
@@ -229,14 +229,13 @@ export class Budgets {
         this.#hold(budget, period, amount);
         return [{ budget, period, amount }];
       }
-      // A request is used up with its beginning.
       this.#use(budget, period, 1);
       return [];
     });
     return (used) => {
       for (const { budget, period, amount } of open) {
         const spent = usedOf(budget.unit, used) ?? mostOf(budget.unit, cost, answerTokens);
-        period.counter.giveBack(amount - spent);
+        period.counter.settle(amount, spent);
         this.#hold(budget, period, -amount);
         this.#use(budget, period, spent);
       }
@@ -276,6 +275,8 @@ export class Budgets {
       initial: used,
       // What one process held in stock another would have to refuse.
       hasStock: false,
+      // A request is used up with its beginning.
+      isHeld: budget.unit !== 'requests',
     });
     return { ...span, used, counter };
   }
@@ -338,19 +339,11 @@ export class Budgets {
     if (period.from === use.at) period.used += use.used;
   }
 
-  /** What the calls of a process held that is gone is there again; one of those that are left gives it back. */
-  #releaseOf({ replicas, isConnected }: ClusterState): void {
-    const own = this.#options.cluster?.replica;
-    const [first] = [...replicas].sort();
-    for (const [replica, open] of isConnected ? this.#openElsewhere : []) {
-      if (replicas.includes(replica)) continue;
-      this.#openElsewhere.delete(replica);
-      if (first !== own) continue;
-      for (const kept of this.#byId.values()) {
-        const period = this.#periodOf(kept, this.#options.clock.now());
-        period.counter.giveBack(open.get(counterName(kept.budget, period)) ?? 0);
-      }
-    }
+  /** What the calls of a process held that is gone is there again: its counters know. */
+  #forgetGone({ replicas, isConnected }: ClusterState): void {
+    if (!isConnected) return;
+    for (const replica of this.#openElsewhere.keys())
+      if (!replicas.includes(replica)) this.#openElsewhere.delete(replica);
   }
 
   #learnUses(uses: readonly BudgetUse[]): void {

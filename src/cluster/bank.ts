@@ -20,29 +20,57 @@ export class LocalBank implements Bank {
   readonly isLocal = true;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #entries = new Map<string, Entry>();
+  /** Of each member what it holds: counter → amount. */
+  readonly #held = new Map<string, Map<string, number>>();
   #untilSweep = SWEEP_EVERY;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
   }
 
-  lease(request: CreditRequest): CreditGrant {
-    const { window, limit, amount } = request;
+  /** @param member who asks, where there are several */
+  lease(request: CreditRequest, member = ''): CreditGrant {
+    const { counter, window, limit, amount, isHeld = false } = request;
     const now = this.#clock.now();
     const { amounts } = this.#entryOf(request, now);
     const used = totalOf(amounts, window, now);
     const granted = grantOf(request, limit - used);
     if (granted > 0) addTo(amounts, window, now, granted);
+    if (isHeld) this.#hold(member, counter, granted);
     const canWait = granted < amount && window === 'minute';
     const retryAfterMs = canWait ? waitUntil(amounts, limit - amount, now) : 0;
     return { granted, used: used + granted, retryAfterMs };
   }
 
-  giveBack({ counter, window }: CounterName, amount: number): void {
-    const now = this.#clock.now();
-    const { amounts } = this.#entryOf({ counter, window, initial: 0 }, now);
+  giveBack({ counter, window }: CounterName, amount: number, held = 0, member = ''): void {
+    const known = Math.min(held, this.#held.get(member)?.get(counter) ?? 0);
+    this.#hold(member, counter, -known);
+    this.#return(counter, window, amount - (held - known));
+  }
+
+  /** What a member held that is gone is there again. */
+  release(member: string): void {
+    for (const [counter, amount] of this.#held.get(member) ?? []) {
+      const window = this.#entries.get(counter)?.window;
+      if (window !== undefined) this.#return(counter, window, amount);
+    }
+    this.#held.delete(member);
+  }
+
+  #hold(member: string, counter: string, amount: number): void {
+    if (amount === 0) return;
+    const ofMember = this.#held.get(member) ?? new Map<string, number>();
+    this.#held.set(member, ofMember);
+    const held = (ofMember.get(counter) ?? 0) + amount;
+    if (held > 0) ofMember.set(counter, held);
+    else ofMember.delete(counter);
+  }
+
+  #return(counter: string, window: CountWindow, amount: number): void {
+    const amounts = this.#entries.get(counter)?.amounts;
+    if (amounts === undefined) return;
     if (amount < 0) {
-      addTo(amounts, window, now, -amount);
+      addTo(amounts, window, this.#clock.now(), -amount);
       return;
     }
     let left = amount;
@@ -54,10 +82,7 @@ export class LocalBank implements Bank {
     }
   }
 
-  #entryOf(
-    { counter, window, initial }: CounterName & Pick<CreditRequest, 'initial'>,
-    now: number,
-  ) {
+  #entryOf({ counter, window, initial }: CreditRequest, now: number): Entry {
     this.#untilSweep -= 1;
     if (this.#untilSweep <= 0) this.#sweep(now);
     const known = this.#entries.get(counter);

@@ -104,8 +104,13 @@ export interface CreditRequest extends CounterName {
   readonly amount: number;
   /** What is taken in stock where the limit is far. */
   readonly batch: number;
-  /** What is used already as far as the asker knows, for a bank that has no such counter: a new one, or one that lost it. */
+  /**
+   * What is used already as far as the asker knows, for a bank that has no such counter: a new one, or one that lost it.
+   * What is held is not in it.
+   */
   readonly initial: number;
+  /** True for what runs: it is held until it is given back, or until the asker is no member any more. */
+  readonly isHeld?: boolean | undefined;
 }
 
 export interface CreditGrant {
@@ -120,8 +125,12 @@ export interface CreditGrant {
 /** Grants the credits of exact counters. A bank in this process answers at once, others by a promise that never rejects. */
 export interface Bank {
   lease(request: CreditRequest): CreditGrant | Promise<CreditGrant>;
-  /** Takes back what was granted and not used, or with a negative amount counts what was used beyond it. */
-  giveBack(counter: CounterName, amount: number): void;
+  /**
+   * Takes back what was granted and not used, or with a negative amount counts what was used beyond it. A counter that
+   * the bank does not have stays so: the next who asks says what is used.
+   * @param held what is held no more with it; where it is not held any more all that was used of it counts anew
+   */
+  giveBack(counter: CounterName, amount: number, held?: number): void;
   /** True where leasing costs nothing: then nothing is taken in stock. */
   readonly isLocal: boolean;
 }

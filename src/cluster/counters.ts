@@ -28,6 +28,8 @@ interface OpenOptions {
   readonly initial?: number;
   /** False where what one process holds would be missed by another: each call asks then. */
   readonly hasStock?: boolean;
+  /** True where what is taken is held until it is settled, and is there again when this process is gone. */
+  readonly isHeld?: boolean;
 }
 
 /** All counters of a process. */
@@ -44,11 +46,15 @@ export class Counters {
    * @param counter its name, the same in every process
    * @param initial what is used already, as far as is stored
    */
-  open(counter: string, window: CountWindow, { initial = 0, hasStock = true }: OpenOptions = {}) {
+  open(
+    counter: string,
+    window: CountWindow,
+    { initial = 0, hasStock = true, isHeld = false }: OpenOptions = {},
+  ) {
     const { bank, clock } = this.#options;
     const keepsStock = hasStock && !bank.isLocal;
     const onStock = this.#onStock;
-    return new Counter({ bank, clock, counter, window, initial, keepsStock, onStock });
+    return new Counter({ bank, clock, counter, window, initial, keepsStock, isHeld, onStock });
   }
 
   /** Gives all stock back. */
@@ -74,6 +80,7 @@ interface CounterOptions extends CountersOptions {
   readonly window: CountWindow;
   readonly initial: number;
   readonly keepsStock: boolean;
+  readonly isHeld: boolean;
   readonly onStock: (counter: Counter) => void;
 }
 
@@ -84,6 +91,8 @@ export class Counter {
   #stockedAt = 0;
   /** Of all processes, as last heard. */
   #known: number;
+  /** As `#known`, without what is held. */
+  #learned: number;
   #isFetching = false;
   #spentNow = 0;
   #spentBefore = 0;
@@ -92,6 +101,7 @@ export class Counter {
   constructor(options: CounterOptions) {
     this.#options = options;
     this.#known = options.initial;
+    this.#learned = options.initial;
   }
 
   /** What all processes have used or hold, as last heard here. */
@@ -102,6 +112,7 @@ export class Counter {
   /** So much is used for certain: a bank that lost the counter is told so. */
   learn(used: number): void {
     this.#known = Math.max(this.#known, used);
+    this.#learned = Math.max(this.#learned, used);
   }
 
   /** Takes the whole amount, or nothing. Answers at once while the stock lasts or the bank is in this process. */
@@ -131,10 +142,18 @@ export class Counter {
 
   /** What was taken and not used after all; a negative amount was used beyond what was taken. */
   giveBack(amount: number): void {
-    if (amount === 0) return;
-    const { bank, counter, window } = this.#options;
+    if (amount !== 0) this.#giveBack(amount, amount);
+  }
+
+  /** What was held has run, and this was used. */
+  settle(held: number, used: number): void {
+    if (held !== 0 || used !== 0) this.#giveBack(held - used, held);
+  }
+
+  #giveBack(amount: number, held: number): void {
+    const { bank, counter, window, isHeld } = this.#options;
     this.#known = Math.max(0, this.#known - amount);
-    bank.giveBack({ counter, window }, amount);
+    bank.giveBack({ counter, window }, amount, isHeld ? held : 0);
   }
 
   /** Gives the stock back. */
@@ -154,14 +173,14 @@ export class Counter {
 
   /** Of those who ask at once one asks for stock as well. */
   #lease(amount: number, limit: number): CreditGrant | Promise<CreditGrant> {
-    const { bank, counter, window, keepsStock } = this.#options;
+    const { bank, counter, window, keepsStock, isHeld } = this.#options;
     const batch =
       !keepsStock || this.#isFetching
         ? amount
         : Math.max(amount, this.#spentNow, this.#spentBefore);
     // What counts for a minute only is not known for longer.
-    const initial = window === 'minute' ? 0 : this.#known;
-    const outcome = bank.lease({ counter, window, limit, amount, batch, initial });
+    const initial = window === 'minute' ? 0 : isHeld ? this.#learned : this.#known;
+    const outcome = bank.lease({ counter, window, limit, amount, batch, initial, isHeld });
     if (!(outcome instanceof Promise) || batch === amount) return outcome;
     this.#isFetching = true;
     return outcome.finally(() => {

@@ -35,6 +35,7 @@ export class Hub {
     return () => {
       if (this.#members.get(member.replica) !== member) return;
       this.#members.delete(member.replica);
+      this.bank.release(member.replica);
       this.#introduce();
     };
   }

@@ -40,7 +40,11 @@ export function createMemoryCluster(options: MemoryClusterOptions): Cluster {
       get: async (key) => hub.get(key),
       take: async (key) => hub.take(key),
     },
-    bank: hub.bank,
+    bank: {
+      isLocal: true,
+      lease: (request) => hub.bank.lease(request, replica),
+      giveBack: (counter, amount, held) => hub.bank.giveBack(counter, amount, held, replica),
+    },
     state,
     subscribe: changes.add,
     async close() {

@@ -37,7 +37,7 @@ type Item =
   | { readonly kind: 'members'; replicas: readonly string[] }
   | { readonly kind: 'ask'; id: number; question: Question }
   | { readonly kind: 'answer'; id: number; answer: CreditGrant | string | null }
-  | { readonly kind: 'give-back'; counter: CounterName; amount: number };
+  | { readonly kind: 'give-back'; counter: CounterName; amount: number; held: number };
 
 type Question =
   | { readonly kind: 'lease'; request: CreditRequest }
@@ -50,8 +50,10 @@ type Question =
  */
 export function serveWorker(hub: Hub, channel: Channel): () => void {
   const outbox = createOutbox(channel);
+  let member = '';
   let leave: (() => void) | undefined;
   const join = (replica: string): void => {
+    member = replica;
     leave = hub.join({
       replica,
       take: (topic, notice, from) => outbox.add({ kind: 'notice', topic, notice, from }),
@@ -62,9 +64,10 @@ export function serveWorker(hub: Hub, channel: Channel): () => void {
     for (const item of itemsOf(message)) {
       if (item.kind === 'join') join(item.replica);
       if (item.kind === 'notice') hub.tell(item.topic, item.notice, item.from);
-      if (item.kind === 'give-back') hub.bank.giveBack(item.counter, item.amount);
+      if (item.kind === 'give-back')
+        hub.bank.giveBack(item.counter, item.amount, item.held, member);
       if (item.kind !== 'ask') continue;
-      outbox.add({ kind: 'answer', id: item.id, answer: answerOf(hub, item.question) });
+      outbox.add({ kind: 'answer', id: item.id, answer: answerOf(hub, item.question, member) });
     }
   });
   return () => {
@@ -73,10 +76,10 @@ export function serveWorker(hub: Hub, channel: Channel): () => void {
   };
 }
 
-function answerOf(hub: Hub, question: Question): CreditGrant | string | null {
+function answerOf(hub: Hub, question: Question, member: string): CreditGrant | string | null {
   switch (question.kind) {
     case 'lease':
-      return hub.bank.lease(question.request);
+      return hub.bank.lease(question.request, member);
     case 'put':
       hub.put(question.key, question.value, question.lifetimeMs);
       return null;
@@ -151,8 +154,8 @@ export function createWorkerCluster({
       const answer = isClosed ? null : await ask({ kind: 'lease', request });
       return isGrant(answer) ? answer : { granted: 0, used: request.initial, retryAfterMs: 0 };
     },
-    giveBack: ({ counter, window }, amount) =>
-      addLater({ kind: 'give-back', counter: { counter, window }, amount }),
+    giveBack: ({ counter, window }, amount, held = 0) =>
+      addLater({ kind: 'give-back', counter: { counter, window }, amount, held }),
   };
   return {
     replica,

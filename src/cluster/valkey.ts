@@ -11,6 +11,7 @@ import {
   type ClusterState,
   ClusterUnavailable,
   type CounterName,
+  type CountWindow,
   type CreditGrant,
   type CreditRequest,
   GATHER_MS,
@@ -32,6 +33,8 @@ export interface ValkeyClusterOptions {
 const PREFIX = '{isthmus}:';
 const NOTICES = `${PREFIX}notices`;
 const MEMBERS = `${PREFIX}members`;
+/** Before the name of a replica: a hash of what it holds of counters. */
+const HELD = `${PREFIX}held:`;
 /** Notices that wait for a replica that was away; whoever missed more reads anew. */
 const KEPT_NOTICES = 20_000;
 /** Longer would be a request's wait. */
@@ -43,7 +46,10 @@ const GONE_MS = 10_000;
 const MISSED = 'cluster.missed';
 const JOINED = 'cluster.joined';
 
-/** KEYS: counter. ARGV: window, limit, amount, batch, initial. As `LocalBank.lease`, by the server's clock. */
+/**
+ * KEYS: counter, what is held. ARGV: window, limit, amount, batch, initial, 1 for what is held. As `LocalBank.lease`, by the
+ * server's clock. Of what is held the asker knows the least that is used, which tells of a counter that was lost meanwhile.
+ */
 const LEASE = `
 local time = redis.call('TIME')
 local now = tonumber(time[1])
@@ -52,9 +58,11 @@ local used, seconds, counts = 0, {}, {}
 local keep = ARGV[1] == 'long' and 3456000 or 172800
 if ARGV[1] ~= 'minute' then
   local stored = redis.call('GET', KEYS[1])
-  if stored then used = tonumber(stored) else
-    used = initial
-    redis.call('SET', KEYS[1], initial, 'EX', keep)
+  used = tonumber(stored or 0)
+  local least = initial + tonumber(redis.call('HGET', KEYS[2], KEYS[1]) or 0)
+  if not stored or (ARGV[6] == '1' and least > used) then
+    used = least
+    redis.call('SET', KEYS[1], used, 'EX', keep)
   end
 else
   local fields = redis.call('HGETALL', KEYS[1])
@@ -79,6 +87,10 @@ if granted > 0 then
     redis.call('HINCRBY', KEYS[1], now, granted)
     redis.call('EXPIRE', KEYS[1], 120)
   end
+  if ARGV[6] == '1' then
+    redis.call('HINCRBY', KEYS[2], KEYS[1], granted)
+    redis.call('EXPIRE', KEYS[2], keep)
+  end
 end
 local wait = 0
 if granted < amount and ARGV[1] == 'minute' then
@@ -94,10 +106,22 @@ if granted < amount and ARGV[1] == 'minute' then
 end
 return {granted, used + granted, wait}`;
 
-/** KEYS: counter. ARGV: window, amount; a negative one was used. As `LocalBank.giveBack`. */
+/**
+ * KEYS: counter, what is held. ARGV: window; amount, of which a negative one was used; how much is held no more. As
+ * `LocalBank.giveBack`.
+ */
 const GIVE_BACK = `
-local now, amount = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2])
+local now, amount, held = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+if held > 0 then
+  local known = tonumber(redis.call('HGET', KEYS[2], KEYS[1]) or 0)
+  if known > held then redis.call('HINCRBY', KEYS[2], KEYS[1], -held) else
+    redis.call('HDEL', KEYS[2], KEYS[1])
+    amount = amount - (held - known)
+  end
+end
+if amount == 0 then return end
 if ARGV[1] ~= 'minute' then
+  if redis.call('EXISTS', KEYS[1]) == 0 then return end
   if redis.call('INCRBY', KEYS[1], -amount) < 0 then redis.call('SET', KEYS[1], 0) end
   redis.call('EXPIRE', KEYS[1], ARGV[1] == 'long' and 3456000 or 172800)
   return
@@ -118,18 +142,60 @@ if amount < 0 then redis.call('HINCRBY', KEYS[1], now, -amount) else
 end
 redis.call('EXPIRE', KEYS[1], 120)`;
 
-/** KEYS: members. ARGV: this replica, or nothing when it leaves; milliseconds until one is gone. Answers all there are. */
+/**
+ * After a time without Valkey. KEYS: counter, what is held. ARGV: window, what was used meanwhile, what is held now, what
+ * was used before as far as is known.
+ */
+const RESTATE = `
+local held = tonumber(ARGV[3])
+local missing = held - tonumber(redis.call('HGET', KEYS[2], KEYS[1]) or 0)
+local keep = ARGV[1] == 'long' and 3456000 or 172800
+if held > 0 then
+  redis.call('HSET', KEYS[2], KEYS[1], held)
+  redis.call('EXPIRE', KEYS[2], keep)
+else redis.call('HDEL', KEYS[2], KEYS[1]) end
+if ARGV[1] == 'minute' then
+  redis.call('HINCRBY', KEYS[1], redis.call('TIME')[1], ARGV[2])
+  redis.call('EXPIRE', KEYS[1], 120)
+elseif ARGV[4] ~= '' or redis.call('EXISTS', KEYS[1]) == 1 then
+  redis.call('SET', KEYS[1], ARGV[4], 'NX')
+  if redis.call('INCRBY', KEYS[1], tonumber(ARGV[2]) + missing) < 0 then redis.call('SET', KEYS[1], 0) end
+  redis.call('EXPIRE', KEYS[1], keep)
+end`;
+
+/**
+ * KEYS: members. ARGV: this replica; milliseconds until one is gone; how the keys begin of what they hold; 1 when it leaves.
+ * Answers all there are. What those held that are gone is there again. Where nobody was heard of for so long Valkey was
+ * away, and all have as long again to come back.
+ */
 const MEET = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-if ARGV[1] ~= '' then redis.call('ZADD', KEYS[1], now, ARGV[1]) end
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
+local latest = tonumber(redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] or now)
+if now - latest > tonumber(ARGV[2]) then
+  for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do redis.call('ZADD', KEYS[1], now, name) end
+end
+redis.call('ZADD', KEYS[1], ARGV[4] == '1' and 0 or now, ARGV[1])
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))) do
+  local fields = redis.call('HGETALL', ARGV[3] .. name)
+  for index = 1, #fields, 2 do
+    local known = redis.call('GET', fields[index])
+    if known then
+      redis.call('SET', fields[index], math.max(0, tonumber(known) - tonumber(fields[index + 1])), 'KEEPTTL')
+    end
+  end
+  redis.call('DEL', ARGV[3] .. name)
+  redis.call('ZREM', KEYS[1], name)
+end
 return redis.call('ZRANGE', KEYS[1], 0, -1)`;
 
+type ScriptArgs = (string | number)[];
+
 interface Scripts {
-  lease(key: string, ...args: (string | number)[]): Promise<[number, number, number]>;
-  giveBack(key: string, ...args: (string | number)[]): Promise<null>;
-  meet(key: string, replica: string, goneMs: number): Promise<string[]>;
+  lease(counter: string, held: string, ...args: ScriptArgs): Promise<[number, number, number]>;
+  giveBack(counter: string, held: string, ...args: ScriptArgs): Promise<null>;
+  restate(counter: string, held: string, ...args: ScriptArgs): Promise<null>;
+  meet(members: string, ...args: ScriptArgs): Promise<string[]>;
 }
 
 /** Joins, or goes on alone until Valkey is there: never rejects. */
@@ -147,6 +213,7 @@ class ValkeyCluster implements Cluster {
   readonly subscribe: Cluster['subscribe'];
   readonly #options: ValkeyClusterOptions;
   readonly #redis: Redis;
+  readonly #inTime: Deadline;
   readonly #scripts: Scripts;
   readonly #reader: NoticeReader;
   readonly #listeners: NoticeListeners;
@@ -171,14 +238,16 @@ class ValkeyCluster implements Cluster {
     const changes = createListeners<ClusterState>(onFault);
     this.#tellState = changes.tell;
     this.subscribe = changes.add;
-    this.#redis = connect(url, { commandTimeout: COMMAND_MS });
-    this.#scripts = defineScripts(this.#redis);
-    this.#reader = new NoticeReader(connect(url, {}), {
+    this.#redis = connect(url);
+    this.#inTime = createDeadline(clock);
+    this.#scripts = defineScripts(this.#redis, this.#inTime);
+    this.#reader = new NoticeReader(connect(url), {
       take: (topic, notice, from) => this.#take(topic, notice, from),
       onGap: () => this.#listeners.catchUp(),
     });
     this.#bank = new FallbackBank({
       clock,
+      held: `${HELD}${replica}`,
       scripts: this.#scripts,
       isConnected: () => this.#state.isConnected,
       onFault: () => this.#lose(),
@@ -215,7 +284,8 @@ class ValkeyCluster implements Cluster {
     this.#gathering?.cancel();
     this.#flush();
     if (this.#state.isConnected) {
-      await this.#redis.zrem(MEMBERS, this.replica).catch(() => undefined);
+      const { meet } = this.#scripts;
+      await meet(MEMBERS, this.replica, GONE_MS, HELD, 1).catch(() => undefined);
     }
     this.#reader.close();
     this.#redis.disconnect();
@@ -241,9 +311,8 @@ class ValkeyCluster implements Cluster {
     const text = JSON.stringify(this.#untold);
     this.#untold = [];
     const limit = ['MAXLEN', '~', KEPT_NOTICES] as const;
-    this.#redis
-      .xadd(NOTICES, ...limit, '*', 'from', this.replica, 'notices', text)
-      .catch(() => this.#lose());
+    const added = this.#redis.xadd(NOTICES, ...limit, '*', 'from', this.replica, 'notices', text);
+    this.#inTime(added).catch(() => this.#lose());
   }
 
   #take(topic: string, notice: unknown, from: string): void {
@@ -263,7 +332,9 @@ class ValkeyCluster implements Cluster {
   async #meet(): Promise<void> {
     try {
       await begin(this.#redis);
-      const replicas = await this.#scripts.meet(MEMBERS, this.replica, GONE_MS);
+      // One that left is no member again.
+      if (this.#isClosed) return;
+      const replicas = await this.#scripts.meet(MEMBERS, this.replica, GONE_MS, HELD, 0);
       await this.#reader.start();
       this.#found(replicas);
     } catch {
@@ -310,7 +381,7 @@ class ValkeyCluster implements Cluster {
 
   async #ask<Answer>(run: () => Promise<Answer>): Promise<Answer> {
     try {
-      return await run();
+      return await this.#inTime(run());
     } catch (error) {
       this.#lose();
       throw new ClusterUnavailable('Valkey does not answer.', { cause: error });
@@ -319,7 +390,7 @@ class ValkeyCluster implements Cluster {
 }
 
 /** A command that is not answered is never sent twice, and none waits for a connection. */
-function connect(url: string, more: { readonly commandTimeout?: number }): Redis {
+function connect(url: string): Redis {
   const redis = new Redis(url.replace(/^valkey(s?):/, 'redis$1:'), {
     protocol: 2,
     lazyConnect: true,
@@ -328,7 +399,6 @@ function connect(url: string, more: { readonly commandTimeout?: number }): Redis
     maxRetriesPerRequest: 0,
     connectTimeout: 2000,
     retryStrategy: (attempt) => Math.min(100 * attempt, 1000),
-    ...more,
   });
   // Each command tells of its own failure.
   redis.on('error', () => undefined);
@@ -339,19 +409,34 @@ async function begin(redis: Redis): Promise<void> {
   if (redis.status === 'wait') await redis.connect();
 }
 
-function defineScripts(redis: Redis): Scripts {
-  redis.defineCommand('isthmusLease', { numberOfKeys: 1, lua: LEASE });
-  redis.defineCommand('isthmusGiveBack', { numberOfKeys: 1, lua: GIVE_BACK });
+type Deadline = <Answer>(answer: Promise<Answer>) => Promise<Answer>;
+
+/** Gives an answer up that takes too long. A process that was busy for as long first reads what came meanwhile. */
+function createDeadline({ startTimer }: Pick<Clock, 'startTimer'>): Deadline {
+  return (answer) =>
+    new Promise((resolve, reject) => {
+      const giveUp = (): void => reject(new Error('Valkey took too long.'));
+      // Between one and the next the sockets are read.
+      const timer = startTimer(COMMAND_MS, () => void setImmediate(setImmediate, giveUp));
+      answer.then(resolve, reject).finally(() => timer.cancel());
+    });
+}
+
+function defineScripts(redis: Redis, inTime: Deadline): Scripts {
+  redis.defineCommand('isthmusLease', { numberOfKeys: 2, lua: LEASE });
+  redis.defineCommand('isthmusGiveBack', { numberOfKeys: 2, lua: GIVE_BACK });
+  redis.defineCommand('isthmusRestate', { numberOfKeys: 2, lua: RESTATE });
   redis.defineCommand('isthmusMeet', { numberOfKeys: 1, lua: MEET });
   // What `defineCommand` adds has no types.
   const defined = redis as unknown as Record<
-    'isthmusLease' | 'isthmusGiveBack' | 'isthmusMeet',
+    'isthmusLease' | 'isthmusGiveBack' | 'isthmusRestate' | 'isthmusMeet',
     (...args: unknown[]) => Promise<never>
   >;
   return {
-    lease: (...args) => defined.isthmusLease(...args),
-    giveBack: (...args) => defined.isthmusGiveBack(...args),
-    meet: (...args) => defined.isthmusMeet(...args),
+    lease: (...args) => inTime(defined.isthmusLease(...args)),
+    giveBack: (...args) => inTime(defined.isthmusGiveBack(...args)),
+    restate: (...args) => inTime(defined.isthmusRestate(...args)),
+    meet: (...args) => inTime(defined.isthmusMeet(...args)),
   };
 }
 
@@ -442,9 +527,22 @@ function isBefore(left: string, right: string): boolean {
 
 interface FallbackOptions {
   readonly clock: Pick<Clock, 'now'>;
+  /** The key of what this replica holds. */
+  readonly held: string;
   readonly scripts: Scripts;
   readonly isConnected: () => boolean;
   readonly onFault: () => void;
+}
+
+/** What Valkey is told of a counter when it is there again. */
+interface Untold {
+  readonly window: CountWindow;
+  /** What was used before, as the last who asked knew; undefined where nobody did. */
+  readonly initial: number | undefined;
+  /** What runs here holds. */
+  readonly held: number;
+  /** What was used while alone. */
+  readonly used: number;
 }
 
 /** Counts in Valkey; while that is away here, against the whole limit, and tells Valkey of it afterwards. */
@@ -452,20 +550,20 @@ class FallbackBank implements Bank {
   readonly isLocal = false;
   readonly #options: FallbackOptions;
   #alone: LocalBank | undefined;
-  /** What was used while alone. */
-  readonly #unsettled = new Map<string, CounterName & { amount: number }>();
+  readonly #untold = new Map<string, Untold>();
 
   constructor(options: FallbackOptions) {
     this.#options = options;
   }
 
   async lease(request: CreditRequest): Promise<CreditGrant> {
-    const { counter, window, limit, amount, batch, initial } = request;
+    const { counter, window, limit, amount, batch, initial, isHeld = false } = request;
     const { scripts, isConnected, onFault } = this.#options;
     if (!isConnected()) return this.#leaseAlone(request);
     try {
-      const args = [window, limit, amount, batch, initial] as const;
-      const [granted, used, retryAfterMs] = await scripts.lease(keyOf(counter), ...args);
+      const args = [window, limit, amount, batch, initial, isHeld ? 1 : 0];
+      const [granted, used, retryAfterMs] = await scripts.lease(...this.#keysOf(counter), ...args);
+      if (isHeld) this.#note(request, { held: granted, initial });
       return { granted, used, retryAfterMs };
     } catch {
       onFault();
@@ -473,40 +571,56 @@ class FallbackBank implements Bank {
     }
   }
 
-  giveBack(name: CounterName, amount: number): void {
+  giveBack(name: CounterName, amount: number, held = 0): void {
     const { scripts, isConnected, onFault } = this.#options;
+    this.#note(name, { held: -held });
     if (!isConnected()) {
       this.#alone?.giveBack(name, amount);
-      this.#note(name, -amount);
+      this.#note(name, { used: held - amount });
       return;
     }
-    scripts.giveBack(keyOf(name.counter), name.window, amount).catch(() => {
+    const keys = this.#keysOf(name.counter);
+    scripts.giveBack(...keys, name.window, amount, held).catch(() => {
       onFault();
-      this.#note(name, -amount);
+      this.#note(name, { used: held - amount });
     });
   }
 
   /** Valkey is there again. */
   settle(): void {
     this.#alone = undefined;
-    const unsettled = [...this.#unsettled.values()];
-    this.#unsettled.clear();
-    for (const { amount, ...name } of unsettled) if (amount !== 0) this.giveBack(name, -amount);
+    const { scripts, onFault } = this.#options;
+    for (const [counter, { window, initial, held, used }] of this.#untold) {
+      this.#note({ counter, window }, { used: -used });
+      scripts.restate(...this.#keysOf(counter), window, used, held, initial ?? '').catch(() => {
+        onFault();
+        this.#note({ counter, window }, { used, initial });
+      });
+    }
   }
 
   #leaseAlone(request: CreditRequest): CreditGrant {
+    const { counter, initial, isHeld = false } = request;
     this.#alone ??= new LocalBank(this.#options.clock);
-    const grant = this.#alone.lease(request);
-    this.#note(request, grant.granted);
+    const known = this.#untold.get(counter);
+    const used = initial + (known?.held ?? 0);
+    const grant = this.#alone.lease({ ...request, isHeld: false, initial: used });
+    const before = { initial: known?.initial ?? initial };
+    const { granted } = grant;
+    this.#note(request, isHeld ? { held: granted, ...before } : { used: granted, ...before });
     return grant;
   }
 
-  #note({ counter, window }: CounterName, amount: number): void {
-    const known = this.#unsettled.get(counter);
-    this.#unsettled.set(counter, { counter, window, amount: (known?.amount ?? 0) + amount });
+  #keysOf(counter: string): [string, string] {
+    return [`${PREFIX}counter:${counter}`, this.#options.held];
   }
-}
 
-function keyOf(counter: string): string {
-  return `${PREFIX}counter:${counter}`;
+  #note({ counter, window }: CounterName, change: Partial<Omit<Untold, 'window'>>): void {
+    const known = this.#untold.get(counter);
+    const held = Math.max(0, (known?.held ?? 0) + (change.held ?? 0));
+    const used = (known?.used ?? 0) + (change.used ?? 0);
+    const initial = change.initial ?? known?.initial;
+    if (held === 0 && used === 0) this.#untold.delete(counter);
+    else this.#untold.set(counter, { window, initial, held, used });
+  }
 }

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AccessEntry } from '../../src/access/access-log.ts';
 import type { ClientKey } from '../../src/access/api-key.ts';
 import type { AuditEntry } from '../../src/access/audit-log.ts';
+import type { Budget } from '../../src/access/budget.ts';
 import type { Invitation } from '../../src/access/invitations.ts';
 import type { AddressRule } from '../../src/access/ip-rules.ts';
 import type { Person } from '../../src/access/people.ts';
@@ -22,6 +23,7 @@ export function describeAccessStores(
     });
     afterEach(() => opened.close());
     describe('keys', () => describeKeys(() => opened));
+    describe('budgets', () => describeBudgets(() => opened));
     describe('address rules', () => describeRules(() => opened));
     describe('the access log', () => describeAccessLog(() => opened));
     describe('the audit log', () => describeAuditLog(() => opened));
@@ -128,6 +130,64 @@ function describeKeys(open: Open): void {
     ]);
     await clientKeys.insert(KEY, 'digest');
     expect(await clientKeys.list()).toMatchObject([{ use: undefined, addresses: new Map() }]);
+  });
+}
+
+const BUDGET: Budget = {
+  ...{ id: 'budget_1', scope: 'team', subject: 'Zoë 🌍', unit: 'money', period: 'month' },
+  ...{ timeZone: 'Europe/Berlin', amount: 1_000_000_000_000_000, isHard: true, warnPercent: 80 },
+  ...{ createdAt: 1_000, revision: 1 },
+};
+
+const OF_ALL: Budget = {
+  ...{ ...BUDGET, id: 'budget_2', scope: 'gateway', subject: undefined, unit: 'requests' },
+  ...{ amount: 0, isHard: false, createdAt: 500 },
+};
+
+function describeBudgets(open: Open): void {
+  test('budgets come back whole, in the order they were made, with what was used since a time', async () => {
+    const { store, reopen } = open();
+    await store.budgets.insert(BUDGET);
+    await store.budgets.insert(OF_ALL);
+    await store.budgets.addUses([
+      { budgetId: BUDGET.id, at: 2_000, used: 1 },
+      { budgetId: BUDGET.id, at: 3_000, used: 2 },
+    ]);
+    expect(await (await reopen()).budgets.list(3_000)).toEqual({
+      budgets: [BUDGET, OF_ALL],
+      uses: [{ budgetId: BUDGET.id, at: 3_000, used: 2 }],
+    });
+  });
+
+  test('a change of a budget comes behind the revision before alone', async () => {
+    const { budgets } = open().store;
+    await budgets.insert(BUDGET);
+    const changed: Budget = {
+      ...BUDGET,
+      ...{ amount: 5, isHard: false, warnPercent: 100, revision: 2 },
+    };
+    await budgets.update(changed);
+    expect((await budgets.list(0)).budgets).toEqual([changed]);
+    await expect(budgets.update(changed)).rejects.toMatchObject({ fault: 'stale' });
+    const foreign = { ...changed, id: 'budget_none' };
+    await expect(budgets.update(foreign)).rejects.toMatchObject({ fault: 'missing' });
+  });
+
+  test('what several processes add at once is added up, and leaves with its budget', async () => {
+    const { store, reopen } = open();
+    await store.budgets.insert(BUDGET);
+    const use = { budgetId: BUDGET.id, at: 2_000, used: 2 ** 40 };
+    const foreign = { ...use, budgetId: 'budget_none' };
+    await Promise.all(Array.from({ length: 8 }, () => store.budgets.addUses([use, foreign])));
+    const { budgets } = await reopen();
+    expect((await budgets.list(0)).uses).toEqual([{ ...use, used: 8 * 2 ** 40 }]);
+    expect([await budgets.remove(BUDGET.id), await budgets.remove(BUDGET.id)]).toEqual([
+      true,
+      false,
+    ]);
+    // It was used while it was being removed.
+    await budgets.addUses([use]);
+    expect(await budgets.list(0)).toEqual({ budgets: [], uses: [] });
   });
 }
 

@@ -18,7 +18,10 @@ const NAMES = ['one', 'two', 'three'] as const;
 describeCluster('members in one process', async () => {
   const clock = createFakeClock();
   const hub = new Hub(clock);
-  return underTest(clock, (replica) => createMemoryCluster({ replica, clock, hub, onFault }));
+  return underTest(clock, (replica) => {
+    const member = createMemoryCluster({ replica, clock, hub, onFault });
+    return { member, leave: () => member.close() };
+  });
 });
 
 describeCluster('workers and their parent', async () => {
@@ -26,8 +29,9 @@ describeCluster('workers and their parent', async () => {
   const hub = new Hub(clock);
   return underTest(clock, (replica) => {
     const [parentEnd, workerEnd] = createChannel();
-    serveWorker(hub, parentEnd);
-    return createWorkerCluster({ replica, channel: workerEnd, clock, onFault });
+    const leave = serveWorker(hub, parentEnd);
+    const member = createWorkerCluster({ replica, channel: workerEnd, clock, onFault });
+    return { member, leave: async () => leave() };
   });
 });
 
@@ -54,6 +58,7 @@ async function withValkey(installed: string): Promise<ClusterUnderTest> {
     clock,
     settle: () => settle(members),
     pass: (ms) => passTime(redis, ms),
+    leave: (index) => members[index].close(),
     async close() {
       for (const member of members) await member.close();
       redis.disconnect();
@@ -101,15 +106,17 @@ async function passTime(redis: Redis, ms: number): Promise<void> {
 
 function underTest(
   clock: ReturnType<typeof createFakeClock>,
-  join: (replica: string) => Cluster,
+  join: (replica: string) => { readonly member: Cluster; leave(): Promise<void> },
 ): ClusterUnderTest {
   const [one, two, three] = NAMES;
-  const members = [join(one), join(two), join(three)] as const;
+  const joined = [join(one), join(two), join(three)] as const;
+  const members = [joined[0].member, joined[1].member, joined[2].member] as const;
   return {
     members,
     clock,
     settle: () => clock.advance(GATHER_MS),
     pass: (ms) => clock.advance(ms),
+    leave: (index) => joined[index].leave(),
     async close() {
       for (const member of members) await member.close();
     },

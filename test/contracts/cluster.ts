@@ -14,6 +14,8 @@ export interface ClusterUnderTest {
   settle(): Promise<void>;
   /** Moves the time of counters and values on, for the bank as well. */
   pass(ms: number): Promise<void>;
+  /** One of the members stops as it should. */
+  leave(index: 0 | 1 | 2): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -194,6 +196,24 @@ export function describeCluster(name: string, open: () => Promise<ClusterUnderTe
       expect(await counters[0]?.take(8, 100)).toEqual({ isTaken: true });
       expect(await counters[1]?.take(2, 100)).toEqual({ isTaken: true });
       expect(await counters[2]?.take(1, 100)).toMatchObject({ isTaken: false, left: 0 });
+    });
+
+    test('what runs is held until it is settled, or until the member that runs it is gone', async () => {
+      const [first, second] = members.map((member) =>
+        new Counters({ bank: member.bank, clock: under.clock }).open('budget', 'long', {
+          ...{ initial: 10, hasStock: false, isHeld: true },
+        }),
+      );
+      expect(await first?.take(40, 100)).toEqual({ isTaken: true });
+      expect(await second?.take(50, 100)).toEqual({ isTaken: true });
+      first?.settle(40, 15);
+      await under.settle();
+      expect(await second?.take(26, 100)).toMatchObject({ isTaken: false, left: 25 });
+      expect(await second?.take(20, 100)).toEqual({ isTaken: true });
+      await under.leave(1);
+      expect(await first?.take(75, 100)).toEqual({ isTaken: true });
+      first?.giveBack(5);
+      expect(await first?.take(6, 100)).toMatchObject({ isTaken: false, left: 5 });
     });
 
     test('a steady stream of requests waits for no bank after the first', async () => {

@@ -1,10 +1,13 @@
 // Losing Valkey and having it back, with a real server.
 
+import { spawnSync } from 'node:child_process';
+import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Cluster, ClusterUnavailable } from '../../src/cluster/cluster.ts';
-import { Counters } from '../../src/cluster/counters.ts';
+import { Counters, type Taken } from '../../src/cluster/counters.ts';
 import { joinValkeyCluster } from '../../src/cluster/valkey.ts';
 import { createSystemClock } from '../../src/lib/clock.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { openSealedValues } from '../support/sealed-values.ts';
 import { findValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
 
@@ -67,8 +70,116 @@ describe.skipIf(program === undefined)('a replica whose Valkey is lost', () => {
     await lost;
     await server.restart();
     await Promise.all([reach(first, true), reach(second, true)]);
-    expect(await counter.take(40, 100)).toMatchObject({ isTaken: false });
-    expect(await counter.take(30, 100)).toEqual({ isTaken: true });
+    counter.giveBack(5);
+    expect(await counter.take(40, 100)).toMatchObject({ isTaken: false, left: 35 });
+    expect(await counter.take(35, 100)).toEqual({ isTaken: true });
+  });
+
+  const openBudget = (member: Cluster) =>
+    new Counters({ bank: member.bank, clock }).open('budget 2026-11', 'long', {
+      ...{ hasStock: false, isHeld: true },
+    });
+
+  /** A member whose beats come when the test says so. */
+  async function joinBeating(replica: string) {
+    const beats = createFakeClock();
+    const member = await joinValkeyCluster({ url: server.url, replica, clock: beats, log });
+    return { member, advance: beats.advance, beat: () => beats.advance(2000) };
+  }
+
+  /** Nobody has heard of them for longer than a member is waited for. */
+  async function age(replicas: readonly string[]): Promise<void> {
+    const redis = new Redis(server.url);
+    for (const replica of replicas)
+      expect(await redis.zadd(MEMBERS, 'XX', 'CH', 1, replica)).toBe(1);
+    redis.disconnect();
+  }
+
+  const whole = async (members: readonly Cluster[]): Promise<void> => {
+    for (const member of members)
+      await expect.poll(() => member.state().replicas.length).toBe(members.length);
+  };
+
+  test('is not cut off by being busy itself for longer than a command may take', async () => {
+    const { member, advance } = await joinBeating('busy');
+    const asked = openCounter(member).take(10, 100);
+    // This process does nothing else until the server has answered both.
+    const { port } = new URL(server.url);
+    const ping = `const s = net.connect(${port}, '127.0.0.1', () => s.write('PING\\r\\n')); s.on('data', () => s.destroy())`;
+    expect(spawnSync(process.execPath, ['-e', ping]).status).toBe(0);
+    await advance(600);
+    expect(await asked).toEqual({ isTaken: true });
+    expect(member.state().isConnected).toBe(true);
+    await member.close();
+  });
+
+  test('has what a killed one held, though nobody was told what that was', async () => {
+    await Promise.all([first.close(), second.close()]);
+    const { member: own, beat } = await joinBeating('own');
+    const { member: killed } = await joinBeating('killed');
+    const [budget, lost] = [openBudget(own), openBudget(killed)];
+    expect(await budget.take(30, 100)).toEqual({ isTaken: true });
+    expect(await lost.take(60, 100)).toEqual({ isTaken: true });
+    expect(await budget.take(11, 100)).toMatchObject({ isTaken: false, left: 10 });
+    await age(['killed']);
+    await beat();
+    await whole([own]);
+    expect(await budget.take(70, 100)).toEqual({ isTaken: true });
+    budget.giveBack(70);
+    // It stood still for as long, and goes on: what it used counts, once.
+    lost.settle(60, 50);
+    await expect.poll(async () => left(await budget.take(100, 100))).toBe(20);
+    await Promise.all([own.close(), killed.close()]);
+  });
+
+  test('is not taken for gone when all were out of reach together', async () => {
+    await Promise.all([first.close(), second.close()]);
+    const { member: own, beat } = await joinBeating('own');
+    const { member: other } = await joinBeating('other');
+    expect(await openBudget(other).take(60, 100)).toEqual({ isTaken: true });
+    await age(['own', 'other']);
+    await beat();
+    expect(left(await openBudget(own).take(100, 100))).toBe(40);
+    expect(own.state().replicas).toHaveLength(2);
+    await Promise.all([own.close(), other.close()]);
+  });
+
+  test('settles what it held with a Valkey that lost everything, and what was used before still counts', async () => {
+    const [own, other] = [openBudget(first), openBudget(second)];
+    for (const budget of [own, other]) budget.learn(40);
+    expect(await own.take(20, 100)).toEqual({ isTaken: true });
+    expect(await other.take(30, 100)).toEqual({ isTaken: true });
+    const lost = Promise.all([reach(first, false), reach(second, false)]);
+    await server.kill();
+    await lost;
+    await server.restart();
+    await Promise.all([reach(first, true), reach(second, true)]);
+    await told(first, second);
+    expect(left(await own.take(100, 100))).toBe(10);
+    own.settle(20, 5);
+    other.settle(30, 5);
+    await told(first, second);
+    for (const budget of [own, other]) expect(left(await budget.take(100, 100))).toBe(50);
+  });
+
+  test('settles while it is alone, and counts that when Valkey is back', async () => {
+    const [own, other] = [openBudget(first), openBudget(second)];
+    expect(await own.take(60, 100)).toEqual({ isTaken: true });
+    server.pause();
+    const lost = reach(first, false);
+    expect(left(await own.take(50, 100))).toBe(40);
+    await lost;
+    own.settle(60, 10);
+    own.learn(10);
+    expect(await own.take(90, 100)).toEqual({ isTaken: true });
+    const [back, otherBack] = [reach(first, true), reach(second, true)];
+    server.resume();
+    await Promise.all([back, otherBack]);
+    await told(first, second);
+    expect(left(await other.take(100, 100))).toBe(0);
+    own.settle(90, 20);
+    await told(first, second);
+    expect(left(await other.take(100, 100))).toBe(70);
   });
 
   test('is told to catch up, and hears the others again', async () => {
@@ -119,6 +230,12 @@ describe.skipIf(program === undefined)('a replica whose Valkey is lost', () => {
     await alone.close();
   });
 });
+
+const MEMBERS = '{isthmus}:members';
+
+function left(taken: Taken): number | undefined {
+  return taken.isTaken ? undefined : taken.left;
+}
 
 /** Resolves when each has read what the other told before. */
 async function told(first: Cluster, second: Cluster): Promise<void> {

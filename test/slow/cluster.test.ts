@@ -92,6 +92,20 @@ describe.skipIf(!isWhole)('three replicas', () => {
     }
   }, 120_000);
 
+  test('what a killed replica had reserved of a budget is there again', async () => {
+    const key = await makeKey(at(0).url, { name: 'Eve' });
+    await makeBudget(at(0).url, key, { unit: 'tokens', amount: 450 });
+    await everywhere(key, 403);
+    const place = 2;
+    const running = await send(at(place).url, key, { stream: true, prompt: 'UPSTREAM-SLOW 500' });
+    await running.body?.getReader().read();
+    await expect.poll(() => ask(at(0).url, key)).toBe(429);
+    process.kill(at(place).pid, 'SIGKILL');
+    await at(place).ended;
+    await expect.poll(() => ask(at(0).url, key), { timeout: 30_000, interval: 500 }).toBe(200);
+    await start(place);
+  }, 60_000);
+
   test.each([
     [
       'a replica',

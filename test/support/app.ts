@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createDefaultAccounts, createSandbox } from '@isthmus/sandbox';
 import { type App, createApp } from '../../src/app.ts';
 import { createLog } from '../../src/cli/log.ts';
+import type { Cluster } from '../../src/cluster/cluster.ts';
 import { configPath } from '../../src/config/effective.ts';
 import { readEnvironment } from '../../src/config/env.ts';
 import { createLiveConfig, type LiveConfig } from '../../src/config/live.ts';
@@ -65,6 +66,10 @@ export interface StartOptions {
   readonly keepsLog?: boolean;
   /** It is midday unless given. */
   readonly clock?: Clock;
+  /** Where it keeps everything; one of its own unless given. */
+  readonly folder?: string;
+  /** Of which it is a member; whoever opened it closes it. */
+  readonly cluster?: Cluster;
 }
 
 /** The gateway over a sandbox with two accounts, `key-1@env` and `key-2@env`. */
@@ -93,7 +98,7 @@ export async function startApp({ environment = {}, file }: StartOptions = {}): P
 
 /** The gateway as the environment alone makes it; without any, as `npm start` does. */
 export async function startGateway(options: StartOptions): Promise<Omit<TestApp, 'sandbox'>> {
-  const folder = mkdtempSync(join(tmpdir(), 'isthmus-e2e-'));
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'isthmus-e2e-'));
   const path = configPath(folder);
   const write = (content: JsonObject): void => writeFileSync(path, JSON.stringify(content));
   if (options.file !== undefined) write(options.file);
@@ -111,6 +116,7 @@ export async function startGateway(options: StartOptions): Promise<Omit<TestApp,
     random: Math.random,
     log: kept?.log ?? log,
     logFiles: kept?.files,
+    cluster: options.cluster,
   });
   const { url, port } = await app.server.listen();
   return {
@@ -128,7 +134,7 @@ export async function startGateway(options: StartOptions): Promise<Omit<TestApp,
     async close() {
       await app.close();
       await kept?.files.close();
-      rmSync(folder, { recursive: true, force: true });
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -231,7 +231,7 @@ export async function createTestPostgres(
 const EMPTY = [
   ...['accounts', 'signatures', 'call_traces', 'session_bindings', 'client_keys', 'requests'],
   ...['address_rules', 'access_log', 'audit_log', 'console_sessions', 'usage_sums', 'kept_answers'],
-  ...['leases', 'settings', 'people', 'invitations'],
+  ...['leases', 'settings', 'people', 'invitations', 'budgets'],
   ...['usage_rollups', 'usage_rolled', 'attempt_sums'],
 ]
   .map((table) => `delete from ${table};`)
