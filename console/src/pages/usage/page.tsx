@@ -36,7 +36,7 @@ export function UsagePage() {
   const { step, by, zone, filter } = view;
   const from = startOfPeriod(view.period, now, zone);
   const { data, error, refetch } = useQuery(usageQuery({ from, step, by, timeZone: zone, filter }));
-  const latency = useQuery(latencyQuery({ from, step, by, timeZone: zone }));
+  const latency = useQuery(latencyQuery({ from, step, by, timeZone: zone, filter }));
   return (
     <>
       <PageHeader
