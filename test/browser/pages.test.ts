@@ -60,6 +60,31 @@ const FOCUS_PLACE = `(() => {
   return (isInside ? 'inside' : 'outside') + (isSeen ? ', seen' : ', unseen ' + borderColor);
 })()`;
 
+/** The field's limit of what a good page shifts while it loads. */
+const MAX_SHIFT = 0.1;
+
+/** Writes down what shifts, and brings each answer in a frame of its own, as a slow line would. */
+const WATCH_SHIFTS = `globalThis.shifts = [];
+new PerformanceObserver((list) => shifts.push(...list.getEntries()
+  .filter(({ hadRecentInput }) => !hadRecentInput)
+  .map(({ value, sources }) => ({ value, moved: sources.map(
+    ({ node }) => node?.className ?? node?.parentElement?.className) })))
+).observe({ type: 'layout-shift', buffered: true });
+globalThis.lastAnswer = undefined;
+const { fetch } = globalThis;
+globalThis.fetch = (...asked) => {
+  const answer = Promise.all([fetch(...asked), lastAnswer])
+    .then(([answer]) => ${NEXT_FRAME}.then(() => answer));
+  lastAnswer = answer.catch(() => undefined);
+  return answer;
+};`;
+
+/** All shifts, once every answer has come and was painted. */
+const READ_SHIFTS = `(async () => {
+  for (let last; last !== lastAnswer; await ${NEXT_FRAME}) await (last = lastAnswer);
+  return JSON.stringify(shifts);
+})()`;
+
 /** What is pressed and is less than forty pixels high; links in a running text are as high as the text. */
 const SMALL_TARGETS = `JSON.stringify([...document.querySelectorAll(
   'button, a, [role=tab], select, textarea, input:not([type=hidden], [type=checkbox], [type=radio])'
@@ -105,6 +130,25 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
       for (const place of places) findings.push(...(await checkPlace(page, console.url, place)));
     };
     await Promise.all([look(), look()]);
+    expect(findings).toEqual([]);
+    expect(console.problems).toEqual([]);
+  }, 180_000);
+
+  test('no page moves what one reads while it loads, on a desk and a phone', async () => {
+    const findings: string[] = [];
+    const look = async (viewport: { width: number; height: number }): Promise<void> => {
+      const page = await console.open('/', { viewport });
+      await page.addInitScript(WATCH_SHIFTS);
+      for (const [path, shown] of PLACES) {
+        await page.goto(console.url + path);
+        await page.getByText(shown).locator('visible=true').first().waitFor();
+        const shifts = JSON.parse(String(await page.evaluate(READ_SHIFTS)));
+        const sum = shifts.reduce((all: number, { value }: { value: number }) => all + value, 0);
+        const said = `${viewport.width} ${path} ${sum.toFixed(3)} ${JSON.stringify(shifts)}`;
+        if (sum > MAX_SHIFT) findings.push(said);
+      }
+    };
+    await Promise.all([look({ width: 1440, height: 900 }), look(PHONE)]);
     expect(findings).toEqual([]);
     expect(console.problems).toEqual([]);
   }, 180_000);

@@ -53,7 +53,7 @@ export function Health({ account }: AccountProps) {
           </Link>
         </p>
       )}
-      <LatencyFigures figures={data?.all ?? {}} />
+      <LatencyFigures figures={data?.all} />
     </section>
   );
 }

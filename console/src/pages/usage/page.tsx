@@ -191,7 +191,7 @@ function UsageBody({ usage, latency, view }: UsageBodyProps) {
     <div className="usage-body">
       {totals !== undefined && <Totals buckets={totals} />}
       <UsageChart usage={usage} view={view} />
-      {latency !== undefined && <LatencyPanel latency={latency} view={view} />}
+      <LatencyPanel latency={latency} view={view} />
       {view.by !== 'none' && (
         <GroupTable
           buckets={usage.buckets}
