@@ -25,6 +25,7 @@ const PLACES: readonly Place[] = [
   ['/requests', 'too many moons'],
   ['/usage', 'alpha-3-flash'],
   ['/usage?period=thisMonth&by=owner', 'This month'],
+  ['/usage?model=alpha-3-flash&by=account', 'Success rate'],
   ['/playground', 'Send a message'],
   ['/clients', 'ANTHROPIC_BASE_URL'],
   ['/clients?client=vercel-ai&with=openai-compatible', 'createOpenAICompatible'],
@@ -152,6 +153,28 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(findings).toEqual([]);
     expect(console.problems).toEqual([]);
   }, 180_000);
+
+  test('usage, errors and the check of a name lead to one model, and on to its price', async () => {
+    const page = await console.open('/usage');
+    const model = page.getByRole('region', { name: 'alpha-3-flash' });
+    for (const [path, link] of [
+      ['/', page.getByRole('row', { name: /too many moons/ }).getByText('alpha-3-flash')],
+      ['/routing?name=house-cat', page.getByRole('link', { name: 'Usage and latency' })],
+      ['/usage', page.getByRole('table').getByRole('link', { name: 'alpha-3-flash' })],
+    ] as const) {
+      await page.goto(console.url + path);
+      await link.first().click();
+      await model.getByText('50%').waitFor();
+      await model
+        .getByRole('link', { name: /(ruth|mary)@sandbox.example/ })
+        .first()
+        .waitFor();
+    }
+    await model.getByRole('link', { name: 'Set your own price' }).click();
+    await expect.poll(() => focused(page)).toBe('Input');
+    expect(await page.getByLabel('Model or pattern').inputValue()).toBe('alpha-3-flash');
+    expect(console.problems).toEqual([]);
+  });
 
   test('open menus have no serious finding of axe in either theme', async () => {
     const page = await console.open('/');
