@@ -22,6 +22,7 @@ import type * as figures from './monitor/request-figures.ts';
 import type * as requestSession from './monitor/request-session.ts';
 import type * as running from './monitor/running.ts';
 import type * as monitor from './monitor/schemas.ts';
+import type * as prices from './prices.ts';
 import type * as shared from './schemas.ts';
 import type * as signIns from './sign-ins.ts';
 import type * as tests from './try-account.ts';
@@ -51,6 +52,7 @@ export type StartedSignIn = XStatic<typeof signIns.STARTED_SCHEMA>;
 export type SignIn = XStatic<typeof signIns.SIGN_IN_SCHEMA>;
 
 export type Models = XStatic<typeof models.MODELS_SCHEMA>;
+export type Prices = XStatic<typeof prices.PRICES_SCHEMA>;
 export type RouteExplanation = XStatic<typeof models.ROUTE_SCHEMA>;
 export type ConfigSection = XStatic<typeof sections.SECTION_SCHEMA>;
 export type SettingOverride = ConfigSection['overrides'][string];

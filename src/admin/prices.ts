@@ -34,7 +34,7 @@ const PRICE = named('Price', {
   },
 });
 
-const PRICES_SCHEMA = named('Prices', {
+export const PRICES_SCHEMA = named('Prices', {
   currency: TEXT,
   tableSource: { ...TEXT, description: 'Where the facts of the public prices were taken from.' },
   prices: { type: 'array', items: PRICE, description: 'Own prices first, which win.' },

@@ -110,12 +110,11 @@ export interface TimedGroup extends Timings {
   readonly groupName?: string | undefined;
 }
 
-export interface LatencyRequest {
+export interface SumRequest {
   /** In order, without gaps between them. */
   readonly spans: readonly TimeSpan[];
   readonly by: UsageGroup;
-  /** Of one group alone; of all when absent. */
-  readonly group?: string | undefined;
+  readonly filter?: UsageFilter | undefined;
 }
 
 /** How the attempts on one account went within half an hour. */
@@ -226,8 +225,8 @@ export interface RequestStore {
     by: UsageGroup,
     filter?: UsageFilter,
   ): Promise<readonly UsageRow[]>;
-  /** By time, all groups together or the one asked for; and by group, all of the time. */
-  latency(request: LatencyRequest): Promise<{
+  /** By time, all groups together; and by group, all of the time. */
+  latency(request: SumRequest): Promise<{
     readonly spans: readonly TimedSpan[];
     readonly groups: readonly TimedGroup[];
   }>;

@@ -12,7 +12,7 @@ import { addTimings, BUCKETS, NO_TIMINGS, type Timings } from '../monitor/latenc
 import type { RequestRecord } from '../monitor/record.ts';
 import {
   type AttemptSum,
-  type LatencyRequest,
+  type SumRequest,
   type TimedGroup,
   type TimedSpan,
   type TimeSpan,
@@ -217,20 +217,26 @@ function groupsIn(by: UsageGroup, name: string): readonly string[] {
   return tags.length === 0 ? [name] : tags;
 }
 
-const NARROWING = ['model', 'account', 'key', 'protocol', 'owner', 'team'] as const;
+type Narrowing = keyof UsageFilter;
 
-/** What is rolled up tells nothing of most filters. */
-function isFiltered(filter: UsageFilter): boolean {
-  return filter.tag !== undefined || NARROWING.some((name) => filter[name] !== undefined);
+const NARROWING = KINDS.filter((kind) => kind !== 'none');
+
+function narrowingOf(filter: UsageFilter): readonly Narrowing[] {
+  return NARROWING.filter((name) => filter[name] !== undefined);
 }
 
 /** Each condition begins with `and`. */
-function conditionsOf({ tag, ...names }: UsageFilter): RawBuilder<unknown> {
+function conditionsOf(
+  filter: UsageFilter,
+  refOf: (name: Narrowing) => RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const all = NARROWING.flatMap((name) => {
-    const value = names[name];
-    return value === undefined ? [] : [sql`and ${groupRef(name)} = ${value}`];
+    const value = filter[name];
+    if (value === undefined) return [];
+    return [
+      sql`and ${name === 'tag' ? hasTag(value, refOf(name)) : sql`${refOf(name)} = ${value}`}`,
+    ];
   });
-  if (tag !== undefined) all.push(sql`and ${hasTag(tag)}`);
   return all.length === 0 ? sql`` : sql.join(all, sql` `);
 }
 
@@ -247,8 +253,11 @@ interface Piece extends TimeSpan {
   readonly step: RollStep | 'quarter';
 }
 
-/** The fewest rows that hold a time, in order. */
-function* createPieces(kind: UsageGroup, { from, to }: TimeSpan) {
+const inQuarters = ({ from, to }: TimeSpan): readonly Piece[] => [{ step: 'quarter', from, to }];
+
+/** The fewest rows that hold a time, in order: what is rolled up of a kind has nothing else to filter by. */
+function* createPieces(kind: UsageGroup, filter: UsageFilter, { from, to }: TimeSpan) {
+  if (narrowingOf(filter).some((name) => name !== kind)) return inQuarters;
   const rolled = yield* rowsOf(
     builder
       .selectFrom('usage_rolled')
@@ -289,11 +298,8 @@ interface Sums<Column extends string> {
 
 interface Question<Column extends string> {
   readonly by: UsageGroup;
-  /** Of one group alone. */
-  readonly group?: string | undefined;
   readonly columns: readonly Column[];
-  /** Only of what was saved by quarters. */
-  readonly filter?: UsageFilter | undefined;
+  readonly filter: UsageFilter;
 }
 
 type SummedColumn = (typeof USAGE_FIGURES)[number] | TimingColumn;
@@ -301,20 +307,20 @@ type SummedColumn = (typeof USAGE_FIGURES)[number] | TimingColumn;
 /** One entry a group that has any. */
 function* sumPiece<Column extends SummedColumn>(
   { latest }: Dialect,
-  { by, group, columns, filter = {} }: Question<Column>,
+  { by, columns, filter }: Question<Column>,
   { step, from, to }: Piece,
 ): Work<readonly Sums<Column>[]> {
   const isRaw = step === 'quarter';
   const name = isRaw ? (by === 'none' ? sql`''` : groupRef(by)) : sql.ref('name');
   const ofKind = isRaw ? sql`` : sql`step = ${step} and kind = ${by} and`;
-  const ofGroup = group === undefined || by === 'none' ? sql`` : isGroup(by, name, group);
+  const ofFilter = conditionsOf(filter, isRaw ? groupRef : () => name);
   const keyName = by === 'key' ? latest('keyName', 'at') : sql`null`;
   const rows = yield* rowsOf(sql<Readonly<Record<string, unknown>>>`
     select ${name} as ${sql.ref('group')}, ${keyName} as ${sql.ref('groupName')}, ${sql.join(
       columns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`),
     )}
     from ${sql.table(isRaw ? 'usage_sums' : 'usage_rollups')}
-    where ${ofKind} at >= ${from} and at < ${to} ${ofGroup} ${conditionsOf(filter)}
+    where ${ofKind} at >= ${from} and at < ${to} ${ofFilter}
     ${isRaw && by === 'none' ? sql`having count(*) > 0` : sql`group by ${name} order by ${name}`}`);
   return rows.map(({ group: found, groupName, ...sums }) => ({
     group: String(found),
@@ -323,23 +329,11 @@ function* sumPiece<Column extends SummedColumn>(
   }));
 }
 
-function isGroup(by: UsageGroup, name: RawBuilder<unknown>, group: string): RawBuilder<unknown> {
-  return by === 'tag' && group !== ''
-    ? sql`and ${hasTag(group, name)}`
-    : sql`and ${name} = ${group}`;
-}
-
-interface SummedSpans extends Pick<LatencyRequest, 'spans' | 'by'> {
-  readonly filter: UsageFilter;
-}
-
-const inQuarters = ({ from, to }: TimeSpan): readonly Piece[] => [{ step: 'quarter', from, to }];
-
 export function* sumSpans(
   dialect: Dialect,
-  { spans, by, filter }: SummedSpans,
+  { spans, by, filter = {} }: SumRequest,
 ): Work<readonly UsageRow[]> {
-  const piecesOf = isFiltered(filter) ? inQuarters : yield* createPieces(by, hullOf(spans));
+  const piecesOf = yield* createPieces(by, filter, hullOf(spans));
   const question = { by, columns: USAGE_FIGURES, filter };
   const all: UsageRow[] = [];
   for (const span of spans) {
@@ -377,18 +371,19 @@ function hullOf(spans: readonly TimeSpan[]): TimeSpan {
   return { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
 }
 
-/** By time: of the group asked for, or of all together. */
+/** By time, all groups together. */
 export function* timeSpans(
   dialect: Dialect,
-  { spans, by, group }: LatencyRequest,
+  { spans, filter = {} }: SumRequest,
 ): Work<readonly TimedSpan[]> {
-  const kind = group === undefined ? 'none' : by;
-  const piecesOf = yield* createPieces(kind, hullOf(spans));
+  // One group alone is rolled up by its kind.
+  const [by = 'none'] = narrowingOf(filter);
+  const piecesOf = yield* createPieces(by, filter, hullOf(spans));
   const timed: TimedSpan[] = [];
   for (const span of spans) {
     let timings = NO_TIMINGS;
     for (const piece of piecesOf(span)) {
-      const found = yield* sumPiece(dialect, { by: kind, group, columns: TIMINGS }, piece);
+      const found = yield* sumPiece(dialect, { by, columns: TIMINGS, filter }, piece);
       for (const { sums } of found) timings = addTimings(timings, fromColumns(sums));
     }
     timed.push({ at: span.from, ...timings });
@@ -399,15 +394,14 @@ export function* timeSpans(
 /** By group: all of the time. */
 export function* timeGroups(
   dialect: Dialect,
-  { spans, by, group }: LatencyRequest,
+  { spans, by, filter = {} }: SumRequest,
 ): Work<readonly TimedGroup[]> {
   if (by === 'none') return [];
   const span = hullOf(spans);
   const groups = new Map<string, TimedGroup>();
-  for (const piece of (yield* createPieces(by, span))(span)) {
-    for (const one of yield* sumPiece(dialect, { by, group, columns: TIMINGS }, piece)) {
+  for (const piece of (yield* createPieces(by, filter, span))(span)) {
+    for (const one of yield* sumPiece(dialect, { by, columns: TIMINGS, filter }, piece)) {
       for (const name of groupsIn(by, one.group)) {
-        if (group !== undefined && name !== group) continue;
         const known = groups.get(name);
         groups.set(name, {
           group: name,

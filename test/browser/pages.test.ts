@@ -25,6 +25,7 @@ const PLACES: readonly Place[] = [
   ['/requests', 'too many moons'],
   ['/usage', 'alpha-3-flash'],
   ['/usage?period=thisMonth&by=owner', 'This month'],
+  ['/usage?model=alpha-3-flash&by=account', 'Success rate'],
   ['/playground', 'Send a message'],
   ['/clients', 'ANTHROPIC_BASE_URL'],
   ['/clients?client=vercel-ai&with=openai-compatible', 'createOpenAICompatible'],
@@ -58,6 +59,31 @@ const FOCUS_PLACE = `(() => {
   const { outlineStyle, outlineWidth, borderColor } = getComputedStyle(element);
   const isSeen = (outlineStyle !== 'none' && outlineWidth !== '0px') || element.matches('input');
   return (isInside ? 'inside' : 'outside') + (isSeen ? ', seen' : ', unseen ' + borderColor);
+})()`;
+
+/** The field's limit of what a good page shifts while it loads. */
+const MAX_SHIFT = 0.1;
+
+/** Writes down what shifts, and brings each answer in a frame of its own, as a slow line would. */
+const WATCH_SHIFTS = `globalThis.shifts = [];
+new PerformanceObserver((list) => shifts.push(...list.getEntries()
+  .filter(({ hadRecentInput }) => !hadRecentInput)
+  .map(({ value, sources }) => ({ value, moved: sources.map(
+    ({ node }) => node?.className ?? node?.parentElement?.className) })))
+).observe({ type: 'layout-shift', buffered: true });
+globalThis.lastAnswer = undefined;
+const { fetch } = globalThis;
+globalThis.fetch = (...asked) => {
+  const answer = Promise.all([fetch(...asked), lastAnswer])
+    .then(([answer]) => ${NEXT_FRAME}.then(() => answer));
+  lastAnswer = answer.catch(() => undefined);
+  return answer;
+};`;
+
+/** All shifts, once every answer has come and was painted. */
+const READ_SHIFTS = `(async () => {
+  for (let last; last !== lastAnswer; await ${NEXT_FRAME}) await (last = lastAnswer);
+  return JSON.stringify(shifts);
 })()`;
 
 /** What is pressed and is less than forty pixels high; links in a running text are as high as the text. */
@@ -108,6 +134,47 @@ describe.skipIf(isWithoutBrowser)('every page of the console', () => {
     expect(findings).toEqual([]);
     expect(console.problems).toEqual([]);
   }, 180_000);
+
+  test('no page moves what one reads while it loads, on a desk and a phone', async () => {
+    const findings: string[] = [];
+    const look = async (viewport: { width: number; height: number }): Promise<void> => {
+      const page = await console.open('/', { viewport });
+      await page.addInitScript(WATCH_SHIFTS);
+      for (const [path, shown] of PLACES) {
+        await page.goto(console.url + path);
+        await page.getByText(shown).locator('visible=true').first().waitFor();
+        const shifts = JSON.parse(String(await page.evaluate(READ_SHIFTS)));
+        const sum = shifts.reduce((all: number, { value }: { value: number }) => all + value, 0);
+        const said = `${viewport.width} ${path} ${sum.toFixed(3)} ${JSON.stringify(shifts)}`;
+        if (sum > MAX_SHIFT) findings.push(said);
+      }
+    };
+    await Promise.all([look({ width: 1440, height: 900 }), look(PHONE)]);
+    expect(findings).toEqual([]);
+    expect(console.problems).toEqual([]);
+  }, 180_000);
+
+  test('usage, errors and the check of a name lead to one model, and on to its price', async () => {
+    const page = await console.open('/usage');
+    const model = page.getByRole('region', { name: 'alpha-3-flash' });
+    for (const [path, link] of [
+      ['/', page.getByRole('row', { name: /too many moons/ }).getByText('alpha-3-flash')],
+      ['/routing?name=house-cat', page.getByRole('link', { name: 'Usage and latency' })],
+      ['/usage', page.getByRole('table').getByRole('link', { name: 'alpha-3-flash' })],
+    ] as const) {
+      await page.goto(console.url + path);
+      await link.first().click();
+      await model.getByText('50%').waitFor();
+      await model
+        .getByRole('link', { name: /(ruth|mary)@sandbox.example/ })
+        .first()
+        .waitFor();
+    }
+    await model.getByRole('link', { name: 'Set your own price' }).click();
+    await expect.poll(() => focused(page)).toBe('Input');
+    expect(await page.getByLabel('Model or pattern').inputValue()).toBe('alpha-3-flash');
+    expect(console.problems).toEqual([]);
+  });
 
   test('open menus have no serious finding of axe in either theme', async () => {
     const page = await console.open('/');

@@ -10,6 +10,7 @@ import type {
   LogLine,
   LogPage,
   Outcomes,
+  Prices,
   Usage,
   UsageBucket,
 } from '../../src/admin/contract.ts';
@@ -26,6 +27,7 @@ export function createPageRoutes(scene: Scene, now: number): readonly FakeRoute[
     ...createRuleRoutes(scene, now),
     createUsageRoute(scene, now),
     ...createLatencyRoutes(scene, now),
+    PRICES,
     ...createAlertRoutes(scene, now),
     createLogsRoute(scene, now),
   ];
@@ -300,6 +302,23 @@ function createLatencyRoutes(scene: Scene, now: number): readonly FakeRoute[] {
     },
   ];
 }
+
+const PRICES: FakeRoute = {
+  method: 'GET',
+  path: '/api/prices',
+  run: ({ query }) =>
+    json({
+      currency: 'USD',
+      tableSource: 'https://prices.example',
+      prices: [],
+      found: {
+        basis: 'listed',
+        models: [query.get('model') ?? ''],
+        rates: { input: 1.25, cachedInput: 0.125, output: 10 },
+        ...{ provider: 'google', source: 'https://prices.example/google', date: '2026-11-01' },
+      },
+    } satisfies Prices),
+};
 
 function createAlertRoutes(scene: Scene, now: number): readonly FakeRoute[] {
   const at = (minutes: number) => now - minutes * MINUTE;

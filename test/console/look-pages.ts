@@ -106,6 +106,7 @@ export const PAGE_VIEWS: readonly View[] = [
   }),
   rich('usage', '/usage'),
   rich('usage-kinds', '/usage?by=none&period=month'),
+  rich('usage-model', '/usage?model=gemini-3-flash&by=account'),
   empty('usage-empty', '/usage'),
   chinese('usage-chinese', '/usage'),
   rich('playground', '/playground'),

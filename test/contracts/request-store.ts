@@ -271,6 +271,14 @@ function describeRecords(openStore: () => Promise<OpenedStore<RequestStore>>): v
     expect(await groups('none', { tag: 'a "b"' })).toEqual([['', 1]]);
     expect(await groups('none', { tag: 'c' })).toEqual([]);
     expect(await groups('owner', { key: 'k1', team: 'Lab', tag: 'ci' })).toEqual([['ada', 2]]);
+    const timed = async (by: Parameters<typeof store.usage>[1], filter: object) => {
+      const found = sayTimings(await store.latency({ spans, by, filter }));
+      return [...found.spans, ...found.groups].map(({ duration }) => duration?.count ?? 0);
+    };
+    expect(await timed('none', { owner: 'ada' })).toEqual([2]);
+    expect(await timed('none', { tag: 'c' })).toEqual([0]);
+    expect(await timed('tag', { tag: 'a "b"' })).toEqual([1, 1, 1]);
+    expect(await timed('owner', { key: 'k1', team: 'Lab' })).toEqual([3, 2, 1]);
     const parts = await store.breakdown({ from: 0, to: AT * 2 }, { team: 'Lab' });
     expect(parts.map(({ owner, tags }) => [owner, tags])).toEqual([
       ['ada', ['a "b"', 'ci']],
@@ -335,6 +343,7 @@ function describeLongTimes(open: () => Promise<RequestStore>): void {
       ...{ keyName: `Key ${nth % 2}`, stream: nth % 2 === 0, totalMs: 2 ** (nth % 12) },
       ...{ firstEventMs: 2 ** (nth % 5), outputTokens: nth % 7, costNanos: nth },
       outcome: nth % 11 === 0 ? 'error' : 'ok',
+      ...(nth % 4 === 0 ? { tags: ['ci', 'lab'] } : {}),
     }),
   );
   /** In another time zone than that of the days, and half an hour beside its hours. */
@@ -344,10 +353,15 @@ function describeLongTimes(open: () => Promise<RequestStore>): void {
   });
   const readAll = (store: RequestStore) =>
     Promise.all(
-      (['none', 'model', 'account', 'key', 'protocol'] as const).map(async (by) => ({
+      (['none', 'model', 'account', 'key', 'protocol', 'tag'] as const).map(async (by) => ({
         usage: await store.usage(spans, by),
+        used: await store.usage(spans, by, { model: 'm1' }),
         latency: sayTimings(await store.latency({ spans, by })),
-        one: sayTimings(await store.latency({ spans, by, group: 'm1' })),
+        one: sayTimings(await store.latency({ spans, by, filter: { model: 'm1' } })),
+        tagged: sayTimings(await store.latency({ spans, by, filter: { tag: 'ci' } })),
+        both: sayTimings(
+          await store.latency({ spans, by, filter: { model: 'm1', account: 'a1' } }),
+        ),
       })),
     );
 

@@ -11,13 +11,13 @@ const HOUR_MS = 3_600_000;
 let gateway: MonitoredGateway;
 afterEach(() => gateway.close());
 
-test('latency is shown by time and group, and of one group alone', async () => {
+test('latency is shown by time and group, with the filters that usage has', async () => {
   const store = createMemoryRequestStore();
   gateway = await startMonitored({ store });
   const at = createMiddayClock().now() - HOUR_MS;
   await store.save([
     recordOf({ id: 'a', at, upstreamModel: 'm1', totalMs: 1000, outputTokens: 50 }),
-    recordOf({ id: 'b', at, upstreamModel: 'm2', totalMs: 4000, outputTokens: 100 }),
+    recordOf({ id: 'b', at, upstreamModel: 'm2', owner: 'ada', totalMs: 4000, outputTokens: 100 }),
   ]);
   const all = (await gateway.admin('/api/latency?by=model')).body;
   expect(all).toMatchObject({
@@ -27,8 +27,10 @@ test('latency is shown by time and group, and of one group alone', async () => {
       { group: 'm2', duration: { count: 1 }, tokensPerSecond: 25 },
     ],
   });
-  const one = (await gateway.admin('/api/latency?by=model&group=m2')).body;
-  expect(one).toMatchObject({ all: { duration: { count: 1 } }, groups: [{ group: 'm2' }] });
+  for (const filter of ['model=m2', 'owner=ada']) {
+    const { body } = await gateway.admin(`/api/latency?by=model&${filter}`);
+    expect(body).toMatchObject({ all: { duration: { count: 1 } }, groups: [{ group: 'm2' }] });
+  }
   expect((await gateway.admin('/api/latency?step=minute')).status).toBe(400);
 });
 

@@ -92,18 +92,19 @@ export function createMemoryRequestStore(): RequestStore {
         return [...groups.values()].sort((left, right) => (left.group < right.group ? -1 : 1));
       });
     },
-    async latency({ spans, by, group }) {
-      const timingsOf = ({ from, to }: TimeSpan, one = group): Timings =>
-        [...usage.values()]
+    async latency({ spans, by, filter = {} }) {
+      const all = [...usage.values()].filter((sum) => isUseOf(sum, filter));
+      const timingsOf = ({ from, to }: TimeSpan, group?: string): Timings =>
+        all
           .filter((sum) => sum.at >= from && sum.at < to)
-          .filter((sum) => one === undefined || groupsOf(sum, by).includes(one))
-          .reduce((all, { timings }) => addTimings(all, timings), NO_TIMINGS);
+          .filter((sum) => group === undefined || groupsOf(sum, by).includes(group))
+          .reduce((timed, { timings }) => addTimings(timed, timings), NO_TIMINGS);
       const whole = { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
-      const groups = new Set([...usage.values()].flatMap((sum) => groupsOf(sum, by)));
+      const groups = new Set(all.flatMap((sum) => groupsOf(sum, by)));
       return {
         spans: spans.map((span) => ({ at: span.from, ...timingsOf(span) })),
         groups: [...groups]
-          .filter((one) => by !== 'none' && (group === undefined || one === group))
+          .filter(() => by !== 'none')
           .map((one) => ({ group: one, ...timingsOf(whole, one) })),
       };
     },

@@ -8,21 +8,23 @@ import './latency-chart.css';
 const LINES = ['p50', 'p95', 'p99'] as const;
 const WIDTH = 600;
 const HEIGHT = 120;
+const NO_SPANS: Latency['spans'] = [];
 
 interface LatencyChartProps {
-  readonly spans: Latency['spans'];
+  /** Undefined until they are there. */
+  readonly spans: Latency['spans'] | undefined;
   readonly titleOf: (at: number) => string;
 }
 
-/** Spans without an answer break the lines. */
-export function LatencyChart({ spans, titleOf }: LatencyChartProps) {
+/** Spans without an answer break the lines. As high without any as with all of them. */
+export function LatencyChart({ spans = NO_SPANS, titleOf }: LatencyChartProps) {
   const { t } = useTranslation();
   const format = useFormat();
-  const peak = Math.max(1, ...spans.map(({ duration }) => duration?.p99 ?? 0));
+  const peak = Math.max(0, ...spans.map(({ duration }) => duration?.p99 ?? 0));
   const x = (index: number): number => (WIDTH * (index + 0.5)) / Math.max(1, spans.length);
-  const y = (ms: number): number => HEIGHT - (HEIGHT * ms) / peak;
+  const y = (ms: number): number => HEIGHT - (HEIGHT * ms) / Math.max(1, peak);
   const [first, last] = [spans[0], spans.at(-1)];
-  if (first === undefined || last === undefined) return null;
+  if (first === undefined || last === undefined) return <div className="latency-chart" />;
   return (
     <figure className="latency-chart">
       <ul className="latency-legend" aria-hidden="true">

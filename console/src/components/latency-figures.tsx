@@ -7,11 +7,12 @@ import './latency-figures.css';
 
 const PERCENTILES = ['p50', 'p95', 'p99'] as const;
 
-export function LatencyFigures({ figures }: { readonly figures: Figures }) {
+/** As high while they load as with all of them. */
+export function LatencyFigures({ figures }: { readonly figures: Figures | undefined }) {
   const { t } = useTranslation();
   const format = useFormat();
-  const { duration, firstToken, tokensPerSecond } = figures;
-  if (duration === undefined) return <p className="dimmed small">{t('common.noLatency')}</p>;
+  const { duration, firstToken, tokensPerSecond } = figures ?? {};
+  const count = duration?.count ?? 0;
   const rows = [
     { name: t('common.duration'), values: duration },
     { name: t('common.firstToken'), values: firstToken },
@@ -47,7 +48,7 @@ export function LatencyFigures({ figures }: { readonly figures: Figures }) {
             {tokensPerSecond === undefined ? '–' : format.number(tokensPerSecond)}
           </td>
           <td colSpan={2} className="numeric dimmed">
-            {t('common.timed', { count: duration.count, formatted: format.number(duration.count) })}
+            {figures !== undefined && t('common.timed', { count, formatted: format.number(count) })}
           </td>
         </tr>
       </tbody>

@@ -3,21 +3,21 @@
 import { partial } from '../../lib/object-schema.ts';
 import { readTimings, sumTimings } from '../../monitor/latency.ts';
 import { type AttemptSum, type TimeSpan, USAGE_GROUPS } from '../../monitor/request-store.ts';
-import { cutSpans, HALF_HOUR_MS } from '../../monitor/usage.ts';
+import { HALF_HOUR_MS } from '../../monitor/usage.ts';
 import type { MonitorRouteOptions } from '../options.ts';
 import { type ApiRoute, answerJson, defineRoute } from '../route.ts';
-import { readUsageSpan, USAGE_SPAN_QUERY } from './requests.ts';
+import { readUsageQuery, USAGE_FILTER_QUERY, USAGE_SPAN_QUERY } from './requests.ts';
 import { LATENCY_SCHEMA, OUTCOMES_SCHEMA } from './schemas.ts';
 
 const NAME = { type: 'string', maxLength: 320 } as const;
 
 const LATENCY_QUERY = partial({
   ...USAGE_SPAN_QUERY,
+  ...USAGE_FILTER_QUERY,
   by: {
     enum: USAGE_GROUPS,
     description: '`none` when absent.',
   },
-  group: { ...NAME, description: 'Of one group alone, such as one model.' },
 });
 
 const OUTCOMES_QUERY = partial({
@@ -38,9 +38,9 @@ export function createLatencyRoutes(options: Options): readonly ApiRoute[] {
       query: LATENCY_QUERY,
       answers: { 200: { description: 'Percentiles, oldest first.', schema: LATENCY_SCHEMA } },
       async run({ query }) {
-        const { by = 'none', group, ...asked } = query;
-        const spans = cutSpans(readUsageSpan(asked, clock.now()));
-        const { spans: timed, groups } = await monitor.store.latency({ spans, by, group });
+        const { by = 'none', ...asked } = query;
+        const { spans, filter } = readUsageQuery(asked, clock.now());
+        const { spans: timed, groups } = await monitor.store.latency({ spans, by, filter });
         return answerJson({
           spans: timed.map((span) => ({ at: span.at, ...readTimings(span) })),
           groups: groups.map(({ groupName, ...one }) => ({

@@ -216,7 +216,7 @@ export function readUsageQuery<Query extends SpanQuery>(query: Query, now: numbe
   return { spans: cutSpans(readUsageSpan(query, now)), filter };
 }
 
-export function readUsageSpan(query: SpanQuery, now: number) {
+function readUsageSpan(query: SpanQuery, now: number) {
   const { step = 'hour', timeZone = 'UTC' } = query;
   const to = query.to === undefined ? now : Number(query.to);
   const from = query.from === undefined ? to - DAY_MS : Number(query.from);

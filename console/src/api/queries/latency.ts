@@ -3,26 +3,18 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { Latency, Outcomes } from '../../../../src/admin/contract.ts';
 import { callApi, withQuery } from '../client.ts';
-import type { UsageGroup, UsageStep } from './usage.ts';
+import type { UsageQuery } from './usage.ts';
 
-interface LatencyQuery {
-  /** Milliseconds since the epoch. */
-  readonly from: number;
-  readonly step: UsageStep;
-  readonly by: UsageGroup;
-  /** Of one of them alone. */
-  readonly group?: string | undefined;
-  readonly timeZone?: string | undefined;
-}
+type LatencyQuery = Omit<UsageQuery, 'timeZone'> & Partial<Pick<UsageQuery, 'timeZone'>>;
 
 const REFRESH_MS = 30_000;
 
 /** Up to now, as usage is. */
-export const latencyQuery = (query: LatencyQuery) =>
+export const latencyQuery = ({ filter = {}, ...query }: LatencyQuery) =>
   queryOptions({
-    queryKey: ['latency', query],
+    queryKey: ['latency', query, filter],
     queryFn: ({ signal }) =>
-      callApi<Latency>('GET', withQuery('/api/latency', { ...query }), { signal }),
+      callApi<Latency>('GET', withQuery('/api/latency', { ...query, ...filter }), { signal }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });

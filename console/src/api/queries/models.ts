@@ -1,7 +1,7 @@
 // The models there are, and where a name goes.
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import type { Models, RouteExplanation } from '../../../../src/admin/contract.ts';
+import type { Models, Prices, RouteExplanation } from '../../../../src/admin/contract.ts';
 import { callApi, withQuery } from '../client.ts';
 
 export const modelsQuery = queryOptions({
@@ -17,4 +17,12 @@ export const routeQuery = (model: string) =>
       callApi<RouteExplanation>('GET', withQuery('/api/route', { model }), { signal }),
     enabled: model !== '',
     placeholderData: keepPreviousData,
+  });
+
+/** With the price in force of this model at this upstream, where one is known. */
+export const priceQuery = (upstream: string, model: string) =>
+  queryOptions({
+    queryKey: ['prices', upstream, model],
+    queryFn: ({ signal }) =>
+      callApi<Prices>('GET', withQuery('/api/prices', { upstream, model }), { signal }),
   });

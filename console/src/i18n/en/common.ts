@@ -43,7 +43,6 @@ export const common = {
   percent: '{{value}} left',
   latency: 'Latency',
   latencyHint: 'Successful responses. The time to the first token is that of streams.',
-  noLatency: 'No successful responses in this period yet.',
   latencyChart:
     'Duration from {{from}} to {{to}}: median, p95 and p99; the longest p99 is {{peak}}.',
   duration: 'Duration',

@@ -16,6 +16,7 @@ export const routing = {
   whereLabel: 'A model name as a client would send it',
   wherePlaceholder: 'gpt-4o, claude-sonnet-4-5, my-alias …',
   whereEmpty: 'Enter a name to see how mapping, catalogue and aliases resolve it.',
+  usageOfModel: 'Usage and latency',
   goesTo: 'maps to',
   goesNowhere: 'unknown model',
   thinking: 'thinking {{value}}',

@@ -26,7 +26,6 @@ export const first: PartlyTranslated<typeof english> = {
     noColumn: '列は未選択',
     latency: 'レイテンシ',
     latencyHint: '成功した応答。最初のトークンまでの時間はストリームのものです。',
-    noLatency: 'この期間に成功した応答はまだありません。',
     latencyChart: '{{from}} から {{to}} までの所要時間：中央値、p95、p99。p99 の最大は {{peak}}。',
     duration: '所要時間',
     firstToken: '最初のトークンまでの時間',

@@ -409,6 +409,7 @@ export const routing: PartlyTranslated<typeof englishRouting> = {
   whereLabel: 'クライアントが送信するモデル名',
   wherePlaceholder: 'gpt-4o、claude-sonnet-4-5、my-alias…',
   whereEmpty: '名前を入力すると、マッピング、カタログ、エイリアスによる解決を確認できます。',
+  usageOfModel: '使用量とレイテンシ',
   goesTo: 'マッピング先',
   goesNowhere: '不明なモデル',
   thinking: '思考 {{value}}',

@@ -44,7 +44,6 @@ export const common: Translated<typeof english> = {
   justNow: '刚刚',
   latency: '延迟',
   latencyHint: '仅统计成功的回答；首个 Token 时间只统计流式回答。',
-  noLatency: '这段时间还没有成功的回答。',
   latencyChart: '{{from}} 至 {{to}} 的耗时：中位数、p95 和 p99；最长的 p99 为 {{peak}}。',
   duration: '耗时',
   firstToken: '首个 Token 时间',

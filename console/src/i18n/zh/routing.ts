@@ -18,6 +18,7 @@ export const routing: Translated<typeof english> = {
   whereLabel: '客户端发送的模型名称',
   wherePlaceholder: 'gpt-4o、claude-sonnet-4-5、my-alias …',
   whereEmpty: '输入名称，查看它经过映射、目录和别名的路径。',
+  usageOfModel: '用量与延迟',
   goesTo: '映射到',
   goesNowhere: '未知模型',
   thinking: '思考 {{value}}',

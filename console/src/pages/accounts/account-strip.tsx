@@ -32,7 +32,7 @@ export function Health({ account }: AccountProps) {
   const say = useSentences();
   const from = startOfPeriod('day', useNow());
   const { data } = useQuery(
-    latencyQuery({ from, step: 'hour', by: 'account', group: account.label }),
+    latencyQuery({ from, step: 'hour', by: 'none', filter: { account: account.label } }),
   );
   const { lastFailure, lastFailureAt } = account.condition;
   return (
@@ -53,7 +53,7 @@ export function Health({ account }: AccountProps) {
           </Link>
         </p>
       )}
-      <LatencyFigures figures={data?.all ?? {}} />
+      <LatencyFigures figures={data?.all} />
     </section>
   );
 }

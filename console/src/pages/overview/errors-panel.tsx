@@ -58,6 +58,8 @@ function ErrorRow({ row, say }: { readonly row: RequestRow; readonly say: SayIn 
   const { t } = useTranslation();
   // A stream that broke off has a good status all the same.
   const isBroken = row.status < 400;
+  const usageModel = row.upstreamModel ?? row.routedModel;
+  const name = row.model === '' ? <span className="dimmed">{row.path}</span> : row.model;
   return (
     <tr>
       <td className="errors-when">
@@ -71,7 +73,13 @@ function ErrorRow({ row, say }: { readonly row: RequestRow; readonly say: SayIn 
       </td>
       <td className="errors-model">
         <div className="one-line" title={row.model === '' ? row.path : row.model}>
-          {row.model === '' ? <span className="dimmed">{row.path}</span> : row.model}
+          {usageModel === undefined ? (
+            name
+          ) : (
+            <Link to="/usage" search={{ model: usageModel, by: 'account', period: 'day' }}>
+              {name}
+            </Link>
+          )}
         </div>
       </td>
       <td className="errors-reason wrap-anywhere">

@@ -27,10 +27,8 @@ export function LatencyPanel() {
       }
     >
       <div className="overview-latency">
-        <LatencyFigures figures={data?.all ?? {}} />
-        {data?.all.duration !== undefined && (
-          <LatencyChart spans={data.spans} titleOf={format.clock} />
-        )}
+        <LatencyFigures figures={data?.all} />
+        <LatencyChart spans={data?.spans} titleOf={format.clock} />
       </div>
     </Panel>
   );

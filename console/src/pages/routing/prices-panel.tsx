@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { useEntries } from './use-mapping.ts';
 
 const RATES = ['input', 'cached_input', 'output'] as const;
@@ -25,7 +26,9 @@ const sayRates = (price: object): string =>
 export function PricesPanel() {
   const { t } = useTranslation();
   const prices = useEntries('prices', readPrices);
-  const [model, setModel] = useState('');
+  const { texts: address } = useSearchTexts();
+  const { price: asked = '' } = address;
+  const [model, setModel] = useState(asked);
   const [texts, setTexts] = useState(EMPTY);
   const name = model.trim();
   const rates = RATES.filter((rate) => texts[rate].trim() !== '').map(
@@ -58,6 +61,7 @@ export function PricesPanel() {
         {RATES.map((rate) => (
           <TextInput
             key={rate}
+            autoFocus={asked !== '' && rate === 'input'}
             inputMode="decimal"
             aria-label={t(`routing.rates.${rate}`)}
             placeholder={t(`routing.rates.${rate}`)}

@@ -4,6 +4,7 @@ import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconArrowRight, IconRoute } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { RouteExplanation } from '../../../../src/admin/contract.ts';
 import { routeQuery } from '../../api/queries/models.ts';
@@ -88,6 +89,13 @@ function Answer({ explanation }: { readonly explanation: RouteExplanation }) {
             {extra}
           </span>
         ))}
+        {servedAs !== null && (
+          <span className="small">
+            <Link to="/usage" search={{ model: servedAs, by: 'account' }}>
+              {t('routing.usageOfModel')}
+            </Link>
+          </span>
+        )}
       </p>
       {chain !== undefined && <Chain chain={chain} />}
       {error !== null && <p className="where-error wrap-anywhere">{say(error)}</p>}

@@ -23,11 +23,12 @@ export function ExposurePanel() {
   const keys = useQuery(keysQuery);
   const budgets = useQuery(budgetsQuery);
   const error = overview.error ?? network.error;
-  const isLoaded = overview.data !== undefined && network.data !== undefined;
+  const isWaiting = [filter, rules, keys, budgets].some(({ isPending }) => isPending);
+  const isLoaded = overview.data !== undefined && network.data !== undefined && !isWaiting;
   const address = overview.data?.address ?? '';
   return (
     <Panel title={t('security.exposureTitle')} hint={t('security.exposureHint')}>
-      {!isLoaded && error === null && <Skeleton height={240} />}
+      {!isLoaded && error === null && <Skeleton height={308} />}
       {!isLoaded && error !== null && <ErrorNote error={error} />}
       {isLoaded && (
         <ul className="findings">

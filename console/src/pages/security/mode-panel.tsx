@@ -45,7 +45,7 @@ export function ModePanel() {
   return (
     <Panel title={t('security.modeTitle')} hint={t('security.modeHint')}>
       <SectionProblems fields={[field]} />
-      {!setting.isLoaded && error === null && <Skeleton height={180} />}
+      {!setting.isLoaded && error === null && <Skeleton height={240} />}
       {setting.isLoaded && (
         <Radio.Group
           value={inForce}

@@ -19,7 +19,7 @@ export function EnvironmentPanel() {
     return (
       <Panel title={t('settings.groups.environment')} hint={t('settings.groupHints.environment')}>
         {error === null ? (
-          <Skeleton height={320} />
+          <Skeleton height="100vh" />
         ) : (
           <ErrorNote error={error} onRetry={() => void refetch()} />
         )}

@@ -3,18 +3,18 @@
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Latency, LatencyFigures, UsageBucket } from '../../../../src/admin/contract.ts';
-import type { UsageGroup } from '../../api/queries/usage.ts';
 import { Panel } from '../../components/panel.tsx';
 import { ScrollRegion } from '../../components/scroll-region.tsx';
 import { useFormat } from '../../components/use-format.ts';
+import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { allTokens, cacheShare, type GroupSum, sumByGroup } from './sum-usage.ts';
-import { searchOfGroup } from './usage-view.ts';
+import { searchOfGroup, type UsageView } from './usage-view.ts';
 import { useGroupNames } from './use-group-names.ts';
 import '../../components/stacking-table.css';
 
 export interface GroupTableProps {
   readonly buckets: readonly UsageBucket[];
-  readonly by: UsageGroup;
+  readonly view: UsageView;
   /** The beginning of what is shown. */
   readonly from: number;
   readonly latencies: Latency['groups'];
@@ -25,8 +25,10 @@ const FIGURES = [
   ...(['duration', 'firstToken', 'speed'] as const),
 ];
 
-export function GroupTable({ buckets, by, from, latencies }: GroupTableProps) {
+export function GroupTable({ buckets, view, from, latencies }: GroupTableProps) {
   const { t } = useTranslation();
+  const { texts } = useSearchTexts();
+  const { by, filter } = view;
   const nameOf = useGroupNames(buckets);
   const groups = sumByGroup(buckets);
   const latencyOf = new Map(latencies.map((one) => [one.group, one]));
@@ -54,7 +56,12 @@ export function GroupTable({ buckets, by, from, latencies }: GroupTableProps) {
                 latency={latencyOf.get(row.group) ?? {}}
                 name={nameOf(row.group)}
                 most={most}
-                search={{ ...searchOfGroup(by, row.group), from: String(from) }}
+                search={{ ...filter, ...searchOfGroup(by, row.group), from: String(from) }}
+                modelSearch={
+                  by === 'model' && row.group !== ''
+                    ? { ...texts, model: row.group, by: 'account' }
+                    : undefined
+                }
               />
             ))}
           </tbody>
@@ -71,9 +78,11 @@ interface GroupRowProps {
   readonly most: number;
   /** Leads to its requests. */
   readonly search: Readonly<Record<string, string>>;
+  /** Leads to the usage of the model that it is. */
+  readonly modelSearch: Readonly<Record<string, string>> | undefined;
 }
 
-function GroupRow({ row, latency, name, most, search }: GroupRowProps) {
+function GroupRow({ row, latency, name, most, search, modelSearch }: GroupRowProps) {
   const format = useFormat();
   const { sum } = row;
   const share = cacheShare(sum);
@@ -83,14 +92,22 @@ function GroupRow({ row, latency, name, most, search }: GroupRowProps) {
   return (
     <tr>
       <td className="group-name">
-        <Link to="/requests" search={search} className="wrap-anywhere">
+        <Link
+          to={modelSearch === undefined ? '/requests' : '/usage'}
+          search={modelSearch ?? search}
+          className="wrap-anywhere"
+        >
           {name}
         </Link>
         <span className="group-bar" aria-hidden="true">
           <span style={{ inlineSize: `${width}%` }} />
         </span>
       </td>
-      <td className="numeric">{format.number(sum.requests)}</td>
+      <td className="numeric">
+        <Link to="/requests" search={search}>
+          {format.number(sum.requests)}
+        </Link>
+      </td>
       <td className={sum.errors > 0 ? 'numeric is-bad' : 'numeric dimmed'}>
         {sum.errors === 0 ? (
           0

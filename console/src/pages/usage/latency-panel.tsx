@@ -9,7 +9,8 @@ import type { UsageView } from './usage-view.ts';
 import { useStepNames } from './use-step-names.ts';
 
 interface LatencyPanelProps {
-  readonly latency: Latency;
+  /** Undefined until it is there. */
+  readonly latency: Latency | undefined;
   readonly view: UsageView;
 }
 
@@ -19,10 +20,8 @@ export function LatencyPanel({ latency, view }: LatencyPanelProps) {
   return (
     <Panel title={t('common.latency')} hint={t('common.latencyHint')}>
       <div className="usage-latency">
-        <LatencyFigures figures={latency.all} />
-        {latency.all.duration !== undefined && (
-          <LatencyChart spans={latency.spans} titleOf={names.title} />
-        )}
+        <LatencyFigures figures={latency?.all} />
+        <LatencyChart spans={latency?.spans} titleOf={names.title} />
       </div>
     </Panel>
   );

@@ -20,6 +20,7 @@ import { TimeZoneSelect } from '../../components/time-zone-select.tsx';
 import { useSearchTexts } from '../../components/use-search-texts.ts';
 import { GroupTable } from './group-table.tsx';
 import { LatencyPanel } from './latency-panel.tsx';
+import { ModelPanel } from './model-panel.tsx';
 import { sumBySteps } from './sum-usage.ts';
 import { Totals } from './totals.tsx';
 import { UsageChart } from './usage-chart.tsx';
@@ -36,7 +37,7 @@ export function UsagePage() {
   const { step, by, zone, filter } = view;
   const from = startOfPeriod(view.period, now, zone);
   const { data, error, refetch } = useQuery(usageQuery({ from, step, by, timeZone: zone, filter }));
-  const latency = useQuery(latencyQuery({ from, step, by, timeZone: zone }));
+  const latency = useQuery(latencyQuery({ from, step, by, timeZone: zone, filter }));
   return (
     <>
       <PageHeader
@@ -124,6 +125,8 @@ function Shortcuts({ view, onChange }: ViewBarProps) {
     const named = what === 'key' ? data?.keys.find(({ id }) => id === value)?.name : undefined;
     return [{ what, name: named ?? value }];
   });
+  const say = (what: (typeof NARROWING)[number], name: string): string =>
+    t('usage.only', { what: t(`usage.groups.${what}`), name });
   return (
     <div className="usage-shortcuts">
       <span className="dimmed">{t('usage.periods.thisMonth')}</span>
@@ -143,10 +146,10 @@ function Shortcuts({ view, onChange }: ViewBarProps) {
           size="compact-sm"
           variant="light"
           rightSection={<IconX size={14} />}
-          aria-label={t('usage.widen', { name })}
+          aria-label={t('usage.widen', { name: say(what, name) })}
           onClick={() => onChange({ [what]: undefined })}
         >
-          {t('usage.only', { what: t(`usage.groups.${what}`), name })}
+          {say(what, name)}
         </Button>
       ))}
     </div>
@@ -171,31 +174,36 @@ function UsageBody({ usage, latency, view }: UsageBodyProps) {
     enabled: by === 'tag',
   });
   const totals = by === 'tag' ? whole.data?.buckets : usage.buckets;
+  const model = filter.model !== undefined && <ModelPanel model={filter.model} view={view} />;
   if (usage.buckets.length === 0) {
     return (
-      <Panel>
-        <EmptyNote
-          icon={<IconChartBar size={32} stroke={1.5} />}
-          title={t('usage.empty')}
-          hint={t('usage.emptyHint')}
-          action={
-            <LinkButton to="/playground" variant="default">
-              {t('requests.toPlayground')}
-            </LinkButton>
-          }
-        />
-      </Panel>
+      <div className="usage-body">
+        {model}
+        <Panel>
+          <EmptyNote
+            icon={<IconChartBar size={32} stroke={1.5} />}
+            title={t('usage.empty')}
+            hint={t('usage.emptyHint')}
+            action={
+              <LinkButton to="/playground" variant="default">
+                {t('requests.toPlayground')}
+              </LinkButton>
+            }
+          />
+        </Panel>
+      </div>
     );
   }
   return (
     <div className="usage-body">
+      {model}
       {totals !== undefined && <Totals buckets={totals} />}
       <UsageChart usage={usage} view={view} />
-      {latency !== undefined && <LatencyPanel latency={latency} view={view} />}
+      <LatencyPanel latency={latency} view={view} />
       {view.by !== 'none' && (
         <GroupTable
           buckets={usage.buckets}
-          by={view.by}
+          view={view}
           from={usage.spans[0] ?? 0}
           latencies={latency?.groups ?? []}
         />

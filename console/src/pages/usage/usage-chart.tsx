@@ -51,7 +51,7 @@ export function UsageChart({ usage, view }: UsageChartProps) {
     const next = steps[index + 1]?.at;
     const part = series === undefined ? {} : searchOfPart(series, view.by, measure);
     const time = { from: column, ...(next === undefined ? {} : { to: String(next) }) };
-    void navigate({ to: '/requests', search: { ...time, ...part } });
+    void navigate({ to: '/requests', search: { ...view.filter, ...time, ...part } });
   };
   return (
     <Panel
