@@ -17,7 +17,8 @@ export interface Redactor {
   ): { readonly text: string; readonly isWhole: boolean };
 }
 
-const HIDDEN = '[redacted]';
+/** What stands in the place of a credential. */
+export const HIDDEN = '[redacted]';
 
 /** Credentials whose beginning gives them away. */
 const API_KEY = /\bAIza[\w-]{20,}/g;
@@ -26,7 +27,7 @@ const AUTHORIZATION = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
 
 const MAX_SPELLED = 256;
 /** What is looked at behind the end of a beginning: longer than any credential. */
-const BEHIND_CHARACTERS = 8_192;
+export const BEHIND_CHARACTERS = 8_192;
 
 /**
  * What credentials look like wherever they stand, and what stands in their place. What is looked

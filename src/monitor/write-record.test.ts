@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { KeptText } from '../canonical/transcript.ts';
 import { NO_USAGE, type Usage } from '../canonical/usage.ts';
 import { asSentence } from '../lib/localized-message.ts';
 import { createRedactors } from '../lib/redact.ts';
@@ -17,7 +18,8 @@ const rowOf = (...usages: readonly (Usage | undefined)[]): RequestRow =>
 
 function recordOf(
   answers: EndedRequest['facts']['answers'],
-  fallbacks?: EndedRequest['facts']['fallbacks'],
+  more: Partial<EndedRequest['facts']> = {},
+  secrets: readonly string[] = [],
 ): RequestRecord {
   const ended = {
     ...{ requestId: 'r', isIdGiven: false, protocol: 'chat', route: '/v1/chat/completions' },
@@ -26,10 +28,10 @@ function recordOf(
     ...{ clientAddress: '127.0.0.1', userAgent: undefined, session: undefined },
     ...{ credentials: [], receipt: [], totalMs: 1, firstEventMs: undefined },
     ...{ endedAt: 0, endedAtMonotonic: 0 },
-    facts: { attempts: [], timings: {}, answers, fallbacks },
+    facts: { attempts: [], timings: {}, answers, ...more },
   };
   const context = {
-    redactorFor: createRedactors(() => []),
+    redactorFor: createRedactors(() => secrets),
     keyName: () => undefined,
     holderOf: () => ({}),
     recordingOf: () => undefined,
@@ -37,7 +39,7 @@ function recordOf(
     priceOf: () => undefined,
     createId: (prefix: string) => prefix,
   };
-  return writeRecord(ended, context, false);
+  return writeRecord(ended, context, more.sentBody !== undefined);
 }
 
 test('tokens that nobody told are not known, and are not taken for none', () => {
@@ -58,7 +60,7 @@ test('of several answers those that told theirs are counted', () => {
 
 test('the targets that were left are told with the reason', () => {
   const left = { from: 'ant/sonnet', to: 'flash', reason: 'limited', afterAttempts: 1 } as const;
-  expect(recordOf([], [left]).details.fallbacks).toEqual([left]);
+  expect(recordOf([], { fallbacks: [left] }).details.fallbacks).toEqual([left]);
   expect(recordOf([]).details.fallbacks).toBeUndefined();
 });
 
@@ -75,4 +77,16 @@ test('an answer that was held back says why, and how each of the answers ended',
   expect(row.error?.text).toBe('Held back: SPII.');
   expect(details.finishReasons).toEqual(['stop', 'safety']);
   expect(recordOf([{ usage: TOLD, imageCount: 0 }]).details.finishReasons).toBeUndefined();
+});
+
+test('of a body that was cut nothing is left of a credential that begins at its end', () => {
+  const sentBody = new KeptText();
+  sentBody.add('x'.repeat(262_134));
+  sentBody.add('secret-key-0123456789');
+  expect(sentBody.text.endsWith('secret-key')).toBe(true);
+  const { bodies } = recordOf([], { sentBody }, ['secret-key-0123456789']);
+  expect(bodies?.clientResponse).toMatchObject({
+    text: expect.not.stringContaining('sec'),
+    isWhole: false,
+  });
 });

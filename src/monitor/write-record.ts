@@ -3,10 +3,10 @@
 import type { CallRecord, ServedBy } from '../canonical/call-record.ts';
 import type { FinishReason } from '../canonical/event.ts';
 import type { ReceiptEntry } from '../canonical/receipt.ts';
-import type { AnswerTranscript, KeptText, TranscriptBlock } from '../canonical/transcript.ts';
+import type { KeptText, TranscriptBlock } from '../canonical/transcript.ts';
 import { cacheWriteTokens, inputTokens, outputTokens } from '../canonical/usage.ts';
 import { changeTexts, type Sentence, told } from '../lib/localized-message.ts';
-import type { Redactor } from '../lib/redact.ts';
+import { BEHIND_CHARACTERS, HIDDEN, type Redactor } from '../lib/redact.ts';
 import { type AnswerPrice, chargeAnswers, type RequestCharge } from '../pricing/charges.ts';
 import { errorGroup } from './error-group.ts';
 import {
@@ -268,49 +268,61 @@ function cleanReceipt(receipt: readonly ReceiptEntry[], redactor: Redactor): Rec
 }
 
 function writeBodies({ body, facts, isForm }: EndedRequest, redactor: Redactor): RequestBodies {
-  const { upstreamBody } = facts;
+  const { upstreamBody, answers = [], sentBody } = facts;
   const client = body && redactor.json(body, MAX_BODY_CHARACTERS);
+  const transcripts = answers
+    .map(({ transcript }) => transcript)
+    .filter((one) => one !== undefined);
+  const blocks = transcripts.flatMap((transcript) => transcript.blocks);
+  const cleaned = blocks.map((block) => cleanBlock(block, redactor));
+  // The pieces of a stream part a secret: it is found where they are put together.
+  const hasSecret = cleaned.some(
+    (block, index) => JSON.stringify(block) !== JSON.stringify(blocks[index]),
+  );
+  const write = (kept: readonly KeptText[]) => writeText(kept, redactor, hasSecret);
   return {
     // Files of a form are not kept, so that one is never whole.
     clientRequest: client && { ...client, isWhole: client.isWhole && isForm !== true },
     upstreamRequest: upstreamBody && redactor.json(upstreamBody, MAX_BODY_CHARACTERS),
-    response: writeResponse(facts, redactor),
-    upstreamResponse: writeText(
-      transcriptsOf(facts).map(({ wire }) => wire),
-      redactor,
-    ),
-    clientResponse: writeText([facts.sentBody], redactor),
+    response:
+      transcripts.length === 0
+        ? undefined
+        : writeBlocks(
+            cleaned,
+            transcripts.some(({ isCut }) => isCut),
+          ),
+    upstreamResponse: write(transcripts.map(({ wire }) => wire)),
+    clientResponse: write(sentBody === undefined ? [] : [sentBody]),
   };
 }
 
 /** Undefined where nothing was sent. */
 function writeText(
-  kept: readonly (KeptText | undefined)[],
+  kept: readonly KeptText[],
   redactor: Redactor,
+  hasSecret: boolean,
 ): RequestBodies['clientResponse'] {
-  const said = kept.map((one) => one?.text ?? '').join('');
+  const said = kept.map(({ text }) => text).join('');
   if (said === '') return undefined;
-  const text = redactor.text(said);
-  return { text, isWhole: text === said && !kept.some((one) => one?.isCut) };
+  if (hasSecret) return { text: HIDDEN, isWhole: false };
+  const text = kept.map((one) => cleanKept(one, redactor)).join('');
+  return { text, isWhole: text === said && !kept.some(({ isCut }) => isCut) };
 }
 
-function transcriptsOf({ answers = [] }: CallRecord): readonly AnswerTranscript[] {
-  return answers.map(({ transcript }) => transcript).filter((one) => one !== undefined);
+/** What was cut off may have been the rest of a credential. */
+function cleanKept({ text, isCut }: KeptText, redactor: Redactor): string {
+  return isCut ? redactor.beginning(text, text.length - BEHIND_CHARACTERS) : redactor.text(text);
 }
 
-function writeResponse(facts: CallRecord, redactor: Redactor): BodyBlocks | undefined {
-  const transcripts = transcriptsOf(facts);
-  if (transcripts.length === 0) return undefined;
-  const blocks = transcripts.flatMap((transcript) => transcript.blocks);
+function writeBlocks(blocks: readonly TranscriptBlock[], isCut: boolean): BodyBlocks {
   const kept: TranscriptBlock[] = [];
   let room = MAX_BODY_CHARACTERS;
   for (const block of blocks) {
     if (room <= 0) break;
-    kept.push(cleanBlock(block, redactor));
+    kept.push(block);
     room -= blockSize(block);
   }
-  const isCut = transcripts.some((transcript) => transcript.isCut) || kept.length < blocks.length;
-  return { blocks: kept, isWhole: !isCut };
+  return { blocks: kept, isWhole: !isCut && kept.length === blocks.length };
 }
 
 function cleanBlock(block: TranscriptBlock, { text }: Redactor): TranscriptBlock {
