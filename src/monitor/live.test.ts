@@ -34,6 +34,23 @@ test('a reader that was away for longer than events are kept is told that it mis
   expect(feed.read('p-249').missed).toBe(0);
 });
 
+test('a page that begins to listen hears what came since it was read', async () => {
+  let now = 0;
+  const feed = createLiveFeed('p', { monotonic: () => now });
+  feed.publish('request', {});
+  now = 5_000;
+  feed.publish('key', {});
+  now = 5_400;
+  const reader = feed.read(undefined, 500);
+  feed.publish('config', {});
+  expect(await read(reader, 2)).toEqual(['p-2', 'p-3']);
+  expect(feed.read(undefined, 500).missed).toBe(0);
+  for (let index = 0; index < 250; index += 1) feed.publish('request', { index });
+  expect(feed.read(undefined, 500).missed).toBe(1);
+  now = 6_000;
+  expect(feed.read(undefined, 500).missed).toBe(0);
+});
+
 test('what is read elsewhere is not repeated, and its ids still say what was seen', async () => {
   const feed = createLiveFeed('p');
   feed.publish('request', {});

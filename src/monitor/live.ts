@@ -24,6 +24,8 @@ const MAX_WAITING = 200;
 export type LiveFeed = ReturnType<typeof createLiveFeed>;
 
 interface LiveFeedOptions {
+  /** In milliseconds, of a clock that is never set. */
+  readonly monotonic?: (() => number) | undefined;
   /** Called when somebody begins to read. */
   readonly onRead?: (() => void) | undefined;
   /** Called with each event of this process. */
@@ -31,24 +33,38 @@ interface LiveFeedOptions {
 }
 
 /** @param process a word without dashes that tells this process from its earlier self */
-export function createLiveFeed(process: string, { onRead, onPublish }: LiveFeedOptions = {}) {
-  const kept: (FeedEvent & { readonly place: number })[] = [];
+export function createLiveFeed(
+  process: string,
+  { monotonic = () => 0, onRead, onPublish }: LiveFeedOptions = {},
+) {
+  const kept: (FeedEvent & { readonly place: number; readonly at: number })[] = [];
   const readers = new Set<FeedReader>();
   let count = 0;
   /** Of those that were kept. */
   let forgotten = 0;
   let lastForgotten = 0;
+  let lastForgottenAt = Number.NEGATIVE_INFINITY;
   const forget = (): void => {
     const gone = kept.splice(0, KEPT_EVENTS);
     forgotten += gone.length;
     lastForgotten = gone.at(-1)?.place ?? lastForgotten;
+    lastForgottenAt = gone.at(-1)?.at ?? lastForgottenAt;
   };
   const take = (kind: FeedEventKind, content: object): void => {
     count += 1;
-    const event = { id: `${process}-${count}`, place: count, kind, content };
+    const event = { id: `${process}-${count}`, place: count, at: monotonic(), kind, content };
     if (KEPT.has(kind)) kept.push(event);
     if (kept.length >= 2 * KEPT_EVENTS) forget();
     for (const reader of readers) reader.add(event);
+  };
+  const recallBehind = (reader: FeedReader, seen: number): void => {
+    // Some of those between are had elsewhere, and missed by nobody: it is the most there can be.
+    reader.missed = Math.max(0, Math.min(forgotten, lastForgotten - seen));
+    for (const event of kept) if (event.place > seen) reader.add(event);
+  };
+  const recallSince = (reader: FeedReader, from: number): void => {
+    if (lastForgottenAt >= from) reader.missed = 1;
+    for (const event of kept) if (event.at >= from) reader.add(event);
   };
   return {
     get readers(): number {
@@ -69,17 +85,14 @@ export function createLiveFeed(process: string, { onRead, onPublish }: LiveFeedO
     },
     /**
      * What happens from now on, after the kept events behind `lastEventId`; what came behind it and is not
-     * kept any more counts as missed. Ends with `close` of either.
+     * kept any more counts as missed. Without an id they are those of the last `ageMs` milliseconds: what a page has
+     * read before it listens may be as old. Ends with `close` of either.
      */
-    read(lastEventId?: string): FeedReader {
+    read(lastEventId?: string, ageMs = 0): FeedReader {
       onRead?.();
       const reader = new FeedReader(() => readers.delete(reader));
-      if (lastEventId !== undefined) {
-        const seen = placeOf(lastEventId, process);
-        // Some of those between are had elsewhere, and missed by nobody: it is the most there can be.
-        reader.missed = Math.max(0, Math.min(forgotten, lastForgotten - seen));
-        for (const event of kept) if (event.place > seen) reader.add(event);
-      }
+      if (lastEventId !== undefined) recallBehind(reader, placeOf(lastEventId, process));
+      else if (ageMs > 0) recallSince(reader, monotonic() - ageMs);
       readers.add(reader);
       return reader;
     },

@@ -100,6 +100,7 @@ function openLive(
     if (shared?.watch() === true) recall.readErrors();
   };
   const feed = createLiveFeed(createId('').replaceAll('-', '_').slice(0, 8), {
+    monotonic: () => clock.monotonic(),
     onRead: watch,
     onPublish: (event) => shared?.tell(event),
   });

@@ -10,8 +10,10 @@ let source: FakeSource | undefined;
 
 class FakeSource extends EventTarget {
   isClosed = false;
-  constructor() {
+  readonly url: string;
+  constructor(url: string) {
     super();
+    this.url = url;
     source = this;
   }
   close(): void {
@@ -62,11 +64,14 @@ test('a page that nobody sees keeps no connection, and asks for everything when 
   const heard: number[] = [];
   const feed = openFeed({ page, onState: () => {}, onTopics: (topics) => heard.push(topics.size) });
   const first = source;
+  // What came while the page was read is told it first.
+  expect(first?.url).toMatch(/^\/api\/events\?ageMs=[1-9]\d*$/);
   first?.dispatchEvent(new Event('open'));
   page.show('hidden');
   expect(first?.isClosed).toBe(true);
   page.show('visible');
   expect(source).not.toBe(first);
+  expect(source?.url).toBe('/api/events');
   expect(heard).toEqual([]);
   source?.dispatchEvent(new Event('open'));
   expect(heard).toEqual([8]);

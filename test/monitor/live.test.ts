@@ -66,8 +66,8 @@ test('with the monitor off nothing is recorded, and figures go on', async () => 
 });
 
 /** Opens the stream of events; the answer reads its text until something stands in it. */
-async function openEvents(headers: Readonly<Record<string, string>> = {}) {
-  const answer = await fetch(`${gateway.url}/api/events`, {
+async function openEvents(headers: Readonly<Record<string, string>> = {}, query = '') {
+  const answer = await fetch(`${gateway.url}/api/events${query}`, {
     headers: { authorization: `Bearer ${CONSOLE_PASSWORD}`, ...headers },
   });
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -119,6 +119,15 @@ test('of more readers than there is room for the last is told to come later', as
   const next = await openEvents();
   expect(next.answer.status).toBe(200);
   await next.leave();
+});
+
+test('events of the time since a page was read come first, and its age is a number', async () => {
+  await start();
+  gateway.monitor.feed.publish('config', { name: 'while it was read' });
+  expect(await (await openEvents({}, '?ageMs=600000')).until('while it was read')).toContain(
+    'config',
+  );
+  expect((await openEvents({}, '?ageMs=soon')).answer.status).toBe(400);
 });
 
 test('a look at the events has an end, and leaves no reader', async () => {

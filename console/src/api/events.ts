@@ -30,6 +30,8 @@ export interface FeedOptions {
 
 /** Under load hundreds of events come in a second; the page follows at a pace that can be read. */
 const GATHER_MS = 1000;
+/** As far back as the gateway looks. */
+const MAX_AGE_MS = 999_999;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 15_000;
 
@@ -46,6 +48,8 @@ export function openFeed(options: FeedOptions): Feed {
   let failures = 0;
   /** Whatever happened meanwhile went unheard. */
   let hasMissed = false;
+  /** What came between the first read of a page and this connection; later ones read all anew. */
+  let query = `?ageMs=${Math.min(MAX_AGE_MS, Math.ceil(performance.now()))}`;
 
   const gather = (topics: readonly Topic[]): void => {
     for (const topic of topics) heard.add(topic);
@@ -58,7 +62,8 @@ export function openFeed(options: FeedOptions): Feed {
   };
 
   const connect = (): void => {
-    const opened = new EventSource('/api/events');
+    const opened = new EventSource(`/api/events${query}`);
+    query = '';
     source = opened;
     opened.addEventListener('open', () => {
       failures = 0;

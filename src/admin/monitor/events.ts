@@ -21,6 +21,12 @@ const EVENTS_QUERY = partial({
     description:
       'As the header `Last-Event-ID`: the events since then come first, as far as they are kept.',
   },
+  ageMs: {
+    type: 'string',
+    pattern: '^\\d{1,6}$',
+    description:
+      'Without an id: the events of so many milliseconds come first, for a page that read its lists so long ago.',
+  },
 });
 
 const HEARTBEAT_MS = 15_000;
@@ -51,7 +57,7 @@ export function createEventsRoute({
         const message = told`There are ${MAX_READERS} readers of these events already. Close a console page.`;
         throw gatewayError('overloaded', message, { retryAfterMs: 5000 });
       }
-      const reader = monitor.feed.read(lastEventId ?? query.lastEventId);
+      const reader = monitor.feed.read(lastEventId ?? query.lastEventId, Number(query.ageMs ?? 0));
       return { kind: 'events', frames: writeFrames(reader, clock) };
     },
   });
