@@ -1,6 +1,6 @@
 // What the live feed says makes the answers old that pages show.
 
-import { QueryClient } from '@tanstack/react-query';
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openFeed } from '../../console/src/api/events.ts';
 import { refreshTopics } from '../../console/src/api/queries/overview.ts';
@@ -58,6 +58,26 @@ test.each([
   const isOld = (one: string) => client.getQueryState([one])?.isInvalidated;
   expect([isOld(key), isOld('untouched')]).toEqual([true, false]);
   feed.close();
+});
+
+test('what is read for the first time while an event comes is read once more', async () => {
+  const client = new QueryClient();
+  const answers = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+  let asked = 0;
+  const observer = new QueryObserver(client, {
+    queryKey: ['requests', 'of a key'],
+    queryFn: () => answers[asked++]?.promise ?? 'more',
+  });
+  const leave = observer.subscribe(() => undefined);
+  await expect.poll(() => asked).toBe(1);
+  refreshTopics(client, new Set(['request']));
+  answers[0]?.resolve('before the event');
+  await expect.poll(() => asked).toBe(2);
+  answers[1]?.resolve('behind it');
+  await expect.poll(() => observer.getCurrentResult().data).toBe('behind it');
+  expect(asked).toBe(2);
+  leave();
+  client.clear();
 });
 
 test('a page that nobody sees keeps no connection, and asks for everything when it is seen again', () => {

@@ -26,8 +26,22 @@ const STALE_BY_TOPIC: Readonly<Record<Topic, readonly string[]>> = {
   overview: ['overview'],
 };
 
-/** Asks again for what is on the screen; the rest when it is next shown. */
+/**
+ * Asks again for what is on the screen; the rest when it is next shown. What is being read for the first time may have
+ * been answered before the event: the query library would take that answer for a new one.
+ */
 export function refreshTopics(client: QueryClient, topics: ReadonlySet<Topic>): void {
   const keys = new Set([...topics].flatMap((topic) => STALE_BY_TOPIC[topic]));
-  for (const key of keys) void client.invalidateQueries({ queryKey: [key] });
+  for (const key of keys) {
+    const beginning = client
+      .getQueryCache()
+      .findAll({ queryKey: [key], fetchStatus: 'fetching' })
+      .filter(({ state }) => state.data === undefined);
+    void client.invalidateQueries({ queryKey: [key] });
+    for (const { promise, queryKey } of beginning) {
+      const refresh = (): void => void client.invalidateQueries({ queryKey, exact: true });
+      // Whoever asked is told of a failure, and asks again.
+      promise?.then(refresh, () => undefined);
+    }
+  }
 }
