@@ -1,6 +1,8 @@
 // `npm run test:cluster`: three replicas on a real PostgreSQL and a real Valkey or Redis, which are killed at random.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CreatedKey, Key, KeyList } from '../../src/admin/contract.ts';
+import { callAdmin } from '../support/admin-api.ts';
 import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
 import { POSTGRES_BIN, startPostgres, type TestServer } from '../support/postgres.ts';
 import { findValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
@@ -85,10 +87,10 @@ describe.skipIf(!isWhole)('three replicas', () => {
       await Promise.all(Array.from({ length: 60 }, (_, index) => ask(at(index).url, key)));
     }
     await expect
-      .poll(async () => (await usageOf(at(2).url, 'Bea')).tokens, { timeout: 10_000 })
+      .poll(async () => (await usageOf(at(2).url, 'Bea'))?.tokens, { timeout: 10_000 })
       .toBeGreaterThan(0);
     for (const { url } of gateways) {
-      expect((await usageOf(url, 'Bea')).tokens).toBeLessThanOrEqual(dailyTokens);
+      expect((await usageOf(url, 'Bea'))?.tokens).toBeLessThanOrEqual(dailyTokens);
     }
   }, 120_000);
 
@@ -242,32 +244,20 @@ async function list(url: string, key: string): Promise<number> {
 }
 
 async function makeKey(url: string, input: object): Promise<string> {
-  const { secret } = await admin(url, 'POST', input);
-  if (typeof secret !== 'string') throw new Error('No key was made.');
-  return secret;
+  const gateway = { url, password: PASSWORD };
+  return (await callAdmin<CreatedKey>(gateway, ['POST', '/api/keys'], input)).secret;
 }
 
 async function makeBudget(url: string, secret: string, budget: object): Promise<void> {
-  const { keys } = await admin(url, 'GET');
-  const { id } = keys.find(({ prefix }: { prefix: string }) => secret.startsWith(prefix));
-  await fetch(`${url}/api/budgets`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${PASSWORD}` },
-    body: JSON.stringify({ scope: 'key', subject: id, period: 'day', ...budget }),
-  });
+  const subject = (await keysOf(url)).find(({ prefix }) => secret.startsWith(prefix))?.id;
+  const made = { scope: 'key', subject, period: 'day', ...budget };
+  await callAdmin({ url, password: PASSWORD }, ['POST', '/api/budgets'], made);
 }
 
-async function usageOf(url: string, name: string): Promise<{ tokens: number }> {
-  const { keys } = await admin(url, 'GET');
-  return keys.find((key: { name: string }) => key.name === name)?.usedToday;
+async function usageOf(url: string, name: string): Promise<Key['usedToday'] | undefined> {
+  return (await keysOf(url)).find((key) => key.name === name)?.usedToday;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of the admin API, looked into by each test.
-async function admin(url: string, method: string, input?: object): Promise<any> {
-  const response = await fetch(`${url}/api/keys`, {
-    method,
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${PASSWORD}` },
-    ...(input === undefined ? {} : { body: JSON.stringify(input) }),
-  });
-  return response.json();
+async function keysOf(url: string): Promise<readonly Key[]> {
+  return (await callAdmin<KeyList>({ url, password: PASSWORD }, ['GET', '/api/keys'])).keys;
 }
