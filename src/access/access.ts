@@ -88,8 +88,10 @@ export async function loadAccessControl(options: AccessControlOptions) {
   const { digestKey = derive(CLIENT_KEYS) } = options;
   const limits = openLimits(options, { digestKey, storedBudgets, storedKeys });
   const { keys, budgets } = limits;
-  const console = openConsole(options, { storedSessions, storedPeople });
-  const { sessions, people } = console;
+  const { login, people, invitations, provider, hasher, sessions } = openConsole(options, {
+    storedSessions,
+    storedPeople,
+  });
   const accessLog = createAccessLog({ store: stores.accessLog, clock, redactorFor, log });
   return {
     addresses,
@@ -99,13 +101,13 @@ export async function loadAccessControl(options: AccessControlOptions) {
       clock,
       shared: notices && { notices, digestKey: derive('wrong client keys v1') },
     }),
-    login: console.login,
+    login,
     people,
-    invitations: console.invitations,
-    provider: console.provider,
+    invitations,
+    provider,
     accessLog,
     audit: createAuditLog({ store: stores.audit, clock, redactorFor, log }),
-    hasher: console.hasher,
+    hasher,
     clock,
     /** Saves what has gathered; the stores can be closed then. */
     async close(): Promise<void> {

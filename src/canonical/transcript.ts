@@ -1,5 +1,6 @@
 // What one answer said, put together from its events: whole texts and calls instead of pieces.
 
+import { copyBeginning } from '../lib/flatten-string.ts';
 import type { BlockOpening, CanonicalEvent } from './event.ts';
 
 export type TranscriptBlock =
@@ -9,9 +10,10 @@ export type TranscriptBlock =
   | { readonly kind: 'code'; readonly language: string; readonly code: string }
   | { readonly kind: 'code-result'; readonly outcome: string; readonly output: string };
 
+/** Of what one answer said that is kept, in UTF-16 units. */
 const MAX_CHARACTERS = 262_144;
 
-/** The beginning of a text that may be long, in UTF-16 units. */
+/** The beginning of a text that may be long. */
 export class KeptText {
   text = '';
   /** True when more was said than is kept. */
@@ -19,8 +21,16 @@ export class KeptText {
 
   add(text: string): void {
     const room = MAX_CHARACTERS - this.text.length;
-    if (text.length > room) this.isCut = true;
-    if (room > 0) this.text += text.slice(0, room);
+    if (text.length <= room) this.text += text;
+    else {
+      this.isCut = true;
+      if (room > 0) this.text += copyBeginning(text, room);
+    }
+  }
+
+  addLine(text: string): void {
+    this.add(text);
+    this.add('\n');
   }
 }
 

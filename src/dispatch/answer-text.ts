@@ -112,7 +112,7 @@ export abstract class AnswerText implements AnswerChunks {
     if (batch.done === true) this.#isOver = true;
     else if (!this.#hasEnding) {
       for (const frame of batch.value) {
-        this.#wire?.add(`${frame.text}\n`);
+        this.#wire?.addLine(frame.text);
         this.push(frame);
       }
     }

@@ -48,7 +48,7 @@ export async function translateReply(
   };
   for await (const batch of frames) {
     for (const frame of batch) {
-      watch.transcript?.wire.add(`${frame.text}\n`);
+      watch.transcript?.wire.addLine(frame.text);
       take(decoder.push(frame.value));
     }
   }
@@ -123,7 +123,7 @@ export async function relayReply(
   const bodies: JsonObject[] = [];
   for await (const batch of frames) {
     for (const frame of batch) {
-      watch.transcript?.wire.add(`${frame.text}\n`);
+      watch.transcript?.wire.addLine(frame.text);
       const value = edit(frame.value);
       bodies.push(value);
       watch.observe(decoder.push(value));

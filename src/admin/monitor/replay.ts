@@ -11,7 +11,7 @@ import {
   stoppedError,
 } from '../../canonical/error.ts';
 import { createReceipt } from '../../canonical/receipt.ts';
-import type { TranscriptBlock } from '../../canonical/transcript.ts';
+import { KeptText, type TranscriptBlock } from '../../canonical/transcript.ts';
 import type { CallContext, GenerateAnswer } from '../../dispatch/dispatcher.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts';
 import { told } from '../../lib/localized-message.ts';
@@ -271,11 +271,9 @@ function findAccount(label: string | undefined, { book }: Pick<ReplayOptions, 'b
 
 async function readAnswer(answer: GenerateAnswer): Promise<string> {
   if (answer.kind === 'reply') return JSON.stringify(answer.body);
-  let text = '';
-  for await (const chunk of answer.chunks) {
-    if (text.length < MAX_BODY_CHARACTERS) text += chunk;
-  }
-  return text;
+  const kept = new KeptText();
+  for await (const chunk of answer.chunks) kept.add(chunk);
+  return kept.text;
 }
 
 function readAsked(

@@ -81,6 +81,7 @@ interface PairProps {
 
 /** What the client and the upstream have of the same, side by side. */
 function Pair({ isMarked, client, upstream, names: [ofClient, ofUpstream], notes }: PairProps) {
+  if (client === undefined && upstream === undefined) return null;
   return (
     <div className="body-pair">
       {client !== undefined && (
