@@ -79,6 +79,62 @@ describe.skipIf(isWithoutBrowser)('finding anything in the console', () => {
     await page.locator('.palette-button:focus').waitFor();
   });
 
+  test('names of protocols are neutral once the palette says so, on every page, after a reload and in another language', async () => {
+    const page = await console.open('/requests');
+    const seeOptions = async (control: string, wanted: readonly string[]): Promise<void> => {
+      await page.getByRole('combobox', { name: control, exact: true }).click();
+      await expect.poll(() => page.getByRole('option').allTextContents()).toEqual(wanted);
+      await page.keyboard.press('Escape');
+    };
+    const OF_VENDORS = [
+      'OpenAI Chat',
+      'OpenAI Responses',
+      'Anthropic Messages',
+      'Gemini generateContent',
+    ];
+    const NEUTRAL = ['Chat', 'Responses', 'Messages', 'Generate content'];
+    await seeOptions('Protocol', OF_VENDORS);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('neutral');
+    await page.getByRole('option', { name: 'Protocol names: Neutral names' }).waitFor();
+    await page.keyboard.press('Enter');
+    await seeOptions('Protocol', NEUTRAL);
+    await page.reload();
+    await seeOptions('Protocol', NEUTRAL);
+
+    await page.getByRole('link', { name: 'Playground' }).first().click();
+    await seeOptions('Protocol', ['Chat', 'Messages', 'Generate content', 'Responses', 'Images']);
+    await page.goto(`${console.url}/settings?section=upstreams`);
+    await page.getByRole('button', { name: 'Add upstream' }).first().click();
+    const profile = page.getByRole('combobox', { name: 'Profile' });
+    await profile.click();
+    await page.getByRole('option', { name: 'Chat-compatible' }).click();
+    await page.getByText('where it differs from the public API').waitFor();
+    await profile.click();
+    // Whose keys an account has is no name of a protocol.
+    await page.getByRole('option', { name: 'OpenAI', exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+
+    await page.goto(`${console.url}/playground`);
+    await page.getByRole('button', { name: 'Language and names' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: '中文' }).click();
+    await page.locator('html[lang=zh-CN]').waitFor();
+    await seeOptions('协议', ['Chat', 'Messages', 'Generate content', 'Responses', 'Images']);
+    await page.getByRole('button', { name: '语言和名称' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: '中性名称 开' }).waitFor();
+    await page.getByRole('menuitem', { name: '厂商名称' }).press('Enter');
+    await seeOptions('协议', [
+      'OpenAI Chat',
+      'Anthropic Messages',
+      'Gemini generateContent',
+      'OpenAI Responses',
+      'OpenAI Images',
+    ]);
+  });
+
   test('settings are found by name, key and variable, of every section, and changed where they are found', async () => {
     const page = await console.open('/settings');
     await page.keyboard.press('/');

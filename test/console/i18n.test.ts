@@ -82,6 +82,28 @@ test.each(LANGUAGES)(
   },
 );
 
+/** Services that have keys, and the menus of other apps: their names are what a person looks for. */
+const NAMED = [
+  'clients.hints.address',
+  'environment.about.GEMINI_API_KEY',
+  'settings.upstream.profileNames.anthropic',
+  'settings.upstream.profileNames.gemini-api',
+  'settings.upstream.profileNames.openai',
+];
+
+test.each(['en', ...LANGUAGES])(
+  'with neutral names no text of %s calls a protocol by a vendor',
+  async (language) => {
+    const texts = TEXTS.get(language) ?? english;
+    const neutral = flatten(await loadPart(language, 'neutral'));
+    expect([...neutral.keys()].filter((key) => !texts.has(key))).toEqual([]);
+    const named = [...new Map([...texts, ...neutral])].filter(([, text]) =>
+      /OpenAI|Anthropic|Gemini|Google/.test(text),
+    );
+    expect(named.map(([key]) => key).sort()).toEqual(NAMED);
+  },
+);
+
 test('every key the code names exists', () => {
   const named = [...code.matchAll(/\bt\(\s*'([\w.-]+)'/g)].map(([, key = '']) => key);
   expect(named.length).toBeGreaterThan(100);

@@ -6,6 +6,7 @@ import type { SentenceTexts } from './sentences.ts';
 
 const FIRST = import.meta.glob<{ readonly first: object }>('./*/first.ts');
 const REST = import.meta.glob<{ readonly rest: object }>('./*/rest.ts');
+const NEUTRAL = import.meta.glob<{ readonly neutral: object }>('./*/neutral.ts');
 const SENTENCES = import.meta.glob<{ readonly sentences: SentenceTexts }>('./*/sentences.ts');
 const FAULTS = import.meta.glob<{ readonly faults: SentenceTexts }>('./*/faults.ts');
 
@@ -35,6 +36,11 @@ export async function loadFirst(language: string): Promise<object> {
 /** Those of all other pages. */
 export async function loadOthers(language: string): Promise<object> {
   return (await REST[`./${language}/rest.ts`]?.())?.rest ?? {};
+}
+
+/** What replaces some of them where names of vendors are not wanted. */
+export async function loadNeutral(language: string): Promise<object> {
+  return (await NEUTRAL[`./${language}/neutral.ts`]?.())?.neutral ?? {};
 }
 
 /** What the gateway says, by its code; nothing where the language has none of it. */

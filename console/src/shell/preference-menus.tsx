@@ -1,11 +1,12 @@
-// The menus of appearance and language; each is opened as soon as it is there.
+// The menus of appearance, and of language and names; each is opened as soon as it is there.
 
 import { ActionIcon, Menu, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
 import { IconCheck, IconLanguage } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { LANGUAGES } from '../i18n/languages.ts';
-import { changeLanguage } from '../i18n/start.ts';
+import { changeLanguage, changeNames, namesOf } from '../i18n/start.ts';
 import { SCHEMES } from './color-schemes.ts';
+import { NAME_KINDS } from './name-kinds.ts';
 
 export function ThemeMenu() {
   const { t } = useTranslation();
@@ -43,7 +44,12 @@ export function LanguageMenu() {
   return (
     <Menu position="top-start" defaultOpened>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('shell.language')}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={t('shell.languageAndNames')}
+        >
           <IconLanguage size={18} />
         </ActionIcon>
       </Menu.Target>
@@ -57,6 +63,17 @@ export function LanguageMenu() {
             onClick={() => void changeLanguage(i18n, code)}
           >
             {name}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Label>{t('shell.names')}</Menu.Label>
+        {NAME_KINDS.map(({ value, text }) => (
+          <Menu.Item
+            key={value}
+            rightSection={<Chosen isChosen={value === namesOf(i18n)} />}
+            onClick={() => void changeNames(i18n, value)}
+          >
+            {t(text)}
           </Menu.Item>
         ))}
       </Menu.Dropdown>

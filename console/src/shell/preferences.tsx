@@ -1,4 +1,4 @@
-// Appearance and language, kept in this browser; their menus are loaded when they are opened.
+// Appearance, language and names of protocols, kept in this browser; their menus are loaded when they are opened.
 
 import { ActionIcon, useMantineColorScheme } from '@mantine/core';
 import { IconLanguage } from '@tabler/icons-react';
@@ -46,7 +46,7 @@ function ThemeButton({ onOpen }: OpenerProps) {
 function LanguageButton({ onOpen }: OpenerProps) {
   const { t } = useTranslation();
   return (
-    <MenuButton label={t('shell.language')} onOpen={onOpen}>
+    <MenuButton label={t('shell.languageAndNames')} onOpen={onOpen}>
       <IconLanguage size={18} />
     </MenuButton>
   );

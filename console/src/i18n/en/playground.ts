@@ -4,13 +4,6 @@ export const playground = {
   subtitle:
     'Talk to a model through any of the client protocols and see the raw request and response. Uses your quota.',
   protocol: 'Protocol',
-  protocols: {
-    chat: 'OpenAI Chat',
-    messages: 'Anthropic Messages',
-    generate: 'Gemini generateContent',
-    responses: 'OpenAI Responses',
-    images: 'OpenAI Images',
-  },
   model: 'Model',
   modelHint: 'Any name a client could send',
   system: 'System prompt',

@@ -27,12 +27,6 @@ export const requests = {
   wasCancelled: 'cancelled',
   protocol: 'Protocol',
   anyProtocol: 'Protocol',
-  protocols: {
-    chat: 'OpenAI Chat',
-    responses: 'OpenAI Responses',
-    messages: 'Anthropic Messages',
-    generate: 'Gemini generateContent',
-  },
   view: 'View',
   views: { requests: 'Requests', errors: 'Errors' },
   savedViews: 'Saved views',

@@ -33,12 +33,6 @@ export const requests: PartlyTranslated<typeof english> = {
   wasCancelled: 'キャンセル',
   protocol: 'プロトコル',
   anyProtocol: 'プロトコル',
-  protocols: {
-    chat: 'OpenAI Chat',
-    responses: 'OpenAI Responses',
-    messages: 'Anthropic Messages',
-    generate: 'Gemini generateContent',
-  },
   view: '表示',
   views: { requests: 'リクエスト', errors: 'エラー' },
   savedViews: '保存したビュー',

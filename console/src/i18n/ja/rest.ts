@@ -1,6 +1,7 @@
 // The Japanese texts that the other pages need besides.
 
 import type { rest as english } from '../en/rest.ts';
+import { protocols } from '../protocols.ts';
 import type { PartlyTranslated } from '../texts.ts';
 import { accounts } from './accounts.ts';
 import { addAccount } from './add-account.ts';
@@ -12,6 +13,7 @@ import { security } from './security.ts';
 import { environment, settings } from './settings.ts';
 
 export const rest: PartlyTranslated<typeof english> = {
+  protocols,
   accounts,
   alerts,
   addAccount,
@@ -51,13 +53,6 @@ export const rest: PartlyTranslated<typeof english> = {
     subtitle:
       '任意のクライアントプロトコルでモデルと対話し、生のリクエストと応答を確認できます。クォータを使用します。',
     protocol: 'プロトコル',
-    protocols: {
-      chat: 'OpenAI Chat',
-      messages: 'Anthropic Messages',
-      generate: 'Gemini generateContent',
-      responses: 'OpenAI Responses',
-      images: 'OpenAI Images',
-    },
     model: 'モデル',
     modelHint: 'クライアントが送れる任意の名前',
     system: 'システムプロンプト',

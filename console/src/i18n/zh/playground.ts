@@ -6,13 +6,6 @@ import type { Translated } from '../texts.ts';
 export const playground: Translated<typeof english> = {
   subtitle: '用任一客户端协议与模型对话，并查看原始请求和响应。会消耗您的配额。',
   protocol: '协议',
-  protocols: {
-    chat: 'OpenAI Chat',
-    messages: 'Anthropic Messages',
-    generate: 'Gemini generateContent',
-    responses: 'OpenAI Responses',
-    images: 'OpenAI Images',
-  },
   model: '模型',
   modelHint: '客户端可以使用的任何名称',
   system: '系统提示',

@@ -25,12 +25,6 @@ export const requests: Translated<typeof english> = {
   wasCancelled: '已取消',
   protocol: '协议',
   anyProtocol: '协议',
-  protocols: {
-    chat: 'OpenAI Chat',
-    responses: 'OpenAI Responses',
-    messages: 'Anthropic Messages',
-    generate: 'Gemini generateContent',
-  },
   view: '视图',
   views: { requests: '请求', errors: '错误' },
   savedViews: '已保存的视图',

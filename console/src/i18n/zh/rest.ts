@@ -1,5 +1,6 @@
 // The Chinese texts that the other pages need besides.
 
+import { protocols } from '../protocols.ts';
 import { accounts } from './accounts.ts';
 import { addAccount } from './add-account.ts';
 import { alerts } from './alerts.ts';
@@ -23,6 +24,7 @@ import { textView } from './text-view.ts';
 import { usage } from './usage.ts';
 
 export const rest = {
+  protocols,
   accounts,
   addAccount,
   routing,

@@ -42,7 +42,7 @@ export function DraftForm(props: DraftFormProps) {
     <>
       <Select
         label={t('playground.protocol')}
-        data={PROTOCOLS.map((value) => ({ value, label: t(`playground.protocols.${value}`) }))}
+        data={PROTOCOLS.map((value) => ({ value, label: t(`protocols.${value}`) }))}
         value={draft.protocol}
         allowDeselect={false}
         onChange={(value) => {

@@ -82,7 +82,7 @@ export function FilterBar({ filters, replicas, onChange }: FilterBarProps) {
         <Select
           aria-label={t('requests.protocol')}
           placeholder={t('requests.anyProtocol')}
-          data={PROTOCOLS.map((value) => ({ value, label: t(`requests.protocols.${value}`) }))}
+          data={PROTOCOLS.map((value) => ({ value, label: t(`protocols.${value}`) }))}
           value={filters.protocol ?? null}
           onChange={(protocol) => onChange({ protocol: protocol ?? undefined })}
           clearable

@@ -77,7 +77,7 @@ function SendAgain({ detail }: { readonly detail: RequestDetail }) {
         <Select
           label={t('requests.replayProtocol')}
           placeholder={t('requests.replaySameProtocol', { protocol: detail.protocol })}
-          data={PROTOCOLS.map((value) => ({ value, label: t(`requests.protocols.${value}`) }))}
+          data={PROTOCOLS.map((value) => ({ value, label: t(`protocols.${value}`) }))}
           value={protocol}
           onChange={setProtocol}
           clearable

@@ -10,11 +10,12 @@ import { keysQuery } from '../../api/queries/keys.ts';
 import { modelsQuery } from '../../api/queries/models.ts';
 import { useMay } from '../../api/queries/session.ts';
 import { LANGUAGES } from '../../i18n/languages.ts';
-import { changeLanguage } from '../../i18n/start.ts';
+import { changeLanguage, changeNames } from '../../i18n/start.ts';
 import { CLIENTS } from '../../pages/clients/clients.ts';
 import { PAGES } from '../../pages.ts';
 import { SETTING_PLACES } from '../../settings/setting-places.ts';
 import { SCHEMES } from '../color-schemes.ts';
+import { NAME_KINDS } from '../name-kinds.ts';
 import { type Item, isRequestId } from './find-items.ts';
 
 export function useItems(text: string): readonly Item[] {
@@ -83,6 +84,14 @@ export function useItems(text: string): readonly Item[] {
           group: 'actions',
           label: `${t('shell.language')}: ${name}`,
           run: () => void changeLanguage(i18n, code),
+        };
+      }),
+      ...NAME_KINDS.map(({ value, text: name }): Item => {
+        return {
+          id: `names ${value}`,
+          group: 'actions',
+          label: `${t('shell.names')}: ${t(name)}`,
+          run: () => void changeNames(i18n, value),
         };
       }),
     ];
