@@ -1,8 +1,13 @@
 // The playground as people stay in it: Markdown, files, tools, two models, another answer, edited requests.
 
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { evaluate } from '../console/open-view.ts';
 import { type ConsoleApp, isWithoutBrowser, startConsole } from './console-app.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const HOSTILE = [
   '# Title\n\nSome **bold** <img src=x onerror=alert(1)> and [bad](javascript:alert(2)), ',
@@ -66,6 +71,50 @@ describe.skipIf(isWithoutBrowser)('the playground', () => {
     await answer.getByRole('button', { name: 'Copy the code' }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('const a = "<b>";');
     expect(outside).toEqual([]);
+  });
+
+  test('code has its syntax in colours that read in both themes, and is text whatever it says', async () => {
+    const page = await open();
+    const code = '<!-- a -->\n<img src=x onerror="alert(1)"></code>';
+    await answerWith(page, [
+      [
+        text('```python\ndef f(n):\n    return "a" * 3  # b\n```\n\n'),
+        text(`~~~html\n${code}\n~~~\n\n`),
+        text('```diff\n-a\n+b\n```\n\n```klingon\nlet a = 1;\n```\n\n'),
+        // Until a block has its end, more of it may come.
+        text('```ts\nconst b = 1;'),
+      ],
+    ]);
+    await say(page, 'Hello');
+    const blocks = page.locator('.markdown pre');
+    await blocks.locator('.code-keyword', { hasText: 'return' }).waitFor();
+    await blocks.locator('.code-string', { hasText: '"a"' }).waitFor();
+    await blocks.locator('.code-comment', { hasText: '# b' }).waitFor();
+    await blocks.locator('.code-diff-add', { hasText: '+b' }).waitFor();
+    await blocks.locator('.code-entity', { hasText: 'img' }).waitFor();
+    expect(await blocks.nth(1).textContent()).toBe(code);
+    expect(await page.locator('.markdown img').count()).toBe(0);
+    for (const [index, plain] of [
+      [3, 'let a = 1;'],
+      [4, 'const b = 1;'],
+    ] as const) {
+      expect(await blocks.nth(index).textContent()).toBe(plain);
+      expect(await blocks.nth(index).locator('span').count()).toBe(0);
+    }
+    await page.getByRole('tab', { name: 'Request' }).click();
+    const raw = page.getByRole('region', { name: 'Raw request' });
+    await raw.locator('.code-property', { hasText: '"model"' }).waitFor();
+    await raw.locator('.code-string', { hasText: '"alpha-3-flash"' }).waitFor();
+    await evaluate(page, AXE);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+      const found = await evaluate(
+        page,
+        `axe.run({ include: [['.markdown'], ['.text-view']] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
+      );
+      expect(found).toEqual([]);
+    }
   });
 
   test('below an answer stand its tokens, its times and its cost; another one is asked for, and a message said otherwise', async () => {

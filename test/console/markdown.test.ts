@@ -1,7 +1,7 @@
 // What is read as Markdown, and what is shown as it is.
 
 import { expect, test } from 'vitest';
-import { readMarkdown } from '../../console/src/components/markdown/read-markdown.ts';
+import { isClosed, readMarkdown } from '../../console/src/components/markdown/read-markdown.ts';
 
 test('paragraphs, lists, code and tables are read', () => {
   const text = '# A\n\nb **c**\n\n- d\n- e\n\n```ts\nf()\n```\n\n|g|h|\n|-|-|\n|1|2|';
@@ -15,4 +15,20 @@ test.each([
   ['quotes nested without end', `${'>'.repeat(20_000)} x`],
 ])('%s stays as it is', (_what, text) => {
   expect(readMarkdown(text)).toBeUndefined();
+});
+
+test.each([
+  ['```ts\nf()\n```', true],
+  ['```ts\nf()\n```\n\n', true],
+  ['~~~\n~~~~', true],
+  ['  ````\n```\n  ````', true],
+  ['```ts', false],
+  ['```ts\n', false],
+  ['```ts\nf()\n', false],
+  ['````\n```', false],
+  ['```\n~~~', false],
+  ['```\n``` no end', false],
+  ['    indented\n', false],
+])('of the block of code %j it is known whether it has its end: %s', (raw, expected) => {
+  expect(isClosed(raw)).toBe(expected);
 });

@@ -4,6 +4,7 @@ import { ActionIcon, TextInput } from '@mantine/core';
 import { IconChevronDown, IconChevronUp, IconSearch, IconTextWrap } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Code } from './code/code.tsx';
 import { CopyIcon } from './copy-button.tsx';
 import { findMatches, splitByMatches } from './find-matches.ts';
 import { Hint } from './hint.tsx';
@@ -129,7 +130,16 @@ interface MarkedTextProps {
 }
 
 function MarkedText({ text, search, matches, current }: MarkedTextProps) {
-  if (matches.length === 0) return text;
+  const json = useMemo(() => findJson(text), [text]);
+  if (matches.length === 0) {
+    if (json === undefined) return text;
+    return (
+      <>
+        {text.slice(0, json)}
+        <Code language="json" code={text.slice(json)} />
+      </>
+    );
+  }
   return splitByMatches(text, matches, search.length).map(({ at, piece, match }) =>
     match === undefined ? (
       piece
@@ -139,4 +149,16 @@ function MarkedText({ text, search, matches, current }: MarkedTextProps) {
       </mark>
     ),
   );
+}
+
+/** Where JSON begins that reaches to the end: at once, or below the head of a message; undefined where there is none. */
+function findJson(text: string): number | undefined {
+  const start = /^[{[]/.test(text) ? 0 : text.indexOf('\n\n') + 2;
+  if (!/[{[]/.test(text.charAt(start))) return undefined;
+  try {
+    JSON.parse(text.slice(start));
+    return start;
+  } catch {
+    return undefined;
+  }
 }

@@ -3,9 +3,10 @@
 import type { Token, Tokens } from 'marked';
 import { Fragment, type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Code } from '../code/code.tsx';
 import { CopyIcon } from '../copy-button.tsx';
 import { ScrollRegion } from '../scroll-region.tsx';
-import { readMarkdown } from './read-markdown.ts';
+import { isClosed, readMarkdown } from './read-markdown.ts';
 import './markdown.css';
 
 export interface MarkdownProps {
@@ -45,7 +46,13 @@ function toBlock(token: Tokens.Generic, depth: number): ReactNode {
     case 'def':
       return null;
     case 'code':
-      return <CodeBlock language={String(token.lang ?? '')} code={String(token.text)} />;
+      return (
+        <CodeBlock
+          language={String(token.lang ?? '')}
+          code={String(token.text)}
+          isWhole={isClosed(token.raw)}
+        />
+      );
     case 'heading':
       return <Heading level={Number(token.depth)} tokens={inner} depth={depth + 1} />;
     case 'hr':
@@ -173,9 +180,11 @@ function Table({ table, depth }: { readonly table: Tokens.Table; readonly depth:
 interface CodeBlockProps {
   readonly language: string;
   readonly code: string;
+  /** Nothing more of it arrives: one that grows would be highlighted again from its start with every piece. */
+  readonly isWhole: boolean;
 }
 
-function CodeBlock({ language, code }: CodeBlockProps) {
+function CodeBlock({ language, code, isWhole }: CodeBlockProps) {
   const { t } = useTranslation();
   const [word = ''] = language.split(/\s/);
   const name = /^[\w+#.-]{1,24}$/.test(word) ? word : '';
@@ -187,7 +196,7 @@ function CodeBlock({ language, code }: CodeBlockProps) {
       </div>
       <ScrollRegion label={name === '' ? t('markdown.code') : t('markdown.codeIn', { name })}>
         <pre>
-          <code>{code}</code>
+          <code>{isWhole && name !== '' ? <Code language={name} code={code} /> : code}</code>
         </pre>
       </ScrollRegion>
     </div>

@@ -21,3 +21,8 @@ export function readMarkdown(text: string): readonly Token[] | undefined {
     return undefined;
   }
 }
+
+/** Whether a block of code has its closing fence: while a text arrives, its last one has none (CommonMark 4.5). */
+export function isClosed(raw: string): boolean {
+  return /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))[^\n]*\n(?:[\s\S]*\n)? {0,3}\1[`~]* *\n*$/.test(raw);
+}
