@@ -1,7 +1,8 @@
 // docs/commands.md and the man page are what the program says; their examples are command lines that it takes.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeCommands } from '../../src/cli/describe-commands.ts';
@@ -9,6 +10,7 @@ import { writeManPage } from '../../src/cli/man-page.ts';
 import { VERSION } from '../../src/cli/package-name.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { splitWords } from '../../src/cli/run-command.test-support.ts';
+import { startApp } from '../support/app.ts';
 import { runProgram } from '../support/run-program.ts';
 import { writeCommandsPage } from './commands.ts';
 
@@ -57,6 +59,24 @@ test.each(examples)('isthmus $line is a command line that is taken', async ({ li
   });
   await whole.parseAsync(splitWords(words), { from: 'user' });
   expect(wasRun).toBe(true);
+});
+
+test('the variables of an SDK go into a file that is not there yet', async () => {
+  const app = await startApp();
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-variables-'));
+  const file = join(folder, '.env');
+  const words = ['connect', 'sdk-openai', '--variables-file', file, '--yes', '--url', app.url];
+  await runProgram(process.execPath, ['src/main.ts', ...words], { HOME: folder });
+  expect(readFileSync(file, 'utf8')).toContain(`OPENAI_BASE_URL=${app.url}/v1`);
+  rmSync(folder, { recursive: true });
+  await app.close();
+});
+
+test('every argument of a command is on its page', () => {
+  const page = readFileSync(join(ROOT, 'docs/commands.md'), 'utf8');
+  for (const word of ['[client]', '[more...]', '[arguments...]']) {
+    expect(page).toContain(`| \`${word}\` |`);
+  }
 });
 
 test('a wrong command line is said in JSON where that is wanted', async () => {

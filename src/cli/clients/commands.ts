@@ -31,7 +31,8 @@ const addConnect = localCommand<ClientFlags>({
     new Option('--scope <scope>', 'the settings of this user, or of the project here')
       .choices(['user', 'project'])
       .default('user'),
-    new Option('--env-file <file>', 'for an SDK: write its variables into this file'),
+    // Not `--env-file`: node takes that one for itself, wherever it stands in a command line.
+    new Option('--variables-file <file>', 'for an SDK: write its variables into this file'),
     new Option('-y, --yes', 'do not ask'),
   ],
   examples: [
@@ -39,7 +40,10 @@ const addConnect = localCommand<ClientFlags>({
     ['connect claude-code', 'Shows what changes in its settings, asks, and writes it.'],
     ['connect claude-code codex gemini-cli --yes', 'Three at once, without a question.'],
     ['connect claude-code --undo', 'The settings are what they were before.'],
-    ['connect sdk-openai --env-file .env --yes', 'OPENAI_BASE_URL and OPENAI_API_KEY in a file.'],
+    [
+      'connect sdk-openai --variables-file .env --yes',
+      'OPENAI_BASE_URL and OPENAI_API_KEY in a file.',
+    ],
   ],
   load: async () => {
     const { connectClient, findClient } = await import('./connect-client.ts');

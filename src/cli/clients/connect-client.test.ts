@@ -256,13 +256,13 @@ test('the variables of an SDK are printed, or written into a file that is named'
   const path = join(at.folder, 'project/.env');
   mkdirSync(join(at.folder, 'project'));
   writeFileSync(path, 'OTHER=1\nGEMINI_API_KEY=mine\n');
-  await at.connect('sdk-google', { yes: true, envFile: '.env' });
+  await at.connect('sdk-google', { yes: true, variablesFile: '.env' });
   expect(readFileSync(path, 'utf8')).toBe(
     `OTHER=1\nGEMINI_API_KEY=any-key\nGOOGLE_GEMINI_BASE_URL=${at.url}\n`,
   );
-  await at.connect('sdk-google', { undo: true, yes: true, envFile: '.env' });
+  await at.connect('sdk-google', { undo: true, yes: true, variablesFile: '.env' });
   expect(readFileSync(path, 'utf8')).toBe('OTHER=1\nGEMINI_API_KEY=mine\n');
-  await expect(at.connect('codex', { envFile: '.env' })).rejects.toThrow('goes with an SDK');
+  await expect(at.connect('codex', { variablesFile: '.env' })).rejects.toThrow('goes with an SDK');
 });
 
 test('lists the clients of this machine with their state, in words and as JSON', async () => {

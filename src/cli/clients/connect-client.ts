@@ -29,7 +29,7 @@ import { digestOf, takeBack, type WrittenFile, writeEntries } from './written-fi
 
 export type ClientFlags = ConnectFlags &
   SetUpFlags &
-  Said<'envFile' | 'scope', string> &
+  Said<'variablesFile' | 'scope', string> &
   Said<'undo' | 'yes' | 'dryRun' | 'json', boolean>;
 
 /** What the commands of clients are given. */
@@ -58,8 +58,8 @@ export async function connectClient(
   if (id === '') return listClients(context);
   const sdk = SDK_VARIABLES.find((one) => one.id === id);
   if (sdk !== undefined) return connectSdk(context, sdk, flags);
-  if (flags.envFile !== undefined)
-    throw new CommandError('usage', '--env-file goes with an SDK only.');
+  if (flags.variablesFile !== undefined)
+    throw new CommandError('usage', '--variables-file goes with an SDK only.');
   const client = findClient(id);
   const { files, place } = placesOf(client, context.machine, flags.scope);
   if (flags.undo) return disconnect(context, client, { place, flags });
@@ -96,7 +96,8 @@ async function connectSdk(
   flags: ClientFlags,
 ): Promise<void> {
   const { terminal, machine, answer } = context;
-  const place = flags.envFile === undefined ? undefined : resolve(machine.folder, flags.envFile);
+  const place =
+    flags.variablesFile === undefined ? undefined : resolve(machine.folder, flags.variablesFile);
   if (flags.undo) return disconnect(context, sdk, { place, flags });
   if (place !== undefined) {
     const file: FoundFile = { path: place, format: 'dotenv' };
