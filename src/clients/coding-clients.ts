@@ -141,7 +141,7 @@ const GEMINI_CLI: CodingClient = {
       hand: (_path, folder) => ({ variables: [['GEMINI_CLI_HOME', folder]] }),
     },
   }),
-  hint: 'It reads one .env file only: in a folder that has its own, it does not see this one.',
+  hint: 'It reads this .env file only in a folder that it trusts (it asks; --skip-trust for scripts), and that has none of its own.',
 };
 
 function geminiVariables({ address, key }: SetUp): readonly Variable[] {
