@@ -1,6 +1,6 @@
 // What a program's commands are, in one list, for docs/commands.md, the man page and the completions.
 
-import type { Argument, Option } from 'commander';
+import type { Option } from 'commander';
 import { CliCommand } from './command.ts';
 
 export interface DescribedCommand {
@@ -9,7 +9,8 @@ export interface DescribedCommand {
   readonly command: CliCommand;
   readonly description: string;
   readonly isDefault: boolean;
-  readonly argument: Argument | undefined;
+  /** Such as `<name>` and `[more...]`, as the help writes them. */
+  readonly words: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly Option[];
   readonly examples: CliCommand['examples'];
   readonly subcommands: readonly string[];
@@ -27,7 +28,13 @@ function describe(command: CliCommand, path: string, isDefault: boolean): Descri
     .filter((one): one is CliCommand => one instanceof CliCommand && one.name() !== 'help');
   const own: DescribedCommand = {
     ...{ path, command, isDefault, description: command.description() },
-    argument: command.registeredArguments[0],
+    words: command.registeredArguments.map((argument) => {
+      const name = argument.variadic ? `${argument.name()}...` : argument.name();
+      return {
+        name: argument.required ? `<${name}>` : `[${name}]`,
+        description: argument.description,
+      };
+    }),
     options: command.options.filter(({ hidden }) => !hidden),
     examples: command.examples,
     subcommands: below.map((one) => one.name()),

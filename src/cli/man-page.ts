@@ -34,25 +34,17 @@ export function writeManPage(program: CliCommand, version: string): string {
   return `${lines.join('\n')}\n`;
 }
 
-function writeCommand({
-  path,
-  description,
-  argument,
-  options,
-  examples,
-}: DescribedCommand): string[] {
-  const name =
-    argument === undefined
-      ? undefined
-      : argument.required
-        ? `<${argument.name()}>`
-        : `[${argument.name()}]`;
+function writeCommand({ path, description, words, options, examples }: DescribedCommand): string[] {
   return [
-    `.SS isthmus ${toRoff([path, name].filter((part) => part !== undefined).join(' '))}`,
+    `.SS isthmus ${toRoff([path, ...words.map(({ name }) => name)].join(' '))}`,
     toRoff(sentence(description)),
-    ...(argument?.description
-      ? ['.TP', `.I ${toRoff(name ?? '')}`, toRoff(sentence(argument.description))]
-      : []),
+    ...words
+      .filter(({ description: text }) => text !== '')
+      .flatMap(({ name, description: text }) => [
+        '.TP',
+        `.I ${toRoff(name)}`,
+        toRoff(sentence(text)),
+      ]),
     ...options.flatMap(({ flags, description: text, argChoices }) => [
       '.TP',
       `.B ${toRoff(flags)}`,

@@ -87,7 +87,7 @@ const addSecretRotate: AddCommand = localCommand<Said<'dataDir' | 'oldKeyFile', 
     new Option('--old-key-file <file>', 'key until now, where ISTHMUS_SECRET_KEY is the next'),
     new Option('--data-dir <folder>', 'the data folder'),
   ],
-  examples: [['secret rotate', 'make a new key in the data folder and seal everything with it']],
+  examples: [['secret rotate', 'Makes a new key in the data folder and seals everything with it.']],
   load: async () => {
     const { rotateSecretKey } = await import('./rotate-secret.ts');
     return ({ terminal, clock, answer }, _argument, flags) =>

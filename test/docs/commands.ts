@@ -45,16 +45,9 @@ export function writeCommandsPage(program: CliCommand): string {
 }
 
 function writeCommand(described: DescribedCommand): string[] {
-  const { path, description, argument, options, examples, isDefault } = described;
+  const { path, description, words, options, examples, isDefault } = described;
   const rows = [
-    ...(argument === undefined
-      ? []
-      : [
-          [
-            code(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`),
-            argument.description,
-          ],
-        ]),
+    ...words.map(({ name, description: text }) => [code(name), text]),
     ...options.map(({ flags, description: text, argChoices }) => [
       code(flags.replaceAll('|', '\\|')),
       cell(argChoices === undefined ? text : `${text} (${argChoices.map(code).join(', ')})`),
