@@ -27,7 +27,7 @@ export function createOwnUsageRoute(options: OwnUsageOptions): ServiceRoute {
     method: 'GET',
     path: '/v1/usage',
     title:
-      'what the key of the request used, by day and model, with its limits, budgets and models',
+      'shows what the key of the request used, by day and model, with its limits, budgets and models',
     async run({ clientKeyId, query }) {
       const body = await writeOwnUsage(options, { keyId: clientKeyId, ...readQuery(query) });
       const text = JSON.stringify(body);

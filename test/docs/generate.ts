@@ -26,6 +26,17 @@ const OPERATION_TITLES = {
   'get-model': 'tells about one model',
 } as const;
 
+/** Where more can be said than the operation says. */
+const PATH_TITLES: ReadonlyMap<string, string> = new Map([
+  ['/v1/audio/transcriptions', 'writes a recording down'],
+  ['/v1/audio/translations', 'writes a recording down in English'],
+  ['/v1/completions', 'goes on with a text'],
+  ['/v1/images/edits', 'changes images'],
+  ['/v1/images/generations', 'draws images'],
+  ['/v1/images/variations', 'is refused with 400, which names `/v1/images/edits`'],
+  ['/v1/responses/compact', 'sums a conversation up'],
+]);
+
 const HEALTH_TITLES: Readonly<Record<HealthQuestion, string>> = {
   health: 'tells that it runs; 503 once it was told to stop',
   live: 'tells that the process works',
@@ -92,7 +103,8 @@ export function describeRoutes({ routes }: RouteTable): string {
     '',
     'Every path the gateway answers. `{model}` may hold slashes, also as `%2F`; the colon behind it may come as `%3A`.',
     'A trailing slash is tolerated, `HEAD` stands for `GET`, and `OPTIONS` is answered with 204 everywhere.',
-    'Another method on one of these paths is 405, every other path 404, both in the shape of the protocol',
+    'A browser (`Accept: text/html`) gets the [console](console.md) at every path that begins like none of these, and at `/me` the',
+    'page on which the holder of a key sees its use. Otherwise another method on one of these paths is 405, every other path 404, both in the shape of the protocol',
     'the path belongs to: Generate-Content below `/v1beta` and `/v1alpha` and for `/v1/models/{model}:verb`, Messages below',
     '`/v1/messages`, `{"error": {"code", "message", "field"?}}` below `/api` and `/oauth`, JSON-RPC below `/mcp`, Chat Completions',
     'for its own surfaces. Of any other path the client decides, as for shared paths (below the table).',
@@ -200,11 +212,13 @@ function describeRoute(route: EdgeRoute): { what: string; protocols: readonly st
     case 'admin':
       return { what: route.route.title, protocols: [] };
     case 'service':
-      return { what: route.route.title, protocols: ['MCP'] };
+      return { what: route.route.title, protocols: route.path.startsWith('/mcp/') ? ['MCP'] : [] };
     case 'protocol': {
       const [{ route: first }] = route.offers;
       const what =
-        first.operation === 'kept-answers' ? first.title : OPERATION_TITLES[first.operation];
+        first.operation === 'kept-answers'
+          ? first.title
+          : (PATH_TITLES.get(route.path) ?? OPERATION_TITLES[first.operation]);
       const stream = route.path.includes(':stream') ? ' as a stream' : '';
       const protocols = route.offers.map(({ protocol }) => PROTOCOL_TITLES[protocol.name]);
       const socket = 'webSocket' in first && first.webSocket ? ', also over a WebSocket' : '';

@@ -27,7 +27,7 @@ const COLLECTION = '/v1/conversations';
 /** `{id}` also stands for an item of one: `<conversation>/items/<item>`. */
 const ONE_CONVERSATION = `${COLLECTION}/{id}`;
 const ITEMS = `${ONE_CONVERSATION}/items`;
-const ONE_RESPONSE = '/v1/responses/{model}';
+const ONE_RESPONSE = '/v1/responses/{id}';
 const MAX_ITEMS = 20;
 
 type KeptRoute = Extract<ProtocolRoute, { operation: 'kept-answers' }>;

@@ -92,7 +92,7 @@ test('one that was queued before the process began is failed, whoever looks', as
     now: 0,
   };
   for (const method of ['GET', 'POST'] as const) {
-    const path = `/v1/responses/{model}${method === 'GET' ? '' : '/cancel'}`;
+    const path = `/v1/responses/{id}${method === 'GET' ? '' : '/cancel'}`;
     const route = STORED_RESPONSE_ROUTES.find((one) => one.method === method && one.path === path);
     if (route?.operation !== 'kept-answers') throw new Error(`no route ${path}`);
     expect(await route.run(input)).toMatchObject({
