@@ -307,6 +307,15 @@ test('a rotation without overlap ends the secret at once, and an overlap can be 
   expect(book.identify([fourth.secret])).toBeUndefined();
 });
 
+test('a rotation without overlap ends the secrets of earlier overlaps too', async () => {
+  const { book, id, secret } = await openKeys();
+  const second = await book.rotate(id, { overlapMs: HOUR });
+  const { listed, secret: third } = await book.rotate(id, { overlapMs: 0 });
+  expect(listed.previous).toEqual([]);
+  const found = [secret, second.secret, third].map((one) => book.identify([one]));
+  expect(found).toEqual([undefined, undefined, id]);
+});
+
 test('a rotation of a key that was changed meanwhile makes no secret', async () => {
   const { book, id, secret } = await openKeys();
   await book.change(id, { name: 'Ann' }, 1);

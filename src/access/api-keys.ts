@@ -187,7 +187,7 @@ export class ApiKeys {
   }
 
   /**
-   * Gives a key another secret; the one before goes on working for the overlap.
+   * Gives a key another secret; the one before goes on working for the overlap. Without one no earlier secret works.
    * @returns the secret, which nobody can see again. @throws StoreError `missing` or `stale`
    */
   async rotate(
@@ -201,7 +201,7 @@ export class ApiKeys {
     const digest = digestKeySecret(secret, digestKey);
     const endsAt = clock.now() + overlapMs;
     const before = { digest: digestBefore, prefix: key.prefix, endsAt, lastUsedAt: undefined };
-    const previous = [...this.#previousOf(kept), ...(overlapMs > 0 ? [before] : [])];
+    const previous = overlapMs > 0 ? [...this.#previousOf(kept), before] : [];
     await this.#replaceSecret(kept, { prefix: prefixOf(secret), digest, previous });
     return { listed: this.#show(kept), secret };
   }

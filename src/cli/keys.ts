@@ -140,7 +140,10 @@ const COMMANDS: readonly AddCommand[] = [
     ],
     examples: [
       ['keys rotate ada', 'Both secrets work for a day: long enough to change the clients.'],
-      ['keys rotate ada --overlap 0', 'The secret before is refused at once, as when it leaked.'],
+      [
+        'keys rotate ada --overlap 0',
+        'Every secret before is refused at once, as when one leaked.',
+      ],
     ],
     load: async () => rotateKey,
   }),
@@ -263,7 +266,7 @@ async function rotateKey(context: Context, name: string, flags: RotateFlags): Pr
     const end = typeof old?.endsAt === 'number' ? old.endsAt : clock.now();
     terminal.note(
       end <= clock.now()
-        ? 'The secret before is refused from now on.'
+        ? 'Every secret before is refused from now on.'
         : `The secret before works until ${new Date(end).toISOString()}.`,
     );
   };
