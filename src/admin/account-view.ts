@@ -211,7 +211,7 @@ function wayOutOf(
     case 'manual':
       return 'Somebody disabled it. Enable it to use it again.';
     case 'standing-by':
-      return 'It comes back by itself when the other accounts are gone. Enable it to use it all the same.';
+      return 'It comes back by itself when the other accounts and upstreams are gone. Enable it to use it all the same.';
     default:
       return reason satisfies never;
   }

@@ -21,7 +21,7 @@ export const account = {
       'Check at the upstream that the account may use the API and that its project is correct. Then enable it.',
     manual: 'Enable it to use it again.',
     'standing-by':
-      'It becomes active again when the other accounts are removed. Enable it to use it anyway.',
+      'It becomes active again when the other accounts and upstreams are removed. Enable it to use it anyway.',
     'no-upstream':
       'Add its upstream again under the same ID in the settings, or remove the account.',
     verification:
