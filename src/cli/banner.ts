@@ -113,8 +113,8 @@ function describeAccounts({ accounts, isSandbox, settings }: BannerFacts): strin
   const names = nameSome(accounts.map(({ label }) => label));
   if (isSandbox) {
     return `${accounts.length} of the built-in sandbox (${names}), because none is configured. For a real
-            upstream set GEMINI_API_KEY, or name one under "upstreams" of the settings and run
-            isthmus accounts add.`;
+            upstream set GEMINI_API_KEY, or run isthmus accounts add --upstream anthropic (or openai,
+            gemini-api; others are named under "upstreams" of the settings first).`;
   }
   if (accounts.length > 0) return `${accounts.length} (${names})`;
   const upstreams = settings.upstreams.filter(({ profile }) => profile !== 'sandbox');
