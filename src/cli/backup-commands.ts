@@ -10,7 +10,8 @@ const DATA_DIR = new Option('--data-dir <folder>', 'the data folder');
 
 const addBackup = localCommand<BackupFlags>({
   name: 'backup',
-  description: 'write all that a data folder holds into one file, also while the gateway runs',
+  description:
+    'write database, settings and secret key of a data folder into one file, also while the gateway runs',
   argument: ['[file]', 'a new file, named by the time when absent; - is the standard output'],
   options: [
     DATA_DIR,

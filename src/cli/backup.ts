@@ -1,4 +1,4 @@
-// `isthmus backup`: one file of all that a data folder holds, also while a gateway runs on it.
+// `isthmus backup`: one file of database, settings and secret key of a data folder, also while a gateway runs on it.
 
 import { createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -51,7 +51,7 @@ export async function makeBackup(
     const { files, secretKeyId, ...facts } = manifest;
     const list = files.map(({ name, bytes }) => ({ name, bytes }));
     answer({ file: target, ...facts, secretKeyId: secretKeyId ?? null, files: list }, () =>
-      terminal.print(`All of ${plain(dataDir)} is in ${plain(target)}.`),
+      terminal.print(`Database and settings of ${plain(dataDir)} are in ${plain(target)}.`),
     );
   } finally {
     await rm(folder, { recursive: true, force: true });
