@@ -142,6 +142,8 @@ export function describeErrors(): string {
     '',
     '## Shapes',
     '',
+    'The answers to the body `{}`:',
+    '',
     ...all.flatMap((protocol) => [`${PROTOCOL_TITLES[protocol.name]}:`, '', example(protocol), '']),
     '## Kinds',
     '',
@@ -255,14 +257,21 @@ function member(value: JsonValue | undefined, key: string): JsonValue | undefine
     : undefined;
 }
 
+/** What each protocol's reader says of the body `{}`. */
+const OF_EMPTY_BODY: Readonly<Record<ClientProtocol['name'], { field: string; message: string }>> =
+  {
+    chat: { field: 'model', message: 'model is required.' },
+    messages: { field: 'model', message: 'model: Field required' },
+    generate: { field: 'contents', message: 'contents must hold at least one content.' },
+  };
+
 function example(protocol: ClientProtocol): string {
   const { body } = protocol.writeError(
     new GatewayError({
       kind: 'invalid-request',
       source: 'client',
       reason: 'missing-field',
-      field: 'model',
-      message: 'model: Field required',
+      ...OF_EMPTY_BODY[protocol.name],
     }),
     { requestId: 'req_1' },
   );
