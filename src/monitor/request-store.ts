@@ -88,7 +88,14 @@ export const USAGE_FIGURES = [
   ...(['pricedRequests', 'costNanos', 'flatRateNanos', 'cacheSavingsNanos'] as const),
 ] as const;
 
+/** What each record has by the same name; the others count records. */
+export const RECORDED_FIGURES = USAGE_FIGURES.filter(
+  (figure) => figure !== 'requests' && figure !== 'errors' && figure !== 'pricedRequests',
+);
+
 export type UsageSum = Readonly<Record<(typeof USAGE_FIGURES)[number], number>>;
+
+export const NO_USAGE = Object.fromEntries(USAGE_FIGURES.map((figure) => [figure, 0])) as UsageSum;
 
 export interface UsageRow extends UsageSum {
   /** Beginning of the span. */

@@ -3,9 +3,16 @@
 import { ACCOUNT_FAILURES, invalidRequest } from '../canonical/error.ts';
 import { type CalendarStep, createCalendar, QUARTER_MS } from '../lib/calendar.ts';
 import { parseJson } from '../lib/json.ts';
-import { addTimings, type Timings, timingsOf } from './latency.ts';
+import { addTimings, NO_TIMINGS, type Timings, timingsOf } from './latency.ts';
 import { type RequestRecord, usageModel } from './record.ts';
-import { type AttemptSum, type TimeSpan, USAGE_FIGURES, type UsageSum } from './request-store.ts';
+import {
+  type AttemptSum,
+  NO_USAGE,
+  RECORDED_FIGURES,
+  type TimeSpan,
+  USAGE_FIGURES,
+  type UsageSum,
+} from './request-store.ts';
 
 interface SpanRequest extends TimeSpan {
   readonly step: CalendarStep;
@@ -77,49 +84,28 @@ export function readTags(text: string): readonly string[] {
   return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [];
 }
 
+type Mutable<Sum> = { -readonly [Field in keyof Sum]: Sum[Field] };
+
 /** One row for each of what usage is summed for. */
 export function sumByQuarter(records: readonly RequestRecord[]): readonly QuarterSum[] {
-  const sums = new Map<string, QuarterSum>();
+  const sums = new Map<string, Mutable<QuarterSum>>();
   for (const { row } of records) {
-    const sum: QuarterSum = {
-      at: Math.floor(row.at / QUARTER_MS) * QUARTER_MS,
-      model: usageModel(row),
-      account: row.account ?? '',
-      keyId: row.keyId,
-      keyName: row.keyName,
-      owner: row.owner ?? '',
-      team: row.team ?? '',
-      tags: writeTags(row.tags),
-      protocol: row.protocol,
-      requests: 1,
-      errors: row.outcome === 'error' ? 1 : 0,
-      inputTokens: row.inputTokens ?? 0,
-      outputTokens: row.outputTokens ?? 0,
-      cachedTokens: row.cachedTokens ?? 0,
-      cacheWriteTokens: row.cacheWriteTokens ?? 0,
-      thoughtTokens: row.thoughtTokens ?? 0,
-      images: row.images ?? 0,
-      pricedRequests: row.costBasis === undefined ? 0 : 1,
-      costNanos: row.costNanos ?? 0,
-      flatRateNanos: row.flatRateNanos ?? 0,
-      cacheSavingsNanos: row.cacheSavingsNanos ?? 0,
-      timings: timingsOf(row),
-    };
-    const key = JSON.stringify(SUMMED_BY.map((name) => sum[name]));
-    const known = sums.get(key);
-    sums.set(key, known === undefined ? sum : addQuarters(known, sum));
+    const at = Math.floor(row.at / QUARTER_MS) * QUARTER_MS;
+    const model = usageModel(row);
+    const { account = '', keyId, owner = '', team = '', protocol } = row;
+    const tags = writeTags(row.tags);
+    const key = JSON.stringify([at, model, account, keyId, owner, team, tags, protocol]);
+    const kind = { at, model, account, keyId, owner, team, tags, protocol };
+    const sum = sums.get(key) ?? { ...kind, ...NO_USAGE, keyName: undefined, timings: NO_TIMINGS };
+    sums.set(key, sum);
+    sum.requests += 1;
+    if (row.outcome === 'error') sum.errors += 1;
+    if (row.costBasis !== undefined) sum.pricedRequests += 1;
+    for (const figure of RECORDED_FIGURES) sum[figure] += row[figure] ?? 0;
+    sum.keyName = row.keyName ?? sum.keyName;
+    sum.timings = addTimings(sum.timings, timingsOf(row));
   }
   return [...sums.values()];
-}
-
-/** Of the same kind of use; `right` is the later one. */
-function addQuarters(left: QuarterSum, right: QuarterSum): QuarterSum {
-  return {
-    ...left,
-    ...addUsage(left, right),
-    keyName: right.keyName ?? left.keyName,
-    timings: addTimings(left.timings, right.timings),
-  };
 }
 
 export function addUsage(left: UsageSum, right: UsageSum): UsageSum {

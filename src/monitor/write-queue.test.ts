@@ -14,12 +14,12 @@ function startQueue(save: (records: readonly RequestRecord[]) => Promise<void>) 
 test('whole batches are saved at once, one after the other; what is left gathers again', async () => {
   const batches: number[] = [];
   const { clock, queue } = startQueue(async (records) => void batches.push(records.length));
-  for (let index = 0; index < 40; index += 1) queue.add(recordOf());
+  for (let index = 0; index < 320; index += 1) queue.add(recordOf());
   expect(batches).toEqual([]);
   await clock.advance(10);
-  expect(batches).toEqual([16, 16]);
+  expect(batches).toEqual([128, 128]);
   await clock.advance(250);
-  expect(batches).toEqual([16, 16, 8]);
+  expect(batches).toEqual([128, 128, 64]);
   expect(queue.dropped).toBe(0);
 });
 

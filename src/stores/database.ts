@@ -59,7 +59,7 @@ export interface Query<Row = unknown> {
 export interface Insertion {
   readonly table: keyof Tables;
   readonly columns: readonly string[];
-  readonly rows: readonly object[];
+  readonly rows: readonly NewFields[];
   /** What stands there already: refused when absent, replaced, or what a clause of SQL says. */
   readonly onConflict?: 'replace' | { readonly clause: string } | undefined;
 }
@@ -125,6 +125,8 @@ export function* firstOf<Row>(query: Query<Row>): Work<Row | undefined> {
 export function* run(query: Query): Work<number> {
   return (yield { kind: 'run', query }).changes;
 }
+
+type NewFields = Readonly<Record<string, unknown>>;
 
 /** What can be stored in a row: absent fields take their default. */
 type NewRow<Table extends keyof Tables> = { readonly [Field in keyof Tables[Table]]?: unknown };

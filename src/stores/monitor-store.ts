@@ -69,14 +69,14 @@ const ROW_BYTES = 200;
 
 /** @param bodyBytes of its bodies */
 function toRequestsRow({ row, details: given }: RequestRecord, bodyBytes: number) {
-  const { receipt: counts, error: sentence, tags: list, ...plain } = row;
+  const { receipt: counts, error: sentence, tags: list } = row;
   const details = JSON.stringify(given);
   const [error, errorParts] = sentence === undefined ? [] : toColumns(sentence);
   const texts = [error, errorParts, details];
   const written = texts.reduce((sum, text = '') => sum + Buffer.byteLength(text), 0);
   const bytes = ROW_BYTES + row.path.length + row.model.length + written + bodyBytes;
   const tags = list && writeTags(list);
-  return { ...plain, ...counts, tags, error, errorParts, bytes, details };
+  return { ...row, ...counts, tags, error, errorParts, bytes, details };
 }
 
 export function fromRequestsRow(row: ListedRow): RequestRow {

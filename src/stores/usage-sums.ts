@@ -12,6 +12,7 @@ import { addTimings, BUCKETS, NO_TIMINGS, type Timings } from '../monitor/latenc
 import type { RequestRecord } from '../monitor/record.ts';
 import {
   type AttemptSum,
+  NO_USAGE,
   type SumRequest,
   type TimedGroup,
   type TimedSpan,
@@ -364,8 +365,6 @@ function addToGroups(
 }
 
 type Mutable<Row> = { -readonly [Field in keyof Row]: Row[Field] };
-
-const NO_USAGE = Object.fromEntries(USAGE_FIGURES.map((figure) => [figure, 0])) as UsageSum;
 
 function hullOf(spans: readonly TimeSpan[]): TimeSpan {
   return { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };

@@ -141,11 +141,13 @@ function createExecutor({ handle, statements }: OpenFile) {
     statements.set(text, statement);
     return statement;
   };
-  const insertAll = ({ rows, columns, ...insertion }: Insertion): Outcome => {
-    const statement = prepare(writeInsertion({ columns, ...insertion }));
+  const insertAll = (insertion: Insertion): Outcome => {
+    const { rows, columns } = insertion;
+    const statement = prepare(writeInsertion(insertion));
+    const values: SQLInputValue[] = [];
     for (const row of rows) {
-      const fields: Readonly<Record<string, unknown>> = { ...row };
-      statement.run(...columns.map((column) => toStored(fields[column])));
+      for (const [place, column] of columns.entries()) values[place] = toStored(row[column]);
+      statement.run(...values);
     }
     return { rows: [], changes: rows.length };
   };
