@@ -177,8 +177,15 @@ function stateOf(counter: Counter, limit: number | undefined): LimitState | unde
   };
 }
 
+let lastDay = { number: 0, name: '1970-01-01' };
+
+/** Each request asks, and most for the same one. */
 function dayOf(now: number): string {
-  return new Date(now).toISOString().slice(0, 10);
+  const number = Math.floor(now / DAY_MS);
+  if (lastDay.number !== number) {
+    lastDay = { number, name: new Date(now).toISOString().slice(0, 10) };
+  }
+  return lastDay.name;
 }
 
 function emptyDay(now: number): DayUse {
