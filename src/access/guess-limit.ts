@@ -7,7 +7,6 @@ import type { Clock } from '../lib/clock.ts';
 import { told } from '../lib/localized-message.ts';
 import { touchLru } from '../lib/lru.ts';
 import { visitorOf } from '../lib/net.ts';
-import { remember } from '../lib/once.ts';
 import { looksLikeKeySecret } from '../lib/redact.ts';
 
 export interface ShownKeys {
@@ -56,8 +55,6 @@ export function createGuessLimit({ clock, shared }: GuessLimitOptions) {
   const wrongBy = new Map<string, Times>();
   // Apart, so that guesses from many addresses push nobody out.
   const rightBy = new Map<string, Times>();
-  // One address sends many requests.
-  const readVisitor = remember(MAX_KNOWN_VISITORS, visitorOf);
   const digestKey = shared?.digestKey ?? randomBytes(32);
   const digestOf = (text: string): string =>
     createHmac('sha256', digestKey).update(text).digest('base64url').slice(0, 16);
@@ -80,7 +77,7 @@ export function createGuessLimit({ clock, shared }: GuessLimitOptions) {
      */
     check({ address, credentials, keyId, isOfPage }: ShownKeys): void {
       const now = clock.monotonic();
-      const visitor = isOfPage ? `page at ${readVisitor(address)}` : readVisitor(address);
+      const visitor = isOfPage ? `page at ${visitorOf(address)}` : visitorOf(address);
       if (keyId !== undefined) {
         const agoMs = now - (rightBy.get(visitor)?.get(keyId) ?? Number.NEGATIVE_INFINITY);
         if (agoMs < RIGHT_STEP_MS) return;

@@ -222,8 +222,9 @@ export function nextTurn(): Promise<void> {
 /** Of the memory limit, that the process uses; beyond the second nothing waits. */
 const SCARCE_SHARE = 0.6;
 const URGENT_SHARE = 0.85;
-/** Between two looks at least. */
+/** Between two looks at least, and where much is left: the look itself is dear. */
 const REST_MS = 20;
+const LONG_REST_MS = 100;
 /** Collections take a fifth of the time at most, unless it is urgent. */
 const REST_FACTOR = 4;
 
@@ -244,7 +245,7 @@ export function relieveMemory(): void {
     const tookMs = performance.now() - startedAt;
     restUntil = performance.now() + tookMs * REST_FACTOR;
   }
-  lookAt = performance.now() + REST_MS;
+  lookAt = performance.now() + (used < SCARCE_SHARE / 2 ? LONG_REST_MS : REST_MS);
 }
 
 function findCollector(): () => void {

@@ -2,6 +2,7 @@
 
 import ipaddr from 'ipaddr.js';
 import { type Sentence, told } from './localized-message.ts';
+import { remember } from './once.ts';
 
 export interface IpAddress {
   readonly family: 4 | 6;
@@ -86,14 +87,17 @@ function toIpaddr({ family, value }: IpAddress): ipaddr.IPv4 | ipaddr.IPv6 {
   return ipaddr.fromByteArray(bytes);
 }
 
+/** Of addresses that requests come from, of which one sends many. */
+export const MAX_KNOWN_ADDRESSES = 10_000;
+
 /** Who counts as one visitor: an IPv4 address, or the /64 that an IPv6 network gives to one host. */
-export function visitorOf(text: string): string {
+export const visitorOf = remember(MAX_KNOWN_ADDRESSES, (text) => {
   const address = readIpAddress(text);
   if (address === undefined) return text;
   if (address.family === 4) return formatIpAddress(address);
   const network = (address.value >> 64n) << 64n;
   return `${formatIpAddress({ family: 6, value: network })}/64`;
-}
+});
 
 /** True for 127.0.0.0/8 and ::1. */
 export function isLoopback({ family, value }: IpAddress): boolean {

@@ -23,7 +23,8 @@ import { findJsonError } from '../../lib/json-error.ts';
 import { JSON_LIMITS, type JsonExcess, JsonSurvey } from '../../lib/json-limits.ts';
 import { type Sentence, told } from '../../lib/localized-message.ts';
 import { memoryLimit } from '../../lib/memory-limit.ts';
-import { isLoopback, readAddress, visitorOf } from '../../lib/net.ts';
+import { isLoopback, MAX_KNOWN_ADDRESSES, readAddress, visitorOf } from '../../lib/net.ts';
+import { remember } from '../../lib/once.ts';
 import { parseWithSharedTools } from '../../lib/shared-json.ts';
 import type { ClientResponse } from '../client-response.ts';
 
@@ -484,14 +485,18 @@ function readMemory(): Memory {
 
 /** Who comes with a key is its holder at an address; this machine speaks for many. */
 function ownersOf({ clientKeyId, clientAddress }: BodyHolder): readonly string[] {
-  const address = readAddress(clientAddress);
-  const isLocal = address === undefined || isLoopback(address);
   const isKeyless = clientKeyId === '' || clientKeyId === 'open' || clientKeyId === 'local';
   const visitor = `address ${visitorOf(clientAddress)}`;
   if (isKeyless) return [visitor];
   const key = `key ${clientKeyId}`;
-  return isLocal ? [key] : [key, visitor];
+  return isLocal(clientAddress) ? [key] : [key, visitor];
 }
+
+/** Each piece of a body asks. */
+const isLocal = remember(MAX_KNOWN_ADDRESSES, (text) => {
+  const address = readAddress(text);
+  return address === undefined || isLoopback(address);
+});
 
 function tooLargeForMemory(
   { limit }: Memory,
