@@ -116,7 +116,7 @@ class Dispatch implements Dispatcher {
     const routes = await routeCall(call, context, this.#options);
     const bodies = new CallBodies(call, context, this.#options);
     const { leased, route } = lookForLease(routes, this.#options.pool);
-    if (leased.kind === 'none') throw exhaustedError(leased, undefined);
+    if (leased.kind === 'none') throw exhaustedError(leased, route.target, undefined);
     const { lease } = leased;
     try {
       noteLease(lease, context);

@@ -12,9 +12,13 @@ export const NEXT_REQUEST_MS = 1_000;
 /** For one that waited for a call to become free. */
 const BUSY_RETRY_MS = 5_000;
 
-/** `lastError` is how the last attempt of this request failed, when there was one. */
+/**
+ * @param model what the accounts were asked for
+ * @param lastError how the last attempt of this request failed, when there was one
+ */
 export function exhaustedError(
   nothing: NothingLeft,
+  model: string,
   lastError: GatewayError | undefined,
 ): GatewayError {
   const { retryAfterMs } = nothing;
@@ -38,7 +42,7 @@ export function exhaustedError(
     case 'busy':
       return busy();
     case 'not-offered':
-      return lastError ?? notOffered();
+      return lastError ?? notOffered(model);
     case 'all-tried':
       return lastError === undefined
         ? noUsableAccount(retryAfterMs)
@@ -77,13 +81,13 @@ function busy(): GatewayError {
   );
 }
 
-function notOffered(): GatewayError {
+function notOffered(model: string): GatewayError {
   return new GatewayError({
     kind: 'not-found',
     source: 'gateway',
     reason: 'model-not-found',
     field: 'model',
-    message: told`No account offers this model. GET /v1/models lists the names that work.`,
+    message: told`No account offers the model ${JSON.stringify(model)}. GET /v1/models lists the names that work.`,
   });
 }
 

@@ -155,6 +155,22 @@ test('names of who speaks are left out where the upstream refuses them', () => {
   });
 });
 
+test.each([
+  [undefined, 'f', undefined, []],
+  [undefined, 'g', undefined, ['dropped messages']],
+  ['vllm', 'f', 'f', []],
+] as const)('to %s a result named %s goes with the name %s', (quirks, name, sent, noted) => {
+  const result = { role: 'tool', tool_call_id: 'a', content: 'x' };
+  const messages = [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: null, tool_calls: [CALL] },
+    { ...result, name },
+  ];
+  const { body, notes } = patched({ messages }, quirks && { profile: like(quirks) });
+  expect(objectsOf(body.messages)[2]).toEqual({ ...result, name: sent });
+  expect(notes).toEqual(noted);
+});
+
 test('tools without a name and of other kinds are left out, and names made acceptable', () => {
   const { body, notes } = patched({
     tools: [

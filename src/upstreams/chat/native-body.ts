@@ -37,7 +37,9 @@ export function patch(body: JsonObject, target: PatchTarget, profile: ChatProfil
     if (value !== null) target.receipt.add('dropped', field, told`The upstream has no such field.`);
   }
   if (!quirks.takesIncludeUsage) delete patched.stream_options;
-  patched.messages = patchMessages(patched.messages, target).map((message) =>
+  const messages = patchMessages(patched.messages, target);
+  const named = quirks.takesResultNames ? messages : withoutResultNames(messages, target.receipt);
+  patched.messages = named.map((message) =>
     patchThoughts(
       quirks.takesNames ? message : withoutName(message, target.receipt),
       target,
@@ -61,6 +63,22 @@ function amountOf(
     mode: thinkingMode,
     thinking: capabilities.thinking,
     note: (reason) => receipt.add('approximated', 'reasoning_effort', reason),
+  });
+}
+
+/** Some clients name the tool in its result, as the wire had it for functions: its call does so. */
+function withoutResultNames(messages: readonly JsonObject[], receipt: Receipt): JsonObject[] {
+  const names = new Map<string | undefined, string | undefined>();
+  return messages.map((message) => {
+    for (const call of objectsOf(message.tool_calls)) {
+      names.set(textOf(call.id), textOf(holderOf(call)?.name));
+    }
+    const { name, ...nameless } = message;
+    if (message.role !== 'tool' || name === undefined) return message;
+    if (name !== names.get(textOf(message.tool_call_id))) {
+      receipt.add('dropped', 'messages', told`The upstream takes no names of results.`);
+    }
+    return nameless;
   });
 }
 

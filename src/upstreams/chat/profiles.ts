@@ -54,6 +54,8 @@ export interface ChatQuirks {
   readonly instructionsRole: 'system' | 'developer';
   /** Whether messages may name who speaks. */
   readonly takesNames: boolean;
+  /** Whether a result may name its tool, which its call does: some templates of models read it there alone. */
+  readonly takesResultNames: boolean;
   /** Whether instructions may stand in mid-conversation; else they are marked user text there. */
   readonly takesSystemTurns: boolean;
   /** Whether a message of calls alone may have null for its content; else it is an empty text. */
@@ -124,6 +126,7 @@ const OPENAI: ChatQuirks = {
   limitField: 'max_completion_tokens',
   instructionsRole: 'developer',
   takesNames: true,
+  takesResultNames: false,
   takesSystemTurns: true,
   takesNullContent: true,
   effort: 'field',
@@ -173,6 +176,7 @@ const UNNAMED: ChatQuirks = { ...COMPATIBLE, publicIds: 'some' };
 /** Servers that put models' own chat templates to use, many of which refuse instructions that do not come first. */
 const LOCAL: ChatQuirks = {
   ...COMPATIBLE,
+  takesResultNames: true,
   takesSystemTurns: false,
   mediaModels: NO_MEDIA_MODELS,
 };
@@ -249,6 +253,7 @@ const QUIRK_PRESETS = {
         },
       ],
     },
+    takesResultNames: true,
     // mistralai/mistral-common: "Unexpected role 'system' after role 'user'".
     takesSystemTurns: false,
     efforts: ['none', 'high'],

@@ -27,8 +27,8 @@ export const faults: SentenceTexts = {
   'All calls that this upstream takes at once are under way. Try again shortly.':
     'このアップストリームの同時呼び出し数が上限に達しています。しばらくしてからもう一度お試しください。',
   'Ask whoever gave you the key.': 'キーの発行者に問い合わせてください。',
-  'No account offers this model. GET /v1/models lists the names that work.':
-    'このモデルを提供しているアカウントはありません。使える名前は GET /v1/models で確認できます。',
+  'No account offers the model {}. GET /v1/models lists the names that work.':
+    'モデル「{1}」を提供しているアカウントはありません。使える名前は GET /v1/models で確認できます。',
   'No credential for the upstream could be had just now.':
     'アップストリームの認証情報を現在取得できません。',
   'No secure connection to the upstream could be made.':

@@ -229,6 +229,7 @@ export const receipt: SentenceTexts = {
   'The upstream takes no earlier thoughts.': 'アップストリームは以前の思考を受け付けません。',
   'The upstream takes no image in an answer of the assistant.':
     'アップストリームはアシスタントの応答の画像を受け付けません。',
+  'The upstream takes no names of results.': 'アップストリームはツール結果の名前を受け付けません。',
   'The upstream takes no names of who speaks.': 'アップストリームは発言者の名前を受け付けません。',
   'The upstream takes no objects of free member names: the model is told the schema in words.':
     'アップストリームはメンバー名が自由なオブジェクトを受け付けないため、スキーマをモデルに文章で伝えました。',

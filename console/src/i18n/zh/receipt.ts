@@ -180,6 +180,7 @@ export const receipt: SentenceTexts = {
     '上游只接受允许的域名或屏蔽的域名之一：来自屏蔽域名的来源不出现在回答中。',
   'The upstream takes no earlier thoughts.': '上游不接受先前的思考。',
   'The upstream takes no image in an answer of the assistant.': '上游不接受助手回答中的图片。',
+  'The upstream takes no names of results.': '上游不接受工具结果的名称。',
   'The upstream takes no names of who speaks.': '上游不接受发言者的名字。',
   'The upstream takes no objects of free member names: the model is told the schema in words.':
     '上游不接受成员名称不固定的对象：schema 以文字告诉模型。',
