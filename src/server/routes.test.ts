@@ -72,6 +72,8 @@ test.each([
   ['POST', '/v1beta/models/models/m:countTokens', '/v1beta/models/{model}:countTokens m'],
   ['POST', '/v1beta/models/a/b/m:countTokens', '/v1beta/models/{model}:countTokens a/b/m'],
   ['POST', '/v1beta/models/m/countTokens', '/v1beta/models/{model}/countTokens m'],
+  ['POST', '/v1beta/a/m:countTokens', '/v1beta/models/{model}:countTokens a/m'],
+  ['POST', '/v1beta/a/b/m:x:countTokens', '/v1beta/models/{model}:countTokens a/b/m:x'],
   ['POST', '/v1beta/models/m:x:generateContent', '/v1beta/models/{model}:generateContent m:x'],
 ])('%s %s is %s', (method, path, expected) => {
   expect(resolve(method, path)).toBe(expected);
@@ -105,6 +107,8 @@ test.each([
   ['POST', '/openai/deployments/m/chat/completions', '404 /v1/chat/completions'],
   ['POST', '/v1beta/openai/chat/completions', '404 /v1/chat/completions'],
   ['POST', '/v1beta1/publishers/g/models/m:countTokens', '404 /v1/models/m:countTokens'],
+  ['POST', '/v1beta/m:countTokens', '404'],
+  ['POST', '/v1beta/a/m:x', '404'],
   ['GET', '/v1/threads/t/messages', '404'],
   ['GET', '/v1/chat/completions/c/messages', '404'],
 ])('%s %s is %s', (method, path, expected) => {

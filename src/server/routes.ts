@@ -109,7 +109,7 @@ export function createRouteTable(
       const path =
         givenPath.length > 1 && givenPath.endsWith('/') ? givenPath.slice(0, -1) : givenPath;
       const wanted = method === 'HEAD' ? 'GET' : method;
-      const match = find(wanted, path);
+      const match = find(wanted, path) ?? find(wanted, path.replace(BARE_CALL, '$1/models/$2'));
       if (match !== undefined) return match;
       const guesses = guessPaths(path, (head) => find(wanted, head) !== undefined);
       // A browser or a probe asks with the wrong method too.
@@ -158,6 +158,12 @@ function pickMethod(routes: PathRoutes, method: string, parameter: string): Rout
   const allow = [...routes.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
   return { kind: 'wrong-method', allow: [...allow, 'OPTIONS'] };
 }
+
+/**
+ * A call of a model without `models/` before its name: `@google/generative-ai`, which LangChain uses, takes a name with
+ * a slash, such as `upstream/model`, for a whole path.
+ */
+const BARE_CALL = /^(\/v1(?:alpha|beta)?)\/((?!.*models\/)[^/]+\/.+:\w+)$/;
 
 /** No base URL has more segments; longer paths are not looked through. */
 const MAX_GUESSES = 24;
