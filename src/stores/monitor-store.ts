@@ -471,17 +471,23 @@ function* readStep({ limit, ...step }: Step & { readonly limit: number }) {
  * times; and where the next step goes on.
  */
 export function* openStep({ from, step, ...search }: Step) {
-  const { from: earliest, to: latest } = search.filter;
-  let span = builder
-    .selectFrom('requests')
-    .orderBy('requests.at', 'desc')
-    .orderBy('requests.sequence', 'desc');
-  if (earliest !== undefined) span = span.where('requests.at', '>=', earliest);
-  if (latest !== undefined) span = span.where('requests.at', '<', latest);
-  if (from !== undefined) span = span.where((eb) => isPlaced(eb, '<', from));
+  const { from: earliest, to: latest = Number.POSITIVE_INFINITY } = search.filter;
+  // SQLite goes along its index by one bound of each side, and that may be the one without a sequence: it is no wider.
+  const end = from === undefined ? latest : Math.min(latest, from.at + 1);
+  const spanFrom = (begin: number | undefined) => {
+    let span = builder
+      .selectFrom('requests')
+      .orderBy('requests.at', 'desc')
+      .orderBy('requests.sequence', 'desc');
+    if (begin !== undefined) span = span.where('requests.at', '>=', begin);
+    if (Number.isFinite(end)) span = span.where('requests.at', '<', end);
+    return from === undefined ? span : span.where((eb) => isPlaced(eb, '<', from));
+  };
   const next =
-    step === undefined ? undefined : yield* firstOf(span.select(PLACE).limit(1).offset(step));
-  const query = span.where((eb) => narrow(eb, search));
+    step === undefined
+      ? undefined
+      : yield* firstOf(spanFrom(earliest).select(PLACE).limit(1).offset(step));
+  const query = spanFrom(next?.at ?? earliest).where((eb) => narrow(eb, search));
   return {
     query: next === undefined ? query : query.where((eb) => isPlaced(eb, '>=', next)),
     next,

@@ -29,11 +29,11 @@ select n,
   'req_' || n,
   'req_' || n,
   ${AT} + n * cast(${STEP} as bigint),
-  'model-' || n % 40,
-  'upstream-' || n % 40,
-  'account-' || n % ${ACCOUNTS} || '@example.org',
-  'key_' || n % ${KEYS},
-  'Person ' || n % ${KEYS},
+  'model-' || (n % 40),
+  'upstream-' || (n % 40),
+  'account-' || (n % ${ACCOUNTS}) || '@example.org',
+  'key_' || (n % ${KEYS}),
+  'Person ' || (n % ${KEYS}),
   case n % 3 when 0 then 'chat' when 1 then 'messages' else 'responses' end,
   case when n % 100 = 0 then 'error' else 'ok' end,
   case when n % 100 = 0 then 500 else 200 end,
@@ -53,12 +53,12 @@ select n,
   r.details,
   r.input_tokens,
   r.output_tokens,
-  'session-' || n % 20000,
-  case when n % 100 = 0 then 'path: The upstream refused … ' || n % 700 end
+  'session-' || (n % 20000),
+  case when n % 100 = 0 then 'path: The upstream refused … ' || (n % 700) end
 from requests as r, numbers where r.sequence = 1;
-insert into usage_sums (at, model, account, key_id, key_name, protocol, requests, errors, input_tokens, output_tokens, cached_tokens, cache_write_tokens, thought_tokens, images)
+insert into usage_sums (at, model, account, key_id, key_name, protocol, requests, errors, input_tokens, output_tokens, cached_tokens, cache_write_tokens, thought_tokens, images, priced_requests, cost_nanos, flat_rate_nanos, cache_savings_nanos)
 select at - at % 900000, upstream_model, account, key_id, max(key_name), protocol, count(*), sum(case when outcome = 'error' then 1 else 0 end),
-  sum(input_tokens), sum(output_tokens), 0, 0, 0, 0 from requests where sequence % 10 = 0 group by 1, 2, 3, 4, 6
+  sum(input_tokens), sum(output_tokens), 0, 0, 0, 0, 0, 0, 0, 0 from requests where sequence % 10 = 0 group by 1, 2, 3, 4, 6
 on conflict do nothing;
 with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${ACCOUNTS - 1})
 insert into accounts (id, upstream_id, kind, label, label_key, priority, created_at, revision)
